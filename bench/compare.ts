@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 
 import { startChild } from '../devnet/child-process.js';
 import type { LaneResult, LaneRow } from './lane.js';
-import { formatNumber, type Report } from './report.js';
+import { formatNumber, formatTable, type Report } from './report.js';
 import { median } from './run-rounds.js';
 import { SOURCE_LOADERS } from './start-program.js';
 
@@ -117,11 +117,6 @@ export function formatComparison({ lane, rows, left }: ComparedLane): string {
     ...[row.case, row.subject, row.measure, formatNumber(row.old), formatNumber(row.new), row.ratio.toFixed(2)],
     ...[row.oldByOld.map((ratio) => ratio.toFixed(2)).join('-'), row.verdict ?? ''],
   ]);
-  const widths = head.map((name, column) =>
-    Math.max(3, name.length, ...body.map((cells) => cells[column]?.length ?? 0)),
-  );
-  const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  const rule = line(widths.map((width) => '-'.repeat(width)));
   const note =
     left.length === 0
       ? []
@@ -129,7 +124,7 @@ export function formatComparison({ lane, rows, left }: ComparedLane): string {
           '',
           `Not compared, because one checkout has no such row, or the row has neither rate nor latency: ${left.join('; ')}.`,
         ];
-  return [`## ${lane}`, '', line(head), rule, ...body.map(line), ...note, ''].join('\n');
+  return [`## ${lane}`, '', formatTable(head, body), ...note, ''].join('\n');
 }
 
 export interface Comparison {

@@ -4,7 +4,6 @@ import { compareCheckouts, formatComparison, type ComparedLane } from './compare
 import type { LaneResult } from './lane.js';
 import { runLane } from './lanes/run-lane.js';
 import { HELP, parseOptions } from './options.js';
-import { createProgress } from './progress.js';
 import { formatLane, createReport, writeReport } from './report.js';
 
 async function main(): Promise<void> {
@@ -40,6 +39,13 @@ async function main(): Promise<void> {
     writeReport(createReport(options.rounds, results), options.output);
   }
   sayWhere(options.output);
+}
+
+/** One line that is written over on a terminal; a line each elsewhere. */
+function createProgress(stream: NodeJS.WriteStream): { show: (text: string) => void; clear: () => void } {
+  if (!stream.isTTY) return { show: (text) => void stream.write(`${text}\n`), clear: () => undefined };
+  const overwrite = (text: string) => void stream.write(`\r\u001b[K${text.slice(0, stream.columns - 1)}`);
+  return { show: overwrite, clear: () => overwrite('') };
 }
 
 function sayWhere(output: string): void {

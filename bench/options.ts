@@ -1,20 +1,6 @@
 import { parseArgs } from 'node:util';
 
-const LANES = [
-  'unpaid',
-  'paid',
-  'distant',
-  'signed',
-  'ledger',
-  'transport',
-  'growth',
-  'footprint',
-  'jobs',
-  'job-growth',
-  'job-latency',
-  'job-cost',
-] as const;
-export type LaneName = (typeof LANES)[number];
+import { LANES, type LaneName } from './lanes/run-lane.js';
 
 export interface BenchOptions {
   lanes: LaneName[];
@@ -74,7 +60,7 @@ export function parseOptions(args: string[]): BenchOptions | null {
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number of at least 1');
   return {
-    lanes: (values.lane ?? [...LANES]).map(parseLane),
+    lanes: (values.lane ?? LANES).map(parseLane),
     rounds,
     quick: values.quick,
     full: values.full,

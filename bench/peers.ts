@@ -1,19 +1,22 @@
-import { execFile, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { Devnet } from '../devnet/chain.js';
 import { repositoryRoot } from '../devnet/repository.js';
+import { arePackagesInstalled, installPackages } from '../scripts/install-packages.mjs';
+import type { Roles } from './process-usage.js';
 import { startProgram, type Program } from './start-program.js';
+import type { KeepUntilEnd } from './with-cleanup.js';
 
-export const PEER_SERVERS = ['@x402/express', '@x402/hono', 'x402-express', 'x402-hono'] as const;
-export type PeerServer = (typeof PEER_SERVERS)[number];
+const PEER_SERVERS = ['@x402/express', '@x402/hono', 'x402-express', 'x402-hono'] as const;
 
 export interface Peer {
-  name: PeerServer;
+  name: string;
   version: 1 | 2;
+  /** The paid resource. */
+  url: string;
+  roles: Roles;
   server: Program;
   facilitator: Program;
   /** Signs payments with the published client's code; one header value each. */
@@ -21,46 +24,41 @@ export interface Peer {
   paymentHeader: 'X-PAYMENT' | 'PAYMENT-SIGNATURE';
 }
 
-/** Installs the published packages into bench/peers if they are missing or differ from the lockfile. */
-export async function installPeers(progress: (text: string) => void): Promise<void> {
-  const lockfile = createHash('sha256')
-    .update(readFileSync(join(peersFolder(), 'package-lock.json')))
-    .digest('hex');
-  const marker = join(peersFolder(), 'node_modules', '.installed');
-  if (existsSync(marker) && readFileSync(marker, 'utf8') === lockfile) return;
-  progress('installing the published servers into bench/peers (npm ci, once)');
-  const install = spawn('npm', ['ci', '--no-progress', '--loglevel=error'], { cwd: peersFolder(), stdio: 'inherit' });
-  const code = await new Promise<number | null>((resolve, reject) => install.on('close', resolve).on('error', reject));
-  if (code !== 0) throw new Error('npm ci failed in bench/peers; run with --no-peers to measure without them');
-  writeFileSync(marker, lockfile);
-}
-
-/** The facilitators of both protocol versions, each with a wallet of its own, settling on the chain behind `rpcUrl`. */
-export async function startFacilitators(chain: Devnet, rpcUrl = chain.rpcUrl): Promise<Record<1 | 2, Program>> {
-  const start = (version: 1 | 2) => {
-    const relayerKey = chain.accounts[version]?.privateKey ?? '';
-    return startProgram('peers/facilitator.mjs', [`v${version}`], peerEnvironment(chain, { rpcUrl, relayerKey }));
+/**
+ * Every published server with the facilitator of its version, which has a wallet of its own and settles on the chain
+ * behind `rpcUrl`.
+ */
+export async function startPeers(
+  chain: Devnet,
+  keep: KeepUntilEnd,
+  progress: (text: string) => void,
+  rpcUrl = chain.rpcUrl,
+): Promise<Peer[]> {
+  if (!arePackagesInstalled(peersFolder())) {
+    progress('installing the published servers into bench/peers (npm ci, once)');
+    await installPackages(peersFolder()).catch((cause: unknown) => {
+      throw new Error('npm ci failed in bench/peers; run with --no-peers to measure without them', { cause });
+    });
+  }
+  const startFacilitator = async (version: 1 | 2) => {
+    const environment = peerEnvironment(chain, { rpcUrl, relayerKey: chain.accounts[version]?.privateKey ?? '' });
+    return keep(await startProgram('peers/facilitator.mjs', [`v${version}`], environment));
   };
-  const [v1, v2] = await Promise.all([start(1), start(2)]);
-  return { 1: v1, 2: v2 };
-}
-
-export async function startPeer(name: PeerServer, chain: Devnet, facilitators: Record<1 | 2, Program>): Promise<Peer> {
-  const version = name.startsWith('@') ? 2 : 1;
-  const facilitator = facilitators[version];
-  const server = await startProgram(
-    'peers/server.mjs',
-    [name],
-    peerEnvironment(chain, { rpcUrl: chain.rpcUrl, facilitatorUrl: facilitator.url }),
-  );
-  return {
-    name,
-    version,
-    server,
-    facilitator,
-    paymentHeader: version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE',
-    signPayments: (count) => signPayments(chain, { server: server.url, version, count }),
-  };
+  const [v1, v2] = await Promise.all([startFacilitator(1), startFacilitator(2)]);
+  const peers: Peer[] = [];
+  for (const name of PEER_SERVERS) {
+    const version = name.startsWith('@') ? 2 : 1;
+    const facilitator = version === 1 ? v1 : v2;
+    const environment = peerEnvironment(chain, { rpcUrl: chain.rpcUrl, facilitatorUrl: facilitator.url });
+    const server = keep(await startProgram('peers/server.mjs', [name], environment));
+    peers.push({
+      ...{ name, version, server, facilitator, url: `${server.url}/api/weather` },
+      roles: { server: [server.pid], facilitator: [facilitator.pid] },
+      paymentHeader: version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE',
+      signPayments: (count) => signPayments(chain, { server: server.url, version, count }),
+    });
+  }
+  return peers;
 }
 
 /** Signs payments to any server's challenge with the published client's own code; one header value each. */

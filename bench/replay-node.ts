@@ -12,6 +12,11 @@ export function startReplayNode(chain: Devnet): Promise<Program> {
   return startProgram('programs/replay-node.ts', [], { TARGET: chain.rpcUrl });
 }
 
+/** In front of an RPC server that is that far away. */
+export function startDelayProxy(target: string, delayMs: number): Promise<Program> {
+  return startProgram('programs/delay-proxy.ts', [], { TARGET: target, DELAY_MS: String(delayMs) });
+}
+
 /** Has the node ask the chain for all that payments are checked by, so that it answers from memory later. */
 export async function preload(rpcUrl: string, hashes: Hex[]): Promise<void> {
   let next = 0;

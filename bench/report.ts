@@ -55,19 +55,22 @@ export function formatLane({ lane, title, baseline, rows, notes = [] }: LaneResu
     ]),
   ];
   const used = columns.filter(([, read]) => rows.some((row) => read(row) !== ''));
-  const cells = [used.map(([name]) => name), ...rows.map((row) => used.map(([, read]) => read(row)))];
-  const widths = used.map((_, column) => Math.max(3, ...cells.map((line) => (line[column] ?? '').length)));
-  const lines = cells.map(
-    (line) => `| ${line.map((text, column) => pad(text, widths[column] ?? 0, column)).join(' | ')} |`,
+  const head = used.map(([name]) => name);
+  const table = formatTable(
+    head,
+    rows.map((row) => used.map(([, read]) => read(row))),
   );
-  const rule = `|${widths.map((width, column) => (column < 2 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
-  return [`## ${lane}: ${title}`, '', lines[0], rule, ...lines.slice(1), ...notes.map((note) => `\n${note}`), ''].join(
-    '\n',
-  );
+  return [`## ${lane}: ${title}`, '', table, ...notes.map((note) => `\n${note}`), ''].join('\n');
 }
 
-function pad(text: string, width: number, column: number): string {
-  return column < 2 ? text.padEnd(width) : text.padStart(width);
+/** As Markdown; the first two columns are text, the others numbers. */
+export function formatTable(head: string[], rows: string[][]): string {
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((cells) => (cells[column] ?? '').length)));
+  const pad = (text: string, column: number) =>
+    column < 2 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);
+  const line = (cells: string[]) => `| ${cells.map(pad).join(' | ')} |`;
+  const rule = `|${widths.map((width, column) => (column < 2 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(head), rule, ...rows.map(line)].join('\n');
 }
 
 /** Three significant digits, thousands separated; nothing for what was not measured. */

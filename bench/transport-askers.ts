@@ -5,7 +5,9 @@ import { Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { firstValueFrom } from 'rxjs';
 
-import { ECHO_LIST, QUEUE } from './transport-names.js';
+/** Where client and server meet. */
+export const QUEUE = 'bench';
+export const ECHO_LIST = 'echo:requests';
 
 /** One way of asking; each question waits for its answer. */
 export interface Asker {

@@ -5,6 +5,7 @@ import { createKeySigner, type LaneSigner } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
 import { callRpc } from '../../devnet/json-rpc.js';
+import { summarize } from '../load/time-each.js';
 import type { Sample } from '../run-rounds.js';
 import { createTransfer, type BenchWallet } from './bench-wallet.js';
 
@@ -76,13 +77,6 @@ async function withConnection(
   } finally {
     await rpc.close();
   }
-}
-
-/** A rate, and the middle and the worst of some times in milliseconds. */
-export function summarize(count: number, tookMs: number, timesMs: number[]): Sample {
-  const sorted = timesMs.sort((a, b) => a - b);
-  const at = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? NaN;
-  return { perSecond: (count / tookMs) * 1000, p50Ms: at(0.5), p99Ms: at(0.99), failed: 0 };
 }
 
 function sign(signer: LaneSigner, { chainId }: DirectOptions, nonce: number): Promise<Hex> {

@@ -1,8 +1,8 @@
 import { eventsKey, type LaneId } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
+import { summarize } from '../load/time-each.js';
 import type { Sample } from '../run-rounds.js';
-import { summarize } from './send-directly.js';
 
 /** Calls back with the job's id when its lane's events report that a node took its transaction. */
 async function watchSubmitted(redisUrl: string, lane: LaneId, onSubmitted: (jobId: string) => void): Promise<Redis> {

@@ -1,9 +1,8 @@
 import { startChain } from '../../devnet/chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';
-import { startReplayNode } from '../replay-node.js';
+import { startDelayProxy, startReplayNode } from '../replay-node.js';
 import { formatNumber } from '../report.js';
-import { startProgram } from '../start-program.js';
 import { withCleanup } from '../with-cleanup.js';
 import { compareWithPeers, FLOOR, measurePaidCases, TOLLGATE, type PaidCase } from './paid-cases.js';
 
@@ -22,9 +21,8 @@ export function runDistantLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const chain = keep(await startChain());
     const node = keep(await startReplayNode(chain));
-    const delay = async (target: string) =>
-      keep(await startProgram('programs/delay-proxy.ts', [], { TARGET: target, DELAY_MS: String(DELAY_MS) }));
-    const [proxy, chainProxy] = [await delay(node.url), await delay(chain.rpcUrl)];
+    const proxy = keep(await startDelayProxy(node.url, DELAY_MS));
+    const chainProxy = keep(await startDelayProxy(chain.rpcUrl, DELAY_MS));
     const cases = options.quick ? QUICK_CASES : CASES;
     const rows = await measurePaidCases(
       cases,

@@ -4,7 +4,7 @@ import { startFloor } from '../floor.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';
 import { makePayments } from '../payments.js';
-import { installPeers, PEER_SERVERS, startFacilitators, startPeer, startRawFastify } from '../peers.js';
+import { startPeers, startRawFastify } from '../peers.js';
 import { readResidentBytes } from '../process-usage.js';
 import { startReplayNode } from '../replay-node.js';
 import { formatNumber } from '../report.js';
@@ -26,7 +26,6 @@ interface Weighed {
 /** Start-up time and resident memory of every process, after its start and after load. */
 export async function runFootprintLane(options: LaneOptions): Promise<LaneResult> {
   const { rounds, quick, progress } = options;
-  if (options.peers) await installPeers(progress);
   const runs: Map<string, Record<string, number>>[] = [];
   // Each round starts every process anew; three say enough about a start.
   for (let round = 1; round <= Math.min(rounds, 3); round++) {
@@ -56,7 +55,7 @@ export async function runFootprintLane(options: LaneOptions): Promise<LaneResult
 }
 
 async function weighAll(
-  { quick, peers }: LaneOptions,
+  { quick, peers, progress }: LaneOptions,
   keep: KeepUntilEnd,
 ): Promise<Map<string, Record<string, number>>> {
   const share = quick ? 0.1 : 1;
@@ -86,18 +85,16 @@ async function weighAll(
     () => loadUnpaid(`${raw.url}/api/weather`, UNPAID_REQUESTS * share),
   ];
   if (peers) {
-    const facilitators = await startFacilitators(chain);
-    for (const version of [1, 2] as const) {
-      const { pid, startUpMs } = keep(facilitators[version]);
-      weighed.push({ name: `facilitator of x402 v${version}`, pid, startUpMs });
+    const started = await startPeers(chain, keep, progress);
+    for (const version of [1, 2]) {
+      const facilitator = started.find((peer) => peer.version === version)?.facilitator;
+      if (facilitator) weighed.push({ ...facilitator, name: `facilitator of x402 v${version}` });
     }
-    for (const name of PEER_SERVERS) {
-      const peer = await startPeer(name, chain, facilitators);
-      const { pid, startUpMs, url } = keep(peer.server);
-      weighed.push({ name, pid, startUpMs });
+    for (const { name, url, server, paymentHeader, signPayments } of started) {
+      weighed.push({ ...server, name });
       loads.push(async () => {
-        await loadUnpaid(`${url}/api/weather`, UNPAID_REQUESTS * share * 0.5);
-        await loadPaid(`${url}/api/weather`, peer.paymentHeader, await peer.signPayments(PEER_PAID_REQUESTS * share));
+        await loadUnpaid(url, UNPAID_REQUESTS * share * 0.5);
+        await loadPaid(url, paymentHeader, await signPayments(PEER_PAID_REQUESTS * share));
       });
     }
   }

@@ -2,9 +2,8 @@ import { Redis } from 'ioredis';
 
 import { startChain, type Devnet } from '../../devnet/chain.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
-import { encodeRequest, sendEach } from '../load/send-each.js';
+import { sendPayments } from '../load/send-payments.js';
 import { makePayments } from '../payments.js';
-import { watchProcessors } from '../process-usage.js';
 import { startReplayNode } from '../replay-node.js';
 import { formatNumber } from '../report.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';
@@ -116,15 +115,6 @@ async function measureEntries(
   });
 }
 
-async function send(tollgate: Tollgate, payments: string[]): Promise<Sample> {
-  const requests = payments.map((payment) => encodeRequest(tollgate.url, { 'x-payment': payment }));
-  const readCores = watchProcessors(tollgate.roles);
-  const { firstFailure, ...sample } = await sendEach({
-    urls: tollgate.urls,
-    requests,
-    inFlight: IN_FLIGHT,
-    expectedStatus: 200,
-  });
-  if (sample.failed === requests.length) throw new Error(`no request was answered with 200:\n${firstFailure}`);
-  return { ...sample, detail: readCores() };
+function send({ urls, roles }: Tollgate, payments: string[]): Promise<Sample> {
+  return sendPayments({ name: 'tollgate', urls, roles, header: 'x-payment' }, payments, IN_FLIGHT);
 }

@@ -1,9 +1,9 @@
 import { startChain, type Devnet } from '../../devnet/chain.js';
 import { createBenchWallet } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
-import { summarize } from '../jobs/send-directly.js';
 import { adoptLane, submitJobs, waitUntilEnded } from '../jobs/transfer-jobs.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
+import { summarize } from '../load/time-each.js';
 import { watchProcessors } from '../process-usage.js';
 import type { JobWorkerTask } from '../programs/job-worker.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';

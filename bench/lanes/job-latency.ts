@@ -3,10 +3,11 @@ import { acceptJob, createKeySigner } from '@tollgate/journal';
 import { startChain, type Devnet } from '../../devnet/chain.js';
 import { createBenchWallet, createTransfer } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
-import { ask, connectEndpoint, summarize } from '../jobs/send-directly.js';
+import { ask, connectEndpoint } from '../jobs/send-directly.js';
 import { timeToSubmitted } from '../jobs/time-to-submitted.js';
 import { adoptLane, createRequest, startRunner } from '../jobs/transfer-jobs.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
+import { timeEach } from '../load/time-each.js';
 import { runRounds, type Sample } from '../run-rounds.js';
 import { withCleanup } from '../with-cleanup.js';
 
@@ -44,19 +45,12 @@ interface Load {
 async function sendDirectly({ rpcUrl, chainId }: Devnet, { count, atOnce }: Load): Promise<Sample> {
   const signer = createKeySigner((await createBenchWallet(rpcUrl)).privateKey);
   const rpc = connectEndpoint({ rpcUrl, chainId });
-  const timesMs: number[] = [];
   let next = 0;
-  const send = async (): Promise<void> => {
-    while (next < count) {
-      const startedMs = performance.now();
-      await ask(rpc, 'eth_sendRawTransaction', [await signer.sign(createTransfer(chainId, next++))]);
-      timesMs.push(performance.now() - startedMs);
-    }
-  };
-  const startedMs = performance.now();
-  await Promise.all(Array.from({ length: atOnce }, send));
+  const send = async (nonce: number): Promise<unknown> =>
+    ask(rpc, 'eth_sendRawTransaction', [await signer.sign(createTransfer(chainId, nonce))]);
+  const sample = await timeEach(atOnce, () => (next < count ? send(next++) : undefined));
   await rpc.close();
-  return summarize(count, performance.now() - startedMs, timesMs);
+  return sample;
 }
 
 async function accept(chain: Devnet, { journal, server }: BenchJournal, load: Load): Promise<Sample> {

@@ -1,9 +1,10 @@
 import { startChain, type Devnet } from '../../devnet/chain.js';
 import { createBenchWallet } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
-import { sendNaively, sendPipelined, sendPresigned, summarize, type DirectOptions } from '../jobs/send-directly.js';
+import { sendNaively, sendPipelined, sendPresigned, type DirectOptions } from '../jobs/send-directly.js';
 import { adoptLane, startRunner, submitJobs, waitUntilEnded } from '../jobs/transfer-jobs.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
+import { summarize } from '../load/time-each.js';
 import { watchProcessors } from '../process-usage.js';
 import { formatNumber } from '../report.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';

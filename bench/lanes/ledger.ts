@@ -12,8 +12,9 @@ import { Redis } from 'ioredis';
 
 import { startRedis } from '../../devnet/redis.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
+import { timeEach } from '../load/time-each.js';
 import { formatNumber } from '../report.js';
-import { median, runRounds, type Sample, type Subject } from '../run-rounds.js';
+import { runRounds, type Sample, type Subject } from '../run-rounds.js';
 import { withCleanup } from '../with-cleanup.js';
 import { fillLedger, readMemory } from './fill-ledger.js';
 
@@ -145,26 +146,12 @@ function nameOf({ candidates: [candidate] }: ClaimRequest): string {
   return candidate?.id.kind === 'transfer' ? candidate.id.txHash : '';
 }
 
-async function run<T>(items: T[], inFlight: number, work: (item: T) => Promise<unknown>): Promise<Sample> {
-  const timesMs: number[] = [];
+function run<T>(items: T[], inFlight: number, work: (item: T) => Promise<unknown>): Promise<Sample> {
   let next = 0;
-  const startedMs = performance.now();
-  const worker = async (): Promise<void> => {
-    for (let item = items[next++]; item !== undefined; item = items[next++]) {
-      const sentMs = performance.now();
-      await work(item);
-      timesMs.push(performance.now() - sentMs);
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, worker));
-  const seconds = (performance.now() - startedMs) / 1000;
-  timesMs.sort((one, other) => one - other);
-  return {
-    perSecond: items.length / seconds,
-    p50Ms: median(timesMs),
-    p99Ms: timesMs[Math.floor(timesMs.length * 0.99)] ?? NaN,
-    failed: 0,
-  };
+  return timeEach(inFlight, () => {
+    const item = items[next++];
+    return item === undefined ? undefined : work(item);
+  });
 }
 
 /** Processor time that Redis's main thread spends, which is what bounds a ledger that many processes share. */

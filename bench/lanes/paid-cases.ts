@@ -1,12 +1,11 @@
 import type { Devnet } from '../../devnet/chain.js';
 import { startFloor } from '../floor.js';
 import type { LaneOptions, LaneRow } from '../lane.js';
-import { encodeRequest, sendEach } from '../load/send-each.js';
+import { sendPayments, type PaidTarget } from '../load/send-payments.js';
 import { makePayments, type PaymentKind } from '../payments.js';
-import { installPeers, PEER_SERVERS, startFacilitators, startPeer } from '../peers.js';
-import { watchProcessors, type Roles } from '../process-usage.js';
+import { startPeers } from '../peers.js';
 import { formatNumber } from '../report.js';
-import { runRounds, type Case, type Sample, type Subject } from '../run-rounds.js';
+import { runRounds, type Case, type Subject } from '../run-rounds.js';
 import { startTollgate } from '../tollgate.js';
 import type { KeepUntilEnd } from '../with-cleanup.js';
 
@@ -32,11 +31,7 @@ export interface Places {
   chainUrl: string;
 }
 
-interface Target {
-  name: string;
-  url: string;
-  roles: Roles;
-  header: string;
+interface Target extends PaidTarget {
   /** Ready payments by case; each is sent once. */
   payments: Map<PaidCase, string[]>;
 }
@@ -55,8 +50,8 @@ export async function measurePaidCases(
   const tollgate = keep(await startTollgate({ chain, rpcUrl }));
   const floor = keep(await startFloor({ chain, rpcUrl }));
   const ours: Target[] = [
-    { name: FLOOR, url: floor.url, roles: { server: [floor.pid], redis: [floor.redisPid] }, ...hashTarget() },
-    { name: TOLLGATE, url: tollgate.url, roles: tollgate.roles, ...hashTarget() },
+    { name: FLOOR, urls: [floor.url], roles: { server: [floor.pid], redis: [floor.redisPid] }, ...hashTarget() },
+    { name: TOLLGATE, urls: [tollgate.url], roles: tollgate.roles, ...hashTarget() },
   ];
   for (const paidCase of cases) {
     const count = paidCase.requests * rounds;
@@ -68,13 +63,14 @@ export async function measurePaidCases(
 
   progress('warming up');
   const warmUp = await makePayments(chain, { kind: 'bare', count: 3000, url: tollgate.url, node });
-  for (const target of ours) await send(target, warmUp, 64);
+  for (const target of ours) await sendPayments(target, warmUp, 64);
   const measured = cases.map((paidCase): Case => ({
     name: caseName(paidCase),
     baseline: FLOOR,
     subjects: [...ours, ...(paidCase.peerRequests > 0 ? others : [])].map((target): Subject => {
       const size = ours.includes(target) ? paidCase.requests : paidCase.peerRequests;
-      const measure = () => send(target, target.payments.get(paidCase)?.splice(0, size) ?? [], paidCase.inFlight);
+      const measure = () =>
+        sendPayments(target, target.payments.get(paidCase)?.splice(0, size) ?? [], paidCase.inFlight);
       return { name: target.name, measure };
     }),
   }));
@@ -103,36 +99,21 @@ function hashTarget(): Pick<Target, 'header' | 'payments'> {
   return { header: 'x-payment', payments: new Map() };
 }
 
-async function send({ name, url, roles, header }: Target, payments: string[], inFlight: number): Promise<Sample> {
-  const requests = payments.map((payment) => encodeRequest(url, { [header]: payment }));
-  const readCores = watchProcessors(roles);
-  const { firstFailure, ...sample } = await sendEach({ urls: [url], requests, inFlight, expectedStatus: 200 });
-  if (sample.failed === requests.length) throw new Error(`${name} answered no request with 200:\n${firstFailure}`);
-  return { ...sample, detail: readCores() };
-}
-
 async function startPeerTargets(
   cases: PaidCase[],
   { chain, rpcUrl, rounds, progress }: { chain: Devnet; rpcUrl: string } & Pick<LaneOptions, 'rounds' | 'progress'>,
   keep: KeepUntilEnd,
 ): Promise<Target[]> {
-  await installPeers(progress);
-  const facilitators = await startFacilitators(chain, rpcUrl);
-  keep(facilitators[1]);
-  keep(facilitators[2]);
   const targets: Target[] = [];
-  for (const name of PEER_SERVERS) {
-    const peer = await startPeer(name, chain, facilitators);
-    keep(peer.server);
-    const roles = { server: [peer.server.pid], facilitator: [peer.facilitator.pid] };
-    const url = `${peer.server.url}/api/weather`;
-    const target: Target = { name, url, roles, header: peer.paymentHeader, payments: new Map() };
+  for (const peer of await startPeers(chain, keep, progress, rpcUrl)) {
+    const { name, url, roles } = peer;
+    const target: Target = { name, urls: [url], roles, header: peer.paymentHeader, payments: new Map() };
     for (const paidCase of cases.filter(({ peerRequests }) => peerRequests > 0)) {
       progress(`signing ${paidCase.peerRequests * rounds} payments for ${name}`);
       target.payments.set(paidCase, await peer.signPayments(paidCase.peerRequests * rounds));
     }
     // The first settlements set up connections and caches.
-    await send(target, await peer.signPayments(8), 1);
+    await sendPayments(target, await peer.signPayments(8), 1);
     targets.push(target);
   }
   return targets;

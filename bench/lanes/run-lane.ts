@@ -1,7 +1,6 @@
 import type { LaneOptions, LaneResult } from '../lane.js';
-import type { LaneName } from '../options.js';
 
-const LANE_MODULES: Record<LaneName, () => Promise<(options: LaneOptions) => Promise<LaneResult>>> = {
+const LANE_MODULES = {
   unpaid: async () => (await import('./unpaid.js')).runUnpaidLane,
   paid: async () => (await import('./paid.js')).runPaidLane,
   distant: async () => (await import('./distant.js')).runDistantLane,
@@ -15,6 +14,8 @@ const LANE_MODULES: Record<LaneName, () => Promise<(options: LaneOptions) => Pro
   'job-latency': async () => (await import('./job-latency.js')).runJobLatencyLane,
   'job-cost': async () => (await import('./job-cost.js')).runJobCostLane,
 };
+export type LaneName = keyof typeof LANE_MODULES;
+export const LANES = Object.keys(LANE_MODULES) as LaneName[];
 
 /** Loads and runs one lane. */
 export async function runLane(name: LaneName, options: LaneOptions): Promise<LaneResult> {

@@ -1,13 +1,12 @@
 import { startChain, type Devnet } from '../../devnet/chain.js';
 import { callRpc, callRpcBatch } from '../../devnet/json-rpc.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
-import { encodeRequest, sendEach } from '../load/send-each.js';
-import { installPeers, PEER_SERVERS, signPayments, startFacilitators, startPeer } from '../peers.js';
-import { watchProcessors, type Roles } from '../process-usage.js';
+import { sendPayments, type PaidTarget } from '../load/send-payments.js';
+import { signPayments, startPeers } from '../peers.js';
+import { startDelayProxy } from '../replay-node.js';
 import { formatNumber } from '../report.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';
 import { signOwnPayments } from '../sign-own-payments.js';
-import { startProgram } from '../start-program.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
 
@@ -31,12 +30,7 @@ const CASES: SignedCase[] = [
 ];
 const QUICK_CASES: SignedCase[] = [{ inFlight: 16, requests: 64, peerRequests: 16 }];
 
-interface Target {
-  name: string;
-  /** The server, and its resource. */
-  server: string;
-  roles: Roles;
-  version: 1 | 2;
+interface Target extends PaidTarget {
   /** One header value each. */
   sign: (count: number) => Promise<string[]>;
 }
@@ -47,9 +41,8 @@ interface Target {
  */
 export function runSignedLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
-    if (options.peers) await installPeers(options.progress);
     const chain = keep(await startChain());
-    const proxy = keep(await startProgram('programs/delay-proxy.ts', [], delayedBy(DELAY_MS, chain.rpcUrl)));
+    const proxy = keep(await startDelayProxy(chain.rpcUrl, DELAY_MS));
     const rows: LaneRow[] = [];
     for (const [rpcUrl, place] of [
       [chain.rpcUrl, ''],
@@ -78,9 +71,10 @@ async function measure(
   const server = new URL(tollgate.url).origin;
   const sign = (count: number) =>
     peers ? signPayments(chain, { server, version: 2, count }) : signOwnPayments(chain, { url: tollgate.url, count });
+  const others = peers ? await startPeers(chain, keep, progress, rpcUrl) : [];
   const targets: Target[] = [
-    { name: TOLLGATE, server, roles: tollgate.roles, version: 2, sign },
-    ...(peers ? await startPeerTargets(chain, rpcUrl, keep) : []),
+    { name: TOLLGATE, urls: [tollgate.url], roles: tollgate.roles, header: 'PAYMENT-SIGNATURE', sign },
+    ...others.map((peer) => ({ ...peer, urls: [peer.url], header: peer.paymentHeader, sign: peer.signPayments })),
   ];
   progress('warming up');
   for (const target of targets) await pay(chain, target, WARM_UP, WARM_UP_IN_FLIGHT);
@@ -95,39 +89,13 @@ async function measure(
   return runRounds(cases, rounds, progress);
 }
 
-async function startPeerTargets(chain: Devnet, rpcUrl: string, keep: KeepUntilEnd): Promise<Target[]> {
-  const facilitators = await startFacilitators(chain, rpcUrl);
-  keep(facilitators[1]);
-  keep(facilitators[2]);
-  const targets: Target[] = [];
-  for (const name of PEER_SERVERS) {
-    const { server, facilitator, version, signPayments: sign } = await startPeer(name, chain, facilitators);
-    keep(server);
-    targets.push({
-      name,
-      server: server.url,
-      roles: { server: [server.pid], facilitator: [facilitator.pid] },
-      version,
-      sign,
-    });
-  }
-  return targets;
-}
-
 /** Signs the payments first, because authorizations run out; then measures only the paid requests. */
 async function pay(chain: Devnet, target: Target, count: number, inFlight: number): Promise<Sample> {
-  const { server, version, roles, name } = target;
   const payments = await target.sign(count);
-  const header = version === 1 ? 'x-payment' : 'payment-signature';
-  const url = `${server}/api/weather`;
-  const requests = payments.map((payment) => encodeRequest(url, { [header]: payment }));
   const firstBlock = await readBlockNumber(chain);
-  const readCores = watchProcessors(roles);
-  const { firstFailure, ...sample } = await sendEach({ urls: [url], requests, inFlight, expectedStatus: 200 });
-  const cores = readCores();
-  const answered = requests.length - sample.failed;
-  if (answered === 0) throw new Error(`${name} answered no request with 200:\n${firstFailure ?? ''}`);
-  return { ...sample, detail: { ...cores, 'gas per payment': (await readGas(chain, firstBlock)) / answered } };
+  const sample = await sendPayments(target, payments, inFlight);
+  const gas = (await readGas(chain, firstBlock)) / (count - sample.failed);
+  return { ...sample, detail: { ...sample.detail, 'gas per payment': gas } };
 }
 
 async function readBlockNumber(chain: Devnet): Promise<number> {
@@ -156,8 +124,4 @@ function compareWithPeers(rows: LaneRow[]): string[] {
       const latency = `${formatNumber(own.p50Ms / quickest.p50Ms)} times the median latency of ${quickest.subject}`;
       return [`${own.case}: ${rate}; ${latency}.`];
     });
-}
-
-function delayedBy(delayMs: number, target: string): Record<string, string> {
-  return { TARGET: target, DELAY_MS: String(delayMs) };
 }

@@ -1,5 +1,6 @@
 import { startRedis } from '../../devnet/redis.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
+import { timeEach } from '../load/time-each.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';
 import { startProgram } from '../start-program.js';
 import {
@@ -50,23 +51,7 @@ export function runTransportLane({ rounds, quick, progress }: LaneOptions): Prom
   });
 }
 
-async function drive({ ask }: Asker, inFlight: number, seconds: number): Promise<Sample> {
-  const latencies: number[] = [];
-  const startedMs = performance.now();
-  const worker = async () => {
-    while (performance.now() < startedMs + seconds * 1000) {
-      const askedMs = performance.now();
-      await ask();
-      latencies.push(performance.now() - askedMs);
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, worker));
-  const took = (performance.now() - startedMs) / 1000;
-  latencies.sort((a, b) => a - b);
-  return {
-    perSecond: latencies.length / took,
-    p50Ms: latencies[Math.floor(latencies.length * 0.5)] ?? NaN,
-    p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? NaN,
-    failed: 0,
-  };
+function drive({ ask }: Asker, inFlight: number, seconds: number): Promise<Sample> {
+  const untilMs = performance.now() + seconds * 1000;
+  return timeEach(inFlight, () => (performance.now() < untilMs ? ask() : undefined));
 }

@@ -1,9 +1,10 @@
+import autocannon from 'autocannon';
+
 import { startChain } from '../../devnet/chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
-import { repeatRequest } from '../load/repeat.js';
-import { installPeers, PEER_SERVERS, startFacilitators, startPeer, startRawFastify } from '../peers.js';
+import { startPeers, startRawFastify } from '../peers.js';
 import { watchProcessors, type Roles } from '../process-usage.js';
-import { runRounds, type Case } from '../run-rounds.js';
+import { runRounds, type Case, type Sample } from '../run-rounds.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup } from '../with-cleanup.js';
 
@@ -18,7 +19,6 @@ interface Target {
 /** The 402 that every first request gets: one gateway process beside one process of each other server. */
 export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
-    if (peers) await installPeers(progress);
     progress('starting the servers');
     const chain = keep(await startChain());
     const tollgate = keep(await startTollgate({ chain }));
@@ -28,21 +28,14 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
       { name: BASELINE, url: `${raw.url}/api/weather`, roles: { server: [raw.pid] } },
       { name: 'tollgate', url: tollgate.url, roles: { server: tollgate.roles['gateway'] ?? [] } },
     ];
-    if (peers) {
-      const facilitators = await startFacilitators(chain);
-      keep(facilitators[1]);
-      keep(facilitators[2]);
-      for (const name of PEER_SERVERS) {
-        const { server } = await startPeer(name, chain, facilitators);
-        keep(server);
-        targets.push({ name, url: `${server.url}/api/weather`, roles: { server: [server.pid] } });
-      }
+    for (const { name, url, server } of peers ? await startPeers(chain, keep, progress) : []) {
+      targets.push({ name, url, roles: { server: [server.pid] } });
     }
 
     const seconds = quick ? 1 : 2;
     const measure = async ({ url, roles }: Target, connections: number) => {
       const readCores = watchProcessors(roles);
-      const sample = await repeatRequest({ url, connections, seconds, expectedStatus: 402 });
+      const sample = await repeatRequest(url, connections, seconds);
       return { ...sample, detail: readCores() };
     };
     for (const target of targets) {
@@ -62,4 +55,16 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
       notes: [`Raw Fastify answers one ready-made body of ${body.length} bytes, the gateway's, without any logic.`],
     };
   });
+}
+
+/** The same request again and again. */
+async function repeatRequest(url: string, connections: number, duration: number): Promise<Sample> {
+  const result = await autocannon({ url, connections, duration });
+  const expected = result.statusCodeStats[402]?.count ?? 0;
+  return {
+    perSecond: expected / result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    failed: result.requests.total - expected + result.errors + result.timeouts,
+  };
 }

@@ -1,7 +1,8 @@
 // The published packages' own verify and settle behind the facilitator's HTTP interface: `facilitator.mjs v1|v2`.
 import Fastify from 'fastify';
+import { createWalletClient, defineChain, http, publicActions } from 'viem';
+import { nonceManager, privateKeyToAccount } from 'viem/accounts';
 import { announce, configuration, networkV1, networkV2 } from './configuration.mjs';
-import { createRelayer } from './relayer.mjs';
 
 const createFacilitator = { v1: createFacilitatorV1, v2: createFacilitatorV2 }[process.argv[2]];
 if (!createFacilitator) throw new Error('Say which protocol version: facilitator.mjs v1|v2');
@@ -37,4 +38,19 @@ async function createFacilitatorV2(relayer) {
     verify: (payload, requirements) => facilitator.verify(payload, requirements),
     settle: (payload, requirements) => facilitator.settle(payload, requirements),
   };
+}
+
+/**
+ * The facilitator's wallet. Without viem's nonce manager parallel settlements collide on nonces and most of them
+ * fail; the short polling interval keeps viem's four seconds from deciding the figures.
+ */
+function createRelayer({ rpcUrl, chainId, relayerKey }) {
+  const chain = defineChain({
+    id: chainId,
+    name: 'devnet',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [rpcUrl] } },
+  });
+  const account = privateKeyToAccount(relayerKey, { nonceManager });
+  return createWalletClient({ account, chain, transport: http(rpcUrl), pollingInterval: 10 }).extend(publicActions);
 }

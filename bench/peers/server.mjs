@@ -5,51 +5,40 @@ const path = '/api/weather';
 const description = 'Current weather';
 const { asset, payTo, facilitatorUrl } = configuration;
 
-const servers = {
-  '@x402/express': serveExpressV2,
-  '@x402/hono': serveHonoV2,
-  'x402-express': serveExpressV1,
-  'x402-hono': serveHonoV1,
-  fastify: serveFastify,
+const packages = {
+  '@x402/express': () => import('@x402/express'),
+  '@x402/hono': () => import('@x402/hono'),
+  'x402-express': () => import('x402-express'),
+  'x402-hono': () => import('x402-hono'),
 };
-const start = servers[process.argv[2]];
-if (!start) throw new Error(`Say which server: ${Object.keys(servers).join(', ')}`);
-await start();
+const name = process.argv[2];
+if (name === 'fastify') await serveFastify();
+else if (name.endsWith('express')) await serveExpress(await createMiddleware());
+else await serveHono(await createMiddleware());
 
-async function serveExpressV2() {
-  const { paymentMiddleware, x402ResourceServer } = await import('@x402/express');
+/** Of version 2 for the packages below @x402. */
+async function createMiddleware() {
+  const { paymentMiddleware, x402ResourceServer } = await packages[name]();
+  return name.startsWith('@')
+    ? paymentMiddleware(routesV2(), await withFacilitator(x402ResourceServer))
+    : paymentMiddleware(payTo, routesV1(), { url: facilitatorUrl });
+}
+
+async function serveExpress(middleware) {
   const { default: express } = await import('express');
   const app = express();
-  app.use(paymentMiddleware(routesV2(), await withFacilitator(x402ResourceServer)));
+  app.use(middleware);
   app.get(path, (_request, response) => response.json(weather()));
-  listenExpress(app);
+  const server = app.listen(0, '127.0.0.1', () => announce(server.address().port));
 }
 
-async function serveHonoV2() {
-  const { paymentMiddleware, x402ResourceServer } = await import('@x402/hono');
+async function serveHono(middleware) {
   const { Hono } = await import('hono');
+  const { serve } = await import('@hono/node-server');
   const app = new Hono();
-  app.use(paymentMiddleware(routesV2(), await withFacilitator(x402ResourceServer)));
+  app.use(middleware);
   app.get(path, (context) => context.json(weather()));
-  await listenHono(app);
-}
-
-async function serveExpressV1() {
-  const { paymentMiddleware } = await import('x402-express');
-  const { default: express } = await import('express');
-  const app = express();
-  app.use(paymentMiddleware(payTo, routesV1(), { url: facilitatorUrl }));
-  app.get(path, (_request, response) => response.json(weather()));
-  listenExpress(app);
-}
-
-async function serveHonoV1() {
-  const { paymentMiddleware } = await import('x402-hono');
-  const { Hono } = await import('hono');
-  const app = new Hono();
-  app.use(paymentMiddleware(payTo, routesV1(), { url: facilitatorUrl }));
-  app.get(path, (context) => context.json(weather()));
-  await listenHono(app);
+  serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => announce(port));
 }
 
 /** The ceiling: Fastify answering one ready-made 402, the bytes of another server's answer, without any logic. */
@@ -83,13 +72,4 @@ function routesV1() {
   const price = { amount: priceBaseUnits, asset: { address: asset, decimals: 6, eip712 } };
   const config = { description, mimeType: 'application/json', maxTimeoutSeconds: 300 };
   return { [`GET ${path}`]: { price, network: networkV1, config } };
-}
-
-function listenExpress(app) {
-  const server = app.listen(0, '127.0.0.1', () => announce(server.address().port));
-}
-
-async function listenHono(app) {
-  const { serve } = await import('@hono/node-server');
-  serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => announce(port));
 }

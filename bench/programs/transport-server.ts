@@ -7,7 +7,7 @@ import { RequestReplyServer, VERIFY_PAYMENT, type VerifyPaymentVerdict } from '@
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-import { QUEUE, ECHO_LIST } from '../transport-names.js';
+import { ECHO_LIST, QUEUE } from '../transport-askers.js';
 
 const redisUrl = process.env['REDIS_URL'] ?? '';
 const { hostname: host, port } = new URL(redisUrl);

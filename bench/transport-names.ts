@@ -1,3 +1,0 @@
-/** Where client and server of the transport lane meet. */
-export const QUEUE = 'bench';
-export const ECHO_LIST = 'echo:requests';

@@ -1,0 +1,2 @@
+export function arePackagesInstalled(root: string): boolean;
+export function installPackages(root: string): Promise<void>;
