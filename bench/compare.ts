@@ -40,23 +40,16 @@ interface LaneRun {
   full: boolean;
 }
 
-/** One round in a process of its own; throws with the process's last lines when it fails. */
+/** One round in a process of its own. */
 async function runLaneOnce({ checkout, lane, quick, full }: LaneRun): Promise<LaneResult> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-'));
   const output = join(folder, 'report.json');
   try {
-    const child = await startChild({
-      name: `the benchmark in ${checkout}`,
-      command: process.execPath,
-      args: [
-        ...[...SOURCE_LOADERS, 'bench/main.ts', '--lane', lane, '--rounds', '1', '--no-peers', '--output', output],
-        ...(quick ? ['--quick'] : []),
-        ...(full ? ['--full'] : []),
-      ],
-      cwd: checkout,
-    });
-    const { code } = await child.exited;
-    if (code !== 0) throw new Error(`The lane ${lane} failed in ${checkout}:\n${child.logs()}`);
+    await runNode(`The lane ${lane} of ${checkout}`, checkout, [
+      ...[...SOURCE_LOADERS, 'bench/main.ts', '--lane', lane, '--rounds', '1', '--no-peers', '--output', output],
+      ...(quick ? ['--quick'] : []),
+      ...(full ? ['--full'] : []),
+    ]);
     const [result] = (JSON.parse(readFileSync(output, 'utf8')) as Report).lanes;
     if (!result) throw new Error(`The lane ${lane} of ${checkout} reported nothing.`);
     return result;
@@ -166,12 +159,12 @@ async function setUp(checkout: string): Promise<void> {
   if (!existsSync(join(checkout, 'bench/main.ts'))) {
     throw new Error(`${checkout} is no checkout of this repository: it has no bench/main.ts.`);
   }
-  const child = await startChild({
-    name: `the set-up of ${checkout}`,
-    command: process.execPath,
-    args: ['scripts/setup.mjs', '--redis-server'],
-    cwd: checkout,
-  });
+  await runNode(`The set-up of ${checkout}`, checkout, ['scripts/setup.mjs', '--redis-server']);
+}
+
+/** Throws with the last lines of the process when it fails. */
+async function runNode(name: string, cwd: string, args: string[]): Promise<void> {
+  const child = await startChild({ name, command: process.execPath, args, cwd });
   const { code } = await child.exited;
-  if (code !== 0) throw new Error(`The set-up of ${checkout} failed:\n${child.logs()}`);
+  if (code !== 0) throw new Error(`${name} failed:\n${child.logs()}`);
 }
