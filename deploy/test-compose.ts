@@ -80,8 +80,11 @@ try {
     'start again with an environment file of one’s own, made from .env.example, a wallet and a relayer of one’s own',
   );
   env['TOLLGATE_ENV_FILE'] = writeOwnEnvironment();
-  env['AGENT_WALLETS'] = writeOwnWallet();
-  env['RELAYER_KEYS'] = writeOwnRelayer();
+  env['AGENT_WALLETS'] = writeOwnFolder('wallets', {
+    'own.key': deriveAgentWallet(1).privateKey,
+    'wallets.yaml': 'wallets:\n  own: { privateKeyFile: own.key }\n',
+  });
+  env['RELAYER_KEYS'] = writeOwnFolder('relayer', { 'own-key': deriveRelayer(1).privateKey });
   await run([...compose, '--profile', 'devnet', 'up', '--detach']);
   const wallets = ['exec', '-T', 'agent-worker', 'tollgate', 'wallets'];
   console.log(capture([...compose, ...wallets, 'adopt', 'own', '--address', deriveAgentWallet(1).address]));
@@ -169,20 +172,11 @@ function writeOwnEnvironment(): string {
   return file;
 }
 
-/** A folder as the agent workers mount it; their user must be able to read it. */
-function writeOwnWallet(): string {
-  const folder = join(store, 'wallets');
+/** A folder as the services mount it; their user must be able to read it. */
+function writeOwnFolder(name: string, files: Record<string, string>): string {
+  const folder = join(store, name);
   mkdirSync(folder);
-  writeFileSync(join(folder, 'own.key'), deriveAgentWallet(1).privateKey);
-  writeFileSync(join(folder, 'wallets.yaml'), 'wallets:\n  own: { privateKeyFile: own.key }\n');
-  return folder;
-}
-
-/** A folder as the verifiers mount it. */
-function writeOwnRelayer(): string {
-  const folder = join(store, 'relayer');
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'own-key'), deriveRelayer(1).privateKey);
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
   return folder;
 }
 

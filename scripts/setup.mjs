@@ -4,6 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { compileContracts, compiledContractsPath, isCompiled } from '../devnet/contracts/compile.mjs';
 import { answerHelp } from './answer-usage.mjs';
 import { isRedisUrlAnswering } from './ask-redis.mjs';
 import { areServicesBuilt, buildServices } from './build-services.mjs';
@@ -49,12 +50,23 @@ export async function setup({
       isDone: () => areServicesBuilt(root, { withCrashPoints: true }),
       run: () => buildServices(root, { withCrashPoints: true }),
     },
-    { name: 'contracts (solc)', isDone: areContractsCompiled, run: compileContracts },
+    {
+      name: 'contracts (solc)',
+      isDone: () => isCompiled(compiledContractsPath()),
+      run: async () => void compileContracts(),
+    },
     { name: 'redis', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
   ]
     .filter(Boolean)
     .slice(0, onlyPackages ? 1 : undefined);
-  if (needsPublished) steps.push(publishedPackages(join(root, 'test', 'interop')));
+  const interop = join(root, 'test', 'interop');
+  if (needsPublished) {
+    steps.push({
+      name: 'published clients and servers (npm ci in test/interop, 550 MB)',
+      isDone: () => arePackagesInstalled(interop),
+      run: () => installPackages(interop),
+    });
+  }
 
   if (await isEverythingDone(steps)) return;
   // Two set-ups at once in one folder would delete each other's files.
@@ -63,14 +75,6 @@ export async function setup({
       if (!(await isDone())) await runStep(name, run);
     }
   });
-}
-
-function publishedPackages(folder) {
-  return {
-    name: 'published clients and servers (npm ci in test/interop, 550 MB)',
-    isDone: () => arePackagesInstalled(folder),
-    run: () => installPackages(folder),
-  };
 }
 
 async function isEverythingDone(steps) {
@@ -90,16 +94,6 @@ function assertNodeVersion() {
 async function hasRedis(needsServer) {
   if (findRedisServer(root)) return true;
   return !needsServer && Boolean(process.env.REDIS_URL) && (await isRedisUrlAnswering(process.env.REDIS_URL));
-}
-
-async function areContractsCompiled() {
-  const { compiledContractsPath, isCompiled } = await import('../devnet/contracts/compile.mjs');
-  return isCompiled(compiledContractsPath());
-}
-
-async function compileContracts() {
-  const { compileContracts: compile } = await import('../devnet/contracts/compile.mjs');
-  compile();
 }
 
 async function withLock(path, work) {
