@@ -3,7 +3,7 @@ import { ConfigurationError, examineEnvironment } from '@tollgate/common';
 
 import { AgentWorkerEnvironment } from '../apps/agent-worker/src/agent-worker.config.js';
 import { readConfiguration } from '../apps/gateway/src/read-configuration.js';
-import { VerifierEnvironment } from '../apps/verifier/src/verifier.config.js';
+import { VerifierEnvironment } from '../apps/verifier/src/config/verifier.config.js';
 import { readDevSettings, type DevSettings } from './dev-settings.js';
 import type { ServiceApp } from './service-process.js';
 

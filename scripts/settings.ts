@@ -6,7 +6,7 @@ import { listSettings, type EnvironmentClass, type SettingDescription } from '@t
 
 import { AgentWorkerEnvironment } from '../apps/agent-worker/src/agent-worker.config.js';
 import { GatewayEnvironment } from '../apps/gateway/src/gateway.config.js';
-import { VerifierEnvironment } from '../apps/verifier/src/verifier.config.js';
+import { VerifierEnvironment } from '../apps/verifier/src/config/verifier.config.js';
 import { fillIn, ROOT, writeGenerated } from './generated-files.js';
 
 const services: Record<string, EnvironmentClass> = {

@@ -11,14 +11,14 @@ import {
   type RunningService,
 } from '@tollgate/common';
 import { JournalError, JournalUnavailableError } from '@tollgate/journal';
-import { Ledger, LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
+import { LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
 import { AcceptedAssets } from '@tollgate/verification';
 import { Logger } from 'nestjs-pino';
 
+import { VerifierEnvironment } from './config/verifier.config.js';
 import { VerifierConnections } from './connections/verifier-connections.js';
 import { TokenDecimals } from './settings/token-decimals.js';
 import { Settlement } from './settlement/settlement.js';
-import { VerifierEnvironment } from './verifier.config.js';
 import { VerifierModule } from './verifier.module.js';
 
 const RETRY_MS = 1000;
@@ -49,7 +49,8 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     const headBlockNumber = await readFirstHead(chain, logger);
     // Without a head the decimals are compared when the chain is back; until then the verifier is not ready.
     if (headBlockNumber !== null) await compareDecimals(app.get(TokenDecimals));
-    const ledger = app.get(Ledger);
+    const connections = app.get(VerifierConnections);
+    const { ledger } = connections;
     await openWhenUp('ledger', () => ledger.open(headBlockNumber === null ? {} : { headBlockNumber }), logger);
     await warnOfOtherDomains(app.get(AcceptedAssets), chain, logger);
     await app.startAllMicroservices();
@@ -59,7 +60,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
       settlement.relayers.start();
       logger.log(`verifier: settles signed payments by ${settlement.relayers.addresses.join(', ')}`);
     }
-    app.get(VerifierConnections).isOpen = true;
+    connections.isOpen = true;
   } catch (error) {
     await app.close();
     throw error;

@@ -10,6 +10,7 @@ import {
 } from '@tollgate/common';
 import { LoggerModule } from 'nestjs-pino';
 
+import type { VerifierEnvironment } from './config/verifier.config.js';
 import { ConnectionsModule } from './connections/connections.module.js';
 import { VerifierConnections } from './connections/verifier-connections.js';
 import { AskersSettings } from './settings/askers-settings.js';
@@ -17,7 +18,6 @@ import { TokenDecimals } from './settings/token-decimals.js';
 import { Settlement } from './settlement/settlement.js';
 import { SettlementModule } from './settlement/settlement.module.js';
 import { VerificationModule } from './verification/verification.module.js';
-import type { VerifierEnvironment } from './verifier.config.js';
 
 /** A readiness probe asks the chain only if its last answer is older than this. */
 const CHAIN_NEWS_MS = 15_000;

@@ -1,7 +1,7 @@
 import { describeSettings, readEnvironment } from '@tollgate/common';
 
 import type { Devnet } from '../../../devnet/chain.js';
-import { VerifierEnvironment } from '../src/verifier.config.js';
+import { VerifierEnvironment } from '../src/config/verifier.config.js';
 
 /** The settings that a matching gateway sends to a verifier of this chain. */
 export function settingsOf({ rpcUrl, asset, payTo }: Devnet, env: Record<string, string> = {}): string {

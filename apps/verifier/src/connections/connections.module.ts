@@ -1,50 +1,39 @@
-import { Module, type DynamicModule, type FactoryProvider } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import { ChainReader } from '@tollgate/chain';
 import { describeSettings } from '@tollgate/common';
-import { Ledger } from '@tollgate/ledger';
 import { Registry } from 'prom-client';
 
+import { VerifierEnvironment } from '../config/verifier.config.js';
+import { RelayerTroubles } from '../metrics/relayer-troubles.js';
 import { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import { VerifierMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { TokenDecimals } from '../settings/token-decimals.js';
-import { RelayerTroubles } from '../settlement/relayer-troubles.js';
-import { VerifierEnvironment } from '../verifier.config.js';
-import { VerifierConnections } from './verifier-connections.js';
-
-const FROM_CONNECTIONS: FactoryProvider[] = [
-  { provide: Ledger, inject: [VerifierConnections], useFactory: ({ ledger }: VerifierConnections) => ledger },
-  { provide: ChainReader, inject: [VerifierConnections], useFactory: ({ chain }: VerifierConnections) => chain.reader },
-  {
-    provide: TokenDecimals,
-    inject: [VerifierEnvironment, VerifierConnections],
-    useFactory: ({ payment }: VerifierEnvironment, { chain, nowMs }: VerifierConnections) =>
-      new TokenDecimals({
-        asset: payment.signedAsset.asset,
-        decimals: payment.assetDecimals,
-        chain: chain.reader,
-        nowMs,
-      }),
-  },
-];
+import { provideFrom, VerifierConnections } from './verifier-connections.js';
 
 /** The settings, connections and counters that both queues are served with. */
 @Module({})
 export class ConnectionsModule {
   static forRoot(environment: VerifierEnvironment): DynamicModule {
     const { payment, rules, signedPayments } = environment;
+    const own = describeSettings({ payment, acceptance: rules, signedPayments });
+    const { asset } = payment.signedAsset;
+    const decimals = payment.assetDecimals;
     const providers = [
       { provide: VerifierEnvironment, useValue: environment },
       VerifierMetrics,
       SettlementMetrics,
       RelayerTroubles,
       VerifierConnections,
-      ...FROM_CONNECTIONS,
+      provideFrom(ChainReader, (_, { chain }) => chain.reader),
+      provideFrom(
+        TokenDecimals,
+        (_, { chain, nowMs }) => new TokenDecimals({ asset, decimals, chain: chain.reader, nowMs }),
+      ),
       {
         provide: AskersSettings,
         inject: [Registry],
-        useFactory: (registry: Registry) =>
-          new AskersSettings({ own: describeSettings({ payment, acceptance: rules, signedPayments }), registry }),
+        useFactory: (registry: Registry) => new AskersSettings({ own, registry }),
       },
     ];
     return { module: ConnectionsModule, global: true, providers, exports: providers };

@@ -1,13 +1,20 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type FactoryProvider,
+  type OnApplicationShutdown,
+  type Type,
+} from '@nestjs/common';
 import { combineObservers, connectChain, type ConnectedChain } from '@tollgate/chain';
 import { REDIS_LOGGER } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
 import { connectRedis } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
+import { VerifierEnvironment } from '../config/verifier.config.js';
 import { RpcTroubleLog } from '../metrics/rpc-trouble-log.js';
 import { VerifierMetrics } from '../metrics/verifier-metrics.js';
-import { VerifierEnvironment } from '../verifier.config.js';
 
 /** The connections to Redis and the chain; closed after the transport, when every question in flight has its verdict. */
 @Injectable()
@@ -16,6 +23,8 @@ export class VerifierConnections implements OnApplicationShutdown {
   readonly queueRedis: Redis;
   readonly ledger: Ledger;
   readonly chain: ConnectedChain;
+  /** Its lines are about money that arrived and bought nothing, and are never sampled. */
+  readonly refundLog = new Logger('Refunds');
   /** The ledger is open and questions are taken. */
   isOpen = false;
 
@@ -53,3 +62,9 @@ export class VerifierConnections implements OnApplicationShutdown {
     this.queueRedis.disconnect();
   }
 }
+
+/** A provider that settings and connections are enough for. */
+export const provideFrom = <T>(
+  provide: Type<T>,
+  useFactory: (environment: VerifierEnvironment, connections: VerifierConnections) => T,
+): FactoryProvider<T> => ({ provide, inject: [VerifierEnvironment, VerifierConnections], useFactory });

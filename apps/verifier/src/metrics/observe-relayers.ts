@@ -1,12 +1,15 @@
 import { malformed, type RpcBatcher, valueOf } from '@tollgate/chain';
 import { keepFresh, observeGauge, observeSamples, type Sample } from '@tollgate/common';
-import { createLaneId, type LaneStatus } from '@tollgate/journal';
+import { createLaneId, type Journal, type LaneStatus } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
+import type { Relayers, SettlementParts } from '@tollgate/settlement';
 import type { Registry } from 'prom-client';
 
-import type { Settlement } from '../settlement/settlement.js';
-
-type ObservedSettlement = Pick<Settlement, 'relayers' | 'journal' | 'parts'>;
+interface ObservedSettlement {
+  relayers: Relayers;
+  journal: Journal;
+  parts: Pick<SettlementParts, 'flights'>;
+}
 
 export interface RelayerChain {
   chainId: number;

@@ -4,8 +4,8 @@ import { Answers, SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate
 import { parseSettleRequest, settle } from '@tollgate/settlement';
 
 import { SettlementMetrics } from '../metrics/settlement-metrics.js';
-import { parsePayload } from '../parse-payload.js';
 import { AskersSettings } from '../settings/askers-settings.js';
+import { parsePayload } from '../verification/parse-payload.js';
 import { SETTLE_TRANSPORT, type SettleContext } from './settle-queue.js';
 import { Settlement } from './settlement.js';
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { FeeQuotes } from '@tollgate/chain';
+import { FeeQuotes, RPC_TIMEOUT_MS } from '@tollgate/chain';
 import { ConfigurationError, REDIS_LOGGER } from '@tollgate/common';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
@@ -19,16 +19,14 @@ import {
 import { AcceptedAssets } from '@tollgate/verification';
 import type { Redis } from 'ioredis';
 
+import { VerifierEnvironment } from '../config/verifier.config.js';
 import { VerifierConnections } from '../connections/verifier-connections.js';
-import { REFUND_LOG } from '../metrics/refund-log.js';
+import { RelayerTroubles } from '../metrics/relayer-troubles.js';
 import { SettlementMetrics } from '../metrics/settlement-metrics.js';
-import { VerifierEnvironment } from '../verifier.config.js';
-import { RelayerTroubles } from './relayer-troubles.js';
 import { SettleQueue } from './settle-queue.js';
 
 /** Ended jobs are looked up for some minutes; this many take about 100 KiB. */
 const JOBS_KEPT = 500;
-const RPC_TIMEOUT_MS = 5_000;
 /** The share of places for questions that payments may hold while they wait for other payments of their payer. */
 const HELD_SHARE = 0.125;
 /** The share of the shutdown time for what the lanes have begun. */
@@ -52,7 +50,7 @@ export class Settlement {
 
   constructor(
     @Inject(VerifierEnvironment) environment: VerifierEnvironment,
-    @Inject(VerifierConnections) { chain: { batcher, reader }, ledger, nowMs }: VerifierConnections,
+    @Inject(VerifierConnections) { chain: { batcher, reader }, ledger, refundLog, nowMs }: VerifierConnections,
     @Inject(AcceptedAssets) assets: AcceptedAssets,
     @Inject(FeeQuotes) fees: FeeQuotes,
     @Inject(ContractWallets) wallets: ContractWallets,
@@ -81,7 +79,7 @@ export class Settlement {
       }),
       records: new SettlementRecords(this.#redis),
       strikes: new Strikes(this.#redis),
-      refunds: { ledger, refundLog: REFUND_LOG },
+      refunds: { ledger, refundLog },
       chain: { batcher, reader },
       factories: signedPayments.factories,
       leastValidityMs: settlement.settleLeastValiditySeconds * 1000,

@@ -23,8 +23,8 @@ import {
 } from '@tollgate/verification';
 
 import { VerifierMetrics } from '../metrics/verifier-metrics.js';
-import { parsePayload } from '../parse-payload.js';
 import { AskersSettings } from '../settings/askers-settings.js';
+import { parsePayload } from './parse-payload.js';
 
 @Controller()
 export class VerificationController implements OnApplicationShutdown {

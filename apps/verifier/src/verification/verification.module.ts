@@ -1,8 +1,7 @@
-import { Inject, Module, type FactoryProvider, type Type } from '@nestjs/common';
-import { ChainReader, FeeQuotes } from '@tollgate/chain';
+import { Inject, Module } from '@nestjs/common';
+import { FeeQuotes } from '@tollgate/chain';
 import { PATTERNS, RequestReplyServer, VERIFY_QUEUE } from '@tollgate/common';
 import { DEFAULT_LANE_SETTINGS, Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
-import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { ContractWallets, SettlementRecords, SettlementsUnderWay } from '@tollgate/settlement';
 import {
@@ -16,25 +15,18 @@ import {
 } from '@tollgate/verification';
 import { Registry } from 'prom-client';
 
-import { VerifierConnections } from '../connections/verifier-connections.js';
+import { VerifierEnvironment } from '../config/verifier.config.js';
+import { provideFrom, VerifierConnections } from '../connections/verifier-connections.js';
 import { countBurntGas, observeContractWallets } from '../metrics/observe-contract-wallets.js';
 import { observeQueues } from '../metrics/observe-queues.js';
 import { observeSparedLookups } from '../metrics/observe-spared-lookups.js';
-import { REFUND_LOG } from '../metrics/refund-log.js';
-import { VerifierEnvironment } from '../verifier.config.js';
 import { VerificationController } from './verification.controller.js';
-
-/** A provider that settings and connections are enough for. */
-const from = <T>(
-  provide: Type<T>,
-  useFactory: (environment: VerifierEnvironment, connections: VerifierConnections) => T,
-): FactoryProvider<T> => ({ provide, inject: [VerifierEnvironment, VerifierConnections], useFactory });
 
 /** Takes the questions of the verify queue. */
 @Module({
   controllers: [VerificationController],
   providers: [
-    from(
+    provideFrom(
       RequestReplyServer,
       ({ redis, server, shutdown }) =>
         new RequestReplyServer({
@@ -45,7 +37,7 @@ const from = <T>(
           closeTimeoutMs: Math.ceil(shutdown.shutdownTimeoutMs * 0.8),
         }),
     ),
-    from(
+    provideFrom(
       WaitingRoom,
       ({ rules }, { nowMs }) =>
         new WaitingRoom({
@@ -55,7 +47,7 @@ const from = <T>(
           nowMs,
         }),
     ),
-    from(
+    provideFrom(
       ClientShares,
       ({ rules }, { nowMs }) =>
         new ClientShares({
@@ -64,12 +56,12 @@ const from = <T>(
           nowMs,
         }),
     ),
-    from(
+    provideFrom(
       AcceptedAssets,
       ({ payment, signedPayments }) =>
         new AcceptedAssets(payment.chainId, [...signedPayments.assets, payment.signedAsset]),
     ),
-    from(
+    provideFrom(
       FeeQuotes,
       ({ settlement }, { chain: { batcher }, nowMs }) =>
         new FeeQuotes({ batcher, caps: { ...DEFAULT_LANE_SETTINGS, ...settlement.fees() }, nowMs }),
@@ -100,7 +92,7 @@ const from = <T>(
     },
     {
       provide: PaymentVerifier,
-      inject: [VerifierEnvironment, Ledger, ChainReader, WaitingRoom, ClientShares],
+      inject: [VerifierEnvironment, VerifierConnections, WaitingRoom, ClientShares],
       useFactory: createVerifier,
     },
     {
@@ -137,8 +129,7 @@ export class VerificationModule {
 
 function createVerifier(
   { payment, rules }: VerifierEnvironment,
-  ledger: Ledger,
-  chain: ChainReader,
+  { ledger, refundLog, chain: { reader: chain } }: VerifierConnections,
   waitingRoom: WaitingRoom,
   shares: ClientShares,
 ): PaymentVerifier {
@@ -155,13 +146,13 @@ function createVerifier(
       redemptionWindowMs: rules.redemptionWindowSeconds * 1000,
       boundRedemptionWindowMs: rules.boundRedemptionWindowSeconds * 1000,
     },
-    ...{ chain, ledger, refundLog: REFUND_LOG, waitingRoom, shares },
+    ...{ chain, ledger, refundLog, waitingRoom, shares },
   });
 }
 
 function createSignedVerifier(
   { payment, rules, signedPayments, settlement }: VerifierEnvironment,
-  { ledgerRedis, ledger, chain: { reader: chain }, nowMs }: VerifierConnections,
+  { ledgerRedis, ledger, refundLog, chain: { reader: chain }, nowMs }: VerifierConnections,
   waitingRoom: WaitingRoom,
   shares: ClientShares,
   assets: AcceptedAssets,
@@ -184,6 +175,6 @@ function createSignedVerifier(
     },
     readRelayers: async () => new Set(await listRelayers()),
     underWay: new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) }),
-    ...{ assets, chain, ledger, refundLog: REFUND_LOG, waitingRoom, shares },
+    ...{ assets, chain, ledger, refundLog, waitingRoom, shares },
   });
 }

@@ -5,6 +5,7 @@ import {
   malformed,
   readWord,
   type RpcBatcher,
+  RPC_TIMEOUT_MS,
 } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
@@ -26,8 +27,6 @@ export interface UnsettledTerms {
   windowMs: number;
   nowMs: () => number;
 }
-
-const RPC_TIMEOUT_MS = 5_000;
 
 /**
  * Finds out what became of a payment that no transaction of ours can settle any more. A third party may have sent it,

@@ -1,12 +1,10 @@
-import { type ChainReader, findMoved, findPermitUse, SENT_BY_ANOTHER } from '@tollgate/chain';
+import { type ChainReader, findMoved, findPermitUse, SENT_BY_ANOTHER, RPC_TIMEOUT_MS } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
 import { signedPaymentId } from '@tollgate/ledger';
 import { noteForRefund, type RefundNotes } from '@tollgate/verification';
 
 import type { UnsettledTerms } from './explain-authorization.js';
 import { settledBy, type PermitEntry } from './payment-entry.js';
-
-const RPC_TIMEOUT_MS = 5_000;
 
 /**
  * Like `explainAuthorization`, for a permit. A permit that was sent through another contract is recorded for a refund.

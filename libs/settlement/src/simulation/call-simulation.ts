@@ -17,6 +17,7 @@ import {
   type SentCall,
   trySentCall,
   valueOf,
+  RPC_TIMEOUT_MS,
 } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 import { nameCode } from '@tollgate/verification';
@@ -38,7 +39,6 @@ export interface SendableCall {
   walletCode: Hex | null;
 }
 
-const RPC_TIMEOUT_MS = 5_000;
 const MARGIN_PERCENT = 20n;
 /** On a quiet chain the newest block may be old, and what has just become valid is not valid there yet. */
 const BLOCKS = ['latest', 'pending'] as const;

@@ -9,6 +9,7 @@ import {
   type RpcCall,
   type RpcResult,
   tryCall,
+  RPC_TIMEOUT_MS,
 } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
@@ -34,7 +35,6 @@ export interface SimulationOptions extends CallSimulationOptions {
   gas: GasMemory;
 }
 
-const RPC_TIMEOUT_MS = 5_000;
 const LOOK_FOR_MULTICALL3_MS = 60_000;
 
 /** Simulates settlements in the current state of the chain, so that a failing one is not sent and burns no gas. */

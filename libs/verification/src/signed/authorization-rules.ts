@@ -1,5 +1,6 @@
 import {
   type AuthorizationLookUp,
+  type AuthorizationUse,
   type AuthorizationView,
   type ChainReader,
   findAuthorizationUse,
@@ -12,8 +13,7 @@ import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/
 import { PaymentRefused } from '../refusals/payment-refused.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';
 import { askToken, describeWallet } from './ask-token.js';
-import { findSettlement, type PromisedPayment } from './find-settlement.js';
-import type { Judged, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
+import type { Judged, PromisedPayment, Settlement, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
 /** An authorization must stay valid this long, to leave time to settle it. */
 export const TIME_TO_SETTLE_MS = 6_000;
@@ -80,6 +80,26 @@ async function judgeSettled(
 function promisedBy({ terms, payment }: Judged<SignedAuthorization>): PromisedPayment {
   const { from, value } = payment.authorization;
   return { id: signedPaymentId(terms, payment), payer: from, amountBaseUnits: BigInt(value) };
+}
+
+/** A note for the operator, to be read before a refund. */
+const WHAT_FOR_IS_UNKNOWN = 'the nonce was used before the searched time range: it may have paid another recipient';
+
+/**
+ * The settlement that took the nonce: the payer has paid, whichever account sent it. Refuses `authorization_cancelled`,
+ * `payment_used` when the nonce went into another payment, and, with a record for a refund, `payment_too_old` when the
+ * transaction cannot be found any more.
+ */
+function findSettlement(use: AuthorizationUse, payment: PromisedPayment): Settlement {
+  switch (use.outcome) {
+    case 'settled':
+      return use;
+    case 'cancelled':
+      throw new PaymentRefused('authorization_cancelled');
+    case 'used':
+      if (use.txHash !== null) throw new PaymentRefused('payment_used');
+      throw new PaymentRefused('payment_too_old', { ...payment, detail: WHAT_FOR_IS_UNKNOWN });
+  }
 }
 
 /** The payer must have signed for the requested recipient; refuses `recipient_mismatch`. */

@@ -23,8 +23,7 @@ import {
   assertValidityWindow,
   TIME_TO_SETTLE_MS,
 } from './authorization-rules.js';
-import type { PromisedPayment } from './find-settlement.js';
-import type { Judged, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
+import type { Judged, PromisedPayment, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
 export interface PermitRules extends SignedPaymentRules {
   /** The accounts that settle here, in lower case. */

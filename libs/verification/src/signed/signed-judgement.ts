@@ -1,8 +1,8 @@
 import type { PaymentTrial, SignedPaymentTerms } from '@tollgate/common';
+import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import type { LookUps } from '../limits/client-shares.js';
-import type { PromisedPayment, Settlement } from './find-settlement.js';
 import type { WalletCheck } from './wallet-check.js';
 
 export interface SignedPaymentRules {
@@ -19,6 +19,19 @@ export interface SignedPaymentRules {
   multicall3: Hex;
   /** The further checks for payers with code. */
   wallets: Pick<WalletCheck, 'assertAccepted'>;
+}
+
+/** The transaction that settled a signed payment. */
+export interface Settlement {
+  txHash: Hex;
+  blockNumber: number;
+  minedAtMs: number;
+}
+
+export interface PromisedPayment {
+  id: PaymentId;
+  payer: Hex;
+  amountBaseUnits: bigint;
 }
 
 /** A signed payment to judge. */

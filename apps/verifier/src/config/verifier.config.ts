@@ -8,11 +8,11 @@ import {
   SignedPaymentsEnvironment,
 } from '@tollgate/common';
 
-import { ChainEnvironment } from './config/chain.environment.js';
-import { ContractWalletsEnvironment } from './config/contract-wallets.environment.js';
-import { RulesEnvironment } from './config/rules.environment.js';
-import { VerifierServerEnvironment } from './config/server.environment.js';
-import { SettlementEnvironment } from './config/settlement.environment.js';
+import { ChainEnvironment } from './chain.environment.js';
+import { ContractWalletsEnvironment } from './contract-wallets.environment.js';
+import { RulesEnvironment } from './rules.environment.js';
+import { VerifierServerEnvironment } from './server.environment.js';
+import { SettlementEnvironment } from './settlement.environment.js';
 
 /** All settings of the verifier, read at start by `readEnvironment(VerifierEnvironment, process.env)`. */
 export class VerifierEnvironment implements ChecksTogether {
