@@ -25,9 +25,9 @@ describe('costly look-ups', () => {
 
   beforeAll(async () => {
     // A busy machine is slow, and a repeated question would take another place to wait.
-    const patience = { RECEIPT_WAIT_MS: '30000', VERIFY_DEADLINE_MS: '60000', VERIFY_RETRY_MS: '50000' };
+    const patience = { RECEIPT_WAIT_MS: '30000', VERIFY_DEADLINE_MS: '120000', VERIFY_RETRY_MS: '110000' };
     // The chain answers everything else late while it writes a receipt of 13 MB.
-    const rpc = { RPC_TIMEOUT_MS: '30000' };
+    const rpc = { RPC_TIMEOUT_MS: '60000' };
     shop = await startShop({ env: { TRUST_PROXY: '127.0.0.1', WAITING_PER_CLIENT: '1', ...patience, ...rpc } });
   });
   afterAll(() => shop?.stop());
