@@ -7,10 +7,10 @@ export {
   type TrustedAsset,
 } from './offer/choose-requirement.js';
 export { createPaymentCall } from './sign/create-payment-call.js';
-export { createRpcTransport, type RpcTransportOptions } from './network/create-rpc-transport.js';
-export { readNoAnswer, type NoAnswer } from './network/describe-no-answer.js';
+export { createRpcTransport, type RpcTransportOptions } from './network/rpc-client.js';
+export { readNoAnswer, type NoAnswer } from './network/rpc-failure.js';
 export { fetchWithPayment } from './fetch/fetch-with-payment.js';
-export { payForResource } from './fetch/pay-for-resource.js';
+export { payForResource } from './fetch/fetch-with-payment.js';
 export { PaymentNotAcceptedError } from './fetch/payment-not-accepted-error.js';
 export type { PaymentEvent, PaymentOptions, SkippedOffer } from './sign/payment-options.js';
 export {
@@ -25,8 +25,8 @@ export {
 } from './store/payment-store.js';
 export type { PermitSigner } from './sign/permit-signer.js';
 export { readChallenge } from './offer/read-challenge.js';
-export { readChunks } from './network/read-chunks.js';
-export { findRefusal, readDetails } from './network/read-details.js';
+export { readChunks } from './network/read-body.js';
+export { findRefusal, readDetails } from './network/rpc-failure.js';
 export { readSystemCode } from './network/read-system-code.js';
 export { redeemPaidRequest, type RedeemOptions } from './fetch/redeem-paid-request.js';
 export type { PaidResponse } from './fetch/redeem-payment.js';

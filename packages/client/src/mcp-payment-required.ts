@@ -1,5 +1,7 @@
 import { encodeJsonHeader, isRecord, ownField, PAYMENT_REQUIRED, type JsonRecord } from '@tollgate/protocol';
 
+import { parseJson } from './network/parse-json.js';
+
 /**
  * The JSON-RPC error code of a call that requires a payment, and the code of the object that carries the requirements
  * as text.
@@ -40,10 +42,5 @@ function asPaymentRequired(value: unknown): JsonRecord | null {
 function parseText(content: unknown): unknown {
   const first: unknown = Array.isArray(content) ? content[0] : undefined;
   const text = isRecord(first) ? ownField(first, 'text') : undefined;
-  if (typeof text !== 'string' || text.length > MAX_TEXT_LENGTH) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return typeof text === 'string' && text.length <= MAX_TEXT_LENGTH ? parseJson(text) : undefined;
 }

@@ -11,7 +11,7 @@ import { startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/ha
 import { startInTerminal } from '../../../../test/harness/start-in-terminal.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';
-import { nonceOf } from '../store/signed-facts.js';
+import { nonceOf } from '../store/payment-store.js';
 import { runPay } from './pay-command.js';
 
 let chain: Devnet;

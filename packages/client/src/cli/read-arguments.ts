@@ -7,26 +7,23 @@ import { InvalidArgumentError } from 'commander';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PayOptions } from './pay-command.js';
 
-export interface PayArguments {
+interface WalletSource {
+  rpcUrl: string;
+  privateKey: Hex;
+  asset: TrustedAsset;
+}
+
+export interface PayArguments extends WalletSource {
   url: string;
   init: RequestInit;
   maxAmount: string;
   permit2Allowance?: string;
-  asset: TrustedAsset;
-  rpcUrl: string;
   rpcTimeoutMs: number;
-  privateKey: Hex;
   storeDirectory: string;
   deadlineMs: number;
   allowInsecureHttp: boolean;
   isAbandoning: boolean;
   writesJson: boolean;
-}
-
-interface WalletSource {
-  rpcUrl: string;
-  privateKey: Hex;
-  asset: TrustedAsset;
 }
 
 const isPrivateKey = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value);

@@ -3,9 +3,13 @@ import { isUtf8 } from 'node:buffer';
 import {
   decodeJsonHeader,
   formatTokenAmount,
+  IDEMPOTENT_REPLAYED,
   ownField,
   PAYMENT_RESPONSE,
   PaymentError,
+  X_PAYMENT_RELEASED,
+  X_PAYMENT_RESPONSE,
+  type JsonRecord,
   type PaymentErrorCode,
 } from '@tollgate/protocol';
 import { InvalidArgumentError, type Command } from 'commander';
@@ -15,9 +19,7 @@ import { FilePaymentStore } from '../file-payment-store.js';
 import { requestKey, takeRequest } from '../network/request-snapshot.js';
 import type { PaymentEvent, SkippedOffer } from '../sign/payment-options.js';
 import { createWallet } from '../sign/wallet.js';
-import { abandonPayment, type StoredPayment } from '../store/payment-store.js';
-import { nonceOf } from '../store/signed-facts.js';
-import { explainPaymentFailure } from './explain-payment-failure.js';
+import { abandonPayment, endsAtMs, nonceOf, type StoredPayment } from '../store/payment-store.js';
 import type { PayOptions, PayTerminal } from './pay-command.js';
 import { readArguments, type PayArguments } from './read-arguments.js';
 
@@ -73,16 +75,19 @@ function describe(event: PaymentEvent): string {
   }
 }
 
+/** The receipt in a header; empty where there is none, or it cannot be read. */
+function readReceipt(header: string | null): JsonRecord {
+  try {
+    return header === null ? {} : decodeJsonHeader(header, MAX_RECEIPT_BYTES);
+  } catch {
+    return {};
+  }
+}
+
 /** The moved amount that the server reports, in base units; null where it reports none, as in version 1. */
 function readAmountTaken(headers: Headers): bigint | null {
-  const header = headers.get(PAYMENT_RESPONSE);
-  if (header === null) return null;
-  try {
-    const amount = ownField(decodeJsonHeader(header, MAX_RECEIPT_BYTES), 'amount');
-    return typeof amount === 'string' && /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : null;
-  } catch {
-    return null;
-  }
+  const amount = ownField(readReceipt(headers.get(PAYMENT_RESPONSE)), 'amount');
+  return typeof amount === 'string' && /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : null;
 }
 
 async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () => void): Promise<number> {
@@ -205,4 +210,27 @@ export async function payOnce(
     if (error.code === 'wallet_unavailable' && !isSigned) terminal.stderr('Nothing was paid.');
     return isSigned && error.code !== 'transaction_failed' ? 4 : 3;
   }
+}
+
+/** The state of a payment whose request got a status of 400 or more, as far as the server reports it. */
+export function explainPaymentFailure(payment: StoredPayment, { status, headers }: Response): string {
+  return `The answer has status ${status}. ${explainPayment(payment, headers)}`;
+}
+
+function explainPayment({ transaction, authorization }: StoredPayment, headers: Headers): string {
+  if (headers.get(IDEMPOTENT_REPLAYED) === 'true') {
+    return 'It is the answer that the payment has bought: the payment is spent.';
+  }
+  if (headers.get(X_PAYMENT_RELEASED) === 'true') {
+    if (transaction) {
+      return `The payment is not spent: the transfer ${transaction.txHash} remains valid, and the same command presents it again and pays nothing more.`;
+    }
+    const validBefore = new Date(authorization ? endsAtMs(authorization) : 0).toISOString();
+    return `The payment is not spent: the same command presents the same authorization again, and signs no other one before ${validBefore}.`;
+  }
+  // Servers that settle a signed payment report it in a header, with any status.
+  const receipt = readReceipt(headers.get(PAYMENT_RESPONSE) ?? headers.get(X_PAYMENT_RESPONSE));
+  if (receipt['success'] === true)
+    return 'The payment was settled nevertheless: the same command presents it again, and pays nothing more.';
+  return 'The server does not say whether the payment was settled: the same command presents it again, and pays nothing more.';
 }

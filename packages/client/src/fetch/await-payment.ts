@@ -2,8 +2,7 @@ import { PaymentError, type Hex, type SignedPayment } from '@tollgate/protocol';
 
 import { sleep } from '../network/sleep.js';
 import type { PaymentContext } from '../sign/payment-options.js';
-import type { SignedTransaction, StoredRevision } from '../store/payment-store.js';
-import { endsAtMs } from '../store/signed-facts.js';
+import { endsAtMs, type SignedTransaction, type StoredRevision } from '../store/payment-store.js';
 
 const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 1000;

@@ -8,8 +8,7 @@ import {
 } from '@tollgate/protocol';
 
 import { isSignable, type SignableRequirement } from '../offer/signable-requirement.js';
-import type { RedeemablePayment, StoredPayment } from '../store/payment-store.js';
-import { nonceOf } from '../store/signed-facts.js';
+import { nonceOf, type RedeemablePayment, type StoredPayment } from '../store/payment-store.js';
 
 /** Identifies a signed payment: by its transaction, or by the nonce of its authorization. */
 export type SignedName = { txHash: Hex } | { nonce: string };

@@ -11,8 +11,7 @@ import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { createWallet, type Wallet } from '../sign/wallet.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
-import { fetchWithPayment } from './fetch-with-payment.js';
-import { payForResource } from './pay-for-resource.js';
+import { fetchWithPayment, payForResource } from './fetch-with-payment.js';
 
 let chain: Devnet;
 let server: PaidServer;

@@ -1,7 +1,8 @@
 import { IDEMPOTENCY_KEY, PaymentError, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
 import { assertSecureUrl } from '../network/assert-secure-url.js';
-import type { RequestSnapshot } from '../network/request-snapshot.js';
+import { readAhead } from '../network/read-body.js';
+import { toInit, type RequestSnapshot } from '../network/request-snapshot.js';
 import { sleep } from '../network/sleep.js';
 import { readChallengeError } from '../offer/read-challenge.js';
 import type { PaymentContext } from '../sign/payment-options.js';
@@ -9,8 +10,6 @@ import type { StoredRevision } from '../store/payment-store.js';
 import { showPayment, type ShownPayment, type SignedName } from './create-payment-headers.js';
 import { judgeResponse } from './judge-response.js';
 import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
-import { receiveAnswer } from './receive-answer.js';
-import { sendProof } from './send-proof.js';
 
 const MAX_REDIRECTS = 5;
 const FIRST_DELAY_MS = 200;
@@ -199,4 +198,44 @@ export async function redeemPayment(
     context.onEvent({ type: 'redeemed', key, payment, status: response.status });
   }
   return response;
+}
+
+/**
+ * Sends one request with the proof in its headers. Redirects are not followed, so that the proof reaches only the
+ * intended server. The time-out runs until `stopTimer`, so that it can cover the body as well.
+ */
+async function sendProof(
+  fetch: typeof globalThis.fetch,
+  request: RequestSnapshot,
+  { url, headers, timeoutMs }: { url: string; headers: Headers; timeoutMs: number },
+): Promise<{ response: Response; stopTimer: () => void }> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    controller.abort(new DOMException('The server took too long to answer.', 'TimeoutError'));
+  }, timeoutMs);
+  const signal = request.signal ? AbortSignal.any([request.signal, controller.signal]) : controller.signal;
+  try {
+    const response = await fetch(url, toInit(request, { headers, redirect: 'manual', signal }));
+    return { response, stopTimer: () => clearTimeout(timer) };
+  } catch (error) {
+    clearTimeout(timer);
+    throw error;
+  }
+}
+
+/**
+ * An answer counts as received once this many bytes are read, which is also what gates store for a repetition by
+ * default.
+ */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+
+/**
+ * Reads a copy of the body to its end, so that an incomplete answer is requested again instead of being returned. Event
+ * streams and answers over 1 MiB are returned as they arrive.
+ * @throws any error of reading the body.
+ */
+async function receiveAnswer(response: Response): Promise<void> {
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  const isLong = Number(response.headers.get('content-length') ?? 0) > MAX_BUFFERED_BYTES;
+  if (!isStream && !isLong) await readAhead(response, MAX_BUFFERED_BYTES);
 }

@@ -1,7 +1,7 @@
 import { createPublicClient } from 'viem';
 
 import { startSilentServer, type SilentServer } from '../../../../test/harness/silent-server.js';
-import { createRpcTransport } from '../network/create-rpc-transport.js';
+import { createRpcTransport } from '../network/rpc-client.js';
 import { createWallet } from '../sign/wallet.js';
 import { MemoryPaymentStore, type RedeemablePayment } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';

@@ -1,49 +1,34 @@
 import type { JobFailure } from '@tollgate/protocol';
 
-import { readText } from '../network/read-chunks.js';
-
-export interface AgentJobsErrorFacts {
-  /** The HTTP status of the answer; null if there was none. */
-  status?: number | null;
-  problems?: readonly string[];
-  failure?: JobFailure | null;
-  requestId?: string | null;
-  retryAfterMs?: number | null;
-  idempotencyKey?: string | null;
-  cause?: unknown;
-}
+import { parseJson } from '../network/parse-json.js';
+import { readText } from '../network/read-body.js';
 
 /** The gateway refused a request, or did not answer. Contains neither the API key nor the content of the request. */
 export class AgentJobsError extends Error {
   override readonly name = 'AgentJobsError';
   /** The HTTP status of the answer; null if there was none. */
-  readonly status: number | null;
+  readonly status: number | null = null;
   /** Every problem of the request, if `code` is `request_invalid`. */
-  readonly problems: readonly string[];
+  readonly problems: readonly string[] = [];
   /** Why the job cannot be done, according to a dry run, if `code` is `plan_refused`. */
-  readonly failure: JobFailure | null;
+  readonly failure: JobFailure | null = null;
   /** Identifies the request in the gateway's logs. */
-  readonly requestId: string | null;
-  readonly retryAfterMs: number | null;
+  readonly requestId: string | null = null;
+  readonly retryAfterMs: number | null = null;
   /**
    * The idempotency key of the submission. Without an answer the job may have been accepted all the same: submit it
    * again with this key.
    */
-  readonly idempotencyKey: string | null;
+  readonly idempotencyKey: string | null = null;
 
   /** @param code the gateway's, or `network_error`, `answer_unreadable` */
   constructor(
     readonly code: string,
     message: string,
-    { status, problems, failure, requestId, retryAfterMs, idempotencyKey, cause }: AgentJobsErrorFacts = {},
+    { cause, ...facts }: Partial<Omit<AgentJobsError, 'name' | 'code' | 'message' | 'stack'>> = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.status = status ?? null;
-    this.problems = problems ?? [];
-    this.failure = failure ?? null;
-    this.requestId = requestId ?? null;
-    this.retryAfterMs = retryAfterMs ?? null;
-    this.idempotencyKey = idempotencyKey ?? null;
+    Object.assign(this, facts);
   }
 }
 
@@ -55,7 +40,7 @@ export async function readRefusal(
 ): Promise<AgentJobsError> {
   const { status } = response;
   const text = await readText(response, signal).catch(() => '');
-  const problem = parseObject(text);
+  const problem = Object(parseJson(text)) as Readonly<Record<string, unknown>>;
   const { code, detail, problems, failure, requestId } = problem;
   const isProblem = typeof code === 'string' && typeof detail === 'string';
   return new AgentJobsError(
@@ -82,12 +67,4 @@ function readRetryAfterMs(header: string | null): number | null {
 function isFailure(value: unknown): value is JobFailure {
   const { code, message, suggestion } = Object(value) as Partial<Record<keyof JobFailure, unknown>>;
   return typeof code === 'string' && typeof message === 'string' && typeof suggestion === 'string';
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(text)) as Readonly<Record<string, unknown>>;
-  } catch {
-    return {};
-  }
 }

@@ -1,6 +1,7 @@
 import type { AgentJobEvent, JobEventType } from '@tollgate/protocol';
 
-import { readChunks } from '../network/read-chunks.js';
+import { parseJson } from '../network/parse-json.js';
+import { readChunks } from '../network/read-body.js';
 import { sleep } from '../network/sleep.js';
 import { AgentJobsError } from './agent-jobs-error.js';
 import { isWorthRepeating, type GatewayConnection } from './gateway-connection.js';
@@ -104,10 +105,6 @@ async function* openStream(
 }
 
 function readCount(data: string): number {
-  try {
-    const { atMost } = Object(JSON.parse(data)) as { atMost?: unknown };
-    return typeof atMost === 'number' ? atMost : 0;
-  } catch {
-    return 0;
-  }
+  const { atMost } = Object(parseJson(data)) as { atMost?: unknown };
+  return typeof atMost === 'number' ? atMost : 0;
 }

@@ -1,5 +1,5 @@
 import { assertSecureUrl } from '../network/assert-secure-url.js';
-import { readText } from '../network/read-chunks.js';
+import { readText } from '../network/read-body.js';
 import { readSystemCode } from '../network/read-system-code.js';
 import { sleep } from '../network/sleep.js';
 import { AgentJobsError, readRefusal } from './agent-jobs-error.js';

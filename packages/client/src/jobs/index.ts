@@ -30,4 +30,4 @@ export {
   type WebhookHeaders,
 } from './verify-webhook.js';
 export type { DeadLetter, NewWebhook, Webhook, WebhooksClient } from './webhooks-client.js';
-export { signAgentJobMessage, type EnqueueKey } from './sign-agent-job-message.js';
+export { signAgentJobMessage, type EnqueueKey } from './enqueue-agent-job.js';

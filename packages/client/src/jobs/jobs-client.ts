@@ -10,6 +10,7 @@ import {
 } from '@tollgate/protocol';
 
 import { sleep } from '../network/sleep.js';
+import { createRandomHex } from '../sign/hex.js';
 import { followEvents, type EventOptions, type FollowedEvent } from './follow-events.js';
 import { GatewayConnection, type GatewayOptions, type GatewayRequest } from './gateway-connection.js';
 import { WebhooksClient } from './webhooks-client.js';
@@ -142,7 +143,7 @@ export class JobsClient {
   }
 
   async #submit(request: Pick<GatewayRequest, 'path' | 'body'>, options: SubmitOptions): Promise<SubmittedJob> {
-    const { idempotencyKey = createIdempotencyKey(), signal } = options;
+    const { idempotencyKey = createRandomHex(16), signal } = options;
     const { response, body } = await this.#connection.send({ ...request, method: 'POST', idempotencyKey, signal });
     return {
       job: body as AgentJobView,
@@ -155,12 +156,6 @@ export class JobsClient {
 /** @throws PaymentError `insecure_url` for plain HTTP to another machine; TypeError for an invalid URL or API key */
 export function createJobsClient(options: GatewayOptions): JobsClient {
   return new JobsClient(options);
-}
-
-/** Not `crypto.randomUUID`, which browsers provide over HTTPS only. */
-function createIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function pathOf(jobId: string): string {

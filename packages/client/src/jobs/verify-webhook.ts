@@ -1,5 +1,6 @@
 import type { AgentJobEvent } from '@tollgate/protocol';
 
+import { toHex } from '../sign/hex.js';
 import { hmacSha256 } from './hmac.js';
 import { parseAgentJobEvent } from './parse-agent-job-event.js';
 
@@ -72,8 +73,4 @@ function isEqual(one: string, other: string): boolean {
   let difference = 0;
   for (let index = 0; index < one.length; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index);
   return difference === 0;
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

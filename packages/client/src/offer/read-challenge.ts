@@ -8,6 +8,8 @@ import {
   type PaymentChallenge,
 } from '@tollgate/protocol';
 
+import { readChunks } from '../network/read-body.js';
+
 /** Far more than a challenge needs; longer bodies are not read. */
 const MAX_CHALLENGE_BYTES = 64 * 1024;
 
@@ -15,63 +17,30 @@ const MAX_CHALLENGE_BYTES = 64 * 1024;
 const READ_WITHIN_MS = 30_000;
 
 /**
- * At most `limit` bytes of the body, or null when it is longer.
- * @throws any error of reading, also when it takes longer than `timeoutMs`
- */
-async function readBounded(response: Response, limit: number, timeoutMs: number): Promise<Uint8Array | null> {
-  if (!response.body) return new Uint8Array();
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new PaymentError('malformed_challenge', `The 402 answer did not end within ${timeoutMs} ms.`));
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([readAll(reader, limit), late]);
-  } catch (error) {
-    reader.cancel().catch(() => undefined);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>, limit: number): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    length += value.byteLength;
-    if (length > limit) {
-      await reader.cancel().catch(() => undefined);
-      return null;
-    }
-    chunks.push(value);
-  }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
-}
-
-/**
  * The parsed JSON body of a 402.
  * @throws PaymentError `malformed_challenge` for more than 64 KiB, invalid JSON, or a body that does not end in time.
  */
-export async function readChallengeBody(response: Response, timeoutMs = READ_WITHIN_MS): Promise<unknown> {
-  const bytes = await readBounded(response, MAX_CHALLENGE_BYTES, timeoutMs);
-  if (bytes === null) {
-    throw new PaymentError('malformed_challenge', `The 402 answer is longer than ${MAX_CHALLENGE_BYTES} bytes.`);
+export async function readChallengeBody({ body }: Response, timeoutMs = READ_WITHIN_MS): Promise<unknown> {
+  const refuse = (why: string, cause?: unknown) =>
+    new PaymentError('malformed_challenge', `The 402 answer ${why}.`, { cause });
+  const closing = new AbortController();
+  const timer = setTimeout(() => closing.abort(refuse(`did not end within ${timeoutMs} ms`)), timeoutMs);
+  const decoder = new TextDecoder();
+  let text = '';
+  let length = 0;
+  try {
+    for await (const chunk of body ? readChunks(body as ReadableStream<Uint8Array>, closing.signal) : []) {
+      length += chunk.byteLength;
+      if (length > MAX_CHALLENGE_BYTES) throw refuse(`is longer than ${MAX_CHALLENGE_BYTES} bytes`);
+      text += decoder.decode(chunk, { stream: true });
+    }
+  } finally {
+    clearTimeout(timer);
   }
   try {
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return JSON.parse(text + decoder.decode());
   } catch (cause) {
-    throw new PaymentError('malformed_challenge', 'The 402 answer is not JSON.', { cause });
+    throw refuse('is not JSON', cause);
   }
 }
 

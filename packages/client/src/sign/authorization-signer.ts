@@ -6,7 +6,7 @@ import {
 } from '@tollgate/protocol';
 import { parseAbi, type LocalAccount, type PublicClient } from 'viem';
 
-import { lookUp } from '../network/look-up.js';
+import { lookUp } from '../network/rpc-failure.js';
 
 /** A token, and the EIP-712 domain given for it. */
 export interface SignedToken {

@@ -1,21 +1,16 @@
 import { isHttpUrl, PaymentError, type Hex } from '@tollgate/protocol';
 import {
   BaseError,
-  createPublicClient,
-  defineChain,
   keccak256,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
-  type Chain,
   type LocalAccount,
-  type PublicClient,
+  type TransactionSerializable,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { createRpcTransport } from '../network/create-rpc-transport.js';
-import { describeNoAnswer } from '../network/describe-no-answer.js';
-import { findRefusal, readDetails } from '../network/read-details.js';
-import { shortenCause } from '../network/shorten-cause.js';
+import { createRpcClient } from '../network/rpc-client.js';
+import { createWalletUnavailable, findRefusal, readDetails, shortenCause } from '../network/rpc-failure.js';
 import type { SignedTransaction } from '../store/payment-store.js';
 import { createAuthorizationSigner, type AuthorizationSigner } from './authorization-signer.js';
 import { createPermitSigner, type PermitSigner } from './permit-signer.js';
@@ -65,17 +60,7 @@ export function createWallet(options: WalletOptions): Wallet {
   assertChainId(chainId);
   // An unset variable arrives here as undefined, despite the type.
   const account = typeof options.account === 'object' ? options.account : readAccount(options.account);
-  const chain = defineChain({
-    id: chainId,
-    name: `chain ${chainId}`,
-    nativeCurrency: { name: 'native', symbol: 'native', decimals: 18 },
-    rpcUrls: { default: { http: [rpcUrl] } },
-  });
-  const client = createPublicClient({
-    chain,
-    transport: createRpcTransport(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 }),
-  });
-  return new RpcWallet(account, chain, client);
+  return new RpcWallet(account, chainId, createRpcClient(rpcUrl, chainId, rpcTimeoutMs));
 }
 
 /** Not quoted: even an invalid URL may contain an API key. */
@@ -107,24 +92,24 @@ function readAccount(privateKey: Hex): LocalAccount {
 
 class RpcWallet implements Wallet {
   readonly address: Hex;
-  readonly chainId: number;
   readonly authorizations: AuthorizationSigner;
   readonly permits: PermitSigner;
   readonly #account: LocalAccount;
-  readonly #client: PublicClient;
-  readonly #chain: Chain;
+  readonly #client: ReturnType<typeof createRpcClient>;
   #lane: Promise<unknown> = Promise.resolve();
   #isChainChecked = false;
   #lastSent = { nonce: -1, atMs: 0 };
 
-  constructor(account: LocalAccount, chain: Chain, client: PublicClient) {
+  constructor(
+    account: LocalAccount,
+    readonly chainId: number,
+    client: ReturnType<typeof createRpcClient>,
+  ) {
     this.#account = account;
     this.address = account.address;
-    this.chainId = chain.id;
-    this.#chain = chain;
     this.#client = client;
-    this.authorizations = createAuthorizationSigner(account, client, chain.id);
-    this.permits = createPermitSigner(account, client, chain.id);
+    this.authorizations = createAuthorizationSigner(account, client, chainId);
+    this.permits = createPermitSigner(account, client, chainId);
   }
 
   inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -137,23 +122,11 @@ class RpcWallet implements Wallet {
     try {
       await this.#assertChain();
       const nonce = await this.#nextNonce();
-      const request = await this.#client.prepareTransactionRequest({
-        account: this.#account,
-        chain: this.#chain,
-        to,
-        data,
-        nonce,
-      });
+      const request = await this.#client.prepareTransactionRequest({ account: this.#account, to, data, nonce });
       const { gas, type, gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request;
       const fees = type === 'eip1559' ? { type, maxFeePerGas, maxPriorityFeePerGas } : { type: 'legacy', gasPrice };
-      const rawTransaction = await this.#account.signTransaction({
-        chainId: this.chainId,
-        to,
-        data,
-        nonce,
-        gas,
-        ...fees,
-      } as Parameters<LocalAccount['signTransaction']>[0]);
+      const transaction = { chainId: this.chainId, to, data, nonce, gas, ...fees } as TransactionSerializable;
+      const rawTransaction = await this.#account.signTransaction(transaction);
       return { txHash: keccak256(rawTransaction), rawTransaction, nonce };
     } catch (error) {
       throw explain(error, 'cannot_pay', 'The wallet cannot make this transfer');
@@ -230,8 +203,5 @@ function explain(error: unknown, code: 'cannot_pay' | 'broadcast_refused' | 'wal
         hint: 'Check the balance, fees and nonce of the payer.',
         cause: shortenCause(error),
       })
-    : new PaymentError('wallet_unavailable', describeNoAnswer(error) ?? why, {
-        hint: 'Check that the RPC server is up and its URL is right.',
-        cause: shortenCause(error),
-      });
+    : createWalletUnavailable(error, why);
 }

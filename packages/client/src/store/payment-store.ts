@@ -96,3 +96,14 @@ export async function abandonPayment(store: PaymentStore, key: string): Promise<
   if (!stored || stored.payment.state !== 'signed') return false;
   return store.write(key, { ...stored.payment, state: 'abandoned' }, stored.revision);
 }
+
+/** The nonce, which the token or Permit2 accepts once per payer. */
+export function nonceOf(payment: SignedPayment): string {
+  return payment.kind === 'permit2' ? payment.permit2Authorization.nonce : payment.authorization.nonce;
+}
+
+/** From this time on it cannot move tokens. */
+export function endsAtMs(payment: SignedPayment): number {
+  const { kind } = payment;
+  return Number(kind === 'permit2' ? payment.permit2Authorization.deadline : payment.authorization.validBefore) * 1000;
+}

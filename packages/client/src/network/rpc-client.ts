@@ -1,6 +1,14 @@
-import { http, type HttpTransport, type HttpTransportConfig } from 'viem';
+import {
+  createPublicClient,
+  defineChain,
+  http,
+  type Chain,
+  type HttpTransport,
+  type HttpTransportConfig,
+  type PublicClient,
+} from 'viem';
 
-import { readAhead } from './read-ahead.js';
+import { readAhead } from './read-body.js';
 
 /** viem refuses larger responses. */
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
@@ -16,6 +24,14 @@ export interface RpcTransportOptions extends Pick<HttpTransportConfig, 'batch' |
  */
 export function createRpcTransport(url: string, options: RpcTransportOptions): HttpTransport {
   return http(url, { ...options, maxResponseBodySize: MAX_RESPONSE_BYTES, fetchFn: fetchWhole });
+}
+
+/** viem's client of a chain of which only the id is known. It repeats a request that got no answer once. */
+export function createRpcClient(url: string, chainId: number, timeout: number): PublicClient<HttpTransport, Chain> {
+  const nativeCurrency = { name: 'native', symbol: 'native', decimals: 18 };
+  const rpcUrls = { default: { http: [url] } };
+  const chain = defineChain({ id: chainId, name: `chain ${chainId}`, nativeCurrency, rpcUrls });
+  return createPublicClient({ chain, transport: createRpcTransport(url, { timeout, retryCount: 1 }) });
 }
 
 /** viem aborts a request that takes too long until this has resolved. */
