@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { ConfigurationError, examineEnvironment } from '@tollgate/common';
 
-import { AgentWorkerEnvironment } from '../apps/agent-worker/src/agent-worker.config.js';
+import { AgentWorkerEnvironment } from '../apps/agent-worker/src/config/agent-worker.config.js';
 import { readConfiguration } from '../apps/gateway/src/read-configuration.js';
 import { VerifierEnvironment } from '../apps/verifier/src/config/verifier.config.js';
 import { readDevSettings, type DevSettings } from './dev-settings.js';

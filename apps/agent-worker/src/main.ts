@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { runService } from '@tollgate/common';
 
-import { createWalletPlanning } from './create-wallet-planning.js';
+import { createWalletPlanning } from './planning/create-wallet-planning.js';
 import { startAgentWorker } from './start-agent-worker.js';
 
 void runService('agent-worker', () => startAgentWorker(process.env, createWalletPlanning));

@@ -8,7 +8,7 @@ import { ConfigurationError } from '@tollgate/common';
 import { startRedis } from '../../../devnet/redis.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { WorkerFixture, type TestWallet } from '../test/worker-fixture.js';
-import { createWalletPlanning } from './create-wallet-planning.js';
+import { createWalletPlanning } from './planning/create-wallet-planning.js';
 
 describe('an agent worker with a wrong setup', () => {
   let fixture: WorkerFixture;

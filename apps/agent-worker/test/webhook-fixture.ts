@@ -16,8 +16,8 @@ import { Registry, type Counter } from 'prom-client';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { FAILURE, sampleHash, sampleLane } from '../../../libs/journal/test/sample-jobs.js';
-import { createWebhooks, type Webhooks } from '../src/webhooks/create-webhooks.js';
-import { WebhookEnvironment } from '../src/webhooks/webhook.environment.js';
+import { WebhookEnvironment } from '../src/config/webhook.environment.js';
+import { Webhooks } from '../src/webhooks/webhooks.js';
 import { startTarget, type WebhookReceiver } from './start-target.js';
 
 export const AGENT_SECRET = 'canary-agent-secret-of-at-least-32-characters';
@@ -74,7 +74,7 @@ export class WebhookFixture {
     this.registry = new Registry();
     const connection = new Redis(this.server.url, { maxRetriesPerRequest: null });
     connection.on('error', () => undefined);
-    const webhooks = createWebhooks({
+    const webhooks = new Webhooks({
       journalRedis: this.redis,
       queueRedis: this.redis,
       consumerRedis: connection,

@@ -14,8 +14,8 @@ import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { transferPlanner } from '../../../libs/journal/test/transfer-planner.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import type { JobPlanning } from '../src/planning/job-planning.js';
+import type { CreatePlanning } from '../src/planning/plannings.js';
 import { startAgentWorker } from '../src/start-agent-worker.js';
-import type { CreatePlanning } from '../src/worker-parts.js';
 
 export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
 export const AGENT_SECRET = 'a secret of the agent worker that is long enough';

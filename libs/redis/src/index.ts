@@ -1,3 +1,4 @@
+export { closeWithin } from './close-within.js';
 export { connectRedis } from './connect-redis.js';
 export { LuaScript } from './lua-script.js';
 export { RedisClock } from './redis-clock.js';

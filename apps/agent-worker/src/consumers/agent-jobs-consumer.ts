@@ -1,18 +1,14 @@
-import { Logger } from '@nestjs/common';
-import { AGENT_JOBS_QUEUE, serveQueue } from '@tollgate/agent-jobs';
-import type { QueueJobs } from '@tollgate/common';
+import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { AGENT_JOBS_QUEUE, serveQueue, WalletDirectory } from '@tollgate/agent-jobs';
+import { ApiKeyStore, type QueueJobs } from '@tollgate/common';
+import { Journal } from '@tollgate/journal';
+import { closeWithin } from '@tollgate/redis';
 import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
 
-import { closeWithin } from './close-within.js';
-import { journalMessage, type MessageDecision, type MessageParts } from './journal-message.js';
-
-export interface AgentJobsConsumerOptions extends MessageParts {
-  /** To the Redis of the queues, for blocking commands. */
-  connection: Redis;
-  /** For metrics. */
-  onDecision: (decision: MessageDecision) => void;
-}
+import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
+import { WorkerConnections } from '../connections/worker-connections.js';
+import { JobMetrics } from '../metrics/job-metrics.js';
+import { journalMessage, type MessageParts } from './journal-message.js';
 
 /** The BullMQ result that the sending service can read. */
 type AcceptedMessage = QueueJobs[typeof AGENT_JOBS_QUEUE]['result'];
@@ -28,15 +24,30 @@ const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [500, 8_000];
  * depends on the queue. A refused message stays in the queue's list of failed jobs, with the reason; one that cannot be
  * judged now is postponed.
  */
-export class AgentJobsConsumer {
+@Injectable()
+export class AgentJobsConsumer implements OnModuleDestroy {
   readonly #logger = new Logger('AgentJobs');
   #worker: Worker<unknown, AcceptedMessage> | null = null;
 
-  constructor(private readonly options: AgentJobsConsumerOptions) {}
+  readonly #parts: MessageParts;
+
+  constructor(
+    @Inject(AgentWorkerEnvironment) private readonly environment: AgentWorkerEnvironment,
+    @Inject(WorkerConnections) private readonly connections: WorkerConnections,
+    @Inject(JobMetrics) private readonly metrics: JobMetrics,
+    @Inject(Journal) journal: Journal,
+    @Inject(WalletDirectory) directory: WalletDirectory,
+    @Inject(ApiKeyStore) apiKeys: ApiKeyStore,
+  ) {
+    const { agent, messages } = environment;
+    const maxAgeMs = messages.messageMaxAgeSeconds * 1000;
+    const queue = connections.wakeQueues;
+    this.#parts = { journal, directory, apiKeys, queue, agentSecret: agent.agentSecret, maxAgeMs };
+  }
 
   start(): void {
     this.#worker = serveQueue(AGENT_JOBS_QUEUE, (job, token) => this.#take(job, token), {
-      connection: this.options.connection,
+      connection: this.connections.consumerRedis,
       concurrency: 16,
       // A message whose worker was killed is taken again soon, however often that happens: taking it twice does no
       // harm.
@@ -51,13 +62,13 @@ export class AgentJobsConsumer {
   }
 
   /** Takes no more messages. Messages being handled are finished, within a time limit. */
-  async close(withinMs: number): Promise<void> {
-    if (this.#worker) await closeWithin(withinMs, this.#worker);
+  async onModuleDestroy(): Promise<void> {
+    if (this.#worker) await closeWithin(this.environment.smallStopMs, this.#worker);
   }
 
   async #take(job: Job, token: string | undefined): Promise<AcceptedMessage> {
-    const decision = await journalMessage(job.data, this.options);
-    this.options.onDecision(decision);
+    const decision = await journalMessage(job.data, this.#parts);
+    this.metrics.messageDecided(decision.outcome === 'refused' ? decision.code : decision.outcome);
     switch (decision.outcome) {
       case 'accepted':
       case 'known':

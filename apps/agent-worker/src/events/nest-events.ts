@@ -1,10 +1,10 @@
 import { ClientRedis } from '@nestjs/microservices';
 import { toAgentJobEvent } from '@tollgate/agent-jobs';
 import type { JobEvent } from '@tollgate/journal';
+import { closeWithin } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 import { lastValueFrom } from 'rxjs';
 
-import { closeWithin } from '../consumers/close-within.js';
 import type { EventConsumer } from './event-consumer.js';
 
 const RETRY_DELAY_MS = 1_000;

@@ -1,76 +1,78 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 
-import { LaneRunner, LaneShare, type Chain, type Journal, type LaneSettings } from '@tollgate/journal';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { WalletDirectory } from '@tollgate/agent-jobs';
+import { Journal, LaneRunner, LaneShare } from '@tollgate/journal';
 
+import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
+import { LaneTroubles } from '../connections/lane-troubles.js';
+import { WorkerConnections } from '../connections/worker-connections.js';
+import { EventPumps } from '../events/event-pumps.js';
+import { JobMetrics } from '../metrics/job-metrics.js';
 import type { JobPlanning } from '../planning/job-planning.js';
+import { Plannings } from '../planning/plannings.js';
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
-import type { WalletPlanning } from '../worker-parts.js';
-import { attendLane, type Attendant } from './attend-lane.js';
-import type { LaneTroubles } from './lane-troubles.js';
-
-export interface LaneFleetOptions {
-  journal: Journal;
-  chain: Chain;
-  settings: Partial<LaneSettings>;
-  wallets: readonly WorkerWallet[];
-  createPlanning: (wallet: WorkerWallet) => WalletPlanning;
-  /** Tasks that run beside a wallet's lane; `wake` looks at a job of the lane soon. */
-  attendantsOf: (wallet: WorkerWallet, planning: JobPlanning, wake: (jobId: string) => void) => readonly Attendant[];
-  troubles: LaneTroubles;
-}
-
-interface Member extends WalletPlanning {
-  runner: LaneRunner;
-}
+import { attendLane } from './attend-lane.js';
+import { publishTokens } from './publish-tokens.js';
+import { takeWakeUps } from './take-wake-ups.js';
 
 /** The lanes of this process's wallets. Each runs here whenever no other process holds it. */
-export class LaneFleet {
+@Injectable()
+export class LaneFleet implements OnModuleDestroy {
   /** Identifies this run of this process; the host name is for operators. */
-  readonly owner = `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
+  readonly #owner = `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
   readonly #share = new LaneShare();
-  readonly #members: ReadonlyMap<string, Member>;
+  readonly #runners = new Map<string, LaneRunner>();
 
-  /** @throws ConfigurationError when the policy of a wallet is invalid */
-  constructor(private readonly options: LaneFleetOptions) {
-    this.#members = new Map(options.wallets.map((wallet) => [wallet.name, this.#createMember(wallet)]));
-  }
+  constructor(
+    @Inject(AgentWorkerEnvironment) private readonly environment: AgentWorkerEnvironment,
+    @Inject(WorkerConnections) private readonly connections: WorkerConnections,
+    @Inject(Journal) private readonly journal: Journal,
+    @Inject(WalletDirectory) private readonly directory: WalletDirectory,
+    @Inject(LaneTroubles) private readonly troubles: LaneTroubles,
+    @Inject(Plannings) private readonly plannings: Plannings,
+    @Inject(EventPumps) private readonly pumps: EventPumps,
+    @Inject(JobMetrics) private readonly metrics: JobMetrics,
+  ) {}
 
   start(): void {
-    for (const { runner } of this.#members.values()) runner.start();
-  }
-
-  /** Starts nothing new, lets running work finish, and releases every lane. */
-  async stop(): Promise<void> {
-    const members = [...this.#members.values()];
-    await Promise.all(members.map(({ runner }) => runner.stop()));
-    await Promise.all(members.map((member) => member.stop()));
-  }
-
-  /** Null: this process does not sign for that wallet. */
-  planningOf(walletName: string): JobPlanning | null {
-    return this.#members.get(walletName)?.planning ?? null;
+    for (const { wallet, planning } of this.plannings.all) {
+      const runner = this.#createRunner(wallet, planning);
+      this.#runners.set(wallet.name, runner);
+      runner.start();
+    }
   }
 
   isHolding(walletName: string): boolean {
-    return this.#members.get(walletName)?.runner.isHolding ?? false;
+    return this.#runners.get(walletName)?.isHolding ?? false;
   }
 
-  #createMember(wallet: WorkerWallet): Member {
-    const { journal, chain, settings, createPlanning, attendantsOf, troubles } = this.options;
-    const { planning, stop } = createPlanning(wallet);
+  /** Starts nothing new, lets running work finish, and releases every lane. */
+  async onModuleDestroy(): Promise<void> {
+    await Promise.all([...this.#runners.values()].map((runner) => runner.stop()));
+  }
+
+  #createRunner({ name, signer }: WorkerWallet, planning: JobPlanning): LaneRunner {
+    const { lanes, settlingStopMs } = this.environment;
     const runner: LaneRunner = new LaneRunner({
-      journal,
-      chain,
-      settings,
-      signer: wallet.signer,
-      planner: planning,
+      ...{ journal: this.journal, chain: this.connections.chain, signer, planner: planning },
+      settings: lanes.laneSettings(settlingStopMs),
       judgeStep: (...asked) => planning.judgeStep(...asked),
-      owner: this.owner,
-      share: this.#share,
-      attend: attendLane(attendantsOf(wallet, planning, (jobId) => runner.wake(jobId))),
-      onTrouble: (error) => troubles.report(wallet.name, error),
+      ...{ owner: this.#owner, share: this.#share },
+      attend: attendLane([
+        takeWakeUps({
+          connection: this.connections.consumerRedis,
+          wake: (jobId) => {
+            this.metrics.wokenUp(name);
+            runner.wake(jobId);
+          },
+        }),
+        (held) => this.pumps.attend(held, name),
+        publishTokens(this.directory, name, () => planning.readTokens()),
+      ]),
+      onTrouble: (error) => this.troubles.report(name, error),
     });
-    return { planning, runner, stop };
+    return runner;
   }
 }

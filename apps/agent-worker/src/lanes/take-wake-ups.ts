@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 
 import { serveQueue, wakeQueueOf } from '@tollgate/agent-jobs';
+import { closeWithin } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
-import { closeWithin } from '../consumers/close-within.js';
 import type { Attendant } from './attend-lane.js';
 
 export interface WakeUpOptions {

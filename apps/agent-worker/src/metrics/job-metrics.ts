@@ -1,7 +1,6 @@
-import type { JobEvent, Journal } from '@tollgate/journal';
-import { Counter, Histogram, type Registry } from 'prom-client';
-
-import type { MessageDecision } from '../consumers/journal-message.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { Journal, type JobEvent } from '@tollgate/journal';
+import { Counter, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600];
 /** How many jobs per batch of events are read for their times: under load a sample is enough. */
@@ -13,6 +12,7 @@ const MAX_SENT = 10_000;
  * Counts the outcomes of jobs where their wallet's lane runs. It is an event consumer like any other, so each outcome
  * is counted at least once over all processes. Labels contain names of wallets, operations and states only.
  */
+@Injectable()
 export class JobMetrics {
   readonly name = 'metrics';
   readonly #ended: Counter<'wallet' | 'operation' | 'state'>;
@@ -25,8 +25,8 @@ export class JobMetrics {
   readonly #sentAtMs = new Map<string, number>();
 
   constructor(
-    registry: Registry,
-    private readonly journal: Pick<Journal, 'readJobs'>,
+    @Inject(Registry) registry: Registry,
+    @Inject(Journal) private readonly journal: Pick<Journal, 'readJobs'>,
   ) {
     const registers = [registry];
     this.#ended = new Counter({
@@ -79,8 +79,9 @@ export class JobMetrics {
     this.#wakeUps.inc({ wallet });
   }
 
-  messageDecided(decision: MessageDecision): void {
-    this.#messages.inc({ outcome: decision.outcome === 'refused' ? decision.code : decision.outcome });
+  /** @param outcome or the code of a refusal */
+  messageDecided(outcome: string): void {
+    this.#messages.inc({ outcome });
   }
 
   async take(events: readonly JobEvent[], wallet: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { PlanJobReply, PlanJobRequest } from '@tollgate/common';
 import type { JobPlan, JobRecord, JsonValue, JudgeStep, PlannedStep } from '@tollgate/journal';
 
 import type { PaymentPlanner } from '../payments/payment-planner.js';
+import type { PlannedWallet } from '../wallets/planned-wallet.js';
 import { assertNotRepeated } from './assert-not-repeated.js';
 import { countSpending } from './count-spending.js';
 import { createJobStep, listGranted, listScopes, reliesOnAllowance } from './create-job-steps.js';
@@ -15,7 +16,6 @@ import { createJudge } from './judge-steps.js';
 import { limitDraft, limitInput, listCeilings, narrowInput, type Ceilings } from './narrow-plan.js';
 import { needsApproval } from './needs-approval.js';
 import { createFloors, hashFloors, isWithin, readApprovedFloors } from './plan-floors.js';
-import type { PlannedWallet } from './planned-wallet.js';
 import { PlanningTrouble } from './planning-trouble.js';
 
 export interface WalletPlannerOptions {

@@ -1,6 +1,6 @@
 import type { LaneId, LaneSigner } from '@tollgate/journal';
 
-import type { PlannedWallet } from '../planning/planned-wallet.js';
+import type { PlannedWallet } from './planned-wallet.js';
 
 /** A wallet that this worker signs for. The key is in the signer's closure, never on an object. */
 export interface WorkerWallet extends PlannedWallet {

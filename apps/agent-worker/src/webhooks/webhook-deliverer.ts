@@ -17,14 +17,14 @@ import {
   type TargetRules,
   type WebhookDelivery,
 } from '@tollgate/common';
+import { closeWithin } from '@tollgate/redis';
 import { DelayedError, type Job, type Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-import { closeWithin } from '../consumers/close-within.js';
+import type { WebhookEnvironment } from '../config/webhook.environment.js';
 import { postEvent } from './post-event.js';
 import { retryDelay } from './retry-delay.js';
 import { TargetTurns } from './target-turns.js';
-import type { WebhookEnvironment } from './webhook.environment.js';
 
 export interface WebhookDelivererOptions {
   /** To the Redis of the queues; the deliverer duplicates it for its own connections. */

@@ -10,9 +10,8 @@ import type { WebhookDelivery } from '@tollgate/common';
 import type { JobEvent } from '@tollgate/journal';
 import type { JobsOptions, Queue } from 'bullmq';
 
-import type { EventConsumer } from '../events/event-consumer.js';
+import type { WebhookEnvironment } from '../config/webhook.environment.js';
 import type { WebhookDelivererOptions } from './webhook-deliverer.js';
-import type { WebhookEnvironment } from './webhook.environment.js';
 
 export interface WebhookFanOutOptions {
   targets: WebhookTargets;
@@ -34,7 +33,7 @@ const [HOUR_SECONDS, DAY_SECONDS] = [3_600, 86_400];
  * Puts each event into the queue once for every target that wants it, and drops the oldest ones of a target that has
  * too many.
  */
-export class WebhookFanOut implements EventConsumer {
+export class WebhookFanOut {
   readonly name = 'webhooks';
   readonly #logger = new Logger('Webhooks');
 

@@ -6,12 +6,18 @@ import {
   ShutdownEnvironment,
 } from '@tollgate/common';
 
-import { WorkerChainEnvironment } from './config/chain.environment.js';
-import { LaneEnvironment } from './config/lane.environment.js';
-import { MessageEnvironment } from './config/message.environment.js';
-import { WorkerServerEnvironment } from './config/server.environment.js';
-import { WalletEnvironment } from './config/wallet.environment.js';
-import { WebhookEnvironment } from './webhooks/webhook.environment.js';
+import type { WorkerWallet } from '../wallets/worker-wallet.js';
+import { WorkerChainEnvironment } from './chain.environment.js';
+import { LaneEnvironment } from './lane.environment.js';
+import { MessageEnvironment } from './message.environment.js';
+import { WorkerServerEnvironment } from './server.environment.js';
+import { WalletEnvironment } from './wallet.environment.js';
+import { WebhookEnvironment } from './webhook.environment.js';
+
+/** The share of the stop timeout for work beside the lanes: messages, webhook posts and dry runs get one each. */
+const SMALL_SHARE = 0.08;
+/** The share for running lane work; the rest is for releasing lanes and closing connections. */
+const SETTLING_SHARE = 0.4;
 
 /** All settings of the agent worker, read at start with `readEnvironment(AgentWorkerEnvironment, process.env)`. */
 export class AgentWorkerEnvironment {
@@ -44,4 +50,17 @@ export class AgentWorkerEnvironment {
 
   @SettingGroup(ShutdownEnvironment)
   readonly shutdown!: ShutdownEnvironment;
+
+  /** The wallets that this worker signs for. */
+  get ownWallets(): readonly WorkerWallet[] {
+    return this.wallets.walletsOn(this.chain.chainId);
+  }
+
+  get smallStopMs(): number {
+    return this.shutdown.shutdownTimeoutMs * SMALL_SHARE;
+  }
+
+  get settlingStopMs(): number {
+    return this.shutdown.shutdownTimeoutMs * SETTLING_SHARE;
+  }
 }

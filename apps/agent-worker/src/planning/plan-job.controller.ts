@@ -4,17 +4,17 @@ import { JobRequestError, parseJobRequest } from '@tollgate/agent-jobs';
 import { Answers, PLAN_JOB, type PlanJobReply } from '@tollgate/common';
 import type { AgentJobRequest } from '@tollgate/protocol';
 
-import { LaneFleet } from '../lanes/lane-fleet.js';
+import { Plannings } from './plannings.js';
 
 /** Dry runs for gateways: the same planning as for a job, without writing or sending anything. */
 @Controller()
 export class PlanJobController {
-  constructor(@Inject(LaneFleet) private readonly fleet: LaneFleet) {}
+  constructor(@Inject(Plannings) private readonly plannings: Plannings) {}
 
   @Answers(PLAN_JOB)
   async plan(@Payload() message: unknown): Promise<PlanJobReply> {
     const { wallet, ...request } = this.parse(message);
-    const planning = this.fleet.planningOf(wallet);
+    const planning = this.plannings.find(wallet);
     if (!planning) return { outcome: 'unavailable', reason: `this worker has no wallet ${wallet}` };
     return planning.dryRun(request);
   }

@@ -1,10 +1,10 @@
 import { AgentKitError } from '@tollgate/agent-kit/planner';
 import { ConfigurationError } from '@tollgate/common';
 
-import { createPaymentPlanner } from './payments/create-payment-planner.js';
-import { createOperationPlanner } from './planning/create-operation-planner.js';
-import { WalletPlanner } from './planning/wallet-planner.js';
-import type { CreatePlanning, PlanningParts } from './worker-parts.js';
+import { createPaymentPlanner } from '../payments/create-payment-planner.js';
+import { createOperationPlanner } from './create-operation-planner.js';
+import type { CreatePlanning, PlanningParts } from './plannings.js';
+import { WalletPlanner } from './wallet-planner.js';
 
 /** Plans a wallet's jobs with the agent kit, which receives the wallet's address and never its key. */
 export const createWalletPlanning: CreatePlanning = ({ environment, journal, wallet }) => {

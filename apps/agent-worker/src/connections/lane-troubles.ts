@@ -1,19 +1,20 @@
-import { Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ChainUnavailableError } from '@tollgate/chain';
 import { JournalUnavailableError } from '@tollgate/journal';
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Registry } from 'prom-client';
 
 const AGAIN_AFTER_MS = 60_000;
 const MAX_REMEMBERED = 200;
 const MAX_LENGTH = 300;
 
 /** Logs errors in lanes that are retried. Each is logged once a minute, since retries happen many times a second. */
+@Injectable()
 export class LaneTroubles {
   readonly #logger = new Logger('Lanes');
   readonly #toldAtMs = new Map<string, number>();
   readonly #counter: Counter<'wallet'>;
 
-  constructor(registry: Registry) {
+  constructor(@Inject(Registry) registry: Registry) {
     this.#counter = new Counter({
       name: 'tollgate_agent_lane_troubles_total',
       help: 'Errors in the lane of a wallet that are retried.',

@@ -1,4 +1,4 @@
-import { withTimeout } from '@tollgate/redis';
+import { withTimeout } from './with-timeout.js';
 
 /**
  * Resolves when everything is closed, or after `withinMs`. BullMQ and the connections would wait endlessly, for instance

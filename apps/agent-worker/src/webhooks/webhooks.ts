@@ -1,0 +1,63 @@
+import { DeadLetters, openWebhooksQueue, WaitingDeliveries, WebhookTargets } from '@tollgate/agent-jobs';
+import { ApiKeyStore, type AgentEnvironment, type WebhookDelivery } from '@tollgate/common';
+import type { Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import type { Registry } from 'prom-client';
+
+import type { WebhookEnvironment } from '../config/webhook.environment.js';
+import { createDeliveryCounter, observeWebhooks } from './observe-webhooks.js';
+import { WebhookDeliverer } from './webhook-deliverer.js';
+import { WebhookFanOut } from './webhook-fan-out.js';
+
+export interface WebhooksOptions {
+  journalRedis: Redis;
+  /** To the Redis of the queues; fails commands while it is down, so that events are delivered again later. */
+  queueRedis: Redis;
+  /** To the Redis of the queues, for blocking commands. */
+  consumerRedis: Redis;
+  agent: Pick<AgentEnvironment, 'agentSecret' | 'allowPrivateTargets'>;
+  settings: Readonly<WebhookEnvironment>;
+  registry: Registry;
+  /** Replaces the system's DNS lookup in tests. */
+  nameServers?: readonly string[];
+}
+
+/** From an outbox to the targets: events go into a queue shared by all workers, and are posted until they are delivered. */
+export class Webhooks {
+  /** For the lanes' event pumps. */
+  readonly consumer: WebhookFanOut;
+  readonly #deliverer: WebhookDeliverer;
+  readonly #queue: Queue<WebhookDelivery>;
+
+  constructor(options: WebhooksOptions) {
+    const { journalRedis, queueRedis, consumerRedis, agent, settings, registry, nameServers } = options;
+    const targets = new WebhookTargets(journalRedis);
+    const queue = openWebhooksQueue(queueRedis);
+    const waiting = new WaitingDeliveries(queueRedis, queue);
+    const onOutcome = createDeliveryCounter(registry);
+    this.#queue = queue;
+    this.consumer = new WebhookFanOut({ targets, queue, waiting, settings, onOutcome });
+    this.#deliverer = new WebhookDeliverer({
+      connection: consumerRedis,
+      targets,
+      waiting,
+      apiKeys: new ApiKeyStore(journalRedis),
+      agentSecret: agent.agentSecret,
+      rules: { allowPrivateTargets: agent.allowPrivateTargets, ...(nameServers && { nameServers }) },
+      settings,
+      onOutcome,
+    });
+    observeWebhooks(registry, queue, new DeadLetters(queue));
+  }
+
+  /** Starts to post the waiting deliveries of all lanes. */
+  start(): void {
+    this.#deliverer.start();
+  }
+
+  /** Call it once the lanes are released. */
+  async close(withinMs: number): Promise<void> {
+    await this.#deliverer.close(withinMs);
+    await this.#queue.close().catch(() => undefined);
+  }
+}
