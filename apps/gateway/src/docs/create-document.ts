@@ -1,22 +1,18 @@
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { z } from 'zod';
 
 import packageJson from '../../../../package.json' with { type: 'json' };
 import type { GatewayEnvironment } from '../gateway.config.js';
-import { AGENT_TAG, API_KEY_SECURITY } from './agent/agent-operation.js';
 import { AGENT_SCHEMAS } from './agent/agent-schemas.js';
-import { describeEvents } from './agent/describe-events.js';
-import { describeJobs, describeRequests } from './agent/describe-jobs.js';
+import { addJobExamples, describeRequests } from './agent/job-requests.js';
 import { describeOperations, OPERATIONS_TAG } from './describe-operations.js';
 import { describePaidRoute, documentPath, PAID_TAG } from './describe-paid-route.js';
-import { describeFacilitator, FACILITATOR_TAG } from './facilitator/describe-facilitator.js';
 import { FACILITATOR_SCHEMAS } from './facilitator/facilitator-schemas.js';
+import { AGENT_TAG, API_KEY_SECURITY, FACILITATOR_TAG } from './openapi-parts.js';
 import type { DocsParts } from './register-docs.js';
 import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './schemas.js';
 
-/**
- * The OpenAPI document: the paid routes with their prices, then agent jobs and the facilitator, then the operational
- * routes.
- */
+/** The OpenAPI document: the paid routes with their prices, and the routes that Nest finds in the controllers. */
 export function createDocument({ app, routes, environment }: DocsParts): OpenAPIObject {
   const { server, payment, facilitator, challenge } = environment;
   const builder = new DocumentBuilder()
@@ -30,7 +26,11 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
   builder.addTag(OPERATIONS_TAG, 'Free routes for monitoring and orchestration.');
   if (server.publicUrl !== undefined) builder.addServer(server.publicUrl);
   builder.addSecurity(API_KEY_SECURITY, { type: 'http', scheme: 'bearer', bearerFormat: 'tgk_<id>_<secret>' });
-  const document = SwaggerModule.createDocument(app, builder.build());
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    autoTagControllers: false,
+    standardSchemaConverter: (schema) => ({ schema: toJsonSchema(schema as z.ZodType) }),
+  });
+  addJobExamples(document, server.publicUrl ?? originOf(server));
 
   const paths: OpenAPIObject['paths'] = {};
   const schemas: Record<string, object> = {
@@ -49,15 +49,15 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
   }
   return {
     ...document,
-    paths: {
-      ...paths,
-      ...describeJobs(server.publicUrl ?? originOf(server)),
-      ...describeEvents(),
-      ...(facilitator.isServed && describeFacilitator()),
-      ...describeOperations(document.paths),
-    },
+    paths: { ...paths, ...document.paths, ...describeOperations(document.paths) },
     components: { ...document.components, schemas: { ...document.components?.schemas, ...schemas } },
   };
+}
+
+function toJsonSchema(schema: z.ZodType): object {
+  const described = z.toJSONSchema(schema, { io: 'input' });
+  delete described.$schema;
+  return described;
 }
 
 function originOf({ tlsCert, port }: GatewayEnvironment['server']): string {

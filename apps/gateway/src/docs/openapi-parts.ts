@@ -1,3 +1,9 @@
+import { IDEMPOTENT_REPLAYED } from '@tollgate/protocol';
+
+export const AGENT_TAG = 'Agent jobs';
+export const FACILITATOR_TAG = 'Facilitator';
+export const API_KEY_SECURITY = 'ApiKey';
+
 /** Building blocks of the OpenAPI document. */
 export const text = { type: 'string' };
 export const integer = { type: 'integer' };
@@ -13,6 +19,11 @@ export function record(properties: Readonly<Record<string, object>>, optional: r
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', properties, required };
 }
+
+/** The header of a replayed response. */
+export const REPLAYED = (description: string): object => ({
+  [IDEMPOTENT_REPLAYED]: { description, schema: { ...text, enum: ['true'] } },
+});
 
 /** A response with a JSON body. */
 export function answerWith(description: string, schema: object, headers: object = {}): object {
@@ -31,9 +42,4 @@ export function describeProblems(problems: Readonly<Record<string, string>>): Re
       describeProblem(description, status === '429' || status === '503' ? RETRY_AFTER : {}),
     ]),
   );
-}
-
-/** A parameter of the path or the query. */
-export function parameter(place: 'path' | 'query', name: string, description: string, schema: object = {}): object {
-  return { name, in: place, required: place === 'path', description, schema: { ...text, ...schema } };
 }

@@ -1,7 +1,8 @@
-import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res, UsePipes } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ProblemError, type ApiKey } from '@tollgate/common';
 import {
+  IDEMPOTENCY_KEY,
   IDEMPOTENT_REPLAYED,
   type DiscoveryResponse,
   type SettleResponse,
@@ -11,16 +12,20 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { OptionalCaller } from '../agent/access/caller.js';
+import { CHECK_REQUEST } from '../agent/request-schemas.js';
+import { DescribeRoute } from '../docs/describe-route.js';
+import { answerWith, FACILITATOR_TAG, ref, REPLAYED } from '../docs/openapi-parts.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
 import { FacilitatorSettlement } from './facilitator-settlement.js';
 import { FacilitatorVerification } from './facilitator-verification.js';
 import { ForServers } from './for-servers.js';
-import { parseListingQuery } from './parse-listing-query.js';
+import { listingQuery, type ListingQuery } from './listing-query.js';
 import { ResourceListing } from './resource-listing.js';
 import { SupportedKinds } from './supported-kinds.js';
 
 /** The x402 facilitator API. */
 @Controller('facilitator')
+@UsePipes(CHECK_REQUEST)
 export class FacilitatorController {
   constructor(
     @Inject(FacilitatorVerification) private readonly verification: FacilitatorVerification,
@@ -31,14 +36,46 @@ export class FacilitatorController {
 
   @Post('verify')
   @HttpCode(200)
-  @ForServers({ settles: false })
+  @ForServers({
+    settles: false,
+    summary: 'Verify a signed payment against payment requirements',
+    description: 'Nothing is claimed or settled. An invalid payment is a 200 with `isValid: false`.',
+    answers: { 200: answerWith('The verdict.', ref('VerifyResponse')) },
+    problems: {
+      401: 'The API key is unknown or revoked.',
+      503: 'The payment cannot be verified now: send the same request again.',
+    },
+  })
   verify(@Body() body: unknown, @Req() { id: requestId, ip: clientAddress }: FastifyRequest): Promise<VerifyResponse> {
     return this.verification.verify(body, { requestId, clientAddress });
   }
 
   @Post('settle')
   @HttpCode(200)
-  @ForServers({ settles: true })
+  @ForServers({
+    settles: true,
+    summary: 'Settle a signed payment',
+    description:
+      'Each payment is reported as settled only once. After `settlement_pending`, repeat the request to learn the result. With the scheme `upto`, the `amount` of the requirements is settled; 0 succeeds without a transaction.',
+    headers: [
+      {
+        name: IDEMPOTENCY_KEY,
+        description: 'A repeat with the same key and request gets the same response, including a success.',
+        schema: { type: 'string', minLength: 1, maxLength: 255 },
+      },
+    ],
+    answers: {
+      200: answerWith(
+        'The settlement result.',
+        ref('SettleResponse'),
+        REPLAYED('The response is a replay of an earlier one with this key.'),
+      ),
+    },
+    problems: {
+      401: 'The API key is unknown or revoked, or this payment is only settled with an API key.',
+      503: 'Nothing was submitted, or that is unknown (code settlement_pending): send the same request again.',
+    },
+  })
   async settle(
     @OptionalCaller() key: ApiKey | null,
     @Body() body: unknown,
@@ -57,13 +94,29 @@ export class FacilitatorController {
 
   @Get('supported')
   @RouteConfig({ access: 'free' })
+  @DescribeRoute(FACILITATOR_TAG, {
+    summary: 'The supported kinds of payments',
+    answers: {
+      200: answerWith(
+        'The supported kinds of payments, and the accounts that send settlements.',
+        ref('SupportedResponse'),
+      ),
+    },
+  })
   supported(): Promise<SupportedResponse> {
     return this.kinds.read();
   }
 
   @Get('discovery/resources')
   @RouteConfig({ access: 'free' })
-  resources(@Query() query: unknown): DiscoveryResponse {
-    return this.listing.list(parseListingQuery(query));
+  @DescribeRoute(FACILITATOR_TAG, {
+    summary: 'The paid resources of the gateway',
+    description:
+      'URLs begin with PUBLIC_URL; the list is empty without it. The payment requirements lack the references that challenges have.',
+    answers: { 200: answerWith('In the order of the routes.', ref('DiscoveryResponse')) },
+    problems: { 400: 'A parameter is not valid.' },
+  })
+  resources(@Query({ schema: listingQuery }) query: ListingQuery): DiscoveryResponse {
+    return this.listing.list(query);
   }
 }

@@ -13,7 +13,7 @@ import { createMeteredOption } from '../paywall/metered-option.js';
 import { PAID_ROUTES, type PaidRoute } from '../paywall/paid-route.js';
 import { publicOriginOf } from '../paywall/public-origin.js';
 import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
-import type { ListingQuery } from './parse-listing-query.js';
+import type { ListingQuery } from './listing-query.js';
 
 /**
  * The gateway's paid resources in the x402 discovery format. The list is empty without PUBLIC_URL: others store it, and
@@ -46,7 +46,7 @@ export class ResourceListing {
           });
   }
 
-  list({ type, terms, limit, offset }: ListingQuery): DiscoveryResponse {
+  list({ type, limit, offset, ...terms }: ListingQuery): DiscoveryResponse {
     const items = this.#items.map((create) => create(this.relayer.address));
     const found = type === undefined || type === 'http' ? items.filter((item) => fits(item, terms)) : [];
     return {
@@ -80,11 +80,11 @@ function addMeteredOption(item: DiscoveredResource, relayer: Hex): DiscoveredRes
   return { ...item, accepts: [...options, ...options.map((exact) => createMeteredOption(exact, relayer))] };
 }
 
-function fits({ accepts }: DiscoveredResource, terms: ListingQuery['terms']): boolean {
+function fits({ accepts }: DiscoveredResource, terms: object): boolean {
   return accepts.some((requirement) =>
     Object.entries(terms).every(([name, value]) => {
-      const own = String((requirement as Record<string, unknown>)[name]);
-      return own.toLowerCase() === value.toLowerCase();
+      const own = (requirement as Record<string, unknown>)[name];
+      return String(own).toLowerCase() === String(value).toLowerCase();
     }),
   );
 }

@@ -1,14 +1,18 @@
 import { codeOfLane, readEventId, type Journal, type LaneId } from '@tollgate/journal';
-import { EVENT_TYPES, type JobEventType } from '@tollgate/protocol';
+import { EVENT_TYPES } from '@tollgate/protocol';
+import type { z } from 'zod';
 
-import { readParameters, readWords } from '../read-query.js';
 import { refuseRequest } from '../request-invalid.js';
+import { onlyFields, textParameter, wordsParameter } from '../request-schemas.js';
 import { readCursor, type EventCursor } from './event-cursor.js';
 
-export interface EventFilter {
-  readonly types: readonly JobEventType[] | undefined;
-  readonly jobId: string | undefined;
-}
+export const eventQuery = onlyFields({
+  type: wordsParameter(EVENT_TYPES)
+    .optional()
+    .describe(`One or more of ${EVENT_TYPES.join(', ')}, separated by commas.`),
+  jobId: textParameter.optional().describe('Only events of this job.'),
+});
+export type EventFilter = z.output<typeof eventQuery>;
 
 /** The position from which a client receives events. */
 export interface EventStart {
@@ -21,14 +25,6 @@ export interface EventStart {
 const OVERLAP_MS = 60_000;
 /** The most events that are repeated to a client whose position was lost. */
 const MAX_REPEATED = 200;
-
-/** @throws ProblemError listing every mistake in the query */
-export function parseEventQuery(query: unknown): EventFilter {
-  const reading = readParameters(query, ['type', 'jobId']);
-  const types = readWords(reading, 'type', EVENT_TYPES);
-  if (reading.problems.length > 0) throw refuseRequest(reading.problems);
-  return { types, jobId: reading.values.get('jobId') };
-}
 
 /**
  * Reads `Last-Event-ID`: the `id` of a stream's block, or of an event received by other means. Without one, the client

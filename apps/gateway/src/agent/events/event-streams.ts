@@ -73,7 +73,7 @@ export class EventStreams implements BeforeApplicationShutdown {
     for (const keyId of this.#ofKeys.keys()) this.#endStreamsOf(keyId);
   }
 
-  #open(caller: ApiKey, { types, jobId }: EventFilter): EventStream {
+  #open(caller: ApiKey, { type: types, jobId }: EventFilter): EventStream {
     const { agentStreams, agentStreamsPerKey, ...settings } = this.environment.agentJobs;
     const streams = this.#ofKeys.get(caller.id) ?? new Set();
     if (this.#isStopping || this.count >= agentStreams || streams.size >= agentStreamsPerKey) {

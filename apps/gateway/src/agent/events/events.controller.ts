@@ -1,27 +1,46 @@
-import { Controller, Get, Inject, Query, Req, Res, UseFilters } from '@nestjs/common';
+import { Controller, Get, Inject, Query, Req, Res, UseFilters, UsePipes } from '@nestjs/common';
 import type { ApiKey } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { CallerKey } from '../access/caller.js';
 import { ForApiKeys } from '../access/for-api-keys.js';
 import { AgentErrorFilter } from '../agent-error.filter.js';
-import { parseEventQuery } from './event-request.js';
+import { CHECK_REQUEST } from '../request-schemas.js';
+import { eventQuery, type EventFilter } from './event-request.js';
 import { EventStreams } from './event-streams.js';
+
+const STREAM = { schema: { type: 'string' }, example: 'id: e1.j1a2b3c4d-1z\nevent: jobCompleted\ndata: {…}\n\n' };
 
 @Controller('agent/events')
 @UseFilters(AgentErrorFilter)
+@UsePipes(CHECK_REQUEST)
 export class EventsController {
   constructor(@Inject(EventStreams) private readonly streams: EventStreams) {}
 
   @Get()
-  @ForApiKeys('read', 'operator')
+  @ForApiKeys(['read', 'operator'], {
+    summary: 'Events as they happen (server-sent events)',
+    description:
+      'Each `data` is an AgentJobEvent. A key receives the events of its own jobs, an operator those of all. `eventsMissed` reports events that are no longer stored: read the jobs instead.',
+    headers: [
+      {
+        name: 'Last-Event-ID',
+        description: 'Continues after this `id` of a stream or of an event. Without it, only new events are sent.',
+        schema: { type: 'string' },
+      },
+    ],
+    answers: { 200: { description: 'An endless stream.', content: { 'text/event-stream': STREAM } } },
+    problems: {
+      400: 'A parameter or Last-Event-ID is not valid.',
+      429: 'Too many streams or requests with this API key.',
+    },
+  })
   async stream(
     @CallerKey() caller: ApiKey,
-    @Query() query: unknown,
+    @Query({ schema: eventQuery }) filter: EventFilter,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const filter = parseEventQuery(query);
     if (request.method === 'HEAD') {
       void reply.type('text/event-stream; charset=utf-8').send();
       return;

@@ -1,22 +1,44 @@
-import { Body, Controller, HttpCode, Inject, Param, Post, Res, UseFilters } from '@nestjs/common';
+import { Body, Controller, HttpCode, Inject, Param, Post, Res, UseFilters, UsePipes } from '@nestjs/common';
 import type { ApiKey } from '@tollgate/common';
 import type { AgentJobView } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 
+import { answerWith, ref } from '../../docs/openapi-parts.js';
 import { CallerKey } from '../access/caller.js';
 import { ForApiKeys } from '../access/for-api-keys.js';
 import { AgentErrorFilter } from '../agent-error.filter.js';
+import { CHECK_REQUEST } from '../request-schemas.js';
 import { JobDecisions } from './job-decisions.js';
-import { parseApproval } from './parse-approval.js';
+import { approvalBody } from './job-inputs.js';
+
+const ID = 'The id of the job.';
+const VIEW = ref('AgentJobView');
+
+/** A decision of an operator; the status 409 is a job in another state. */
+const ForOperators = (summary: string, conflict: string, problems: Record<number, string> = {}): MethodDecorator =>
+  ForApiKeys(['operator'], {
+    ...{ summary, id: ID },
+    answers: { 200: answerWith('The current state of the job.', VIEW) },
+    problems: { ...problems, 404: 'No such job.', 409: conflict },
+  });
 
 @Controller('agent/jobs/:id')
 @UseFilters(AgentErrorFilter)
+@UsePipes(CHECK_REQUEST)
 export class JobDecisionsController {
   constructor(@Inject(JobDecisions) private readonly decisions: JobDecisions) {}
 
   @Post('cancel')
   @HttpCode(200)
-  @ForApiKeys('submit', 'operator')
+  @ForApiKeys(['submit', 'operator'], {
+    summary: 'Cancel a job',
+    id: ID,
+    answers: {
+      200: answerWith('The job is cancelled.', VIEW),
+      202: answerWith('A transaction is in flight: whichever is mined decides.', VIEW),
+    },
+    problems: { 404: 'This API key has no such job.', 409: 'It is too late to cancel.' },
+  })
   async cancel(
     @CallerKey() caller: ApiKey,
     @Param('id') id: string,
@@ -29,28 +51,35 @@ export class JobDecisionsController {
 
   @Post('approve')
   @HttpCode(200)
-  @ForApiKeys('operator')
-  approve(@CallerKey() caller: ApiKey, @Param('id') id: string, @Body() body: unknown): Promise<AgentJobView> {
-    return this.decisions.approve(caller, id, parseApproval(body));
+  @ForOperators('Approve the reviewed plan', 'The plan has changed since.', { 400: 'The body is not valid.' })
+  approve(
+    @CallerKey() caller: ApiKey,
+    @Param('id') id: string,
+    @Body({ schema: approvalBody }) { floorsHash }: { floorsHash: string },
+  ): Promise<AgentJobView> {
+    return this.decisions.approve(caller, id, floorsHash);
   }
 
   @Post('reject')
   @HttpCode(200)
-  @ForApiKeys('operator')
+  @ForOperators('Reject a job that waits for approval', 'The job does not wait for approval.')
   reject(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     return this.decisions.reject(caller, id);
   }
 
   @Post('resume')
   @HttpCode(200)
-  @ForApiKeys('operator')
+  @ForOperators('Resume a job that needs an operator', 'The job has ended.')
   resume(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     return this.decisions.resume(caller, id);
   }
 
   @Post('abandon')
   @HttpCode(200)
-  @ForApiKeys('operator')
+  @ForOperators(
+    'Abandon a job that needs an operator',
+    'The nonce of the job is unused on the chain, or used by its own transaction, or the job needs no operator.',
+  )
   abandon(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     return this.decisions.abandon(caller, id);
   }

@@ -1,21 +1,53 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req, Res, UseFilters } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  UseFilters,
+  UsePipes,
+} from '@nestjs/common';
 import { ProblemError, type ApiKey } from '@tollgate/common';
-import { IDEMPOTENT_REPLAYED, type AgentJobPage, type AgentJobView, type AgentPlanView } from '@tollgate/protocol';
+import {
+  IDEMPOTENCY_KEY,
+  IDEMPOTENT_REPLAYED,
+  JOB_STATES,
+  type AgentJobPage,
+  type AgentJobRequest,
+  type AgentJobView,
+  type AgentPlanView,
+} from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import { answerWith, ref, REPLAYED } from '../../docs/openapi-parts.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../../server/idempotency-key.js';
 import { CallerKey } from '../access/caller.js';
 import { ForApiKeys } from '../access/for-api-keys.js';
 import { AgentErrorFilter } from '../agent-error.filter.js';
+import { CHECK_REQUEST } from '../request-schemas.js';
+import { JobRequestPipe, listQuery, submissionQuery, type JobListQuery } from './job-inputs.js';
 import { JobPreview } from './job-preview.js';
 import { JobSubmission, type Submitted } from './job-submission.js';
 import { Jobs } from './jobs.js';
-import { parseDryRun } from './parse-dry-run.js';
-import { parseListQuery } from './parse-list-query.js';
-import { parseSubmission } from './parse-submission.js';
+
+const ID = 'The id of the job.';
+const VIEW = ref('AgentJobView');
+const ACCEPTED = answerWith('The job is in the journal and will be executed.', VIEW, {
+  Location: { description: 'The path of the job.', schema: { type: 'string' } },
+  ...REPLAYED('An earlier request created the job.'),
+});
+const NO_SUCH_JOB = 'This API key has no such job.';
+const FORGOTTEN = 'The job of this Idempotency-Key is no longer stored: check the chain first.';
+const KEY_HEADER = { name: IDEMPOTENCY_KEY, schema: { type: 'string', minLength: 1, maxLength: 255 } };
 
 @Controller('agent/jobs')
 @UseFilters(AgentErrorFilter)
+@UsePipes(CHECK_REQUEST)
 export class JobsController {
   constructor(
     @Inject(Jobs) private readonly jobs: Jobs,
@@ -25,37 +57,79 @@ export class JobsController {
 
   @Post()
   @HttpCode(202)
-  @ForApiKeys('submit')
+  @ForApiKeys(['submit'], {
+    summary: 'Submit a job, or plan it in a dry run',
+    description: 'With `dryRun=true` a worker only plans the job; nothing is stored or sent.',
+    headers: [
+      {
+        ...KEY_HEADER,
+        description: 'Required, except for a dry run. A repeat with the same key and body returns the same job.',
+      },
+    ],
+    body: { schema: ref('AgentJobRequest') },
+    answers: { 200: answerWith('The plan of a dry run.', ref('AgentPlan')), 202: ACCEPTED },
+    problems: {
+      400: 'The body, the query or the Idempotency-Key is not valid; `problems` lists every mistake.',
+      409: 'The Idempotency-Key belongs to another request.',
+      410: FORGOTTEN,
+      413: 'The body is over 64 KiB.',
+      415: 'The body is not JSON.',
+      422: 'The wallet is unknown, or a dry run found that the job cannot be done (`failure`).',
+    },
+  })
   async submit(
     @CallerKey() caller: ApiKey,
-    @Query() query: unknown,
-    @Body() body: unknown,
+    @Query({ schema: submissionQuery }) { dryRun }: { dryRun?: string },
+    @Body(JobRequestPipe) job: AgentJobRequest,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AgentJobView | AgentPlanView> {
-    if (parseDryRun(query)) {
+    if (dryRun === 'true') {
       void reply.code(200);
-      return this.planning.plan(caller, parseSubmission(body));
+      return this.planning.plan(caller, job);
     }
     const idempotencyKey = requireIdempotencyKey(request);
-    return answer(reply, await this.submission.submit(caller, { request: parseSubmission(body), idempotencyKey }));
+    return answer(reply, await this.submission.submit(caller, { request: job, idempotencyKey }));
   }
 
   @Get()
-  @ForApiKeys('read', 'operator')
-  list(@CallerKey() caller: ApiKey, @Query() query: unknown): Promise<AgentJobPage> {
-    return this.jobs.list(caller, parseListQuery(query));
+  @ForApiKeys(['read', 'operator'], {
+    summary: 'Jobs, newest first',
+    description:
+      'A key sees its own jobs, an operator all. A page may be short or empty and still have a cursor: continue with it.',
+    answers: { 200: answerWith(`A page. States are ${JOB_STATES.join(', ')}.`, ref('AgentJobPage')) },
+    problems: { 400: 'A parameter is unknown or not valid.' },
+  })
+  list(@CallerKey() caller: ApiKey, @Query({ schema: listQuery }) query: JobListQuery): Promise<AgentJobPage> {
+    return this.jobs.list(caller, query);
   }
 
   @Get(':id')
-  @ForApiKeys('read', 'operator')
+  @ForApiKeys(['read', 'operator'], {
+    summary: 'A job, its steps and its transactions',
+    id: ID,
+    answers: { 200: answerWith('The current state of the job.', VIEW) },
+    problems: { 404: NO_SUCH_JOB },
+  })
   async read(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     return this.jobs.describe(await this.jobs.find(caller, id));
   }
 
   @Post(':id/retry')
   @HttpCode(202)
-  @ForApiKeys('submit')
+  @ForApiKeys(['submit'], {
+    summary: 'Submit a failed job again, as a new job that refers to it',
+    id: ID,
+    headers: [{ ...KEY_HEADER, required: true, description: 'The key of the new job.' }],
+    answers: { 202: ACCEPTED },
+    problems: {
+      400: 'The Idempotency-Key is missing or not valid.',
+      404: NO_SUCH_JOB,
+      409: 'The job has not failed, or the Idempotency-Key belongs to another request.',
+      410: FORGOTTEN,
+      422: 'The wallet no longer exists.',
+    },
+  })
   async retry(
     @CallerKey() caller: ApiKey,
     @Param('id') id: string,

@@ -8,7 +8,7 @@ import { GatewayEnvironment } from '../../gateway.config.js';
 import { isOperator } from '../access/caller.js';
 import { AgentConnections } from '../agent-connections.js';
 import { refuseRequest } from '../request-invalid.js';
-import type { JobListQuery } from './parse-list-query.js';
+import type { JobListQuery } from './job-inputs.js';
 
 export const JOB_NOT_FOUND: Problem = {
   status: 404,
@@ -36,13 +36,13 @@ export class Jobs {
   }
 
   /** @throws ProblemError if the cursor does not belong to this list */
-  async list(caller: ApiKey, { states, operation, wallet, limit, cursor }: JobListQuery): Promise<AgentJobPage> {
+  async list(caller: ApiKey, { state, operation, wallet, limit, cursor }: JobListQuery): Promise<AgentJobPage> {
     try {
       const page = await this.connections.journal.listJobs({
         lanes: await this.#lanesOf(wallet),
         limit,
         ...(isOperator(caller) ? {} : { keyId: caller.id }),
-        ...(states !== undefined && { states }),
+        ...(state !== undefined && { states: state }),
         ...(operation !== undefined && { operation }),
         ...(cursor !== undefined && { cursor }),
       });
