@@ -10,8 +10,7 @@ import {
   RequestReplyServer,
   type RunningService,
 } from '@tollgate/common';
-import { JournalError, JournalUnavailableError } from '@tollgate/journal';
-import { LedgerError, LedgerUnavailableError } from '@tollgate/ledger';
+import { StoreError, StoreUnavailableError } from '@tollgate/redis';
 import { AcceptedAssets } from '@tollgate/verification';
 import { Logger } from 'nestjs-pino';
 
@@ -107,8 +106,8 @@ async function openWhenUp(what: 'ledger' | 'journal', open: () => Promise<void>,
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof LedgerError || error instanceof JournalError)) throw error;
-      if (!(error instanceof LedgerUnavailableError || error instanceof JournalUnavailableError)) {
+      if (!(error instanceof StoreError)) throw error;
+      if (!(error instanceof StoreUnavailableError)) {
         throw new ConfigurationError([`REDIS_URL: ${error.message} ${error.hint}`]);
       }
       if (attempt === 1) logger.warn(`verifier: waits for the ${what}'s Redis: ${error.message}`);

@@ -8,14 +8,7 @@ export { hasContractFailed, MISSING, RpcEndpoint, valueOf } from './rpc/rpc-endp
 export type { BatchLimits, RpcCall, RpcResult } from './rpc/rpc-endpoint.js';
 export { RpcEndpoints } from './rpc/rpc-endpoints.js';
 export { RPC_TIMEOUT_MS } from './rpc/rpc-http.js';
-export {
-  malformed,
-  parseBigQuantity,
-  parseData,
-  parseHash,
-  parseObject,
-  parseQuantity,
-} from './rpc/rpc-value.js';
+export { malformed, parseBigQuantity, parseData, parseHash, parseObject, parseQuantity } from './rpc/rpc-value.js';
 export { ShortMemory } from './rpc/short-memory.js';
 export { parseReceipt } from './receipts/receipt.js';
 export type { EmittedLog, Receipt } from './receipts/receipt.js';

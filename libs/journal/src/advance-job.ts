@@ -18,7 +18,7 @@ const MAX_ROUNDS = 16;
 /**
  * Advances a job from its current state: plans its current step, takes the nonce, signs, stores and sends. Any number
  * of processes may call it for the same job at once; the journal lets one win each time.
- * @throws LeaseLostError, ChainUnavailableError, JournalUnavailableError, or what the planner throws: try later
+ * @throws LeaseLostError, ChainUnavailableError, StoreUnavailableError, or what the planner throws: try later
  */
 export async function advanceJob(work: LaneWork, jobId: string): Promise<AdvanceOutcome> {
   for (let round = 0; round < MAX_ROUNDS; round++) {

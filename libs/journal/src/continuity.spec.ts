@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { StoreUnavailableError } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
 import { FAILURE, finishSample, planSample, sampleLane, sampleRequest, submitSample } from '../test/sample-jobs.js';
 import type { LaneId } from './job.js';
 import { Journal } from './journal.js';
-import { JournalUnavailableError } from './journal-error.js';
 import type { StepWrite } from './transition.js';
 
 describe('a Redis that may have lost writes', () => {
@@ -217,12 +217,12 @@ describe('a Redis that may have lost writes', () => {
     const { lane, token } = await useLane(journal);
     const write = await plannedJob(journal, lane, token);
     await redis.config('SET', 'maxmemory', '1mb');
-    await expect(reserve(journal, write)).rejects.toThrow(JournalUnavailableError);
+    await expect(reserve(journal, write)).rejects.toThrow(StoreUnavailableError);
     await redis.config('SET', 'maxmemory', '0');
     expect(await journal.readLane(lane)).toMatchObject({ nextNonce: 0, unminedSteps: 0 });
     server.signal('SIGSTOP');
     const hasty = new Journal({ redis, timeoutMs: 300 });
-    await expect(hasty.readJob(write.jobId)).rejects.toThrow(JournalUnavailableError);
+    await expect(hasty.readJob(write.jobId)).rejects.toThrow(StoreUnavailableError);
     server.signal('SIGCONT');
     while ((await redis.ping()) !== 'PONG');
     expect(await reserve(journal, write)).toMatchObject({ nonce: 0 });

@@ -4,7 +4,6 @@ export type { JobEvent } from './job-event.js';
 export { eventsKey } from './keys.js';
 export { Journal } from './journal.js';
 export type { JournalOptions } from './journal.js';
-export { JournalError, JournalUnavailableError } from './journal-error.js';
 export { codeOfLane, createJobId, RELAYER_FLEET } from './keys.js';
 export { LaneDirectory } from './lane-directory.js';
 export type { ListedLane } from './lane-directory.js';

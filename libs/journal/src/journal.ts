@@ -55,7 +55,7 @@ const IN_DOUBT: JobFailure = {
 
 /**
  * Jobs and their transitions. Every transition is one atomic script that also writes its event, and may be repeated.
- * All throw JournalUnavailableError when it is unknown whether Redis made the transition.
+ * All throw StoreUnavailableError when it is unknown whether Redis made the transition.
  */
 export class Journal extends StepJournal {
   /** The events of the jobs. */
@@ -79,7 +79,7 @@ export class Journal extends StepJournal {
 
   /**
    * Checks this Redis, loads the scripts, and freezes every lane whose server has restarted since.
-   * @throws JournalError, with a hint, when Redis is unfit: evicting, read-only, too old.
+   * @throws StoreError, with a hint, when Redis is unfit: evicting, read-only, too old.
    */
   open(): Promise<void> {
     return this.runner.restore();
@@ -88,7 +88,7 @@ export class Journal extends StepJournal {
   /**
    * Initialises a lane's nonce counter from the chain's pending nonce. Called again on a frozen or paused lane, it
    * moves the counter up to the chain's, and open jobs that may have been sent wait for an operator.
-   * @throws JournalError for a lane of another fleet
+   * @throws StoreError for a lane of another fleet
    */
   async adopt(lane: LaneId, { pendingNonce }: { pendingNonce: number }): Promise<on.LaneTransition> {
     assertNonce(pendingNonce);

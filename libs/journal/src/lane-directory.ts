@@ -30,7 +30,7 @@ export class LaneDirectory {
 
   constructor(private readonly options: LaneDirectoryOptions) {}
 
-  /** Lanes with a running process come first. @throws JournalUnavailableError */
+  /** Lanes with a running process come first. @throws StoreUnavailableError */
   read(): Promise<ListedLane[]> {
     const nowMs = performance.now();
     if (this.#reading === null || nowMs - this.#readAtMs > (this.options.maxAgeMs ?? 2_000)) {

@@ -1,7 +1,7 @@
+import { StoreError } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import type { LaneId } from './job.js';
-import { JournalError } from './journal-error.js';
 import { codeOfLane, laneKey, lanesKey, readLaneCode } from './keys.js';
 import { nameLane, readLaneName } from './lane-id.js';
 
@@ -14,7 +14,7 @@ export class LaneRegistry {
     readonly fleet: string,
   ) {}
 
-  /** @throws JournalError when another fleet has already adopted the lane */
+  /** @throws StoreError when another fleet has already adopted the lane */
   async register(lane: LaneId): Promise<void> {
     await this.#occupy(lane);
     await this.redis.sadd(lanesKey(this.fleet), nameLane(lane));
@@ -26,7 +26,7 @@ export class LaneRegistry {
     await this.redis.hsetnx(laneKey(lane), 'fleet', this.fleet);
     const fleet = await this.redis.hget(laneKey(lane), 'fleet');
     if (fleet === this.fleet) return;
-    throw new JournalError(
+    throw new StoreError(
       'lane_of_other_fleet',
       `The account ${lane.address} already sends for ${String(fleet)}, so it cannot send for ${this.fleet}.`,
       'Give each its own account: an account has one nonce counter and can serve one fleet.',

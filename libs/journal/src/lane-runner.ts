@@ -96,7 +96,7 @@ export class LaneRunner implements JobQueue {
   /**
    * Submits a job that is already planned. If this process holds the lane and there is room, the job is signed first
    * and written together with its bytes; otherwise it waits its turn like any other.
-   * @throws JournalUnavailableError: whether it was written is unknown
+   * @throws StoreUnavailableError: whether it was written is unknown
    */
   async launch(planned: PlannedJob): Promise<SubmitResult> {
     const { jobId } = planned;

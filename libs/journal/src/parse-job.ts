@@ -1,4 +1,5 @@
 import { isAddress, isHash, type Hex } from '@tollgate/protocol';
+import { StoreError } from '@tollgate/redis';
 
 import {
   JOB_STATES,
@@ -14,21 +15,20 @@ import {
   type PlannedStep,
   type StepRecord,
 } from './job.js';
-import { JournalError } from './journal-error.js';
 
 type Fields = Readonly<Record<string, string>>;
 type JsonObject = Readonly<Record<string, JsonValue | undefined>>;
 
 /**
  * Parses a job from the fields of its hash; null when there are none.
- * @throws JournalError `journal_unreadable` when the fields are not in the form that the journal writes.
+ * @throws StoreError `journal_unreadable` when the fields are not in the form that the journal writes.
  */
 export function parseJob(lane: LaneId, id: string, fields: Fields): JobRecord | null {
   if (Object.keys(fields).length === 0) return null;
   try {
     return readJob(lane, id, fields);
   } catch (error) {
-    throw new JournalError('journal_unreadable', `Job ${id} cannot be read.`, 'Look at its hash in Redis.', {
+    throw new StoreError('journal_unreadable', `Job ${id} cannot be read.`, 'Look at its hash in Redis.', {
       cause: error,
     });
   }

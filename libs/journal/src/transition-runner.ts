@@ -1,8 +1,14 @@
-import { checkServers, loadScripts, ScriptRunner, type ScriptArgument } from '@tollgate/redis';
+import {
+  checkServers,
+  loadScripts,
+  type ScriptArgument,
+  ScriptRunner,
+  StoreError,
+  StoreUnavailableError,
+} from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import type { LaneId } from './job.js';
-import { JournalError, JournalUnavailableError } from './journal-error.js';
 import { JOURNAL_SCRIPTS, type TransitionName } from './journal-scripts.js';
 import { laneKey, lanesKey } from './keys.js';
 import { readLaneName } from './lane-id.js';
@@ -31,16 +37,16 @@ export class TransitionRunner {
       restore: () => this.#restore(),
       toError: (reason, cause) =>
         // An invalid argument or an unfit Redis: retrying helps in neither case.
-        cause instanceof JournalError || cause instanceof TypeError
+        cause instanceof StoreError || cause instanceof TypeError
           ? cause
-          : new JournalUnavailableError(`The journal's Redis is unavailable: ${reason}`, { cause }),
+          : new StoreUnavailableError('journal', `The journal's Redis is unavailable: ${reason}`, { cause }),
     });
   }
 
   /**
    * Makes one transition of a lane, or of one of its jobs, and returns its reply without the leading clock. Transitions
    * requested together go to Redis together.
-   * @throws JournalUnavailableError when Redis does not answer in time or does not write.
+   * @throws StoreUnavailableError when Redis does not answer in time or does not write.
    */
   async run(name: TransitionName, lane: string, job: string | null, args: ScriptArgument[] = []): Promise<string[]> {
     const [reply] = await this.runChain(lane, [{ name, job, args }]);
@@ -58,7 +64,7 @@ export class TransitionRunner {
       if (stop < 0) return [...done, ...replies];
       done.push(...replies.slice(0, stop));
       if (attempt === MOST_ATTEMPTS)
-        throw new JournalUnavailableError("The journal's Redis keeps restarting or failing over.");
+        throw new StoreUnavailableError('journal', "The journal's Redis keeps restarting or failing over.");
       await this.restore();
     }
   }
@@ -102,7 +108,6 @@ export class TransitionRunner {
     return checkServers(this.options.redis, {
       store: 'journal',
       eviction: 'A job it forgets could be sent again.',
-      unfit: (...problem) => new JournalError(...problem),
     });
   }
 

@@ -2,7 +2,6 @@ import { checkServers, loadScripts, type ScriptRunner } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { BUCKETS, birthKey } from './keys.js';
-import { LedgerError } from './ledger-error.js';
 import { CONTINUITY_SCRIPTS, LEDGER_SCRIPTS } from './ledger-scripts.js';
 
 /**
@@ -23,13 +22,12 @@ export interface ContinuityTerms {
  * Makes sure that a loss of data in Redis lets no payment be spent twice, then loads the scripts. A bucket whose data
  * may lack acknowledged writes gets a new birth, and payments from before its birth are refused. Redis forgets its
  * scripts when it stops, so a missing script is what brings a running process back here.
- * @throws LedgerError when Redis is unfit for a ledger; the driver's errors when it does not answer
+ * @throws StoreError when Redis is unfit for a ledger; the driver's errors when it does not answer
  */
 export async function restoreContinuity(redis: Redis | Cluster, terms: ContinuityTerms): Promise<BucketContinuity[]> {
   const durable = await checkServers(redis, {
     store: 'ledger',
     eviction: 'An evicted payment could be spent again.',
-    unfit: (...problem) => new LedgerError(...problem),
   });
   const buckets = await Promise.all(
     Array.from({ length: BUCKETS }, (_, bucket) =>

@@ -1,7 +1,6 @@
 export { MAX_RELEASES } from './claim-payment.js';
 export { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 export { Ledger } from './ledger.js';
-export { LedgerError, LedgerUnavailableError } from './ledger-error.js';
 export { locatePayment, signedPaymentId, transactionEntry, type EntryId, type PaymentId } from './payment-id.js';
 export type {
   ClaimRefusal,

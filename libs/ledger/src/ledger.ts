@@ -1,11 +1,10 @@
-import { ScriptRunner } from '@tollgate/redis';
+import { ScriptRunner, StoreError, StoreUnavailableError } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
 import { restoreContinuity, type LedgerRunner } from './continuity.js';
 import { findPayment, isLeased, isSpent } from './find-payment.js';
 import { answerKey, answersKey, birthKey, BUCKETS, bucketOf, entryKey } from './keys.js';
-import { LedgerError, LedgerUnavailableError } from './ledger-error.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
 import { locateEntry, locatePayment, type EntryId, type PaymentId } from './payment-id.js';
 import { recordRefusal } from './record-refusal.js';
@@ -32,7 +31,7 @@ export interface LedgerOptions {
 
 /**
  * The payments ledger: every payment is claimed once, answered once, and remembered for its window. Each operation is
- * one atomic script. All throw LedgerUnavailableError when it is not certain that Redis did it.
+ * one atomic script. All throw StoreUnavailableError when it is not certain that Redis did it.
  */
 export class Ledger {
   readonly #redis: Redis | Cluster;
@@ -51,20 +50,21 @@ export class Ledger {
       redis,
       timeoutMs,
       restore: (head) => restoreContinuity(redis, { headBlockNumber: head ?? null, retentionMs }),
-      toError: (reason, cause) => new LedgerUnavailableError(`The ledger's Redis is unavailable: ${reason}`, { cause }),
+      toError: (reason, cause) =>
+        new StoreUnavailableError('ledger', `The ledger's Redis is unavailable: ${reason}`, { cause }),
     });
   }
 
   /**
    * Checks whether this Redis may have lost data, and loads the scripts. Pass the chain's head if known.
-   * @throws LedgerError, with a hint, when Redis is unfit: evicting, read-only, too old
-   * @throws LedgerUnavailableError when it does not answer
+   * @throws StoreError, with a hint, when Redis is unfit: evicting, read-only, too old
+   * @throws StoreUnavailableError when it does not answer
    */
   async open({ headBlockNumber }: { headBlockNumber?: number } = {}): Promise<void> {
     try {
       await this.#runner.within(this.#runner.restore(headBlockNumber));
     } catch (error) {
-      throw error instanceof LedgerError && error.cause instanceof LedgerError ? error.cause : error;
+      throw error instanceof StoreError && error.cause instanceof StoreError ? error.cause : error;
     }
     await this.#sampleClock();
   }

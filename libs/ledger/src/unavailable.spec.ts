@@ -1,9 +1,9 @@
+import { StoreError, StoreUnavailableError } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../test/sample-payments.js';
 import { Ledger } from './ledger.js';
-import { LedgerError, LedgerUnavailableError } from './ledger-error.js';
 
 describe('a ledger without a fit Redis', () => {
   const cleanups: (() => Promise<void> | void)[] = [];
@@ -27,10 +27,10 @@ describe('a ledger without a fit Redis', () => {
 
   /** Every operation that writes, each of which must fail with the same error and without a verdict. */
   const expectUnavailable = async (ledger: Ledger, work: () => Promise<unknown>): Promise<void> => {
-    await expect(work()).rejects.toThrow(LedgerUnavailableError);
-    await expect(ledger.claim(sampleClaim(ledger))).rejects.toThrow(LedgerUnavailableError);
+    await expect(work()).rejects.toThrow(StoreUnavailableError);
+    await expect(ledger.claim(sampleClaim(ledger))).rejects.toThrow(StoreUnavailableError);
     const refusal = { id: sampleClaim(ledger).candidates[0]!.id, failure: 'payment_late' } as const;
-    await expect(ledger.recordRefusal(refusal)).rejects.toThrow(LedgerUnavailableError);
+    await expect(ledger.recordRefusal(refusal)).rejects.toThrow(StoreUnavailableError);
   };
 
   it('is unavailable while Redis is down, and works again when it is back', async () => {
@@ -39,8 +39,8 @@ describe('a ledger without a fit Redis', () => {
     const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
     await server.kill();
     await expectUnavailable(hasty, () => hasty.commit(lease, null));
-    await expect(hasty.readAnswer(lease.id)).rejects.toThrow(LedgerUnavailableError);
-    await expect(hasty.open()).rejects.toThrow(LedgerUnavailableError);
+    await expect(hasty.readAnswer(lease.id)).rejects.toThrow(StoreUnavailableError);
+    await expect(hasty.open()).rejects.toThrow(StoreUnavailableError);
     await server.start();
     await ledger.open();
     expect(await ledger.commit(lease, null)).toBe(true);
@@ -88,7 +88,7 @@ describe('a ledger without a fit Redis', () => {
   it.each(['allkeys-lru', 'volatile-ttl'])('does not open if keys are evicted (%s)', async (policy) => {
     const { ledger } = await start({ args: ['--maxmemory', '64mb', '--maxmemory-policy', policy] });
     const error: unknown = await ledger.open().catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(LedgerError);
+    expect(error).toBeInstanceOf(StoreError);
     expect(error).toMatchObject({ code: 'redis_evicts', hint: expect.stringContaining('noeviction') });
   });
 

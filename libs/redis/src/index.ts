@@ -4,4 +4,5 @@ export { LuaScript } from './lua-script.js';
 export { RedisClock } from './redis-clock.js';
 export { ScriptRunner, type ScriptArgument } from './script-runner.js';
 export { checkServers, loadScripts } from './servers.js';
+export { StoreError, StoreUnavailableError } from './store-error.js';
 export { withTimeout } from './with-timeout.js';

@@ -1,6 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import type { LuaScript } from './lua-script.js';
+import { StoreError } from './store-error.js';
 
 /** What a store says about a Redis that would drop its data. */
 export interface StoreNeeds {
@@ -8,12 +9,11 @@ export interface StoreNeeds {
   store: string;
   /** What an evicted key would lead to, as a sentence. */
   eviction: string;
-  unfit: (code: string, message: string, hint: string) => Error;
 }
 
 /**
  * Refuses servers that would drop data by themselves. Returns whether every write that they acknowledge is on disk.
- * @throws the store's error when Redis is unfit; the driver's errors when it does not answer
+ * @throws StoreError when Redis is unfit; the driver's errors when it does not answer
  */
 export async function checkServers(redis: Redis | Cluster, needs: StoreNeeds): Promise<boolean> {
   return (await Promise.all(listServers(redis).map((server) => checkServer(server, needs)))).every(Boolean);
@@ -28,18 +28,18 @@ function listServers(redis: Redis | Cluster): Redis[] {
   return redis.isCluster ? (redis as Cluster).nodes('master') : [redis as Redis];
 }
 
-async function checkServer(server: Redis, { store, eviction, unfit }: StoreNeeds): Promise<boolean> {
+async function checkServer(server: Redis, { store, eviction }: StoreNeeds): Promise<boolean> {
   const info = await server.info();
   const field = (name: string): string => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '';
   const [version, policy] = [field('redis_version'), field('maxmemory_policy')];
   if (Number.parseInt(version, 10) < 7) {
-    throw unfit('redis_too_old', `Redis ${version} is too old.`, 'Use Redis or Valkey 7+.');
+    throw new StoreError('redis_too_old', `Redis ${version} is too old.`, 'Use Redis or Valkey 7+.');
   }
   if (field('role') !== 'master') {
-    throw unfit('redis_read_only', 'This Redis is a replica.', 'Point REDIS_URL at the primary.');
+    throw new StoreError('redis_read_only', 'This Redis is a replica.', 'Point REDIS_URL at the primary.');
   }
   if (policy !== 'noeviction') {
-    throw unfit(
+    throw new StoreError(
       'redis_evicts',
       `This Redis evicts keys when memory is short (maxmemory-policy ${policy}). ${eviction}`,
       `Set maxmemory-policy to noeviction, or give the ${store} a Redis of its own.`,

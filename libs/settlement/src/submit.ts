@@ -50,7 +50,7 @@ export async function submit(
       if (transaction === null && job.lane.address === lane.address) runner.wake(jobId);
     }
   } catch (error) {
-    // JournalUnavailableError: unknown whether it was written; the journal will show it.
+    // StoreUnavailableError: unknown whether it was written; the journal will show it.
     onTrouble(error);
   }
   return { jobId, attempts, ends, mined, paid: null };

@@ -1,5 +1,6 @@
-import { Journal, JournalError, type JobQueue, type JobRecord } from '@tollgate/journal';
+import { Journal, type JobQueue, type JobRecord } from '@tollgate/journal';
 import { AGENT_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
+import { StoreError } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
 import { Redis } from 'ioredis';
 
@@ -96,7 +97,7 @@ function withJournal<T>(
     await journal.open();
     return work(journal, redis);
   }).catch((error: unknown) => {
-    throw error instanceof JournalError ? new CommandError(`${error.message} ${error.hint}`) : error;
+    throw error instanceof StoreError ? new CommandError(`${error.message} ${error.hint}`) : error;
   });
 }
 

@@ -1,4 +1,5 @@
-import { Journal, JournalError, RELAYER_FLEET } from '@tollgate/journal';
+import { Journal, RELAYER_FLEET } from '@tollgate/journal';
+import { StoreError } from '@tollgate/redis';
 
 // The library's index would load Nest, which doubles the start.
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
@@ -42,6 +43,6 @@ export function withAccounts<T>(
       rpcUrls: findRpcUrls(options.rpc, env),
     });
   }).catch((error: unknown) => {
-    throw error instanceof JournalError ? new CommandError(`${error.message} ${error.hint}`) : error;
+    throw error instanceof StoreError ? new CommandError(`${error.message} ${error.hint}`) : error;
   });
 }

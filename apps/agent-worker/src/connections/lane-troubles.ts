@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ChainUnavailableError } from '@tollgate/chain';
-import { JournalUnavailableError } from '@tollgate/journal';
+import { StoreUnavailableError } from '@tollgate/redis';
 import { Counter, Registry } from 'prom-client';
 
 const AGAIN_AFTER_MS = 60_000;
@@ -43,6 +43,6 @@ export class LaneTroubles {
 
 /** A shared dependency does not answer: the stack trace would say nothing useful. */
 function isOutage(error: unknown): boolean {
-  if (error instanceof ChainUnavailableError || error instanceof JournalUnavailableError) return true;
+  if (error instanceof ChainUnavailableError || error instanceof StoreUnavailableError) return true;
   return error instanceof Error && error.cause !== undefined && isOutage(error.cause);
 }

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { ConfigurationError } from '@tollgate/common';
-import { JournalError, JournalUnavailableError, nameLane, type Journal } from '@tollgate/journal';
+import { nameLane, type Journal } from '@tollgate/journal';
+import { StoreError, StoreUnavailableError } from '@tollgate/redis';
 import type { Logger } from 'nestjs-pino';
 
 import { publishWallets } from '../wallets/publish-wallets.js';
@@ -50,7 +51,7 @@ async function assertOwnAccounts(journal: Journal, wallets: readonly WorkerWalle
 /** Rethrows errors that waiting does not fix; all others mean that Redis is down. */
 function assertPasses(error: unknown): void {
   if (error instanceof ConfigurationError || error instanceof TypeError) throw error;
-  if (error instanceof JournalError && !(error instanceof JournalUnavailableError)) {
+  if (error instanceof StoreError && !(error instanceof StoreUnavailableError)) {
     throw new ConfigurationError([`REDIS_URL: ${error.message} ${error.hint}`]);
   }
 }

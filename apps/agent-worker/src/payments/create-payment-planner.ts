@@ -12,7 +12,6 @@ import {
 import { createSafeFetch, type SafeFetch } from '@tollgate/common';
 import {
   crashPoint,
-  JournalUnavailableError,
   type JobFailure,
   type JobRecord,
   type JsonValue,
@@ -21,6 +20,7 @@ import {
   type StepVerdict,
 } from '@tollgate/journal';
 import type { PaymentChallenge, PaymentRequirement } from '@tollgate/protocol';
+import { StoreUnavailableError } from '@tollgate/redis';
 
 import {
   findPaidChallenge,
@@ -192,7 +192,7 @@ async function draft(
 
 /** The kit treats an unknown error as the operation's own fault, which would end the job. */
 function askLater(error: unknown): never {
-  if (!(error instanceof JournalUnavailableError)) throw error;
+  if (!(error instanceof StoreUnavailableError)) throw error;
   throw new AgentKitError('NETWORK_ERROR', 'The journal does not answer over the network now.');
 }
 

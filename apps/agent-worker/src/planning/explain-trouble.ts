@@ -1,12 +1,7 @@
 import { AgentKitError } from '@tollgate/agent-kit/planner';
 import { ChainUnavailableError } from '@tollgate/chain';
-import {
-  JournalError,
-  JournalUnavailableError,
-  PlanFailure,
-  WalletEmptyError,
-  type JobFailure,
-} from '@tollgate/journal';
+import { PlanFailure, WalletEmptyError, type JobFailure } from '@tollgate/journal';
+import { StoreError } from '@tollgate/redis';
 
 /** An error of the kit as shown to the job's owner; the kit has quoted and cut untrusted texts. */
 export function toJobFailure({ code, message, suggestion, details }: AgentKitError): JobFailure {
@@ -19,7 +14,7 @@ export function toJobFailure({ code, message, suggestion, details }: AgentKitErr
 /** Whether trying again a moment later may help: the job itself is not at fault. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof AgentKitError) return error.code === 'NETWORK_ERROR';
-  const kinds = [WalletEmptyError, ChainUnavailableError, JournalError, JournalUnavailableError];
+  const kinds = [WalletEmptyError, ChainUnavailableError, StoreError];
   return kinds.some((kind) => error instanceof kind);
 }
 

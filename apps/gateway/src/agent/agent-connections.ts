@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DeadLetters, openWebhooksQueue, WakeQueues, WalletDirectory, WebhookTargets } from '@tollgate/agent-jobs';
 import { ApiKeyStore, PLAN_QUEUE, REDIS_LOGGER, RequestReplyClient } from '@tollgate/common';
-import { Journal, JournalUnavailableError, OutboxFollower } from '@tollgate/journal';
-import { connectRedis, withTimeout } from '@tollgate/redis';
+import { Journal, OutboxFollower } from '@tollgate/journal';
+import { connectRedis, StoreUnavailableError, withTimeout } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 import { GatewayEnvironment } from '../gateway.config.js';
@@ -66,14 +66,14 @@ export class AgentConnections implements OnApplicationShutdown {
 
   /**
    * Bounds how long the directories of keys and wallets may take.
-   * @throws JournalUnavailableError as the journal does
+   * @throws StoreUnavailableError as the journal does
    */
   async within<T>(reading: Promise<T>): Promise<T> {
     try {
       return await withTimeout(reading, TIMEOUT_MS);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new JournalUnavailableError(`API keys and wallets cannot be read: ${reason}`, { cause: error });
+      throw new StoreUnavailableError('journal', `API keys and wallets cannot be read: ${reason}`, { cause: error });
     }
   }
 

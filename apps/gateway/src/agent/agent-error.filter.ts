@@ -1,6 +1,6 @@
 import { Catch, type ArgumentsHost } from '@nestjs/common';
 import { ProblemError, ProblemFilter } from '@tollgate/common';
-import { JournalError } from '@tollgate/journal';
+import { StoreError } from '@tollgate/redis';
 
 import { JOBS_UNAVAILABLE } from './jobs-unavailable.js';
 
@@ -8,7 +8,7 @@ import { JOBS_UNAVAILABLE } from './jobs-unavailable.js';
 @Catch()
 export class AgentErrorFilter extends ProblemFilter {
   override catch(exception: unknown, host: ArgumentsHost): void {
-    const isUnavailable = exception instanceof JournalError;
+    const isUnavailable = exception instanceof StoreError;
     super.catch(isUnavailable ? new ProblemError(JOBS_UNAVAILABLE, { cause: exception }) : exception, host);
   }
 }

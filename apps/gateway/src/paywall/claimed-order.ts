@@ -2,9 +2,10 @@ import type { Readable } from 'node:stream';
 
 import type { PaymentTrial, SettlementResult } from '@tollgate/common';
 import { crashPoint } from '@tollgate/journal';
-import { LedgerError, type Lease, type Ledger } from '@tollgate/ledger';
+import type { Lease, Ledger } from '@tollgate/ledger';
 import type { ClaimedPurchase, FailureCause, Fulfilment, ReleaseTerms, Unsettled } from '@tollgate/middleware/purchase';
 import type { Hex } from '@tollgate/protocol';
+import { StoreError } from '@tollgate/redis';
 
 import type { Revisits } from '../revisits/revisits.js';
 import { isMetered, type SignedPayments } from '../signed-payments/signed-payments.js';
@@ -160,7 +161,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
 
   reportFailure(error: unknown): FailureCause {
     this.parts.reportFailure(error, this.order);
-    if (error instanceof LedgerError) return 'store';
+    if (error instanceof StoreError) return 'store';
     if (!(error instanceof UpstreamError)) return 'failed';
     if (error.kind === 'refused') return 'unreached';
     return error.kind === 'unknown' ? 'unknown' : 'failed';

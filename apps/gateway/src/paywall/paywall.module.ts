@@ -1,8 +1,8 @@
 import { Inject, Injectable, Logger, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { describeSettings, REDIS_LOGGER, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
-import { Ledger, LedgerUnavailableError } from '@tollgate/ledger';
+import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { connectRedis } from '@tollgate/redis';
+import { connectRedis, StoreUnavailableError } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 import { GatewayEnvironment } from '../gateway.config.js';
@@ -85,12 +85,12 @@ export class PaywallConnections implements OnApplicationShutdown {
     return this.#parts.agreement;
   }
 
-  /** @throws LedgerError for a Redis that is unfit; one that is only unavailable is retried in the background */
+  /** @throws StoreError for a Redis that is unfit; one that is only unavailable is retried in the background */
   async open(): Promise<void> {
     try {
       await this.ledger.open();
     } catch (error) {
-      if (!(error instanceof LedgerUnavailableError)) throw error;
+      if (!(error instanceof StoreUnavailableError)) throw error;
       new Logger(PaywallConnections.name).warn(`${error.message} Payments are answered 503 until it is back.`);
     }
     this.client.connect().catch(() => undefined);

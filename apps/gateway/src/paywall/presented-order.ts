@@ -1,7 +1,8 @@
 import { QueueFullError, VERIFY_PAYMENT, type SignedPaymentVerdict, type VerifyPaymentVerdict } from '@tollgate/common';
-import { LedgerError, type PaymentId } from '@tollgate/ledger';
+import type { PaymentId } from '@tollgate/ledger';
 import type { PresentedPurchase, PurchaseEnd } from '@tollgate/middleware/purchase';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
+import { StoreError } from '@tollgate/redis';
 
 import { reasonOf } from '../signed-payments/signed-payments.js';
 import type { Verifiers } from '../verifiers/agreeing-verifiers.js';
@@ -102,7 +103,7 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
         return answerGone(isRepeatable(this.order));
       case 'not_replayed':
         this.parts.reportFailure(end.error, this.order);
-        return end.error instanceof LedgerError ? answerUnavailable() : answerUpstreamError(end.error, false);
+        return end.error instanceof StoreError ? answerUnavailable() : answerUpstreamError(end.error, false);
       default:
         return this.#claimed?.toAnswer(end) ?? answerUnavailable();
     }

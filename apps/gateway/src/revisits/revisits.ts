@@ -1,6 +1,6 @@
-import { createFingerprint, hashRetryKey, LedgerUnavailableError } from '@tollgate/ledger';
+import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { withTimeout } from '@tollgate/redis';
+import { StoreUnavailableError, withTimeout } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
 import { SIGN_IN_LIFETIME_MS } from './sign-in-offer.js';
@@ -22,7 +22,7 @@ export interface RevisitedResource {
 /**
  * Remembers in Redis which payer paid for which resource while it may revisit it, and which sign-in nonces were used.
  * Every entry expires.
- * Each operation throws LedgerUnavailableError if Redis is unavailable.
+ * Each operation throws StoreUnavailableError if Redis is unavailable.
  */
 export class Revisits {
   /** @param origin distinguishes several gateways that share one Redis */
@@ -55,6 +55,8 @@ async function within<T>(work: Promise<T>): Promise<T> {
   try {
     return await withTimeout(work, ANSWERS_WITHIN_MS);
   } catch (error) {
-    throw new LedgerUnavailableError('The Redis that remembers payers for revisits is unavailable.', { cause: error });
+    throw new StoreUnavailableError('ledger', 'The Redis that remembers payers for revisits is unavailable.', {
+      cause: error,
+    });
   }
 }

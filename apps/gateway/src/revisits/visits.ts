@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-import { LedgerError } from '@tollgate/ledger';
 import { createSignInMessage, type SignInFailure } from '@tollgate/protocol';
+import { StoreError } from '@tollgate/redis';
 import type { FastifyRequest } from 'fastify';
 
 import { answerForeignChallenge, answerUnavailable, answerUpstreamError, type OrderAnswer } from '../paywall/answer.js';
@@ -51,7 +51,7 @@ export class Visits {
       return { kind: 'unpaid', failure: cause === 'signature_invalid' ? 'not_paid' : cause, cause };
     } catch (error) {
       this.parts.reportFailure(error, visit, request.id);
-      const isUnknown = error instanceof LedgerError || error instanceof SignerUnknownError;
+      const isUnknown = error instanceof StoreError || error instanceof SignerUnknownError;
       return isUnknown ? answerUnavailable() : answerUpstreamError(error, false);
     }
   }

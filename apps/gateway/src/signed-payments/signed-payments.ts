@@ -10,8 +10,9 @@ import {
   type SignedPaymentVerdict,
   type VerifySignedPaymentRequest,
 } from '@tollgate/common';
-import { createOwner, LedgerUnavailableError, signedPaymentId, type Ledger } from '@tollgate/ledger';
+import { createOwner, signedPaymentId, type Ledger } from '@tollgate/ledger';
 import type { SignedPayment, SignedPermit } from '@tollgate/protocol';
+import { StoreUnavailableError } from '@tollgate/redis';
 
 import { clientNetwork } from '../server/client-network.js';
 import type { Settlers, Verifiers } from '../verifiers/agreeing-verifiers.js';
@@ -146,6 +147,6 @@ export function isMetered(
 /** Why a payment cannot be verified now: a code for the usual reasons, otherwise the error's message. */
 export function reasonOf(error: unknown): string {
   if (error instanceof QueueFullError || error instanceof NoReplyError) return error.code;
-  if (error instanceof LedgerUnavailableError) return 'ledger_unavailable';
+  if (error instanceof StoreUnavailableError) return 'ledger_unavailable';
   return error instanceof Error ? error.message : String(error);
 }

@@ -108,7 +108,7 @@ export class Settlement {
 
   /**
    * Rejects relayers that are also wallets of agent jobs: each nonce of such an account would be used twice.
-   * @throws ConfigurationError for such relayers, JournalError
+   * @throws ConfigurationError for such relayers, StoreError
    */
   async open(): Promise<void> {
     await this.journal.open();

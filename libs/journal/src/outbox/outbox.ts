@@ -1,9 +1,9 @@
 import { isHash } from '@tollgate/protocol';
+import { StoreError } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import type { LaneId } from '../job.js';
 import { EVENT_TYPES, type JobEvent } from '../job-event.js';
-import { JournalError } from '../journal-error.js';
 import { consumersKey, eventsKey, laneKey } from '../keys.js';
 import { parseFailure, parseState } from '../parse-job.js';
 import type { TransitionRunner } from '../transition-runner.js';
@@ -65,8 +65,7 @@ function parseEvent(lane: LaneId, id: string, flat: readonly string[]): JobEvent
   for (let index = 0; index + 1 < flat.length; index += 2) fields.set(flat[index] ?? '', flat[index + 1] ?? '');
   const text = (name: string): string => fields.get(name) ?? '';
   const type = EVENT_TYPES.find((one) => one === text('type'));
-  if (!type)
-    throw new JournalError('journal_unreadable', `Event ${id} cannot be read.`, 'Look at its stream in Redis.');
+  if (!type) throw new StoreError('journal_unreadable', `Event ${id} cannot be read.`, 'Look at its stream in Redis.');
   const [jobId, state, sequence] = [text('job'), parseState(text('state')), Number.parseInt(id, 10)];
   const [txHash, error] = [fields.get('tx'), fields.get('error')];
   return {

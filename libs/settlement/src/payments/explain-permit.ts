@@ -8,7 +8,7 @@ import { settledBy, type PermitEntry } from './payment-entry.js';
 
 /**
  * Like `explainAuthorization`, for a permit. A permit that was sent through another contract is recorded for a refund.
- * @throws ChainUnavailableError, LedgerUnavailableError
+ * @throws ChainUnavailableError, StoreUnavailableError
  */
 export async function explainPermit(
   reader: ChainReader,

@@ -19,7 +19,7 @@ export class SettlementsUnderWay {
 
   constructor(private readonly parts: SettlementsUnderWayParts) {}
 
-  /** @throws JournalUnavailableError, or what Redis throws */
+  /** @throws StoreUnavailableError, or what Redis throws */
   async include(terms: SignedPaymentTerms, payment: SignedPayment): Promise<boolean> {
     const jobId = await this.parts.records.find(nameSettlement(terms, payment, amountOf(payment)));
     if (jobId === null) return false;

@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from '@tollgate/chain';
-import { JournalError } from '@tollgate/journal';
-import { LedgerError, type ClaimRefusal } from '@tollgate/ledger';
+import type { ClaimRefusal } from '@tollgate/ledger';
 import type { PaymentFailure } from '@tollgate/protocol';
+import { StoreError } from '@tollgate/redis';
 
 import { noteForRefund, type RefundNotes } from './note-for-refund.js';
 import { PaymentRefused } from './payment-refused.js';
@@ -18,8 +18,7 @@ export async function explainRefusal(error: unknown, notes: RefundNotes): Promis
     const { reason, retryAfterMs } = error;
     return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   }
-  if (error instanceof LedgerError || error instanceof JournalError)
-    return { outcome: 'unavailable', reason: error.code };
+  if (error instanceof StoreError) return { outcome: 'unavailable', reason: error.code };
   if (!(error instanceof PaymentRefused)) throw error;
   const { failure, record } = error;
   try {

@@ -6,7 +6,7 @@ export interface RefundNotes {
   refundLog: { log(message: object): void };
 }
 
-/** Records the money, and logs it if it is new. @throws LedgerError */
+/** Records the money, and logs it if it is new. @throws StoreError */
 export async function noteForRefund({ ledger, refundLog }: RefundNotes, refusal: Refusal): Promise<void> {
   if (!(await ledger.recordRefusal(refusal))) return;
   const { id, amountBaseUnits, ...facts } = refusal;

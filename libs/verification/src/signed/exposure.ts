@@ -54,7 +54,7 @@ export class Exposure {
    * Counts a payment that is about to be claimed, until `close`, if its payer's balance when it was judged covers it
    * together with its open payments. `payer_busy`: too many of those are open to decide now, or the payment itself may
    * be moved, or has just been.
-   * @throws ChainUnavailableError, LedgerError, JournalError
+   * @throws ChainUnavailableError, StoreError
    */
   async open(
     unsent: UnsentPayment,

@@ -21,7 +21,7 @@ import type { SignedJudgement, SignedPaymentRules } from './signed-judgement.js'
 
 /** The payments that a relayer, in any process, may still move. */
 export interface UnderWay {
-  /** @throws JournalUnavailableError, or what Redis throws */
+  /** @throws StoreUnavailableError, or what Redis throws */
   include(terms: SignedPaymentTerms, payment: SignedPayment): Promise<boolean>;
 }
 

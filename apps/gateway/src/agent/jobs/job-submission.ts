@@ -68,7 +68,7 @@ export class JobSubmission {
     return this.submit(caller, { request: { operation, wallet, input }, idempotencyKey, retryOf: job.id });
   }
 
-  /** @throws ProblemError if the job is not accepted; JournalUnavailableError if that is unknown */
+  /** @throws ProblemError if the job is not accepted; StoreUnavailableError if that is unknown */
   async submit(caller: ApiKey, { request, idempotencyKey, retryOf }: Submission): Promise<Submitted> {
     const lane = await findWallet(this.connections, caller, request.wallet);
     const { journal, wallets: directory } = this.connections;
