@@ -19,7 +19,7 @@ for (const file of files) check(file, readFileSync(file, 'utf8'), sharedNames(di
 
 const require = createRequire(import.meta.url);
 require('./typescript.cjs');
-for (const module of ['ledger/src/ledger-scripts', 'journal/src/journal-scripts']) {
+for (const module of ['ledger/src/ledger-scripts', 'journal/src/transitions/journal-scripts']) {
   for (const scripts of Object.values(require(`../libs/${module}.ts`))) {
     for (const [name, { lua }] of Object.entries(scripts)) check(`libs/${module}.ts, ${name}`, lua, []);
   }

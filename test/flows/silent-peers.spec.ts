@@ -8,7 +8,7 @@ import { UpstreamPath } from '../../apps/gateway/src/resources/proxy/upstream-pa
 import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.js';
 import { RpcHttp } from '../../libs/chain/src/rpc/rpc-http.js';
 import { createSafeFetch } from '../../libs/common/src/http/safe-fetch.js';
-import { Chain } from '../../libs/journal/src/rpc/chain.js';
+import { Chain } from '../../libs/journal/src/chain/chain.js';
 import { startSilentServer, type SilentServer } from '../harness/silent-server.js';
 
 const TIMEOUT_MS = 2_000;

@@ -2,13 +2,13 @@ import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../test/harness/retry.js';
-import { acceptJob } from '../src/accept-job.js';
-import { createKeySigner } from '../src/create-key-signer.js';
-import { Journal } from '../src/journal.js';
-import { LaneRunner } from '../src/lane-runner.js';
-import type { LaneSettings } from '../src/lane-settings.js';
-import { Chain } from '../src/rpc/chain.js';
-import type { SubmitRequest } from '../src/transition.js';
+import { Chain } from '../src/chain/chain.js';
+import type { SubmitRequest } from '../src/jobs/transition.js';
+import type { LaneSettings } from '../src/lanes/lane-settings.js';
+import { LaneRunner } from '../src/runner/lane-runner.js';
+import { createKeySigner } from '../src/signer/create-key-signer.js';
+import { acceptJob } from '../src/store/accept-job.js';
+import { Journal } from '../src/store/journal.js';
 import { planTransfer, transferPlanner } from './transfer-planner.js';
 
 /** A worker in a process of its own that kills or stops itself with a signal at the given crash point. */

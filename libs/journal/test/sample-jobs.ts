@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 
 import type { Hex } from '@tollgate/protocol';
 
-import type { JobFailure, LaneId, PlannedStep } from '../src/job.js';
-import type { Journal } from '../src/journal.js';
-import { createLaneId } from '../src/lane-id.js';
-import type { PutAttemptRequest, StepWrite, SubmitRequest } from '../src/transition.js';
+import type { JobFailure, LaneId, PlannedStep } from '../src/jobs/job.js';
+import { createLaneId } from '../src/jobs/lane-id.js';
+import type { PutAttemptRequest, StepWrite, SubmitRequest } from '../src/jobs/transition.js';
+import type { Journal } from '../src/store/journal.js';
 
 // Sample data for tests; the values have no meaning.
 

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import { Journal, type JournalOptions } from '../src/journal.js';
+import { Journal, type JournalOptions } from '../src/store/journal.js';
 
 export interface StartedJournal {
   readonly server: RedisServer;

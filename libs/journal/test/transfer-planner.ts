@@ -1,9 +1,9 @@
 import { isHexBytes, type Hex } from '@tollgate/protocol';
 import { stringToHex } from 'viem';
 
-import type { JobRecord, LaneId, PlannedStep } from '../src/job.js';
-import type { PlannedJob } from '../src/launch-job.js';
-import type { JobPlanner } from '../src/ports.js';
+import type { JobRecord, LaneId, PlannedStep } from '../src/jobs/job.js';
+import type { JobPlanner } from '../src/jobs/ports.js';
+import type { PlannedJob } from '../src/steps/launch-job.js';
 
 export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
 

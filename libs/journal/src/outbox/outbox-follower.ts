@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Redis } from 'ioredis';
 
-import type { LaneId } from '../job.js';
-import { eventsKey } from '../keys.js';
+import type { LaneId } from '../jobs/job.js';
+import { eventsKey } from '../jobs/keys.js';
 
 /** A lane that is added while the others wait is included after this time at the latest. */
 const BLOCK_MS = 500;

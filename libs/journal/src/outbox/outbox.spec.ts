@@ -2,9 +2,9 @@ import type { Redis } from 'ioredis';
 
 import { FAILURE, finishSample, sampleLane, submitSample } from '../../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
-import type { LaneId } from '../job.js';
-import type { Journal } from '../journal.js';
-import { eventsKey } from '../keys.js';
+import type { LaneId } from '../jobs/job.js';
+import { eventsKey } from '../jobs/keys.js';
+import type { Journal } from '../store/journal.js';
 import { readEventId } from './outbox.js';
 
 describe('the outbox', () => {

@@ -2,11 +2,11 @@ import { isHash } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
-import type { LaneId } from '../job.js';
-import { EVENT_TYPES, type JobEvent } from '../job-event.js';
-import { consumersKey, eventsKey, laneKey } from '../keys.js';
-import { parseFailure, parseState } from '../parse-job.js';
-import type { TransitionRunner } from '../transition-runner.js';
+import type { LaneId } from '../jobs/job.js';
+import { EVENT_TYPES, type JobEvent } from '../jobs/job-event.js';
+import { consumersKey, eventsKey, laneKey } from '../jobs/keys.js';
+import { parseFailure, parseState } from '../jobs/parse-job.js';
+import type { TransitionRunner } from '../transitions/transition-runner.js';
 
 /**
  * The events of all lanes. A consumer reads from its position, processes the events, and then moves its position, so it

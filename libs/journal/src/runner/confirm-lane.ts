@@ -1,0 +1,154 @@
+import type { Head } from '../chain/chain.js';
+import type { StepReceipt } from '../jobs/ports.js';
+import type { InFlightStep } from '../jobs/transition.js';
+import { flightName } from '../lanes/flight-watch.js';
+import { assertLease, currentStep, LeaseLostError, writeFor, type LaneWork } from '../lanes/lane-work.js';
+import { sendLast } from '../steps/advance-job.js';
+import { replaceStuck } from '../steps/replace-stuck.js';
+import { putBackStep, settleStep, type FlyingStep } from '../steps/settle-step.js';
+
+export interface LanePass {
+  /** Jobs that can be advanced now. */
+  wake: string[];
+  /** A job has ended, so the allowances it held are free. */
+  hasEnded: boolean;
+  /** Errors that kept single steps from being checked. Those steps are checked again. */
+  troubles: unknown[];
+}
+
+/**
+ * Compares every step in flight with the chain, in a few batches of RPC calls. Notes mined steps, ends those that are
+ * deep enough, puts back those that a reorganisation removed, and resends or replaces those that wait. `isBusy`: this
+ * process is about to send that job's bytes.
+ */
+export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boolean): Promise<LanePass> {
+  const { journal, chain, lease, signer, watch } = work;
+  // The head must be read first. Every transaction it contains was journaled earlier, so its step is among those read
+  // afterwards.
+  const head = await chain.readHead(signer.address);
+  const flights = await journal.readInFlight(lease.lane);
+  watch.keepOnly(new Set(flights.map(flightName)));
+
+  const due = flights.filter((flight) => isDue(work, flight, head));
+  const steps = await readSteps(work, due);
+  const found = await readFindings(work, steps, head);
+  const pass: LanePass = { wake: [], hasEnded: false, troubles: [] };
+  await Promise.all(
+    steps.map(async (step) => {
+      const outcome = await confirmStep(work, step, found(step), head, isBusy).catch((error: unknown) => {
+        pass.troubles.push(error);
+        return 'look again' as const;
+      });
+      if (outcome === 'wake') pass.wake.push(step.job.id);
+      if (outcome === 'ended') pass.hasEnded = true;
+      if (outcome === 'settled') watch.noteSettled(flightName(writeFor(work, step.job)), head.hash);
+    }),
+  );
+  const lost = pass.troubles.find((trouble) => trouble instanceof LeaseLostError);
+  if (lost) throw lost;
+  return pass;
+}
+
+/**
+ * Whether a step must be checked now. A step that is not mined is skipped while an earlier nonce blocks it and it was
+ * sent recently.
+ */
+function isDue({ watch, settings }: LaneWork, flight: InFlightStep, head: Head): boolean {
+  const name = flightName(flight);
+  if (flight.nonce < head.minedNonce || watch.isMined(name)) return !watch.isSettled(name, head.hash);
+  if (watch.isUnderpriced(name) || watch.isSentBefore(name, settings.resendAfterMs)) return true;
+  return flight.nonce === head.minedNonce && watch.isSentBefore(name, settings.replaceAfterMs);
+}
+
+async function readSteps({ journal }: LaneWork, flights: readonly InFlightStep[]): Promise<FlyingStep[]> {
+  const jobs = await journal.readJobs(flights.map(({ jobId }) => jobId));
+  return flights.flatMap(({ nonce, stepIndex }, index) => {
+    const job = jobs[index];
+    const step = job && currentStep(job);
+    return job && step && job.stepIndex === stepIndex ? [{ job, step, nonce }] : [];
+  });
+}
+
+/**
+ * What the chain reports about a step: the receipt of one of its attempts, and the block now at the height where it was
+ * mined.
+ */
+interface Finding {
+  receipt: StepReceipt | null;
+  /** The block now at the height where the journal has the step mined; null: unknown. */
+  blockHashAtMined: string | null;
+}
+
+async function readFindings(
+  { chain }: LaneWork,
+  steps: readonly FlyingStep[],
+  head: Head,
+): Promise<(step: FlyingStep) => Finding> {
+  const hashes = steps.flatMap(({ step }) => step.attempts.map(({ hash }) => hash));
+  const receipts = new Map((await chain.readReceipts(hashes)).map((receipt, index) => [hashes[index], receipt]));
+  const mined = steps.flatMap(({ step }) => (step.mined ? [step.mined.blockNumber] : []));
+  const numbers = [...receipts.values()].flatMap((receipt) => (receipt ? [receipt.blockNumber] : []));
+  // The head came with its own hash. A wallet that waits for that block only needs no further request.
+  const others = new Set([...mined, ...numbers].filter((number) => number !== head.number));
+  const blocks = await chain.readBlockHashes([...others]);
+  blocks.set(head.number, head.hash);
+  // A receipt counts only while its block is the canonical one at that height.
+  const isCanonical = (receipt: StepReceipt | null | undefined): receipt is StepReceipt =>
+    receipt !== null && receipt !== undefined && blocks.get(receipt.blockNumber) === receipt.blockHash;
+  return ({ step }) => ({
+    receipt: step.attempts.map(({ hash }) => receipts.get(hash)).find(isCanonical) ?? null,
+    blockHashAtMined: step.mined ? (blocks.get(step.mined.blockNumber) ?? null) : null,
+  });
+}
+
+async function confirmStep(
+  work: LaneWork,
+  flying: FlyingStep,
+  { receipt, blockHashAtMined }: Finding,
+  head: Head,
+  isBusy: (jobId: string) => boolean,
+): Promise<'ended' | 'look again' | 'settled' | 'wake'> {
+  const { job, step, nonce } = flying;
+  if (receipt) return settleStep(work, flying, receipt, head);
+  if (step.mined) {
+    if (blockHashAtMined === null || blockHashAtMined === step.mined.blockHash) return 'look again';
+    await putBackStep(work, flying, step.mined.blockHash);
+    return 'look again';
+  }
+  if (nonce < head.minedNonce && (await suspectStranger(work, flying, head))) return 'settled';
+  if (isBusy(job.id)) return nonce < head.minedNonce ? 'look again' : 'settled';
+
+  const last = step.attempts.at(-1);
+  if (!last || (step.voided && last.kind !== 'cancel')) return 'wake';
+  if (!(await replaceStuck(work, flying, head))) await sendAgain(work, flying);
+  return nonce < head.minedNonce ? 'look again' : 'settled';
+}
+
+async function sendAgain(work: LaneWork, { job, step }: FlyingStep): Promise<void> {
+  const last = step.attempts.at(-1);
+  const name = flightName({ jobId: job.id, stepIndex: job.stepIndex });
+  if (last && work.watch.isSentBefore(name, work.settings.resendAfterMs)) await sendLast(work, job, last);
+}
+
+/**
+ * The nonce is used, and no attempt has a receipt: a node may be behind, or another program signs with the wallet's
+ * key. After enough blocks, enough time and a last check of every server the job waits for an operator; it never gets
+ * another nonce by itself. True: the job now waits for an operator.
+ */
+async function suspectStranger(work: LaneWork, { job, step, nonce }: FlyingStep, head: Head): Promise<boolean> {
+  const write = writeFor(work, job);
+  if (!work.watch.suspectStranger(flightName(write), head.number, work.settings)) return false;
+  if (step.attempts.length > 0 && (await work.chain.findReceipt(step.attempts.map(({ hash }) => hash)))) return false;
+  const { outcome } = assertLease(
+    await work.journal.needOperator({
+      ...write,
+      failure: {
+        code: 'NONCE_TAKEN',
+        message: `Nonce ${nonce} of the wallet was used by a transaction that the journal does not know.`,
+        suggestion:
+          'Find out what else signs for this wallet, then abandon the job, and submit it again if it is still wanted.',
+      },
+    }),
+  );
+  return outcome !== 'refused';
+}

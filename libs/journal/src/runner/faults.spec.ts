@@ -1,0 +1,371 @@
+import { privateKeyToAccount } from 'viem/accounts';
+
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { USDC_ADDRESS } from '../../../../devnet/place-contracts.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { startRpcProxy, type Interception, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
+import { markOf } from '../../test/transfer-planner.js';
+
+const GWEI = 10n ** 9n;
+const hex = (value: bigint) => `0x${value.toString(16)}`;
+
+describe('a lane on a chain that fails', () => {
+  let fixture: LaneFixture;
+  let proxy: RpcProxy;
+
+  beforeAll(async () => {
+    fixture = await LaneFixture.start();
+    proxy = await startRpcProxy(fixture.chain.rpcUrl);
+  });
+
+  afterAll(async () => {
+    await proxy.stop();
+    await fixture.stop();
+  });
+
+  beforeEach(async () => {
+    proxy.reset();
+    await fixture.rpc('anvil_setNextBlockBaseFeePerGas', [hex(GWEI)]);
+    await fixture.rpc('evm_mine');
+    await fixture.useNewWallet();
+  });
+
+  afterEach(async () => {
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.endWorkers();
+    await fixture.rpc('anvil_dropAllTransactions');
+  });
+
+  const countSends = () => JSON.stringify(proxy.calls).split('eth_sendRawTransaction').length - 1;
+
+  const submitMany = (count: number) => Promise.all(Array.from({ length: count }, () => fixture.submit()));
+
+  const expectEachOnce = async (jobIds: readonly string[]) => {
+    const mined = await fixture.readMined();
+    expect(mined.map(({ input }) => input).sort()).toEqual(jobIds.map((jobId) => markOf(jobId, 0)).sort());
+    expect(mined.map(({ nonce }) => nonce)).toEqual(jobIds.map((_, index) => 41 + index));
+  };
+
+  /**
+   * The answers to sends, in turn: accepted with the reply lost, too many requests, a broken server, garbage, success.
+   */
+  const loseReplies = (): Interception => {
+    let turn = 0;
+    return async (call, forward) => {
+      if (!JSON.stringify(call).includes('eth_sendRawTransaction')) return { body: await forward() };
+      const fate = turn++ % 5;
+      if (fate === 0) await forward();
+      if (fate === 0) return 'broken';
+      if (fate === 1) return { status: 429, body: 'slow down' };
+      if (fate === 2) return { status: 503, body: '<html>' };
+      if (fate === 3) return { body: '{"jsonrpc":"2.0","id":1,"result":"0x1"' };
+      return { body: await forward() };
+    };
+  };
+
+  it('sends the same bytes again when the reply is lost, limited or garbage', async () => {
+    proxy.intercept('*', loseReplies());
+    proxy.intercept('eth_sendRawTransaction', loseReplies());
+    const jobIds = await submitMany(12);
+    fixture.startRunner({}, { rpcUrls: [proxy.rpcUrl] });
+    const jobs = await fixture.waitForEnds(jobIds);
+    expect(new Set(jobs.map(({ state }) => state))).toEqual(new Set(['FINAL']));
+    expect(new Set(jobs.map(({ steps }) => steps[0]!.attempts.length))).toEqual(new Set([1]));
+    await expectEachOnce(jobIds);
+  });
+
+  it('continues through one of two servers when the other is gone', async () => {
+    const jobIds = await submitMany(2);
+    fixture.startRunner({}, { rpcUrls: ['http://127.0.0.1:1', fixture.chain.rpcUrl] });
+    await fixture.waitForEnds(jobIds);
+    await expectEachOnce(jobIds);
+  });
+
+  it('signs again with higher fees when they rise above those of the last attempt', async () => {
+    await fixture.rpc('evm_setAutomine', [false]);
+    const jobId = await fixture.submit();
+    fixture.startRunner({ replaceAfterMs: 100 });
+    const [first] = (await fixture.waitForState(jobId, 'BROADCAST')).steps[0]!.attempts;
+    await fixture.rpc('anvil_setNextBlockBaseFeePerGas', [hex(first!.maxFeePerGas * 10n)]);
+    await fixture.rpc('evm_mine');
+    expect(await fixture.readMined()).toEqual([]);
+    await waitFor('an attempt that can be mined', async () => {
+      const last = (await fixture.readJob(jobId)).steps[0]!.attempts.at(-1)!;
+      return last.sentAtMs !== null && last.maxFeePerGas > first!.maxFeePerGas * 10n;
+    });
+    await fixture.rpc('evm_mine');
+    const { attempts, mined } = (await fixture.waitForState(jobId, 'FINAL')).steps[0]!;
+    expect(attempts.length).toBeGreaterThan(1);
+    expect(mined!.hash).not.toBe(first!.hash);
+    for (const [index, { maxFeePerGas, maxPriorityFeePerGas }] of attempts.slice(1).entries()) {
+      expect(maxFeePerGas * 8n >= attempts[index]!.maxFeePerGas * 9n).toBe(true);
+      expect(maxPriorityFeePerGas * 8n >= attempts[index]!.maxPriorityFeePerGas * 9n).toBe(true);
+    }
+    await expectEachOnce([jobId]);
+  });
+
+  it('never exceeds its fee caps, and waits for lower fees', async () => {
+    await fixture.rpc('evm_setAutomine', [false]);
+    const jobId = await fixture.submit();
+    fixture.startRunner(
+      { replaceAfterMs: 20, resendAfterMs: 20, maxFeePerGas: 3n * GWEI },
+      { rpcUrls: [proxy.rpcUrl] },
+    );
+    await fixture.waitForState(jobId, 'BROADCAST');
+    await fixture.rpc('anvil_setNextBlockBaseFeePerGas', [hex(50n * GWEI)]);
+    await fixture.rpc('evm_mine');
+    const before = countSends();
+    await waitFor('the same bytes some more', () => countSends() >= before + 3);
+    // The node dropped it from its pool when its fees were too low for a block, and is sent it again.
+    await waitFor('lower fees and the end', async () => {
+      await fixture.rpc('anvil_setNextBlockBaseFeePerGas', [hex(GWEI / 10n)]);
+      await fixture.rpc('evm_mine');
+      return (await fixture.readJob(jobId)).state === 'FINAL';
+    });
+    const { attempts } = (await fixture.readJob(jobId)).steps[0]!;
+    expect(attempts.every(({ maxFeePerGas }) => maxFeePerGas <= 3n * GWEI)).toBe(true);
+    await expectEachOnce([jobId]);
+  });
+
+  it('pauses when the wallet is empty, keeps the nonces, and resumes when it is refilled', async () => {
+    await fixture.setBalance(0n);
+    const jobIds = await submitMany(3);
+    fixture.startRunner({}, { rpcUrls: [proxy.rpcUrl] });
+    const readLane = () => fixture.journal.readLane(fixture.lane);
+    await waitFor('the pause', async () => (await readLane()).paused?.code === 'INSUFFICIENT_FUNDS');
+    const { nextNonce } = await readLane();
+    const later = await fixture.submit();
+    const before = countSends();
+    await waitFor('the same bytes some more', () => countSends() >= before + 5);
+    expect((await readLane()).nextNonce).toBe(nextNonce);
+
+    await fixture.setBalance(10n ** 19n);
+    await fixture.waitForEnds([...jobIds, later]);
+    expect((await fixture.journal.readLane(fixture.lane)).paused).toBeNull();
+    await expectEachOnce([...jobIds, later]);
+  });
+
+  it('resumes when it is refilled, even if a server knows nothing of the unsent transaction', async () => {
+    await fixture.setBalance(0n);
+    const jobIds = await submitMany(2);
+    fixture.startRunner({}, { rpcUrls: [proxy.rpcUrl] });
+    const readPause = async () => (await fixture.journal.readLane(fixture.lane)).paused?.code ?? null;
+    await waitFor('the pause', async () => (await readPause()) === 'INSUFFICIENT_FUNDS');
+    let unknown = 0;
+    proxy.intercept('*', async (call, forward) => {
+      if (!JSON.stringify(call).includes('eth_sendRawTransaction')) return { body: await forward() };
+      unknown++;
+      return 'broken';
+    });
+    await waitFor('some tries', () => unknown >= 5);
+    expect(await readPause()).toBe('INSUFFICIENT_FUNDS');
+    await fixture.setBalance(10n ** 19n);
+    await waitFor('the lane to go on', async () => (await readPause()) === null);
+    proxy.reset();
+    await fixture.waitForEnds(jobIds);
+    await expectEachOnce(jobIds);
+  });
+
+  it('leaves a lane paused that an operator paused', async () => {
+    const why = { code: 'MAINTENANCE', message: 'The wallet is moved.', suggestion: 'Wait.' };
+    await fixture.journal.pauseLane(fixture.lane, why);
+    const jobId = await fixture.submit();
+    fixture.startRunner();
+    await waitFor('a plan', async () => (await fixture.readJob(jobId)).steps.length === 1);
+    expect(await fixture.journal.readLane(fixture.lane)).toMatchObject({ paused: why, nextNonce: 41 });
+    await fixture.journal.resumeLane(fixture.lane);
+    await fixture.waitForState(jobId, 'FINAL');
+    await expectEachOnce([jobId]);
+  });
+
+  it('sends the same bytes again when a reorganisation removes their block', async () => {
+    const jobId = await fixture.submit();
+    fixture.startRunner({ confirmations: 4 });
+    const before = (await fixture.waitForState(jobId, 'MINED')).steps[0]!;
+    await fixture.rpc('evm_setAutomine', [false]);
+    await fixture.rpc('anvil_reorg', [1, []]);
+    await fixture.waitForState(jobId, 'BROADCAST');
+    await waitFor('the bytes in the pool again', async () => {
+      const found = (await fixture.rpc('eth_getTransactionByHash', [before.mined!.hash])) as {
+        blockHash: string | null;
+      } | null;
+      return found?.blockHash === null;
+    });
+    await fixture.rpc('anvil_mine', ['0x1']);
+    const again = (await fixture.waitForState(jobId, 'MINED')).steps[0]!;
+    expect(again.mined!.blockHash).not.toBe(before.mined!.blockHash);
+    await fixture.rpc('anvil_mine', ['0x4']);
+    const after = (await fixture.waitForState(jobId, 'FINAL')).steps[0]!;
+    expect(after.mined!.hash).toBe(before.mined!.hash);
+    expect(after.attempts.map(({ hash }) => hash)).toEqual(before.attempts.map(({ hash }) => hash));
+    await expectEachOnce([jobId]);
+  });
+
+  it('parks the job for an operator when a foreign transaction used the nonce, and never takes another nonce', async () => {
+    const stranger = privateKeyToAccount(fixture.privateKey);
+    const raw = await stranger.signTransaction({
+      chainId: fixture.chain.chainId,
+      type: 'eip1559',
+      nonce: 41,
+      to: RECEIVER,
+      gas: 21_000n,
+      maxFeePerGas: 10n * GWEI,
+      maxPriorityFeePerGas: GWEI,
+    });
+    const jobId = await fixture.submit();
+    await fixture.rpc('eth_sendRawTransaction', [raw]);
+    fixture.startRunner({ strangerBlocks: 3 });
+    await fixture.waitForState(jobId, 'SIGNED');
+    await fixture.rpc('anvil_mine', ['0x1']);
+    const later = await fixture.submit();
+    await waitFor('an operator', async () => {
+      await fixture.rpc('anvil_mine', ['0x1']);
+      return (await fixture.readJob(jobId)).state === 'NEEDS_OPERATOR';
+    });
+    const job = await fixture.readJob(jobId);
+    expect(job.failure!.code).toBe('NONCE_TAKEN');
+    expect(job.steps.map(({ nonce }) => nonce)).toEqual([41]);
+    expect((await fixture.readEvents()).filter((event) => event.jobId === jobId).map(({ type }) => type)).toEqual([
+      'jobNeedsOperator',
+    ]);
+    await fixture.waitForState(later, 'FINAL');
+    expect((await fixture.readMined()).map(({ nonce, input }) => [nonce, input])).toEqual([
+      [41, '0x'],
+      [42, markOf(later, 0)],
+    ]);
+  });
+
+  it('suspects no foreign transaction while one server has the receipt', async () => {
+    const lie: Interception = async (call, forward) => {
+      const text = await forward();
+      if (!JSON.stringify(call).includes('eth_getTransactionReceipt')) return { body: text };
+      const blank = (answer: { result?: unknown }) => ({
+        ...answer,
+        result: isReceipt(answer.result) ? null : answer.result,
+      });
+      const answer = JSON.parse(text) as { result?: unknown } | { result?: unknown }[];
+      return { body: JSON.stringify(Array.isArray(answer) ? answer.map(blank) : blank(answer)) };
+    };
+    proxy.intercept('*', lie);
+    const jobId = await fixture.submit();
+    fixture.startRunner({ strangerBlocks: 1 }, { rpcUrls: [proxy.rpcUrl, fixture.chain.rpcUrl] });
+    await waitFor('the end', async () => {
+      await fixture.rpc('anvil_mine', ['0x1']);
+      return (await fixture.readJob(jobId)).state === 'FINAL';
+    });
+    await expectEachOnce([jobId]);
+  });
+
+  it('gives up bytes that no server will ever accept, and uses their nonce', async () => {
+    const jobId = await fixture.submit({ gas: '4000000000' });
+    fixture.startRunner();
+    const job = await fixture.waitForState(jobId, 'PLAN_FAILED');
+    expect(job.failure!.code).toBe('TRANSACTION_REFUSED');
+    expect(job.steps[0]!.attempts.map(({ kind }) => kind)).toEqual(['first', 'cancel']);
+    const later = await fixture.submit();
+    await fixture.waitForState(later, 'FINAL');
+    expect((await fixture.readMined()).map(({ nonce, to, input }) => [nonce, to, input])).toEqual([
+      [41, fixture.lane.address, '0x'],
+      [42, RECEIVER, markOf(later, 0)],
+    ]);
+  });
+
+  it('uses the nonce of bytes that no server accepts, even if their fees cannot be raised any more', async () => {
+    const caps = { maxPriorityFeePerGas: 1n, maxFeePerGas: 3n * GWEI };
+    const jobId = await fixture.submit({ gas: '4000000000' });
+    fixture.startRunner(caps);
+    const job = await fixture.waitForState(jobId, 'PLAN_FAILED');
+    expect(job.steps[0]!.attempts.map(({ kind }) => kind)).toEqual(['first', 'cancel']);
+    expect((await fixture.readMined()).map(({ nonce, to }) => [nonce, to])).toEqual([[41, fixture.lane.address]]);
+  });
+
+  it('cancels a transaction in the pool by a transfer to the wallet itself', async () => {
+    await fixture.rpc('evm_setAutomine', [false]);
+    const jobId = await fixture.submit();
+    const runner = fixture.startRunner();
+    await fixture.waitForState(jobId, 'BROADCAST');
+    expect(await fixture.journal.cancel(jobId)).toMatchObject({ outcome: 'cancelling' });
+    runner.wake(jobId);
+    await waitFor('a cancel in the pool', async () => {
+      const last = (await fixture.readJob(jobId)).steps[0]!.attempts.at(-1)!;
+      return last.kind === 'cancel' && last.sentAtMs !== null;
+    });
+    await fixture.rpc('evm_mine');
+    await fixture.waitForState(jobId, 'CANCELLED');
+    expect((await fixture.readMined()).map(({ nonce, to, input }) => [nonce, to, input])).toEqual([
+      [41, fixture.lane.address, '0x'],
+    ]);
+  });
+
+  it('lets the job succeed when its own transaction is mined before the cancel', async () => {
+    const jobId = await fixture.submit();
+    fixture.startRunner({ confirmations: 3 });
+    await fixture.waitForState(jobId, 'MINED');
+    expect(await fixture.journal.cancel(jobId)).toMatchObject({ outcome: 'refused', reason: 'too_late' });
+    await fixture.rpc('anvil_mine', ['0x3']);
+    await fixture.waitForState(jobId, 'FINAL');
+    await expectEachOnce([jobId]);
+  });
+
+  it('reports a reverted transaction with the verdict of the judge', async () => {
+    const failure = { code: 'TOKEN_REFUSED', message: 'The token refused.', suggestion: 'Look at it.' };
+    const [plain, read] = await Promise.all([
+      fixture.submit({ receivers: [USDC_ADDRESS] }),
+      fixture.submit({ receivers: [USDC_ADDRESS], data: '0xdeadbeef' }),
+    ]);
+    fixture.startRunner(
+      {},
+      {
+        judgeStep: (job) => Promise.resolve(job.id === read ? { outcome: 'failed', failure } : { outcome: 'done' }),
+      },
+    );
+    expect((await fixture.waitForState(plain, 'REVERTED')).failure!.code).toBe('TRANSACTION_REVERTED');
+    expect((await fixture.waitForState(read, 'REVERTED')).failure).toEqual(failure);
+    const events = (await fixture.readEvents()).filter(({ type }) => type === 'transactionFailed');
+    expect(events.map(({ jobId }) => jobId).sort()).toEqual([plain, read].sort());
+  });
+
+  it('resumes after Redis was killed, once it is compared with the chain', async () => {
+    const jobIds = await submitMany(3);
+    fixture.startRunner();
+    await fixture.waitForEnds(jobIds);
+    await fixture.server.kill();
+    await fixture.server.start();
+    await fixture.redis.ping();
+    const later = await fixture.submit();
+    await fixture.waitForState(later, 'FINAL');
+    await expectEachOnce([...jobIds, later]);
+  });
+
+  it('is run by one of two runners at a time, and by the other as soon as it is released', async () => {
+    const runners = [fixture.startRunner({ leaseMs: 60_000 }), fixture.startRunner({ leaseMs: 60_000 })];
+    const jobIds = await submitMany(20);
+    await fixture.waitForEnds(jobIds);
+    expect(runners.map(({ isHolding }) => isHolding).sort()).toEqual([false, true]);
+    await runners.find(({ isHolding }) => isHolding)!.stop();
+    expect((await fixture.journal.readLane(fixture.lane)).lease).toBeNull();
+    await expectEachOnce(jobIds);
+  });
+
+  it('never has more in flight than the limit', async () => {
+    await fixture.rpc('evm_setAutomine', [false]);
+    const jobIds = await submitMany(9);
+    fixture.startRunner({ maxInFlight: 4 });
+    for (const mined of [4, 8, 9]) {
+      const expected = Math.min(mined, 9) - (mined === 9 ? 8 : mined - 4);
+      await waitFor(`${expected} in the pool`, async () => {
+        const { pending } = (await callRpc(fixture.chain.rpcUrl, 'txpool_status')) as { pending: string };
+        return Number(pending) === expected;
+      });
+      expect((await fixture.journal.readLane(fixture.lane)).nextNonce).toBe(41 + mined);
+      await fixture.rpc('evm_mine');
+    }
+    await fixture.waitForEnds(jobIds);
+    await expectEachOnce(jobIds);
+  });
+});
+
+function isReceipt(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'gasUsed' in value && 'transactionHash' in value;
+}

@@ -1,0 +1,252 @@
+import type { Hex } from '@tollgate/protocol';
+
+import type { Chain } from '../chain/chain.js';
+import type { LaneId } from '../jobs/job.js';
+import type { JobPlanner, JobQueue, LaneSigner, JudgeStep } from '../jobs/ports.js';
+import type { SubmitResult } from '../jobs/transition.js';
+import { createLaneMemory } from '../lanes/lane-memory.js';
+import { DEFAULT_LANE_SETTINGS, type LaneSettings } from '../lanes/lane-settings.js';
+import { LeaseLostError, type LaneWork } from '../lanes/lane-work.js';
+import { pause } from '../pause.js';
+import { advanceJob, type AdvanceOutcome } from '../steps/advance-job.js';
+import { launchJob, type PlannedJob } from '../steps/launch-job.js';
+import type { Journal } from '../store/journal.js';
+import { confirmLane } from './confirm-lane.js';
+import { JobLine } from './job-line.js';
+import { holdLane, type HeldLane } from './lane-lease.js';
+import { LaneShare } from './lane-share.js';
+import { reconcileLane } from './reconcile.js';
+import { tendLane } from './tend-lane.js';
+
+export interface LaneRunnerOptions {
+  journal: Journal;
+  chain: Chain;
+  signer: LaneSigner;
+  planner: JobPlanner;
+  judgeStep: JudgeStep;
+  /** Unique among all processes that ever ran. */
+  owner: string;
+  settings?: Partial<LaneSettings>;
+  /** One for all runners of a process, so that several processes end up with about the same number of lanes each. */
+  share?: LaneShare;
+  /**
+   * Runs beside the lane while this process holds it: receives its wake-ups and publishes its events. `signal` aborts
+   * when the lane is released or lost; the release then waits a while for this to resolve. A rejection is reported, and
+   * it is started again.
+   */
+  attend?: (held: { lane: LaneId; token: number; signal: AbortSignal }) => Promise<void>;
+  /** Receives errors that are retried: Redis or the chain does not answer, or a planner throws. */
+  onTrouble: (error: unknown) => void;
+}
+
+/**
+ * Runs one lane whenever this process has its lease: advances jobs, oldest first, and confirms or replaces steps in
+ * flight. Several runners for one lane, in any number of processes, take turns.
+ */
+export class LaneRunner implements JobQueue {
+  readonly lane: LaneId;
+  readonly #options: LaneRunnerOptions;
+  readonly #settings: LaneSettings;
+  readonly #line = new JobLine();
+  readonly #share: LaneShare;
+  readonly #stop = new AbortController();
+  readonly #active = new Set<Promise<void>>();
+  #running: Promise<void> | null = null;
+  #work: LaneWork | null = null;
+  /** How many more jobs may take a nonce, as of the last look. */
+  #room = 0;
+  #reconciledAtMs = -Infinity;
+  /** Whether the lane was paused or frozen at the last look. */
+  #stands = false;
+
+  constructor(options: LaneRunnerOptions) {
+    this.#options = options;
+    this.#settings = { ...DEFAULT_LANE_SETTINGS, ...options.settings };
+    this.#share = options.share ?? new LaneShare();
+    this.lane = { chainId: options.chain.chainId, address: options.signer.address.toLowerCase() as Hex };
+  }
+
+  /** True while this process holds the lane. */
+  get isHolding(): boolean {
+    return this.#work !== null;
+  }
+
+  /** True while a job that is submitted now would get a nonce at once, as far as is known. */
+  get hasRoom(): boolean {
+    return this.#work !== null && this.#room > 0 && this.#active.size < this.#settings.jobsAtOnce;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Starts nothing new, gives running work some time to finish, and releases the lane. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** Looks at a job soon if this process holds the lane. The lane's holder finds every open job by itself in time. */
+  wake(jobId: string): void {
+    if (!this.#work) return;
+    this.#line.join(jobId);
+    this.#pump();
+  }
+
+  /**
+   * Submits a job that is already planned. If this process holds the lane and there is room, the job is signed first
+   * and written together with its bytes; otherwise it waits its turn like any other.
+   * @throws StoreUnavailableError: whether it was written is unknown
+   */
+  async launch(planned: PlannedJob): Promise<SubmitResult> {
+    const { jobId } = planned;
+    const work = this.#work;
+    if (!work || !this.hasRoom) return this.#submit(planned);
+    this.#room--;
+    this.#line.begin(jobId);
+    const { written, carry } = launchJob(work, planned);
+    const submitted = written.then((result) => result ?? this.#submit(planned));
+    this.#carry(work, jobId, () => submitted.then(carry, carry));
+    return submitted;
+  }
+
+  async #submit({ step: _, ...named }: PlannedJob): Promise<SubmitResult> {
+    const submitted = await this.#options.journal.submitNamed(named);
+    this.wake(named.jobId);
+    return submitted;
+  }
+
+  async #run(): Promise<void> {
+    const { journal, owner, onTrouble } = this.#options;
+    const { leaseMs } = this.#settings;
+    const stop = this.#stop.signal;
+    while (!stop.aborted) {
+      const over = new AbortController();
+      const hold = () => holdLane(journal, this.lane, { owner, leaseMs, onLost: () => over.abort() });
+      const held = await this.#share.take(hold, leaseMs, stop).catch(onTrouble);
+      if (held) await this.#hold(held, AbortSignal.any([over.signal, stop])).finally(() => this.#share.giveBack());
+      else await pause(leaseMs / 4 + this.#share.patienceMs(leaseMs), stop);
+    }
+  }
+
+  async #hold(held: HeldLane, over: AbortSignal): Promise<void> {
+    const { onTrouble } = this.#options;
+    const work = this.#begin(held);
+    const leaving = new AbortController();
+    const attending = this.#attend(held, AbortSignal.any([over, leaving.signal]));
+    try {
+      while (!over.aborted) {
+        await this.#reconcile();
+        await this.#look(work);
+        await work.pace.rest(over);
+      }
+    } catch (error) {
+      onTrouble(error);
+    } finally {
+      this.#work = null;
+      this.#line.clear();
+      leaving.abort();
+      await this.#settle(attending);
+      await held.release().catch(onTrouble);
+    }
+  }
+
+  #begin(held: HeldLane): LaneWork {
+    const { journal, chain, signer, planner, judgeStep, onTrouble } = this.#options;
+    const settings = this.#settings;
+    const memory = createLaneMemory(settings);
+    this.#work = { journal, chain, lease: held, signer, planner, judgeStep, settings, onTrouble, ...memory };
+    this.#line.clear();
+    this.#room = 0;
+    this.#reconciledAtMs = -Infinity;
+    this.#stands = false;
+    return this.#work;
+  }
+
+  async #attend({ token }: HeldLane, signal: AbortSignal): Promise<void> {
+    const { attend, onTrouble } = this.#options;
+    while (attend && !signal.aborted) {
+      try {
+        await attend({ lane: this.lane, token, signal });
+        return;
+      } catch (error) {
+        onTrouble(error);
+      }
+      await pause(this.#settings.leaseMs / 4, signal);
+    }
+  }
+
+  async #reconcile(): Promise<void> {
+    if (performance.now() - this.#reconciledAtMs < this.#settings.reconcileMs) return;
+    try {
+      await reconcileLane(this.#options.journal, this, this.lane);
+      this.#reconciledAtMs = performance.now();
+    } catch (error) {
+      this.#options.onTrouble(error);
+    }
+  }
+
+  /** @throws LeaseLostError */
+  async #look(work: LaneWork): Promise<void> {
+    const { onTrouble } = this.#options;
+    try {
+      const { wake, hasEnded, troubles } = await confirmLane(work, (jobId) => this.#line.isActive(jobId));
+      for (const trouble of troubles) onTrouble(trouble);
+      for (const jobId of wake) this.#line.joinFirst(jobId);
+      for (const jobId of work.retries.takeDue()) this.#line.join(jobId);
+      if (hasEnded) this.#line.joinLocked();
+      const { unminedSteps, paused, frozen, nextNonce } = await tendLane(work);
+      if (nextNonce !== null) work.nextNonce.see(nextNonce);
+      this.#noteStanding(paused !== null || frozen !== null);
+      this.#room = work.wallet.isEmpty ? 0 : this.#settings.maxInFlight - unminedSteps - this.#line.newcomers;
+      this.#pump();
+    } catch (error) {
+      if (error instanceof LeaseLostError) throw error;
+      onTrouble(error);
+    }
+  }
+
+  /** Jobs that found the lane paused or frozen have left the queue. They are queued again as soon as it resumes. */
+  #noteStanding(stands: boolean): void {
+    if (this.#stands && !stands) this.#reconciledAtMs = -Infinity;
+    this.#stands = stands;
+  }
+
+  #pump(): void {
+    const work = this.#work;
+    while (work && this.#active.size < this.#settings.jobsAtOnce) {
+      const next = this.#line.next({ hasRoom: this.#room > 0 });
+      if (!next) return;
+      if (next.isNewcomer) this.#room--;
+      this.#carry(work, next.jobId, () => advanceJob(work, next.jobId));
+    }
+  }
+
+  #carry(work: LaneWork, jobId: string, carry: () => Promise<AdvanceOutcome>): void {
+    const advance = this.#advance(work, jobId, carry).finally(() => this.#active.delete(advance));
+    this.#active.add(advance);
+    void advance.then(() => this.#pump());
+  }
+
+  async #advance(work: LaneWork, jobId: string, carry: () => Promise<AdvanceOutcome>): Promise<void> {
+    let outcome: AdvanceOutcome | 'failed' = 'failed';
+    try {
+      outcome = await carry();
+    } catch (error) {
+      this.#options.onTrouble(error);
+    }
+    if (work !== this.#work) return;
+    const wasNewcomer = this.#line.leave(jobId, outcome);
+    if (outcome === 'ended') this.#line.joinLocked();
+    if (outcome === 'lane_full') this.#room = 0;
+    else if (wasNewcomer && outcome !== 'in_flight') this.#room++;
+  }
+
+  /** Waits for running work, but for a limited time: the journal knows the state of each job. */
+  async #settle(attending: Promise<void>): Promise<void> {
+    const enough = new AbortController();
+    const begun = Promise.allSettled([...this.#active, attending]);
+    await Promise.race([begun, pause(this.#settings.stopWithinMs, enough.signal)]);
+    enough.abort();
+  }
+}

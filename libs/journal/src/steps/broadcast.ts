@@ -1,0 +1,132 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { joinSendAnswers, readSendAnswer, type SendAnswer, type SendReply } from '../chain/read-send-answer.js';
+import { crashPoint } from '../crash-point.js';
+import type { JobFailure, JobRecord } from '../jobs/job.js';
+import type { StepReceipt } from '../jobs/ports.js';
+import type { MarkBroadcastRequest, StepWrite } from '../jobs/transition.js';
+import { flightName } from '../lanes/flight-watch.js';
+import { assertLease, writeFor, type LaneWork } from '../lanes/lane-work.js';
+import type { StoredBytes } from './put-attempt.js';
+
+/**
+ * Why a lane is paused whose wallet has too little native coin. It resumes by itself once the node accepts its
+ * transactions again.
+ */
+export const WALLET_IS_EMPTY: JobFailure = {
+  code: 'INSUFFICIENT_FUNDS',
+  message: 'The wallet does not have enough of the native coin for its next transaction.',
+  suggestion: 'Send native coin to the wallet. Its jobs then continue by themselves.',
+};
+
+const BYTES_REFUSED: JobFailure = {
+  code: 'TRANSACTION_REFUSED',
+  message: 'No RPC server accepts the transaction: this chain does not allow its gas, its size or its type.',
+  suggestion: 'Compare the gas limit in the plan with the limits of the chain.',
+};
+
+/**
+ * Sends bytes that are stored in the journal to every RPC server, and acts on the answers. Resolves with the first
+ * acceptance, or when all servers have answered.
+ */
+export async function broadcast(
+  work: LaneWork,
+  job: Pick<JobRecord, 'id' | 'stepIndex'>,
+  { kind, hash, raw }: StoredBytes,
+): Promise<SendAnswer> {
+  const write = writeFor(work, job);
+  const flight = flightName(write);
+  work.watch.noteSent(flight, hash);
+  work.pace.noteSent();
+  const answer = await joinAnswers(work.chain.send(raw), hash);
+  crashPoint('F7');
+  await heed(work, write, { kind, hash }, answer);
+  return answer;
+}
+
+/**
+ * Like `broadcast`, and returns the receipt if a server waits for it (EIP-7966). The acceptance is then not noted here,
+ * because noting the step as mined includes it.
+ */
+export async function broadcastAndWait(
+  work: LaneWork,
+  job: Pick<JobRecord, 'id' | 'stepIndex'>,
+  { kind, hash, raw }: StoredBytes,
+): Promise<StepReceipt | null> {
+  if (!work.pace.isQuick) {
+    await broadcast(work, job, { kind, hash, raw });
+    return null;
+  }
+  const write = writeFor(work, job);
+  work.watch.noteSent(flightName(write), hash);
+  const { receipt, sent } = work.chain.sendAndWait(raw, hash);
+  const found = await receipt;
+  if (found === null) {
+    work.pace.noteSent();
+    const answer = await joinAnswers(sent, hash);
+    crashPoint('F7');
+    await heed(work, write, { kind, hash }, answer);
+  } else crashPoint('F7');
+  return found;
+}
+
+async function heed(
+  work: LaneWork,
+  write: StepWrite,
+  { kind, hash }: Pick<StoredBytes, 'kind' | 'hash'>,
+  answer: SendAnswer,
+): Promise<void> {
+  const flight = flightName(write);
+  switch (answer) {
+    case 'accepted':
+      work.watch.noteAccepted(flight);
+      work.pace.noteAccepted();
+      assertLease(await work.journal.markBroadcast({ ...write, hash }));
+      crashPoint('F8');
+      break;
+    case 'insufficient_funds':
+      await pauseEmpty(work);
+      break;
+    case 'underpriced':
+      work.watch.noteUnderpriced(flight);
+      break;
+    case 'refused':
+      await giveUpBytes(work, { ...write, hash }, kind);
+      break;
+    case 'nonce_used':
+    case 'unknown':
+      break;
+  }
+}
+
+/** Pauses the lane: no new nonces until the wallet can pay. `jobId`: the job whose plan found the wallet empty. */
+export async function pauseEmpty({ journal, lease, wallet }: LaneWork, jobId?: string): Promise<void> {
+  wallet.note(jobId);
+  await journal.pauseLane(lease.lane, WALLET_IS_EMPTY);
+}
+
+/**
+ * The nonce is taken, so a transfer to the wallet itself must use it. If that is refused as well, an operator has to
+ * act.
+ */
+async function giveUpBytes(
+  { journal }: LaneWork,
+  write: MarkBroadcastRequest,
+  kind: StoredBytes['kind'],
+): Promise<void> {
+  const failure = BYTES_REFUSED;
+  const givesBackSpending = write.stepIndex === 0;
+  assertLease(
+    kind === 'cancel'
+      ? await journal.needOperator({ ...write, failure })
+      : await journal.failAttempt({ ...write, failure, givesBackSpending }),
+  );
+}
+
+function joinAnswers(sent: readonly Promise<SendReply>[], hash: Hex): Promise<SendAnswer> {
+  const answers = sent.map(async (answer) => readSendAnswer(await answer, hash));
+  return new Promise((resolve) => {
+    for (const answer of answers) void answer.then((read) => read === 'accepted' && resolve(read));
+    void Promise.all(answers).then((all) => resolve(joinSendAnswers(all)));
+  });
+}

@@ -1,0 +1,86 @@
+import type { Cluster } from 'ioredis';
+
+import { finishSample, sampleLane, sampleRequest, submitSample } from '../../test/sample-jobs.js';
+import { SLOTS, startCluster, type StartedCluster } from '../../test/start-cluster.js';
+import * as keys from '../jobs/keys.js';
+import { Journal } from './journal.js';
+
+/** The slot of a key in a Redis Cluster: CRC16 (XMODEM) of the text between the first braces. */
+function slotOf(key: string): number {
+  const tag = /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key;
+  let crc = 0;
+  for (const byte of Buffer.from(tag)) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : (crc << 1) & 0xffff;
+  }
+  return crc % SLOTS;
+}
+
+describe('a journal on a Redis cluster', () => {
+  let started: StartedCluster;
+  let cluster: Cluster;
+  let journal: Journal;
+
+  beforeAll(async () => {
+    started = await startCluster();
+    ({ cluster } = started);
+    journal = new Journal({ redis: cluster, timeoutMs: 20_000, jobsKept: 3 });
+    await journal.open();
+  });
+
+  afterAll(() => started.stop());
+
+  it('has all keys of a lane in one slot', () => {
+    // The function itself, with the example from Redis's specification.
+    expect(slotOf('123456789')).toBe(0x31c3 % SLOTS);
+    for (let index = 0; index < 50; index++) {
+      const lane = sampleLane();
+      const ofLane = [keys.openKey, keys.jobsKey, keys.flightKey, keys.unminedKey, keys.eventsKey, keys.consumersKey];
+      const slots = [keys.jobKey(lane, keys.createJobId(lane)), ...ofLane.map((name) => name(lane))].map(slotOf);
+      expect(new Set(slots)).toEqual(new Set([slotOf(keys.laneKey(lane))]));
+    }
+  });
+
+  it('completes jobs of many wallets, on all servers', async () => {
+    const lanes = [];
+    for (let index = 0; index < 12; index++) {
+      const lane = sampleLane();
+      await journal.adopt(lane, { pendingNonce: 0 });
+      const { token } = (await journal.takeLease(lane, 'worker', 600_000))!;
+      for (let job = 0; job < 5; job++) {
+        const write = await submitSample(journal, lane, token);
+        const spendings = [{ asset: 'native', amount: 1n, limit: 10n }];
+        expect(await journal.reserveSpending({ ...write, spendings })).toMatchObject({ outcome: 'done' });
+        const scopes = [{ token: lane.address, spender: lane.address }];
+        expect(await journal.lockApprovals({ ...write, scopes })).toMatchObject({ outcome: 'done' });
+        await finishSample(journal, write);
+      }
+      expect(await journal.outbox.addConsumer(lane, 'one')).toBe(0);
+      expect(await journal.outbox.read(lane, { after: 0 })).toHaveLength(15);
+      await journal.outbox.acknowledge(lane, 'one', 15);
+      expect(await journal.readLane(lane)).toMatchObject({ nextNonce: 5, openJobs: 0, unminedSteps: 0 });
+      lanes.push(lane);
+    }
+    expect((await journal.readLanes()).length).toBe(12);
+    const { jobs } = await journal.listJobs({ lanes, limit: 200 });
+    expect(jobs).toHaveLength(12 * 3);
+    const sizes = await Promise.all(cluster.nodes('master').map((node) => node.dbsize()));
+    expect(sizes.every((size) => size > 0)).toBe(true);
+    const perSlot = await Promise.all(
+      cluster.nodes('master').map(async (node) => (await node.keys('tollgate:{1328:*')).map(slotOf)),
+    );
+    expect(new Set(perSlot.flat())).toEqual(new Set(lanes.map((lane) => slotOf(keys.laneKey(lane)))));
+  });
+
+  it('creates one job for an idempotency key whose claim is on another server than its lane', async () => {
+    const [lane, other] = [sampleLane(), sampleLane()];
+    for (const one of [lane, other]) await journal.adopt(one, { pendingNonce: 0 });
+    for (let index = 0; index < 10; index++) {
+      const request = sampleRequest(lane);
+      const first = await journal.submit(request);
+      expect(first).toMatchObject({ outcome: 'accepted' });
+      expect(await journal.submit(request)).toEqual({ ...first, outcome: 'known' });
+      expect(await journal.submit({ ...request, lane: other, fingerprint: 'x' })).toEqual({ outcome: 'conflict' });
+    }
+  });
+});

@@ -1,0 +1,230 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { StoreUnavailableError } from '@tollgate/redis';
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisOptions, type RedisServer } from '../../../../devnet/redis.js';
+import { FAILURE, finishSample, planSample, sampleLane, sampleRequest, submitSample } from '../../test/sample-jobs.js';
+import type { LaneId } from '../jobs/job.js';
+import type { StepWrite } from '../jobs/transition.js';
+import { Journal } from './journal.js';
+
+describe('a Redis that may have lost writes', () => {
+  const cleanups: (() => Promise<void> | void)[] = [];
+
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+
+  const serve = async (options: RedisOptions = {}): Promise<RedisServer> => {
+    const server = await startRedis(options);
+    cleanups.push(() => server.stop());
+    return server;
+  };
+
+  const connectTo = (url: string): Redis => {
+    const redis = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+    redis.on('error', () => undefined);
+    cleanups.push(() => redis.disconnect());
+    return redis;
+  };
+
+  const openJournal = async (url: string) => {
+    const redis = connectTo(url);
+    const journal = new Journal({ redis, timeoutMs: 10_000 });
+    await journal.open();
+    return { redis, journal };
+  };
+
+  const useLane = async (journal: Journal): Promise<{ lane: LaneId; token: number }> => {
+    const lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    return { lane, token: (await journal.takeLease(lane, 'worker', 600_000))!.token };
+  };
+
+  const plannedJob = async (journal: Journal, lane: LaneId, token: number): Promise<StepWrite> => {
+    const write = await submitSample(journal, lane, token);
+    await planSample(journal, write);
+    return write;
+  };
+
+  const reserve = (journal: Journal, write: StepWrite) => journal.reserve({ ...write, maxInFlight: 99 });
+
+  const thaw = async (journal: Journal, lane: LaneId, pendingNonce: number) =>
+    journal.thaw(lane, { pendingNonce, run: (await journal.readLane(lane)).run! });
+
+  it('gives out no nonce after a restart until the chain was read', async () => {
+    const server = await serve();
+    const { journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const [begun, waiting] = [await plannedJob(journal, lane, token), await plannedJob(journal, lane, token)];
+    await reserve(journal, begun);
+    await server.kill();
+    await server.start();
+    for (const write of [begun, waiting]) {
+      expect(await reserve(journal, write)).toMatchObject({ outcome: 'refused', reason: 'lane_frozen' });
+    }
+    expect(await journal.readLane(lane)).toMatchObject({ frozen: 'restarted', nextNonce: 1 });
+    // Jobs are still accepted; they wait.
+    expect(await journal.submit(sampleRequest(lane))).toMatchObject({ outcome: 'accepted' });
+    expect(await thaw(journal, lane, 1)).toEqual({ outcome: 'done' });
+    expect(await thaw(journal, lane, 1)).toEqual({ outcome: 'unchanged' });
+    expect(await reserve(journal, begun)).toMatchObject({ outcome: 'unchanged', nonce: 0 });
+    expect(await reserve(journal, waiting)).toMatchObject({ outcome: 'done', nonce: 1 });
+  });
+
+  it('freezes every lane as soon as a process opens the journal', async () => {
+    const server = await serve({ appendfsync: 'everysec' });
+    const { redis, journal } = await openJournal(server.url);
+    const { lane } = await useLane(journal);
+    await redis.bgrewriteaof();
+    while ((await redis.info('persistence')).includes('aof_rewrite_in_progress:1')) await sleep(20);
+    while (!(await redis.info('persistence')).includes('aof_last_bgrewrite_status:ok')) await sleep(20);
+    await server.kill();
+    await server.start();
+    const { journal: next } = await openJournal(server.url);
+    // Acknowledged writes may be gone: `lost`, as opposed to a restart that keeps all of them.
+    expect((await next.readLane(lane)).frozen).toBe('lost');
+  });
+
+  it('freezes a lane that has nothing to send, even if another fleet noticed the restart first', async () => {
+    const server = await serve();
+    const { redis, journal } = await openJournal(server.url);
+    const lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    const held = (await journal.takeLease(lane, 'worker', 600_000))!;
+    const other = new Journal({ redis, fleet: 'others' });
+    await server.kill();
+    await server.start();
+    await other.open();
+    expect((await journal.readLane(lane)).frozen).toBeNull();
+    expect(await journal.renewLease(held, 600_000)).toMatchObject({ token: held.token });
+    expect((await journal.readLane(lane)).frozen).toBe('restarted');
+  });
+
+  it('never starts from zero: after its data is deleted, the journal has no lane until one is adopted again', async () => {
+    const server = await serve();
+    const { redis, journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const write = await plannedJob(journal, lane, token);
+    await reserve(journal, write);
+    await redis.flushall();
+    expect(await reserve(journal, write)).toMatchObject({ outcome: 'refused', reason: 'not_found' });
+    expect(await journal.submit(sampleRequest(lane))).toEqual({ outcome: 'refused', reason: 'not_adopted' });
+    expect((await journal.readLane(lane)).nextNonce).toBeNull();
+    expect(await journal.adopt(lane, { pendingNonce: 1 })).toEqual({ outcome: 'done' });
+    const { token: next } = (await journal.takeLease(lane, 'worker', 600_000))!;
+    expect(await reserve(journal, await plannedJob(journal, lane, next))).toMatchObject({ nonce: 1 });
+  });
+
+  it('sends nothing a second time after an old data file was restored', async () => {
+    const server = await serve();
+    const { redis, journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const [sent, reserved] = [await plannedJob(journal, lane, token), await plannedJob(journal, lane, token)];
+    await reserve(journal, reserved);
+    const copy = mkdtempSync(join(tmpdir(), 'tollgate-journal-'));
+    cleanups.push(() => rmSync(copy, { recursive: true, force: true }));
+    cpSync(server.dir, copy, { recursive: true });
+    // What the old file does not contain: a job that ended, with its transaction mined.
+    const blockNonce = 2;
+    await finishSample(journal, sent);
+    expect(await journal.readJob(sent.jobId)).toMatchObject({ state: 'FINAL' });
+    redis.disconnect();
+    await server.kill();
+    const old = await serve({ dir: copy });
+    const { journal: restored } = await openJournal(old.url);
+
+    expect(await restored.readJob(sent.jobId)).toMatchObject({ state: 'PLANNED' });
+    expect(await reserve(restored, sent)).toMatchObject({ reason: 'lane_frozen' });
+    expect(await thaw(restored, lane, blockNonce)).toEqual({ outcome: 'refused', reason: 'chain_ahead' });
+    expect(await reserve(restored, sent)).toMatchObject({ reason: 'lane_frozen' });
+    expect(await restored.readLane(lane)).toMatchObject({ frozen: 'chain_ahead', nextNonce: 1 });
+
+    // The operator adopts the lane at the chain's nonce: jobs that may have been sent wait for the operator.
+    expect(await restored.adopt(lane, { pendingNonce: blockNonce })).toEqual({ outcome: 'done' });
+    expect(await restored.readJob(sent.jobId)).toMatchObject({
+      state: 'NEEDS_OPERATOR',
+      failure: { code: 'JOURNAL_LOST_WRITES' },
+    });
+    expect((await restored.outbox.read(lane, { after: 0 })).at(-1)).toMatchObject({
+      type: 'jobNeedsOperator',
+      jobId: sent.jobId,
+    });
+    expect(await reserve(restored, reserved)).toMatchObject({ outcome: 'unchanged', nonce: 0 });
+    expect(await restored.readOpenJobs(lane)).toEqual([reserved.jobId]);
+    expect(await reserve(restored, await plannedJob(restored, lane, token))).toMatchObject({ nonce: 2 });
+    expect(await restored.abandonJob({ jobId: sent.jobId, minedNonce: 2, failure: FAILURE })).toMatchObject({
+      state: 'CANCELLED',
+    });
+  });
+
+  it('refuses a chain reading from before another restart', async () => {
+    const server = await serve();
+    const { journal } = await openJournal(server.url);
+    const { lane } = await useLane(journal);
+    const before = (await journal.readLane(lane)).run!;
+    await server.kill();
+    await server.start();
+    await journal.open();
+    expect(await journal.thaw(lane, { pendingNonce: 0, run: before })).toEqual({
+      outcome: 'refused',
+      reason: 'lane_frozen',
+    });
+    expect(await thaw(journal, lane, 0)).toEqual({ outcome: 'done' });
+  });
+
+  it('notices a promotion even if the server still has the scripts', async () => {
+    const server = await serve();
+    const { redis, journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const write = await plannedJob(journal, lane, token);
+    await redis.replicaof('127.0.0.1', '1');
+    await redis.replicaof('NO', 'ONE');
+    expect(await reserve(journal, write)).toMatchObject({ reason: 'lane_frozen' });
+    expect((await journal.readLane(lane)).frozen).toBe('lost');
+  });
+
+  it('is not frozen when only the scripts were lost, or when the server gets its first replica', async () => {
+    const server = await serve({ args: ['--repl-diskless-sync-delay', '0'] });
+    const { redis, journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    await redis.script('FLUSH');
+    expect(await reserve(journal, await plannedJob(journal, lane, token))).toMatchObject({ nonce: 0 });
+    const known = (await journal.readLane(lane)).run;
+    const replica = await serve({ args: ['--replicaof', '127.0.0.1', String(server.port)] });
+    while (!(await redis.info('replication')).includes('connected_slaves:1')) await sleep(20);
+    expect(await reserve(journal, await plannedJob(journal, lane, token))).toMatchObject({ nonce: 1 });
+    expect((await journal.readLane(lane)).run).not.toBe(known);
+    await replica.kill();
+  });
+
+  it.each(['allkeys-lru', 'volatile-ttl'])('is refused if it evicts keys (%s)', async (policy) => {
+    const server = await serve({ args: ['--maxmemory', '64mb', '--maxmemory-policy', policy] });
+    const journal = new Journal({ redis: connectTo(server.url) });
+    await expect(journal.open()).rejects.toMatchObject({ code: 'redis_evicts' });
+    await expect(journal.submit(sampleRequest(sampleLane()))).rejects.toMatchObject({ code: 'redis_evicts' });
+  });
+
+  it('is reported as unavailable while it hangs or has no memory, and makes no partial transition', async () => {
+    const server = await serve();
+    const redis = connectTo(server.url);
+    const journal = new Journal({ redis, timeoutMs: 30_000 });
+    await journal.open();
+    const { lane, token } = await useLane(journal);
+    const write = await plannedJob(journal, lane, token);
+    await redis.config('SET', 'maxmemory', '1mb');
+    await expect(reserve(journal, write)).rejects.toThrow(StoreUnavailableError);
+    await redis.config('SET', 'maxmemory', '0');
+    expect(await journal.readLane(lane)).toMatchObject({ nextNonce: 0, unminedSteps: 0 });
+    server.signal('SIGSTOP');
+    const hasty = new Journal({ redis, timeoutMs: 300 });
+    await expect(hasty.readJob(write.jobId)).rejects.toThrow(StoreUnavailableError);
+    server.signal('SIGCONT');
+    while ((await redis.ping()) !== 'PONG');
+    expect(await reserve(journal, write)).toMatchObject({ nonce: 0 });
+  });
+});

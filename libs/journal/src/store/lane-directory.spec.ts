@@ -1,0 +1,64 @@
+import { waitFor } from '../../../../test/harness/retry.js';
+import { LaneFixture } from '../../test/lane-fixture.js';
+import { LaneDirectory } from './lane-directory.js';
+
+describe('the directory of lanes', () => {
+  let fixture: LaneFixture;
+
+  beforeAll(async () => {
+    fixture = await LaneFixture.start();
+  });
+
+  afterAll(() => fixture.stop());
+
+  beforeEach(() => fixture.useNewWallet());
+
+  afterEach(() => fixture.endWorkers());
+
+  const createDirectory = (chainId = fixture.chain.chainId) =>
+    new LaneDirectory({ journal: fixture.journal, chainId, nowMs: Date.now, maxAgeMs: 0 });
+  const isAttended = async () => {
+    const lanes = await createDirectory().read();
+    return lanes.find(({ address }) => address === fixture.lane.address)?.isAttended;
+  };
+  const waitUntil = (attended: boolean) =>
+    waitFor(`the lane is ${attended ? '' : 'not '}attended`, async () => (await isAttended()) === attended);
+
+  it('lists the accounts, those with a running process first', async () => {
+    expect(await isAttended()).toBe(false);
+    const runner = fixture.startRunner();
+    await waitUntil(true);
+    const used = fixture.lane;
+    await fixture.useNewWallet();
+    expect((await createDirectory().read())[0]).toEqual({ address: used.address, isAttended: true });
+    fixture.lane = used;
+    await runner.stop();
+    await waitUntil(false);
+  });
+
+  it('lists a paused lane as one without a running process', async () => {
+    fixture.startRunner();
+    await waitUntil(true);
+    await fixture.journal.pauseLane(fixture.lane, { code: 'TEST', message: 'Paused.', suggestion: 'Wait.' });
+    await waitUntil(false);
+  });
+
+  it('lists no lanes of another chain', async () => {
+    expect(await createDirectory(1).read()).toEqual([]);
+  });
+
+  it('shares one read among the calls of a short time', async () => {
+    let asked = 0;
+    const journal = {
+      readLanes: () => {
+        asked++;
+        return fixture.journal.readLanes();
+      },
+      readLane: fixture.journal.readLane.bind(fixture.journal),
+    };
+    const directory = new LaneDirectory({ journal, chainId: 1328, nowMs: Date.now, maxAgeMs: 60_000 });
+    await Promise.all([directory.read(), directory.read()]);
+    await directory.read();
+    expect(asked).toBe(1);
+  });
+});

@@ -1,0 +1,64 @@
+import { StoreError } from '@tollgate/redis';
+import type { Cluster, Redis } from 'ioredis';
+
+import type { LaneId } from '../jobs/job.js';
+import { codeOfLane, laneKey, lanesKey, readLaneCode } from '../jobs/keys.js';
+import { nameLane, readLaneName } from '../jobs/lane-id.js';
+
+/** The known lanes; finds a job's lane from its id. */
+export class LaneRegistry {
+  readonly #byCode = new Map<string, LaneId>();
+
+  constructor(
+    private readonly redis: Redis | Cluster,
+    readonly fleet: string,
+  ) {}
+
+  /** @throws StoreError when another fleet has already adopted the lane */
+  async register(lane: LaneId): Promise<void> {
+    await this.#occupy(lane);
+    await this.redis.sadd(lanesKey(this.fleet), nameLane(lane));
+    this.#byCode.set(codeOfLane(lane), lane);
+  }
+
+  /** Stored in the lane itself, so that two fleets cannot both adopt it. */
+  async #occupy(lane: LaneId): Promise<void> {
+    await this.redis.hsetnx(laneKey(lane), 'fleet', this.fleet);
+    const fleet = await this.redis.hget(laneKey(lane), 'fleet');
+    if (fleet === this.fleet) return;
+    throw new StoreError(
+      'lane_of_other_fleet',
+      `The account ${lane.address} already sends for ${String(fleet)}, so it cannot send for ${this.fleet}.`,
+      'Give each its own account: an account has one nonce counter and can serve one fleet.',
+    );
+  }
+
+  /** Removes a released lane from the list, unless it was adopted again meanwhile. */
+  async strike(lane: LaneId): Promise<void> {
+    await this.redis.srem(lanesKey(this.fleet), nameLane(lane));
+    const fleet = await this.redis.hget(laneKey(lane), 'fleet');
+    if (fleet === this.fleet) await this.redis.sadd(lanesKey(this.fleet), nameLane(lane));
+    else this.#byCode.delete(codeOfLane(lane));
+  }
+
+  /** All adopted lanes, by name. */
+  async read(): Promise<LaneId[]> {
+    const names = await this.redis.smembers(lanesKey(this.fleet));
+    const lanes = names.sort().flatMap((name) => readLaneName(name) ?? []);
+    for (const lane of lanes) this.#byCode.set(codeOfLane(lane), lane);
+    return lanes;
+  }
+
+  /** Like `locate`, but without asking Redis. */
+  find(jobId: string): LaneId | null {
+    return this.#byCode.get(readLaneCode(jobId) ?? '') ?? null;
+  }
+
+  /** Null when the id is invalid or belongs to no known lane. */
+  async locate(jobId: string): Promise<LaneId | null> {
+    const code = readLaneCode(jobId);
+    if (code === null) return null;
+    if (!this.#byCode.has(code)) await this.read();
+    return this.#byCode.get(code) ?? null;
+  }
+}

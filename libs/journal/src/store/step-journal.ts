@@ -1,0 +1,218 @@
+import type { ScriptArgument } from '@tollgate/redis';
+
+import { encodeFailure, encodeJson, encodeStep } from '../jobs/encode-job.js';
+import type { JobFailure, JsonValue } from '../jobs/job.js';
+import { jobKey, laneKey } from '../jobs/keys.js';
+import { findReply, readLock, readReserve, readSpending, readTransition } from '../jobs/read-reply.js';
+import type * as on from '../jobs/transition.js';
+import type { TransitionName } from '../transitions/journal-scripts.js';
+import type { TransitionRunner } from '../transitions/transition-runner.js';
+import type { LaneRegistry } from './lane-registry.js';
+
+/**
+ * A worker's writes about the step it works on. Every call carries the token of the lane's lease, and is refused under
+ * an outdated one.
+ */
+export abstract class StepJournal {
+  protected constructor(
+    protected readonly runner: TransitionRunner,
+    protected readonly lanes: LaneRegistry,
+  ) {}
+
+  /** PLANNED, AWAITING_APPROVAL, or RESERVED without an attempt: replaces the steps from the current one on. */
+  async putPlan(request: on.PutPlanRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('putPlan', request, listPlan(request)));
+  }
+
+  /**
+   * `putPlan`, `lockApprovals`, `reserveSpending` and, if `maxInFlight` is given, `reserve` in one script. Nothing is
+   * done after a refusal, nor after a plan that waits for an approval.
+   */
+  async beginStep(request: on.BeginStepRequest): Promise<on.BeginStepResult> {
+    const { jobId, stepIndex, token, approvals = [], spendings = [], maxInFlight } = request;
+    const write = [token, stepIndex];
+    const calls: [TransitionName, ScriptArgument[]][] = [['putPlan', [...write, ...listPlan(request)]]];
+    if (approvals.length > 0) calls.push(['lockApprovals', [...write, ...approvals.map(nameScope)]]);
+    if (spendings.length > 0) calls.push(['reserveSpending', [...write, ...listSpendings(spendings)]]);
+    if (maxInFlight !== undefined) calls.push(['reserve', [...write, maxInFlight]]);
+    const replies = await this.#chain(jobId, calls);
+    const replyTo = findReply(
+      calls.map(([name]) => name),
+      replies,
+    );
+    const [lock, spending, reserved] = [replyTo('lockApprovals'), replyTo('reserveSpending'), replyTo('reserve')];
+    return {
+      plan: readTransition(replyTo('putPlan') ?? []),
+      lock: lock && readLock(lock),
+      spending: spending && readSpending(spending),
+      reserved: reserved && readReserve(reserved),
+    };
+  }
+
+  /** AWAITING_APPROVAL for at least `waitedMs` -> as `reject`. */
+  async expireApproval({ waitedMs, failure, ...write }: on.ExpireApprovalRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('expireApproval', write, [waitedMs, encodeFailure(failure)]));
+  }
+
+  /**
+   * PLANNED: ends the job (according to its `ending` if it has one), or starts to undo it. RESERVED without an attempt:
+   * voids the step; an attempt of kind `cancel` must use its nonce.
+   */
+  async failPlan(request: on.EndRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('failPlan', request, listEnd(request)));
+  }
+
+  /** PLANNED -> the next step, or the end: the effect of the step is already there. */
+  async skipStep(request: on.StepWrite): Promise<on.Transition> {
+    return readTransition(await this.#onStep('skipStep', request));
+  }
+
+  /** PLANNED -> RESERVED with the wallet's next nonce; repeated calls return the same nonce. */
+  async reserve(request: on.StepWrite & { maxInFlight: number }): Promise<on.ReserveResult> {
+    return readReserve(await this.#onStep('reserve', request, [request.maxInFlight]));
+  }
+
+  /** RESERVED -> SIGNED with the first attempt; further attempts by compare-and-set on their number. */
+  async putAttempt(request: on.PutAttemptRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('putAttempt', request, listAttempt(request)));
+  }
+
+  /**
+   * SIGNED, and no RPC server will ever accept these bytes: voids the step. An attempt of kind `cancel` must use its
+   * nonce before the job ends with the failure.
+   */
+  async failAttempt({ hash, ...request }: on.FailAttemptRequest): Promise<on.Transition> {
+    const args = [hash.toLowerCase(), encodeFailure(request.failure), request.givesBackSpending ? 1 : 0];
+    return readTransition(await this.#onStep('failAttempt', request, args));
+  }
+
+  /** SIGNED -> BROADCAST; records once per attempt that an RPC server accepted it. */
+  async markBroadcast(request: on.MarkBroadcastRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('markBroadcast', request, [request.hash.toLowerCase()]));
+  }
+
+  /** SIGNED or BROADCAST -> MINED; repeated if it is found in another block. */
+  async markMined(request: on.MarkMinedRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('markMined', request, listMined(request)));
+  }
+
+  /** `markMined` and `finishStep` in one script, for a step that was deep enough when first seen. */
+  async finishMined(request: on.FinishMinedRequest): Promise<on.Transition> {
+    const { jobId, token, stepIndex, mined, undo } = request;
+    const [marked = [], finished = []] = await this.#chain(jobId, [
+      ['markMined', [token, stepIndex, ...listMined(request)]],
+      ['finishStep', [token, stepIndex, ...listFinish({ blockHash: mined.blockHash, undo })]],
+    ]);
+    return readTransition(finished[0] === 'skipped' || finished.length === 0 ? marked : finished);
+  }
+
+  /** MINED -> BROADCAST: the block left the chain. */
+  async unmine(request: on.UnmineRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('unmine', request, [request.blockHash.toLowerCase()]));
+  }
+
+  /**
+   * MINED, deep enough, successful -> the next step, or the end. A mined `cancel` ends the job according to its
+   * `ending`.
+   */
+  async finishStep(request: on.FinishStepRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('finishStep', request, listFinish(request)));
+  }
+
+  /** MINED, deep enough, failed -> REVERTED, or the first step of `undo`. */
+  async failStep(request: on.FailStepRequest): Promise<on.Transition> {
+    const args = [request.blockHash.toLowerCase(), ...listEnd(request)];
+    return readTransition(await this.#onStep('failStep', request, args));
+  }
+
+  /** Any open state -> NEEDS_OPERATOR. */
+  async needOperator(request: on.StepWrite & { failure: JobFailure }): Promise<on.Transition> {
+    return readTransition(await this.#onStep('needOperator', request, [encodeFailure(request.failure)]));
+  }
+
+  /** Writes a detail unless it exists, and returns the stored value; null when the job accepts no details. */
+  async putDetail(request: {
+    jobId: string;
+    token: number;
+    name: string;
+    value: JsonValue;
+  }): Promise<JsonValue | null> {
+    const args = [request.token, request.name, encodeJson(request.value)];
+    const [outcome, stored = 'null'] = await this.onJob('putDetail', request.jobId, args);
+    return outcome === 'done' ? (JSON.parse(stored) as JsonValue) : null;
+  }
+
+  /** Counts against the daily limits, all or none; replaces what the job had counted before. */
+  async reserveSpending(request: on.StepWrite & { spendings: readonly on.Spending[] }): Promise<on.SpendingResult> {
+    return readSpending(await this.#onStep('reserveSpending', request, listSpendings(request.spendings)));
+  }
+
+  /** Keeps other jobs from these allowances until the job ends; all or none. */
+  async lockApprovals(request: on.StepWrite & { scopes: readonly on.ApprovalScope[] }): Promise<on.LockResult> {
+    return readLock(await this.#onStep('lockApprovals', request, request.scopes.map(nameScope)));
+  }
+
+  protected async onJob(name: TransitionName, jobId: string, args: ScriptArgument[] = []): Promise<string[]> {
+    const [reply] = await this.#chain(jobId, [[name, args]]);
+    return reply ?? [];
+  }
+
+  #onStep(name: TransitionName, write: on.StepWrite, args: ScriptArgument[] = []): Promise<string[]> {
+    return this.onJob(name, write.jobId, [write.token, write.stepIndex, ...args]);
+  }
+
+  /** Several transitions in order in one script, up to the first that is refused. */
+  async #chain(jobId: string, calls: readonly [TransitionName, ScriptArgument[]][]): Promise<string[][]> {
+    const lane = this.lanes.find(jobId) ?? (await this.runner.within(this.lanes.locate(jobId)));
+    if (!lane) return [['refused', 'not_found']];
+    const job = jobKey(lane, jobId);
+    return this.runner.runChain(
+      laneKey(lane),
+      calls.map(([name, args]) => ({ name, job, args })),
+    );
+  }
+}
+
+export function listAttempt({ expectedAttempts, nonce, attempt }: AttemptWrite): ScriptArgument[] {
+  const { kind, hash, maxFeePerGas, maxPriorityFeePerGas, raw } = attempt;
+  return [expectedAttempts, nonce, kind, hash.toLowerCase(), `${maxFeePerGas} ${maxPriorityFeePerGas}`, raw];
+}
+
+type AttemptWrite = Pick<on.PutAttemptRequest, 'expectedAttempts' | 'nonce' | 'attempt'>;
+
+export function listPlan({ steps, plan, floorsHash, needsApproval }: PlanWrite): ScriptArgument[] {
+  return [floorsHash, needsApproval ? 1 : 0, encodeJson(plan), ...steps.map(encodeStep)];
+}
+
+type PlanWrite = Pick<on.PutPlanRequest, 'steps' | 'plan' | 'floorsHash' | 'needsApproval'>;
+
+function listMined({ mined: { hash, blockNumber, blockHash } }: on.MarkMinedRequest): ScriptArgument[] {
+  return [hash.toLowerCase(), blockNumber, blockHash.toLowerCase()];
+}
+
+function listFinish({ blockHash, undo }: Pick<on.FinishStepRequest, 'blockHash' | 'undo'>): ScriptArgument[] {
+  return [blockHash.toLowerCase(), ...(undo ?? []).map(encodeStep)];
+}
+
+function listEnd({ failure, givesBackSpending, undo = [] }: on.EndRequest): ScriptArgument[] {
+  return [encodeFailure(failure), givesBackSpending ? 1 : 0, ...undo.map(encodeStep)];
+}
+
+/**
+ * The script arguments that count spendings.
+ * @throws TypeError when an asset is listed twice or is not a word, or an amount is negative.
+ */
+function listSpendings(spendings: readonly on.Spending[]): string[] {
+  const assets = new Set(spendings.map(({ asset }) => asset.toLowerCase()));
+  if (assets.size < spendings.length) throw new TypeError('an asset is listed twice');
+  return spendings.flatMap(({ asset, amount, limit }) => {
+    if (!/^\w{1,64}$/.test(asset)) throw new TypeError('an asset is an address, or a word');
+    if (amount < 0n || (limit !== null && limit < 0n)) throw new TypeError('amounts must not be negative');
+    return [asset.toLowerCase(), amount.toString(), limit?.toString() ?? ''];
+  });
+}
+
+/** The name under which an allowance is locked. */
+function nameScope({ token, spender }: on.ApprovalScope): string {
+  return `${token.toLowerCase()}:${spender.toLowerCase()}`;
+}

@@ -1,0 +1,102 @@
+import type { ScriptArgument } from '@tollgate/redis';
+
+import { encodeJson } from '../jobs/encode-job.js';
+import type { JobState } from '../jobs/job.js';
+import {
+  codeOfLane,
+  createJobId,
+  hashIdempotencyKey,
+  idempotencyKey,
+  jobKey,
+  laneKey,
+  readLaneCode,
+} from '../jobs/keys.js';
+import { parseState } from '../jobs/parse-job.js';
+import type { SubmitNamedRequest, SubmitRequest, SubmitResult } from '../jobs/transition.js';
+import type { TransitionRunner } from '../transitions/transition-runner.js';
+
+export interface SubmitTerms {
+  idempotencyMs: number;
+  maxOpenJobs: number;
+}
+
+/**
+ * Accepts a job once per idempotency key. The key is claimed first, across all wallets; then the lane, which decides,
+ * writes the job. A crash in between leaves a claimed id, and the next request with the key writes that job.
+ */
+export async function submitJob(
+  runner: TransitionRunner,
+  request: SubmitRequest,
+  { idempotencyMs, maxOpenJobs }: SubmitTerms,
+): Promise<SubmitResult> {
+  const { lane, operation, input, wallet, keyId, fingerprint, retryOf } = request;
+  assertWord(operation, 'operation');
+  assertWord(wallet, 'wallet');
+  assertWord(keyId, 'keyId');
+  assertWord(fingerprint, 'fingerprint');
+  if (request.idempotencyKey === '' || request.idempotencyKey.length > 255) {
+    throw new TypeError('idempotencyKey must be 1 to 255 characters');
+  }
+  const body = encodeJson({ input, wallet, ...(retryOf !== undefined && { retryOf }) });
+  const hashed = hashIdempotencyKey(keyId, request.idempotencyKey);
+
+  const claim = await runner.claimKey(idempotencyKey(hashed), [createJobId(lane), fingerprint, idempotencyMs]);
+  const [jobId = '', claimedFor, claimedAtMs = '0'] = claim;
+  // If the wallet's name refers to another account by now, the job belongs to the old account's lane.
+  if (claimedFor !== fingerprint || readLaneCode(jobId) !== codeOfLane(lane)) return { outcome: 'conflict' };
+  const reply = await runner.run('submit', laneKey(lane), jobKey(lane, jobId), [
+    hashed,
+    fingerprint,
+    claimedAtMs,
+    maxOpenJobs,
+    operation,
+    keyId,
+    body,
+  ]);
+  return readSubmit(reply);
+}
+
+/**
+ * Accepts a job under an id chosen by its submitter; a repeated call returns the same job. No idempotency key is
+ * claimed, so it costs one round trip.
+ */
+export async function submitNamedJob(
+  runner: TransitionRunner,
+  request: SubmitNamedRequest,
+  terms: Pick<SubmitTerms, 'maxOpenJobs'>,
+): Promise<SubmitResult> {
+  const { lane, jobId } = request;
+  return readSubmit(await runner.run('submit', laneKey(lane), jobKey(lane, jobId), listNamed(request, terms)));
+}
+
+/** The arguments of `submit` for a job that already has its id. */
+export function listNamed(
+  { lane, jobId, operation, input, wallet, keyId, latestMs }: SubmitNamedRequest,
+  { maxOpenJobs }: Pick<SubmitTerms, 'maxOpenJobs'>,
+): ScriptArgument[] {
+  assertWord(operation, 'operation');
+  assertWord(wallet, 'wallet');
+  assertWord(keyId, 'keyId');
+  if (readLaneCode(jobId) !== codeOfLane(lane))
+    throw new TypeError("jobId must be made by createJobId for the job's lane");
+  const latest = latestMs === undefined ? '' : Math.floor(latestMs);
+  return [jobId, 'named', '', maxOpenJobs, operation, keyId, encodeJson({ input, wallet }), latest];
+}
+
+export function readSubmit([outcome, detail = '', state]: readonly string[]): SubmitResult {
+  switch (outcome) {
+    case 'accepted':
+    case 'known':
+      return { outcome, jobId: detail, state: parseState(state) satisfies JobState };
+    case 'refused':
+      return { outcome, reason: detail === 'lane_full' || detail === 'late' ? detail : 'not_adopted' };
+    case 'conflict':
+      return { outcome };
+    default:
+      return { outcome: 'forgotten' };
+  }
+}
+
+function assertWord(word: string, name: string): void {
+  if (!/^[\w.-]{1,64}$/.test(word)) throw new TypeError(`${name} must be 1 to 64 letters, digits or ._-`);
+}

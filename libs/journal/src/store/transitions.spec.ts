@@ -1,0 +1,345 @@
+import {
+  FAILURE,
+  planSample,
+  sampleAttempt,
+  sampleHash,
+  sampleLane,
+  sampleStep,
+  submitSample,
+} from '../../test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../../test/start-journal.js';
+import { isFinal, type JobState, type LaneId } from '../jobs/job.js';
+import type { StepWrite } from '../jobs/transition.js';
+import type { Journal } from './journal.js';
+
+const BLOCK = sampleHash();
+const ATTEMPT = sampleAttempt();
+const MINED = { hash: ATTEMPT.hash, blockNumber: 9, blockHash: BLOCK };
+
+/** Stages that a job is brought to. `voided`: the job was cancelled after it had taken its nonce. */
+type Stage = Exclude<JobState, 'PLANNED'> | 'accepted' | 'PLANNED' | 'voided';
+
+const STAGES: readonly Stage[] = [
+  'accepted',
+  'AWAITING_APPROVAL',
+  'PLANNED',
+  'RESERVED',
+  'voided',
+  'SIGNED',
+  'BROADCAST',
+  'MINED',
+  'NEEDS_OPERATOR',
+  'FINAL',
+  'REVERTED',
+  'CANCELLED',
+  'REJECTED',
+  'PLAN_FAILED',
+];
+
+describe('every transition from every state', () => {
+  let started: StartedJournal;
+  let journal: Journal;
+  let lane: LaneId;
+  let token: number;
+
+  beforeAll(async () => {
+    started = await startJournal();
+    ({ journal } = started);
+  });
+
+  afterAll(() => started.stop());
+
+  beforeEach(async () => {
+    lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
+  });
+
+  const plan = (write: StepWrite, needsApproval = false) =>
+    journal.putPlan({ ...write, steps: [sampleStep()], plan: 'p', floorsHash: 'floors', needsApproval });
+  const reserve = (write: StepWrite) => journal.reserve({ ...write, maxInFlight: 10 });
+  const attempt = (write: StepWrite, kind: 'first' | 'replacement' | 'cancel', expectedAttempts: number) =>
+    journal.putAttempt({
+      ...write,
+      expectedAttempts,
+      nonce: 0,
+      attempt: kind === 'first' ? ATTEMPT : sampleAttempt(kind),
+    });
+  const end = (write: StepWrite) => ({ ...write, failure: FAILURE, givesBackSpending: false, blockHash: BLOCK });
+
+  async function reach(stage: Stage): Promise<StepWrite> {
+    const write = await submitSample(journal, lane, token);
+    const { jobId } = write;
+    const path: Record<Stage, (() => Promise<unknown>)[]> = {
+      accepted: [],
+      AWAITING_APPROVAL: [() => plan(write, true)],
+      PLANNED: [() => planSample(journal, write)],
+      RESERVED: [() => planSample(journal, write), () => reserve(write)],
+      voided: [() => planSample(journal, write), () => reserve(write), () => journal.cancel(jobId)],
+      SIGNED: [() => planSample(journal, write), () => reserve(write), () => attempt(write, 'first', 0)],
+      BROADCAST: [],
+      MINED: [],
+      NEEDS_OPERATOR: [
+        () => planSample(journal, write),
+        () => reserve(write),
+        () => journal.needOperator({ ...write, failure: FAILURE }),
+      ],
+      FINAL: [],
+      REVERTED: [],
+      CANCELLED: [() => journal.cancel(jobId)],
+      REJECTED: [() => plan(write, true), () => journal.reject({ jobId, failure: FAILURE })],
+      PLAN_FAILED: [() => journal.failPlan(end(write))],
+    };
+    path.BROADCAST = [...path.SIGNED, () => journal.markBroadcast({ ...write, hash: ATTEMPT.hash })];
+    path.MINED = [...path.BROADCAST, () => journal.markMined({ ...write, mined: MINED })];
+    path.FINAL = [...path.MINED, () => journal.finishStep({ ...write, blockHash: BLOCK })];
+    path.REVERTED = [...path.MINED, () => journal.failStep(end(write))];
+    for (const go of path[stage]) await go();
+    const expected = stage === 'accepted' ? 'PLANNED' : stage === 'voided' ? 'RESERVED' : stage;
+    expect((await journal.readJob(jobId))!.state).toBe(expected);
+    return write;
+  }
+
+  const transitions = {
+    approve: ({ jobId }) => journal.approve({ jobId, floorsHash: 'floors', approvedBy: 'key-2' }),
+    'approve other floors': ({ jobId }) => journal.approve({ jobId, floorsHash: 'higher', approvedBy: 'key-2' }),
+    'approve the own job': ({ jobId }) => journal.approve({ jobId, floorsHash: 'floors', approvedBy: 'key-1' }),
+    reject: ({ jobId }) => journal.reject({ jobId, failure: FAILURE }),
+    cancel: ({ jobId }) => journal.cancel(jobId),
+    putPlan: (write) => plan(write),
+    'putPlan that needs approval': (write) => plan(write, true),
+    expireApproval: (write) => journal.expireApproval({ ...write, waitedMs: 0, failure: FAILURE }),
+    'expireApproval too early': (write) => journal.expireApproval({ ...write, waitedMs: 86_400_000, failure: FAILURE }),
+    failPlan: (write) => journal.failPlan(end(write)),
+    'failPlan with undo': (write) => journal.failPlan({ ...end(write), undo: [sampleStep('revoke')] }),
+    skipStep: (write) => journal.skipStep(write),
+    reserve: (write) => reserve(write),
+    'put the first attempt': (write) => attempt(write, 'first', 0),
+    'put a replacement': (write) => attempt(write, 'replacement', 1),
+    'put a cancelling attempt': (write) => attempt(write, 'cancel', 0),
+    'put an attempt with another nonce': (write) =>
+      journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 1, attempt: ATTEMPT }),
+    markBroadcast: (write) => journal.markBroadcast({ ...write, hash: ATTEMPT.hash }),
+    'markBroadcast of an unknown hash': (write) => journal.markBroadcast({ ...write, hash: BLOCK }),
+    markMined: (write) => journal.markMined({ ...write, mined: MINED }),
+    'markMined of an unknown hash': (write) => journal.markMined({ ...write, mined: { ...MINED, hash: BLOCK } }),
+    unmine: (write) => journal.unmine({ ...write, blockHash: BLOCK }),
+    'unmine of another block': (write) => journal.unmine({ ...write, blockHash: ATTEMPT.hash }),
+    finishStep: (write) => journal.finishStep({ ...write, blockHash: BLOCK }),
+    'finishStep with undo': (write) => journal.finishStep({ ...write, blockHash: BLOCK, undo: [sampleStep('revoke')] }),
+    'finishStep in another block': (write) => journal.finishStep({ ...write, blockHash: ATTEMPT.hash }),
+    failStep: (write) => journal.failStep(end(write)),
+    'failStep with undo': (write) => journal.failStep({ ...end(write), undo: [sampleStep('revoke')] }),
+    'failStep in another block': (write) => journal.failStep({ ...end(write), blockHash: ATTEMPT.hash }),
+    needOperator: (write) => journal.needOperator({ ...write, failure: FAILURE }),
+    resumeJob: ({ jobId }) => journal.resumeJob(jobId),
+    'abandonJob while its nonce is unused': ({ jobId }) =>
+      journal.abandonJob({ jobId, minedNonce: 0, failure: FAILURE }),
+    'abandonJob when its nonce is used': ({ jobId }) => journal.abandonJob({ jobId, minedNonce: 1, failure: FAILURE }),
+    reserveSpending: (write) =>
+      journal.reserveSpending({ ...write, spendings: [{ asset: 'native', amount: 1n, limit: null }] }),
+    lockApprovals: (write) => journal.lockApprovals({ ...write, scopes: [{ token: '0xaa', spender: '0xbb' }] }),
+  } satisfies Record<string, (write: StepWrite) => Promise<{ outcome: string }>>;
+
+  type Name = keyof typeof transitions;
+
+  /** Any pair that is missing here is refused with `wrong_state`. `->`: made; `=`: already made. */
+  const TABLE: Record<Name, Partial<Record<Stage, string>>> = {
+    approve: { AWAITING_APPROVAL: '-> PLANNED' },
+    'approve other floors': { AWAITING_APPROVAL: 'floors_changed' },
+    'approve the own job': Object.fromEntries(STAGES.map((stage) => [stage, 'own_job'])),
+    reject: { AWAITING_APPROVAL: '-> REJECTED', REJECTED: '= REJECTED' },
+    cancel: {
+      accepted: '-> CANCELLED',
+      AWAITING_APPROVAL: '-> CANCELLED',
+      PLANNED: '-> CANCELLED',
+      RESERVED: 'cancelling RESERVED',
+      voided: 'cancelling RESERVED',
+      SIGNED: 'cancelling SIGNED',
+      BROADCAST: 'cancelling BROADCAST',
+      MINED: 'too_late',
+      CANCELLED: '= CANCELLED',
+      FINAL: 'too_late',
+      REVERTED: 'too_late',
+      REJECTED: 'too_late',
+      PLAN_FAILED: 'too_late',
+    },
+    putPlan: {
+      accepted: '-> PLANNED',
+      AWAITING_APPROVAL: '-> PLANNED',
+      PLANNED: '-> PLANNED',
+      RESERVED: '-> RESERVED',
+      voided: 'ending',
+    },
+    'putPlan that needs approval': {
+      accepted: '-> AWAITING_APPROVAL',
+      AWAITING_APPROVAL: '-> AWAITING_APPROVAL',
+      PLANNED: '-> AWAITING_APPROVAL',
+      RESERVED: 'floors_changed',
+      voided: 'ending',
+    },
+    expireApproval: { AWAITING_APPROVAL: '-> REJECTED', ...repeated() },
+    'expireApproval too early': { AWAITING_APPROVAL: 'too_early', ...repeated() },
+    failPlan: {
+      accepted: '-> PLAN_FAILED',
+      AWAITING_APPROVAL: '-> PLAN_FAILED',
+      PLANNED: '-> PLAN_FAILED',
+      RESERVED: '-> RESERVED',
+      voided: '= RESERVED',
+      ...repeated(),
+    },
+    'failPlan with undo': {
+      accepted: '-> PLANNED',
+      AWAITING_APPROVAL: '-> PLANNED',
+      PLANNED: '-> PLANNED',
+      RESERVED: '-> RESERVED',
+      voided: '= RESERVED',
+      ...repeated(),
+    },
+    skipStep: { PLANNED: '-> FINAL', ...repeated() },
+    reserve: {
+      PLANNED: '-> RESERVED',
+      RESERVED: '= RESERVED',
+      voided: '= RESERVED',
+      SIGNED: '= SIGNED',
+      BROADCAST: '= BROADCAST',
+      MINED: '= MINED',
+    },
+    'put the first attempt': {
+      RESERVED: '-> SIGNED',
+      voided: 'ending',
+      SIGNED: '= SIGNED',
+      BROADCAST: '= BROADCAST',
+    },
+    'put a replacement': {
+      RESERVED: 'lost_race',
+      voided: 'lost_race',
+      SIGNED: '-> SIGNED',
+      BROADCAST: '-> BROADCAST',
+    },
+    'put a cancelling attempt': { voided: '-> SIGNED', SIGNED: 'lost_race', BROADCAST: 'lost_race' },
+    'put an attempt with another nonce': {
+      RESERVED: 'wrong_nonce',
+      voided: 'wrong_nonce',
+      SIGNED: 'wrong_nonce',
+      BROADCAST: 'wrong_nonce',
+    },
+    markBroadcast: { SIGNED: '-> BROADCAST', BROADCAST: '= BROADCAST', MINED: '= MINED', ...repeated() },
+    'markBroadcast of an unknown hash': repeated(),
+    markMined: { SIGNED: '-> MINED', BROADCAST: '-> MINED', MINED: '= MINED' },
+    'markMined of an unknown hash': {},
+    unmine: { BROADCAST: '= BROADCAST', MINED: '-> BROADCAST' },
+    'unmine of another block': { BROADCAST: '= BROADCAST', MINED: '= MINED' },
+    finishStep: { MINED: '-> FINAL', ...repeated() },
+    'finishStep with undo': { MINED: '-> PLANNED', ...repeated() },
+    'finishStep in another block': { MINED: 'lost_race', ...repeated() },
+    failStep: { MINED: '-> REVERTED', ...repeated() },
+    'failStep with undo': { MINED: '-> PLANNED', ...repeated() },
+    'failStep in another block': { MINED: 'lost_race', ...repeated() },
+    needOperator: {
+      accepted: '-> NEEDS_OPERATOR',
+      AWAITING_APPROVAL: '-> NEEDS_OPERATOR',
+      PLANNED: '-> NEEDS_OPERATOR',
+      RESERVED: '-> NEEDS_OPERATOR',
+      voided: '-> NEEDS_OPERATOR',
+      SIGNED: '-> NEEDS_OPERATOR',
+      BROADCAST: '-> NEEDS_OPERATOR',
+      MINED: '-> NEEDS_OPERATOR',
+      NEEDS_OPERATOR: '= NEEDS_OPERATOR',
+    },
+    resumeJob: {
+      accepted: '= PLANNED',
+      AWAITING_APPROVAL: '= AWAITING_APPROVAL',
+      PLANNED: '= PLANNED',
+      RESERVED: '= RESERVED',
+      voided: '= RESERVED',
+      SIGNED: '= SIGNED',
+      BROADCAST: '= BROADCAST',
+      MINED: '= MINED',
+      NEEDS_OPERATOR: '-> RESERVED',
+    },
+    'abandonJob while its nonce is unused': { NEEDS_OPERATOR: 'nonce_unused', CANCELLED: '= CANCELLED' },
+    'abandonJob when its nonce is used': { NEEDS_OPERATOR: '-> CANCELLED', CANCELLED: '= CANCELLED' },
+    reserveSpending: {
+      accepted: '-> PLANNED',
+      AWAITING_APPROVAL: '-> AWAITING_APPROVAL',
+      PLANNED: '-> PLANNED',
+      RESERVED: '-> RESERVED',
+      voided: '-> RESERVED',
+    },
+    lockApprovals: {
+      accepted: '-> PLANNED',
+      AWAITING_APPROVAL: '-> AWAITING_APPROVAL',
+      PLANNED: '-> PLANNED',
+      RESERVED: '-> RESERVED',
+      voided: '-> RESERVED',
+      SIGNED: '-> SIGNED',
+      BROADCAST: '-> BROADCAST',
+      MINED: '-> MINED',
+    },
+  };
+
+  /** The job has ended: the call may be the one that ended it, repeated because its reply was lost. */
+  function repeated(): Partial<Record<Stage, string>> {
+    const ended = ['FINAL', 'REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'] as const;
+    return Object.fromEntries(ended.map((state) => [state, `= ${state}`]));
+  }
+
+  const describeResult = (result: { outcome: string; reason?: string; state?: JobState | null }): string => {
+    if (result.outcome === 'refused') return result.reason ?? '';
+    const sign = { done: '->', unchanged: '=' }[result.outcome] ?? result.outcome;
+    return `${sign} ${result.state}`;
+  };
+
+  const everything = async (jobId: string) => ({
+    job: await journal.readJob(jobId),
+    lane: await journal.readLane(lane),
+    open: await journal.readOpenJobs(lane),
+    flight: await journal.readInFlight(lane),
+  });
+
+  describe.each(Object.keys(TABLE) as Name[])('%s', (name) => {
+    it.each(STAGES)('from %s', async (stage) => {
+      const write = await reach(stage);
+      const before = await everything(write.jobId);
+      const result = await transitions[name](write);
+      expect(describeResult(result)).toBe(TABLE[name][stage] ?? 'wrong_state');
+
+      const after = await everything(write.jobId);
+      if (result.outcome !== 'done' && result.outcome !== 'cancelling') expect(after).toEqual(before);
+      // Invariants that no transition may violate, checked apart from the table.
+      expect(after.open).toEqual(
+        isFinal(after.job!.state) || after.job!.state === 'NEEDS_OPERATOR' ? [] : [write.jobId],
+      );
+      const reports = (await journal.outbox.read(lane, { after: 0 })).filter(({ state }) => isFinal(state));
+      expect(reports.map(({ state }) => state)).toEqual(isFinal(after.job!.state) ? [after.job!.state] : []);
+
+      // Repeating the same call, as after a lost reply, makes no second difference.
+      if (result.outcome !== 'done') return;
+      await transitions[name](write);
+      const again = await everything(write.jobId);
+      expect(again).toMatchObject({ ...after, job: { ...after.job, updatedAtMs: expect.any(Number) } });
+    });
+  });
+
+  const workers = Object.keys(transitions).filter(
+    (name) => !/^(approve|reject|cancel|resumeJob|abandonJob)/.test(name),
+  ) as Name[];
+
+  it.each(['PLANNED', 'RESERVED', 'SIGNED', 'BROADCAST', 'MINED'] as const)(
+    'refuses every write of a worker with a stale lease or another step, in %s',
+    async (stage) => {
+      const write = await reach(stage);
+      const before = await everything(write.jobId);
+      for (const name of workers) {
+        const early = await transitions[name]({ ...write, stepIndex: 3 });
+        expect({ name, ...early }).toMatchObject({ name, outcome: 'refused' });
+        const unleased = await transitions[name]({ ...write, token: token - 1 });
+        expect({ name, ...unleased }).toMatchObject({ name, reason: 'stale_token' });
+        const unknown = await transitions[name]({ ...write, jobId: write.jobId.replace(/.{4}$/, '0000') });
+        expect({ name, ...unknown }).toMatchObject({ name, reason: 'not_found' });
+      }
+      expect(await everything(write.jobId)).toEqual(before);
+    },
+  );
+});

@@ -1,0 +1,120 @@
+import {
+  checkServers,
+  loadScripts,
+  type ScriptArgument,
+  ScriptRunner,
+  StoreError,
+  StoreUnavailableError,
+} from '@tollgate/redis';
+import type { Cluster, Redis } from 'ioredis';
+
+import type { LaneId } from '../jobs/job.js';
+import { laneKey, lanesKey } from '../jobs/keys.js';
+import { readLaneName } from '../jobs/lane-id.js';
+import { JOURNAL_SCRIPTS, type TransitionName } from './journal-scripts.js';
+import { encodeCalls, TransitionQueue, type TransitionCall } from './transition-queue.js';
+
+export interface TransitionRunnerOptions {
+  redis: Redis | Cluster;
+  fleet: string;
+  timeoutMs: number;
+  retentionMs: number;
+  jobsKept: number;
+  eventsKept: number;
+}
+
+const MOST_ATTEMPTS = 3;
+
+/** Makes the journal's transitions on a Redis that was checked. */
+export class TransitionRunner {
+  readonly #runner: ScriptRunner;
+  readonly #queue = new TransitionQueue((lane, chains) => this.#runProgram(lane, chains));
+
+  constructor(private readonly options: TransitionRunnerOptions) {
+    this.#runner = new ScriptRunner({
+      redis: options.redis,
+      timeoutMs: options.timeoutMs,
+      restore: () => this.#restore(),
+      toError: (reason, cause) =>
+        // An invalid argument or an unfit Redis: retrying helps in neither case.
+        cause instanceof StoreError || cause instanceof TypeError
+          ? cause
+          : new StoreUnavailableError('journal', `The journal's Redis is unavailable: ${reason}`, { cause }),
+    });
+  }
+
+  /**
+   * Makes one transition of a lane, or of one of its jobs, and returns its reply without the leading clock. Transitions
+   * requested together go to Redis together.
+   * @throws StoreUnavailableError when Redis does not answer in time or does not write.
+   */
+  async run(name: TransitionName, lane: string, job: string | null, args: ScriptArgument[] = []): Promise<string[]> {
+    const [reply] = await this.runChain(lane, [{ name, job, args }]);
+    return reply ?? [];
+  }
+
+  /**
+   * Makes several transitions in order, in one script, up to the first that is refused; those after it are `skipped`.
+   */
+  async runChain(lane: string, calls: readonly TransitionCall[]): Promise<string[][]> {
+    const done: string[][] = [];
+    for (let attempt = 1; ; attempt++) {
+      const replies = await this.#queue.run(lane, calls.slice(done.length));
+      const stop = replies.findIndex(([outcome]) => outcome === 'discontinued');
+      if (stop < 0) return [...done, ...replies];
+      done.push(...replies.slice(0, stop));
+      if (attempt === MOST_ATTEMPTS)
+        throw new StoreUnavailableError('journal', "The journal's Redis keeps restarting or failing over.");
+      await this.restore();
+    }
+  }
+
+  /** Claims an idempotency key, which belongs to no lane. */
+  claimKey(key: string, args: ScriptArgument[]): Promise<string[]> {
+    return this.#runner.run(JOURNAL_SCRIPTS.claimKey, [key], args);
+  }
+
+  /**
+   * Checks the servers, loads the scripts, and compares every lane with its server: a lane whose server has restarted
+   * is frozen. Concurrent callers share one run.
+   */
+  async restore(): Promise<void> {
+    await this.within(this.#runner.restore());
+  }
+
+  /** Compares one lane with the run of its server, and writes the settings that its scripts use. */
+  async guard(lane: LaneId): Promise<void> {
+    await this.#guard(lane, await this.#checkServers());
+  }
+
+  within<T>(work: Promise<T>): Promise<T> {
+    return this.#runner.within(work);
+  }
+
+  #runProgram(lane: string, chains: readonly (readonly TransitionCall[])[]): Promise<string[][]> {
+    const read = (replies: unknown): string[][] => (replies as string[][]).map(([, ...reply]) => reply);
+    return this.#runner.evaluate(JOURNAL_SCRIPTS.laneProgram, { ...encodeCalls(lane, chains), read });
+  }
+
+  async #restore(): Promise<void> {
+    const { redis, fleet } = this.options;
+    const durable = await this.#checkServers();
+    await loadScripts(redis, Object.values(JOURNAL_SCRIPTS));
+    const lanes = (await redis.smembers(lanesKey(fleet))).flatMap((name) => readLaneName(name) ?? []);
+    await Promise.all(lanes.map((lane) => this.#guard(lane, durable)));
+  }
+
+  #checkServers(): Promise<boolean> {
+    return checkServers(this.options.redis, {
+      store: 'journal',
+      eviction: 'A job it forgets could be sent again.',
+    });
+  }
+
+  async #guard(lane: LaneId, durable: boolean): Promise<void> {
+    const { redis, retentionMs, jobsKept, eventsKept } = this.options;
+    const call = { name: 'guardLane', job: null, args: [durable ? 1 : 0, retentionMs, jobsKept, eventsKept] } as const;
+    const { keys, args } = encodeCalls(laneKey(lane), [[call]]);
+    await redis.evalsha(JOURNAL_SCRIPTS.laneProgram.sha, keys.length, ...keys, ...args);
+  }
+}
