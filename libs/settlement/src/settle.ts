@@ -87,7 +87,14 @@ async function makeAttempt(parts: SettlementParts, relayer: Relayer, attempt: Se
 
 /** Puts a batch into one job of the relayer. Payments that are simulated together are also sent together. */
 async function sendBatch(parts: SettlementParts, relayer: Relayer, gathered: Batch): Promise<SentBatch> {
-  const job = nameJob(parts, relayer, gathered);
+  const [first] = gathered.attempts;
+  const permit = first?.payment.kind === 'permit2' ? first.payment.payment : null;
+  // Only the account that the payer signed can send it, whichever process works on that account.
+  const lane =
+    permit?.scheme === 'upto'
+      ? createLaneId(parts.chainId, permit.permit2Authorization.witness.facilitator)
+      : relayer.lane;
+  const job: NamedJob = { lane, jobId: createJobId(lane), latestMs: parts.nowMs() + SUBMITTED_WITHIN_MS };
   // Both at once: a payment that turns out to be settled by another job was simulated in vain.
   const [claimed, simulated] = await Promise.all([
     claim(parts, relayer, gathered, job.jobId),
@@ -95,12 +102,4 @@ async function sendBatch(parts: SettlementParts, relayer: Relayer, gathered: Bat
   ]);
   const ready = await batch(parts, relayer, gathered, job.jobId, claimed, simulated);
   return submit(parts, relayer, job, ready);
-}
-
-function nameJob({ chainId, nowMs }: SettlementParts, relayer: Relayer, { attempts: [first] }: Batch): NamedJob {
-  const permit = first?.payment.kind === 'permit2' ? first.payment.payment : null;
-  // Only the account that the payer signed can send it, whichever process works on that account.
-  const lane =
-    permit?.scheme === 'upto' ? createLaneId(chainId, permit.permit2Authorization.witness.facilitator) : relayer.lane;
-  return { lane, jobId: createJobId(lane), latestMs: nowMs() + SUBMITTED_WITHIN_MS };
 }

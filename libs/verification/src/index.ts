@@ -1,4 +1,5 @@
 export { ClientShares } from './limits/client-shares.js';
+export { ExposureCounter } from './limits/exposure-counter.js';
 export { WaitingRoom } from './limits/waiting-room.js';
 export {
   MalformedMessageError,

@@ -1,5 +1,6 @@
 import type { PaymentTrial } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
+import { ExposureCounter } from '@tollgate/verification';
 
 import { Deferred } from './deferred.js';
 
@@ -31,8 +32,8 @@ const FRESH_MS = 2_000;
 
 /** The payments of one payer in one token. */
 interface Tab {
-  /** The sum that its payments in flight may still take. */
-  openBaseUnits: bigint;
+  /** Of its sum of payments in flight. */
+  readonly key: string;
   openCount: number;
   readonly waiting: Waiting[];
   isLooking: boolean;
@@ -58,8 +59,9 @@ export class InFlightExposure {
   readonly #tabs = new Map<string, Tab>();
   #held = 0;
 
+  readonly #inFlight = new ExposureCounter();
   /** Amounts that were or may have been moved too recently for every valid simulation to have seen them. */
-  readonly #lately = new Map<string, bigint>();
+  readonly #lately = new ExposureCounter();
 
   constructor(private readonly options: InFlightExposureOptions) {}
 
@@ -73,45 +75,36 @@ export class InFlightExposure {
    * in flight, or had enough for all of it when the payment was simulated. Null when too many payments wait already.
    */
   async begin(claimed: Claimed): Promise<Turn | null> {
-    const { asset, payer, amountBaseUnits } = claimed;
-    const name = `${asset} ${payer}`;
-    const tab = this.#tabs.get(name) ?? { openBaseUnits: 0n, openCount: 0, waiting: [], isLooking: false };
-    this.#tabs.set(name, tab);
-    const isTried = this.#isCovered(name, tab, claimed);
-    const waiting: Waiting = { amountBaseUnits, isHeld: false, isTurn: new Deferred() };
-    if (isTried) beginNow(tab, waiting);
+    const key = ExposureCounter.keyOf(claimed);
+    const tab = this.#tabs.get(key) ?? { key, openCount: 0, waiting: [], isLooking: false };
+    this.#tabs.set(key, tab);
+    const isTried = this.#isCovered(key, claimed);
+    const waiting: Waiting = { amountBaseUnits: claimed.amountBaseUnits, isHeld: false, isTurn: new Deferred() };
+    if (isTried) this.#beginNow(tab, waiting);
     else {
       tab.waiting.push(waiting);
       this.#consider(tab, claimed);
     }
     if (!(await waiting.isTurn.promise)) return null;
-    return { isTried, end: () => this.#end(name, tab, claimed) };
+    return { isTried, end: () => this.#end(tab, claimed) };
   }
 
-  #end(name: string, tab: Tab, claimed: Claimed): void {
+  #end(tab: Tab, claimed: Claimed): void {
+    const { amountBaseUnits } = claimed;
     tab.openCount--;
-    tab.openBaseUnits -= claimed.amountBaseUnits;
-    this.#remember(name, claimed.amountBaseUnits);
-    if (tab.openCount === 0 && tab.waiting.length === 0) this.#tabs.delete(name);
+    this.#inFlight.add(tab.key, -amountBaseUnits);
+    this.#lately.add(tab.key, amountBaseUnits);
+    // Longer than any simulation is valid, even if Redis's clock is corrected.
+    setTimeout(() => this.#lately.add(tab.key, -amountBaseUnits), 2 * FRESH_MS).unref();
+    if (tab.openCount === 0 && tab.waiting.length === 0) this.#tabs.delete(tab.key);
     else this.#consider(tab, claimed);
   }
 
   /** Whether the payer's balance at the simulation covers everything that the simulation may not have seen. */
-  #isCovered(name: string, { openBaseUnits }: Tab, { amountBaseUnits, trial }: Claimed): boolean {
+  #isCovered(key: string, { amountBaseUnits, trial }: Claimed): boolean {
     if (trial === undefined || this.options.nowMs() - trial.atMs > FRESH_MS) return false;
-    return openBaseUnits + (this.#lately.get(name) ?? 0n) + amountBaseUnits <= BigInt(trial.balanceBaseUnits);
-  }
-
-  #remember(name: string, amountBaseUnits: bigint): void {
-    this.#lately.set(name, (this.#lately.get(name) ?? 0n) + amountBaseUnits);
-    // Longer than any simulation is valid, even if Redis's clock is corrected.
-    setTimeout(() => this.#forget(name, amountBaseUnits), 2 * FRESH_MS).unref();
-  }
-
-  #forget(name: string, amountBaseUnits: bigint): void {
-    const left = (this.#lately.get(name) ?? 0n) - amountBaseUnits;
-    if (left > 0n) this.#lately.set(name, left);
-    else this.#lately.delete(name);
+    const unseen = this.#inFlight.read(key) + this.#lately.read(key);
+    return unseen + amountBaseUnits <= BigInt(trial.balanceBaseUnits);
   }
 
   #consider(tab: Tab, claimed: Claimed): void {
@@ -125,7 +118,7 @@ export class InFlightExposure {
     const balance = await this.options.readBalance(asset, payer).catch(() => null);
     tab.isLooking = false;
     for (let [next] = tab.waiting; next !== undefined; [next] = tab.waiting) {
-      const isAfforded = balance === null || tab.openBaseUnits + next.amountBaseUnits <= balance;
+      const isAfforded = balance === null || this.#inFlight.read(tab.key) + next.amountBaseUnits <= balance;
       if (tab.openCount > 0 && !isAfforded) return this.#hold(tab);
       this.#beginNext(tab);
     }
@@ -146,12 +139,12 @@ export class InFlightExposure {
     const next = tab.waiting.shift();
     if (next === undefined) return;
     if (next.isHeld) this.#held--;
-    beginNow(tab, next);
+    this.#beginNow(tab, next);
   }
-}
 
-function beginNow(tab: Tab, { amountBaseUnits, isTurn }: Waiting): void {
-  tab.openCount++;
-  tab.openBaseUnits += amountBaseUnits;
-  isTurn.resolve(true);
+  #beginNow(tab: Tab, { amountBaseUnits, isTurn }: Waiting): void {
+    tab.openCount++;
+    this.#inFlight.add(tab.key, amountBaseUnits);
+    isTurn.resolve(true);
+  }
 }

@@ -2,6 +2,8 @@ import type { ChainReader } from '@tollgate/chain';
 import type { SignedPaymentTerms } from '@tollgate/common';
 import type { SignedAuthorization } from '@tollgate/protocol';
 
+import { ExposureCounter } from '../limits/exposure-counter.js';
+
 /** An authorization that was not sent yet, with the terms it was judged by. */
 export interface UnsentPayment {
   terms: SignedPaymentTerms;
@@ -23,13 +25,6 @@ export interface OpenPayment extends UnsentPayment {
   sinceMs: number;
 }
 
-/** The open payments of one payer in one token. */
-interface Tab {
-  openBaseUnits: bigint;
-  /** In order of the last look-up, the oldest first. */
-  readonly payments: Map<string, OpenPayment>;
-}
-
 /** How many open payments are looked up to make room for one more. */
 const LOOKED_UP = 16;
 /**
@@ -44,7 +39,9 @@ const MOST_KEPT = 20_000;
  * signed over one balance, the resource would be produced in vain for all but the first.
  */
 export class Exposure {
-  readonly #tabs = new Map<string, Tab>();
+  readonly #counter = new ExposureCounter();
+  /** By payer and token, each in order of the last look-up, the oldest first. */
+  readonly #open = new Map<string, Map<string, OpenPayment>>();
   /** The open payments of all payers, the oldest first. */
   readonly #kept = new Set<OpenPayment>();
 
@@ -60,7 +57,7 @@ export class Exposure {
     unsent: UnsentPayment,
     { balanceBaseUnits, deadlineMs }: { balanceBaseUnits: bigint; deadlineMs: number },
   ): Promise<OpenPayment | 'balance_too_low' | 'payer_busy'> {
-    return this.#open(unsent, balanceBaseUnits) ?? this.#openBesideOthers(unsent, deadlineMs);
+    return this.#count(unsent, balanceBaseUnits) ?? this.#countBesideOthers(unsent, deadlineMs);
   }
 
   /** Call when the ledger has answered: a payment that was claimed is counted on. */
@@ -71,19 +68,17 @@ export class Exposure {
   }
 
   /** Null when the balance does not cover it. A payment that is asked about again is open already. */
-  #open({ terms, payment }: UnsentPayment, balanceBaseUnits: bigint): OpenPayment | null {
+  #count({ terms, payment }: UnsentPayment, balanceBaseUnits: bigint): OpenPayment | null {
     this.#forgetOldest();
-    const tab = this.#tabs.get(nameTab({ terms, payment })) ?? {
-      openBaseUnits: 0n,
-      payments: new Map<string, OpenPayment>(),
-    };
-    const known = tab.payments.get(nameIn(payment));
+    const payer = keyOf({ terms, payment });
+    const payments = this.#open.get(payer) ?? new Map<string, OpenPayment>();
+    const known = payments.get(nameIn(payment));
     if (known) {
       known.claiming++;
       return known;
     }
     const amountBaseUnits = BigInt(payment.authorization.value);
-    if (tab.openBaseUnits + amountBaseUnits > balanceBaseUnits) return null;
+    if (this.#counter.read(payer) + amountBaseUnits > balanceBaseUnits) return null;
     const open: OpenPayment = {
       terms,
       payment,
@@ -92,18 +87,18 @@ export class Exposure {
       isClaimed: false,
       sinceMs: performance.now(),
     };
-    tab.openBaseUnits += amountBaseUnits;
-    tab.payments.set(nameIn(payment), open);
-    this.#tabs.set(nameTab(open), tab);
+    this.#counter.add(payer, amountBaseUnits);
+    payments.set(nameIn(payment), open);
+    this.#open.set(payer, payments);
     this.#kept.add(open);
     return open;
   }
 
-  async #openBesideOthers(
+  async #countBesideOthers(
     unsent: UnsentPayment,
     deadlineMs: number,
   ): Promise<OpenPayment | 'balance_too_low' | 'payer_busy'> {
-    const payments = this.#tabs.get(nameTab(unsent))?.payments ?? new Map<string, OpenPayment>();
+    const payments = this.#open.get(keyOf(unsent)) ?? new Map<string, OpenPayment>();
     const isAll = payments.size <= LOOKED_UP;
     const looked = [...payments.values()].slice(0, LOOKED_UP);
     for (const open of looked) {
@@ -127,15 +122,16 @@ export class Exposure {
         if (!mayStillMove && open.claiming === 0) this.#forget(open);
       }),
     );
-    return this.#open(unsent, balanceBaseUnits) ?? (isAll ? 'balance_too_low' : 'payer_busy');
+    return this.#count(unsent, balanceBaseUnits) ?? (isAll ? 'balance_too_low' : 'payer_busy');
   }
 
   #forget(open: OpenPayment): void {
-    const tab = this.#tabs.get(nameTab(open));
-    if (!this.#kept.delete(open) || !tab) return;
-    tab.openBaseUnits -= open.amountBaseUnits;
-    tab.payments.delete(nameIn(open.payment));
-    if (tab.payments.size === 0) this.#tabs.delete(nameTab(open));
+    const payer = keyOf(open);
+    const payments = this.#open.get(payer);
+    if (!this.#kept.delete(open) || !payments) return;
+    this.#counter.add(payer, -open.amountBaseUnits);
+    payments.delete(nameIn(open.payment));
+    if (payments.size === 0) this.#open.delete(payer);
   }
 
   #forgetOldest(): void {
@@ -147,8 +143,8 @@ export class Exposure {
   }
 }
 
-function nameTab({ terms, payment }: UnsentPayment): string {
-  return `${terms.asset} ${payment.authorization.from}`;
+function keyOf({ terms, payment }: UnsentPayment): string {
+  return ExposureCounter.keyOf({ asset: terms.asset, payer: payment.authorization.from });
 }
 
 /** Two authorizations may be signed with one nonce. */

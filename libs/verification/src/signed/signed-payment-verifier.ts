@@ -66,25 +66,23 @@ export class SignedPaymentVerifier {
 
   /** Never throws because of a payer, the chain or Redis. */
   async verify(request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
-    const { ledger, shares } = this.options;
+    const { assets, ledger, shares } = this.options;
     if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
     const lookUps = shares.begin(request.clientAddress);
-    const verdict = await this.judgeAndConclude(request, lookUps);
-    lookUps.end(verdict);
-    return verdict;
-  }
-
-  private async judgeAndConclude(request: VerifySignedPaymentRequest, lookUps: LookUps): Promise<SignedPaymentVerdict> {
-    const { assets } = this.options;
+    let verdict: SignedPaymentVerdict;
     try {
       const domainSeparator = assets.findDomain(request.terms);
       if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
       const judgement = await this.judge(request, { domainSeparator, lookUps });
-      if (request.claim !== null) return await this.claim(request, request.claim, judgement);
-      return { outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) };
+      verdict =
+        request.claim === null
+          ? { outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) }
+          : await this.claim(request, request.claim, judgement);
     } catch (error) {
-      return this.explain(error, request);
+      verdict = await this.explain(error, request);
     }
+    lookUps.end(verdict);
+    return verdict;
   }
 
   private async judge(

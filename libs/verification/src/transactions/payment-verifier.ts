@@ -1,6 +1,6 @@
 import { type ChainReader, ReceiptTooLargeError, type Sighting } from '@tollgate/chain';
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
-import { hashRetryKey, type ClaimResult, type Ledger } from '@tollgate/ledger';
+import { hashRetryKey, locatePayment, type ClaimResult, type Ledger } from '@tollgate/ledger';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingRoom } from '../limits/waiting-room.js';
@@ -53,17 +53,14 @@ export class PaymentVerifier {
     if (!isAgreed(terms, request)) return { outcome: 'unavailable', reason: 'settings_differ' };
     if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
     const lookUps = this.options.shares.begin(request.clientAddress);
-    const verdict = await this.judgeAndClaim(request, lookUps);
+    let verdict: VerifyPaymentVerdict;
+    try {
+      verdict = await this.claim(request, await this.judge(request, lookUps));
+    } catch (error) {
+      verdict = await this.explain(error);
+    }
     lookUps.end(verdict);
     return verdict;
-  }
-
-  private async judgeAndClaim(request: VerifyPaymentRequest, lookUps: LookUps): Promise<VerifyPaymentVerdict> {
-    try {
-      return await this.claim(request, await this.judge(request, lookUps));
-    } catch (error) {
-      return this.explain(error);
-    }
   }
 
   private async judge(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
@@ -161,20 +158,11 @@ function isAgreed(terms: VerifierTerms, request: VerifyPaymentRequest): boolean 
 }
 
 function findJudged({ payments }: TransactionJudgement, id: JudgedPayment['id']): JudgedPayment {
-  const judged = payments.find((payment) => isSame(payment.id, id));
+  const place = locatePayment(id);
+  const judged = payments.find((payment) => {
+    const { entry, slot } = locatePayment(payment.id);
+    return entry === place.entry && slot === place.slot;
+  });
   if (judged === undefined) throw new Error('the ledger returned a payment that was not among the candidates');
   return judged;
-}
-
-function isSame(one: JudgedPayment['id'], other: JudgedPayment['id']): boolean {
-  switch (one.kind) {
-    case 'transfer':
-      return other.kind === 'transfer' && one.logIndex === other.logIndex;
-    case 'authorization':
-      return other.kind === 'authorization' && one.nonce === other.nonce && one.from === other.from;
-    case 'permit2':
-      return other.kind === 'permit2' && one.nonce === other.nonce && one.owner === other.owner;
-    case 'transaction':
-      return other.kind === 'transaction';
-  }
 }
