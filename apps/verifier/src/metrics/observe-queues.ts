@@ -10,13 +10,22 @@ import type { WaitingRoom } from '@tollgate/verification';
 import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
 
-/** Metrics of the verify and settle queues, and of the work in this process. */
+interface Counting {
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Metrics of the verify and settle queues, and of the work in this process. `sparing`: what makes look-ups unnecessary. */
 export function observeQueues(
   registry: Registry,
-  parts: { server: RequestReplyServer; waitingRoom: WaitingRoom; queueRedis: Redis },
+  parts: { server: RequestReplyServer; waitingRoom: WaitingRoom; queueRedis: Redis; sparing: readonly Counting[] },
 ): void {
-  const { server, waitingRoom, queueRedis } = parts;
+  const { server, waitingRoom, queueRedis, sparing } = parts;
   observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by outcome.', server);
+  observeCounts(registry, 'tollgate_lookups_spared', 'Look-ups that were not needed, by reason.', {
+    get counts() {
+      return Object.assign({}, ...sparing.map(({ counts }) => counts)) as Record<string, number>;
+    },
+  });
   observeGauge(registry, 'tollgate_verifications_in_flight', 'Payments being verified.', () => server.inFlight);
   observeGauge(
     registry,

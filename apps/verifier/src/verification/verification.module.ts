@@ -19,7 +19,6 @@ import { VerifierEnvironment } from '../config/verifier.config.js';
 import { provideFrom, VerifierConnections } from '../connections/verifier-connections.js';
 import { countBurntGas, observeContractWallets } from '../metrics/observe-contract-wallets.js';
 import { observeQueues } from '../metrics/observe-queues.js';
-import { observeSparedLookups } from '../metrics/observe-spared-lookups.js';
 import { VerificationController } from './verification.controller.js';
 
 /** Takes the questions of the verify queue. */
@@ -121,8 +120,8 @@ export class VerificationModule {
     @Inject(ClientShares) shares: ClientShares,
     @Inject(ContractWallets) wallets: ContractWallets,
   ) {
-    observeQueues(registry, { server, waitingRoom, queueRedis });
-    observeSparedLookups(registry, [chain.batcher, chain.reader.refusedSignatures, refusals, waitingRoom, shares]);
+    const sparing = [chain.batcher, chain.reader.refusedSignatures, refusals, waitingRoom, shares];
+    observeQueues(registry, { server, waitingRoom, queueRedis, sparing });
     observeContractWallets(registry, wallets);
   }
 }

@@ -1,9 +1,11 @@
 import type { Hex } from '@tollgate/protocol';
+import { LuaScript } from '@tollgate/redis';
 import type { WalletRefusal } from '@tollgate/verification';
 import type { Redis } from 'ioredis';
 
 import { BurnBudget, type BurntGas } from './burn-budget.js';
-import { WalletCodes } from './wallet-codes.js';
+import countFromFirst from './scripts/count-from-first.lua';
+import countOn from './scripts/count-on.lua';
 
 export interface ContractWalletSettings {
   /** When false, only accounts without code may pay by signature. */
@@ -16,27 +18,32 @@ export interface ContractWalletSettings {
   settleGasCap: number;
 }
 
+const BURNS_KEPT_MS = 3_600_000;
+/** Longer, so that a code used by many payers is not barred for the first burns of an hour. */
+const SETTLED_KEPT_MS = 86_400_000;
+
+const COUNT_BURN = new LuaScript(countFromFirst);
+const COUNT_SETTLED = new LuaScript(countOn);
+
 /**
  * Decides for which payers with code gas may be spent. Their code runs in the settlement and may behave there as in no
  * simulation (depending on the block number, say), so simulations bound nothing. This budget bounds what they may burn.
  */
 export class ContractWallets {
   readonly #budget: BurnBudget;
-  readonly #codes: WalletCodes;
 
   constructor(
-    redis: Redis,
+    private readonly redis: Redis,
     private readonly settings: ContractWalletSettings,
     private readonly onBurnt: (gas: number) => void,
   ) {
     this.#budget = new BurnBudget(redis);
-    this.#codes = new WalletCodes(redis, settings.burnsPerCode);
   }
 
   /** Call before a resource is made for the payment. @throws what Redis throws */
   async findRefusal(code: Hex): Promise<WalletRefusal | null> {
     if (!this.settings.areAccepted) return 'contract_wallet_refused';
-    const [burnt, isBarred] = await Promise.all([this.#budget.read(), this.#codes.isBarred(code)]);
+    const [burnt, isBarred] = await Promise.all([this.#budget.read(), this.#isBarred(code)]);
     if (isBarred) return 'contract_wallet_paused';
     return this.#judge(burnt, this.settings.settleGasCap);
   }
@@ -45,7 +52,7 @@ export class ContractWallets {
   async admit(jobId: string, { code, gas }: { code: Hex; gas: bigint }): Promise<WalletRefusal | null> {
     const { areAccepted, burnGasPerHour } = this.settings;
     if (!areAccepted) return 'contract_wallet_refused';
-    if (await this.#codes.isBarred(code)) return 'contract_wallet_paused';
+    if (await this.#isBarred(code)) return 'contract_wallet_paused';
     const held = await this.#budget.hold(jobId, { gas: Number(gas), code }, burnGasPerHour);
     return held.isHeld ? null : this.#judge(held, Number(gas));
   }
@@ -55,10 +62,10 @@ export class ContractWallets {
     const burnt = isSettled ? 0 : Number(gasUsed);
     const held = await this.#budget.end(jobId, burnt);
     if (held === null) return;
-    if (isSettled) return this.#codes.noteSettled(held.code);
-    this.onBurnt(burnt);
+    if (isSettled) await COUNT_SETTLED.run(this.redis, settledKey(held.code), [SETTLED_KEPT_MS]);
+    else this.onBurnt(burnt);
     // A payment that another transaction settled first fails early, with little gas: the wallet's code is not to blame.
-    if (2 * burnt > held.gas) await this.#codes.noteBurn(held.code);
+    if (2 * burnt > held.gas) await COUNT_BURN.run(this.redis, burnsKey(held.code), [BURNS_KEPT_MS]);
   }
 
   /** Call when the job was not sent, and never will be. @throws what Redis throws */
@@ -77,9 +84,29 @@ export class ContractWallets {
     return { burntGas: burnt, leftGas: left < settleGasCap ? 0 : left };
   }
 
+  /**
+   * An attacker can deploy any number of wallets with one code, so the code is barred, not the wallet. Honest wallets
+   * share a code too, and must not be barred cheaply: burns must outnumber settled payments, over all verifiers.
+   */
+  async #isBarred(code: Hex): Promise<boolean> {
+    const { burnsPerCode } = this.settings;
+    if (burnsPerCode === 0) return false;
+    const [burns, settled] = await Promise.all([this.redis.get(burnsKey(code)), this.redis.get(settledKey(code))]);
+    return Number(burns) >= burnsPerCode && Number(burns) > Number(settled);
+  }
+
   #judge({ burnt, held }: BurntGas, gas: number): WalletRefusal | null {
     const { burnGasPerHour, settleGasCap } = this.settings;
     if (burnt + settleGasCap > burnGasPerHour) return 'contract_wallet_paused';
     return burnt + held + gas > burnGasPerHour ? 'contract_wallets_busy' : null;
   }
+}
+
+/** A Redis Cluster slot for each code. */
+function burnsKey(code: Hex): string {
+  return `tollgate:{wallet-code-${code}}:burns`;
+}
+
+function settledKey(code: Hex): string {
+  return `tollgate:{wallet-code-${code}}:settled`;
 }
