@@ -98,6 +98,7 @@ describe('webhooks', () => {
     await consumer.take([fixture.event(keyId)], 'treasury');
     expect(await fixture.waitForOutcomes(1)).toEqual({ dead: 1 });
     expect(elsewhere.posts).toEqual([]);
+    await waitFor('it is listed', async () => (await fixture.deadLetters.count()) === 1);
     expect(await fixture.deadLetters.list()).toMatchObject([{ reason: 'The target answered 307.' }]);
   });
 

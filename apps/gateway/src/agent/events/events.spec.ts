@@ -23,7 +23,7 @@ describe('GET /agent/events', () => {
     agents = await AgentsFixture.start({
       AGENT_RATE_LIMIT_PER_MINUTE: '0',
       AGENT_STREAM_HEARTBEAT_MS: '200',
-      AGENT_STREAM_STALL_MS: '500',
+      AGENT_STREAM_STALL_MS: '5000',
       AGENT_STREAMS_PER_KEY: '3',
       AGENT_STREAMS: '4',
     });
