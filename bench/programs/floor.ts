@@ -8,7 +8,7 @@ import { connectRedis } from '@tollgate/redis';
 import { ClientShares, PaymentVerifier, WaitingRoom } from '@tollgate/verification';
 import { fastify } from 'fastify';
 
-import { createHmacSha256 } from '../../apps/gateway/src/paywall/hmac-sha256.js';
+import { createHmacSha256 } from '../../apps/gateway/src/paywall/offer/hmac-sha256.js';
 
 const NETWORK = 'chain-testnet';
 const PATH = '/api/weather';

@@ -15,12 +15,12 @@ import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
 
 import { AgentModule } from './agent/agent.module.js';
+import type { GatewayEnvironment } from './config/gateway.config.js';
 import { FacilitatorModule } from './facilitator/facilitator.module.js';
-import type { GatewayEnvironment } from './gateway.config.js';
 import { publishPaywall } from './metrics/publish-paywall.js';
-import type { PaidRoute } from './paywall/paid-route.js';
 import { PaywallCounters } from './paywall/paywall-counters.js';
 import { PaywallConnections, PaywallModule } from './paywall/paywall.module.js';
+import type { PaidRoute } from './paywall/route/paid-route.js';
 
 @Module({})
 export class AppModule {

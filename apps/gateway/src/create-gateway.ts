@@ -8,14 +8,14 @@ import { addApiKeyAccess } from './agent/access/add-api-key-access.js';
 import { ApiKeyAccess } from './agent/access/api-key-access.js';
 import { QueueBoard, QUEUE_BOARD_PATHS } from './agent/queue-board/queue-board.js';
 import { AppModule } from './app.module.js';
+import type { GatewayEnvironment } from './config/gateway.config.js';
 import { registerDocs } from './docs/register-docs.js';
 import { FacilitatorAccess } from './facilitator/facilitator-access.js';
 import { addFacilitatorAccess } from './facilitator/for-servers.js';
-import type { GatewayEnvironment } from './gateway.config.js';
-import { challengeWordsOf } from './paywall/challenge-words.js';
-import type { PaidRoute } from './paywall/paid-route.js';
+import { challengeWordsOf } from './paywall/offer/challenge-words.js';
 import { Paywall } from './paywall/paywall.js';
 import { registerPaidRoutes } from './paywall/register-paid-routes.js';
+import type { PaidRoute } from './paywall/route/paid-route.js';
 import { createServer } from './server/create-server.js';
 import { AttendedRelayer } from './signed-payments/attended-relayer.js';
 

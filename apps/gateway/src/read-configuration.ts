@@ -1,7 +1,7 @@
 import { ConfigurationError, examineEnvironment } from '@tollgate/common';
 
-import { GatewayEnvironment } from './gateway.config.js';
-import type { PaidRoute } from './paywall/paid-route.js';
+import { GatewayEnvironment } from './config/gateway.config.js';
+import type { PaidRoute } from './paywall/route/paid-route.js';
 import { loadPaidRoutes } from './resources/load-paid-routes.js';
 
 export interface GatewayConfiguration {

@@ -17,9 +17,9 @@ import { Ledger } from '@tollgate/ledger';
 import { encodeProof, type Hex } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
 
+import { GatewayEnvironment } from '../src/config/gateway.config.js';
 import { createGateway } from '../src/create-gateway.js';
-import { GatewayEnvironment } from '../src/gateway.config.js';
-import type { PaidRoute, ProducedAnswer, ResourceRequest } from '../src/paywall/paid-route.js';
+import type { PaidRoute, ProducedAnswer, ResourceRequest } from '../src/paywall/route/paid-route.js';
 
 export const PAY_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const ASSET = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';

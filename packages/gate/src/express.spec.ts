@@ -6,7 +6,7 @@ import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
 import { listen, type Shop } from '../test/serve-fetch.js';
 import { startFacilitator, type ScriptedFacilitator } from '../test/start-facilitator.js';
 import { paid } from './express.js';
-import { PaymentGate } from './gate.js';
+import { PaymentGate } from './gate/gate.js';
 
 describe('an Express handler that fails after it has begun to respond', () => {
   let facilitator: ScriptedFacilitator;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Answer } from './answer.js';
-import type { Offer } from './challenge.js';
-import type { PaymentGate } from './gate.js';
-import { holdResponse, type HeldResponse } from './hold-response.js';
-import type { PaidRequest } from './paid-request.js';
+import { holdResponse, type HeldResponse } from './adapters/hold-response.js';
+import type { Answer } from './answer/answer.js';
+import type { PaymentGate } from './gate/gate.js';
+import type { PaidRequest } from './gate/paid-request.js';
+import type { Offer } from './offer/challenge.js';
 
 /** The properties that Express adds to a request. */
 type ExpressRequest = IncomingMessage & {

@@ -3,7 +3,7 @@ import fastify from 'fastify';
 import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
 import { startFacilitator, type ScriptedFacilitator } from '../test/start-facilitator.js';
 import { paid } from './fastify.js';
-import { PaymentGate } from './gate.js';
+import { PaymentGate } from './gate/gate.js';
 
 describe('a paid Fastify route whose handler returns a Response', () => {
   let facilitator: ScriptedFacilitator;

@@ -3,10 +3,10 @@ import { buffer } from 'node:stream/consumers';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Answer } from './answer.js';
-import type { Offer } from './challenge.js';
-import type { PaymentGate } from './gate.js';
-import type { PaidRequest } from './paid-request.js';
+import type { Answer } from './answer/answer.js';
+import type { PaymentGate } from './gate/gate.js';
+import type { PaidRequest } from './gate/paid-request.js';
+import type { Offer } from './offer/challenge.js';
 
 /** The hooks of a paid route. */
 export interface PaidRouteHooks {

@@ -1,8 +1,8 @@
 import type { MiddlewareHandler } from 'hono';
 
-import type { Offer } from './challenge.js';
-import type { PaymentGate } from './gate.js';
-import { handleRequest } from './handle-request.js';
+import { handleRequest } from './adapters/handle-request.js';
+import type { PaymentGate } from './gate/gate.js';
+import type { Offer } from './offer/challenge.js';
 
 /** Middleware of a paid route: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
 export function paid(gate: PaymentGate, offer: Offer): MiddlewareHandler {

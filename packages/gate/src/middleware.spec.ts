@@ -18,7 +18,7 @@ import {
   type ScriptedFacilitator,
 } from '../test/start-facilitator.js';
 import { SHOPS, type Goods } from '../test/start-shops.js';
-import { PaymentGate } from './gate.js';
+import { PaymentGate } from './gate/gate.js';
 
 describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
   let facilitator: ScriptedFacilitator;

@@ -1,6 +1,6 @@
-import type { Offer } from './challenge.js';
-import type { PaymentGate } from './gate.js';
-import { handleRequest } from './handle-request.js';
+import { handleRequest } from './adapters/handle-request.js';
+import type { PaymentGate } from './gate/gate.js';
+import type { Offer } from './offer/challenge.js';
 
 /**
  * A paid route handler for Next's App Router: `export const GET = paid(gate, { price: '0.001' }, handler)`. It works

@@ -7,7 +7,7 @@ import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
 import type { Shop } from '../test/serve-fetch.js';
 import { startFacilitator, succeed, type ScriptedFacilitator } from '../test/start-facilitator.js';
 import { SHOPS } from '../test/start-shops.js';
-import { PaymentGate } from './gate.js';
+import { PaymentGate } from './gate/gate.js';
 import { RedisStore } from './redis.js';
 
 describe('a Redis that is unavailable', () => {

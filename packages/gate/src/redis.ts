@@ -1,7 +1,7 @@
 import { PaymentError } from '@tollgate/protocol';
 import type { Cluster, Redis } from 'ioredis';
 
-import type { PaymentStore, StoredValue } from './payment-store.js';
+import type { PaymentStore, StoredValue } from './stores/payment-store.js';
 
 export interface RedisStoreOptions {
   /** Prefix of every key; default `tollgate:middleware:`. */

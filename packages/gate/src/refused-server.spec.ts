@@ -5,8 +5,8 @@ import { ASSET, PAY_TO } from '../test/create-payment.js';
 import type { Shop } from '../test/serve-fetch.js';
 import { isValid, startFacilitator, succeed, type ScriptedFacilitator } from '../test/start-facilitator.js';
 import { SHOPS } from '../test/start-shops.js';
-import type { FacilitatorError } from './facilitator.js';
-import { PaymentGate } from './gate.js';
+import { PaymentGate } from './gate/gate.js';
+import type { FacilitatorError } from './verify/facilitator.js';
 
 describe('the Tollgate client at a server that its facilitator refuses', () => {
   const troubles: Error[] = [];

@@ -16,10 +16,10 @@ import {
   type ScriptedFacilitator,
 } from '../test/start-facilitator.js';
 import { SHOPS, type Goods } from '../test/start-shops.js';
-import { PaymentGate } from './gate.js';
-import { MemoryStore } from './memory-store.js';
-import type { PaymentStore } from './payment-store.js';
+import { PaymentGate } from './gate/gate.js';
 import { RedisStore } from './redis.js';
+import { MemoryStore } from './stores/memory-store.js';
+import type { PaymentStore } from './stores/payment-store.js';
 
 const named = (): Record<string, string> => ({ 'Idempotency-Key': randomUUID() });
 

@@ -11,7 +11,7 @@ import { listen, type Shop } from '../test/serve-fetch.js';
 import { fail, isValid, startFacilitator, succeed, type ScriptedFacilitator } from '../test/start-facilitator.js';
 import { paid as paidExpress } from './express.js';
 import { paid as paidFastify } from './fastify.js';
-import { PaymentGate } from './gate.js';
+import { PaymentGate } from './gate/gate.js';
 
 const CHEAP = { price: '0.001' };
 const DEAR = { price: '1' };

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 
 import type { SettleResponse, VerifyResponse } from '@tollgate/protocol';
 
-import type { FacilitatorQuestion } from '../src/facilitator.js';
+import type { FacilitatorQuestion } from '../src/verify/facilitator.js';
 
 export interface AskedQuestion extends FacilitatorQuestion {
   readonly path: string;

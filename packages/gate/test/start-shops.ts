@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 
 import { paid as paidExpress } from '../src/express.js';
 import { paid as paidFastify } from '../src/fastify.js';
-import type { PaymentGate } from '../src/gate.js';
+import type { PaymentGate } from '../src/gate/gate.js';
 import { paid as paidHono } from '../src/hono.js';
 import { paid as paidNext } from '../src/next.js';
 import { listen, serveFetch, type Shop } from './serve-fetch.js';

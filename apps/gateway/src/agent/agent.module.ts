@@ -2,7 +2,7 @@ import { Inject, Module, type DynamicModule } from '@nestjs/common';
 import { observeGauge } from '@tollgate/common';
 import { Registry } from 'prom-client';
 
-import { GatewayEnvironment } from '../gateway.config.js';
+import { GatewayEnvironment } from '../config/gateway.config.js';
 import { ApiKeyAccess } from './access/api-key-access.js';
 import { AgentConnections } from './agent-connections.js';
 import { EventStreams } from './events/event-streams.js';

@@ -2,7 +2,7 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import { z } from 'zod';
 
 import packageJson from '../../../../package.json' with { type: 'json' };
-import type { GatewayEnvironment } from '../gateway.config.js';
+import type { GatewayEnvironment } from '../config/gateway.config.js';
 import { AGENT_SCHEMAS } from './agent/agent-schemas.js';
 import { addJobExamples, describeRequests } from './agent/job-requests.js';
 import { describeOperations, OPERATIONS_TAG } from './describe-operations.js';

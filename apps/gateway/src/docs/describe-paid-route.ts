@@ -18,7 +18,7 @@ import {
   X_SIGN_IN_FAILURE,
 } from '@tollgate/protocol';
 
-import type { PaidRoute } from '../paywall/paid-route.js';
+import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { answerWith, describeProblem, ref, RETRY_AFTER } from './openapi-parts.js';
 
 export const PAID_TAG = 'Paid resources';

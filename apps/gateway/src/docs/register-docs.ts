@@ -5,8 +5,8 @@ import type { INestApplication } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
 
-import type { GatewayEnvironment } from '../gateway.config.js';
-import type { PaidRoute } from '../paywall/paid-route.js';
+import type { GatewayEnvironment } from '../config/gateway.config.js';
+import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { createDocument } from './create-document.js';
 
 export interface DocsParts {

@@ -3,7 +3,7 @@ import { sendProblem, withRequestId, type Problem } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { ApiKeyAccess, isJson, NOT_JSON } from '../agent/access/api-key-access.js';
-import { GatewayEnvironment } from '../gateway.config.js';
+import { GatewayEnvironment } from '../config/gateway.config.js';
 import { RateLimit } from '../server/rate-limit.js';
 
 const SCOPES = ['settle'] as const;

@@ -11,7 +11,7 @@ import {
   type SignedPermit,
 } from '@tollgate/protocol';
 
-import { GatewayEnvironment } from '../gateway.config.js';
+import { GatewayEnvironment } from '../config/gateway.config.js';
 import { PaywallCounters } from '../paywall/paywall-counters.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 import { isMetered, SignedPayments, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';

@@ -2,7 +2,7 @@ import { Inject, Module, type DynamicModule } from '@nestjs/common';
 import { observeCounts } from '@tollgate/common';
 import { Registry } from 'prom-client';
 
-import { GatewayEnvironment } from '../gateway.config.js';
+import { GatewayEnvironment } from '../config/gateway.config.js';
 import { FacilitatorAccess } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
 import { FacilitatorLog } from './facilitator-log.js';

@@ -11,7 +11,7 @@ import {
 } from '@tollgate/protocol';
 
 import { refuseRequest } from '../agent/request-invalid.js';
-import { isPaymentFailure } from '../paywall/purchase.js';
+import { isPaymentFailure } from '../paywall/present/purchase.js';
 
 /** A server's question: a payment of its client, and the payment requirements it must meet. */
 export interface FacilitatorRequest {

@@ -7,11 +7,11 @@ import {
   type RequirementV2,
 } from '@tollgate/protocol';
 
-import { GatewayEnvironment } from '../gateway.config.js';
-import { challengeWordsOf, type ChallengeWords } from '../paywall/challenge-words.js';
-import { createMeteredOption } from '../paywall/metered-option.js';
-import { PAID_ROUTES, type PaidRoute } from '../paywall/paid-route.js';
-import { publicOriginOf } from '../paywall/public-origin.js';
+import { GatewayEnvironment } from '../config/gateway.config.js';
+import { challengeWordsOf, type ChallengeWords } from '../paywall/offer/challenge-words.js';
+import { createMeteredOption } from '../paywall/offer/offer-template.js';
+import { publicOriginOf } from '../paywall/offer/public-origin.js';
+import { PAID_ROUTES, type PaidRoute } from '../paywall/route/paid-route.js';
 import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
 import type { ListingQuery } from './listing-query.js';
 

@@ -3,7 +3,7 @@ import { type PaymentEnvironment } from '@tollgate/common';
 import { Journal, LaneDirectory, type ListedLane, RELAYER_FLEET } from '@tollgate/journal';
 import { caip2Of, v1NetworkOf, type SupportedKind, type SupportedResponse } from '@tollgate/protocol';
 
-import { GatewayEnvironment } from '../gateway.config.js';
+import { GatewayEnvironment } from '../config/gateway.config.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 
 /** Lists the supported kinds of payments and the accounts that send settlements. */

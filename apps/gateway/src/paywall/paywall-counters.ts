@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { PaymentFailure } from '@tollgate/protocol';
 
-import type { AnswerOrigin, ProblemAnswer, ResourceAnswer } from './answer.js';
+import type { AnswerOrigin, ProblemAnswer, ResourceAnswer } from './answer/answer.js';
 
 /** Counts since the start, as plain numbers: the unpaid 402 is too frequent for metric objects. /metrics reads them. */
 @Injectable()

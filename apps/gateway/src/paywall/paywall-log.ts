@@ -1,17 +1,23 @@
 import { Logger } from '@nestjs/common';
 import { SampledLogger } from '@tollgate/common';
+import type { FastifyRequest } from 'fastify';
 
-import type { Visit } from '../revisits/visit.js';
 import { clientNetwork } from '../server/client-network.js';
-import type { ProblemAnswer, ResourceAnswer } from './answer.js';
-import { paymentFactsOf } from './purchase.js';
-import type { Order } from './resource-request.js';
+import type { ProblemAnswer, ResourceAnswer } from './answer/answer.js';
+import type { Order } from './present/order.js';
+import { paymentFactsOf } from './present/purchase.js';
+import type { Visit } from './revisits/visit.js';
 
 export interface RequestFacts {
   readonly requestId: string;
   readonly method: string;
   readonly path: string;
   readonly clientAddress: string;
+}
+
+/** The facts that are logged of any request. */
+export function factsOf(request: FastifyRequest, path: string): RequestFacts {
+  return { requestId: request.id, method: request.method, path, clientAddress: request.ip };
 }
 
 /** Identifies a payment by its transaction, or by its payer and nonce. */

@@ -5,25 +5,25 @@ import type { Hex } from '@tollgate/protocol';
 import { connectRedis, StoreUnavailableError } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
-import { GatewayEnvironment } from '../gateway.config.js';
-import { Revisits } from '../revisits/revisits.js';
-import { SignInNonces } from '../revisits/sign-in-nonces.js';
-import { Signers } from '../revisits/signers.js';
-import { Visits } from '../revisits/visits.js';
+import { GatewayEnvironment } from '../config/gateway.config.js';
 import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
 import { SignedPayments } from '../signed-payments/signed-payments.js';
 import { AgreeingVerifiers } from '../verifiers/agreeing-verifiers.js';
 import { Agreement } from '../verifiers/agreement.js';
 import { SettingsWatch } from '../verifiers/settings-watch.js';
-import { proofNetworks } from './challenge-words.js';
-import { Challenges } from './challenges.js';
-import { PAID_ROUTES, type PaidRoute } from './paid-route.js';
-import { PaymentIdentifiers } from './payment-identifiers.js';
+import { proofNetworks } from './offer/challenge-words.js';
+import { Challenges } from './offer/challenges.js';
+import { createPublicOrigin } from './offer/public-origin.js';
+import { SignInNonces } from './offer/sign-in-nonces.js';
 import { Paywall } from './paywall.js';
 import { PaywallCounters } from './paywall-counters.js';
 import { PaywallLog } from './paywall-log.js';
-import { createPublicOrigin } from './public-origin.js';
-import type { Order } from './resource-request.js';
+import type { Order } from './present/order.js';
+import { Revisits } from './revisits/revisits.js';
+import { Signers } from './revisits/signers.js';
+import { Visits } from './revisits/visits.js';
+import { PAID_ROUTES, type PaidRoute } from './route/paid-route.js';
+import { PaymentIdentifiers } from './verify/payment-identifiers.js';
 
 interface ConnectionParts {
   redis: Redis;

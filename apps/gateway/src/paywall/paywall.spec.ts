@@ -14,7 +14,7 @@ import {
   type LedgerVerifier,
   type RunningGateway,
 } from '../../test/start-gateway.js';
-import { UpstreamError, type ProducedAnswer, type ResourceRequest } from './paid-route.js';
+import { UpstreamError, type ProducedAnswer, type ResourceRequest } from './route/paid-route.js';
 
 /** A process that pauses for two thirds of this loses a lease. */
 const LEASE_MS = 3000;

@@ -12,17 +12,17 @@ import {
 } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Visit } from '../revisits/visit.js';
-import type { RefusedVisit, Visits } from '../revisits/visits.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
-import type { ProblemAnswer, ResourceAnswer } from './answer.js';
-import type { ChallengedRequest } from './challenges.js';
-import type { PaidEndpoint } from './paid-endpoint.js';
-import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './payment-header.js';
+import type { ProblemAnswer, ResourceAnswer } from './answer/answer.js';
+import { sendAnswer } from './answer/send-answer.js';
+import type { ChallengedRequest } from './offer/challenges.js';
+import type { PaidEndpoint } from './offer/paid-endpoint.js';
+import type { ReadPublicOrigin } from './offer/public-origin.js';
+import { sendChallenge, sendUnpaid } from './offer/send-challenge.js';
 import type { PaywallCounters } from './paywall-counters.js';
-import type { PaymentFacts, PaywallLog, RequestFacts } from './paywall-log.js';
-import { PresentedOrder, type OrderEnd, type OrderParts } from './presented-order.js';
-import type { ReadPublicOrigin } from './public-origin.js';
+import { factsOf, type PaymentFacts, type PaywallLog, type RequestFacts } from './paywall-log.js';
+import type { Order } from './present/order.js';
+import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './present/payment-header.js';
 import {
   fingerprintOf,
   isPaymentFailure,
@@ -30,12 +30,10 @@ import {
   parsePurchase,
   type Purchase,
   type PurchaseTerms,
-} from './purchase.js';
-import type { Order } from './resource-request.js';
-import { factsOf, type RoutedRequest } from './routed-request.js';
-import { sendAnswer } from './send-answer.js';
-import { sendChallenge } from './send-challenge.js';
-import { sendUnpaid } from './send-unpaid.js';
+} from './present/purchase.js';
+import { PresentedOrder, type OrderEnd, type OrderParts } from './presented-order.js';
+import type { Visit } from './revisits/visit.js';
+import type { RefusedVisit, Visits } from './revisits/visits.js';
 
 export interface PaywallParts {
   readonly terms: PurchaseTerms;
@@ -235,6 +233,14 @@ export class Paywall implements OnApplicationShutdown {
   #asked(endpoint: PaidEndpoint, resource: string, request: FastifyRequest): ChallengedRequest {
     return { endpoint, method: request.method, resource, origin: this.parts.readOrigin(request) };
   }
+}
+
+/** A request for a paid route, with its path in canonical form. */
+interface RoutedRequest {
+  readonly endpoint: PaidEndpoint;
+  readonly path: string;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
 }
 
 interface PresentingRequest extends RoutedRequest {

@@ -16,14 +16,14 @@ import {
   type OrderAnswer,
   type ProblemAnswer,
   type ResourceAnswer,
-} from './answer.js';
-import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './claimed-order.js';
-import type { ProducedAnswer } from './paid-route.js';
-import type { TransactionInstrument } from './presented-payment.js';
-import { retryKeyOf } from './purchase.js';
-import { isRepeatable, reproduceAnswer } from './reproduce-answer.js';
-import type { Order } from './resource-request.js';
-import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify-questions.js';
+} from './answer/answer.js';
+import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './fulfil/claimed-order.js';
+import type { Order } from './present/order.js';
+import type { TransactionInstrument } from './present/presented-payment.js';
+import { retryKeyOf } from './present/purchase.js';
+import { isRepeatable, reproduceAnswer } from './replay/reproduce-answer.js';
+import type { ProducedAnswer } from './route/paid-route.js';
+import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify/verify-questions.js';
 
 export interface OrderParts extends ClaimedOrderParts {
   readonly verifier: Verifiers;

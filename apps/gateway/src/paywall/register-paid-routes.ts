@@ -1,10 +1,10 @@
 import { handleError } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
-import type { ChallengeWords } from './challenge-words.js';
-import { PaidEndpoint } from './paid-endpoint.js';
-import type { PaidRoute } from './paid-route.js';
+import type { ChallengeWords } from './offer/challenge-words.js';
+import { PaidEndpoint } from './offer/paid-endpoint.js';
 import type { Paywall } from './paywall.js';
+import type { PaidRoute } from './route/paid-route.js';
 
 /**
  * Registers the paid routes on the server, with the paywall as their admission. Bodies stay bytes, so that they are

@@ -10,7 +10,7 @@ import {
 } from '../../test/present-payments.js';
 import { answerJson, ASSET, createRoute, PAY_TO, startGateway, type RunningGateway } from '../../test/start-gateway.js';
 import { startRelay, type Relay } from '../../test/start-relay.js';
-import type { ProducedAnswer, ResourceRequest } from './paid-route.js';
+import type { ProducedAnswer, ResourceRequest } from './route/paid-route.js';
 
 let redis: RedisServer;
 let relay: Relay;

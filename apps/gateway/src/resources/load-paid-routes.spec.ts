@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { readEnvironment } from '@tollgate/common';
 
-import { GatewayEnvironment } from '../gateway.config.js';
+import { GatewayEnvironment } from '../config/gateway.config.js';
 import { loadPaidRoutes } from './load-paid-routes.js';
 
 function config(settings: Record<string, string> = {}): GatewayEnvironment {

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@tollgate/common';
 
-import type { GatewayEnvironment } from '../gateway.config.js';
-import type { PaidRoute } from '../paywall/paid-route.js';
+import type { GatewayEnvironment } from '../config/gateway.config.js';
+import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { readRoutesFile } from './routes-file/read-routes-file.js';
 import { createWeatherRoute } from './weather/create-weather-route.js';
 

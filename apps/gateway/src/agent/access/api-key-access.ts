@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { sendProblem, withRequestId, type ApiKey, type ApiKeyScope, type Problem } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { GatewayEnvironment } from '../../gateway.config.js';
+import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { RateLimit } from '../../server/rate-limit.js';
 import { AgentConnections } from '../agent-connections.js';
 import { JOBS_UNAVAILABLE } from '../jobs-unavailable.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/comm
 import { ProblemError, type ApiKey } from '@tollgate/common';
 import type { FastifyReply } from 'fastify';
 
-import { GatewayEnvironment } from '../../gateway.config.js';
+import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
 import { AgentConnections } from '../agent-connections.js';
 import { readStart, type EventFilter } from './event-request.js';

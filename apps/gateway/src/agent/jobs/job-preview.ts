@@ -3,7 +3,7 @@ import { findTokenProblems } from '@tollgate/agent-jobs';
 import { PLAN_JOB, ProblemError, type ApiKey } from '@tollgate/common';
 import type { AgentJobRequest, AgentPlanView } from '@tollgate/protocol';
 
-import { GatewayEnvironment } from '../../gateway.config.js';
+import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { AgentConnections } from '../agent-connections.js';
 import { askWorker, PLANNING_UNAVAILABLE } from '../ask-worker.js';
 import { refuseRequest } from '../request-invalid.js';

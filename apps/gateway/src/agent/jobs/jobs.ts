@@ -4,7 +4,7 @@ import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
 import type { JobRecord, LaneId } from '@tollgate/journal';
 import type { AgentJobPage, AgentJobView } from '@tollgate/protocol';
 
-import { GatewayEnvironment } from '../../gateway.config.js';
+import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
 import { AgentConnections } from '../agent-connections.js';
 import { refuseRequest } from '../request-invalid.js';

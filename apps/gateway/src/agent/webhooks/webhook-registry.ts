@@ -3,7 +3,7 @@ import { deriveWebhookSecret, type FailedDelivery, type WebhookTarget } from '@t
 import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
 import type { AgentJobEvent } from '@tollgate/protocol';
 
-import { GatewayEnvironment } from '../../gateway.config.js';
+import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
 import { AgentConnections } from '../agent-connections.js';
 import type { WebhookRegistration } from './registration-body.js';

@@ -1,4 +1,4 @@
-import { canonicalName, hopByHopHeaders } from '../../paywall/hop-by-hop-headers.js';
+import { canonicalName, hopByHopHeaders } from '../../paywall/route/hop-by-hop-headers.js';
 import { isPaymentHeader, SET_CREDENTIALS } from './header-rules.js';
 
 /**

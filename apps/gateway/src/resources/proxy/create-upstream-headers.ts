@@ -1,5 +1,5 @@
-import { canonicalName, hopByHopHeaders } from '../../paywall/hop-by-hop-headers.js';
-import type { ResourceRequest } from '../../paywall/paid-route.js';
+import { canonicalName, hopByHopHeaders } from '../../paywall/route/hop-by-hop-headers.js';
+import type { ResourceRequest } from '../../paywall/route/paid-route.js';
 import { CREDENTIALS, isPaymentHeader } from './header-rules.js';
 
 export interface UpstreamHeaderRules {

@@ -1,4 +1,4 @@
-import type { ResourceRequest } from '../../paywall/paid-route.js';
+import type { ResourceRequest } from '../../paywall/route/paid-route.js';
 import { createAnswerHeaders } from './create-answer-headers.js';
 import { createUpstreamHeaders, type UpstreamHeaderRules } from './create-upstream-headers.js';
 

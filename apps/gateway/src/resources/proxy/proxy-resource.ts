@@ -1,14 +1,14 @@
 import type { Agent, Dispatcher } from 'undici';
 
-import { readBody } from '../../paywall/answer-body.js';
-import { canonicalName } from '../../paywall/hop-by-hop-headers.js';
+import { readBody } from '../../paywall/route/answer-body.js';
+import { canonicalName } from '../../paywall/route/hop-by-hop-headers.js';
 import {
   UpstreamError,
   type PaidRoute,
   type ProducedAnswer,
   type Resource,
   type ResourceRequest,
-} from '../../paywall/paid-route.js';
+} from '../../paywall/route/paid-route.js';
 import { createAnswerHeaders } from './create-answer-headers.js';
 import { createUpstreamAgent, NotConnectedError } from './create-upstream-agent.js';
 import { createUpstreamHeaders, isSafeMethod, type UpstreamHeaderRules } from './create-upstream-headers.js';

@@ -1,6 +1,6 @@
-import { isSafeSegment } from '../../paywall/paid-path.js';
-import { UpstreamError } from '../../paywall/paid-route.js';
-import { parameterNames, type PathPattern, type PatternPart } from '../../paywall/path-pattern.js';
+import { isSafeSegment } from '../../paywall/route/paid-path.js';
+import { UpstreamError } from '../../paywall/route/paid-route.js';
+import { parameterNames, type PathPattern, type PatternPart } from '../../paywall/route/path-pattern.js';
 
 export class UpstreamPathError extends Error {
   constructor(

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@tollgate/common';
 
-import type { PaidRoute } from '../../paywall/paid-route.js';
-import { overlap, parsePathPattern } from '../../paywall/path-pattern.js';
+import type { PaidRoute } from '../../paywall/route/paid-route.js';
+import { overlap, parsePathPattern } from '../../paywall/route/path-pattern.js';
 import { createProxyRoute, type ProxyRoute, type RouteContext } from './create-proxy-route.js';
 import { parseRouteDescriptions } from './parse-route-descriptions.js';
 import { parseYaml, YamlError } from './parse-yaml.js';

@@ -1,4 +1,4 @@
-import { canonicalName } from '../../paywall/hop-by-hop-headers.js';
+import { canonicalName } from '../../paywall/route/hop-by-hop-headers.js';
 import { isReservedHeader } from '../proxy/create-upstream-headers.js';
 import { expandVariables, ExpansionError } from './expand-variables.js';
 import type { Place, RouteProblem } from './place.js';

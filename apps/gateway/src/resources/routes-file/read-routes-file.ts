@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import { ConfigurationError } from '@tollgate/common';
 
-import type { PaidRoute } from '../../paywall/paid-route.js';
+import type { PaidRoute } from '../../paywall/route/paid-route.js';
 import type { RouteContext } from './create-proxy-route.js';
 import { parseRoutes } from './parse-routes.js';
 

@@ -2,7 +2,7 @@ import { ConfigurationError } from '@tollgate/common';
 import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
 import type { WeatherEnvironment } from '../../config/weather.environment.js';
-import type { PaidRoute } from '../../paywall/paid-route.js';
+import type { PaidRoute } from '../../paywall/route/paid-route.js';
 import { OpenMeteo } from './open-meteo.js';
 import { SampleWeather } from './sample-weather.js';
 import { WeatherResource } from './weather-resource.js';

@@ -1,5 +1,5 @@
 import { startRawUpstream, startUpstream, type Upstream } from '../../../../../test/flows/start-upstream.js';
-import { UpstreamError } from '../../paywall/paid-route.js';
+import { UpstreamError } from '../../paywall/route/paid-route.js';
 import { OpenMeteo, type OpenMeteoOptions } from './open-meteo.js';
 
 /** A response of the service. */

@@ -1,6 +1,6 @@
 import { Agent } from 'undici';
 
-import { UpstreamError } from '../../paywall/paid-route.js';
+import { UpstreamError } from '../../paywall/route/paid-route.js';
 import { parseOpenMeteo } from './parse-open-meteo.js';
 import type { WeatherReading, WeatherSource } from './weather-source.js';
 

@@ -1,4 +1,4 @@
-import type { ProducedAnswer, Resource, ResourceRequest } from '../../paywall/paid-route.js';
+import type { ProducedAnswer, Resource, ResourceRequest } from '../../paywall/route/paid-route.js';
 import { describeConditions } from './describe-conditions.js';
 import type { WeatherSource } from './weather-source.js';
 

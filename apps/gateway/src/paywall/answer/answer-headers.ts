@@ -1,0 +1,35 @@
+import { canonicalName, hopByHopHeaders } from '../route/hop-by-hop-headers.js';
+
+// Only the gateway itself sets these.
+const NOT_KEPT = new Set([
+  'date',
+  'content-length',
+  'x-request-id',
+  'x-payment-failure',
+  'x-payment-response',
+  'payment-required',
+  'payment-response',
+  'payment-receipt',
+  'x-payment-released',
+  'x-sign-in-failure',
+  'idempotent-replayed',
+]);
+
+type Headers = readonly (readonly [string, string])[];
+
+/** The resource's headers that belong to its response and can be stored and replayed with it. */
+export function keepHeaders(headers: Headers): [string, string][] {
+  const named = headers.flatMap(([name, value]) => (canonicalName(name) === 'connection' ? value : []));
+  const hopByHop = hopByHopHeaders(named);
+  return headers.filter(([name]) => isKept(canonicalName(name), hopByHop)).map(([name, value]) => [name, value]);
+}
+
+function isKept(name: string, hopByHop: ReadonlySet<string>): boolean {
+  return !NOT_KEPT.has(name) && !hopByHop.has(name) && !name.startsWith('access-control-');
+}
+
+/** The `Cache-Control` of a paid response: no shared cache may store it, whatever the resource says. */
+export function privateCacheControl(headers: Headers): string {
+  const stated = headers.filter(([name]) => name.toLowerCase() === 'cache-control').map(([, value]) => value);
+  return stated.some((value) => /\bno-store\b/i.test(value)) ? 'private, no-store' : 'private';
+}

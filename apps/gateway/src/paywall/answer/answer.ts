@@ -1,0 +1,117 @@
+import type { Readable } from 'node:stream';
+
+import type { Problem } from '@tollgate/common';
+import type { PaymentFailure } from '@tollgate/protocol';
+
+import { UpstreamError } from '../route/paid-route.js';
+
+/** The outcome of a request that presented a payment. */
+export type OrderAnswer = ResourceAnswer | ProblemAnswer | RefusedAnswer;
+
+/**
+ * How a response relates to its payment. `paid`: the payment was just spent on it. `replayed`: the stored response of a
+ * payment spent earlier. `reproduced`: produced again for such a payment. `released`: the payment was not charged and
+ * may be used again. `revisited`: a payer that paid earlier gets the resource again by signing in.
+ */
+export type AnswerOrigin = 'paid' | 'replayed' | 'reproduced' | 'released' | 'revisited';
+
+export interface ResourceAnswer {
+  readonly kind: 'resource';
+  readonly origin: AnswerOrigin;
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer | Readable;
+  /** The transaction of the payment, if known. */
+  readonly txHash?: string | undefined;
+  /** The amount charged for a metered payment. */
+  readonly amountBaseUnits?: string | undefined;
+}
+
+export interface ProblemAnswer {
+  readonly kind: 'problem';
+  readonly problem: Problem;
+  readonly released: boolean;
+}
+
+/** The payment is refused, or could not be settled: the client gets a new challenge, and a produced response is discarded. */
+export interface RefusedAnswer {
+  readonly kind: 'refused';
+  readonly failure: PaymentFailure;
+  readonly retryAfterMs?: number | undefined;
+  readonly headers: readonly (readonly [string, string])[];
+}
+
+/** How often the answer of one payment is produced again. */
+export const MAX_REPRODUCTIONS = 5;
+const RETRY_SOON_MS = 1_000;
+const DETAILS = {
+  refused: 'The resource could not be reached.',
+  failed: 'The resource did not return a complete response.',
+  mischarged: 'The resource reported an invalid charge for its response. Nothing was charged.',
+} as const;
+
+function createProblem(problem: Problem, released = false): ProblemAnswer {
+  return { kind: 'problem', problem, released };
+}
+
+export function answerBusy(retryAfterMs: number): ProblemAnswer {
+  const detail = 'Another request with this payment is in progress. Send the same request again later.';
+  return createProblem({ status: 409, code: 'payment_in_progress', detail, retryAfterMs });
+}
+
+/** Another holder took over the payment while this response was being produced. */
+export function answerTakenOver(): ProblemAnswer {
+  return answerBusy(RETRY_SOON_MS);
+}
+
+export function answerConflict(): ProblemAnswer {
+  const detail =
+    'This payment belongs to a different request: the method, path, query or body differs. Repeat that request, or pay for this one.';
+  return createProblem({ status: 409, code: 'payment_for_other_request', detail });
+}
+
+export function answerIdentifierReused(): ProblemAnswer {
+  const detail =
+    'This payment identifier already belongs to another payment of the same payer. Send that payment again.';
+  return createProblem({ status: 409, code: 'payment_identifier_reused', detail });
+}
+
+export function answerGone(isRepeatable: boolean): ProblemAnswer {
+  const reason = isRepeatable
+    ? `It was not stored, and has already been produced again ${MAX_REPRODUCTIONS} times.`
+    : 'It was not stored, and repeating the request could have side effects.';
+  const detail = `This payment was spent and its answer is no longer available. ${reason}`;
+  return createProblem({ status: 410, code: 'answer_gone', detail });
+}
+
+/** Never a 402: the client would pay a second time because of a fault on our side. */
+export function answerUnavailable(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
+  const detail = 'The payment cannot be verified now. Do not pay again: send the same request later.';
+  return createProblem({ status: 503, code: 'verification_unavailable', detail, retryAfterMs });
+}
+
+/** The payment may already have been settled: a client that is asked to pay again would pay twice. */
+export function answerSettling(): ProblemAnswer {
+  const detail = 'The payment is being settled. Do not pay again: send the same request later to get its answer.';
+  return createProblem({ status: 503, code: 'settlement_pending', detail, retryAfterMs: RETRY_SOON_MS });
+}
+
+/** The resource itself answered 402. Passed on, it would look like a challenge from this gateway. */
+export function answerForeignChallenge(released: boolean): ProblemAnswer {
+  const detail = 'The resource behind this gateway itself answered 402 Payment Required.';
+  return createProblem({ status: 502, code: 'upstream_failed', detail }, released);
+}
+
+export function answerUpstreamError(error: unknown, released: boolean): ProblemAnswer {
+  if (!(error instanceof UpstreamError)) {
+    const detail = 'The resource could not be produced.';
+    return createProblem({ status: 500, code: 'resource_failed', detail }, released);
+  }
+  const { kind, code, options } = error;
+  if (kind === 'unknown') {
+    const detail =
+      'The resource did not respond in time, and may or may not have acted. Send the same request again later.';
+    return createProblem({ status: 504, code, detail, retryAfterMs: RETRY_SOON_MS });
+  }
+  return createProblem({ status: options.timedOut === true ? 504 : 502, code, detail: DETAILS[kind] }, released);
+}

@@ -1,0 +1,92 @@
+import {
+  encodeJsonHeader,
+  encodePaymentReceipt,
+  facilitatorReasonFor,
+  PAYMENT_RECEIPT,
+  PAYMENT_RESPONSE,
+  signedKindOf,
+  X_PAYMENT_RESPONSE,
+  type Hex,
+  type PaymentFailure,
+  type SettleResponse,
+} from '@tollgate/protocol';
+
+import type { Purchase } from '../present/purchase.js';
+
+/** A settled payment. */
+export interface MadePayment {
+  /** Null where the charge was zero and nothing was settled. */
+  readonly txHash: Hex | null;
+  /** Undefined where the sender of the transaction is no longer known. */
+  readonly payer: Hex | undefined;
+  /** The charged amount of a metered payment; undefined for a fixed price. */
+  readonly amountBaseUnits?: string | undefined;
+}
+
+/** The receipt headers in the client's protocol; none in the documented (transaction-hash) form. */
+export function createSettlementHeaders(
+  { form, network }: Purchase,
+  { txHash, payer, amountBaseUnits }: MadePayment,
+  { status, nowMs }: { readonly status: number; readonly nowMs: number },
+): [string, string][] {
+  const response = {
+    success: true,
+    transaction: txHash ?? '',
+    network,
+    ...(payer === undefined ? {} : { payer }),
+    ...(amountBaseUnits === undefined ? {} : { amount: amountBaseUnits }),
+  };
+  switch (form) {
+    case 'documented':
+      return [];
+    case 'v1':
+      return [[X_PAYMENT_RESPONSE, encode(response)]];
+    case 'v2':
+      return [[PAYMENT_RESPONSE, encode(response)]];
+    case 'mpp':
+      // MPP sends a receipt only with a successful response.
+      return status < 400 && txHash !== null
+        ? [[PAYMENT_RECEIPT, encodePaymentReceipt({ txHash, settledAtMs: nowMs })]]
+        : [];
+  }
+}
+
+/** The same for a payment whose settlement failed. */
+export function createFailureHeaders(
+  { form, network, instrument }: Purchase,
+  failure: PaymentFailure,
+): [string, string][] {
+  if (form !== 'v1' && form !== 'v2') return [];
+  const kind = instrument.kind === 'transaction' ? undefined : signedKindOf(instrument);
+  const errorReason = facilitatorReasonFor(failure, form === 'v1' ? 1 : 2, kind);
+  const response = encode({ success: false, errorReason, transaction: '', network });
+  return [[form === 'v1' ? X_PAYMENT_RESPONSE : PAYMENT_RESPONSE, response]];
+}
+
+function encode(response: SettleResponse): string {
+  return encodeJsonHeader(response);
+}
+
+/** The stored facts of a payment from which its receipt can be sent again. */
+export interface KeptReceipt {
+  /** Null where the charge was zero. */
+  readonly txHash: Hex | null;
+  /** The charged amount of a metered payment; undefined for a fixed price. */
+  readonly amountBaseUnits?: string | undefined;
+}
+
+const TEXT = /^([\w-]{43})?(?: (\d{1,78}))?$/;
+
+/** Takes 43 characters, plus those of a metered amount: the ledger stores one receipt for each of many payments. */
+export function encodeReceipt({ txHash, amountBaseUnits }: KeptReceipt): string {
+  const hash = txHash === null ? '' : Buffer.from(txHash.slice(2), 'hex').toString('base64url');
+  return amountBaseUnits === undefined ? hash : `${hash} ${amountBaseUnits}`;
+}
+
+/** The inverse of `encodeReceipt`; null for text in another format. */
+export function decodeReceipt(text: string): KeptReceipt | null {
+  const [match, hash, amountBaseUnits] = TEXT.exec(text) ?? [];
+  if (match === undefined) return null;
+  const txHash: Hex | null = hash === undefined ? null : `0x${Buffer.from(hash, 'base64url').toString('hex')}`;
+  return { txHash, ...(amountBaseUnits === undefined ? {} : { amountBaseUnits }) };
+}

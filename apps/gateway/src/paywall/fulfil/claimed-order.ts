@@ -1,0 +1,221 @@
+import type { Readable } from 'node:stream';
+
+import type { PaymentTrial, SettlementResult } from '@tollgate/common';
+import { crashPoint } from '@tollgate/journal';
+import type { Lease, Ledger } from '@tollgate/ledger';
+import type { ClaimedPurchase, FailureCause, Fulfilment, ReleaseTerms, Unsettled } from '@tollgate/middleware/purchase';
+import type { Hex } from '@tollgate/protocol';
+import { StoreError } from '@tollgate/redis';
+
+import { isMetered, type SignedPayments } from '../../signed-payments/signed-payments.js';
+import {
+  answerForeignChallenge,
+  answerSettling,
+  answerTakenOver,
+  answerUnavailable,
+  answerUpstreamError,
+  type OrderAnswer,
+} from '../answer/answer.js';
+import { keepHeaders } from '../answer/answer-headers.js';
+import {
+  createFailureHeaders,
+  createSettlementHeaders,
+  encodeReceipt,
+  type MadePayment,
+} from '../answer/settlement-headers.js';
+import type { Order } from '../present/order.js';
+import type { Revisits } from '../revisits/revisits.js';
+import { readBody } from '../route/answer-body.js';
+import { UpstreamError, type ProducedAnswer } from '../route/paid-route.js';
+import type { PaymentIdentifiers } from '../verify/payment-identifiers.js';
+import { createSignedQuestion, type QuestionTerms } from '../verify/verify-questions.js';
+import { parseCharge } from './metering.js';
+import { createResourceRequest } from './resource-request.js';
+
+/** A payment claimed for this order. */
+export interface OrderClaim {
+  readonly lease: Lease;
+  readonly payer: Hex;
+  /** Null for a signed payment that has yet to be settled. */
+  readonly txHash: Hex | null;
+  /** The amount that transaction transferred, where it may be less than the price. */
+  readonly amountBaseUnits?: string;
+  /** The result of the simulated settlement at the time of the claim. */
+  readonly trial?: PaymentTrial;
+  /** An earlier request already used the payer's identifier for this payment, and may have settled it. */
+  readonly isNamedBefore?: boolean;
+}
+
+export interface ClaimedOrderParts {
+  readonly ledger: Ledger;
+  readonly terms: QuestionTerms;
+  readonly signedPayments: SignedPayments;
+  readonly identifiers: PaymentIdentifiers;
+  readonly revisits: Revisits;
+  readonly reportFailure: (error: unknown, order: Order) => void;
+  readonly assetDecimals: number;
+  readonly maxStoredAnswerBytes: number;
+}
+
+type MadeResult = { readonly outcome: 'settled' } & MadePayment;
+export type OrderResult = MadeResult | Unsettled<SettlementResult>;
+
+/** An order whose payment is claimed: sells the resource of a paid route, with the ledger as store. */
+export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult> {
+  readonly leaseMs: number;
+  readonly payer: Hex;
+  readonly settled: MadeResult | null;
+  readonly mayBeSettled: boolean;
+  readonly settles: 'before' | 'after';
+  readonly recordsSettlement: boolean;
+  readonly #isMetered: boolean;
+  #body: Buffer | Readable | null = null;
+  #headers: [string, string][] = [];
+
+  constructor(
+    private readonly parts: ClaimedOrderParts,
+    private readonly order: Order,
+    private readonly claim: OrderClaim,
+  ) {
+    const { instrument, endpoint } = order.purchase;
+    const { txHash, payer, amountBaseUnits, isNamedBefore = false } = claim;
+    this.leaseMs = parts.terms.leaseMs;
+    this.payer = payer;
+    this.#isMetered = this.recordsSettlement = isMetered(instrument);
+    this.settles = endpoint.route.settle;
+    this.settled =
+      txHash === null ? null : { outcome: 'settled', txHash, payer, ...(this.#isMetered && { amountBaseUnits }) };
+    this.mayBeSettled = txHash !== null || isNamedBefore;
+  }
+
+  renew(): Promise<boolean> {
+    return this.parts.ledger.renew(this.claim.lease, this.leaseMs);
+  }
+
+  /** Reads the body of a stored answer to its end, so that nothing is settled for one that breaks off. */
+  async produce(settled: MadeResult | null, signal: AbortSignal): Promise<ProducedAnswer> {
+    const { route } = this.order.purchase.endpoint;
+    const grounds = { payment: this.claim.lease.id, txHash: settled?.txHash ?? null, signal };
+    const produced = await route.resource.produce(createResourceRequest(this.order, grounds));
+    const isStored = route.answer === 'stored' && this.isCharged(produced);
+    this.#body = await readBody(produced.body, isStored ? this.parts.maxStoredAnswerBytes : 0);
+    return produced;
+  }
+
+  /** A 402 from the resource is not a usable response, so it is never charged. */
+  isCharged({ status }: ProducedAnswer): boolean {
+    return status !== 402 && status < (this.order.purchase.endpoint.route.chargeOn === '<400' ? 400 : 500);
+  }
+
+  /** @throws UpstreamError `mischarged` */
+  amountOf(produced: ProducedAnswer | null): bigint {
+    const { priceBaseUnits } = this.order.purchase;
+    if (!this.#isMetered) return priceBaseUnits;
+    const { assetDecimals } = this.parts;
+    return parseCharge(produced?.charge, { maximumBaseUnits: priceBaseUnits, assetDecimals });
+  }
+
+  /** A metered amount is fixed before it is submitted: a retry settles the same one. */
+  recordSettlement(amountBaseUnits: bigint): Promise<bigint | null> {
+    return this.parts.ledger.fixAmount(this.claim.lease, amountBaseUnits);
+  }
+
+  async settle(amountBaseUnits: bigint): Promise<OrderResult> {
+    const { signedPayments, terms } = this.parts;
+    const { payer, trial } = this.claim;
+    const { instrument } = this.order.purchase;
+    // A transaction paid before it was presented: its claim names it, and it is never settled.
+    if (instrument.kind === 'transaction') return { outcome: 'unavailable', reason: 'nothing_to_settle' };
+    // An amount of zero is not settled: the response is free.
+    if (this.#isMetered && amountBaseUnits === 0n)
+      return { outcome: 'settled', txHash: null, payer, amountBaseUnits: '0' };
+    const question = createSignedQuestion(this.order, instrument, terms);
+    const amount = amountBaseUnits.toString();
+    if (this.#isMetered) return signedPayments.settle(question, amount);
+    const result = await signedPayments.settle(question, amount, trial);
+    return result.outcome === 'settled' ? { outcome: 'settled', txHash: result.txHash, payer: result.payer } : result;
+  }
+
+  async commit(produced: ProducedAnswer, made: MadePayment): Promise<boolean> {
+    crashPoint('S4');
+    const { purchase } = this.order;
+    const { answer, revisitSeconds = 0 } = purchase.endpoint.route;
+    // Before the commit, so that the payer can revisit even if this process ends before it responds.
+    if (revisitSeconds > 0 && made.payer !== undefined)
+      await this.parts.revisits.remember(made.payer, purchase, revisitSeconds);
+    const body = this.#body;
+    const { status } = produced;
+    const receipt = createSettlementHeaders(purchase, made, { status, nowMs: Date.now() });
+    this.#headers = [...keepHeaders(produced.headers), ...receipt];
+    const isStored = answer === 'stored' && Buffer.isBuffer(body) && body.length <= this.parts.maxStoredAnswerBytes;
+    // Kept in case the answer is not stored. A transaction needs no receipt: its proof names it.
+    const kept = purchase.instrument.kind === 'transaction' ? '' : encodeReceipt(made);
+    return this.parts.ledger.commit(this.claim.lease, isStored ? { status, headers: this.#headers, body } : null, kept);
+  }
+
+  async release({ mayBeSettled, ...terms }: ReleaseTerms): Promise<boolean> {
+    const { ledger, identifiers } = this.parts;
+    const { lease, payer } = this.claim;
+    const { paymentIdentifier: identifier } = this.order.purchase;
+    const released = await ledger.release(lease, terms);
+    // An identifier that could not be deleted expires.
+    if (identifier !== null && !mayBeSettled)
+      await identifiers.forget({ payer, identifier, lease }).catch(() => undefined);
+    return released;
+  }
+
+  reportFailure(error: unknown): FailureCause {
+    this.parts.reportFailure(error, this.order);
+    if (error instanceof StoreError) return 'store';
+    if (!(error instanceof UpstreamError)) return 'failed';
+    if (error.kind === 'refused') return 'unreached';
+    return error.kind === 'unknown' ? 'unknown' : 'failed';
+  }
+
+  /** The answer to the request, once the order has ended. */
+  toAnswer(end: Fulfilment<ProducedAnswer, OrderResult>): OrderAnswer {
+    const body = this.#body;
+    if (end.outcome === 'committed' && body !== null) {
+      const { txHash, amountBaseUnits } = end.settled;
+      const facts = { status: end.product.status, headers: this.#headers, txHash: txHash ?? undefined };
+      return { kind: 'resource', origin: 'paid', ...facts, body, amountBaseUnits };
+    }
+    if (end.outcome === 'released' && body !== null && end.product.status !== 402) {
+      const { status, headers } = end.product;
+      return { kind: 'resource', origin: 'released', status, headers: keepHeaders(headers), body };
+    }
+    if (body !== null && !Buffer.isBuffer(body)) body.destroy();
+    return this.#explain(end);
+  }
+
+  /** The answer without the resource's response. */
+  #explain(end: Fulfilment<ProducedAnswer, OrderResult>): OrderAnswer {
+    switch (end.outcome) {
+      case 'committed':
+      case 'released':
+        return answerForeignChallenge(true);
+      case 'failed':
+      case 'held':
+        return answerUpstreamError(end.error, end.outcome === 'failed');
+      case 'taken_over':
+        return answerTakenOver();
+      case 'store_unavailable':
+        return answerUnavailable();
+      case 'not_settled':
+        return this.#explainUnsettled(end.result);
+    }
+  }
+
+  #explainUnsettled(result: Unsettled<SettlementResult>): OrderAnswer {
+    switch (result.outcome) {
+      case 'failed': {
+        const { failure } = result;
+        return { kind: 'refused', failure, headers: createFailureHeaders(this.order.purchase, failure) };
+      }
+      case 'pending':
+        return answerSettling();
+      case 'unavailable':
+        return answerUnavailable(result.retryAfterMs);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+
+import type { PaymentId } from '@tollgate/ledger';
+
+import type { Order } from '../present/order.js';
+import { withoutPayment, type ResourceRequest } from '../route/paid-route.js';
+
+/** The payment under which a response is produced. */
+export interface Grounds {
+  readonly payment: PaymentId;
+  /** Null while the payment is not settled. */
+  readonly txHash: string | null;
+  readonly signal: AbortSignal;
+}
+
+export function createResourceRequest(order: Order, { payment, txHash, signal }: Grounds): ResourceRequest {
+  const { purchase, caller, params, body } = order;
+  const { method, path, query } = purchase;
+  return {
+    method,
+    path,
+    query,
+    params,
+    headers: withoutPayment(order.headers),
+    body,
+    idempotencyKey: nameAttempt(payment),
+    requestId: caller.requestId,
+    clientAddress: caller.clientAddress,
+    verification: txHash === null ? { isValid: true } : { isValid: true, txHash },
+    signal,
+  };
+}
+
+/** The same for every attempt with one payment; reveals nothing about the payment to the upstream. */
+function nameAttempt(payment: PaymentId): string {
+  const text = Object.values(payment).join('/').toLowerCase();
+  return `tollgate-${createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url')}`;
+}

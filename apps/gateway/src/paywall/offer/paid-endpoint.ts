@@ -1,0 +1,70 @@
+import { v1NetworkOf, type ReferenceTerms } from '@tollgate/protocol';
+
+import { PaidPath } from '../route/paid-path.js';
+import type { PaidRoute } from '../route/paid-route.js';
+import { ChallengeTemplate } from './challenge-template.js';
+import type { ChallengeWords } from './challenge-words.js';
+import { OfferTemplate } from './offer-template.js';
+
+/** A paid route prepared for requests: the constant parts of its challenges are rendered once. */
+export class PaidEndpoint {
+  readonly path: PaidPath;
+  readonly template: ChallengeTemplate;
+  /** Null where signed payments are not accepted. */
+  readonly offer: OfferTemplate | null;
+  /** Whether a payer may return without paying again. */
+  readonly isRevisited: boolean;
+  readonly #termsByMethod = new Map<string, ReferenceTerms>();
+  readonly #literalStart: string | null;
+
+  constructor(
+    readonly route: PaidRoute,
+    private readonly words: ChallengeWords,
+  ) {
+    const { payment, v1ClientsUrl, signedPayments, readRelayer } = words;
+    const {
+      chainId,
+      assetAddress: asset,
+      assetSymbol,
+      assetVersion,
+      assetDecimals,
+      payTo,
+      maxTimeoutSeconds,
+    } = payment;
+    const { priceBaseUnits, description, mimeType } = route;
+    const facts = { asset, assetVersion, payTo, maxTimeoutSeconds, priceBaseUnits, description, mimeType };
+    const { domainName: assetName } = payment;
+    this.path = PaidPath.parse(route.path);
+    this.template = new ChallengeTemplate(
+      v1ClientsUrl === null
+        ? { ...facts, network: payment.network, assetName: assetSymbol }
+        : { ...facts, network: v1NetworkOf(chainId) ?? payment.network, assetName },
+    );
+    const offered = { ...facts, chainId, assetName, assetDecimals, ...(route.isMetered === true && { readRelayer }) };
+    const isRevisited = (route.revisitSeconds ?? 0) > 0;
+    this.isRevisited = isRevisited;
+    this.offer = signedPayments ? new OfferTemplate({ ...offered, isRevisited }) : null;
+    this.#literalStart = this.path.literal === null ? null : this.#renderStart(this.path.literal);
+  }
+
+  renderStart(resource: string): string {
+    return this.#literalStart ?? this.#renderStart(resource);
+  }
+
+  /** The terms that a reference for this method and resource is bound to, whatever the form of its challenge. */
+  termsOf(method: string, resource: string): ReferenceTerms {
+    if (this.#literalStart === null) return this.#createTerms(method, resource);
+    let terms = this.#termsByMethod.get(method);
+    if (terms === undefined) this.#termsByMethod.set(method, (terms = this.#createTerms(method, resource)));
+    return terms;
+  }
+
+  #renderStart(resource: string): string {
+    return this.template.renderStart((this.words.v1ClientsUrl ?? '') + resource);
+  }
+
+  #createTerms(method: string, resource: string): ReferenceTerms {
+    const { assetAddress, payTo, network } = this.words.payment;
+    return { method, resource, asset: assetAddress, payTo, network };
+  }
+}

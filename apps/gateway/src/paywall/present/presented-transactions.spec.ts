@@ -1,0 +1,97 @@
+import { startRedis, type RedisServer } from '../../../../../devnet/redis.js';
+import {
+  createCredential,
+  createPayment,
+  presentV1,
+  presentV2,
+  readChallenge,
+  readHeader,
+} from '../../../test/present-payments.js';
+import {
+  answerJson,
+  createRoute,
+  createTxHash,
+  pay,
+  proofFor,
+  startGateway,
+  startLedgerVerifier,
+  type LedgerVerifier,
+  type RunningGateway,
+} from '../../../test/start-gateway.js';
+
+let redis: RedisServer;
+let verifier: LedgerVerifier;
+let gateway: RunningGateway;
+
+const routes = [createRoute(({ verification }) => answerJson(verification))];
+
+async function start(env: Record<string, string>): Promise<string> {
+  gateway = await startGateway(redis.url, routes, env);
+  return `${gateway.url}/api/weather`;
+}
+
+beforeAll(async () => {
+  redis = await startRedis();
+  verifier = await startLedgerVerifier(redis.url);
+});
+beforeEach(() => {
+  verifier.questions.length = 0;
+});
+afterEach(() => gateway.stop());
+afterAll(async () => {
+  await verifier.stop();
+  await redis.stop();
+});
+
+describe('a transaction sent by the payer', () => {
+  it('pays by x402 v2', async () => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const [txHash, challenge] = [createTxHash(), await readChallenge(url)];
+    const response = await fetch(url, { headers: presentV2(challenge, { txHash }) });
+    expect(await response.json()).toEqual({ isValid: true, txHash });
+    expect(readHeader(response, 'payment-response')).toMatchObject({ success: true, transaction: txHash });
+    expect(verifier.questions).toMatchObject([{ txHash, reference: { text: challenge.reference } }]);
+  });
+
+  it('pays by MPP', async () => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const [txHash, challenge] = [createTxHash(), await readChallenge(url)];
+    const Authorization = createCredential(challenge.authentication, { type: 'hash', hash: txHash });
+    const response = await fetch(url, { headers: { Authorization } });
+    expect(await response.json()).toEqual({ isValid: true, txHash });
+    expect(readHeader(response, 'payment-receipt')).toMatchObject({ status: 'success', reference: txHash });
+    expect(verifier.questions).toMatchObject([{ txHash, reference: { text: challenge.reference } }]);
+  });
+
+  it('pays in the documented form, without a receipt header', async () => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const response = await pay(url);
+    expect(response.status).toBe(200);
+    for (const name of ['x-payment-response', 'payment-response', 'payment-receipt']) {
+      expect(response.headers.get(name)).toBeNull();
+    }
+  });
+
+  it('may name either network if challenges are for x402 v1 clients', async () => {
+    const url = await start({ CHALLENGE_FORM: 'v1-clients', PUBLIC_URL: 'https://api.example' });
+    const statuses: number[] = [];
+    for (const network of ['chain-testnet', 'sei-testnet', 'eip155:1328']) {
+      const proof = JSON.parse(Buffer.from(proofFor(createTxHash()), 'base64').toString()) as object;
+      const header = Buffer.from(JSON.stringify({ ...proof, network })).toString('base64');
+      statuses.push((await fetch(url, { headers: { 'X-Payment': header } })).status);
+    }
+    expect(statuses).toEqual([200, 200, 402]);
+  });
+});
+
+describe('a gate that settles nothing', () => {
+  it('accepts no signed payment in any header', async () => {
+    const url = await start({});
+    const v1 = await fetch(url, { headers: presentV1(createPayment()) });
+    expect([v1.status, v1.headers.get('x-payment-failure')]).toEqual([402, 'malformed_proof']);
+    const others = { 'PAYMENT-SIGNATURE': 'x', Authorization: 'Payment x' };
+    const response = await fetch(url, { headers: others });
+    expect([response.status, response.headers.get('x-payment-failure')]).toEqual([402, null]);
+    expect((await pay(url, { headers: others })).status).toBe(200);
+  });
+});

@@ -1,0 +1,72 @@
+import {
+  NoReplyError,
+  QueueFullError,
+  VERIFY_CONTRACT_SIGNATURE,
+  type ContractSignatureVerdict,
+  type VerifyContractSignatureRequest,
+} from '@tollgate/common';
+import type { Hex, SignIn } from '@tollgate/protocol';
+import { hashMessage, recoverAddress } from 'viem';
+
+import { clientNetwork } from '../../server/client-network.js';
+import type { Verifiers } from '../../verifiers/agreeing-verifiers.js';
+
+export interface SignersParts {
+  readonly verifier: Verifiers;
+  readonly chainId: number;
+  readonly verifyDeadlineMs: number;
+  readonly verifyRetryMs: number;
+  /** The clock of the ledger's Redis. */
+  readonly nowMs: () => number;
+}
+
+/** The client of the request with the signature. */
+export interface SignerAsker {
+  readonly requestId: string;
+  readonly clientAddress: string;
+}
+
+/** It cannot be determined now whether a contract accepts a signature. */
+export class SignerUnknownError extends Error {
+  override readonly name = 'SignerUnknownError';
+}
+
+/** Verifies signatures: of an account by recovering its address (EIP-191), of a contract by calling it (EIP-1271). */
+export class Signers {
+  constructor(private readonly parts: SignersParts) {}
+
+  /** @throws SignerUnknownError */
+  async hasSigned(message: string, { address, signature }: SignIn, asker: SignerAsker): Promise<boolean> {
+    const hash = hashMessage(message);
+    if ((await recoverAccount(hash, signature)) === address.toLowerCase()) return true;
+    const verdict = await this.#ask({ hash, signature, signer: address, ...asker });
+    if (verdict.outcome === 'unavailable') throw new SignerUnknownError(verdict.reason);
+    return verdict.outcome === 'signed';
+  }
+
+  async #ask(asked: Omit<VerifyContractSignatureRequest, 'deadlineMs' | 'chainId'>): Promise<ContractSignatureVerdict> {
+    const { verifier, chainId, verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
+    const clientAddress = clientNetwork(asked.clientAddress);
+    const request = { ...asked, clientAddress, chainId, deadlineMs: nowMs() + timeoutMs };
+    try {
+      return await verifier.ask(VERIFY_CONTRACT_SIGNATURE, request, {
+        timeoutMs,
+        retryAfterMs,
+        requestId: asked.requestId,
+      });
+    } catch (error) {
+      const isAway = error instanceof QueueFullError || error instanceof NoReplyError;
+      return { outcome: 'unavailable', reason: isAway ? error.code : String(error) };
+    }
+  }
+}
+
+/** The signer's address in lower case; null for a value that is not the signature of an account. */
+async function recoverAccount(hash: Hex, signature: Hex): Promise<string | null> {
+  try {
+    return (await recoverAddress({ hash, signature })).toLowerCase();
+  } catch {
+    // The signature has another length or is not a point of the curve.
+    return null;
+  }
+}

@@ -1,0 +1,67 @@
+import type { SignedPaymentTerms, VerifyPaymentRequest } from '@tollgate/common';
+import { createOwner, signedPaymentId, type EntryId } from '@tollgate/ledger';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
+
+import { clientNetwork } from '../../server/client-network.js';
+import type { SignedPaymentQuestion } from '../../signed-payments/signed-payments.js';
+import type { Order } from '../present/order.js';
+import type { TransactionInstrument } from '../present/presented-payment.js';
+import type { Purchase } from '../present/purchase.js';
+
+/** The terms that every payment must meet. */
+export interface QuestionTerms {
+  readonly network: string;
+  readonly chainId: number;
+  readonly asset: Hex;
+  readonly payTo: Hex;
+  /** The same for signed payments. */
+  readonly signed: Omit<SignedPaymentTerms, 'priceBaseUnits'>;
+  readonly verifyDeadlineMs: number;
+  readonly verifyRetryMs: number;
+  readonly leaseMs: number;
+}
+
+/** The question about a transaction, which is verified and claimed in one step. */
+export function createTransactionQuestion(
+  { purchase, caller }: Order,
+  { txHash, signature }: TransactionInstrument,
+  terms: QuestionTerms,
+  nowMs: number,
+): VerifyPaymentRequest {
+  const { network, chainId, asset, payTo, verifyDeadlineMs, leaseMs } = terms;
+  const { reference, endpoint, retryKey } = purchase;
+  const { requestId, clientAddress, fingerprint } = caller;
+  return {
+    requestId,
+    owner: createOwner(),
+    deadlineMs: nowMs + verifyDeadlineMs,
+    network,
+    chainId,
+    asset,
+    payTo,
+    priceBaseUnits: endpoint.route.priceBaseUnits.toString(),
+    txHash: txHash.toLowerCase() as Hex,
+    ...(reference === null ? {} : { reference: { ...reference, priceBaseUnits: reference.priceBaseUnits.toString() } }),
+    ...(signature === undefined ? {} : { signature }),
+    fingerprint,
+    retryKey,
+    leaseMs,
+    clientAddress: clientNetwork(clientAddress),
+  };
+}
+
+/** The question about a signed payment, for the verifiers and the settlers. */
+export function createSignedQuestion(
+  { purchase, caller: { requestId, clientAddress } }: Order,
+  payment: SignedPayment,
+  { signed }: QuestionTerms,
+): SignedPaymentQuestion {
+  const terms = { ...signed, priceBaseUnits: purchase.priceBaseUnits.toString() };
+  return { requestId, clientAddress, payment, terms };
+}
+
+/** The ledger's key for the payment. */
+export function entryOf({ instrument }: Purchase, { chainId, signed }: QuestionTerms): EntryId {
+  if (instrument.kind !== 'transaction') return signedPaymentId(signed, instrument);
+  return { chainId, txHash: instrument.txHash.toLowerCase() as Hex };
+}

@@ -1,0 +1,47 @@
+import { ASSET, PAY_TO, VERSIONS } from '../../test/create-payment.js';
+import { startFacilitator, type ScriptedFacilitator } from '../../test/start-facilitator.js';
+import { PaymentGate, type Sale } from '../gate/gate.js';
+import { handleRequest } from './handle-request.js';
+
+describe('a request handler', () => {
+  let facilitator: ScriptedFacilitator;
+  let sale: Sale;
+
+  beforeAll(async () => {
+    facilitator = await startFacilitator();
+    sale = new PaymentGate({
+      ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
+      facilitator: { url: facilitator.url },
+    }).sell({ price: '0.001' });
+  });
+
+  afterAll(() => facilitator.stop());
+
+  // Prevents: cancelling one of two copies of a body waits until the other is read.
+  it('gets the whole of a body that is larger than the gate reads', async () => {
+    const chunks = Array.from({ length: 40 }, () => new Uint8Array(65_536));
+    const body = new ReadableStream({
+      pull: (controller) => {
+        const chunk = chunks.shift();
+        if (chunk) controller.enqueue(chunk);
+        else controller.close();
+      },
+    });
+    const init = { method: 'POST', headers: VERSIONS[1].pay(), body, duplex: 'half' as const };
+    const request = new Request('https://shop.example/goods', init);
+    const response = await handleRequest(
+      sale,
+      request,
+      async () => new Response(`of ${(await request.arrayBuffer()).byteLength} bytes`),
+    );
+    expect([response.status, await response.text()]).toEqual([200, 'of 2621440 bytes']);
+  });
+
+  // Prevents: a payment is settled for something that cannot be turned into a response any more.
+  it('is not paid if it returns no usable response', async () => {
+    facilitator.asked.length = 0;
+    const request = new Request('https://shop.example/goods', { headers: VERSIONS[1].pay() });
+    await expect(handleRequest(sale, request, () => Response.error())).rejects.toThrow('status 0');
+    expect(facilitator.asked.map(({ path }) => path)).toEqual(['/verify']);
+  });
+});

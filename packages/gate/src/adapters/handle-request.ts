@@ -1,0 +1,79 @@
+import type { Answer } from '../answer/answer.js';
+import type { Sale } from '../gate/gate.js';
+import { concatBytes } from '../present/digest.js';
+
+/** Limit of a request body that is read before the handler runs. */
+const MAX_BODY_BYTES = 1_048_576;
+
+/**
+ * Sells the response of `produce`, for servers that use `Request` and `Response`. The body is held back until the
+ * payment is settled. An error response (status 400 or above) is passed on without settlement.
+ * @throws what `produce` throws, and TypeError if it returns no usable response; then nothing is settled
+ */
+export async function handleRequest(
+  sale: Sale,
+  request: Request,
+  produce: () => Response | Promise<Response>,
+): Promise<Response> {
+  const { method, url, headers } = request;
+  const header = (name: string): string | undefined => headers.get(name) ?? undefined;
+  const admission = await sale.admit({ method, url, header, readBody: () => readBody(request) });
+  if ('answer' in admission) return toResponse(admission.answer);
+  const { paid } = admission;
+  try {
+    const response = await produce();
+    // The error response of a fetch, or an upgraded connection: neither can be recreated with a receipt.
+    if (response.status < 200) throw new TypeError(`A response with status ${response.status} cannot be sold.`);
+    // Nothing is settled for an error response, or if the client has disconnected.
+    if (response.status >= 400 || request.signal.aborted) return response;
+    const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
+    const answer = { status: response.status, headers: collectHeaders(response.headers), body };
+    const settlement = await paid.settle(answer, () => request.signal.aborted);
+    if ('answer' in settlement) return toResponse(settlement.answer);
+    return addHeaders(response, body, settlement.headers);
+  } finally {
+    await paid.end();
+  }
+}
+
+/** Reads a copy, so that the handler can still read the body; null if there is no body or it is too large. */
+async function readBody(request: Request): Promise<Uint8Array | null> {
+  if (request.body === null || request.bodyUsed) return null;
+  const reader = (request.clone().body as ReadableStream<Uint8Array>).getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    length += part.value.length;
+    if (length > MAX_BODY_BYTES) {
+      // Not awaited: it completes only when the handler's own copy does, which has not been read yet.
+      reader.cancel().catch(() => undefined);
+      return null;
+    }
+    chunks.push(part.value);
+  }
+  return concatBytes(chunks);
+}
+
+function collectHeaders(headers: Headers): Record<string, string | string[]> {
+  const cookies = headers.getSetCookie();
+  return { ...Object.fromEntries(headers), ...(cookies.length > 0 && { 'set-cookie': cookies }) };
+}
+
+function toResponse({ status, headers, body }: Answer): Response {
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  );
+  // Some statuses allow no body, not even an empty one.
+  return new Response(body.length === 0 ? null : body, { status, headers: entries });
+}
+
+function addHeaders(
+  response: Response,
+  body: Uint8Array<ArrayBuffer> | null,
+  added: Readonly<Record<string, string>>,
+): Response {
+  const { status, statusText } = response;
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(added)) headers.set(name, value);
+  return new Response(body, { status, statusText, headers });
+}

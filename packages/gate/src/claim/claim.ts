@@ -1,0 +1,125 @@
+import type { SettleResponse } from '@tollgate/protocol';
+
+import type { PackedAnswer } from '../answer/sold-answer.js';
+import type { PaymentStore } from '../stores/payment-store.js';
+import { ttlMsOf, type ClaimTimes, type ClaimRecord } from './payment-record.js';
+
+/**
+ * The exclusive right of one request, across all processes that share a store, to sell for a payment. Every step fails
+ * once another request has taken it over. The methods reject if the store is unavailable.
+ */
+export class Claim {
+  /** Serialises the writes, since each replaces the record that the previous one left. */
+  #lastWrite: Promise<unknown> = Promise.resolve();
+  #text: string | null;
+
+  constructor(
+    private readonly store: PaymentStore,
+    readonly name: string,
+    private record: ClaimRecord,
+    private readonly times: ClaimTimes,
+  ) {
+    this.#text = JSON.stringify(record);
+  }
+
+  get leaseMs(): number {
+    return this.times.leaseMs;
+  }
+
+  get idempotencyKey(): string {
+    return this.record.idempotencyKey;
+  }
+
+  /** Whether a repeat can prove that it comes from the payer, so that the response may be replayed to it. */
+  get isProven(): boolean {
+    return this.record.secret !== null;
+  }
+
+  /** The facilitator's settlement response, if the payment is known to be settled. */
+  get receipt(): SettleResponse | undefined {
+    return this.record.receipt;
+  }
+
+  /** Whether an earlier request may have settled the payment. */
+  get wasAsked(): boolean {
+    return this.record.state !== 'claimed';
+  }
+
+  /**
+   * Must be called before the facilitator is asked to settle. From then on the payment is settled only under this
+   * idempotency key, also by a request that takes over after a crash.
+   */
+  ask(): Promise<boolean> {
+    return this.#write(({ state, ...record }) => ({ ...record, state: state === 'settled' ? state : 'asked' }));
+  }
+
+  /** Records that the payment is settled, but its response was not delivered. */
+  settle(receipt: SettleResponse): Promise<boolean> {
+    return this.#write((record) => ({ ...record, state: 'settled', receipt, leasedUntilMs: 0 }));
+  }
+
+  /**
+   * Must be called before the first byte of the response is sent. False if another request has taken over the claim and
+   * will respond.
+   */
+  sell(answer: PackedAnswer | null): Promise<boolean> {
+    return this.#write(({ receipt: _, ...record }) => ({ ...record, state: 'sold', ...(answer && { answer }) }));
+  }
+
+  /**
+   * Deletes the record: the payment was not settled and this request will not settle it, so a repeat counts as a new
+   * attempt.
+   */
+  forget(): Promise<boolean> {
+    return this.#write(() => null);
+  }
+
+  /** Releases the claim. The record of a payment that may have been settled is kept. */
+  end(): Promise<boolean> {
+    return this.#write((record) => {
+      if (record.state === 'claimed') return null;
+      return record.state === 'sold' ? record : { ...record, leasedUntilMs: 0 };
+    });
+  }
+
+  async renew(): Promise<boolean> {
+    const { nowMs } = await this.store.read(this.name);
+    return this.#write((record) =>
+      record.state === 'sold' || record.leasedUntilMs === 0
+        ? record
+        : { ...record, leasedUntilMs: nowMs + this.times.leaseMs },
+    );
+  }
+
+  #write(change: (record: ClaimRecord) => ClaimRecord | null): Promise<boolean> {
+    const written = this.#lastWrite.then(async () => {
+      const record = change(this.record);
+      if (record === this.record) return true;
+      const text = record && JSON.stringify(record);
+      const ttlMs = record === null ? 0 : ttlMsOf(record, this.times);
+      const isWritten =
+        (await this.store.replace(this.name, this.#text, text, ttlMs)) ||
+        ((await this.#readOwn()) && (await this.store.replace(this.name, this.#text, text, ttlMs)));
+      if (!isWritten) return false;
+      // After the record is deleted, each later step fails, so that nothing is settled for it.
+      this.record = record ?? { ...this.record, state: 'claimed', leasedUntilMs: 0 };
+      this.#text = text;
+      return true;
+    });
+    this.#lastWrite = written.catch(() => undefined);
+    return written;
+  }
+
+  /**
+   * Whether this request still holds the claim although the write failed: the write may have succeeded and its reply
+   * been lost. A record of a possibly settled payment that the store lost can also be written again, since no other
+   * request can have taken it over.
+   */
+  async #readOwn(): Promise<boolean> {
+    const { value } = await this.store.read(this.name);
+    const { owner, state } = this.record;
+    if (value === null ? state === 'claimed' : (JSON.parse(value) as ClaimRecord).owner !== owner) return false;
+    this.#text = value;
+    return true;
+  }
+}

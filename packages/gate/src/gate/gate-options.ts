@@ -1,0 +1,68 @@
+import { isAddress, isHttpUrl, isRecord, PaymentError } from '@tollgate/protocol';
+
+import type { PaymentTerms } from '../offer/challenge.js';
+import type { PaymentStore } from '../stores/payment-store.js';
+import type { FacilitatorOptions } from '../verify/facilitator.js';
+
+export interface GateOptions extends PaymentTerms {
+  facilitator: FacilitatorOptions;
+  /** Stores payment records and sold responses; default: this process's memory. */
+  store?: PaymentStore;
+  /** How long a sold response can be replayed; default 86,400. */
+  keepSeconds?: number;
+  /** How long a payment stays claimed after its process has died; default 30. */
+  leaseSeconds?: number;
+  /** Largest body that is stored; larger responses are sold but not stored. Default 262,144. */
+  maxAnswerBytes?: number;
+  /** Origin of the resources in challenges, if it differs from that of the requests: behind a proxy. */
+  publicUrl?: string;
+  /**
+   * Called each time the facilitator or the store is unavailable (the client gets 503) or the facilitator refuses this
+   * server (500). Default: a warning, for refusals once a minute.
+   */
+  onTrouble?: (error: Error) => void;
+}
+
+/**
+ * Checks the options at run time, since an unset environment variable arrives as undefined whatever the types say.
+ * Reports every problem before anything is sold.
+ * @throws PaymentError `invalid_options`
+ */
+export function assertGateOptions(options: GateOptions): void {
+  const { payTo, chainId, store, ...given } = readRecord(options);
+  const [facilitator, asset] = [readRecord(given['facilitator']), readRecord(given['asset'])];
+  const problems = [
+    (typeof facilitator['url'] === 'string' && isHttpUrl(facilitator['url'])) ||
+      'facilitator.url is not an http or https URL',
+    isApiKey(facilitator['apiKey']) || 'facilitator.apiKey is not a text that fits into a header',
+    isAddress(payTo) || 'payTo is not an address',
+    isAddress(asset['address']) || 'asset.address is not an address',
+    typeof asset['name'] === 'string' || 'asset.name is not a text',
+    typeof asset['version'] === 'string' || 'asset.version is not a text',
+    isWhole(asset['decimals'], 0, 255) || 'asset.decimals is not a whole number from 0 to 255',
+    isWhole(chainId, 1, Number.MAX_SAFE_INTEGER) || 'chainId is not a whole number above 0',
+    store === undefined || isStore(readRecord(store)) || 'store lacks the methods read and replace',
+  ].filter((problem) => typeof problem === 'string');
+  if (problems.length === 0) return;
+  throw new PaymentError('invalid_options', `The gate options are invalid: ${problems.join('; ')}.`, {
+    hint: 'Check that the environment variables behind them are set.',
+    details: { problems },
+  });
+}
+
+function readRecord(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
+}
+
+/** Whether the key fits into a header; otherwise fetch would quote the key in its error. */
+function isApiKey(value: unknown): boolean {
+  return value === undefined || (typeof value === 'string' && /^[\x20-\x7e]*$/.test(value));
+}
+
+function isWhole(value: unknown, least: number, most: number): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most;
+}
+
+function isStore({ read, replace }: Record<string, unknown>): boolean {
+  return typeof read === 'function' && typeof replace === 'function';
+}

@@ -1,0 +1,143 @@
+import { DUPLICATE_SETTLEMENT, IDEMPOTENT_REPLAYED } from '@tollgate/protocol';
+
+import { createAnswer, createRefusedAnswer, createRetryAnswer, type Answer } from '../answer/answer.js';
+import { unpackAnswer, type PackedAnswer } from '../answer/sold-answer.js';
+import type { Claim } from '../claim/claim.js';
+import type { Look, PaymentClaims } from '../claim/payment-claims.js';
+import type { Showing } from '../claim/payment-record.js';
+import type { PaymentTerms } from '../offer/challenge.js';
+import { digest } from '../present/digest.js';
+import { amountOf, nameOf, type GateRequest, type GatePayment } from '../present/shown-payment.js';
+import type { PresentedPurchase, PurchaseEnd } from '../purchase/index.js';
+import { FacilitatorError } from '../verify/facilitator.js';
+import { GatedSale, type GatedSaleParts, type Product, type Result } from './gated-sale.js';
+
+export interface GatePurchaseParts extends Omit<GatedSaleParts, 'claim'> {
+  readonly claims: PaymentClaims;
+  readonly terms: PaymentTerms;
+  readonly request: GateRequest;
+  readonly shown: GatePayment;
+  /** The resource's URL with the query. */
+  readonly url: string;
+}
+
+type State =
+  | { readonly outcome: 'valid' }
+  | { readonly outcome: 'busy' | 'conflict' }
+  | { readonly outcome: 'claimed'; readonly claim: Claim }
+  | { readonly outcome: 'answered'; readonly packed: PackedAnswer | null }
+  | { readonly outcome: 'refused' | 'unavailable'; readonly answer: Answer };
+
+export type GateEnd = PurchaseEnd<State, Product, Result, Answer>;
+
+/** The purchase of one request: a facilitator verifies and settles, the gate's store claims. */
+export class GatePurchase implements PresentedPurchase<State, Product, Result, Answer> {
+  /** Resolves once the payment is claimed; until the handler's response is delivered, the purchase goes no further. */
+  readonly claimed: Promise<GatedSale>;
+  #onClaimed: (sale: GatedSale) => void = () => undefined;
+  #look: Look | null = null;
+
+  constructor(private readonly parts: GatePurchaseParts) {
+    this.claimed = new Promise((resolve) => (this.#onClaimed = resolve));
+  }
+
+  async find(): Promise<State | null> {
+    const { standing, record } = (this.#look = await this.parts.claims.look(await this.#show()));
+    switch (standing) {
+      case 'open':
+        return null;
+      case 'own':
+        return { outcome: 'valid' };
+      case 'busy':
+        return { outcome: 'busy' };
+      case 'other_request':
+        return { outcome: 'conflict' };
+      case 'answered':
+      case 'not_kept':
+        return { outcome: 'answered', packed: record?.answer ?? null };
+      case 'used':
+        return this.#refuse(DUPLICATE_SETTLEMENT);
+    }
+  }
+
+  async verify(): Promise<State> {
+    try {
+      const { isValid, invalidReason = 'unexpected_verify_error' } = await this.parts.facilitator.verify(
+        this.parts.question,
+      );
+      return isValid ? { outcome: 'valid' } : this.#refuse(invalidReason);
+    } catch (error) {
+      this.parts.onTrouble(error as Error);
+      // No settlement was requested, so the payer has lost nothing.
+      const isRefused = error instanceof FacilitatorError && error.isRefused;
+      const answer = isRefused ? createRefusedAnswer() : createRetryAnswer(503, 'facilitator_unavailable');
+      return { outcome: 'unavailable', answer };
+    }
+  }
+
+  async claim(): Promise<State> {
+    const claim = this.#look && (await this.parts.claims.claim(this.#look));
+    return claim === null ? { outcome: 'busy' } : { outcome: 'claimed', claim };
+  }
+
+  explain(error: unknown): State {
+    this.parts.onTrouble(error as Error);
+    return { outcome: 'unavailable', answer: createRetryAnswer(503, 'store_unavailable') };
+  }
+
+  fulfilment({ claim }: { readonly claim: Claim }): GatedSale {
+    const sale = new GatedSale({ ...this.parts, claim });
+    this.#onClaimed(sale);
+    return sale;
+  }
+
+  async readAnswer({ packed }: { readonly packed: PackedAnswer | null }): Promise<Answer | null> {
+    return packed && unpackAnswer(packed);
+  }
+
+  /** The answer that replaces the handler's response. */
+  answerTo(end: GateEnd): Answer {
+    switch (end.outcome) {
+      case 'refused':
+      case 'unavailable':
+        return end.answer;
+      case 'replayed':
+      case 'reproduced':
+        return { ...end.answer, headers: { ...end.answer.headers, [IDEMPOTENT_REPLAYED]: 'true' } };
+      case 'conflict':
+        return createAnswer(409, { error: 'payment_for_another_request' });
+      case 'gone':
+        return createAnswer(410, { error: 'answer_not_kept' });
+      case 'not_settled':
+        return end.result.answer;
+      case 'busy':
+      case 'committed':
+      case 'released':
+      case 'taken_over':
+        return createRetryAnswer(409, 'payment_in_progress');
+      case 'not_replayed':
+        this.parts.onTrouble(end.error as Error);
+        return createRetryAnswer(503, 'store_unavailable');
+      case 'failed':
+      case 'held':
+      case 'store_unavailable':
+        return createRetryAnswer(503, 'store_unavailable');
+    }
+  }
+
+  #refuse(reason: string): State {
+    return { outcome: 'refused', answer: this.parts.challenge.render(this.parts.resource, reason) };
+  }
+
+  async #show(): Promise<Showing> {
+    const { request, url, challenge, terms } = this.parts;
+    const { payment, secret } = this.parts.shown;
+    const body = (await request.readBody?.()) ?? '';
+    return {
+      name: nameOf(payment, terms.chainId, terms.asset.address),
+      request: await digest(request.method, url, body, JSON.stringify(payment)),
+      secret: secret === null ? null : await digest(secret),
+      isEnough: challenge.isMetBy(amountOf(payment)),
+    };
+  }
+}

@@ -1,0 +1,79 @@
+import type { Answer } from '../answer/answer.js';
+import { PaymentClaims } from '../claim/payment-claims.js';
+import { Challenge, type Offer } from '../offer/challenge.js';
+import { readPayment, type GateRequest } from '../present/shown-payment.js';
+import { sell } from '../purchase/index.js';
+import { MemoryStore } from '../stores/memory-store.js';
+import { Facilitator } from '../verify/facilitator.js';
+import { createTroubleLog } from '../verify/trouble-log.js';
+import { assertGateOptions, type GateOptions } from './gate-options.js';
+import { GatePurchase, type GatePurchaseParts } from './gate-purchase.js';
+import { PaidRequest } from './paid-request.js';
+
+export type Admission = { readonly answer: Answer } | { readonly paid: PaidRequest };
+
+/**
+ * Sells resources for signed payments that a facilitator verifies and settles. One gate serves all routes of a server.
+ */
+export class PaymentGate {
+  readonly #parts: SaleParts;
+
+  /** @throws PaymentError `invalid_options` listing every missing or invalid option */
+  constructor(private readonly options: GateOptions) {
+    assertGateOptions(options);
+    const { store = new MemoryStore(), keepSeconds = 86_400, leaseSeconds = 30, maxAnswerBytes = 262_144 } = options;
+    this.#parts = {
+      facilitator: new Facilitator(options.facilitator),
+      claims: new PaymentClaims(store, { keepMs: keepSeconds * 1000, leaseMs: leaseSeconds * 1000 }),
+      maxAnswerBytes,
+      terms: options,
+      publicUrl: options.publicUrl?.replace(/\/+$/, ''),
+      onTrouble: options.onTrouble ?? createTroubleLog(),
+    };
+  }
+
+  /** @throws PaymentError `invalid_amount` for a price that the asset cannot express */
+  sell(offer: Offer): Sale {
+    return new Sale(new Challenge(this.options, offer), this.#parts);
+  }
+}
+
+type SaleParts = Pick<GatePurchaseParts, 'facilitator' | 'claims' | 'maxAnswerBytes' | 'terms' | 'onTrouble'> & {
+  readonly publicUrl: string | undefined;
+};
+
+/** One offer of a gate. */
+export class Sale {
+  constructor(
+    private readonly challenge: Challenge,
+    private readonly parts: SaleParts,
+  ) {}
+
+  /** Admits a request with a valid payment, once at a time, and answers every other request. Never rejects. */
+  async admit(request: GateRequest): Promise<Admission> {
+    // The resource excludes the query, which may contain private data and is not part of what is sold.
+    const url = parseUrl(request.url);
+    const resource = `${this.parts.publicUrl ?? url.origin}${url.pathname}`;
+    const shown = readPayment(request);
+    if (shown === null) return { answer: this.challenge.render(resource) };
+    if ('reason' in shown) return { answer: this.challenge.render(resource, shown.reason) };
+    const { version, paymentPayload, reference } = shown;
+    const paymentRequirements = this.challenge.requirementFor(version, resource, reference);
+    if (paymentRequirements === null) return { answer: this.challenge.render(resource, 'invalid_network') };
+    const question = { x402Version: version, paymentPayload, paymentRequirements };
+    const { challenge } = this;
+    const purchase = new GatePurchase({
+      ...{ ...this.parts, challenge, question, request, shown, resource, url: `${resource}${url.search}` },
+    });
+    const end = sell(purchase);
+    const sale = await Promise.race([purchase.claimed, end.then(() => null)]);
+    return sale === null ? { answer: purchase.answerTo(await end) } : { paid: new PaidRequest(purchase, sale, end) };
+  }
+}
+
+/** Replaces an invalid Host by `localhost`: any client can send one, and it goes into the response. */
+function parseUrl(url: string): URL {
+  if (URL.canParse(url)) return new URL(url);
+  const [, path = ''] = /^[a-z]+:\/\/[^/]*(\/[^?#]*)?/i.exec(url) ?? [];
+  return new URL(`http://localhost${path}`);
+}
