@@ -11,18 +11,14 @@ export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | Problem
     if (answer.released) void reply.header(X_PAYMENT_RELEASED, 'true');
     return sendProblem(reply, answer.problem);
   }
-  return sendResource(reply, answer);
-}
-
-function sendResource(reply: FastifyReply, { origin, status, headers, body }: ResourceAnswer): FastifyReply {
+  const { origin, status, headers, body } = answer;
   void reply.code(status);
   for (const [name, value] of headers) {
     // Fastify appends only cookies; every other repeated header is joined as RFC 9110, 5.3 allows.
     const earlier = name.toLowerCase() === 'set-cookie' ? undefined : reply.getHeader(name);
     void reply.header(name, earlier === undefined ? value : `${String(earlier)}, ${value}`);
   }
-  const isReplay = origin === 'replayed' || origin === 'reproduced';
-  if (isReplay) void reply.header(IDEMPOTENT_REPLAYED, 'true');
+  if (origin === 'replayed' || origin === 'reproduced') void reply.header(IDEMPOTENT_REPLAYED, 'true');
   if (origin === 'released') void reply.header(X_PAYMENT_RELEASED, 'true');
   return reply
     .header('Cache-Control', origin === 'released' ? 'no-store' : privateCacheControl(headers))

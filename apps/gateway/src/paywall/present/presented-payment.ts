@@ -54,8 +54,13 @@ export interface AcceptedForms {
 /** @throws PaymentError with one of PAYMENT_FAILURES as its code */
 export function parsePresentedPayment({ name, value }: PaymentHeader, forms: AcceptedForms): ParsedPayment {
   switch (name) {
-    case X_PAYMENT:
-      return parseXPayment(value, forms);
+    case X_PAYMENT: {
+      const parse = forms.signedPayments ? parseProofOrSigned : parseProof;
+      const { network, payload } = parse(value, { network: forms.networks });
+      if ('kind' in payload) return { form: 'v1', network, instrument: payload };
+      const { reference } = payload;
+      return { form: 'documented', network, reference, instrument: toInstrument({ kind: 'transaction', payload }) };
+    }
     case PAYMENT_SIGNATURE: {
       const { accepted, payment, reference, paymentIdentifier } = parsePaymentSignature(value);
       const { network } = accepted;
@@ -69,14 +74,6 @@ export function parsePresentedPayment({ name, value }: PaymentHeader, forms: Acc
       return { ...presented, instrument: toInstrument(payment) };
     }
   }
-}
-
-function parseXPayment(value: string, { networks, signedPayments }: AcceptedForms): ParsedPayment {
-  const proof = (signedPayments ? parseProofOrSigned : parseProof)(value, { network: networks });
-  const { network, payload } = proof;
-  if ('kind' in payload) return { form: 'v1', network, instrument: payload };
-  const { reference } = payload;
-  return { form: 'documented', network, reference, instrument: toInstrument({ kind: 'transaction', payload }) };
 }
 
 function toInstrument(
