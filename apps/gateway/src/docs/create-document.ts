@@ -12,7 +12,7 @@ import { AGENT_TAG, API_KEY_SECURITY, FACILITATOR_TAG } from './openapi-parts.js
 import type { DocsParts } from './register-docs.js';
 import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './schemas.js';
 
-/** The OpenAPI document: the paid routes with their prices, and the routes that Nest finds in the controllers. */
+/** The OpenAPI document: the paid routes with their prices, the routes that Nest finds, the operational ones last. */
 export function createDocument({ app, routes, environment }: DocsParts): OpenAPIObject {
   const { server, payment, facilitator, challenge } = environment;
   const builder = new DocumentBuilder()
@@ -47,9 +47,11 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
     }
     if (route.answerSchema !== undefined) schemas[route.answerSchema.name] = route.answerSchema.schema;
   }
+  const operations = describeOperations(document.paths);
+  const found = Object.entries(document.paths).filter(([path]) => operations[path] === undefined);
   return {
     ...document,
-    paths: { ...paths, ...document.paths, ...describeOperations(document.paths) },
+    paths: { ...paths, ...Object.fromEntries(found), ...operations },
     components: { ...document.components, schemas: { ...document.components?.schemas, ...schemas } },
   };
 }
