@@ -11,7 +11,7 @@ import {
 import { LoggerModule } from 'nestjs-pino';
 
 import type { VerifierEnvironment } from './config/verifier.config.js';
-import { ConnectionsModule } from './connections/connections.module.js';
+import { VerifierConnectionsModule } from './connections/connections.module.js';
 import { VerifierConnections } from './connections/verifier-connections.js';
 import { AskersSettings } from './settings/askers-settings.js';
 import { TokenDecimals } from './settings/token-decimals.js';
@@ -39,7 +39,7 @@ export class VerifierModule implements BeforeApplicationShutdown {
       imports: [
         LoggerModule.forRoot(createLoggerParams({ service: 'verifier', log, secrets })),
         MetricsModule.forRoot({ service: 'verifier' }),
-        ConnectionsModule.forRoot(environment),
+        VerifierConnectionsModule.forRoot(environment),
         HealthModule.forRootAsync({
           inject: [VerifierConnections, TokenDecimals, AskersSettings],
           useFactory: createChecks,

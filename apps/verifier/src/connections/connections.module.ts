@@ -13,7 +13,7 @@ import { provideFrom, VerifierConnections } from './verifier-connections.js';
 
 /** The settings, connections and counters that both queues are served with. */
 @Module({})
-export class ConnectionsModule {
+export class VerifierConnectionsModule {
   static forRoot(environment: VerifierEnvironment): DynamicModule {
     const { payment, rules, signedPayments } = environment;
     const own = describeSettings({ payment, acceptance: rules, signedPayments });
@@ -36,6 +36,6 @@ export class ConnectionsModule {
         useFactory: (registry: Registry) => new AskersSettings({ own, registry }),
       },
     ];
-    return { module: ConnectionsModule, global: true, providers, exports: providers };
+    return { module: VerifierConnectionsModule, global: true, providers, exports: providers };
   }
 }
