@@ -28,7 +28,7 @@ export {
   type JobState,
   type OpenState,
 } from './jobs/agent-job.js';
-export { hashTokenDomain, hashTransferAuthorization, type TokenDomain } from './signed/authorization-hash.js';
+export { hashTokenDomain, hashTransferAuthorization } from './signed/authorization-hash.js';
 export { canonicalJson } from './wire/canonical-json.js';
 export { createChallenge, parseChallenge, type PaymentChallenge } from './challenge.js';
 export {
@@ -142,6 +142,7 @@ export {
   AUTHORIZATION_TYPES,
   createAuthorizationTypedData,
   createPermit2TypedData,
+  type TokenDomain,
   type TypedData,
   type TypedField,
 } from './signed/typed-data.js';

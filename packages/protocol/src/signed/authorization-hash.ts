@@ -1,15 +1,7 @@
 import type { Hex } from '../wire/hex.js';
 import { hashText, hashTypedData, hashWords, wordOfAddress, wordOfNumber } from './eip712-words.js';
 import type { TransferAuthorization } from './signed-payment.js';
-import { AUTHORIZATION_TYPES, renderTypes } from './typed-data.js';
-
-/** The EIP-712 domain of a token. */
-export interface TokenDomain {
-  name: string;
-  version: string;
-  chainId: number;
-  asset: Hex;
-}
+import { AUTHORIZATION_TYPES, renderTypes, type TokenDomain } from './typed-data.js';
 
 const DOMAIN_TYPE = hashText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)');
 const AUTHORIZATION_TYPE = hashText(renderTypes(AUTHORIZATION_TYPES));

@@ -1,7 +1,14 @@
 import type { Hex } from '../wire/hex.js';
-import type { TokenDomain } from './authorization-hash.js';
 import type { TransferAuthorization } from './signed-payment.js';
 import { PERMIT2_ADDRESS, type Permit2Transfer } from './signed-permit.js';
+
+/** The EIP-712 domain of a token. */
+export interface TokenDomain {
+  name: string;
+  version: string;
+  chainId: number;
+  asset: Hex;
+}
 
 export interface TypedField {
   name: string;
