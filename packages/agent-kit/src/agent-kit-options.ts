@@ -1,12 +1,12 @@
 import type { PaymentStore } from '@tollgate/client';
+import { isHttpUrl } from '@tollgate/protocol';
 
 import { AgentKitError } from './agent-kit-error.js';
 import { NETWORK_RETRY_DELAY_MS } from './execution/retry-network.js';
 import { CATALOG } from './operations/catalog.js';
 import type { Operation } from './operations/define/operation.js';
 import { EXECUTE_PLAN, namePlanTool } from './operations/define/plan-tool-names.js';
-import { parsePolicy } from './policy/parse-policy.js';
-import type { SpendingPolicy } from './policy/policy.js';
+import { parsePolicy, type SpendingPolicy } from './policy/policy.js';
 import type { Plugin } from './protocols/plugin.js';
 import type { ChainRegistry } from './registry/registry.js';
 import type { ListedToken } from './tokens/token.js';
@@ -53,18 +53,8 @@ export interface AgentKitOptions {
   explorerUrl?: string;
 }
 
-export interface ParsedOptions extends AgentKitOptions {
-  rpcUrl: string;
-  otherRpcUrls: readonly string[];
-  rpcBatchSize: number;
-  slippageBps: number;
-  networkRetryDelayMs: number;
-  rpcTimeoutMs: number;
-  executor: 'direct' | 'sign-only' | 'read-only';
-  fetch: typeof globalThis.fetch;
-  policy: SpendingPolicy;
-  plugins: readonly Plugin[];
-}
+export type ParsedOptions = AgentKitOptions &
+  Required<Omit<AgentKitOptions, 'tokens' | 'registry' | 'payments' | 'monitor' | 'explorerUrl'>>;
 
 const DEFAULT_SLIPPAGE_BPS = 100;
 const MAX_SLIPPAGE_BPS = 5_000;
@@ -83,15 +73,18 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
   const { policy, problems: problemsOfPolicy } = parsePolicy(options.policy ?? {}, listWriteNames(operations));
   const problems = [
     ...findBadUrls(rpcUrl, otherRpcUrls, options.explorerUrl),
-    ...(isWhole(rpcBatchSize, 1, MAX_BATCH_SIZE)
-      ? []
-      : [`rpcBatchSize must be a whole number from 1 to ${MAX_BATCH_SIZE}`]),
-    ...(['direct', 'sign-only', 'read-only'].includes(executor)
-      ? []
-      : ['executor must be one of direct, sign-only, read-only']),
-    ...(isWhole(slippageBps, 0, MAX_SLIPPAGE_BPS)
-      ? []
-      : [`the tolerance of swaps must be a whole number of basis points from 0 to ${MAX_SLIPPAGE_BPS}`]),
+    ...unless(
+      isWhole(rpcBatchSize, 1, MAX_BATCH_SIZE),
+      `rpcBatchSize must be a whole number from 1 to ${MAX_BATCH_SIZE}`,
+    ),
+    ...unless(
+      ['direct', 'sign-only', 'read-only'].includes(executor),
+      'executor must be one of direct, sign-only, read-only',
+    ),
+    ...unless(
+      isWhole(slippageBps, 0, MAX_SLIPPAGE_BPS),
+      `the tolerance of swaps must be a whole number of basis points from 0 to ${MAX_SLIPPAGE_BPS}`,
+    ),
     ...findBadTimes({ ...options, networkRetryDelayMs, rpcTimeoutMs }),
     ...findDoubles(operations).map((name) => `a plugin has an operation ${name}, which already exists`),
     ...problemsOfPolicy,
@@ -110,25 +103,26 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
 
 /** Values are left out, because an RPC URL may contain a key. */
 function findBadUrls(rpcUrl: string, others: readonly string[], explorerUrl: string | undefined): string[] {
-  const isWeb = (url: string) => /^https?:\/\//i.test(url) && URL.canParse(url);
   const problems: string[] = [];
   if (rpcUrl === '') problems.push('RPC_URL is missing: set the URL of a JSON-RPC endpoint');
-  else if (!isWeb(rpcUrl)) problems.push('RPC_URL is not an http or https URL');
-  if (!others.every(isWeb)) problems.push('one of the other RPC addresses is not an http or https URL');
-  if (explorerUrl !== undefined && !isWeb(explorerUrl)) problems.push('the explorer is not an http or https URL');
+  else if (!isHttpUrl(rpcUrl)) problems.push('RPC_URL is not an http or https URL');
+  if (!others.every(isHttpUrl)) problems.push('one of the other RPC addresses is not an http or https URL');
+  if (explorerUrl !== undefined && !isHttpUrl(explorerUrl)) problems.push('the explorer is not an http or https URL');
   return problems;
 }
 
 function findBadTimes({ networkRetryDelayMs, rpcTimeoutMs, monitor = {} }: AgentKitOptions): string[] {
   const { attempts = 1, intervalMs = 0 } = monitor;
   return [
-    ...(isWhole(networkRetryDelayMs, 0, MAX_WAIT_MS)
-      ? []
-      : ['the wait before a retry must be a number of milliseconds']),
-    ...(isWhole(rpcTimeoutMs, 1, MAX_WAIT_MS) ? [] : ['rpcTimeoutMs must be a number of milliseconds above 0']),
-    ...(isWhole(attempts, 1, MAX_WAIT_MS) ? [] : ['monitor.attempts must be a whole number above 0']),
-    ...(isWhole(intervalMs, 0, MAX_WAIT_MS) ? [] : ['monitor.intervalMs must be a number of milliseconds']),
+    ...unless(isWhole(networkRetryDelayMs, 0, MAX_WAIT_MS), 'the wait before a retry must be a number of milliseconds'),
+    ...unless(isWhole(rpcTimeoutMs, 1, MAX_WAIT_MS), 'rpcTimeoutMs must be a number of milliseconds above 0'),
+    ...unless(isWhole(attempts, 1, MAX_WAIT_MS), 'monitor.attempts must be a whole number above 0'),
+    ...unless(isWhole(intervalMs, 0, MAX_WAIT_MS), 'monitor.intervalMs must be a number of milliseconds'),
   ];
+}
+
+function unless(isFine: boolean, problem: string): string[] {
+  return isFine ? [] : [problem];
 }
 
 function isWhole(value: unknown, least: number, most: number): boolean {

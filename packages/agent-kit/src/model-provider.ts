@@ -1,3 +1,5 @@
+import { isHttpUrl } from '@tollgate/protocol';
+
 import { AgentKitError } from './agent-kit-error.js';
 
 /** The providers with a name; any other OpenAI-compatible one is given by its URL. */
@@ -19,7 +21,7 @@ export interface ModelProvider {
  */
 export function parseModelProvider(identifier: string): ModelProvider {
   const text = typeof identifier === 'string' ? identifier.trim() : '';
-  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return { provider: 'url', baseUrl: text, model: null };
+  if (isHttpUrl(text)) return { provider: 'url', baseUrl: text, model: null };
   const [name = '', ...rest] = text.split(':');
   const provider = MODEL_PROVIDERS.find((known) => known === name.toLowerCase());
   if (!provider) {

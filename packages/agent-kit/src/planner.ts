@@ -15,7 +15,7 @@ export type { SettledStep } from './plan/limit-gas.js';
 export type { Plan, PlanDraft, Step } from './plan/plan.js';
 export type { SpendingPolicy } from './policy/policy.js';
 export type { TokenLimit } from './policy/token-limits.js';
-export { isSameToken } from './tokens/is-same-token.js';
+export { isSameToken } from './tokens/token.js';
 export { showSymbol } from './tokens/show-token.js';
 export { NATIVE_TOKEN, type Token, type TokenAmount } from './tokens/token.js';
 export { cleanUntrusted, quoteUntrusted } from './tokens/untrusted-text.js';

@@ -1,14 +1,75 @@
-import { LeftError } from './read-settings.js';
-import type { SentTransactions } from './sent-transactions.js';
-import type { Terminal } from './terminal.js';
-import type { TurnControl } from './turn-control.js';
+import type { Hex } from 'viem';
 
-export interface ChatCommand {
+import type { Operation } from '../operations/define/operation.js';
+import type { EventHandler, EventName, SentTransaction } from '../transaction-events.js';
+import { LeftError } from './read-settings.js';
+import type { Terminal } from './terminal.js';
+
+/** The part of a kit that reports its transactions. */
+interface TransactionSource {
+  on<Name extends EventName>(name: Name, handler: EventHandler<Name>): unknown;
+}
+
+interface SentTransactions {
+  /** The transactions sent since `forget`, and whether each is known to be on the chain. */
+  list(): readonly { transaction: SentTransaction; isConfirmed: boolean }[];
+  forget(): void;
+}
+
+/** Records the transactions that the kit sends, and reports each as it happens. */
+export function watchTransactions(kit: TransactionSource, show: (line: string) => void): SentTransactions {
+  const sent = new Map<Hex, { transaction: SentTransaction; isConfirmed: boolean }>();
+  kit.on('transactionSubmitted', (transaction) => {
+    sent.set(transaction.hash, { transaction, isConfirmed: false });
+    show(`  sent ${transaction.hash}  ${transaction.label}`);
+  });
+  kit.on('transactionConfirmed', (transaction) => {
+    sent.set(transaction.hash, { transaction, isConfirmed: true });
+    show(`  confirmed ${transaction.hash}`);
+  });
+  kit.on('lowBalance', ({ balance }) =>
+    show(`  The native balance is low: ${balance}. Fees of the chain are paid from it.`),
+  );
+  return { list: () => [...sent.values()], forget: () => sent.clear() };
+}
+
+/** The running turn, if any, and whether a stop was requested. */
+export class TurnControl {
+  #turn: AbortController | null = null;
+
+  constructor(private readonly stop: AbortSignal) {
+    stop.addEventListener('abort', () => this.#turn?.abort());
+  }
+
+  get isRunning(): boolean {
+    return this.#turn !== null;
+  }
+
+  get isStopped(): boolean {
+    return this.#turn?.signal.aborted ?? this.stop.aborted;
+  }
+
+  begin(): AbortSignal {
+    this.#turn = new AbortController();
+    if (this.stop.aborted) this.#turn.abort();
+    return this.#turn.signal;
+  }
+
+  stopTurn(): void {
+    this.#turn?.abort();
+  }
+
+  end(): void {
+    this.#turn = null;
+  }
+}
+
+interface ChatCommand {
   about: string;
   run: () => void | Promise<void>;
 }
 
-export interface ChatSession {
+interface ChatSession {
   /** Answers one line on the terminal. Throws `LeftError` when the person typed `bye` at a question. */
   answer: (text: string, signal: AbortSignal) => Promise<void>;
   terminal: Terminal;
@@ -85,4 +146,37 @@ function describeStop(sent: SentTransactions): string {
     return `\n  ${hash}  ${label} (${isConfirmed ? 'confirmed' : 'confirmation unknown'})`;
   });
   return lines.length === 0 ? 'Stopped. Nothing was sent.' : `Stopped. Sent before that:${lines.join('')}`;
+}
+
+/** Runs a line that begins with a slash, without the model. The usage is in the guide. */
+export function createChatCommands(
+  operations: readonly Operation[],
+  terminal: Terminal,
+  guide: string,
+): Readonly<Record<string, ChatCommand>> {
+  const commands: Record<string, ChatCommand> = {
+    '/help': {
+      about: 'how to use this',
+      run: () => {
+        const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`);
+        terminal.print(
+          [
+            guide,
+            'Everything that would be sent is shown first. Ctrl-C stops an answer; bye, Ctrl-D or Ctrl-C at the prompt ends.',
+            ...lines,
+          ].join('\n'),
+        );
+      },
+    },
+    '/tools': {
+      about: 'the operations; * sends transactions',
+      run: () => {
+        const lines = operations.map(
+          ({ name, title, readOnly }) => `  ${readOnly ? ' ' : '*'} ${name.padEnd(24)} ${title}`,
+        );
+        terminal.print(lines.join('\n'));
+      },
+    },
+  };
+  return commands;
 }

@@ -1,10 +1,27 @@
 import { parseModelProvider } from '../model-provider.js';
-import { readKitSettings } from '../settings/read-kit-settings.js';
-import { readSetting } from '../settings/read-setting.js';
-import type { ModelChoice } from './models/model-choice.js';
-import { PROVIDERS } from './models/providers.js';
-import { UsageError } from './read-arguments.js';
+import { readKitSettings, readSetting } from '../settings/read-kit-settings.js';
+import { PROVIDERS, type ModelChoice } from './models/model-choice.js';
 import type { Question, Terminal } from './terminal.js';
+
+/** A required setting, or the answer to a question at the start, is missing or wrong. */
+export class UsageError extends Error {}
+
+export interface ChatArguments {
+  model: string | null;
+  yes: boolean;
+  readOnly: boolean;
+}
+
+const FOREIGN_SETTINGS = /^(LANGSMITH|LANGCHAIN|OPENAI|ANTHROPIC)_/;
+
+/**
+ * Drops the settings by which model clients would send a conversation elsewhere than to the chosen model: LangSmith's
+ * tracing and gateway, and the providers' own base addresses, headers and keys. They may be set for other programs, and
+ * a conversation holds addresses, balances and plans. The chat's own settings are `MODEL_*`.
+ */
+export function keepConversationLocal(environment: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(environment)) if (FOREIGN_SETTINGS.test(name)) delete environment[name];
+}
 
 /** The person left instead of answering. */
 export class LeftError extends Error {}

@@ -1,6 +1,4 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { createRpcTransport } from '@tollgate/client';
-import { createPublicClient } from 'viem';
 
 import { AgentKit } from '../agent-kit.js';
 import { AgentKitError } from '../agent-kit-error.js';
@@ -8,33 +6,29 @@ import type { AgentKitOptions } from '../agent-kit-options.js';
 import { loadPackages } from '../load-packages.js';
 import { parseModelProvider } from '../model-provider.js';
 import type { Plan } from '../plan/plan.js';
-import { findRegistry } from '../registry/find-registry.js';
-import type { ChainRegistry } from '../registry/registry.js';
 import { VERSION } from '../version.js';
-import { createChatCommands } from './chat-commands.js';
-import { runSession } from './chat-session.js';
+import { createChatCommands, runSession, TurnControl, watchTransactions } from './chat-session.js';
 import { completeLine, createCommandLine } from './commands/command-line.js';
 import { createCommands } from './commands/commands.js';
 import { confirmPlan } from './confirm-plan.js';
-import { keepConversationLocal } from './local-environment.js';
 import { createRemoteModel } from './models/create-remote-model.js';
 import { explainModelError } from './models/explain-model-error.js';
 import { describeModel, identifyModel, type ModelChoice } from './models/model-choice.js';
-import { UsageError, type ChatArguments } from './read-arguments.js';
 import {
+  keepConversationLocal,
   LeftError,
   readModel,
   readOptions,
   readPrivateKey,
   readWallet,
+  UsageError,
   wantsModel,
+  type ChatArguments,
   type WalletSettings,
 } from './read-settings.js';
-import { watchTransactions } from './sent-transactions.js';
 import { showTurn } from './show-turn.js';
 import { createSystemPrompt, type PromptFacts } from './system-prompt.js';
 import { openTerminal, type Terminal, type TerminalStreams } from './terminal.js';
-import { TurnControl } from './turn-control.js';
 
 /** Where the chat acts, when its caller has chosen it and no prompt is needed. */
 export interface ChatPlace extends WalletSettings {
@@ -145,8 +139,8 @@ async function converse({
   });
   // The first request to the chain, so that a wrong endpoint is reported here, and not in the first answer.
   const { balance, token } = await kit.read('getERC20Balance', {});
-  const chain = await readRegistry(wallet.rpcUrl);
-  const chainName = `${chain.name} (chain id ${chain.chainId})`;
+  const { chain, chainId, nativeToken } = await kit.read('getAccount', {});
+  const chainName = `${chain} (chain id ${chainId})`;
   terminal.print(
     [
       `  account  ${kit.address}  ${balance} ${token.ticker}`,
@@ -159,7 +153,7 @@ async function converse({
   );
   const turns = new TurnControl(options.stop);
   const confirm = (plan: Plan) => confirmPlan(plan, terminal, { ...args, isStopped: () => turns.isStopped });
-  const facts = { account: kit.address, chain: chainName, nativeSymbol: chain.native.symbol, resources };
+  const facts = { account: kit.address, chain: chainName, nativeSymbol: nativeToken, resources };
   const answer = model
     ? await createModelAnswer({ kit, model, confirm, terminal, facts: { ...facts, readOnly: args.readOnly } })
     : await createCommandAnswer({ kit, confirm, terminal, resources });
@@ -209,11 +203,6 @@ async function createCommandAnswer({
   const vocabulary = { commands, tokens: tokens.map(({ ticker }) => ticker), resources };
   parts.terminal.completeWith((line) => completeLine(line, vocabulary));
   return createCommandLine({ ...parts, vocabulary }).answer;
-}
-
-async function readRegistry(rpcUrl: string): Promise<ChainRegistry> {
-  const client = createPublicClient({ transport: createRpcTransport(rpcUrl, { timeout: 10_000 }) });
-  return findRegistry(client, await client.getChainId());
 }
 
 function describeWrites({ yes, readOnly }: ChatArguments, { isInteractive }: Terminal): string {

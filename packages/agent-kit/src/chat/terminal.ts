@@ -3,8 +3,6 @@ import { Writable } from 'node:stream';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 
-import { printableText } from './printable-text.js';
-
 export interface Question {
   /** Not shown while it is typed. */
   hidden?: boolean;
@@ -16,7 +14,7 @@ export interface Question {
   fresh?: boolean;
 }
 
-export type Style = 'dim' | 'green' | 'red' | 'yellow';
+type Style = 'dim' | 'green' | 'red' | 'yellow';
 
 /** Lines in, text out. Everything printed goes through `printableText`. */
 export interface Terminal {
@@ -154,4 +152,14 @@ function clearLine(readline: Interface): void {
   if (!readline.terminal) return;
   readline.write(null, { ctrl: true, name: 'e' });
   readline.write(null, { ctrl: true, name: 'u' });
+}
+
+// Everything that moves the cursor, changes colours, reverses the writing direction or hides: C0 but tab and newline, DEL,
+// C1, and the bidirectional and zero-width formats. Joiners stay: letters and emoji of many scripts need them.
+const UNPRINTABLE =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
+
+/** Makes text of a model or a chain safe for a terminal by dropping every character that is not printable. */
+function printableText(text: string): string {
+  return text.replace(UNPRINTABLE, '');
 }

@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 
-import type { ChatArguments } from '../chat/read-arguments.js';
+import type { ChatArguments } from '../chat/read-settings.js';
 import type { ChatOptions } from '../chat/run-chat.js';
 import { KIT_SETTINGS_USAGE } from '../settings/kit-settings-usage.js';
 

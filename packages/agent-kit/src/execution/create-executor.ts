@@ -1,7 +1,16 @@
+import { keccak256, type Hex } from 'viem';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import { assertNotExpired } from '../plan/assert-not-expired.js';
+import { gasLimitOf } from '../plan/limit-gas.js';
+import type { Plan } from '../plan/plan.js';
+import { settleApprovals } from '../plan/settle-approvals.js';
+import { simulateSteps } from '../plan/simulate-steps.js';
+import type { ToolResult } from '../tool-result.js';
 import { createDirectExecutor } from './direct-executor.js';
 import type { ExecutionContext, Executor } from './executor.js';
-import { readOnlyExecutor } from './read-only-executor.js';
-import { createSignOnlyExecutor } from './sign-only-executor.js';
+import { retryNetwork } from './retry-network.js';
+import { readFees } from './send-step.js';
 
 export function createExecutor({
   kind,
@@ -11,8 +20,43 @@ export function createExecutor({
     case 'direct':
       return createDirectExecutor(context);
     case 'sign-only':
-      return createSignOnlyExecutor(context);
+      return { execute: (plan) => context.lane.run(() => signPlan(context, plan)) };
     case 'read-only':
-      return readOnlyExecutor;
+      return {
+        execute: async ({ operation }) => {
+          throw new AgentKitError('READ_ONLY', `This kit only reads; ${operation} was planned and not sent.`);
+        },
+      };
   }
+}
+
+/**
+ * Signs every step with consecutive nonces and sends nothing: another program broadcasts the bytes, in order. They are
+ * worthless once the account sends something else, because it uses up their nonces. No allowance is revoked afterwards.
+ */
+async function signPlan(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
+  const { client, account, chainId, signer, lane } = context;
+  if (plan.payment) {
+    throw new AgentKitError('READ_ONLY', 'A payment is made and redeemed in one call; sign-only kits cannot pay.');
+  }
+  assertNotExpired(plan);
+  const prepare = async () => {
+    const steps = await settleApprovals(client, account, plan.steps);
+    const gas = await simulateSteps(client, account, steps);
+    const [fees, nonce] = await Promise.all([readFees(context), lane.readNextNonce(client, account)]);
+    return steps.map(({ to, data, value }, index) => {
+      return { to, data, value, ...fees, gas: gasLimitOf(gas?.[index]), nonce: nonce + index, chainId };
+    });
+  };
+  const transactions = await retryNetwork(prepare, context.networkRetryDelayMs);
+  const signedTransactions: Hex[] = [];
+  for (const transaction of transactions) signedTransactions.push(await signer.sign(transaction));
+  const main = signedTransactions.at(-1);
+  return {
+    ...plan.report,
+    status: 'signed',
+    ...(main ? { result: keccak256(main) } : {}),
+    transactions: [],
+    signedTransactions,
+  };
 }

@@ -4,7 +4,7 @@ import { createRevocation } from '../plan/create-steps.js';
 import type { Approval, Plan, Step } from '../plan/plan.js';
 import { settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';
-import { readAllowance } from '../tokens/read-allowance.js';
+import { readAllowance } from '../tokens/balance.js';
 import { showToken } from '../tokens/show-token.js';
 import type { ToolResult } from '../tool-result.js';
 import type { SentTransaction } from '../transaction-events.js';
@@ -97,7 +97,7 @@ class Execution {
       operation: this.#plan.operation,
       label: step.label,
       hash,
-      explorerUrl: explorerUrl === null ? null : createTransactionUrl(explorerUrl, hash),
+      explorerUrl: createTransactionUrl(explorerUrl, hash),
     });
     this.#sent.push(sent);
     this.#open = sent;

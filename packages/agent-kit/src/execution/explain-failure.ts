@@ -1,4 +1,4 @@
-import { findRefusal, readDetails } from '@tollgate/client';
+import { findRefusal, readDetails, readNoAnswer } from '@tollgate/client';
 import {
   BaseError,
   decodeErrorResult,
@@ -18,8 +18,7 @@ import {
 import { AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
 import type { StepFailures } from '../plan/plan.js';
 import { cleanUntrusted } from '../tokens/untrusted-text.js';
-import { explainNoAnswer, explainRefusedRequest } from './explain-no-answer.js';
-import { quoteReason } from './quote-reason.js';
+import { hideKeyWords, quoteReason } from './quote-reason.js';
 
 /** One sentence for each kind of refusal by a contract, with the documented keyword. */
 export const REFUSALS: Partial<Record<AgentKitErrorCode, string>> & Record<'REVERTED' | 'PROTOCOL_FAILED', string> = {
@@ -153,3 +152,30 @@ const TRANSPORT_ERRORS = [
 function isBusy({ code, details }: RpcRequestError): boolean {
   return code === -32005 || BUSY.test(details);
 }
+
+/**
+ * The outcome of a request is unknown. The message contains the RPC server's host, but not the rest of its URL, which
+ * may contain a key.
+ */
+function explainNoAnswer(error: BaseError): AgentKitError {
+  const busy = findRefusal(error);
+  if (busy) return create('The network did not answer', new URL(busy.url).host, `answers ${quote(readDetails(error))}`);
+  const failure = readNoAnswer(error);
+  if (failure) return create('The network did not answer', failure.host, failure.reason);
+  return new AgentKitError('NETWORK_ERROR', `The network did not answer: ${quote(error.shortMessage)}.`);
+}
+
+/** The RPC server refused the request, which has therefore ended. */
+function explainRefusedRequest(error: BaseError, refusal: RpcRequestError): AgentKitError {
+  return create('The network refused the request', new URL(refusal.url).host, `answers ${quote(readDetails(error))}`);
+}
+
+function create(what: string, host: string, reason: string): AgentKitError {
+  // A host may have any name, including the keyword of another error.
+  const shown = hideKeyWords(host, 'NETWORK_ERROR');
+  return new AgentKitError('NETWORK_ERROR', `${what}: the RPC server at ${shown} ${reason}.`, {
+    details: { rpcHost: shown },
+  });
+}
+
+const quote = (reason: string): string => quoteReason(reason, 'NETWORK_ERROR');

@@ -32,7 +32,7 @@ export async function monitorTransaction(
     await onMissing?.(attempt).catch(() => undefined);
     await sleep(intervalMs);
   }
-  const place = explorerUrl === null ? 'a block explorer' : createTransactionUrl(explorerUrl, hash);
+  const place = createTransactionUrl(explorerUrl, hash) ?? 'a block explorer';
   throw new AgentKitError(
     'TIMEOUT',
     `Transaction ${hash} timed out: no receipt after ${attempts} look-ups. It may still be mined; check ${place} manually.`,
@@ -45,10 +45,12 @@ export function isReceiptOf({ transactionHash, status }: TransactionReceipt, has
   return transactionHash?.toLowerCase() === hash.toLowerCase() && ['success', 'reverted'].includes(status);
 }
 
-export function createTransactionUrl(explorerUrl: string, hash: Hex): string {
-  return `${explorerUrl.replace(/\/+$/, '')}/tx/${hash}`;
+/** Null if the chain has no explorer. */
+export function createTransactionUrl(explorerUrl: string | null, hash: Hex): string | null {
+  return explorerUrl === null ? null : `${explorerUrl.replace(/\/+$/, '')}/tx/${hash}`;
 }
 
-export function createAddressUrl(explorerUrl: string, address: Address): string {
-  return `${explorerUrl.replace(/\/+$/, '')}/address/${address}`;
+/** Null if the chain has no explorer. */
+export function createAddressUrl(explorerUrl: string | null, address: Address): string | null {
+  return explorerUrl === null ? null : `${explorerUrl.replace(/\/+$/, '')}/address/${address}`;
 }

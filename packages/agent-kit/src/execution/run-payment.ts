@@ -15,7 +15,7 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
     operation: plan.operation,
     label: plan.summary,
     hash,
-    explorerUrl: explorerUrl === null ? null : createTransactionUrl(explorerUrl, hash),
+    explorerUrl: createTransactionUrl(explorerUrl, hash),
   });
   const outcome = await executePayment(plan, {
     ...payments,

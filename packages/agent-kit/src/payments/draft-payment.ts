@@ -5,7 +5,7 @@ import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
 import { AgentKitError } from '../agent-kit-error.js';
 import type { OperationContext } from '../operations/define/operation.js';
 import type { PlanDraft, Step } from '../plan/plan.js';
-import { assertBalance } from '../tokens/assert-balance.js';
+import { assertBalance } from '../tokens/balance.js';
 import { showAmount } from '../tokens/show-token.js';
 import type { TokenAmount } from '../tokens/token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';

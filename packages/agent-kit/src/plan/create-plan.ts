@@ -6,14 +6,13 @@ import { explainFailure } from '../execution/explain-failure.js';
 import { readFees, readPrice } from '../execution/send-step.js';
 import type { OperationContext, WriteOperation } from '../operations/define/operation.js';
 import { assertPolicy } from '../policy/assert-policy.js';
-import { listSpending } from '../policy/list-spending.js';
 import type { SpendingPolicy } from '../policy/policy.js';
+import { listSpending } from '../policy/spending.js';
 import type { TokenAmount } from '../tokens/token.js';
-import { createPreview } from './create-preview.js';
-import { createSummaryLine } from './create-summary-line.js';
 import { freezeCopy } from './freeze-copy.js';
 import type { Plan, PlanDraft, Step } from './plan.js';
 import { settleApprovals } from './settle-approvals.js';
+import { createPreview, createSummaryLine } from './show-plan.js';
 import { simulateSteps } from './simulate-steps.js';
 
 /** The specification warns below this native balance (section "Limits"): 0.01. */

@@ -3,8 +3,8 @@ import type { Address } from 'viem';
 
 import type { Token, TokenAmount } from '../tokens/token.js';
 import { cleanUntrusted } from '../tokens/untrusted-text.js';
-import { createSummaryLine } from './create-summary-line.js';
 import type { Plan } from './plan.js';
+import { createSummaryLine } from './show-plan.js';
 
 const USDC: Token = {
   address: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',

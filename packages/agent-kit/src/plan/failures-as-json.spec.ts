@@ -2,8 +2,7 @@ import { encodeErrorResult } from 'viem';
 
 import { explainReturnCode, explainRevert } from '../execution/explain-failure.js';
 import { marketFailures } from '../protocols/lending/compound-failures.js';
-import { perpsAbi } from '../protocols/perps/perps-abi.js';
-import { perpsFailures } from '../protocols/perps/perps-failures.js';
+import { perpsAbi, perpsFailures } from '../protocols/perps/perps-abi.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
 import { restoreFailures, storeFailures } from './failures-as-json.js';
 import type { StepFailures } from './plan.js';

@@ -1,7 +1,7 @@
 import type { Address, PublicClient } from 'viem';
 
 import { explainFailure } from '../execution/explain-failure.js';
-import { readAllowance } from '../tokens/read-allowance.js';
+import { readAllowance } from '../tokens/balance.js';
 import { createRevocation } from './create-steps.js';
 import type { Approval, Step } from './plan.js';
 

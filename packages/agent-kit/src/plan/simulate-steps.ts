@@ -2,7 +2,7 @@ import { BaseError, type Address, type Hex, type PublicClient } from 'viem';
 
 import type { AgentKitError } from '../agent-kit-error.js';
 import { explainFailure, explainRevert } from '../execution/explain-failure.js';
-import { findReportedFailure } from '../execution/find-reported-failure.js';
+import { findReportedFailure } from '../execution/read-outcome.js';
 import type { Step } from './plan.js';
 import { readNextBlock } from './read-next-block-time.js';
 

@@ -2,9 +2,8 @@ import { isAddressEqual, type Address } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
 import type { Plan } from '../plan/plan.js';
-import { isSameToken } from '../tokens/is-same-token.js';
 import { showAmount } from '../tokens/show-token.js';
-import type { TokenAmount } from '../tokens/token.js';
+import { isSameToken, type TokenAmount } from '../tokens/token.js';
 import type { SpendingPolicy } from './policy.js';
 import type { TokenLimits } from './token-limits.js';
 

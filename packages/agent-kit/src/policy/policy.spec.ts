@@ -7,9 +7,8 @@ import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep } from '../plan/create-steps.js';
 import type { PlanDraft } from '../plan/plan.js';
 import { NATIVE_TOKEN, type Token } from '../tokens/token.js';
-import { DailySpending } from './daily-spending.js';
-import { listSpending } from './list-spending.js';
 import type { SpendingPolicy } from './policy.js';
+import { DailySpending, listSpending } from './spending.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 const STRANGER = '0x000000000000000000000000000000000000bad1';

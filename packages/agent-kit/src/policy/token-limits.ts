@@ -1,9 +1,8 @@
 import { parseTokenAmount } from '@tollgate/protocol';
 
 import { AgentKitError } from '../agent-kit-error.js';
-import { isSameToken } from '../tokens/is-same-token.js';
 import type { TokenResolver } from '../tokens/resolve-token.js';
-import type { Token } from '../tokens/token.js';
+import { isSameToken, type Token } from '../tokens/token.js';
 import { quoteUntrusted } from '../tokens/untrusted-text.js';
 import type { SpendingPolicy } from './policy.js';
 

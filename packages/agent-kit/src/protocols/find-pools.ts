@@ -1,4 +1,4 @@
-import { isAddressEqual, zeroAddress, type Address, type PublicClient } from 'viem';
+import { getContract, isAddressEqual, zeroAddress, type Address, type PublicClient } from 'viem';
 
 import { factoryAbi, poolAbi } from './uniswap-v3-abi.js';
 
@@ -19,10 +19,9 @@ export async function findPools(
 ): Promise<(Hop & { liquidity: bigint })[]> {
   const pools = await Promise.all(
     feeTiers.map(async (fee) => {
-      const args = [from, to, fee] as const;
-      const pool = await client.readContract({ address: factory, abi: factoryAbi, functionName: 'getPool', args });
+      const pool = await getContract({ address: factory, abi: factoryAbi, client }).read.getPool([from, to, fee]);
       if (isAddressEqual(pool, zeroAddress)) return null;
-      const liquidity = await client.readContract({ address: pool, abi: poolAbi, functionName: 'liquidity' });
+      const liquidity = await getContract({ address: pool, abi: poolAbi, client }).read.liquidity();
       return liquidity === 0n ? null : { pool, tokenIn: from, tokenOut: to, fee, liquidity };
     }),
   );

@@ -1,8 +1,10 @@
 import type { Address, PublicClient } from 'viem';
+import type { z } from 'zod';
 
 import type { Approval, Fee, Step } from '../plan/plan.js';
 import type { TokenResolver } from '../tokens/resolve-token.js';
 import type { Token, TokenAmount } from '../tokens/token.js';
+import type { positionSchema, productSchema } from './perps/perps-schemas.js';
 
 /** What an adapter may access. Reading only: an adapter returns calls, it never sends. */
 export interface ProtocolEnvironment {
@@ -186,38 +188,8 @@ export interface StakingProtocol {
   readPosition(account: Address): Promise<StakingPosition>;
 }
 
-/**
- * All numbers as decimal text: prices in the quote asset, quantities in the base asset, fees and weights as fractions
- * of 1.
- */
-export interface PerpsProduct {
-  id: string;
-  symbol: string;
-  baseAsset: string;
-  quoteAsset: string;
-  active: boolean;
-  markPrice: string;
-  increment: string;
-  minQuantity: string;
-  maxQuantity: string;
-  makerFee: string;
-  takerFee: string;
-  initialWeight: string;
-  maintenanceWeight: string;
-}
-
-/** Amounts in whole units of the margin token. */
-export interface PerpsPosition {
-  product: string;
-  side: 'long' | 'short';
-  quantity: string;
-  entryPrice: string;
-  margin: string;
-  /** Negative for a loss. */
-  unrealizedPnl: string;
-  /** Null if no price can liquidate it. */
-  liquidationPrice: string | null;
-}
+export type PerpsProduct = z.output<typeof productSchema>;
+export type PerpsPosition = z.output<typeof positionSchema>;
 
 /** The worst acceptable price, as decimal text, and the cost of the trade at the current price. */
 export interface PerpsTerms {

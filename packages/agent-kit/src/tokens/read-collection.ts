@@ -1,4 +1,4 @@
-import { erc721Abi, getAddress, parseAbi, type Address, type PublicClient } from 'viem';
+import { erc721Abi, getAddress, getContract, parseAbi, type Address, type PublicClient } from 'viem';
 
 import { AgentKitError } from '../agent-kit-error.js';
 import { isNoAnswer } from '../execution/explain-failure.js';
@@ -33,12 +33,11 @@ export async function readCollection(client: PublicClient, text: string): Promis
 }
 
 async function readsAsCollection(client: PublicClient, address: Address): Promise<boolean> {
-  return client
-    .readContract({ address, abi: interfaceAbi, functionName: 'supportsInterface', args: [ERC721_INTERFACE] })
-    .catch((error: unknown) => {
-      if (isNoAnswer(error)) throw error;
-      return false;
-    });
+  const { read } = getContract({ address, abi: interfaceAbi, client });
+  return read.supportsInterface([ERC721_INTERFACE]).catch((error: unknown) => {
+    if (isNoAnswer(error)) throw error;
+    return false;
+  });
 }
 
 /** The owner of a token of the collection; null for a token that does not exist. */
@@ -47,8 +46,8 @@ export async function readOwner(
   { address }: Collection,
   tokenId: bigint,
 ): Promise<Address | null> {
-  return client
-    .readContract({ address, abi: erc721Abi, functionName: 'ownerOf', args: [tokenId] })
+  return getContract({ address, abi: erc721Abi, client })
+    .read.ownerOf([tokenId])
     .catch((error: unknown) => {
       if (isNoAnswer(error)) throw error;
       return null;

@@ -1,5 +1,6 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { getAddress, hexToBigInt, isAddressEqual, size, slice, toEventSelector, type Address, type Log } from 'viem';
+import { z } from 'zod';
 
 import { AgentKitError } from '../agent-kit-error.js';
 import type { OperationContext } from '../operations/define/operation.js';
@@ -15,15 +16,21 @@ export interface Transfer {
   tokenId?: bigint;
 }
 
-/** A transfer for display. `ticker` null: the contract reports no symbol, and the amount is in base units. */
-export interface NamedTransfer {
-  token: { ticker: string | null; address: Address; isListed: boolean };
-  amount?: string;
-  amountBaseUnits?: string;
-  tokenId?: string;
-  from: Address;
-  to: Address;
-}
+/** A transfer for display. */
+export const moveSchema = z.object({
+  token: z.object({
+    ticker: z.string().nullable().describe('Null if the contract reports no symbol'),
+    address: z.string(),
+    isListed: z.boolean().describe('False: the ticker comes from the contract itself, and may be false'),
+  }),
+  amount: z.string().optional().describe('Decimal amount in whole units'),
+  amountBaseUnits: z.string().optional().describe('Instead of amount, if the token reports no decimals'),
+  tokenId: z.string().optional().describe('Instead of an amount, for an ERC-721 token'),
+  from: z.string(),
+  to: z.string(),
+});
+
+type NamedTransfer = z.output<typeof moveSchema>;
 
 const TRANSFER_TOPIC = toEventSelector('Transfer(address,address,uint256)');
 

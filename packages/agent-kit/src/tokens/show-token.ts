@@ -3,9 +3,14 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import type { Token, TokenAmount } from './token.js';
 import { quoteUntrusted } from './untrusted-text.js';
 
+/** `1.5`. */
+export function formatAmount({ token, amountBaseUnits }: TokenAmount): string {
+  return formatTokenAmount(amountBaseUnits, token.decimals);
+}
+
 /** `1.5 USDC`. */
-export function showAmount({ token, amountBaseUnits }: TokenAmount): string {
-  return `${formatTokenAmount(amountBaseUnits, token.decimals)} ${showToken(token)}`;
+export function showAmount(amount: TokenAmount): string {
+  return `${formatAmount(amount)} ${showToken(amount.token)}`;
 }
 
 /** A token that is not listed is shown with its address, because its contract can choose any symbol. */

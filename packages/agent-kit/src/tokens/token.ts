@@ -1,4 +1,4 @@
-import type { Address } from 'viem';
+import { isAddressEqual, type Address } from 'viem';
 
 /** The address that all operations use for the native token (specification, section "Native token address"). */
 export const NATIVE_TOKEN = '0x0';
@@ -26,4 +26,10 @@ export interface ListedToken {
 export interface TokenAmount {
   token: Token;
   amountBaseUnits: bigint;
+}
+
+/** The native token's `0x0` is not an address, so viem's comparison refuses it. */
+export function isSameToken(one: Pick<Token, 'address'>, other: Pick<Token, 'address'>): boolean {
+  if (one.address === NATIVE_TOKEN || other.address === NATIVE_TOKEN) return one.address === other.address;
+  return isAddressEqual(one.address, other.address);
 }

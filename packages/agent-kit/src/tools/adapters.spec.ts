@@ -10,7 +10,7 @@ import { CATALOG } from '../operations/catalog.js';
 import { createAiSdkTools } from './ai-sdk.js';
 import { createLangChainTools } from './langchain.js';
 import { createMcpServer } from './mcp.js';
-import type { ToolOptions } from './operation-runner.js';
+import type { ToolOptions } from './run-operation.js';
 
 // The kit sends nothing to the chain until an operation runs.
 const kit = new AgentKit(`0x${'11'.repeat(32)}`, 'offline', {

@@ -2,8 +2,7 @@
 import type { Tool } from 'ai';
 
 import { listTools } from './list-tools.js';
-import type { OperationRunner, ToolOptions } from './operation-runner.js';
-import { isFailure, type OperationResult } from './run-operation.js';
+import { isFailure, type OperationResult, type OperationRunner, type ToolOptions } from './run-operation.js';
 
 export interface AiSdkToolOptions extends ToolOptions {
   /**

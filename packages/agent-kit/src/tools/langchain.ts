@@ -2,8 +2,7 @@ import { ToolMessage } from '@langchain/core/messages';
 import { tool, type StructuredToolInterface, type ToolRunnableConfig } from '@langchain/core/tools';
 
 import { listTools, type OfferedTool } from './list-tools.js';
-import type { OperationRunner, ToolOptions } from './operation-runner.js';
-import { isFailure } from './run-operation.js';
+import { isFailure, type OperationRunner, type ToolOptions } from './run-operation.js';
 
 export type LangChainToolOptions = ToolOptions;
 

@@ -1,13 +1,19 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { CallToolResult, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, RequestId, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 
 import { EXECUTE_PLAN, namePlanTool } from '../operations/define/plan-tool-names.js';
+import type { Plan } from '../plan/plan.js';
 import { VERSION } from '../version.js';
-import { confirmByElicitation, canElicit } from './confirm-by-elicitation.js';
 import { listTools, type OfferedTool } from './list-tools.js';
-import type { OperationRunner, ToolOptions } from './operation-runner.js';
-import { declined, isFailure, type OperationResult, type RunOptions } from './run-operation.js';
+import {
+  declined,
+  isFailure,
+  type OperationResult,
+  type OperationRunner,
+  type RunOptions,
+  type ToolOptions,
+} from './run-operation.js';
 
 export interface McpServerOptions extends ToolOptions {
   /**
@@ -73,4 +79,38 @@ function toCallResult(result: OperationResult): CallToolResult {
     structuredContent: result,
     isError: isFailure(result),
   };
+}
+
+type Server = McpServer['server'];
+
+// Longer than the lifetime of a plan: after a late answer the plan is reported as expired.
+const ANSWER_TIMEOUT_MS = 10 * 60_000;
+
+/** Whether the client can show a form to a person. */
+function canElicit(server: Server): boolean {
+  return server.getClientCapabilities()?.elicitation?.form !== undefined;
+}
+
+/** Shows the plan to the person at the client. Only an explicit yes counts; no answer, or an invalid one, is a no. */
+async function confirmByElicitation(
+  server: Server,
+  plan: Plan,
+  { signal, requestId }: { signal: AbortSignal; requestId: RequestId },
+): Promise<boolean> {
+  try {
+    const { action, content } = await server.elicitInput(
+      {
+        message: `${plan.preview}\n\nSend this?`,
+        requestedSchema: {
+          type: 'object',
+          properties: { confirm: { type: 'boolean', title: 'Send it', description: plan.summary } },
+          required: ['confirm'],
+        },
+      },
+      { signal, relatedRequestId: requestId, timeout: ANSWER_TIMEOUT_MS },
+    );
+    return action === 'accept' && content?.['confirm'] === true;
+  } catch {
+    return false;
+  }
 }

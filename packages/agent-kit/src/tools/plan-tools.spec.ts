@@ -8,10 +8,9 @@ import { HOSTILE_TEXT } from '../../test/hostile-operations.js';
 import type { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../agent-kit-options.js';
 import type { PlanDraft } from '../plan/plan.js';
-import { MOST_PLANS } from './kept-plans.js';
 import { listTools } from './list-tools.js';
-import type { OperationRunner } from './operation-runner.js';
-import type { OperationResult, RunOptions } from './run-operation.js';
+import { MOST_PLANS } from './plan-tools.js';
+import type { OperationResult, OperationRunner, RunOptions } from './run-operation.js';
 
 let chain: DevnetWithProtocols;
 let proxy: RpcProxy;

@@ -1,11 +1,10 @@
 import { AgentKitError } from '../../agent-kit-error.js';
 import type { Plan } from '../../plan/plan.js';
-import type { OperationRunner } from '../../tools/operation-runner.js';
-import { isFailure, runOperation, type OperationResult } from '../../tools/run-operation.js';
+import { isFailure, runOperation, type OperationResult, type OperationRunner } from '../../tools/run-operation.js';
 import { isFarewell } from '../chat-session.js';
 import { LeftError } from '../read-settings.js';
 import type { Terminal } from '../terminal.js';
-import { isSame, describeCommand, listCommands } from './find-command.js';
+import { describeCommand, isSame, listCommands } from './commands.js';
 import { listKnownTokens, parseLine, takeWord, type ParsedOrder, type Vocabulary } from './parse-line.js';
 import { summarise } from './summary.js';
 

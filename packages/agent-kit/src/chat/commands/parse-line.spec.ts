@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { CATALOG } from '../../operations/catalog.js';
 import { defineWrite } from '../../operations/define/operation.js';
 import { completeLine } from './command-line.js';
-import { createCommands } from './commands.js';
-import { listCommands } from './find-command.js';
+import { createCommands, listCommands } from './commands.js';
 import { parseLine, type Vocabulary } from './parse-line.js';
 
 const ADDRESS = '0x1111111111111111111111111111111111111111';

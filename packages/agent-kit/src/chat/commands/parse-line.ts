@@ -3,8 +3,16 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
 import { quoteUntrusted } from '../../tokens/untrusted-text.js';
-import { FLAG_ALIASES, UNIT, type Command, type Slot } from './commands.js';
-import { describeCommand, describeNearest, findCommand, isSame } from './find-command.js';
+import {
+  describeCommand,
+  describeNearest,
+  findCommand,
+  FLAG_ALIASES,
+  isSame,
+  UNIT,
+  type Command,
+  type Slot,
+} from './commands.js';
 
 /** The names that words may use on this chain. */
 export interface Vocabulary {

@@ -1,6 +1,6 @@
 import { quoteUntrusted } from '../../tokens/untrusted-text.js';
+import { ModelStreamError } from './assert-whole-stream.js';
 import { describeModel, type ModelChoice } from './model-choice.js';
-import { ModelStreamError } from './model-stream-error.js';
 
 const CONNECTION_CODES = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH'];
 

@@ -5,6 +5,7 @@ import type { PaymentLimits } from '../../payments/payment-limits.js';
 import type { PlanDraft } from '../../plan/plan.js';
 import type { ProtocolSet } from '../../protocols/protocol.js';
 import type { TokenResolver } from '../../tokens/resolve-token.js';
+import { WRITE_OPERATIONS } from './write-operations.js';
 
 /** What operations may access. Reading only: they cannot sign or send. */
 export interface OperationContext {
@@ -71,3 +72,18 @@ export function defineWrite<const Name extends string, Input extends InputSchema
 ): WriteOperation<Name, Input> {
   return { ...operation, readOnly: false };
 }
+
+type ListedName = Exclude<keyof typeof WRITE_OPERATIONS, 'payment'>;
+type ListedInput<Name extends ListedName> = (typeof WRITE_OPERATIONS)[Name]['input'];
+
+/** An operation of the kit's own list, by how it is planned. */
+export function defineListed<const Name extends ListedName>(
+  name: Name,
+  plan: WriteOperation<Name, ListedInput<Name>>['plan'],
+): WriteOperation<Name, ListedInput<Name>> {
+  const { title, description, input } = WRITE_OPERATIONS[name];
+  return defineWrite({ name, title, description, input, plan });
+}
+
+/** For drafts: an operation names what it moves, and nothing else. */
+export const MOVES_NOTHING = { spends: [], receives: [], recipients: [] } as const;

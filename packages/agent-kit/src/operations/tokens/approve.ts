@@ -1,48 +1,42 @@
-import { formatTokenAmount } from '@tollgate/protocol';
 import { erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import { encodeApproval } from '../../plan/create-steps.js';
 import type { Step } from '../../plan/plan.js';
+import { readAllowance } from '../../tokens/balance.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
-import { readAllowance } from '../../tokens/read-allowance.js';
-import { showAmount, showSymbol, showToken } from '../../tokens/show-token.js';
+import { formatAmount, showAmount, showSymbol, showToken } from '../../tokens/show-token.js';
 import type { Token, TokenAmount } from '../../tokens/token.js';
 import { ERC20_FAILURES } from '../../tokens/token-failures.js';
-import { defineWrite, type OperationContext } from '../define/operation.js';
-import { WRITE_OPERATIONS } from '../define/write-operations.js';
+import { defineListed, type OperationContext } from '../define/operation.js';
 
-export const approve = defineWrite({
-  name: 'approve',
-  ...WRITE_OPERATIONS.approve,
-  async plan(input, context) {
-    const spender = getAddress(input.spender);
-    const token = await context.tokens.resolve(input.token);
-    if (token.isNative) throw refuse(`${token.symbol} is the native token, which needs no approval.`, spender);
-    const amount = /[1-9]/.test(input.amount) ? parseAmount(input.amount, token) : { token, amountBaseUnits: 0n };
-    await assertLimited(context, amount, spender);
-    const isRevocation = amount.amountBaseUnits === 0n;
-    const label = isRevocation
-      ? `Take back the approval of ${showToken(token)} for ${spender}`
-      : `Let ${spender} take exactly ${showAmount(amount)}`;
-    const present = await readAllowance(context, { token, spender });
-    return {
-      summary: label,
-      steps: [
-        // Some tokens refuse to change an allowance that is not 0, and during a direct change a spender could take both
-        // amounts.
-        ...(present > 0n && !isRevocation
-          ? [createApproval(`Set the approval for ${spender} to 0 first`, token, spender, 0n)]
-          : []),
-        createApproval(label, token, spender, amount.amountBaseUnits),
-      ],
-      spends: isRevocation ? [] : [amount],
-      receives: [],
-      recipients: isRevocation ? [] : [spender],
-      warnings: isRevocation ? [] : await listWarnings(context, spender),
-      report: { amount: formatTokenAmount(amount.amountBaseUnits, token.decimals), token: token.symbol, spender },
-    };
-  },
+export const approve = defineListed('approve', async (input, context) => {
+  const spender = getAddress(input.spender);
+  const token = await context.tokens.resolve(input.token);
+  if (token.isNative) throw refuse(`${token.symbol} is the native token, which needs no approval.`, spender);
+  const amount = /[1-9]/.test(input.amount) ? parseAmount(input.amount, token) : { token, amountBaseUnits: 0n };
+  await assertLimited(context, amount, spender);
+  const isRevocation = amount.amountBaseUnits === 0n;
+  const label = isRevocation
+    ? `Take back the approval of ${showToken(token)} for ${spender}`
+    : `Let ${spender} take exactly ${showAmount(amount)}`;
+  const present = await readAllowance(context, { token, spender });
+  return {
+    summary: label,
+    steps: [
+      // Some tokens refuse to change an allowance that is not 0, and during a direct change a spender could take both
+      // amounts.
+      ...(present > 0n && !isRevocation
+        ? [createApproval(`Set the approval for ${spender} to 0 first`, token, spender, 0n)]
+        : []),
+      createApproval(label, token, spender, amount.amountBaseUnits),
+    ],
+    spends: isRevocation ? [] : [amount],
+    receives: [],
+    recipients: isRevocation ? [] : [spender],
+    warnings: isRevocation ? [] : await listWarnings(context, spender),
+    report: { amount: formatAmount(amount), token: token.symbol, spender },
+  };
 });
 
 function refuse(message: string, spender: Address): AgentKitError {

@@ -10,9 +10,7 @@ import { createContext } from '../../../test/create-context.js';
 import { explainFailure } from '../../execution/explain-failure.js';
 import { createTokenResolver } from '../../tokens/resolve-token.js';
 import type { OperationContext } from '../define/operation.js';
-import { getERC20Balance } from './get-erc20-balance.js';
-import { listTokens } from './list-tokens.js';
-import { resolveToken } from './resolve-token.js';
+import { getERC20Balance, listTokens, resolveToken } from './read-tokens.js';
 
 describe('getERC20Balance, resolveToken and listTokens', () => {
   let chain: DevnetWithProtocols;

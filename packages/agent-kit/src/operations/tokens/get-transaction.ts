@@ -12,26 +12,19 @@ import { AgentKitError } from '../../agent-kit-error.js';
 import { createTransactionUrl, isReceiptOf } from '../../execution/monitor-transaction.js';
 import { readFailure } from '../../execution/read-outcome.js';
 import { marketFailures } from '../../protocols/lending/compound-failures.js';
-import { findTransfers, nameTransfers, orderByAccount, type Transfer } from '../../tokens/read-transfers.js';
+import {
+  findTransfers,
+  moveSchema,
+  nameTransfers,
+  orderByAccount,
+  type Transfer,
+} from '../../tokens/read-transfers.js';
 import { NATIVE_TOKEN } from '../../tokens/token.js';
 import { transactionHashSchema } from '../define/input-schemas.js';
 import { defineRead, type OperationContext } from '../define/operation.js';
 
 // Each distinct token among these may cost a request to the chain.
 const MOST_MOVES = 30;
-
-const moveSchema = z.object({
-  token: z.object({
-    ticker: z.string().nullable().describe('Null if the contract reports no symbol'),
-    address: z.string(),
-    isListed: z.boolean().describe('False: the ticker comes from the contract itself, and may be false'),
-  }),
-  amount: z.string().optional().describe('Decimal amount in whole units'),
-  amountBaseUnits: z.string().optional().describe('Instead of amount, if the token reports no decimals'),
-  tokenId: z.string().optional().describe('Instead of an amount, for an ERC-721 token'),
-  from: z.string(),
-  to: z.string(),
-});
 
 export const getTransaction = defineRead({
   name: 'getTransaction',
@@ -69,7 +62,7 @@ export const getTransaction = defineRead({
     const to = transaction.to && getAddress(transaction.to);
     const seen = {
       transactionHash: hash,
-      explorerUrl: context.explorerUrl === null ? null : createTransactionUrl(context.explorerUrl, hash),
+      explorerUrl: createTransactionUrl(context.explorerUrl, hash),
       ...{ from, to, value: formatEther(value) },
     };
     if (receipt === null) return { status: 'pending' as const, ...seen, receipt, moved: [], isCut: false };

@@ -1,39 +1,33 @@
-import { formatTokenAmount } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import type { Step } from '../../plan/plan.js';
-import { assertBalance } from '../../tokens/assert-balance.js';
+import { assertBalance } from '../../tokens/balance.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { previewTransfer } from '../../tokens/preview-transfer.js';
-import { showAmount, showToken } from '../../tokens/show-token.js';
+import { formatAmount, showAmount, showToken } from '../../tokens/show-token.js';
 import { NATIVE_TOKEN, type TokenAmount } from '../../tokens/token.js';
 import { ERC20_FAILURES } from '../../tokens/token-failures.js';
-import { defineWrite, type OperationContext } from '../define/operation.js';
-import { WRITE_OPERATIONS } from '../define/write-operations.js';
+import { defineListed, type OperationContext } from '../define/operation.js';
 
-export const transfer = defineWrite({
-  name: 'transfer',
-  ...WRITE_OPERATIONS.transfer,
-  async plan(input, context) {
-    const to = getAddress(input.to);
-    const token = await context.tokens.resolve(input.token ?? NATIVE_TOKEN);
-    if (!token.isNative && isAddressEqual(to, token.address)) {
-      throw refuse(`${to} is the contract of ${showToken(token)} itself: tokens sent there are lost.`, to);
-    }
-    const amount = parseAmount(input.amount, token);
-    await assertBalance(context, amount);
-    const label = `Send ${showAmount(amount)} to ${to}`;
-    return {
-      summary: label,
-      steps: [{ label, ...createCall(amount, to) }],
-      spends: [amount],
-      receives: [],
-      recipients: [to],
-      warnings: await listWarnings(context, amount, to),
-      report: { amount: formatTokenAmount(amount.amountBaseUnits, token.decimals), token: token.symbol, to },
-    };
-  },
+export const transfer = defineListed('transfer', async (input, context) => {
+  const to = getAddress(input.to);
+  const token = await context.tokens.resolve(input.token ?? NATIVE_TOKEN);
+  if (!token.isNative && isAddressEqual(to, token.address)) {
+    throw refuse(`${to} is the contract of ${showToken(token)} itself: tokens sent there are lost.`, to);
+  }
+  const amount = parseAmount(input.amount, token);
+  await assertBalance(context, amount);
+  const label = `Send ${showAmount(amount)} to ${to}`;
+  return {
+    summary: label,
+    steps: [{ label, ...createCall(amount, to) }],
+    spends: [amount],
+    receives: [],
+    recipients: [to],
+    warnings: await listWarnings(context, amount, to),
+    report: { amount: formatAmount(amount), token: token.symbol, to },
+  };
 });
 
 function refuse(message: string, to: Address): AgentKitError {

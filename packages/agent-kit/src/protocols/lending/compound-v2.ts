@@ -1,5 +1,5 @@
 import { formatTokenAmount, MAX_UINT256 } from '@tollgate/protocol';
-import { encodeFunctionData, type Address, type Hex } from 'viem';
+import { encodeFunctionData, getContract, type Address, type Hex } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import type { Step } from '../../plan/plan.js';
@@ -11,8 +11,7 @@ import { suppliedBaseUnits } from './account-liquidity.js';
 import { assertCash, assertCollateralCovers, assertRedeemable } from './assert-lending-limits.js';
 import { comptrollerAbi, marketAbi, nativeMarketAbi } from './compound-abi.js';
 import { marketFailures } from './compound-failures.js';
-import { describeMarket, describePosition } from './describe-lending.js';
-import { readHoldings, type MarketHolding } from './read-holdings.js';
+import { describeMarket, describePosition, readHoldings, type MarketHolding } from './read-holdings.js';
 import { createMarketDirectory, type Market, type MarketDirectory } from './read-markets.js';
 
 export interface CompoundV2Options {
@@ -88,7 +87,7 @@ class CompoundV2 implements LendingProtocol {
     const amountBaseUnits = wanted === 'MAX' ? suppliedBaseUnits(holding) : wanted;
     assertRedeemable(holdings, holding, amountBaseUnits);
     const { market } = holding;
-    assertCash(holding, await this.readCash(market), amountBaseUnits);
+    assertCash(holding, await this.readMarket(market).getCash(), amountBaseUnits);
     const atLeast = { token: market.token, amountBaseUnits };
     const data =
       wanted === 'MAX'
@@ -102,7 +101,7 @@ class CompoundV2 implements LendingProtocol {
     const { holdings, holding } = await this.readAccount(amount.token, account);
     const { market } = holding;
     const collateral = assertCollateralCovers(holdings, holding, amount.amountBaseUnits);
-    assertCash(holding, await this.readCash(market), amount.amountBaseUnits);
+    assertCash(holding, await this.readMarket(market).getCash(), amount.amountBaseUnits);
     const data = encodeFunctionData({ abi: marketAbi, functionName: 'borrow', args: [amount.amountBaseUnits] });
     const symbols = collateral.map((entered) => entered.market.token.symbol).join(', ');
     return {
@@ -117,12 +116,7 @@ class CompoundV2 implements LendingProtocol {
 
   async createRepay(token: Token, wanted: bigint | 'MAX', account: Address) {
     const market = await this.markets.find(token.address);
-    const owed = await this.client.readContract({
-      address: market.address,
-      abi: marketAbi,
-      functionName: 'borrowBalanceCurrent',
-      args: [account],
-    });
+    const owed = await this.readMarket(market).borrowBalanceCurrent([account]);
     assertOwed(market, owed, wanted);
     const isAll = wanted === 'MAX';
     const atLeast = { token: market.token, amountBaseUnits: isAll ? owed : wanted };
@@ -152,8 +146,8 @@ class CompoundV2 implements LendingProtocol {
     return { holdings, holding };
   }
 
-  private readCash(market: Market): Promise<bigint> {
-    return this.client.readContract({ address: market.address, abi: marketAbi, functionName: 'getCash' });
+  private readMarket({ address }: Market) {
+    return getContract({ address, abi: marketAbi, client: this.client }).read;
   }
 
   private createEntry(market: Market): Step {

@@ -1,4 +1,10 @@
-import { BaseError, ContractFunctionRevertedError, ContractFunctionZeroDataError, type Address } from 'viem';
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  ContractFunctionZeroDataError,
+  getContract,
+  type Address,
+} from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import type { Token } from '../../tokens/token.js';
@@ -34,8 +40,7 @@ export function createMarketDirectory(
   const readMarket = async (address: Address): Promise<Market | null> => {
     if (natives.has(address.toLowerCase())) return { address, token: tokens.native };
     try {
-      const underlying = await client.readContract({ address, abi: marketAbi, functionName: 'underlying' });
-      const token = await tokens.resolve(underlying);
+      const token = await tokens.resolve(await getContract({ address, abi: marketAbi, client }).read.underlying());
       return { address, token: token.isListed ? token : { ...token, symbol: token.address } };
     } catch (error) {
       if (isWithoutToken(error)) return null;
@@ -44,11 +49,7 @@ export function createMarketDirectory(
   };
 
   const list = async (): Promise<readonly Market[]> => {
-    const addresses = await client.readContract({
-      address: comptroller,
-      abi: comptrollerAbi,
-      functionName: 'getAllMarkets',
-    });
+    const addresses = await getContract({ address: comptroller, abi: comptrollerAbi, client }).read.getAllMarkets();
     const markets = await Promise.all(
       addresses.map((address) => {
         const reading = known.get(address) ?? readMarket(address);

@@ -1,4 +1,4 @@
-import { encodeFunctionData, isAddressEqual, type Address, type Hex } from 'viem';
+import { encodeFunctionData, getContract, isAddressEqual, type Address, type Hex } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import { showSymbol } from '../../tokens/show-token.js';
@@ -31,10 +31,8 @@ export async function createAdd(
   const { recipient, slippageBps, deadlineSeconds } = request;
   const sides = sortSides(request.amounts, options.wrappedNative);
   const { pool, fee } = await findPool(request, sides, options, client);
-  const [[sqrtPriceX96], tickSpacing] = await Promise.all([
-    client.readContract({ address: pool, abi: poolAbi, functionName: 'slot0' }),
-    client.readContract({ address: pool, abi: poolAbi, functionName: 'tickSpacing' }),
-  ]);
+  const { read } = getContract({ address: pool, abi: poolAbi, client });
+  const [[sqrtPriceX96], tickSpacing] = await Promise.all([read.slot0(), read.tickSpacing()]);
   const offered = { amount0: sides[0].amountBaseUnits, amount1: sides[1].amountBaseUnits };
   const { amount0, amount1 } = fitToPrice(offered, sqrtPriceX96, tickSpacing);
   if (amount0 === 0n || amount1 === 0n) throw refuseTooSmall(sides);
@@ -97,11 +95,7 @@ async function findPool(
   { positionManager, feeTiers = FEE_TIERS }: UniswapV3LiquidityOptions,
   client: ProtocolEnvironment['client'],
 ): Promise<{ pool: Address; fee: number }> {
-  const factory = await client.readContract({
-    address: positionManager,
-    abi: positionManagerAbi,
-    functionName: 'factory',
-  });
+  const factory = await getContract({ address: positionManager, abi: positionManagerAbi, client }).read.factory();
   const tiers = fee === null ? feeTiers : [fee];
   const pools = await findPools(client, factory, { from: first.address, to: second.address, feeTiers: tiers });
   const [deepest] = pools.sort((a, b) => (a.liquidity < b.liquidity ? 1 : -1));

@@ -1,4 +1,4 @@
-import { encodeFunctionData, isAddressEqual, zeroAddress, type Address, type Hex } from 'viem';
+import { encodeFunctionData, getContract, isAddressEqual, zeroAddress, type Address, type Hex } from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import type { Token } from '../../tokens/token.js';
@@ -10,6 +10,7 @@ import type { PairAmounts } from './full-range.js';
 import {
   encodeCollect,
   encodeDecrease,
+  isNothing,
   POSITION_FAILURES,
   readPosition,
   tryRemoval,
@@ -82,21 +83,16 @@ async function assertOwner(
 ): Promise<void> {
   const details = { positionId: positionId.toString() };
   const suggestion = 'Use one of the positions that getLiquidityPositions lists.';
-  const owner = await client
-    .readContract({ address: positionManager, abi: positionManagerAbi, functionName: 'ownerOf', args: [positionId] })
-    .catch((error: unknown) => {
-      if (!isRevert(error)) throw error;
-      throw new AgentKitError('INVALID_INPUT', `There is no position ${positionId}.`, { details, suggestion });
-    });
+  const { read } = getContract({ address: positionManager, abi: positionManagerAbi, client });
+  const owner = await read.ownerOf([positionId]).catch((error: unknown) => {
+    if (!isRevert(error)) throw error;
+    throw new AgentKitError('INVALID_INPUT', `There is no position ${positionId}.`, { details, suggestion });
+  });
   if (isAddressEqual(owner, recipient)) return;
   throw new AgentKitError('INVALID_INPUT', `Position ${positionId} belongs to another account.`, {
     details,
     suggestion,
   });
-}
-
-function isNothing({ amount0, amount1 }: PairAmounts): boolean {
-  return amount0 === 0n && amount1 === 0n;
 }
 
 /** A removal of zero value cannot be protected by a minimum. */

@@ -1,6 +1,7 @@
 import {
   decodeAbiParameters,
   encodeFunctionData,
+  getContract,
   maxUint128,
   zeroAddress,
   type Address,
@@ -46,16 +47,18 @@ export const POSITION_FAILURES: StepFailures = {
   },
 };
 
+export const NOTHING: PairAmounts = { amount0: 0n, amount1: 0n };
+
+export function isNothing({ amount0, amount1 }: PairAmounts): boolean {
+  return amount0 === 0n && amount1 === 0n;
+}
+
 // A trial never reaches a block, so its deadline has no effect.
 const NO_DEADLINE = 2n ** 63n;
 
 export async function readPosition(client: PublicClient, manager: Address, positionId: bigint): Promise<Position> {
-  const [, , token0, token1, fee, , , liquidity, , , owed0, owed1] = await client.readContract({
-    address: manager,
-    abi: positionManagerAbi,
-    functionName: 'positions',
-    args: [positionId],
-  });
+  const { read } = getContract({ address: manager, abi: positionManagerAbi, client });
+  const [, , token0, token1, fee, , , liquidity, , , owed0, owed1] = await read.positions([positionId]);
   return { positionId, token0, token1, fee, liquidity, owed: { amount0: owed0, amount1: owed1 } };
 }
 
@@ -66,21 +69,12 @@ export async function tryRemoval(
   { position, owner, liquidity }: { position: Position; owner: Address; liquidity: bigint },
 ): Promise<PositionWorth> {
   const { positionId } = position;
-  const decrease = encodeDecrease({
-    positionId,
-    liquidity,
-    minimums: { amount0: 0n, amount1: 0n },
-    deadline: NO_DEADLINE,
-  });
+  const decrease = encodeDecrease({ positionId, liquidity, minimums: NOTHING, deadline: NO_DEADLINE });
   const collect = encodeCollect(positionId, zeroAddress);
-  const { result } = await client.simulateContract({
-    account: owner,
-    address: manager,
-    abi: positionManagerAbi,
-    functionName: 'multicall',
-    args: [liquidity === 0n ? [collect] : [decrease, collect]],
-  });
-  const principal = liquidity === 0n ? { amount0: 0n, amount1: 0n } : readAmounts(result[0]);
+  const calls = liquidity === 0n ? [collect] : [decrease, collect];
+  const { simulate } = getContract({ address: manager, abi: positionManagerAbi, client });
+  const { result } = await simulate.multicall([calls], { account: owner });
+  const principal = liquidity === 0n ? NOTHING : readAmounts(result[0]);
   const all = readAmounts(result.at(-1));
   return {
     principal,
@@ -93,22 +87,18 @@ function readAmounts(answer: Hex = '0x'): PairAmounts {
   return { amount0, amount1 };
 }
 
-export function encodeDecrease({
-  positionId,
-  liquidity,
-  minimums,
-  deadline,
-}: {
+export function encodeDecrease(terms: {
   positionId: bigint;
   liquidity: bigint;
   minimums: PairAmounts;
   deadline: bigint;
 }): Hex {
+  const { positionId: tokenId, liquidity, deadline, minimums } = terms;
   const { amount0: amount0Min, amount1: amount1Min } = minimums;
   return encodeFunctionData({
     abi: positionManagerAbi,
     functionName: 'decreaseLiquidity',
-    args: [{ tokenId: positionId, liquidity, amount0Min, amount1Min, deadline }],
+    args: [{ tokenId, liquidity, amount0Min, amount1Min, deadline }],
   });
 }
 

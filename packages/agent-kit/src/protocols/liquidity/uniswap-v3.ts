@@ -1,8 +1,21 @@
+import { getContract, type Address, type PublicClient } from 'viem';
+
+import { AgentKitError } from '../../agent-kit-error.js';
+import { isRevert } from '../is-revert.js';
 import type { ProtocolPlugin } from '../plugin.js';
+import type { LiquidityPosition, ProtocolEnvironment } from '../protocol.js';
+import { positionManagerAbi } from '../uniswap-v3-abi.js';
 import { createAdd } from './create-add.js';
 import { createRemove } from './create-remove.js';
-import type { UniswapV3LiquidityOptions } from './position-manager.js';
-import { readPositions } from './read-positions.js';
+import {
+  isNothing,
+  NOTHING,
+  readPosition,
+  tryRemoval,
+  type Position,
+  type PositionWorth,
+  type UniswapV3LiquidityOptions,
+} from './position-manager.js';
 
 /** Positions in the pools of a Uniswap v3 deployment. New ones cover the full price range. */
 export function uniswapV3Liquidity(options: UniswapV3LiquidityOptions): ProtocolPlugin<'liquidity'> {
@@ -16,4 +29,68 @@ export function uniswapV3Liquidity(options: UniswapV3LiquidityOptions): Protocol
       readPositions: (account) => readPositions(account, options, environment),
     }),
   };
+}
+
+/** Anyone can send positions to any account, so only this many of the newest are read. */
+const MAX_POSITIONS = 50;
+
+/** The account's positions, newest first; empty ones are left out. */
+async function readPositions(
+  account: Address,
+  { positionManager }: UniswapV3LiquidityOptions,
+  { client, tokens }: ProtocolEnvironment,
+): Promise<LiquidityPosition[]> {
+  const { read } = getContract({ address: positionManager, abi: positionManagerAbi, client });
+  const count = await read.balanceOf([account]);
+  const oldest = count > MAX_POSITIONS ? count - BigInt(MAX_POSITIONS) : 0n;
+  const indexes = Array.from({ length: Number(count - oldest) }, (_, index) => count - 1n - BigInt(index));
+  const positions = await Promise.all(
+    indexes.map(async (index) => {
+      const positionId = await read.tokenOfOwnerByIndex([account, index]);
+      const position = await readPosition(client, positionManager, positionId);
+      const worth = await readWorth(client, positionManager, position, account);
+      if (isNothing(worth.principal) && isNothing(worth.fees)) return null;
+      return describePosition(position, worth, tokens);
+    }),
+  );
+  return positions.filter((position) => position !== null);
+}
+
+async function readWorth(
+  client: PublicClient,
+  positionManager: Address,
+  position: Position,
+  owner: Address,
+): Promise<PositionWorth> {
+  const { liquidity } = position;
+  if (liquidity === 0n && isNothing(position.owed)) return { principal: NOTHING, fees: NOTHING };
+  return tryRemoval(client, positionManager, { position, owner, liquidity }).catch((error: unknown) => {
+    // A token that refuses to be paid out hides the value of its own position only.
+    if (!isRevert(error)) throw error;
+    return { principal: NOTHING, fees: position.owed };
+  });
+}
+
+async function describePosition(
+  { positionId, token0, token1, fee }: Position,
+  { principal, fees }: PositionWorth,
+  tokens: ProtocolEnvironment['tokens'],
+): Promise<LiquidityPosition | null> {
+  try {
+    const [tokenA, tokenB] = await Promise.all([tokens.resolve(token0), tokens.resolve(token1)]);
+    return {
+      positionId: positionId.toString(),
+      tokenA,
+      tokenB,
+      fee,
+      amountA: principal.amount0,
+      amountB: principal.amount1,
+      owedA: fees.amount0,
+      owedB: fees.amount1,
+    };
+  } catch (error) {
+    // A position of a token without decimals was sent here by a stranger; it must not hide the others.
+    if (error instanceof AgentKitError && error.code === 'UNKNOWN_TOKEN') return null;
+    throw error;
+  }
 }

@@ -1,5 +1,7 @@
 import { parseAbi } from 'viem';
 
+import type { StepFailures } from '../../plan/plan.js';
+
 export const perpsAbi = parseAbi([
   'struct Product { uint32 id; string symbol; string baseAsset; string quoteAsset; bool active; uint256 markPrice; uint256 increment; uint256 minQuantity; uint256 maxQuantity; uint256 makerFeeBps; uint256 takerFeeBps; uint256 initialWeightBps; uint256 maintenanceWeightBps; }',
   'struct Position { uint32 productId; bool isLong; uint256 quantity; uint256 entryPrice; uint256 margin; int256 unrealizedPnl; uint256 liquidationPrice; }',
@@ -21,3 +23,19 @@ export const perpsAbi = parseAbi([
   'error OppositePosition(uint32 productId)',
   'error HouseFundsTooLow(uint256 wanted, uint256 available)',
 ]);
+
+/** The meanings of the exchange's errors. */
+export const perpsFailures: StepFailures = {
+  errors: perpsAbi,
+  codes: {
+    InsufficientMargin: 'INSUFFICIENT_MARGIN',
+    LeverageTooHigh: 'LEVERAGE_TOO_HIGH',
+    PriceMoved: 'SLIPPAGE',
+    BadQuantity: 'INVALID_INPUT',
+    LeverageIsZero: 'INVALID_INPUT',
+    NoPosition: 'INVALID_INPUT',
+    OppositePosition: 'INVALID_INPUT',
+    ProductInactive: 'PROTOCOL_FAILED',
+    HouseFundsTooLow: 'INSUFFICIENT_LIQUIDITY',
+  },
+};

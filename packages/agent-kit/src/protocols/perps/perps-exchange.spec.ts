@@ -5,7 +5,7 @@ import { setPrice } from '../../../../../devnet/protocols/set-price.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
 import { explainRevert } from '../../execution/explain-failure.js';
-import { perpsFailures } from './perps-failures.js';
+import { perpsFailures } from './perps-abi.js';
 
 describe('perpetuals', () => {
   let chain: DevnetWithProtocols;

@@ -1,5 +1,12 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { encodeFunctionData, type Address, type Hex } from 'viem';
+import {
+  encodeFunctionData,
+  getContract,
+  type Address,
+  type GetContractReturnType,
+  type Hex,
+  type PublicClient,
+} from 'viem';
 
 import type { Fee, Step } from '../../plan/plan.js';
 import { showAmount } from '../../tokens/show-token.js';
@@ -17,15 +24,8 @@ import {
   findProduct,
   parseOrderQuantity,
 } from './assert-order.js';
-import {
-  describePerpsPosition,
-  describeProduct,
-  showProduct,
-  type ExchangePosition,
-  type ExchangeProduct,
-} from './describe-perps.js';
-import { perpsAbi } from './perps-abi.js';
-import { perpsFailures } from './perps-failures.js';
+import { describePerpsPosition, describeProduct, showProduct, type ExchangeProduct } from './describe-perps.js';
+import { perpsAbi, perpsFailures } from './perps-abi.js';
 import { feeOf, limitPriceFor, notionalBaseUnits, openingCost, PERPS_DECIMALS } from './perps-math.js';
 
 export interface PerpsExchangeOptions {
@@ -41,34 +41,32 @@ export function perpsExchange(options: PerpsExchangeOptions): ProtocolPlugin<'pe
 }
 
 class PerpsExchange implements PerpsProtocol {
-  private readonly client: ProtocolEnvironment['client'];
   private readonly tokens: ProtocolEnvironment['tokens'];
-  private readonly contract: { address: Address; abi: typeof perpsAbi };
+  private readonly contract: GetContractReturnType<typeof perpsAbi, PublicClient>;
 
   constructor(
     readonly name: string,
     environment: ProtocolEnvironment,
     address: Address,
   ) {
-    this.client = environment.client;
     this.tokens = environment.tokens;
-    this.contract = { address, abi: perpsAbi };
+    this.contract = getContract({ address, abi: perpsAbi, client: environment.client });
   }
 
   async readMarginToken(): Promise<Token> {
-    return this.tokens.resolve(await this.client.readContract({ ...this.contract, functionName: 'marginToken' }));
+    return this.tokens.resolve(await this.contract.read.marginToken());
   }
 
   async readProducts() {
-    return (await this.readExchangeProducts()).map(describeProduct);
+    return (await this.contract.read.products()).map(describeProduct);
   }
 
   async readAccount(account: Address) {
     const [token, products, positions, free] = await Promise.all([
       this.readMarginToken(),
-      this.readExchangeProducts(),
-      this.readPositions(account),
-      this.readFreeMargin(account),
+      this.contract.read.products(),
+      this.contract.read.positionsOf([account]),
+      this.contract.read.freeMargin([account]),
     ]);
     return {
       freeMargin: { token, amountBaseUnits: free },
@@ -85,7 +83,7 @@ class PerpsExchange implements PerpsProtocol {
   }
 
   async createWithdraw(amount: TokenAmount, account: Address): Promise<ProtocolAction> {
-    assertMargin(amount, await this.readFreeMargin(account));
+    assertMargin(amount, await this.contract.read.freeMargin([account]));
     const data = encodeFunctionData({ abi: perpsAbi, functionName: 'withdraw', args: [amount.amountBaseUnits] });
     return { approvals: [], calls: [this.createCall(`Withdraw ${showAmount(amount)} of margin`, data)] };
   }
@@ -96,8 +94,8 @@ class PerpsExchange implements PerpsProtocol {
     const [product, token, positions, free] = await Promise.all([
       this.readProduct(request.product),
       this.readMarginToken(),
-      this.readPositions(account),
-      this.readFreeMargin(account),
+      this.contract.read.positionsOf([account]),
+      this.contract.read.freeMargin([account]),
     ]);
     assertActive(product);
     const isLong = side === 'long';
@@ -122,7 +120,7 @@ class PerpsExchange implements PerpsProtocol {
     const [product, token, positions] = await Promise.all([
       this.readProduct(reference),
       this.readMarginToken(),
-      this.readPositions(account),
+      this.contract.read.positionsOf([account]),
     ]);
     const wanted = text === null ? null : parseOrderQuantity(product, text);
     const held = assertHeld(
@@ -145,20 +143,8 @@ class PerpsExchange implements PerpsProtocol {
     return { approvals: [], calls: [this.createCall(label, data)], ...terms };
   }
 
-  private readExchangeProducts(): Promise<readonly ExchangeProduct[]> {
-    return this.client.readContract({ ...this.contract, functionName: 'products' });
-  }
-
   private async readProduct(reference: string): Promise<ExchangeProduct> {
-    return findProduct(await this.readExchangeProducts(), reference);
-  }
-
-  private readPositions(account: Address): Promise<readonly ExchangePosition[]> {
-    return this.client.readContract({ ...this.contract, functionName: 'positionsOf', args: [account] });
-  }
-
-  private readFreeMargin(account: Address): Promise<bigint> {
-    return this.client.readContract({ ...this.contract, functionName: 'freeMargin', args: [account] });
+    return findProduct(await this.contract.read.products(), reference);
   }
 
   private createCall(label: string, data: Hex): Step {

@@ -1,5 +1,13 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { encodeFunctionData, type Address, type Hex } from 'viem';
+import {
+  encodeFunctionData,
+  getContract,
+  parseAbi,
+  type Address,
+  type GetContractReturnType,
+  type Hex,
+  type PublicClient,
+} from 'viem';
 
 import { AgentKitError } from '../../agent-kit-error.js';
 import type { Step, StepFailures } from '../../plan/plan.js';
@@ -8,7 +16,23 @@ import { showAmount } from '../../tokens/show-token.js';
 import type { TokenAmount } from '../../tokens/token.js';
 import type { ProtocolPlugin } from '../plugin.js';
 import type { ProtocolAction, ProtocolEnvironment, StakingPosition, StakingProtocol } from '../protocol.js';
-import { liquidStakingAbi } from './liquid-staking-abi.js';
+
+const liquidStakingAbi = parseAbi([
+  'struct Ticket { uint256 id; uint256 amountWei; uint256 claimableAt; }',
+  'function minimumStake() view returns (uint256)',
+  'function unbondingSeconds() view returns (uint256)',
+  'function balanceOf(address owner) view returns (uint256)',
+  'function convertToShares(uint256 amountWei) view returns (uint256)',
+  'function convertToAssets(uint256 shares) view returns (uint256)',
+  'function ticketsOf(address owner) view returns (Ticket[] memory)',
+  'function stake() payable returns (uint256 shares)',
+  'function queueUnstake(uint256 shares) returns (uint256 ticketId)',
+  'function claim() returns (uint256 amountWei)',
+  'error BelowMinimum(uint256 amount, uint256 minimum)',
+  'error NothingToClaim()',
+  'error TransferRefused(address receiver)',
+  'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+]);
 
 export interface LiquidStakingOptions {
   /** The staking contract, which is also the receipt token. */
@@ -44,13 +68,13 @@ export function liquidStaking(options: LiquidStakingOptions): ProtocolPlugin<'st
 }
 
 class LiquidStaking implements StakingProtocol {
-  private readonly contract: { address: Address; abi: typeof liquidStakingAbi };
+  private readonly contract: GetContractReturnType<typeof liquidStakingAbi, PublicClient>;
 
   constructor(
     private readonly environment: ProtocolEnvironment,
     address: Address,
   ) {
-    this.contract = { address, abi: liquidStakingAbi };
+    this.contract = getContract({ address, abi: liquidStakingAbi, client: environment.client });
   }
 
   readStakedToken() {
@@ -58,24 +82,20 @@ class LiquidStaking implements StakingProtocol {
   }
 
   readMinimumStakeWei(): Promise<bigint> {
-    return this.environment.client.readContract({ ...this.contract, functionName: 'minimumStake' });
+    return this.contract.read.minimumStake();
   }
 
   async quoteStake(amountWei: bigint): Promise<TokenAmount> {
-    const { client } = this.environment;
     const [token, amountBaseUnits] = await Promise.all([
       this.readStakedToken(),
-      client.readContract({ ...this.contract, functionName: 'convertToShares', args: [amountWei] }),
+      this.contract.read.convertToShares([amountWei]),
     ]);
     return { token, amountBaseUnits };
   }
 
   async quoteUnstake(shares: bigint): Promise<{ amountWei: bigint; unbondingSeconds: number }> {
-    const { client } = this.environment;
-    const [amountWei, unbondingSeconds] = await Promise.all([
-      client.readContract({ ...this.contract, functionName: 'convertToAssets', args: [shares] }),
-      client.readContract({ ...this.contract, functionName: 'unbondingSeconds' }),
-    ]);
+    const { read } = this.contract;
+    const [amountWei, unbondingSeconds] = await Promise.all([read.convertToAssets([shares]), read.unbondingSeconds()]);
     return { amountWei, unbondingSeconds: Number(unbondingSeconds) };
   }
 
@@ -111,14 +131,14 @@ class LiquidStaking implements StakingProtocol {
   }
 
   async readPosition(account: Address): Promise<StakingPosition> {
-    const { client } = this.environment;
+    const { read } = this.contract;
     const [token, shares, tickets, now] = await Promise.all([
       this.readStakedToken(),
-      client.readContract({ ...this.contract, functionName: 'balanceOf', args: [account] }),
-      client.readContract({ ...this.contract, functionName: 'ticketsOf', args: [account] }),
-      readNextBlockTime(client),
+      read.balanceOf([account]),
+      read.ticketsOf([account]),
+      readNextBlockTime(this.environment.client),
     ]);
-    const worthWei = await client.readContract({ ...this.contract, functionName: 'convertToAssets', args: [shares] });
+    const worthWei = await read.convertToAssets([shares]);
     const nowMs = Number(now) * 1000;
     const queued = tickets.map(({ id, amountWei, claimableAt }) => ({
       ticketId: id.toString(),

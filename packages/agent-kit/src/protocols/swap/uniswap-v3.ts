@@ -9,8 +9,7 @@ import type { ProtocolPlugin } from '../plugin.js';
 import type { ProtocolAction, ProtocolEnvironment, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
 import { FEE_TIERS, formatFeeTier, routerAbi } from '../uniswap-v3-abi.js';
 import { poolAddressOf, quoteWrapping } from '../wrapped-native.js';
-import { encodePath, findRoutes, type Route } from './find-routes.js';
-import { quoteBestRoute, readPriceImpactBps } from './quote-routes.js';
+import { encodePath, findRoutes, quoteBestRoute, readPriceImpactBps, type Route } from './routes.js';
 
 export interface UniswapV3SwapOptions {
   /** Address of SwapRouter, the first version, whose calls have a deadline. */

@@ -7,8 +7,14 @@ import { NATIVE_TOKEN, type Token } from '../../tokens/token.js';
 import type { ProtocolPlugin } from '../plugin.js';
 import { previewReceived } from '../preview-received.js';
 import type { ProtocolAction, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
-import { askZeroEx, type ZeroExServer } from './ask-zero-ex.js';
-import { priceSchema, quoteSchema, type ZeroExPrice, type ZeroExQuote } from './zero-ex-answers.js';
+import {
+  askZeroEx,
+  priceSchema,
+  quoteSchema,
+  type ZeroExPrice,
+  type ZeroExQuote,
+  type ZeroExServer,
+} from './ask-zero-ex.js';
 
 export interface ZeroExSwapOptions {
   /** Sent as a header; no error and no result contains it. */

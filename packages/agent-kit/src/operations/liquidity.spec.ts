@@ -1,0 +1,211 @@
+import { parseTokenAmount } from '@tollgate/protocol';
+import fc from 'fast-check';
+import { createPublicClient, decodeFunctionData, erc20Abi, http, type Address, type Hex } from 'viem';
+
+import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { createFeeTokenPool } from '../../../../test/harness/create-pool.js';
+import { AgentKit } from '../agent-kit.js';
+import type { Plan } from '../plan/plan.js';
+import { positionManagerAbi } from '../protocols/uniswap-v3-abi.js';
+import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
+
+let chain: DevnetWithProtocols;
+beforeAll(async () => {
+  chain = await startChain({ protocols: true });
+});
+afterAll(async () => {
+  await chain.stop();
+});
+
+const client = () => createPublicClient({ transport: http(chain.rpcUrl) });
+const kitOf = (index: number) => new AgentKit(chain.accounts[index]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl });
+const { tokens, uniswapV3 } = DEVNET_CONTRACTS;
+const balanceOf = (address: Address, owner: Address) =>
+  client().readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [owner] });
+const allowanceOf = (address: Address, owner: Address, spender: Address) =>
+  client().readContract({ address, abi: erc20Abi, functionName: 'allowance', args: [owner, spender] });
+
+/** All calls in the multicall of a plan's last step. */
+function callsOf(plan: Plan) {
+  const decode = (data: Hex) => decodeFunctionData({ abi: positionManagerAbi, data });
+  const outer = decode(plan.steps.at(-1)!.data);
+  return outer.functionName === 'multicall' ? outer.args[0].map(decode) : [outer];
+}
+
+/** Opens a position, and returns its id. */
+async function open(kit: AgentKit, ...pair: [string, string, string, string]): Promise<string> {
+  expect(await kit.addLiquidity(...pair)).toMatchObject({ status: 'success' });
+  const { positions } = await kit.getLiquidityPositions();
+  return positions[0]!.positionId;
+}
+
+describe('addLiquidity', () => {
+  it('deposits the part of the two amounts that fits the price, and leaves no approval', async () => {
+    const kit = kitOf(0);
+    const before = await Promise.all([tokens.USDC, tokens.WBTC].map((token) => balanceOf(token, kit.address)));
+    const plan = await kit.plan('addLiquidity', { tokenA: 'USDC', tokenB: 'WBTC', amountA: '9000', amountB: '0.1' });
+    // 0.1 WBTC match 6,000 USDC: no more than that is approved or sent.
+    expect(plan.preview).toMatch(/^Add (6000|5999\.9999\d+) USDC and 0\.1 WBTC to their pool with a fee of 0\.3 %\n/);
+    expect(await kit.execute(plan)).toMatchObject({ status: 'success' });
+    const after = await Promise.all([tokens.USDC, tokens.WBTC].map((token) => balanceOf(token, kit.address)));
+    expect(before.map((balance, index) => balance - after[index]!)).toEqual(
+      plan.spends.map(({ amountBaseUnits }) => amountBaseUnits),
+    );
+    for (const token of [tokens.USDC, tokens.WBTC]) {
+      expect(await allowanceOf(token, kit.address, uniswapV3.positionManager)).toBe(0n);
+    }
+    expect((await kit.getLiquidityPositions()).positions).toEqual([
+      {
+        positionId: expect.stringMatching(/^\d+$/),
+        fee: '0.3 %',
+        tokenA: {
+          token: expect.objectContaining({ ticker: expect.any(String) }),
+          amount: expect.any(String),
+          fees: '0',
+        },
+        tokenB: {
+          token: expect.objectContaining({ ticker: expect.any(String) }),
+          amount: expect.any(String),
+          fees: '0',
+        },
+      },
+    ]);
+  });
+
+  it('accepts the native token, and sends no more of it than the pool takes', async () => {
+    const kit = kitOf(1);
+    const plan = await kit.plan('addLiquidity', { tokenA: '0x0', tokenB: 'USDC', amountA: '100', amountB: '10' });
+    // 20 to ten digits, because the pool's price is a rounded square root.
+    expect(plan.steps.at(-1)!.value / 10n ** 9n).toBe(parseTokenAmount('20', 9));
+    expect(callsOf(plan).map(({ functionName }) => functionName)).toEqual(['mint', 'refundETH']);
+    expect(await kit.execute(plan)).toMatchObject({ status: 'success' });
+    expect(await client().getBalance({ address: uniswapV3.positionManager })).toBe(0n);
+  });
+
+  it('finds the exact amounts for any offer: even with no slippage the pool accepts', async () => {
+    const offers = fc.record({
+      usdc: fc.bigInt({ min: 1_000n, max: 10n ** 11n }),
+      wsei: fc.bigInt({ min: 10n ** 12n, max: 10n ** 21n }),
+    });
+    const kit = kitOf(2);
+    await fc.assert(
+      fc.asyncProperty(offers, async ({ usdc, wsei }) => {
+        const plan = await kit.plan('addLiquidity', {
+          tokenA: 'USDC',
+          tokenB: 'WSEI',
+          amountA: `${usdc / 1_000_000n}.${(usdc % 1_000_000n).toString().padStart(6, '0')}`,
+          amountB: `${wsei / 10n ** 18n}.${(wsei % 10n ** 18n).toString().padStart(18, '0')}`,
+          slippageBps: 0,
+        });
+        const [ofUsdc, ofWsei] = plan.spends.map(({ amountBaseUnits }) => amountBaseUnits) as [bigint, bigint];
+        expect(ofUsdc <= usdc && ofWsei <= wsei).toBe(true);
+        expect(plan.receives.every(({ amountBaseUnits }) => amountBaseUnits > 0n)).toBe(true);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('sends nothing when the price has moved since the plan was made', async () => {
+    const kit = kitOf(2);
+    const plan = await kit.plan('addLiquidity', { tokenA: 'USDC', tokenB: 'WSEI', amountA: '100', amountB: '200' });
+    expect(await kitOf(3).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
+    await expect(kit.execute(plan)).rejects.toMatchObject({ code: 'SLIPPAGE' });
+  });
+
+  it.each([
+    ['the same token twice', { tokenA: 'USDC', tokenB: 'USDC' }, 'INVALID_INPUT'],
+    ['the native token and its wrapped form', { tokenA: '0x0', tokenB: 'WSEI' }, 'INVALID_INPUT'],
+    ['a pair without a pool', { tokenA: 'WSEI', tokenB: 'WBTC' }, 'INSUFFICIENT_LIQUIDITY'],
+    ['a fee tier without a pool', { tokenA: 'USDC', tokenB: 'WSEI', fee: 500 }, 'INSUFFICIENT_LIQUIDITY'],
+    ['more than there is', { tokenA: 'USDC', tokenB: 'WSEI', amountB: '5000' }, 'INSUFFICIENT_BALANCE'],
+  ])('refuses %s', async (_, change, code) => {
+    const input = { amountA: '1', amountB: '1', ...change };
+    await expect(kitOf(4).plan('addLiquidity', input)).rejects.toMatchObject({ code });
+  });
+
+  it('refuses a token that keeps a part of each transfer', async () => {
+    await createFeeTokenPool(chain);
+    await expect(kitOf(4).addLiquidity('USDC', tokens.FEE, '5', '5')).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringContaining('keeps a part of each transfer'),
+    });
+  });
+});
+
+describe('removeLiquidity', () => {
+  it('never accepts a minimum of 0, for any part and tolerance', async () => {
+    const kit = kitOf(5);
+    const positionId = await open(kit, 'USDC', 'WBTC', '0.05', '0.00000084');
+    for (const percent of [1, 37, 100]) {
+      for (const slippageBps of [0, 100, 5_000]) {
+        const plan = await kit.plan('removeLiquidity', { positionId, percent, slippageBps });
+        const decrease = callsOf(plan).find(({ functionName }) => functionName === 'decreaseLiquidity')!;
+        const { amount0Min, amount1Min } = decrease.args[0] as { amount0Min: bigint; amount1Min: bigint };
+        expect(amount0Min + amount1Min).toBeGreaterThan(0n);
+        const expected = [amount0Min, amount1Min].sort();
+        expect(plan.receives.map(({ amountBaseUnits }) => amountBaseUnits).sort()).toEqual(expected);
+      }
+    }
+  });
+
+  it('pays out at least the promised amounts, the native token unwrapped, and then burns the position', async () => {
+    const kit = kitOf(6);
+    const positionId = await open(kit, '0x0', 'USDC', '200', '100');
+    const half = await kit.plan('removeLiquidity', { positionId, percent: 50 });
+    expect(half.preview).toMatch(
+      /^Remove 50 % of position \d+ for at least [\d.]+ (SEI and [\d.]+ USDC|USDC and [\d.]+ SEI)\n/,
+    );
+    const before = await readBoth(kit.address);
+    const result = await kit.execute(half);
+    expect(result).toMatchObject({ status: 'success' });
+    const after = await readBoth(kit.address);
+    const { gasUsed, effectiveGasPrice } = await client().getTransactionReceipt({ hash: result.result! });
+    const gained: Record<string, bigint> = {
+      SEI: after.SEI - before.SEI + gasUsed * effectiveGasPrice,
+      USDC: after.USDC - before.USDC,
+    };
+    for (const { token, amountBaseUnits } of half.receives) {
+      expect(amountBaseUnits).toBeGreaterThan(0n);
+      expect(gained[token.symbol]).toBeGreaterThanOrEqual(amountBaseUnits);
+    }
+    expect((await kit.getLiquidityPositions()).positions).toHaveLength(1);
+    expect(await kit.removeLiquidity(positionId)).toMatchObject({ status: 'success' });
+    expect((await kit.getLiquidityPositions()).positions).toEqual([]);
+    await expect(kit.removeLiquidity(positionId)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+  });
+
+  it('pays out the fees that the position earned', async () => {
+    const kit = kitOf(7);
+    const positionId = await open(kit, 'USDC', 'WBTC', '60000', '1');
+    expect(await kitOf(3).swap('10000', 'USDC', 'WBTC')).toMatchObject({ status: 'success' });
+    const { positions } = await kit.getLiquidityPositions();
+    const earned = [positions[0]!.tokenA, positions[0]!.tokenB].find(({ token }) => token.ticker === 'USDC')!;
+    // 0.3 % of 10,000, of which this position owns one percent.
+    expect(Number(earned.fees)).toBeGreaterThan(0.2);
+    const before = await balanceOf(tokens.USDC, kit.address);
+    await kit.removeLiquidity(positionId);
+    const gained = (await balanceOf(tokens.USDC, kit.address)) - before;
+    expect(gained).toBe(parseTokenAmount(earned.amount, 6) + parseTokenAmount(earned.fees, 6));
+  });
+
+  it('sends nothing when the price has moved since the plan was made', async () => {
+    const kit = kitOf(7);
+    const plan = await kit.plan('removeLiquidity', { positionId: await open(kit, 'USDC', 'WSEI', '100', '200') });
+    expect(await kitOf(3).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
+    await expect(kit.execute(plan)).rejects.toMatchObject({ code: 'SLIPPAGE' });
+  });
+
+  it.each(['1', '999999'])('does not touch position %s of another owner', async (positionId) => {
+    await expect(kitOf(4).removeLiquidity(positionId)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      suggestion: expect.stringContaining('getLiquidityPositions'),
+    });
+  });
+
+  async function readBoth(owner: Address) {
+    return {
+      SEI: await client().getBalance({ address: owner }),
+      USDC: await balanceOf(tokens.USDC, owner),
+    };
+  }
+});

@@ -1,0 +1,224 @@
+import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
+import fc from 'fast-check';
+import { createPublicClient, erc20Abi, http, toHex, type Address, type Hash } from 'viem';
+
+import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { callRpc } from '../../../../devnet/json-rpc.js';
+import { createFeeTokenPool, createPool } from '../../../../test/harness/create-pool.js';
+import { AgentKit } from '../agent-kit.js';
+import { AgentKitError } from '../agent-kit-error.js';
+import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
+
+let chain: DevnetWithProtocols;
+beforeAll(async () => {
+  chain = await startChain({ protocols: true });
+});
+afterAll(async () => {
+  await chain.stop();
+});
+
+const client = () => createPublicClient({ transport: http(chain.rpcUrl), pollingInterval: 20 });
+const kitOf = (index: number, options = {}) =>
+  new AgentKit(chain.accounts[index]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, ...options });
+
+/** `SEI` is the native coin. */
+async function balanceOf(owner: Address, symbol: string): Promise<bigint> {
+  if (symbol === 'SEI') return client().getBalance({ address: owner });
+  const address = chain.contracts.tokens[symbol as 'USDC'];
+  return client().readContract({ address, abi: erc20Abi, functionName: 'balanceOf', args: [owner] });
+}
+const DECIMALS: Record<string, number> = { USDC: 6, WBTC: 8, WSEI: 18, SEI: 18 };
+
+describe('swap', () => {
+  it.each([
+    ['100', 'USDC', 'WSEI'],
+    ['0.001', 'WBTC', 'USDC'],
+    ['2.5', 'WSEI', 'USDC'],
+    ['0.002', 'WBTC', 'WSEI'],
+    ['10', '0x0', 'USDC'],
+    ['10', 'USDC', '0x0'],
+  ])('sells exactly %s %s and buys at least the promised %s', async (amount, fromToken, toToken) => {
+    const kit = kitOf(0);
+    const [from, to] = [fromToken, toToken].map((token) => (token === '0x0' ? 'SEI' : token)) as [string, string];
+    const before = await Promise.all([from, to].map((token) => balanceOf(kit.address, token)));
+    const plan = await kit.plan('swap', { amount, fromToken, toToken });
+    const result = await kit.execute(plan);
+    expect(result).toMatchObject({ status: 'success', fromToken: from, toToken: to, amount });
+    const after = await Promise.all([from, to].map((token) => balanceOf(kit.address, token)));
+    const receipts = await Promise.all(result.transactions.map(({ hash }) => client().getTransactionReceipt({ hash })));
+    const gasWei = receipts.reduce((sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice, 0n);
+    const sold = before[0]! - after[0]! - (from === 'SEI' ? gasWei : 0n);
+    const bought = after[1]! - before[1]! + (to === 'SEI' ? gasWei : 0n);
+    expect(sold).toBe(parseTokenAmount(amount, DECIMALS[from]!));
+    expect(bought).toBeGreaterThanOrEqual(plan.receives[0]!.amountBaseUnits);
+    expect(plan.receives[0]!.amountBaseUnits).toBeGreaterThan((bought * 98n) / 100n);
+  });
+
+  it('shows the maximum that leaves and the minimum that arrives before it sends', async () => {
+    const { preview } = await kitOf(0).plan('swap', { amount: '0.01', fromToken: 'WBTC', toToken: '0x0' });
+    expect(preview).toMatch(/^Swap 0\.01 WBTC for at least 11\d\d\.\d+ SEI\n {2}leaves {4}at most 0\.01 WBTC\n/);
+    expect(preview).toMatch(
+      /\n {2}pool fee {2}0\.3 %, then 0\.3 % \(WBTC → USDC → SEI\)\n {2}slippage {2}at most 1 %\n/,
+    );
+  });
+
+  it('sends nothing when the price has moved since the plan was made', async () => {
+    const kit = kitOf(1);
+    const plan = await kit.plan('swap', { amount: '1000', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 });
+    expect(await kitOf(2).swap('200000', 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
+    const nonce = await client().getTransactionCount({ address: kit.address });
+    const refusal = { code: 'SLIPPAGE', message: expect.stringContaining('slippage') };
+    await expect(kit.execute(plan)).rejects.toMatchObject(refusal);
+    expect(await client().getTransactionCount({ address: kit.address })).toBe(nonce);
+  });
+
+  it('reports a swap as failed if another swap in the same block moved the price, and keeps the money', async () => {
+    const kit = kitOf(1);
+    const { router } = chain.contracts.uniswapV3;
+    await kit.run('approve', { token: 'USDC', spender: router, amount: '1000' });
+    const plan = await kit.plan('swap', { amount: '1000', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 });
+    const call = (await kitOf(2).plan('swap', { amount: '100000', fromToken: 'USDC', toToken: 'WSEI' })).steps[1]!;
+    await kitOf(2).run('approve', { token: 'USDC', spender: router, amount: '100000' });
+    const before = await balanceOf(kit.address, 'USDC');
+    await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
+    let overtaking: Promise<Hash> | undefined;
+    kit.on('transactionSubmitted', () => (overtaking = overtake()));
+    const overtake = async () => {
+      const bribe = toHex(10n ** 12n);
+      const { to, data } = call;
+      // Gas of its own: an estimate made in the second of the pool's last swap lacks the price record that a later
+      // second's first swap writes, and the overtaker would run out of gas.
+      const price = { gas: toHex(500_000), maxFeePerGas: bribe, maxPriorityFeePerGas: bribe };
+      const overtaker = { from: kitOf(2).address, to, data, ...price };
+      const hash = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [overtaker])) as Hash;
+      await callRpc(chain.rpcUrl, 'evm_mine');
+      await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
+      return hash;
+    };
+    const result = await kit.execute(plan);
+    const receipt = await client().getTransactionReceipt({ hash: (await overtaking)! });
+    expect(receipt).toMatchObject({ status: 'success', transactionIndex: 0 });
+    expect(result).toMatchObject({ status: 'failed', code: 'SLIPPAGE', error: expect.stringContaining('slippage') });
+    expect(result.transactions).toHaveLength(1);
+    expect(await balanceOf(kit.address, 'USDC')).toBe(before);
+  });
+
+  it('uses the tolerance of the inputs, else that of the kit, else 1 %', async () => {
+    const input = { amount: '10', fromToken: 'USDC', toToken: 'WSEI' };
+    const expected = (await kitOf(0).read('getSwapQuote', input)).expectedAmount;
+    const leastAt = (slippageBps: bigint) => {
+      const whole = parseTokenAmount(expected, 18) * (10_000n - slippageBps);
+      return (whole + 9_999n) / 10_000n;
+    };
+    const minimumOf = async (kit: AgentKit, slippageBps?: number) =>
+      (await kit.plan('swap', { ...input, slippageBps })).receives[0]!.amountBaseUnits;
+    expect(await minimumOf(kitOf(0))).toBe(leastAt(100n));
+    expect(await minimumOf(kitOf(0, { slippageBps: 30 }))).toBe(leastAt(30n));
+    expect(await minimumOf(kitOf(0, { slippageBps: 30 }), 7)).toBe(leastAt(7n));
+    expect(await minimumOf(kitOf(0), 0)).toBe(parseTokenAmount(expected, 18));
+    await expect(minimumOf(kitOf(0), 5_001)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(minimumOf(kitOf(0, { policy: { maxSlippageBps: 50 } }))).rejects.toMatchObject({
+      code: 'POLICY_VIOLATION',
+    });
+  });
+
+  it.each([
+    ['USDC', 'WSEI', '1000000.000001', 'INSUFFICIENT_BALANCE'],
+    ['0x0', 'USDC', '99999999', 'INSUFFICIENT_FUNDS'],
+  ])('compares the balance of %s in base units first', async (fromToken, toToken, amount, code) => {
+    await expect(kitOf(3).swap(amount, fromToken, toToken)).rejects.toMatchObject({
+      code,
+      message: 'Insufficient balance for swap',
+    });
+  });
+
+  it('accepts any realistic amount of a token with 6 decimals, down to base units', async () => {
+    const kit = kitOf(3);
+    // With one unit, nothing would be left after the pool's fee.
+    const amount = '0.000002';
+    expect(await kit.swap(amount, 'USDC', 'WSEI')).toMatchObject({ status: 'success', amount });
+  });
+
+  it.each([
+    ['USDC', 'USDC'],
+    ['0x0', 'SEI'],
+  ])('does not swap %s for %s', async (fromToken, toToken) => {
+    await expect(kitOf(0).plan('swap', { amount: '1', fromToken, toToken })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+  });
+
+  it('wraps and unwraps one to one, without a pool', async () => {
+    const kit = kitOf(4);
+    const before = await balanceOf(kit.address, 'WSEI');
+    const wrap = await kit.plan('swap', { amount: '1.000000000000000001', fromToken: '0x0', toToken: 'WSEI' });
+    expect(wrap.preview).toMatch(/^Exchange 1\.000000000000000001 SEI for 1\.000000000000000001 WSEI, one to one\n/);
+    expect(wrap.steps.map(({ to }) => to)).toEqual([chain.contracts.tokens.WSEI]);
+    expect(await kit.execute(wrap)).toMatchObject({ status: 'success', received: '1.000000000000000001' });
+    expect((await balanceOf(kit.address, 'WSEI')) - before).toBe(10n ** 18n + 1n);
+    expect(await kit.swap('1.000000000000000001', 'WSEI', '0x0')).toMatchObject({ status: 'success' });
+    expect(await balanceOf(kit.address, 'WSEI')).toBe(before);
+  });
+
+  it('reports that there is no liquidity, or too little for the amount', async () => {
+    const refusal = { code: 'INSUFFICIENT_LIQUIDITY', message: expect.stringContaining('liquidity') };
+    await expect(kitOf(0).swap('1', 'USDC', 'stSEI')).rejects.toMatchObject(refusal);
+    // A seventh of the pool: a large part of the money would be lost to the price impact.
+    await expect(kitOf(0).swap('900000', 'USDC', 'WBTC')).rejects.toMatchObject(refusal);
+    const { warnings } = await kitOf(0).plan('swap', { amount: '100000', fromToken: 'USDC', toToken: 'WBTC' });
+    expect(warnings).toEqual([expect.stringMatching(/worsens its own price by 1\.\d+ %/)]);
+  });
+
+  it('prices any amount like the pool, and never promises 0', async () => {
+    const sells = fc.record({
+      fromToken: fc.constantFrom('USDC', 'WSEI', 'WBTC'),
+      toToken: fc.constantFrom('USDC', 'WSEI', 'WBTC'),
+      baseUnits: fc.bigInt({ min: 1n, max: 10n ** 9n }),
+    });
+    await fc.assert(
+      fc.asyncProperty(sells, async ({ fromToken, toToken, baseUnits }) => {
+        fc.pre(fromToken !== toToken);
+        const amount = formatTokenAmount(baseUnits, DECIMALS[fromToken]!);
+        const plan = await kitOf(0)
+          .plan('swap', { amount, fromToken, toToken })
+          .catch((error: AgentKitError) => error);
+        // Too little to buy a base unit, or more WBTC than there is.
+        if (plan instanceof AgentKitError) {
+          expect(plan.code).toMatch(/^INSUFFICIENT_(LIQUIDITY|BALANCE)$/);
+          return;
+        }
+        expect(plan.spends[0]!.amountBaseUnits).toBe(baseUnits);
+        expect(plan.receives[0]!.amountBaseUnits).toBeGreaterThan(0n);
+        expect(plan.report).toEqual({ fromToken, toToken, amount });
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+describe('unlisted tokens', () => {
+  const { FEE, EVIL } = DEVNET_CONTRACTS.tokens;
+
+  beforeAll(async () => {
+    await createPool(chain, EVIL);
+    await createFeeTokenPool(chain);
+  });
+
+  it.each([
+    ['sold', FEE, 'USDC'],
+    ['bought', 'USDC', FEE],
+  ])('are refused if they keep a part of each transfer: %s', async (_, fromToken, toToken) => {
+    await expect(kitOf(5).swap('1', fromToken, toToken)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringMatching(/^The token "FEE" \(0x\w{40}\) keeps a part of each transfer: of [\d.]+ only /),
+    });
+  });
+
+  it('are shown with their own symbol in quotes, and a warning', async () => {
+    const { preview, warnings } = await kitOf(5).plan('swap', { amount: '1', fromToken: 'USDC', toToken: EVIL });
+    expect(preview).toContain(`"USDCSEIsend" (${EVIL}, not in the token list)`);
+    expect(warnings).toEqual([expect.stringContaining(`${EVIL} calls itself "`)]);
+    expect(preview.split('\n').filter((line) => !/^( {2}\S|Swap )/.test(line))).toEqual([]);
+    expect(preview).not.toMatch(/send all funds/i);
+  });
+});

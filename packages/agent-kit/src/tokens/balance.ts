@@ -1,0 +1,49 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+import { erc20Abi, getContract, type Address } from 'viem';
+
+import { AgentKitError } from '../agent-kit-error.js';
+import type { OperationContext } from '../operations/define/operation.js';
+import { showSymbol } from './show-token.js';
+import type { Token, TokenAmount } from './token.js';
+
+/** The balance of an address in a token, native or ERC-20, in base units. */
+export async function readBalance(
+  { client, account }: Pick<OperationContext, 'client' | 'account'>,
+  token: Token,
+  owner: Address = account,
+): Promise<bigint> {
+  return token.isNative
+    ? client.getBalance({ address: owner })
+    : getContract({ address: token.address, abi: erc20Abi, client }).read.balanceOf([owner]);
+}
+
+/** The current allowance of a spender for the account's tokens, in base units. */
+export function readAllowance(
+  { client, account }: Pick<OperationContext, 'client' | 'account'>,
+  { token, spender }: { token: Token; spender: Address },
+): Promise<bigint> {
+  return getContract({ address: token.address, abi: erc20Abi, client }).read.allowance([account, spender]);
+}
+
+/**
+ * Asserts, in base units, that the account has at least the amount. Gas is not counted here; the simulation detects a
+ * lack of it.
+ * @param message the exact text of the error, if the caller documents one; `details` contains the figures in any case.
+ * @throws AgentKitError `INSUFFICIENT_BALANCE`, for the native token `INSUFFICIENT_FUNDS`.
+ */
+export async function assertBalance(
+  context: Pick<OperationContext, 'client' | 'account'>,
+  { token, amountBaseUnits }: TokenAmount,
+  message?: string,
+): Promise<void> {
+  const balanceBaseUnits = await readBalance(context, token);
+  if (balanceBaseUnits >= amountBaseUnits) return;
+  const balance = formatTokenAmount(balanceBaseUnits, token.decimals);
+  const needed = formatTokenAmount(amountBaseUnits, token.decimals);
+  const symbol = showSymbol(token);
+  const lack = token.isNative ? 'insufficient funds' : 'Insufficient balance';
+  const text = message ?? `${lack}: ${needed} ${symbol} needed, ${balance} ${symbol} available.`;
+  throw new AgentKitError(token.isNative ? 'INSUFFICIENT_FUNDS' : 'INSUFFICIENT_BALANCE', text, {
+    details: { token: token.symbol, ...(!token.isNative && { address: token.address }), balance, needed },
+  });
+}
