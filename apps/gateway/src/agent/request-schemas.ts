@@ -54,7 +54,7 @@ export function countParameter(least: number, most: number, fallback: number) {
     .refine(isWithin, message)
     .transform(Number)
     .default(fallback)
-    .meta({ type: 'integer', minimum: least, maximum: most, default: fallback });
+    .meta({ type: 'integer', minimum: least, maximum: most });
 }
 
 /** The maximum number of items to return. */

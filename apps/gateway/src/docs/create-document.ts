@@ -57,7 +57,13 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
 }
 
 function toJsonSchema(schema: z.ZodType): object {
-  const described = z.toJSONSchema(schema, { io: 'input' });
+  const described = z.toJSONSchema(schema, {
+    io: 'input',
+    // zod leaves out the default of a text that becomes a number.
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema instanceof z.ZodDefault) jsonSchema.default = zodSchema.def.defaultValue;
+    },
+  });
   delete described.$schema;
   return described;
 }

@@ -14,14 +14,10 @@ export const registrationBody = onlyFields({
   events: listOf(EVENT_TYPES),
   operations: listOf(AGENT_OPERATIONS),
 });
-export type WebhookRegistration = Readonly<z.output<typeof registrationBody>>;
+type Parsed = z.output<typeof registrationBody>;
+export type WebhookRegistration = { readonly [Field in keyof Parsed]: Readonly<Parsed[Field]> };
 
 function listOf<Word extends string>(words: readonly Word[]) {
   const message = `must be a list of ${words.join(', ')}; it may be left out`;
-  return z
-    .array(z.enum(words, message), message)
-    .max(words.length, message)
-    .readonly()
-    .default([])
-    .describe('All if left out.');
+  return z.array(z.enum(words, message), message).max(words.length, message).default([]).describe('All if left out.');
 }
