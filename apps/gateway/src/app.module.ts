@@ -15,12 +15,12 @@ import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
 
 import { AgentModule } from './agent/agent.module.js';
-import type { GatewayEnvironment } from './config/gateway.config.js';
+import { GatewayEnvironment } from './config/gateway.config.js';
 import { FacilitatorModule } from './facilitator/facilitator.module.js';
 import { publishPaywall } from './metrics/publish-paywall.js';
 import { PaywallCounters } from './paywall/paywall-counters.js';
 import { PaywallConnections, PaywallModule } from './paywall/paywall.module.js';
-import type { PaidRoute } from './paywall/route/paid-route.js';
+import { PAID_ROUTES, type PaidRoute } from './paywall/route/paid-route.js';
 
 @Module({})
 export class AppModule {
@@ -33,18 +33,18 @@ export class AppModule {
     observeCounts(registry, 'tollgate_verify_questions', 'Questions to verifiers, by event.', client);
   }
 
+  /** Gives settings and routes to the modules; Nest builds everything else. */
   static forRoot(environment: GatewayEnvironment, routes: readonly PaidRoute[]): DynamicModule {
-    const paywall = PaywallModule.forRoot(environment, routes);
-    const agent = AgentModule.forRoot(environment);
     return {
       module: AppModule,
+      global: true,
       imports: [
         LoggerModule.forRoot(
           createLoggerParams({ service: 'gateway', log: environment.log, secrets: listSecrets(environment) }),
         ),
         MetricsModule.forRoot({ service: 'gateway' }),
         HealthModule.forRootAsync({
-          imports: [paywall],
+          imports: [PaywallModule],
           inject: [PaywallConnections],
           useFactory: ({ redis, client, agreement }: PaywallConnections) => ({
             ledger: checkRedis(redis),
@@ -52,11 +52,16 @@ export class AppModule {
             verifier: () => agreement.check(),
           }),
         }),
-        paywall,
-        agent,
-        ...(environment.facilitator.isServed ? [FacilitatorModule.forRoot(environment, [paywall, agent])] : []),
+        PaywallModule,
+        AgentModule,
+        ...(environment.facilitator.isServed ? [FacilitatorModule] : []),
       ],
-      providers: [{ provide: APP_FILTER, useClass: ProblemFilter }],
+      providers: [
+        { provide: GatewayEnvironment, useValue: environment },
+        { provide: PAID_ROUTES, useValue: routes },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+      ],
+      exports: [GatewayEnvironment, PAID_ROUTES],
     };
   }
 }

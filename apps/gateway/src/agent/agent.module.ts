@@ -1,8 +1,7 @@
-import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { Inject, Module } from '@nestjs/common';
 import { observeGauge } from '@tollgate/common';
 import { Registry } from 'prom-client';
 
-import { GatewayEnvironment } from '../config/gateway.config.js';
 import { ApiKeyAccess } from './access/api-key-access.js';
 import { AgentConnections } from './agent-connections.js';
 import { EventStreams } from './events/event-streams.js';
@@ -18,29 +17,23 @@ import { WebhookRegistry } from './webhooks/webhook-registry.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
 
 /** Serves everything below `/agent`: jobs that move money, for holders of API keys. */
-@Module({})
+@Module({
+  controllers: [JobsController, JobDecisionsController, EventsController, WebhooksController],
+  providers: [
+    AgentConnections,
+    ApiKeyAccess,
+    Jobs,
+    JobSubmission,
+    JobPreview,
+    JobDecisions,
+    EventStreams,
+    WebhookRegistry,
+    QueueBoard,
+  ],
+  exports: [AgentConnections, ApiKeyAccess],
+})
 export class AgentModule {
   constructor(@Inject(Registry) registry: Registry, @Inject(EventStreams) streams: EventStreams) {
     observeGauge(registry, 'tollgate_agent_event_streams', 'Open event streams.', () => streams.count);
-  }
-
-  static forRoot(environment: GatewayEnvironment): DynamicModule {
-    return {
-      module: AgentModule,
-      controllers: [JobsController, JobDecisionsController, EventsController, WebhooksController],
-      providers: [
-        { provide: GatewayEnvironment, useValue: environment },
-        AgentConnections,
-        ApiKeyAccess,
-        Jobs,
-        JobSubmission,
-        JobPreview,
-        JobDecisions,
-        EventStreams,
-        WebhookRegistry,
-        QueueBoard,
-      ],
-      exports: [AgentConnections, ApiKeyAccess],
-    };
   }
 }

@@ -1,8 +1,10 @@
-import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { Inject, Module } from '@nestjs/common';
 import { observeCounts } from '@tollgate/common';
 import { Registry } from 'prom-client';
 
+import { AgentModule } from '../agent/agent.module.js';
 import { GatewayEnvironment } from '../config/gateway.config.js';
+import { PaywallModule } from '../paywall/paywall.module.js';
 import { FacilitatorAccess } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
 import { FacilitatorLog } from './facilitator-log.js';
@@ -14,33 +16,27 @@ import { ServedTerms } from './served-terms.js';
 import { SupportedKinds } from './supported-kinds.js';
 
 /** Serves everything below `/facilitator`: verifies and settles signed payments for other servers. */
-@Module({})
+@Module({
+  imports: [PaywallModule, AgentModule],
+  controllers: [FacilitatorController],
+  providers: [
+    {
+      provide: ServedTerms,
+      inject: [GatewayEnvironment],
+      useFactory: ({ payment, facilitator }: GatewayEnvironment) => new ServedTerms(payment, facilitator.assets),
+    },
+    FacilitatorAccess,
+    FacilitatorCounters,
+    FacilitatorLog,
+    FacilitatorVerification,
+    FacilitatorSettlement,
+    SupportedKinds,
+    ResourceListing,
+  ],
+})
 export class FacilitatorModule {
   constructor(@Inject(Registry) registry: Registry, @Inject(FacilitatorCounters) counters: FacilitatorCounters) {
-    observeCounts(
-      registry,
-      'tollgate_facilitator_answers',
-      'Facilitator responses to other servers, by outcome.',
-      counters,
-    );
-  }
-
-  /** @param modules those that verify payments and authenticate API keys */
-  static forRoot({ payment, facilitator }: GatewayEnvironment, modules: readonly DynamicModule[]): DynamicModule {
-    return {
-      module: FacilitatorModule,
-      imports: [...modules],
-      controllers: [FacilitatorController],
-      providers: [
-        { provide: ServedTerms, useValue: new ServedTerms(payment, facilitator.assets) },
-        FacilitatorAccess,
-        FacilitatorCounters,
-        FacilitatorLog,
-        FacilitatorVerification,
-        FacilitatorSettlement,
-        SupportedKinds,
-        ResourceListing,
-      ],
-    };
+    const help = 'Facilitator responses to other servers, by outcome.';
+    observeCounts(registry, 'tollgate_facilitator_answers', help, counters);
   }
 }

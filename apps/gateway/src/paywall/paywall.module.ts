@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { describeSettings, REDIS_LOGGER, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
@@ -106,46 +106,30 @@ export class PaywallConnections implements OnApplicationShutdown {
   }
 }
 
-@Module({})
-export class PaywallModule {
-  static forRoot(environment: GatewayEnvironment, routes: readonly PaidRoute[]): DynamicModule {
-    return {
-      module: PaywallModule,
-      providers: [
-        { provide: GatewayEnvironment, useValue: environment },
-        { provide: PAID_ROUTES, useValue: routes },
-        PaywallCounters,
-        PaywallConnections,
-        {
-          provide: SignedPayments,
-          inject: [PaywallConnections],
-          useFactory: (connections: PaywallConnections) =>
-            new SignedPayments(connections, { ...environment.verification, leaseMs: environment.answers.leaseMs }),
-        },
-        {
-          provide: AttendedRelayer,
-          inject: [PaywallConnections],
-          useFactory: (connections: PaywallConnections) => createAttendedRelayer(environment, routes, connections),
-        },
-        {
-          provide: Paywall,
-          inject: [PaywallConnections, PaywallCounters, SignedPayments],
-          useFactory: (connections: PaywallConnections, counters: PaywallCounters, signedPayments: SignedPayments) =>
-            createPaywall(environment, { connections, counters, signedPayments }),
-        },
-      ],
-      exports: [
-        GatewayEnvironment,
-        PAID_ROUTES,
-        AttendedRelayer,
-        Paywall,
-        PaywallConnections,
-        PaywallCounters,
-        SignedPayments,
-      ],
-    };
-  }
-}
+@Module({
+  providers: [
+    PaywallCounters,
+    PaywallConnections,
+    {
+      provide: SignedPayments,
+      inject: [GatewayEnvironment, PaywallConnections],
+      useFactory: ({ verification, answers }: GatewayEnvironment, connections: PaywallConnections) =>
+        new SignedPayments(connections, { ...verification, leaseMs: answers.leaseMs }),
+    },
+    {
+      provide: AttendedRelayer,
+      inject: [GatewayEnvironment, PAID_ROUTES, PaywallConnections],
+      useFactory: createAttendedRelayer,
+    },
+    {
+      provide: Paywall,
+      inject: [GatewayEnvironment, PaywallConnections, PaywallCounters, SignedPayments],
+      useFactory: createPaywall,
+    },
+  ],
+  exports: [AttendedRelayer, Paywall, PaywallConnections, PaywallCounters, SignedPayments],
+})
+export class PaywallModule {}
 
 /** Only needed where a route names the relayer in its challenges. */
 function createAttendedRelayer(
@@ -158,15 +142,11 @@ function createAttendedRelayer(
   return relayer;
 }
 
-interface PaywallParts {
-  readonly connections: PaywallConnections;
-  readonly counters: PaywallCounters;
-  readonly signedPayments: SignedPayments;
-}
-
 async function createPaywall(
   environment: GatewayEnvironment,
-  { connections, counters, signedPayments }: PaywallParts,
+  connections: PaywallConnections,
+  counters: PaywallCounters,
+  signedPayments: SignedPayments,
 ): Promise<Paywall> {
   await connections.open();
   const { payment, challenge, verification, answers, server } = environment;

@@ -22,8 +22,4 @@ export class HealthModule {
       providers: [{ provide: READINESS_CHECKS, useFactory, inject }],
     };
   }
-
-  static forRoot(checks: ReadinessChecks): DynamicModule {
-    return HealthModule.forRootAsync({ useFactory: () => checks });
-  }
 }

@@ -6,7 +6,8 @@ import { MetricsController } from './metrics.controller.js';
 /** `GET /metrics` in the Prometheus text format; the `Registry` is injectable everywhere. */
 @Module({})
 export class MetricsModule {
-  static forRoot({ service, registry = new Registry() }: { service: string; registry?: Registry }): DynamicModule {
+  static forRoot({ service }: { service: string }): DynamicModule {
+    const registry = new Registry();
     registry.setDefaultLabels({ service });
     collectDefaultMetrics({ register: registry });
     return {
