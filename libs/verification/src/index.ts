@@ -17,6 +17,6 @@ export { noteForRefund, type RefundNotes } from './refusals/note-for-refund.js';
 export { PaymentRefused } from './refusals/payment-refused.js';
 export { AcceptedAssets } from './signed/accepted-assets.js';
 export { ContractSignatures } from './signed/contract-signatures.js';
-export { SignedPaymentVerifier, type SignedPaymentVerifierOptions } from './signed/signed-payment-verifier.js';
+export { SignedPaymentVerifier } from './signed/signed-payment-verifier.js';
 export { nameCode, WalletCheck, type WalletRefusal } from './signed/wallet-check.js';
 export { PaymentVerifier } from './transactions/payment-verifier.js';

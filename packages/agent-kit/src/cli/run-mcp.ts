@@ -133,7 +133,7 @@ export interface McpSettings {
 }
 
 /** @throws AgentKitError `INVALID_CONFIGURATION` with every problem at once, and no value of a secret. */
-export function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
+function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
   const { readOnly = false, yes = false, executePlans = false, unknown } = args;
   const problems = unknown.map((word) =>
     word.startsWith('-') ? `${word.replace(/=.*/s, '')} is no option` : 'it takes no arguments beside its options',

@@ -213,7 +213,7 @@ export async function payOnce(
 }
 
 /** The state of a payment whose request got a status of 400 or more, as far as the server reports it. */
-export function explainPaymentFailure(payment: StoredPayment, { status, headers }: Response): string {
+function explainPaymentFailure(payment: StoredPayment, { status, headers }: Response): string {
   return `The answer has status ${status}. ${explainPayment(payment, headers)}`;
 }
 

@@ -22,7 +22,7 @@ export function readNoAnswer(error: unknown): NoAnswer | null {
 }
 
 /** The failure as a sentence. */
-export function describeNoAnswer(error: unknown): string | null {
+function describeNoAnswer(error: unknown): string | null {
   const failure = readNoAnswer(error);
   return failure && `The RPC server at ${failure.host} ${failure.reason}.`;
 }
