@@ -20,14 +20,14 @@ module.exports = {
       comment: 'The paying client is published: it may not reach into the services.',
       severity: 'error',
       from: { path: '^packages/client/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(apps|libs|tools|devnet|test)' },
+      to: { path: '^(apps|libs|tools|test)' },
     },
     {
       name: 'middleware-stands-on-protocol',
       comment: 'The middlewares are published: they know the facilitator by its HTTP interface alone.',
       severity: 'error',
       from: { path: '^packages/gate/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(apps|libs|tools|devnet|test|packages/(client|agent-kit))' },
+      to: { path: '^(apps|libs|tools|test|packages/(client|agent-kit))' },
     },
     {
       name: 'services-know-the-purchase-alone',
@@ -41,7 +41,7 @@ module.exports = {
       comment: 'The agent kit is published: it may not reach into the services, and needs no framework of theirs.',
       severity: 'error',
       from: { path: '^packages/agent-kit/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: ['^(apps|libs|tools|devnet|test)', 'node_modules/@nestjs/'] },
+      to: { path: ['^(apps|libs|tools|test)', 'node_modules/@nestjs/'] },
     },
     {
       name: 'only-signing-files-see-private-keys',
@@ -62,7 +62,7 @@ module.exports = {
       comment: 'Ledger, journal and Nest processes use one Redis kit, so it knows none of them.',
       severity: 'error',
       from: { path: '^libs/redis/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: ['^(apps|devnet|test|tools|libs/(?!redis)|packages/(?!protocol))', 'node_modules/@nestjs/'] },
+      to: { path: ['^(apps|test|tools|libs/(?!redis)|packages/(?!protocol))', 'node_modules/@nestjs/'] },
     },
     {
       name: 'chain-has-no-framework',
@@ -70,7 +70,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/chain/src', pathNot: '\\.spec\\.ts$' },
       to: {
-        path: ['^(apps|devnet|test|libs/(?!chain)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
+        path: ['^(apps|test|libs/(?!chain)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
       },
     },
     {
@@ -79,10 +79,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/ledger/src', pathNot: '\\.spec\\.ts$' },
       to: {
-        path: [
-          '^(apps|devnet|test|libs/(chain|common|journal|agent-jobs)|packages/(?!protocol))',
-          'node_modules/@nestjs/',
-        ],
+        path: ['^(apps|test|libs/(chain|common|journal|agent-jobs)|packages/(?!protocol))', 'node_modules/@nestjs/'],
       },
     },
     {
@@ -92,7 +89,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/journal/src', pathNot: '\\.spec\\.ts$' },
       to: {
-        path: ['^(apps|devnet|test|libs/(common|ledger|agent-jobs)|packages/(?!protocol))', 'node_modules/@nestjs/'],
+        path: ['^(apps|test|libs/(common|ledger|agent-jobs)|packages/(?!protocol))', 'node_modules/@nestjs/'],
       },
     },
     {
@@ -102,7 +99,7 @@ module.exports = {
       from: { path: '^libs/verification/src', pathNot: '\\.spec\\.ts$' },
       to: {
         path: [
-          '^(apps|devnet|test|libs/(agent-jobs|settlement)|packages/(?!protocol))',
+          '^(apps|test|libs/(agent-jobs|settlement)|packages/(?!protocol))',
           'node_modules/(@nestjs|ioredis|prom-client)/',
         ],
       },
@@ -113,7 +110,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/settlement/src', pathNot: '\\.spec\\.ts$' },
       to: {
-        path: ['^(apps|devnet|test|libs/agent-jobs|packages/(?!protocol))', 'node_modules/(@nestjs|prom-client)/'],
+        path: ['^(apps|test|libs/agent-jobs|packages/(?!protocol))', 'node_modules/(@nestjs|prom-client)/'],
       },
     },
     {
@@ -130,7 +127,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^libs/agent-jobs/src', pathNot: '\\.spec\\.ts$' },
       to: {
-        path: '^(apps|devnet|test|libs/(chain|ledger)|packages/(?!protocol))',
+        path: '^(apps|test|libs/(chain|ledger)|packages/(?!protocol))',
         pathNot: '^packages/agent-kit/src/operations/define/write-operations\\.ts$',
       },
     },
@@ -156,7 +153,7 @@ module.exports = {
       comment: 'Dependencies point from commands to libraries, never back.',
       severity: 'error',
       from: { path: '^(libs|packages|apps)', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^tools' },
+      to: { path: '^tools/cli' },
     },
     {
       name: 'commands-do-not-import-apps',
@@ -194,9 +191,9 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(apps|libs|packages|tools)',
-        pathNot: ['\\.spec\\.ts$', '^(apps|libs|packages|tools)/[^/]+/test/'],
+        pathNot: ['\\.spec\\.ts$', '^(apps|libs|packages|tools)/[^/]+/test/', '^tools/devnet/'],
       },
-      to: { path: '^(devnet|test|bench)' },
+      to: { path: '^(tools/devnet|test|bench)' },
     },
   ],
   options: {

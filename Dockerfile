@@ -18,11 +18,11 @@ RUN npm prune --omit=dev --omit=optional --no-workspaces --no-progress --logleve
 
 FROM build AS devnet
 # Compiles the contracts once, so that a start needs no compiler.
-RUN node devnet/contracts/compile.mjs && chown -R node:node .tollgate
+RUN node tools/devnet/contracts/compile.mjs && chown -R node:node .tollgate
 USER node
 EXPOSE 8545
 HEALTHCHECK --interval=2s --timeout=3s --start-period=30s --retries=15 CMD ["node", "deploy/healthcheck.mjs", "devnet"]
-CMD ["node", "--import", "tsx", "devnet/serve.ts"]
+CMD ["node", "--import", "tsx", "tools/devnet/serve.ts"]
 
 FROM node:22-bookworm-slim AS service
 ENV NODE_ENV=production

@@ -5,14 +5,7 @@ module.exports = {
   testEnvironment: '<rootDir>/test/harness/jest/environment.cjs',
   runtime: '<rootDir>/test/harness/jest/runtime.cjs',
   testSequencer: '<rootDir>/test/harness/jest/longest-first.cjs',
-  roots: [
-    '<rootDir>/apps',
-    '<rootDir>/libs',
-    '<rootDir>/packages',
-    '<rootDir>/tools',
-    '<rootDir>/devnet',
-    '<rootDir>/test/docs',
-  ],
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/packages', '<rootDir>/tools', '<rootDir>/test/docs'],
   testMatch: ['**/*.spec.ts'],
   // The runtime compiles what it loads.
   transform: {},

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { startChild } from '../devnet/child-process.js';
+import { startChild } from '../tools/devnet/processes/child-process.js';
 import type { LaneResult, LaneRow } from './lane.js';
 import { formatNumber, formatTable, type Report } from './report.js';
 import { median } from './run-rounds.js';

@@ -1,5 +1,5 @@
-import type { Devnet } from '../devnet/chain.js';
-import { startRedis } from '../devnet/redis.js';
+import type { Devnet } from '../tools/devnet/chain/chain.js';
+import { startRedis } from '../tools/devnet/processes/redis.js';
 import { startProgram } from './start-program.js';
 import { CHALLENGE_SECRET, readRedisPid } from './tollgate.js';
 

@@ -1,7 +1,7 @@
 import { encodeProof, type Hex } from '@tollgate/protocol';
 
-import type { Devnet } from '../devnet/chain.js';
-import { mineTransfers } from '../devnet/mine-transfers.js';
+import type { Devnet } from '../tools/devnet/chain/chain.js';
+import { mineTransfers } from '../tools/devnet/chain/mine-transfers.js';
 import { preload } from './replay-node.js';
 
 const PRICE_BASE_UNITS = 1000n;

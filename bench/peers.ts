@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { Devnet } from '../devnet/chain.js';
-import { repositoryRoot } from '../devnet/repository.js';
 import { arePackagesInstalled, installPackages } from '../scripts/install-packages.mjs';
+import type { Devnet } from '../tools/devnet/chain/chain.js';
+import { repositoryRoot } from '../tools/devnet/processes/repository.js';
 import type { Roles } from './process-usage.js';
 import { startProgram, type Program } from './start-program.js';
 import type { KeepUntilEnd } from './with-cleanup.js';

@@ -1,7 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
-import type { Devnet } from '../devnet/chain.js';
-import { callRpcBatch } from '../devnet/json-rpc.js';
+import type { Devnet } from '../tools/devnet/chain/chain.js';
+import { callRpcBatch } from '../tools/devnet/processes/json-rpc.js';
 import { startProgram, type Program } from './start-program.js';
 
 const BATCH = 50;

@@ -1,7 +1,7 @@
 import { decodeJsonHeader, encodeJsonHeader, PAYMENT_REQUIRED, type PaymentRequiredV2 } from '@tollgate/protocol';
 
-import type { Devnet } from '../devnet/chain.js';
-import { signAuthorization } from '../devnet/sign-authorization.js';
+import type { Devnet } from '../tools/devnet/chain/chain.js';
+import { signAuthorization } from '../tools/devnet/chain/sign-authorization.js';
 
 const MAX_HEADER_BYTES = 65_536;
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
-import { startChild, type Child } from '../devnet/child-process.js';
-import { repositoryRoot } from '../devnet/repository.js';
+import { startChild, type Child } from '../tools/devnet/processes/child-process.js';
+import { repositoryRoot } from '../tools/devnet/processes/repository.js';
 
 /** Let Node run TypeScript and import `.lua` files, also those of another checkout. */
 export const SOURCE_LOADERS = ['--import', 'tsx', '--import', join(repositoryRoot(), 'scripts', 'lua-modules.mjs')];

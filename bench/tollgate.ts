@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 
-import type { Devnet } from '../devnet/chain.js';
-import type { ServiceProcess } from '../devnet/service-process.js';
-import { startStack } from '../devnet/stack.js';
+import type { Devnet } from '../tools/devnet/chain/chain.js';
+import type { ServiceProcess } from '../tools/devnet/processes/service-process.js';
+import { startStack } from '../tools/devnet/stack/stack.js';
 import type { Roles } from './process-usage.js';
 
 /** The same for every subject that issues or reads references. */

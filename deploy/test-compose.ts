@@ -13,10 +13,10 @@ import { parseEnv } from 'node:util';
 import { encodeJsonHeader, X_PAYMENT, X_PAYMENT_RESPONSE, type Hex } from '@tollgate/protocol';
 import { toHex } from 'viem';
 
-import { deriveAgentWallet, derivePayer, deriveRelayer } from '../devnet/chain.js';
-import { findFreePort } from '../devnet/free-port.js';
-import { signAuthorization } from '../devnet/sign-authorization.js';
 import { createAgentClient } from '../test/harness/agent-client.js';
+import { deriveAgentWallet, derivePayer, deriveRelayer } from '../tools/devnet/chain/chain.js';
+import { signAuthorization } from '../tools/devnet/chain/sign-authorization.js';
+import { findFreePort } from '../tools/devnet/processes/free-port.js';
 import { tryAgentJobs } from './try-agent-jobs.js';
 
 const READY_WITHIN_MS = 120_000;

@@ -22,12 +22,12 @@ if (args.length > 1 || !['payment', 'jobs', 'interop'].includes(name)) {
   refuseUsage(`There is no demo ${args.join(' ')}.`, HELP);
 }
 if (name === 'jobs') {
-  const { runJobsDemo } = await loadWhenReady('devnet/jobs-demo/run-jobs-demo.ts');
+  const { runJobsDemo } = await loadWhenReady('tools/devnet/jobs-demo/run-jobs-demo.ts');
   process.exit(await runJobsDemo());
 }
 if (name === 'interop') {
-  const { runInteropDemo } = await loadWhenReady('devnet/interop/run-interop-demo.ts', { needsPublished: true });
+  const { runInteropDemo } = await loadWhenReady('tools/devnet/interop/run-interop-demo.ts', { needsPublished: true });
   process.exit(await runInteropDemo());
 }
-const { runDemo } = await loadWhenReady('devnet/demo.ts');
+const { runDemo } = await loadWhenReady('tools/devnet/demo/demo.ts');
 process.exit(await runDemo());

@@ -22,5 +22,5 @@ const args = process.argv.slice(2);
 answerHelp(args, HELP);
 if (args.length > 0)
   refuseUsage(`npm run dev takes no ${args.join(' ')}: its settings are environment variables.`, HELP);
-const { runDev } = await loadWhenReady('devnet/dev.ts');
+const { runDev } = await loadWhenReady('tools/devnet/dev.ts');
 process.exit(await runDev());

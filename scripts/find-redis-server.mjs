@@ -1,4 +1,4 @@
-// Finds the Redis server program of this machine. Used by the setup and, through devnet/redis.ts, by everything that starts one.
+// Finds the Redis server program of this machine. Used by the setup and, through tools/devnet/processes/redis.ts, by everything that starts one.
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -4,7 +4,7 @@ import type { TransactionToSign } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import { privateKeyToAddress } from 'viem/accounts';
 
-import { callRpc } from '../../devnet/json-rpc.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 
 export interface BenchWallet {
   privateKey: Hex;

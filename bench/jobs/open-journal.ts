@@ -1,7 +1,7 @@
 import { Journal, type JournalOptions } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { readRedisPid } from '../tollgate.js';
 
 export interface BenchJournal {

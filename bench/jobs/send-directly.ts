@@ -4,7 +4,7 @@ import { RpcEndpoint, valueOf } from '@tollgate/chain';
 import { createKeySigner, type LaneSigner } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
-import { callRpc } from '../../devnet/json-rpc.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { summarize } from '../load/time-each.js';
 import type { Sample } from '../run-rounds.js';
 import { createTransfer, type BenchWallet } from './bench-wallet.js';

@@ -1,4 +1,4 @@
-import { startChain } from '../../devnet/chain.js';
+import { startChain } from '../../tools/devnet/chain/chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';
 import { startDelayProxy, startReplayNode } from '../replay-node.js';

@@ -1,5 +1,5 @@
-import { startChain } from '../../devnet/chain.js';
-import type { ServiceProcess } from '../../devnet/service-process.js';
+import { startChain } from '../../tools/devnet/chain/chain.js';
+import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
 import { startFloor } from '../floor.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-import { startChain, type Devnet } from '../../devnet/chain.js';
+import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { sendPayments } from '../load/send-payments.js';
 import { makePayments } from '../payments.js';

@@ -4,7 +4,7 @@ import { createLaneId, type Journal, type LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
-import { startChain } from '../../devnet/chain.js';
+import { startChain } from '../../tools/devnet/chain/chain.js';
 import { createBenchWallet } from '../jobs/bench-wallet.js';
 import { openJournal } from '../jobs/open-journal.js';
 import { adoptLane, startRunner, submitJobs, transferPlanner, waitUntilEnded } from '../jobs/transfer-jobs.js';

@@ -1,6 +1,6 @@
 import { acceptJob, createKeySigner } from '@tollgate/journal';
 
-import { startChain, type Devnet } from '../../devnet/chain.js';
+import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
 import { createBenchWallet, createTransfer } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
 import { ask, connectEndpoint } from '../jobs/send-directly.js';

@@ -1,4 +1,4 @@
-import { startChain, type Devnet } from '../../devnet/chain.js';
+import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
 import { createBenchWallet } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
 import { sendNaively, sendPipelined, sendPresigned, type DirectOptions } from '../jobs/send-directly.js';

@@ -10,7 +10,7 @@ import {
 } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
-import { startRedis } from '../../devnet/redis.js';
+import { startRedis } from '../../tools/devnet/processes/redis.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { timeEach } from '../load/time-each.js';
 import { formatNumber } from '../report.js';

@@ -1,4 +1,4 @@
-import type { Devnet } from '../../devnet/chain.js';
+import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { startFloor } from '../floor.js';
 import type { LaneOptions, LaneRow } from '../lane.js';
 import { sendPayments, type PaidTarget } from '../load/send-payments.js';

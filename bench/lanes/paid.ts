@@ -1,4 +1,4 @@
-import { startChain } from '../../devnet/chain.js';
+import { startChain } from '../../tools/devnet/chain/chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { startReplayNode } from '../replay-node.js';
 import { withCleanup } from '../with-cleanup.js';

@@ -1,5 +1,5 @@
-import { startChain, type Devnet } from '../../devnet/chain.js';
-import { callRpc, callRpcBatch } from '../../devnet/json-rpc.js';
+import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
+import { callRpc, callRpcBatch } from '../../tools/devnet/processes/json-rpc.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { sendPayments, type PaidTarget } from '../load/send-payments.js';
 import { signPayments, startPeers } from '../peers.js';

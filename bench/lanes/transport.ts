@@ -1,4 +1,4 @@
-import { startRedis } from '../../devnet/redis.js';
+import { startRedis } from '../../tools/devnet/processes/redis.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { timeEach } from '../load/time-each.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';

@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
 
-import { startChain } from '../../devnet/chain.js';
+import { startChain } from '../../tools/devnet/chain/chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { startPeers, startRawFastify } from '../peers.js';
 import { watchProcessors, type Roles } from '../process-usage.js';

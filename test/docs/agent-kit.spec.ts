@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { AGENT_KIT_ERRORS, AgentKit, type ToolResult } from '@tollgate/agent-kit';
 import { createPublicClient, http } from 'viem';
 
-import { passTime } from '../../devnet/protocols/pass-time.js';
 import { CHAT_SETTINGS_HELP } from '../../packages/agent-kit/src/cli/chat-command.js';
 import { MCP_SETTINGS_HELP } from '../../packages/agent-kit/src/cli/mcp-command.js';
 import { CATALOG } from '../../packages/agent-kit/src/operations/catalog.js';
+import { passTime } from '../../tools/devnet/protocols/pass-time.js';
 import { useStack } from '../harness/use-stack.js';
 
 const page = readFileSync('docs/agent-kit.md', 'utf8');

@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 
 const RULES = resolve('.dependency-cruiser.cjs');
 const DEPCRUISE = resolve('node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
-const FOLDERS = ['apps', 'libs', 'packages', 'tools', 'devnet', 'test'];
+const FOLDERS = ['apps', 'libs', 'packages', 'tools', 'test'];
 
 /** A file of each folder that imports what its rule forbids, and no other rule. A rule of several targets has several. */
 const BREAKS: Record<string, { from: string; to: string[] }> = {
@@ -114,7 +114,7 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
   'apps-do-not-import-apps': { from: 'apps/gateway/src/probe-app.ts', to: ['apps/verifier/src/probe-target.ts'] },
   'production-does-not-import-tests-or-devnet': {
     from: 'apps/verifier/src/probe.ts',
-    to: ['devnet/probe-target.ts', 'test/harness/probe-target.ts', 'bench/probe-target.ts'],
+    to: ['tools/devnet/probe-target.ts', 'test/harness/probe-target.ts', 'bench/probe-target.ts'],
   },
 };
 

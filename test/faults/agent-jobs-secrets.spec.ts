@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { registerWebhook } from '../../devnet/jobs-demo/check-webhook.js';
-import { startStack } from '../../devnet/stack.js';
-import { startWebhookTarget } from '../../devnet/webhook-target.js';
+import { registerWebhook } from '../../tools/devnet/jobs-demo/check-webhook.js';
+import { startStack } from '../../tools/devnet/stack/stack.js';
+import { startWebhookTarget } from '../../tools/devnet/stack/webhook-target.js';
 import { waitFor } from '../harness/retry.js';
 import { useAgents } from '../harness/use-agents.js';
 

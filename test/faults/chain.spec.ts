@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
-import { transferTokens } from '../../devnet/transfer-tokens.js';
 import { changeResult, type RpcFault } from '../../libs/chain/test/rpc-stand-in.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { startShop, type Shop } from '../harness/start-shop.js';

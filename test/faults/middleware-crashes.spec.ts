@@ -6,11 +6,11 @@ import { ApiKeyStore } from '@tollgate/common';
 import { encodeJsonHeader } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startChild, type Child } from '../../devnet/child-process.js';
-import { startHttpTap, type HttpTap } from '../../devnet/interop/http-tap.js';
-import { readBalance } from '../../devnet/read-balance.js';
-import { signAuthorization } from '../../devnet/sign-authorization.js';
 import type { ShopConfiguration } from '../../packages/gate/test/run-shop.js';
+import { readBalance } from '../../tools/devnet/chain/read-balance.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { startHttpTap, type HttpTap } from '../../tools/devnet/interop/http-tap.js';
+import { startChild, type Child } from '../../tools/devnet/processes/child-process.js';
 import { retryUntilPaid } from '../harness/retry.js';
 import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.js';
 import { useStack } from '../harness/use-stack.js';

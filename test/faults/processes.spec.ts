@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { listPayments } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { outcomeOf, payLocked, type Paid } from '../harness/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { startShop, type Shop } from '../harness/start-shop.js';

@@ -1,8 +1,8 @@
 import { listPayments, listRefusals } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../devnet/redis.js';
-import { transferTokens } from '../../devnet/transfer-tokens.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
 import { retryUntilPaid } from '../harness/retry.js';
 import { startShop, type Shop } from '../harness/start-shop.js';

@@ -97,7 +97,7 @@ describe('the secrets of the services', () => {
   });
 
   it('are not printed by a process that cannot start', async () => {
-    const { startStack } = await import('../../devnet/stack.js');
+    const { startStack } = await import('../../tools/devnet/stack/stack.js');
     const { redis } = shop.stack;
     const wrong = { CHALLENGE_SECRET: 'canary-short', RPC_URL: `ftp://${RPC_KEY}@example.com/${RPC_KEY}` };
     for (const counts of [{ gateways: 0 }, { verifiers: 0 }]) {

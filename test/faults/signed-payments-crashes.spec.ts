@@ -1,8 +1,8 @@
 import type { CrashPoint } from '@tollgate/journal';
 
-import { readBalance } from '../../devnet/read-balance.js';
-import { approvePermit2, signPermit } from '../../devnet/sign-permit.js';
-import { transferTokens } from '../../devnet/transfer-tokens.js';
+import { readBalance } from '../../tools/devnet/chain/read-balance.js';
+import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { outcomeOf } from '../harness/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { waitForDeath } from '../harness/use-agents.js';

@@ -1,6 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
 
-import type { ServiceProcess } from '../../devnet/service-process.js';
+import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { expectPaidOnce, useSignedSales, type Purchase, type SignedSales } from '../harness/use-signed-sales.js';
 

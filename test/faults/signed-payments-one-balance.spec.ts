@@ -1,6 +1,6 @@
-import type { DevnetAccount } from '../../devnet/chain.js';
-import { readBalance } from '../../devnet/read-balance.js';
-import { transferTokens } from '../../devnet/transfer-tokens.js';
+import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
+import { readBalance } from '../../tools/devnet/chain/read-balance.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { outcomeOf } from '../harness/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { expectPaidOnce, PRICE, useSignedSales } from '../harness/use-signed-sales.js';

@@ -2,11 +2,11 @@ import { planTransfer, splitSignature } from '@tollgate/chain';
 import { numberToHex, parseGwei, type Hex } from 'viem';
 
 import { readHeader } from '../../apps/gateway/test/present-payments.js';
-import type { DevnetAccount } from '../../devnet/chain.js';
-import { MULTICALL3 } from '../../devnet/place-contracts.js';
-import { readBalance } from '../../devnet/read-balance.js';
-import { encodeTransfer, transferTokens } from '../../devnet/transfer-tokens.js';
 import { cancelAuthorization } from '../../libs/verification/test/sign-authorization.js';
+import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
+import { readBalance } from '../../tools/devnet/chain/read-balance.js';
+import { encodeTransfer, transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import { MULTICALL3 } from '../../tools/devnet/protocols/place-contracts.js';
 import { createProof, outcomeOf } from '../harness/pay.js';
 import type { TokenTransferred } from '../harness/read-transfers.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';

@@ -3,10 +3,10 @@ import { createLaneId, type JobRecord } from '@tollgate/journal';
 import { numberToHex, parseGwei, type Hex } from 'viem';
 
 import { readHeader } from '../../apps/gateway/test/present-payments.js';
-import { MULTICALL3 } from '../../devnet/place-contracts.js';
-import { readBalance } from '../../devnet/read-balance.js';
-import { approvePermit2, signPermit } from '../../devnet/sign-permit.js';
-import { encodeTransfer } from '../../devnet/transfer-tokens.js';
+import { readBalance } from '../../tools/devnet/chain/read-balance.js';
+import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
+import { encodeTransfer } from '../../tools/devnet/chain/transfer-tokens.js';
+import { MULTICALL3 } from '../../tools/devnet/protocols/place-contracts.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { waitForDeath } from '../harness/use-agents.js';
 import { expectPaidOnce, PRICE, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { createLaneId, Journal } from '@tollgate/journal';
 
-import { startStack, type StackOptions } from '../../devnet/stack.js';
+import { startStack, type StackOptions } from '../../tools/devnet/stack/stack.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import type { RpcReply } from '../harness/rpc-proxy.js';
 import { useSignedSales } from '../harness/use-signed-sales.js';

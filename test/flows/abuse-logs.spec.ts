@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { ServiceProcess } from '../../devnet/service-process.js';
-import { transferTokens } from '../../devnet/transfer-tokens.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
 import { createProof, outcomeOf } from '../harness/pay.js';
 import { waitFor } from '../harness/retry.js';
 import { useStack } from '../harness/use-stack.js';

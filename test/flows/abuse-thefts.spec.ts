@@ -7,8 +7,8 @@ import { createReference, proofMessage } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { callRpc } from '../../devnet/json-rpc.js';
-import { transferTokens } from '../../devnet/transfer-tokens.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { createProof, outcomeOf, payLocked, readRequirement } from '../harness/pay.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
 

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { concatHex } from 'viem';
 
-import { deployBatchPayer, deployToken } from '../../devnet/deploy.js';
-import { signAuthorization } from '../../devnet/sign-authorization.js';
-import { encodeTransfer, sendTransaction, transferTokens } from '../../devnet/transfer-tokens.js';
 import { submitAuthorization } from '../../libs/verification/test/sign-authorization.js';
+import { deployBatchPayer, deployToken } from '../../tools/devnet/chain/deploy.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { encodeTransfer, sendTransaction, transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { createProof, outcomeOf } from '../harness/pay.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
 

@@ -4,9 +4,9 @@ import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import type { DevState } from '../../devnet/dev-state.js';
-import type { Stack } from '../../devnet/stack.js';
 import { DEVNET_CONTRACTS } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
+import type { DevState } from '../../tools/devnet/dev-state.js';
+import type { Stack } from '../../tools/devnet/stack/stack.js';
 import { readDescendants, waitUntilGone } from '../harness/processes.js';
 import { PROMPT } from '../harness/start-chat.js';
 import { CTRL_C, startInTerminal, type TerminalSession } from '../harness/start-in-terminal.js';

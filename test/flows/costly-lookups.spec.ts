@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Hex } from '@tollgate/protocol';
 
-import { callRpc } from '../../devnet/json-rpc.js';
-import { mineReceiptBomb } from '../../devnet/mine-receipt-bomb.js';
-import { encodeTransfer } from '../../devnet/transfer-tokens.js';
+import { mineReceiptBomb } from '../../tools/devnet/chain/mine-receipt-bomb.js';
+import { encodeTransfer } from '../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
 import { startShop, type Shop } from '../harness/start-shop.js';
 

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { encodeJsonHeader } from '@tollgate/protocol';
 
-import { startChild, type Child } from '../../devnet/child-process.js';
-import type { DevState } from '../../devnet/dev-state.js';
-import { signAuthorization } from '../../devnet/sign-authorization.js';
 import { DEVNET_CONTRACTS } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import type { DevState } from '../../tools/devnet/dev-state.js';
+import { startChild, type Child } from '../../tools/devnet/processes/child-process.js';
 import { readDescendants, waitUntilGone } from '../harness/processes.js';
 import { waitFor } from '../harness/retry.js';
 

@@ -11,9 +11,9 @@ import { encodeFunctionData, erc20Abi } from 'viem';
 
 import { presentV1, presentV2, readChallenge, readHeader } from '../../apps/gateway/test/present-payments.js';
 import { readProblem } from '../../apps/gateway/test/start-agents.js';
-import { callRpc } from '../../devnet/json-rpc.js';
-import { signAuthorization } from '../../devnet/sign-authorization.js';
-import { approvePermit2, signPermit } from '../../devnet/sign-permit.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { useStack } from '../harness/use-stack.js';
 
 const PRICE = '1000';

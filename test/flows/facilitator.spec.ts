@@ -3,9 +3,9 @@ import type { SettleResponse, SupportedResponse, TransferAuthorization, VerifyRe
 import { Redis } from 'ioredis';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 
-import type { DevnetAccount } from '../../devnet/chain.js';
-import { callRpc } from '../../devnet/json-rpc.js';
-import { signAuthorization } from '../../devnet/sign-authorization.js';
+import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { waitFor } from '../harness/retry.js';
 import { useStack } from '../harness/use-stack.js';
 

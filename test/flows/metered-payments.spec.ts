@@ -13,10 +13,10 @@ import {
   readChallenge,
   readHeader,
 } from '../../apps/gateway/test/present-payments.js';
-import type { DevnetAccount } from '../../devnet/chain.js';
-import { callRpc } from '../../devnet/json-rpc.js';
-import { approvePermit2, signPermit } from '../../devnet/sign-permit.js';
-import { startStack, type Stack } from '../../devnet/stack.js';
+import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
+import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
+import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { waitFor } from '../harness/retry.js';
 import { startUpstream } from './start-upstream.js';
 

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { encodeProof, parseChallenge } from '@tollgate/protocol';
 
-import { startStack, type Stack } from '../../devnet/stack.js';
-import { transferTokens } from '../../devnet/transfer-tokens.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { startRawUpstream, startUpstream, type Upstream } from './start-upstream.js';
 
 const SECRET = 'k3y-of-the-upstream';

@@ -6,11 +6,11 @@ import { join, resolve } from 'node:path';
 import { createWallet, fetchWithPayment, type PaymentEvent, type PaymentOptions } from '@tollgate/client';
 
 import { readChallenge, readHeader } from '../../apps/gateway/test/present-payments.js';
-import type { DevnetAccount } from '../../devnet/chain.js';
-import { startHttpTap, type HttpTap } from '../../devnet/interop/http-tap.js';
-import { readBalance } from '../../devnet/read-balance.js';
-import { approvePermit2 } from '../../devnet/sign-permit.js';
-import { startStack, type Stack } from '../../devnet/stack.js';
+import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
+import { readBalance } from '../../tools/devnet/chain/read-balance.js';
+import { approvePermit2 } from '../../tools/devnet/chain/sign-permit.js';
+import { startHttpTap, type HttpTap } from '../../tools/devnet/interop/http-tap.js';
+import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { waitFor } from '../harness/retry.js';
 import { startUpstream } from './start-upstream.js';
 

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
 import { ROUTE_KEYS, RouteDescription } from '../../apps/gateway/src/resources/routes-file/route-description.js';
-import { startStack, type Stack } from '../../devnet/stack.js';
+import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 
 const EXAMPLE = 'examples/protect-your-api';
 const page = readFileSync('docs/protect-your-api.md', 'utf8');

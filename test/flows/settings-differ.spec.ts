@@ -1,9 +1,9 @@
 import type { Hex } from '@tollgate/protocol';
 
 import { presentV1, readHeader } from '../../apps/gateway/test/present-payments.js';
-import type { ServiceProcess } from '../../devnet/service-process.js';
-import { signAuthorization } from '../../devnet/sign-authorization.js';
-import { sendTransaction, transferTokens } from '../../devnet/transfer-tokens.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { sendTransaction, transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
 import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { useStack } from '../harness/use-stack.js';

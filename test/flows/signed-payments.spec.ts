@@ -13,7 +13,7 @@ import {
   readChallenge,
   readHeader,
 } from '../../apps/gateway/test/present-payments.js';
-import { signAuthorization } from '../../devnet/sign-authorization.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { useStack } from '../harness/use-stack.js';
 
 const stack = useStack({ relayers: 1, env: { SIGNED_PAYMENTS: 'true' } });

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 
 import { AgentKit } from '@tollgate/agent-kit';
 
-import { startChain, type DevnetWithProtocols } from '../../devnet/chain.js';
 import { uniswapV2Swap } from '../../examples/agent-kit-plugin/uniswap-v2.js';
+import { startChain, type DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
 
 const FOLDER = 'examples/agent-kit-plugin';
 

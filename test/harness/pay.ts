@@ -1,7 +1,7 @@
 import { encodeProof, parseChallenge, type Hex, type PaymentRequirement } from '@tollgate/protocol';
 
-import type { Devnet } from '../../devnet/chain.js';
-import { transferTokens } from '../../devnet/transfer-tokens.js';
+import type { Devnet } from '../../tools/devnet/chain/chain.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 
 /** A payment that was mined, and the header that redeems it. */
 export interface Paid {

@@ -1,6 +1,6 @@
 import type { SettleResponse, SignedPayment } from '@tollgate/protocol';
 
-import type { Devnet } from '../../devnet/chain.js';
+import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { waitFor } from './retry.js';
 
 /**

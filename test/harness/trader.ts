@@ -14,7 +14,7 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import type { Devnet } from '../../devnet/chain.js';
+import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { awaitReceipt } from './await-receipt.js';
 
 export type Trader = WalletClient<Transport, Chain, Account> &

@@ -6,12 +6,12 @@ import { Journal, type CrashPoint } from '@tollgate/journal';
 import type { AgentJobEvent, AgentJobRequest, AgentJobView } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import type { AgentWallet, AgentWalletTerms } from '../../devnet/agent-setup.js';
-import { startChain, type DevnetWithProtocols } from '../../devnet/chain.js';
-import { followEvents, type EventFollower } from '../../devnet/follow-events.js';
-import { callRpc } from '../../devnet/json-rpc.js';
-import type { ServiceApp, ServiceProcess } from '../../devnet/service-process.js';
-import { startStack, type Stack } from '../../devnet/stack.js';
+import { startChain, type DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
+import type { ServiceApp, ServiceProcess } from '../../tools/devnet/processes/service-process.js';
+import type { AgentWallet, AgentWalletTerms } from '../../tools/devnet/stack/agent-setup.js';
+import { followEvents, type EventFollower } from '../../tools/devnet/stack/follow-events.js';
+import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { createAgentClient, type AgentClient } from './agent-client.js';
 import { waitFor } from './retry.js';
 import { startRpcProxy, type RpcProxy } from './rpc-proxy.js';

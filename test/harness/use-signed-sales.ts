@@ -7,11 +7,11 @@ import type { SignedAuthorization, SignedPayment, TransferAuthorization } from '
 import { Redis } from 'ioredis';
 
 import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
-import { startChain, type Devnet, type DevnetAccount } from '../../devnet/chain.js';
-import { callRpc } from '../../devnet/json-rpc.js';
-import type { ServiceApp } from '../../devnet/service-process.js';
-import { signAuthorization } from '../../devnet/sign-authorization.js';
-import { startStack, type Stack } from '../../devnet/stack.js';
+import { startChain, type Devnet, type DevnetAccount } from '../../tools/devnet/chain/chain.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
+import type { ServiceApp } from '../../tools/devnet/processes/service-process.js';
+import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { startUpstream, type Upstream } from '../flows/start-upstream.js';
 import { readTransfersTo, type TokenTransferred } from './read-transfers.js';
 import { waitFor } from './retry.js';

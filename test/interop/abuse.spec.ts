@@ -1,7 +1,7 @@
 import { encodeProof, type Hex } from '@tollgate/protocol';
 
-import type { HttpTap } from '../../devnet/interop/http-tap.js';
-import type { ClientAnswer } from '../../devnet/interop/start-published.js';
+import type { HttpTap } from '../../tools/devnet/interop/http-tap.js';
+import type { ClientAnswer } from '../../tools/devnet/interop/start-published.js';
 import {
   ALTERED_ACCEPTANCES,
   ALTERED_PAYMENTS,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { startChild, type Child } from '../../devnet/child-process.js';
+import { startChild, type Child } from '../../tools/devnet/processes/child-process.js';
 
 describe('npm run demo -- interop', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-'));

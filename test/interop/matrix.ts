@@ -1,6 +1,6 @@
 import type { PaymentFailure } from '@tollgate/protocol';
 
-import type { ClientName, ServerName } from '../../devnet/interop/start-published.js';
+import type { ClientName, ServerName } from '../../tools/devnet/interop/start-published.js';
 
 /** Either it works, or a package cannot do it: `cannot` is the reason, and `says` the package's own error. */
 export type Cell = 'works' | { cannot: string; says: RegExp };

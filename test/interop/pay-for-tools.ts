@@ -3,8 +3,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { createWallet } from '@tollgate/client';
 import { payForTools, type PayingToolCall } from '@tollgate/client/mcp';
 
-import { callRpc } from '../../devnet/json-rpc.js';
 import { WORDINGS } from '../../packages/client/test/paid-tools.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { PRICE, type Rig } from './rig/start-rig.js';
 import { startTools, type Tools } from './rig/start-tools.js';
 import { watchMoney } from './rig/watch-money.js';

@@ -1,4 +1,4 @@
-import { callRpc } from '../../devnet/json-rpc.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { CLIENTS, isOurs, type ChallengeForm, type Client } from './matrix.js';
 import { PRICE, type Rig } from './rig/start-rig.js';
 import { watchMoney } from './rig/watch-money.js';

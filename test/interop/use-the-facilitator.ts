@@ -1,4 +1,4 @@
-import type { ServerName } from '../../devnet/interop/start-published.js';
+import type { ServerName } from '../../tools/devnet/interop/start-published.js';
 import { CLIENTS, paysServer, SERVERS, type Client } from './matrix.js';
 import { PRICE, type Rig } from './rig/start-rig.js';
 import { watchMoney } from './rig/watch-money.js';

@@ -3,8 +3,8 @@ import { FINAL_STATES, type AgentJobEvent, type AgentJobView } from '@tollgate/p
 import { Redis } from 'ioredis';
 import { createPublicClient, erc20Abi, http, type Hex } from 'viem';
 
-import type { AgentWallet } from '../../devnet/agent-setup.js';
-import type { DevnetWithProtocols } from '../../devnet/chain.js';
+import type { DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
+import type { AgentWallet } from '../../tools/devnet/stack/agent-setup.js';
 import { readWalletHistory, type SentTransaction } from '../harness/wallet-history.js';
 import type { ChaosJob } from './plan-agent-jobs.js';
 

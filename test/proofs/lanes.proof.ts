@@ -1,6 +1,6 @@
-import type { Child } from '../../devnet/child-process.js';
 import { LaneFixture, RECEIVER } from '../../libs/journal/test/lane-fixture.js';
 import { markOf } from '../../libs/journal/test/transfer-planner.js';
+import type { Child } from '../../tools/devnet/processes/child-process.js';
 import { createRandom } from '../harness/random.js';
 import { waitFor } from '../harness/retry.js';
 import { startRpcProxy, type RpcProxy } from '../harness/rpc-proxy.js';

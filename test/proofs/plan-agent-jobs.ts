@@ -1,7 +1,7 @@
 import type { AgentJobRequest } from '@tollgate/protocol';
 import { getAddress, type Address } from 'viem';
 
-import type { DevnetWithProtocols } from '../../devnet/chain.js';
+import type { DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
 import type { Random } from '../harness/random.js';
 
 export interface ChaosJob {

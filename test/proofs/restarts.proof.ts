@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SignedAuthorization } from '@tollgate/protocol';
 
 import { parseOffer, presentV2 } from '../../apps/gateway/test/present-payments.js';
-import type { Exit } from '../../devnet/child-process.js';
-import type { ServiceProcess } from '../../devnet/service-process.js';
-import { transferTokens } from '../../devnet/transfer-tokens.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import type { Exit } from '../../tools/devnet/processes/child-process.js';
+import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
 import { startBalancedClient, type BalancedClient } from '../harness/balanced-client.js';
 import { createProof } from '../harness/pay.js';
 import { waitFor } from '../harness/retry.js';

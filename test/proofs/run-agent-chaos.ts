@@ -2,11 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { AgentJobEvent, AgentJobView } from '@tollgate/protocol';
 
-import { startChain, type DevnetWithProtocols } from '../../devnet/chain.js';
-import { followEvents } from '../../devnet/follow-events.js';
-import { isSigned, registerWebhook } from '../../devnet/jobs-demo/check-webhook.js';
-import { startStack, type Stack } from '../../devnet/stack.js';
-import { startWebhookTarget, type WebhookAnswer, type WebhookDelivery } from '../../devnet/webhook-target.js';
+import { startChain, type DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
+import { isSigned, registerWebhook } from '../../tools/devnet/jobs-demo/check-webhook.js';
+import { followEvents } from '../../tools/devnet/stack/follow-events.js';
+import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
+import {
+  startWebhookTarget,
+  type WebhookAnswer,
+  type WebhookDelivery,
+} from '../../tools/devnet/stack/webhook-target.js';
 import { createAgentClient, type AgentClient } from '../harness/agent-client.js';
 import { loseReplies } from '../harness/lose-replies.js';
 import { createRandom, type Random } from '../harness/random.js';

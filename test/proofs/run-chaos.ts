@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listPayments, type PaymentListing } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
-import { callRpc } from '../../devnet/json-rpc.js';
-import { mineTransfers } from '../../devnet/mine-transfers.js';
 import type { RpcFault } from '../../libs/chain/test/rpc-stand-in.js';
+import { mineTransfers } from '../../tools/devnet/chain/mine-transfers.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { createProof, readRequirement } from '../harness/pay.js';
 import { createRandom, type Random } from '../harness/random.js';
 import { retryUntilPaid } from '../harness/retry.js';

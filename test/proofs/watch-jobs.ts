@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Journal } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
-import type { Stack } from '../../devnet/stack.js';
+import type { Stack } from '../../tools/devnet/stack/stack.js';
 
 export interface JobWatch {
   /** Incremented by the code that submits. */

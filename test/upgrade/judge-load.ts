@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { FINAL_STATES, type AgentJobView } from '@tollgate/protocol';
 
-import type { DevnetWithProtocols } from '../../devnet/chain.js';
-import type { Stack } from '../../devnet/stack.js';
+import type { DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
+import type { Stack } from '../../tools/devnet/stack/stack.js';
 import type { BalancedClient } from '../harness/balanced-client.js';
 import { readTransfersTo, type TokenTransferred } from '../harness/read-transfers.js';
 import { judgeJobs } from '../proofs/judge-agent-chaos.js';

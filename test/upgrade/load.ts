@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from '@tollgate/protocol';
 
 import { parseOffer, presentV2, type OfferedChallenge } from '../../apps/gateway/test/present-payments.js';
-import type { DevnetAccount, DevnetWithProtocols } from '../../devnet/chain.js';
-import { signAuthorization } from '../../devnet/sign-authorization.js';
-import { transferTokens } from '../../devnet/transfer-tokens.js';
+import type { DevnetAccount, DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import type { BalancedClient } from '../harness/balanced-client.js';
 import { createProof } from '../harness/pay.js';
 import type { ChaosJob } from '../proofs/plan-agent-jobs.js';

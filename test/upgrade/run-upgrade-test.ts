@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { startChain } from '../../devnet/chain.js';
-import { repositoryRoot } from '../../devnet/repository.js';
-import type { ServiceProcess } from '../../devnet/service-process.js';
-import { startStack, type Stack } from '../../devnet/stack.js';
-import { waitForStopRequest } from '../../devnet/stop-request.js';
 import { buildCommit } from '../../scripts/build-commit.mjs';
+import { startChain } from '../../tools/devnet/chain/chain.js';
+import { repositoryRoot } from '../../tools/devnet/processes/repository.js';
+import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
+import { waitForStopRequest } from '../../tools/devnet/processes/stop-request.js';
+import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { startUpstream } from '../flows/start-upstream.js';
 import { startBalancedClient } from '../harness/balanced-client.js';
 import { createRandom } from '../harness/random.js';

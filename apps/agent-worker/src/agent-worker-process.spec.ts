@@ -11,13 +11,13 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import * as Keystore from 'ox/Keystore';
 
-import { startChain, type DevnetWithProtocols } from '../../../devnet/chain.js';
-import { findFreePort } from '../../../devnet/free-port.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import { startService, type ServiceProcess } from '../../../devnet/service-process.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { startRpcProxy, type RpcProxy } from '../../../test/harness/rpc-proxy.js';
+import { startChain, type DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
+import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { startService, type ServiceProcess } from '../../../tools/devnet/processes/service-process.js';
 
 const NAMES = ['one', 'two', 'three'] as const;
 const AGENT_SECRET = `canary-of-the-agents-${randomBytes(16).toString('hex')}`;

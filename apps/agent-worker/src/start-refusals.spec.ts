@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { ConfigurationError } from '@tollgate/common';
 
-import { startRedis } from '../../../devnet/redis.js';
 import { waitFor } from '../../../test/harness/retry.js';
+import { startRedis } from '../../../tools/devnet/processes/redis.js';
 import { WorkerFixture, type TestWallet } from '../test/worker-fixture.js';
 import { createWalletPlanning } from './planning/create-wallet-planning.js';
 

@@ -2,9 +2,9 @@ import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
 import type { JobRecord } from '@tollgate/journal';
 import type { AgentAnswerView, Hex } from '@tollgate/protocol';
 
-import { transferTokens } from '../../../devnet/transfer-tokens.js';
 import { LaneFixture } from '../../../libs/journal/test/lane-fixture.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../../packages/client/test/paid-server.js';
+import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import type { PaymentPlanner, PaymentPlannerOptions } from '../src/payments/payment-planner.js';
 import { createPayingWallet } from './paying-lane.js';
 

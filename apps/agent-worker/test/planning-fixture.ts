@@ -14,10 +14,10 @@ import {
   type PublicClient,
 } from 'viem';
 
-import type { DevnetWithProtocols } from '../../../devnet/chain.js';
-import { sendTransaction } from '../../../devnet/transfer-tokens.js';
 import { LaneFixture } from '../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../test/harness/retry.js';
+import type { DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
+import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
 import type { PaymentPlanner } from '../src/payments/payment-planner.js';
 import { createOperationPlanner, type ChainSettings } from '../src/planning/create-operation-planner.js';

@@ -14,8 +14,8 @@ import type { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Registry, type Counter } from 'prom-client';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { FAILURE, sampleHash, sampleLane } from '../../../libs/journal/test/sample-jobs.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { WebhookEnvironment } from '../src/config/webhook.environment.js';
 import { Webhooks } from '../src/webhooks/webhooks.js';
 import { startTarget, type WebhookReceiver } from './start-target.js';

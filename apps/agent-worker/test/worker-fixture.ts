@@ -8,11 +8,11 @@ import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 import { privateKeyToAddress } from 'viem/accounts';
 
-import { startChain, type Devnet } from '../../../devnet/chain.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { transferPlanner } from '../../../libs/journal/test/transfer-planner.js';
 import { waitFor } from '../../../test/harness/retry.js';
+import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import type { JobPlanning } from '../src/planning/job-planning.js';
 import type { CreatePlanning } from '../src/planning/plannings.js';
 import { startAgentWorker } from '../src/start-agent-worker.js';

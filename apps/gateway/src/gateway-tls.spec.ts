@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request, type RequestOptions } from 'node:https';
 import { json } from 'node:stream/consumers';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { createRoute, startGateway, type RunningGateway } from '../test/start-gateway.js';
 
 const CERTIFICATE = 'test/certificates/localhost.cert.pem';

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { MAX_PROOF_HEADER_BYTES, parseChallenge } from '@tollgate/protocol';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { waitFor } from '../../../test/harness/retry.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import {
   answerJson,
   ASSET,

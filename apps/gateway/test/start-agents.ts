@@ -6,7 +6,7 @@ import { createLaneId, Journal, type LaneId } from '@tollgate/journal';
 import type { AgentJobView } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { startGateway, type RunningGateway } from './start-gateway.js';
 
 /** A token and the id of its key. */

@@ -20,12 +20,12 @@ import type { Hex } from '@tollgate/protocol';
 import { AcceptedAssets } from '@tollgate/verification';
 import { Redis } from 'ioredis';
 
-import { startChain, type Devnet } from '../../../devnet/chain.js';
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import { transferTokens } from '../../../devnet/transfer-tokens.js';
 import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';
 import { randomNonce, signAuthorization } from '../../../libs/verification/test/sign-authorization.js';
 import { waitFor } from '../../../test/harness/retry.js';
+import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
+import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { settingsOf } from '../test/settings-of.js';
 import { startVerifier } from './start-verifier.js';
 

@@ -1,6 +1,6 @@
 import { describeSettings, readEnvironment } from '@tollgate/common';
 
-import type { Devnet } from '../../../devnet/chain.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
 import { VerifierEnvironment } from '../src/config/verifier.config.js';
 
 /** The settings that a matching gateway sends to a verifier of this chain. */

@@ -12,10 +12,10 @@ import {
 import type { Hex, SignedAuthorization, SignedPayment, TransferAuthorization } from '@tollgate/protocol';
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem';
 
-import { startChain, type Devnet, type DevnetAccount } from '../../../devnet/chain.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
-import { signAuthorization } from '../../../devnet/sign-authorization.js';
+import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
+import { signAuthorization } from '../../../tools/devnet/chain/sign-authorization.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { startVerifier } from '../src/start-verifier.js';
 import { settingsOf } from './settings-of.js';
 

@@ -2,9 +2,9 @@ import { SETTLE_SIGNED_PAYMENT, type SettlementResult, type SignedPaymentVerdict
 import type { Hex, SignedAuthorization, SignedPermit } from '@tollgate/protocol';
 import { numberToHex } from 'viem';
 
-import { deployBatchPayer } from '../../../devnet/deploy.js';
-import { approvePermit2, signPermit } from '../../../devnet/sign-permit.js';
-import { transferTokens } from '../../../devnet/transfer-tokens.js';
+import { deployBatchPayer } from '../../../tools/devnet/chain/deploy.js';
+import { approvePermit2, signPermit } from '../../../tools/devnet/chain/sign-permit.js';
+import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { SettlementFixture } from './settlement-fixture.js';
 
 /** Accepts every signature. */

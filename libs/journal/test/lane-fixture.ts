@@ -5,11 +5,11 @@ import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 import { privateKeyToAddress } from 'viem/accounts';
 
-import { startChain, type ChainOptions, type Devnet } from '../../../devnet/chain.js';
-import { startChild, type Child } from '../../../devnet/child-process.js';
-import { callRpc, callRpcBatch } from '../../../devnet/json-rpc.js';
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { waitFor } from '../../../test/harness/retry.js';
+import { startChain, type ChainOptions, type Devnet } from '../../../tools/devnet/chain/chain.js';
+import { startChild, type Child } from '../../../tools/devnet/processes/child-process.js';
+import { callRpc, callRpcBatch } from '../../../tools/devnet/processes/json-rpc.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { Chain } from '../src/chain/chain.js';
 import { isOpen, type JobRecord, type LaneId } from '../src/jobs/job.js';
 import type { JobEvent } from '../src/jobs/job-event.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Cluster, Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 
 export const SLOTS = 16384;
 const SERVERS = 3;

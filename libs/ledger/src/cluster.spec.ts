@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Cluster, Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../test/sample-payments.js';
 import { createOwner, hashRetryKey } from './create-keys.js';
 import { BUCKETS, birthKey } from './keys.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
-import { startRedis } from '../../../devnet/redis.js';
+import { startRedis } from '../../../tools/devnet/processes/redis.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { locatePayment, readPaymentId, type PaymentId } from './payment-id.js';
 import { encodeRecord, readRecord, type PaymentRecord } from './payment-record.js';

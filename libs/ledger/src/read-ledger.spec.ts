@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 import type { Redis } from 'ioredis';
 
-import type { RedisServer } from '../../../devnet/redis.js';
+import type { RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 import { startLedger, type StartedLedger } from '../test/start-ledger.js';
 import { hashRetryKey } from './create-keys.js';

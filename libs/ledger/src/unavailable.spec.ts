@@ -1,7 +1,7 @@
 import { StoreError, StoreUnavailableError } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
+import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../test/sample-payments.js';
 import { Ledger } from './ledger.js';
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisOptions, type RedisServer } from '../../../devnet/redis.js';
+import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { Ledger } from '../src/ledger.js';
 import { HEAD_AT_BIRTH } from './sample-payments.js';
 

@@ -9,8 +9,8 @@ import {
 import { encodeFunctionData, hashTypedData, parseAbi } from 'viem';
 import { sign, signTypedData } from 'viem/accounts';
 
-import type { Devnet } from '../../../devnet/chain.js';
-import { sendTransaction } from '../../../devnet/transfer-tokens.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
 
 export interface TestDomain {
   name: string;

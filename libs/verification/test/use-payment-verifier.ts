@@ -6,10 +6,10 @@ import { createOwner, Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startChain, type Devnet, type DevnetAccount } from '../../../devnet/chain.js';
-import { deployBatchPayer, deployToken, type BatchPayer } from '../../../devnet/deploy.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
-import { startRedis } from '../../../devnet/redis.js';
+import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
+import { deployBatchPayer, deployToken, type BatchPayer } from '../../../tools/devnet/chain/deploy.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { startRedis } from '../../../tools/devnet/processes/redis.js';
 import { startRpcStandIn, type RpcStandIn } from '../../chain/test/rpc-stand-in.js';
 import { ClientShares } from '../src/limits/client-shares.js';
 import { WaitingRoom } from '../src/limits/waiting-room.js';

@@ -5,8 +5,8 @@ import { createOwner } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
 import { ContractWallets, SettlementRecords, SettlementsUnderWay } from '@tollgate/settlement';
 
-import type { DevnetAccount } from '../../../devnet/chain.js';
-import { MULTICALL3 } from '../../../devnet/place-contracts.js';
+import type { DevnetAccount } from '../../../tools/devnet/chain/chain.js';
+import { MULTICALL3 } from '../../../tools/devnet/protocols/place-contracts.js';
 import { ClientShares } from '../src/limits/client-shares.js';
 import { WaitingRoom } from '../src/limits/waiting-room.js';
 import { AcceptedAssets } from '../src/signed/accepted-assets.js';

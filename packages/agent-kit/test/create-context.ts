@@ -1,6 +1,6 @@
 import { createPublicClient, http } from 'viem';
 
-import type { Devnet } from '../../../devnet/chain.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
 import type { OperationContext } from '../src/operations/define/operation.js';
 import { createPaymentLimits } from '../src/payments/payment-limits.js';
 import { findRegistry } from '../src/registry/find-registry.js';

@@ -1,9 +1,9 @@
 import { encodeFunctionData, erc20Abi, numberToHex, parseEther, parseUnits } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 
-import type { DevnetWithProtocols } from '../../../devnet/chain.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
-import { sendTransaction } from '../../../devnet/transfer-tokens.js';
+import type { DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
+import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../src/agent-kit.js';
 import type { AgentKitOptions } from '../src/agent-kit-options.js';
 

@@ -1,8 +1,8 @@
 import { concat, encodeErrorResult, numberToHex, parseAbi, size, type Address } from 'viem';
 import { z } from 'zod';
 
-import type { Devnet } from '../../../devnet/chain.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { defineRead, defineWrite } from '../src/operations/define/operation.js';
 import type { OperationPlugin } from '../src/protocols/plugin.js';
 

@@ -1,6 +1,6 @@
 import axios, { type AxiosError } from 'axios';
 
-import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../test/paid-server.js';
 import { payWithAxios } from './axios.js';
 import type { PaymentOptions } from './sign/payment-options.js';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { startChain, type Devnet } from '../../../devnet/chain.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
-import { transferTokens } from '../../../devnet/transfer-tokens.js';
+import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
+import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../test/paid-server.js';
 import { FilePaymentStore } from './file-payment-store.js';
 

@@ -4,7 +4,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { parsePaymentPayload, type SettleResponse, type SignedAuthorization } from '@tollgate/protocol';
 
-import { startChain, type Devnet } from '../../../devnet/chain.js';
+import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { listTransfers } from '../test/paid-server.js';
 import { createPaidTools, WORDINGS, type PaidTools, type Wording } from '../test/paid-tools.js';
 import { settleAuthorization } from '../test/signing-shop.js';

@@ -13,9 +13,9 @@ import {
 } from '@tollgate/protocol';
 import { encodeFunctionData, parseAbi, type Hex } from 'viem';
 
-import type { Devnet } from '../../../devnet/chain.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
-import { sendTransaction } from '../../../devnet/transfer-tokens.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 
 const abi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',

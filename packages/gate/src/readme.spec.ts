@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-import { findFreePort } from '../../../devnet/free-port.js';
 import { waitFor } from '../../../test/harness/retry.js';
+import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
 import { VERSIONS } from '../test/create-payment.js';
 import { listen, serveFetch } from '../test/serve-fetch.js';
 import { startFacilitator, type ScriptedFacilitator } from '../test/start-facilitator.js';

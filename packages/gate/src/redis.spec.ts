@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
 import type { Shop } from '../test/serve-fetch.js';
 import { startFacilitator, succeed, type ScriptedFacilitator } from '../test/start-facilitator.js';

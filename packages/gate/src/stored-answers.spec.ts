@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { decodeJsonHeader } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { retryUntilPaid } from '../../../test/harness/retry.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
 import type { Shop } from '../test/serve-fetch.js';
 import {

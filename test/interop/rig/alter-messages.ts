@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { parseSignedPayment, type SignedPayment } from '@tollgate/protocol';
 import { concatHex, encodeAbiParameters, type Hex } from 'viem';
 
-import type { TappedAnswer, TappedRequest } from '../../../devnet/interop/http-tap.js';
-import { MULTICALL3 } from '../../../devnet/place-contracts.js';
+import type { TappedAnswer, TappedRequest } from '../../../tools/devnet/interop/http-tap.js';
+import { MULTICALL3 } from '../../../tools/devnet/protocols/place-contracts.js';
 import type { AlteredAcceptance, AlteredPayment, AlteredPermit, AlteredTerm, Client } from '../matrix.js';
 
 const STRANGER: Hex = '0x00000000000000000000000000000000000bad01';

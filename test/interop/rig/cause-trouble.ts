@@ -1,5 +1,5 @@
-import type { HttpTap } from '../../../devnet/interop/http-tap.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
+import type { HttpTap } from '../../../tools/devnet/interop/http-tap.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { waitFor } from '../../harness/retry.js';
 import type { RpcCall } from '../../harness/rpc-proxy.js';
 import type { Fault } from '../matrix.js';

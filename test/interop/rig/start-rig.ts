@@ -7,8 +7,9 @@ import { ApiKeyStore } from '@tollgate/common';
 import { Redis } from 'ioredis';
 import type { Hex } from 'viem';
 
-import { startChain, type Devnet, type DevnetAccount } from '../../../devnet/chain.js';
-import { startHttpTap, type HttpTap } from '../../../devnet/interop/http-tap.js';
+import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
+import { approvePermit2 } from '../../../tools/devnet/chain/sign-permit.js';
+import { startHttpTap, type HttpTap } from '../../../tools/devnet/interop/http-tap.js';
 import {
   startClient,
   startServer,
@@ -17,9 +18,8 @@ import {
   type RunningClient,
   type RunningServer,
   type ServerName,
-} from '../../../devnet/interop/start-published.js';
-import { approvePermit2 } from '../../../devnet/sign-permit.js';
-import { startStack, type Stack } from '../../../devnet/stack.js';
+} from '../../../tools/devnet/interop/start-published.js';
+import { startStack, type Stack } from '../../../tools/devnet/stack/stack.js';
 import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
 import { startRpcProxy, type RpcProxy } from '../../harness/rpc-proxy.js';
 import { isOurs, SCHEMES, type ChallengeForm, type Client, type Product } from '../matrix.js';

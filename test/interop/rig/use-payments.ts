@@ -1,9 +1,9 @@
 import { encodeFunctionData, parseAbi, type Hex } from 'viem';
 
-import type { Devnet } from '../../../devnet/chain.js';
-import type { HttpTap, TappedAnswer } from '../../../devnet/interop/http-tap.js';
-import { sendTransaction } from '../../../devnet/transfer-tokens.js';
 import { planPermitTransfer } from '../../../libs/chain/src/contracts/permit2/permit-proxy.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
+import type { HttpTap, TappedAnswer } from '../../../tools/devnet/interop/http-tap.js';
 import type { Client } from '../matrix.js';
 import { readPayment, readSigned, type Message } from './alter-messages.js';
 import type { Rig } from './start-rig.js';

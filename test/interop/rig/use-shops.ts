@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
-import { startHttpTap, type HttpTap } from '../../../devnet/interop/http-tap.js';
+import { startHttpTap, type HttpTap } from '../../../tools/devnet/interop/http-tap.js';
 import {
   startServer,
   type ClientAnswer,
   type RunningServer,
   type ServerName,
-} from '../../../devnet/interop/start-published.js';
+} from '../../../tools/devnet/interop/start-published.js';
 import { nameRequest, TRIED_SALES, type Sale } from '../matrix.js';
 import { PRICE, type Rig } from './start-rig.js';
 import { useRig } from './use-rig.js';

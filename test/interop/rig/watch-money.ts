@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 
-import type { Devnet } from '../../../devnet/chain.js';
-import { readBalance } from '../../../devnet/read-balance.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { readBalance } from '../../../tools/devnet/chain/read-balance.js';
 
 export interface MoneyMoved {
   /** The change of each balance, in base units. */

@@ -8,11 +8,11 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { createPublicClient, http } from 'viem';
 
-import { startChain, type Devnet } from '../../../devnet/chain.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { sampleAttempt, sampleLane, sampleRequest, sampleStep } from '../../../libs/journal/test/sample-jobs.js';
 import { awaitReceipt } from '../../../test/harness/await-receipt.js';
+import { startChain, type Devnet } from '../../devnet/chain/chain.js';
+import { callRpc } from '../../devnet/processes/json-rpc.js';
+import { startRedis, type RedisServer } from '../../devnet/processes/redis.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
 import { printEvents } from './print-events.js';
 

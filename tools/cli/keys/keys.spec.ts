@@ -6,7 +6,7 @@ import { ApiKeyStore } from '@tollgate/common';
 import { createLaneId } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../devnet/processes/redis.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
 
 const run = promisify(execFile);

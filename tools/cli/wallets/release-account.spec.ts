@@ -1,10 +1,10 @@
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import { createLaneId, Journal, type LaneId, nameLane, RELAYER_FLEET } from '@tollgate/journal';
 
-import { startChain, type Devnet } from '../../../devnet/chain.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
 import { submitSample } from '../../../libs/journal/test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../../libs/journal/test/start-journal.js';
+import { startChain, type Devnet } from '../../devnet/chain/chain.js';
+import { callRpc } from '../../devnet/processes/json-rpc.js';
 import { CommandError } from '../shared/cli-command.js';
 import { formatWallets } from './format-wallets.js';
 import { readWalletStates } from './read-wallet-states.js';

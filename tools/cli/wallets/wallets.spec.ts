@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 
-import { startChain, type Devnet } from '../../../devnet/chain.js';
-import { callRpc } from '../../../devnet/json-rpc.js';
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
+import { startChain, type Devnet } from '../../devnet/chain/chain.js';
+import { callRpc } from '../../devnet/processes/json-rpc.js';
+import { startRedis, type RedisServer } from '../../devnet/processes/redis.js';
 import { tollgate, type Ended } from '../test/run-tollgate.js';
 
 describe('tollgate wallets', () => {

@@ -12,8 +12,8 @@ import type { AgentJobEvent } from '@tollgate/protocol';
 import { UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../devnet/redis.js';
 import { waitFor } from '../../../test/harness/retry.js';
+import { startRedis, type RedisServer } from '../../devnet/processes/redis.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
 
 describe('tollgate webhooks', () => {

@@ -3,9 +3,9 @@ import { NestFactory } from '@nestjs/core';
 import { EventPattern, Payload, Transport, type MicroserviceOptions } from '@nestjs/microservices';
 import type { JobEvent } from '@tollgate/journal';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
 import { FAILURE, sampleHash, sampleLane } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { NestEvents } from './nest-events.js';
 
 const received: [string, unknown][] = [];

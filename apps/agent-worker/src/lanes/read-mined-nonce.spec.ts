@@ -1,7 +1,7 @@
 import { Chain } from '@tollgate/journal';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { ReadMinedNonceController } from './read-mined-nonce.controller.js';
 
 const ADDRESS = '0x00000000000000000000000000000000000a11ce';

@@ -4,11 +4,11 @@ import type { CrashPoint } from '@tollgate/journal';
 import { listPayments } from '@tollgate/ledger';
 import type { AgentAnswerView } from '@tollgate/protocol';
 
-import { startChild, type Child } from '../../../../devnet/child-process.js';
-import { startStack, type Stack } from '../../../../devnet/stack.js';
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { LaneFixture, QUICK } from '../../../../libs/journal/test/lane-fixture.js';
 import { listTransfers } from '../../../../packages/client/test/paid-server.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { startChild, type Child } from '../../../../tools/devnet/processes/child-process.js';
+import { startStack, type Stack } from '../../../../tools/devnet/stack/stack.js';
 import type { PaymentWorkerTask } from '../../test/payment-worker.js';
 
 /**

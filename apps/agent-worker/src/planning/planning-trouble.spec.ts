@@ -2,8 +2,8 @@ import { AgentKitError, OperationPlanner } from '@tollgate/agent-kit/planner';
 import { PlanFailure, type StepRecord } from '@tollgate/journal';
 import { createPublicClient, http } from 'viem';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { PlanningTrouble, type Patience } from './planning-trouble.js';
 
 describe('a job that gets no answer from its node', () => {

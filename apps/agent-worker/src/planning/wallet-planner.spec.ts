@@ -1,11 +1,11 @@
 import type { JobRecord } from '@tollgate/journal';
 import { encodeFunctionData, getAddress, numberToHex, parseAbi, parseEther, parseUnits } from 'viem';
 
-import { sendAsDeployer } from '../../../../devnet/protocols/deployer.js';
-import { setPrice } from '../../../../devnet/protocols/set-price.js';
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { setPrice } from '../../../../tools/devnet/chain/set-price.js';
+import { sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
 import { PlanningFixture, type Meddling } from '../../test/planning-fixture.js';
 
 describe('a wallet’s jobs', () => {

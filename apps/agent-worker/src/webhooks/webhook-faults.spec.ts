@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { WebhookTargets } from '@tollgate/agent-jobs';
 import { Journal } from '@tollgate/journal';
 
-import { startChild } from '../../../../devnet/child-process.js';
 import { startDnsServer } from '../../../../libs/common/test/dns-server.js';
 import { sampleLane, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { startChild } from '../../../../tools/devnet/processes/child-process.js';
 import { WebhookFixture } from '../../test/webhook-fixture.js';
 import { EventBell } from '../events/event-bell.js';
 import { EventPumps } from '../events/event-pumps.js';

@@ -3,7 +3,7 @@ import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex, SettleResponse, VerifyResponse } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { readProblem } from '../../test/start-agents.js';
 import { ASSET, PAY_TO, send, startGateway, type RunningGateway } from '../../test/start-gateway.js';
 import { createHash, startRelay, type Relay } from '../../test/start-relay.js';

@@ -1,6 +1,6 @@
 import type { DiscoveryResponse, PaymentRequiredV2 } from '@tollgate/protocol';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { readProblem } from '../../test/start-agents.js';
 import { answerJson, ASSET, createRoute, PAY_TO, startGateway, type RunningGateway } from '../../test/start-gateway.js';
 

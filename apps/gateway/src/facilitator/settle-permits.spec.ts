@@ -7,7 +7,7 @@ import {
   type VerifyResponse,
 } from '@tollgate/protocol';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { readProblem } from '../../test/start-agents.js';
 import { ASSET, PAY_TO, startGateway, type RunningGateway } from '../../test/start-gateway.js';
 import { createHash, startRelay, type Relay } from '../../test/start-relay.js';

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import {
   answerJson,
   createRoute,

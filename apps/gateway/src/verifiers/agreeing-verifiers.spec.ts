@@ -1,7 +1,7 @@
 import { COMPARE_SETTINGS, RequestReplyClient, RequestReplyServer, type SettingsComparison } from '@tollgate/common';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { AgreeingVerifiers } from './agreeing-verifiers.js';
 import { Agreement } from './agreement.js';
 import { SettingsWatch } from './settings-watch.js';

@@ -1,7 +1,7 @@
 import type { PaymentTrial } from '@tollgate/common';
 import { InFlightExposure } from '@tollgate/settlement';
 
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 const PRICE = 1000n;

@@ -2,10 +2,10 @@ import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 import { InFlightExposure, type Claimed } from '@tollgate/settlement';
 
-import type { DevnetAccount } from '../../../../devnet/chain.js';
-import { approvePermit2, signPermit } from '../../../../devnet/sign-permit.js';
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
+import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 const COUNT = 20;

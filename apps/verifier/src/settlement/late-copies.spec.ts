@@ -1,9 +1,9 @@
 import type { SettleSignedPaymentRequest } from '@tollgate/common';
 import type { SignedPayment } from '@tollgate/protocol';
 
-import type { DevnetAccount } from '../../../../devnet/chain.js';
-import { approvePermit2, signPermit } from '../../../../devnet/sign-permit.js';
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
+import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { SettleQuestions } from '../../test/settle-questions.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 

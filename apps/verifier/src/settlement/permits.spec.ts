@@ -4,10 +4,10 @@ import { listRefusals } from '@tollgate/ledger';
 import type { Hex, SignedPermit } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { MULTICALL3 } from '../../../../devnet/place-contracts.js';
-import { approvePermit2, signPermit, type PermitTerms } from '../../../../devnet/sign-permit.js';
-import { sendTransaction } from '../../../../devnet/transfer-tokens.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
+import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 describe('settling payments by Permit2', () => {

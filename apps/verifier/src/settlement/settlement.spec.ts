@@ -1,7 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 /** Accepts every signature, and burns all its gas if it is given more than half a million. */

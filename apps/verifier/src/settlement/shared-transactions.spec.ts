@@ -1,8 +1,8 @@
 import type { SettlementResult } from '@tollgate/common';
 import type { Hex, SignedAuthorization } from '@tollgate/protocol';
 
-import type { DevnetAccount } from '../../../../devnet/chain.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 const PRICE = 1000n;

@@ -1,7 +1,7 @@
 import type { SignedAuthorization } from '@tollgate/protocol';
 
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { SettleQuestions, type Question } from '../../test/settle-questions.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 

@@ -4,7 +4,7 @@ import type { AgentJobMessage, AgentJobOf } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { deriveEnqueueSecret } from './agent-secrets.js';
 import { verifyAgentJobMessage, type VerifyMessageOptions } from './verify-agent-job-message.js';
 

@@ -1,7 +1,7 @@
 import { ApiKeyStore } from '@tollgate/common';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import type { WebhookTarget } from './webhook-target.js';
 import { WebhookTargets, type NewWebhookTarget } from './webhook-targets.js';
 

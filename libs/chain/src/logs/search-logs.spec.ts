@@ -1,8 +1,8 @@
 import type { Hex } from '@tollgate/protocol';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { changeResult, startRpcStandIn, type RpcStandIn } from '../../test/rpc-stand-in.js';
 import { connectChain, type ConnectedChain } from '../reader/connect-chain.js';
 

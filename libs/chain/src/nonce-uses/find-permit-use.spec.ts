@@ -1,8 +1,8 @@
 import type { Hex, SignedPermit } from '@tollgate/protocol';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
-import { approvePermit2, signPermit } from '../../../../devnet/sign-permit.js';
-import { sendTransaction } from '../../../../devnet/transfer-tokens.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
+import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { planPermitTransfer } from '../contracts/permit2/permit-proxy.js';
 import { connectChain, type ConnectedChain } from '../reader/connect-chain.js';
 import { combineObservers } from '../rpc/chain-observer.js';

@@ -1,10 +1,10 @@
 import type { Hex } from '@tollgate/protocol';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { mineReceiptBomb } from '../../../../devnet/mine-receipt-bomb.js';
-import { mineTransfers } from '../../../../devnet/mine-transfers.js';
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { mineReceiptBomb } from '../../../../tools/devnet/chain/mine-receipt-bomb.js';
+import { mineTransfers } from '../../../../tools/devnet/chain/mine-transfers.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { changeResult, startRpcStandIn, type RpcFault, type RpcStandIn } from '../../test/rpc-stand-in.js';
 import type { Receipt } from '../receipts/receipt.js';
 import type { EndedBatch } from '../rpc/chain-observer.js';

@@ -1,5 +1,5 @@
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { combineObservers } from './chain-observer.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
 import { RpcEndpoints } from './rpc-endpoints.js';

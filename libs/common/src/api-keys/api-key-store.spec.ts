@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { mayUseWallet } from './api-key.js';
 import { ApiKeyStore, type NewApiKey } from './api-key-store.js';
 

@@ -4,7 +4,7 @@ import { Ctx, EventPattern, MessagePattern, Payload, RpcException } from '@nestj
 import { Redis } from 'ioredis';
 import { firstValueFrom, of } from 'rxjs';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { currentRequestId } from '../logging/request-id.js';
 import type { RequestEnvelope } from './envelope.js';
 import { RequestReplyClient, type RequestReplyClientOptions } from './request-reply-client.js';

@@ -1,9 +1,9 @@
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { USDC_ADDRESS } from '../../../../devnet/place-contracts.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startRpcProxy, type Interception, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { USDC_ADDRESS } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
 import { markOf } from '../../test/transfer-planner.js';
 

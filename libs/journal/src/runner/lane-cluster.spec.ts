@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import type { Hex } from '@tollgate/protocol';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { RECEIVER, QUICK } from '../../test/lane-fixture.js';
 import { sampleRequest } from '../../test/sample-jobs.js';
 import { startCluster, type StartedCluster } from '../../test/start-cluster.js';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
-import type { RedisServer } from '../../../../devnet/redis.js';
+import type { RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import {
   FAILURE,
   finishSample,

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from '../../test/sample-jobs.js';
 import { isFinal } from '../jobs/job.js';
 import { Journal } from '../store/journal.js';

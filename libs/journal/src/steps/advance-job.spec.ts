@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 
-import { USDC_ADDRESS } from '../../../../devnet/place-contracts.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { USDC_ADDRESS } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
 import type { AllowanceHolds, PlannedStep } from '../jobs/job.js';
 import { jobKey } from '../jobs/keys.js';

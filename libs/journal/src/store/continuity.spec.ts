@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailableError } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisOptions, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisOptions, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { FAILURE, finishSample, planSample, sampleLane, sampleRequest, submitSample } from '../../test/sample-jobs.js';
 import type { LaneId } from '../jobs/job.js';
 import type { StepWrite } from '../jobs/transition.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { FAILURE, sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from '../../test/sample-jobs.js';
 import { isFinal, type JobRecord, type LaneId } from '../jobs/job.js';
 import type { JobEvent } from '../jobs/job-event.js';

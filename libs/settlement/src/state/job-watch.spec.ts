@@ -1,7 +1,7 @@
 import { Journal } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { JobWatch } from './job-watch.js';
 
 describe('a closed watch of jobs', () => {

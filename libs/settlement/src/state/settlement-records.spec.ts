@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { SettlementRecords, type UnmadeSettlement } from './settlement-records.js';
 
 const FAILED: UnmadeSettlement = { outcome: 'failed', failure: 'balance_too_low', txHash: null };

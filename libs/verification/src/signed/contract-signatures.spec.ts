@@ -4,7 +4,7 @@ import { createSignInMessage, type Hex } from '@tollgate/protocol';
 import { hashMessage } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { callRpc } from '../../../../devnet/json-rpc.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 import { ClientShares } from '../limits/client-shares.js';
 import { MalformedMessageError } from '../messages/message-fields.js';

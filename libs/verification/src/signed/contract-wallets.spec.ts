@@ -2,10 +2,10 @@ import { planTransfer } from '@tollgate/chain';
 import type { Hex, SignedAuthorization } from '@tollgate/protocol';
 import { concatHex, encodeAbiParameters, getCreate2Address, keccak256, serializeErc6492Signature } from 'viem';
 
-import { readContracts } from '../../../../devnet/contracts.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { MULTICALL3 } from '../../../../devnet/place-contracts.js';
-import { sendTransaction, transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { randomNonce, submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 

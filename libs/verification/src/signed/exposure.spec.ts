@@ -5,7 +5,7 @@ import { nameSettlement, SettlementRecords } from '@tollgate/settlement';
 import { numberToHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { cancelAuthorization, submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 import { Exposure } from './exposure.js';

@@ -4,11 +4,11 @@ import type { Hex, SignedPayment, SignedPermit } from '@tollgate/protocol';
 import { encodeSettlementJob, parseSettlementJob, type PaymentEntry, planEntry } from '@tollgate/settlement';
 import { encodeFunctionData, parseAbi, serializeErc6492Signature } from 'viem';
 
-import type { DevnetAccount } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { EXACT_PROXY, MULTICALL3, PERMIT2, UPTO_PROXY } from '../../../../devnet/place-contracts.js';
-import { approvePermit2, signPermit, type PermitTerms } from '../../../../devnet/sign-permit.js';
-import { sendTransaction } from '../../../../devnet/transfer-tokens.js';
+import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
+import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
+import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { EXACT_PROXY, MULTICALL3, PERMIT2, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 
 const { parts, ask, asset, payer, relayer, refusals, createRequest, createVerifier } = useSignedPaymentVerifier();

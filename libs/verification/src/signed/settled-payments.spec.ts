@@ -2,9 +2,9 @@ import { bundleCalls, planTransfer, readPayerSignature } from '@tollgate/chain';
 import { hashRetryKey } from '@tollgate/ledger';
 import { hashTokenDomain, hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { MULTICALL3 } from '../../../../devnet/place-contracts.js';
-import { sendTransaction, transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { changeResult } from '../../../chain/test/rpc-stand-in.js';
 import { cancelAuthorization, signAuthorization, submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';

@@ -1,8 +1,8 @@
 import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex, TransferAuthorization } from '@tollgate/protocol';
 
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { changeResult } from '../../../chain/test/rpc-stand-in.js';
 import type { TestDomain } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';

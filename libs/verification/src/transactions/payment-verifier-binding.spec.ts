@@ -6,10 +6,10 @@ import { AUTHORIZATION_TYPES, proofMessage, type Hex } from '@tollgate/protocol'
 import { concatHex, encodeFunctionData, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { deployBatchPayer } from '../../../../devnet/deploy.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { approvePermit2, signPermit, type PermitTerms } from '../../../../devnet/sign-permit.js';
-import { encodeTransfer, sendTransaction, transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { deployBatchPayer } from '../../../../tools/devnet/chain/deploy.js';
+import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
+import { encodeTransfer, sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 
 const AUTHORIZE = parseAbi([

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import type { Hex } from '@tollgate/protocol';
 
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { mineReceiptBomb } from '../../../../devnet/mine-receipt-bomb.js';
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { mineReceiptBomb } from '../../../../tools/devnet/chain/mine-receipt-bomb.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 
 const { parts, ask, createVerifier, refusals } = usePaymentVerifier();

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { proofMessage, type Hex } from '@tollgate/protocol';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { encodeTransfer, transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { encodeTransfer, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { changeResult } from '../../../chain/test/rpc-stand-in.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 

@@ -1,7 +1,7 @@
 import { createHashLock, type Hex } from '@tollgate/protocol';
 import { concatHex } from 'viem';
 
-import { encodeTransfer, sendTransaction, transferTokens } from '../../../../devnet/transfer-tokens.js';
+import { encodeTransfer, sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { changeResult } from '../../../chain/test/rpc-stand-in.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 

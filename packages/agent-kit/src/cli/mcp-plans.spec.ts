@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { createPublicClient, http, numberToHex, parseEther, parseUnits, toHex, type Hex } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { startMcpClient } from '../../test/start-mcp-client.js';
 
 let chain: DevnetWithProtocols;

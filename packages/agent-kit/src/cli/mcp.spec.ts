@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { createPublicClient, http, parseEther, type Hex } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { MCP_PROGRAM, startMcpClient } from '../../test/start-mcp-client.js';
 import { CATALOG } from '../operations/catalog.js';
 

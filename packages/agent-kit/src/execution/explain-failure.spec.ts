@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { encodeErrorResult, encodeFunctionData, parseAbi, type Hex } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { readContracts } from '../../../../devnet/contracts.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
 import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
 import { AGENT_KIT_ERRORS, AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
 import type { PlanDraft, StepFailures } from '../plan/plan.js';

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { transferTokens } from '../../../../devnet/transfer-tokens.js';
 import { refusal, startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/rpc-proxy.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../agent-kit-options.js';
 

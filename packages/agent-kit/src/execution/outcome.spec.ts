@@ -9,12 +9,12 @@ import {
   type Hex,
 } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { readContracts } from '../../../../devnet/contracts.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
 import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
 import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { createTrader, type Trader } from '../../../../test/harness/trader.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep } from '../plan/create-steps.js';
 import type { PlanDraft, Step } from '../plan/plan.js';

@@ -1,9 +1,9 @@
 import { createPublicClient, encodeFunctionData, http, parseAbi, parseEther } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { readContracts } from '../../../../devnet/contracts.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
 import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';

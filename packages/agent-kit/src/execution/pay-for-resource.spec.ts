@@ -1,6 +1,6 @@
 import { createWallet, MemoryPaymentStore, type Wallet } from '@tollgate/client';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import {
   listTransfers,
   startPaidServer,

@@ -1,7 +1,5 @@
 import { createPublicClient, http, parseEther, type Hex } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
 import {
   refusal,
   startRpcProxy,
@@ -9,6 +7,8 @@ import {
   type RpcProxy,
   type RpcReply,
 } from '../../../../test/harness/rpc-proxy.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
 import { NETWORK_RETRY_DELAY_MS } from './retry-network.js';
 

@@ -2,8 +2,8 @@ import { parseTokenAmount } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { createPublicClient, decodeFunctionData, erc20Abi, http, type Address, type Hex } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
 import { createFeeTokenPool } from '../../../../test/harness/create-pool.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
 import type { Plan } from '../plan/plan.js';
 import { positionManagerAbi } from '../protocols/uniswap-v3-abi.js';

@@ -2,9 +2,9 @@ import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { createPublicClient, erc20Abi, http, toHex, type Address, type Hash } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
 import { createFeeTokenPool, createPool } from '../../../../test/harness/create-pool.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
 import { AgentKitError } from '../agent-kit-error.js';
 import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';

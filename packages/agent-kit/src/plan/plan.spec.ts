@@ -1,10 +1,10 @@
 import { createPublicClient, encodeFunctionData, erc20Abi, http, parseAbi, parseEther, parseUnits } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
 import { awaitReceipt } from '../../../../test/harness/await-receipt.js';
 import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
 import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
 import type { AgentKitOptions } from '../agent-kit-options.js';
 import type { Token } from '../tokens/token.js';

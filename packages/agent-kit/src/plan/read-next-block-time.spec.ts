@@ -1,8 +1,8 @@
 import { createPublicClient, http } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
 import { startRpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import { readNextBlockTime } from './read-next-block-time.js';
 

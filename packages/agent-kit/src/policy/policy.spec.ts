@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { parseUnits, type Address } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
 import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep } from '../plan/create-steps.js';
 import type { PlanDraft } from '../plan/plan.js';

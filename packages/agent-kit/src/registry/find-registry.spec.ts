@@ -1,6 +1,6 @@
 import { createPublicClient, erc20Abi, http, type PublicClient } from 'viem';
 
-import { startChain, type ChainOptions, type Devnet } from '../../../../devnet/chain.js';
+import { startChain, type ChainOptions, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
 import { CHAIN_1328 } from './chain-1328.js';
 import { CHAIN_1329 } from './chain-1329.js';

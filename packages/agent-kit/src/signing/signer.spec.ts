@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
 import { refusal, startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/rpc-proxy.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
 import type { AgentKitError } from '../agent-kit-error.js';
 import type { AgentKitOptions } from '../agent-kit-options.js';

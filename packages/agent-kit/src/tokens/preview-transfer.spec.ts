@@ -1,7 +1,7 @@
 import { createPublicClient, http, type Address } from 'viem';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { previewTransfer } from './preview-transfer.js';
 
 const TOKEN: Address = '0x00000000000000000000000000000000000000aa';

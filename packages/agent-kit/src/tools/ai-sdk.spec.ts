@@ -2,7 +2,7 @@ import { generateText, stepCountIs, type ModelMessage } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { createPublicClient, http, parseEther, type Hex } from 'viem';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
 import { createAiSdkTools, type AiSdkToolOptions } from './ai-sdk.js';
 

@@ -4,7 +4,7 @@ import { Command, MemorySaver } from '@langchain/langgraph';
 import { AIMessage, createAgent, humanInTheLoopMiddleware, type AgentMiddleware } from 'langchain';
 import { createPublicClient, http, parseEther, type Hex } from 'viem';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
 import type { Plan } from '../plan/plan.js';
 import { createLangChainTools, type LangChainToolOptions } from './langchain.js';

@@ -3,7 +3,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { createPublicClient, http, parseEther, type Hex } from 'viem';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { createHostileOperations, INSTRUCTION } from '../../test/hostile-operations.js';
 import { AgentKit } from '../agent-kit.js';
 import { createMcpServer, type McpServerOptions } from './mcp.js';

@@ -1,8 +1,8 @@
 import { createPublicClient, http, numberToHex, parseEther, type Hex } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
 import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
 import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import { HOSTILE_TEXT } from '../../test/hostile-operations.js';
 import type { AgentKit } from '../agent-kit.js';

@@ -1,6 +1,6 @@
 import { createPublicClient, http, parseEther, type Hex } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../devnet/chain.js';
+import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { createHostileOperations, INSTRUCTION, placeRevertingContract } from '../../test/hostile-operations.js';
 import { AgentKit } from '../agent-kit.js';
 import type { Plan } from '../plan/plan.js';

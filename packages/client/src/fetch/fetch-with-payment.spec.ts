@@ -4,8 +4,8 @@ import { findHashLocks, matchesHashLock, type Hex } from '@tollgate/protocol';
 import { createPublicClient, createWalletClient, erc20Abi, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
 import { awaitReceipt } from '../../../../test/harness/await-receipt.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';

@@ -1,11 +1,11 @@
 import type { SignedPermit } from '@tollgate/protocol';
 import { erc20Abi, encodeFunctionData, type Hex } from 'viem';
 
-import { startChain, type Devnet, type DevnetAccount } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
-import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../../devnet/place-contracts.js';
-import { readBalance } from '../../../../devnet/read-balance.js';
-import { approvePermit2 } from '../../../../devnet/sign-permit.js';
+import { startChain, type Devnet, type DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
+import { readBalance } from '../../../../tools/devnet/chain/read-balance.js';
+import { approvePermit2 } from '../../../../tools/devnet/chain/sign-permit.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { facilitatorOf, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
 import type { PaymentEvent, PaymentOptions } from '../sign/payment-options.js';
 import { createWallet, type Wallet } from '../sign/wallet.js';

@@ -1,4 +1,4 @@
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { readChallenge } from '../offer/read-challenge.js';
 import { createPaymentCall } from '../sign/create-payment-call.js';

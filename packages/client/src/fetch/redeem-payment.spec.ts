@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
 import { ScriptedGateway } from '../../test/scripted-gateway.js';
 import type { PaymentOptions } from '../sign/payment-options.js';

@@ -1,7 +1,7 @@
 import type { SignedAuthorization } from '@tollgate/protocol';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
-import { callRpc } from '../../../../devnet/json-rpc.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers } from '../../test/paid-server.js';
 import { startSigningShop, type SigningShop } from '../../test/signing-shop.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';

@@ -1,6 +1,6 @@
 import axios from 'axios';
 
-import { startChain, type Devnet } from '../../../../devnet/chain.js';
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';
 import { payWithAxios } from '../axios.js';

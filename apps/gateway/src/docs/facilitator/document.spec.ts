@@ -1,6 +1,6 @@
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 
-import { startRedis, type RedisServer } from '../../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
 import { answerJson, createRoute, PAY_TO, startGateway, type RunningGateway } from '../../../test/start-gateway.js';
 
 interface Schema {

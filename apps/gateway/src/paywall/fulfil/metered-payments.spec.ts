@@ -8,8 +8,8 @@ import {
 } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../../devnet/redis.js';
 import { waitFor } from '../../../../../test/harness/retry.js';
+import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
 import {
   createPayment,
   createPermit,

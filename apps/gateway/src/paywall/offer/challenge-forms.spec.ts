@@ -1,6 +1,6 @@
 import { parseChallenge } from '@tollgate/protocol';
 
-import { startRedis, type RedisServer } from '../../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
 import { answerJson, createRoute, pay, startGateway, type RunningGateway } from '../../../test/start-gateway.js';
 
 let redis: RedisServer;

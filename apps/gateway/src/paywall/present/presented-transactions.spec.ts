@@ -1,4 +1,4 @@
-import { startRedis, type RedisServer } from '../../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
 import {
   createCredential,
   createPayment,

@@ -2,7 +2,7 @@ import { createSignInMessage, encodeJsonHeader, type Hex } from '@tollgate/proto
 import { Redis } from 'ioredis';
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts';
 
-import { startRedis, type RedisServer } from '../../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
 import { createPayment, presentV2, readChallenge, readHeader } from '../../../test/present-payments.js';
 import {
   answerJson,

@@ -2,7 +2,7 @@ import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../../devnet/redis.js';
+import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
 import { createHash } from '../../../test/start-relay.js';
 import { PaymentIdentifiers } from './payment-identifiers.js';
 

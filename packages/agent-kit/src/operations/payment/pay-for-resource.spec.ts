@@ -5,9 +5,9 @@ import { MemoryPaymentStore } from '@tollgate/client';
 import { numberToHex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 
-import { startChain, type Devnet } from '../../../../../devnet/chain.js';
-import { deployToken } from '../../../../../devnet/deploy.js';
 import { startRpcProxy } from '../../../../../test/harness/rpc-proxy.js';
+import { startChain, type Devnet } from '../../../../../tools/devnet/chain/chain.js';
+import { deployToken } from '../../../../../tools/devnet/chain/deploy.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../../../client/test/paid-server.js';
 import { AgentKit } from '../../agent-kit.js';
 

@@ -2,10 +2,10 @@ import { parseTokenAmount } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { createPublicClient, encodeFunctionData, http, type Address, type PublicClient } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../../devnet/chain.js';
-import { readContracts, type CompiledContract } from '../../../../../devnet/contracts.js';
-import { creationCode } from '../../../../../devnet/protocols/artifacts.js';
-import { sendTransaction } from '../../../../../devnet/transfer-tokens.js';
+import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
+import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-tokens.js';
+import { readContracts, type CompiledContract } from '../../../../../tools/devnet/contracts/contracts.js';
+import { creationCode } from '../../../../../tools/devnet/protocols/artifacts.js';
 import { createContext } from '../../../test/create-context.js';
 import { explainFailure } from '../../execution/explain-failure.js';
 import { createTokenResolver } from '../../tokens/resolve-token.js';

@@ -12,10 +12,10 @@ import {
   type Hex,
 } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../../devnet/chain.js';
-import { callRpc } from '../../../../../devnet/json-rpc.js';
 import { awaitReceipt } from '../../../../../test/harness/await-receipt.js';
 import { refusal, startRpcProxy, type RpcProxy } from '../../../../../test/harness/rpc-proxy.js';
+import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import { INSTRUCTION, placeRevertingContract } from '../../../test/hostile-operations.js';
 import type { AgentKit } from '../../agent-kit.js';

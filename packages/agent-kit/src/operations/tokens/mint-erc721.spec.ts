@@ -1,6 +1,6 @@
 import { zeroAddress } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../../devnet/chain.js';
+import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../../agent-kit.js';
 
 describe('mintERC721, transferERC721 and getERC721Balance', () => {

@@ -1,8 +1,8 @@
 import { erc20Abi, parseEther, zeroAddress, type Address } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../../devnet/chain.js';
-import { readContracts } from '../../../../../devnet/contracts.js';
 import { createTrader } from '../../../../../test/harness/trader.js';
+import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
+import { readContracts } from '../../../../../tools/devnet/contracts/contracts.js';
 import { createContext } from '../../../test/create-context.js';
 import { AgentKit } from '../../agent-kit.js';
 import type { OperationContext } from '../define/operation.js';

@@ -15,11 +15,11 @@ import {
   type Hex,
 } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../../devnet/chain.js';
-import { callRpc } from '../../../../../devnet/json-rpc.js';
-import { createdAddress, DEPLOYER, sendAsDeployer } from '../../../../../devnet/protocols/deployer.js';
-import { repositoryRoot } from '../../../../../devnet/repository.js';
-import { sendTransaction } from '../../../../../devnet/transfer-tokens.js';
+import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
+import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
+import { repositoryRoot } from '../../../../../tools/devnet/processes/repository.js';
+import { createdAddress, DEPLOYER, sendAsDeployer } from '../../../../../tools/devnet/protocols/deployer.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
 import { createDevnetRegistry } from '../../registry/devnet.js';

@@ -1,8 +1,8 @@
 import { createPublicClient, encodeErrorResult, erc20Abi, http, parseAbi, parseEther, type Address } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../../devnet/chain.js';
-import { callRpc } from '../../../../../devnet/json-rpc.js';
-import { passTime } from '../../../../../devnet/protocols/pass-time.js';
+import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
+import { passTime } from '../../../../../tools/devnet/protocols/pass-time.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
 import { explainRevert } from '../../execution/explain-failure.js';

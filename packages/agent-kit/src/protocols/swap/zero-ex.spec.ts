@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 
 import { createPublicClient, encodeFunctionData, erc20Abi, http, type Address } from 'viem';
 
-import { startChain, type DevnetWithProtocols } from '../../../../../devnet/chain.js';
 import { startUpstream } from '../../../../../test/flows/start-upstream.js';
 import {
   API_KEY,
@@ -10,6 +9,7 @@ import {
   type ZeroExAnswer,
   type ZeroExStandIn,
 } from '../../../../../test/harness/zero-ex-stand-in.js';
+import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../../agent-kit.js';
 import type { AgentKitError } from '../../agent-kit-error.js';
 import { DEVNET_CONTRACTS } from '../../registry/devnet-contracts.js';

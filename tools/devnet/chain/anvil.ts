@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+
+import { startChild, type Child } from '../processes/child-process.js';
+import { callRpc } from '../processes/json-rpc.js';
+import { repositoryRoot } from '../processes/repository.js';
+
+export interface AnvilOptions {
+  chainId: number;
+  /** How many funded accounts there are. */
+  accounts: number;
+  /** A block every so many seconds; without it one per transaction, at once. */
+  blockTimeSeconds?: number;
+  /** 0, the default, lets the system choose. */
+  port?: number;
+  /** The address to listen on; 127.0.0.1 unless given. */
+  host?: string;
+}
+
+/** Starts anvil with funded accounts of the well-known test mnemonic, unlocked. */
+export async function startAnvil(options: AnvilOptions): Promise<{ child: Child; rpcUrl: string }> {
+  const child = await startChild({
+    name: 'anvil',
+    command: anvilProgram(),
+    args: [
+      ...[
+        '--host',
+        options.host ?? '127.0.0.1',
+        '--port',
+        String(options.port ?? 0),
+        '--chain-id',
+        String(options.chainId),
+      ],
+      ...['--accounts', String(options.accounts), '--balance', '1000000'],
+      // Room for thousands of transfers in one block: see mine-transfers.ts.
+      ...['--gas-limit', '3000000000'],
+      ...(options.blockTimeSeconds === undefined ? [] : ['--block-time', String(options.blockTimeSeconds)]),
+    ],
+  });
+  try {
+    const [, address = ''] = await child.waitForLine(/Listening on (\S+)/, 30_000);
+    const rpcUrl = `http://${address.replace('0.0.0.0', '127.0.0.1')}`;
+    await callRpc(rpcUrl, 'anvil_setLoggingEnabled', [false]);
+    return { child, rpcUrl };
+  } catch (error) {
+    await child.end('SIGKILL');
+    throw error;
+  }
+}
+
+/**
+ * The program that `npm ci` brings for this platform, else the `anvil` of a Foundry installation on the PATH. The program
+ * itself and no wrapper of it, which would take a SIGKILL in its place.
+ */
+export function anvilProgram(): string {
+  const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
+  const name = `@foundry-rs/anvil-${process.platform}-${architecture}`;
+  try {
+    return createRequire(join(repositoryRoot(), 'package.json')).resolve(`${name}/bin/anvil`);
+  } catch (cause) {
+    const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'anvil'));
+    const installed = onPath.find((file) => existsSync(file));
+    if (installed !== undefined) return installed;
+    throw new Error(
+      `There is no anvil for ${process.platform} ${process.arch}: run \`npm ci\`, or install Foundry (it brings anvil).`,
+      { cause },
+    );
+  }
+}

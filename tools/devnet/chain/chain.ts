@@ -1,0 +1,202 @@
+import { pbkdf2Sync, randomInt } from 'node:crypto';
+
+import { encodeFunctionData, numberToHex, toHex, type Hex } from 'viem';
+import { HDKey, privateKeyToAddress } from 'viem/accounts';
+
+import type { DevnetContracts } from '../../../packages/agent-kit/src/registry/devnet-contracts.js';
+import { readContracts } from '../contracts/contracts.js';
+import type { Exit } from '../processes/child-process.js';
+import { callRpc, callRpcBatch } from '../processes/json-rpc.js';
+import { deployProtocols } from '../protocols/deploy-protocols.js';
+import { placeContracts, USDC_ADDRESS } from '../protocols/place-contracts.js';
+import { startAnvil } from './anvil.js';
+import { loadChainState } from './chain-state.js';
+
+const MNEMONIC = 'test test test test test test test test test test test junk';
+/** Each account's USDC at the start, in base units: a million. */
+const INITIAL_USDC = 1_000_000_000_000n;
+const PAY_TO_INDEX = 9;
+const FIRST_AGENT_WALLET = 20;
+const FIRST_RELAYER = 24;
+const ACCOUNTS = 26;
+
+export interface ChainOptions {
+  chainId?: number;
+  /** A block every so many seconds; without it one per transaction, at once. */
+  blockTimeSeconds?: number;
+  port?: number;
+  /** The address to listen on; 127.0.0.1 unless given. */
+  host?: string;
+  /** Swaps, lending, staking and perps too, seeded, and tokens to try them with. Without it (false), USDC alone. */
+  protocols?: boolean;
+}
+
+export interface DevnetAccount {
+  address: Hex;
+  privateKey: Hex;
+}
+
+export interface Devnet {
+  rpcUrl: string;
+  chainId: number;
+  /** The USDC-like token: `tools/devnet/contracts/Usdc.sol`. */
+  asset: Hex;
+  payTo: Hex;
+  /** Nine payers, each with native coin and a million USDC; unlocked in anvil too. */
+  accounts: DevnetAccount[];
+  /** Ten more of the same for bulk work, so that their nonces collide with no others. */
+  bulkSenders: Hex[];
+  /** Four more for agent workers, which must be the only ones to use a wallet's nonces. */
+  agentWallets: DevnetAccount[];
+  /** Two more for verifiers, which must be the only ones to use a relayer's nonces. They hold native coin alone. */
+  relayers: DevnetAccount[];
+  blockTimeSeconds: number | null;
+  /** Null on a chain that was started without the protocols. */
+  contracts: DevnetContracts | null;
+  /** SIGSTOP and SIGCONT make it hang and go on. */
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves when the running process ends, for whatever reason. */
+  exited(): Promise<Exit>;
+  logs: () => string;
+  stop(): Promise<void>;
+  /** SIGKILL: the chain is gone. */
+  kill(): Promise<void>;
+}
+
+export type DevnetWithProtocols = Devnet & { contracts: DevnetContracts };
+
+/**
+ * Starts a chain of one anvil, with USDC, Multicall3, Permit2 and its proxies at their addresses and funded accounts.
+ * Blocks come at once unless given a time.
+ */
+export async function startChain(options: ChainOptions & { protocols: true }): Promise<DevnetWithProtocols>;
+export async function startChain(options?: ChainOptions): Promise<Devnet>;
+export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
+  const { chainId = 1328, blockTimeSeconds, port, host, protocols = false } = options;
+  const { child, rpcUrl } = await startAnvil({
+    chainId,
+    accounts: ACCOUNTS,
+    ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
+    ...(port === undefined ? {} : { port }),
+    ...(host === undefined ? {} : { host }),
+  });
+  const accounts = Array.from({ length: ACCOUNTS }, (_, index) => deriveAccount(index));
+  const payers = accounts.slice(0, PAY_TO_INDEX);
+  const agentWallets = accounts.slice(FIRST_AGENT_WALLET, FIRST_RELAYER);
+  const relayers = accounts.slice(FIRST_RELAYER);
+  let contracts: DevnetContracts | null;
+  try {
+    const seed = (bareUrl: string) => seedChain(bareUrl, accounts, protocols);
+    contracts = await loadChainState(rpcUrl, { chainId, accounts: ACCOUNTS, protocols, seed });
+    await scatterNonces(rpcUrl, accounts);
+  } catch (error) {
+    await child.end('SIGKILL');
+    throw error;
+  }
+  return {
+    rpcUrl,
+    chainId,
+    asset: USDC_ADDRESS,
+    payTo: deriveAccount(PAY_TO_INDEX).address,
+    accounts: payers,
+    bulkSenders: accounts.slice(PAY_TO_INDEX + 1, FIRST_AGENT_WALLET).map(({ address }) => address),
+    agentWallets,
+    relayers,
+    blockTimeSeconds: blockTimeSeconds ?? null,
+    contracts,
+    signal: (signal) => child.signal(signal),
+    exited: () => child.exited,
+    logs: () => child.logs(),
+    stop: async () => {
+      child.signal('SIGCONT');
+      await child.end('SIGTERM', 3000);
+    },
+    kill: async () => {
+      await child.end('SIGKILL');
+    },
+  };
+}
+
+/** The same on every devnet. */
+export function derivePayer(index: number): DevnetAccount {
+  return deriveAccount(index);
+}
+
+/** The same on every devnet. */
+export function deriveAgentWallet(index: number): DevnetAccount {
+  return deriveAccount(FIRST_AGENT_WALLET + index);
+}
+
+/** The same on every devnet. */
+export function deriveRelayer(index: number): DevnetAccount {
+  return deriveAccount(FIRST_RELAYER + index);
+}
+
+/** Kept, and from one parent key: each derivation from the mnemonic takes some 50 ms of CPU, and tests start many chains. */
+const derived = new Map<number, DevnetAccount>();
+let parentKey: HDKey | undefined;
+
+function deriveAccount(addressIndex: number): DevnetAccount {
+  const account = derived.get(addressIndex) ?? deriveChild(addressIndex);
+  derived.set(addressIndex, account);
+  return account;
+}
+
+function deriveChild(addressIndex: number): DevnetAccount {
+  // The seed as BIP-39 has it, for a mnemonic without a passphrase.
+  parentKey ??= HDKey.fromMasterSeed(pbkdf2Sync(MNEMONIC, 'mnemonic', 2048, 64, 'sha512')).derive("m/44'/60'/0'/0");
+  const key = parentKey.deriveChild(addressIndex).privateKey;
+  if (!key) throw new Error('the mnemonic gives no private key');
+  const privateKey = toHex(key);
+  return { address: privateKeyToAddress(privateKey), privateKey };
+}
+
+async function seedChain(
+  rpcUrl: string,
+  accounts: DevnetAccount[],
+  protocols: boolean,
+): Promise<DevnetContracts | null> {
+  await placeContracts(rpcUrl);
+  const holders = accounts.filter((_, index) => index !== PAY_TO_INDEX && index < FIRST_RELAYER);
+  await mintUsdc(
+    rpcUrl,
+    holders.map(({ address }) => address),
+  );
+  if (!protocols) return null;
+  const receivers = [...accounts.slice(0, PAY_TO_INDEX), ...accounts.slice(FIRST_AGENT_WALLET, FIRST_RELAYER)];
+  return deployProtocols({ rpcUrl, asset: USDC_ADDRESS, accounts: receivers });
+}
+
+/** In one block: with automine on, anvil may strand one of several transactions that arrive together. */
+async function mintUsdc(rpcUrl: string, receivers: Hex[]): Promise<void> {
+  const { Usdc } = await readContracts();
+  const minter = receivers[0];
+  if (!minter) return;
+  await callRpc(rpcUrl, 'evm_setAutomine', [false]);
+  await callRpcBatch(
+    rpcUrl,
+    receivers.map((receiver, nonce) => ({
+      method: 'eth_sendTransaction',
+      params: [
+        {
+          from: minter,
+          to: USDC_ADDRESS,
+          nonce: numberToHex(nonce),
+          gas: numberToHex(100_000),
+          data: encodeFunctionData({ abi: Usdc.abi, functionName: 'mint', args: [receiver, INITIAL_USDC] }),
+        },
+      ],
+    })),
+  );
+  await callRpc(rpcUrl, 'evm_mine');
+  await callRpc(rpcUrl, 'evm_setAutomine', [true]);
+}
+
+/** The accounts are the same on every devnet; with nonces from 0 their transactions' hashes would be, too. */
+async function scatterNonces(rpcUrl: string, accounts: DevnetAccount[]): Promise<void> {
+  const start = randomInt(1_000, 1_000_000_000);
+  await callRpcBatch(
+    rpcUrl,
+    accounts.map(({ address }) => ({ method: 'anvil_setNonce', params: [address, numberToHex(start)] })),
+  );
+}

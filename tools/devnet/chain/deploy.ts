@@ -1,0 +1,68 @@
+import { concatHex, encodeAbiParameters, encodeFunctionData, erc20Abi, maxUint256, type Hex } from 'viem';
+
+import { readContracts } from '../contracts/contracts.js';
+import { callRpc } from '../processes/json-rpc.js';
+import type { Devnet } from './chain.js';
+import { encodeTransfer, sendTransaction, type TokenTransfer } from './transfer-tokens.js';
+
+/** Deploys a token that also calls itself USDC but is not the devnet's, and gives every account a million of it. */
+export async function deployToken(chain: Devnet): Promise<Hex> {
+  const { OtherToken } = await readContracts();
+  const token = await deploy(chain, OtherToken.bytecode);
+  for (const { address } of chain.accounts) {
+    const args = [address, 1_000_000_000_000n];
+    await sendTransaction(chain, {
+      to: token,
+      data: encodeFunctionData({ abi: OtherToken.abi, functionName: 'mint', args }),
+    });
+  }
+  return token;
+}
+
+export interface BatchPayer {
+  /** The contract wallet: it is the payer in the `Transfer` logs, and its signatures are checked by EIP-1271. */
+  address: Hex;
+  /** The account whose signature the wallet accepts: the devnet's first. */
+  owner: Hex;
+  /** Makes all the transfers in one transaction, in order, and returns its hash. */
+  pay(transfers: TokenTransfer[]): Promise<Hex>;
+  /** Lets a contract move all of the wallet's USDC. */
+  approve(spender: Hex): Promise<Hex>;
+}
+
+/** Deploys a contract wallet with 1,000 USDC that makes several transfers in one transaction. */
+export async function deployBatchPayer(chain: Devnet): Promise<BatchPayer> {
+  const owner = chain.accounts[0]?.address;
+  if (!owner) throw new Error('the devnet has no accounts');
+  const { BatchWallet } = await readContracts();
+  const parameters = encodeAbiParameters([{ type: 'address' }], [owner]);
+  const address = await deploy(chain, concatHex([BatchWallet.bytecode, parameters]));
+  await sendTransaction(chain, {
+    to: chain.asset,
+    data: encodeTransfer(chain, { to: address, amountBaseUnits: 1_000_000_000n }),
+  });
+  const execute = (calls: Hex[]): Promise<Hex> => {
+    const args = [calls.map((data) => ({ target: chain.asset, data }))];
+    const data = encodeFunctionData({ abi: BatchWallet.abi, functionName: 'execute', args });
+    return sendTransaction(chain, { from: owner, to: address, data });
+  };
+  return {
+    address,
+    owner,
+    pay: (transfers) => execute(transfers.map((transfer) => encodeTransfer(chain, transfer))),
+    approve: (spender) => {
+      const args = [spender, maxUint256] as const;
+      return execute([encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })]);
+    },
+  };
+}
+
+async function deploy(chain: Devnet, creationCode: Hex): Promise<Hex> {
+  const hash = await sendTransaction(chain, { data: creationCode });
+  const receipt = (await callRpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash])) as {
+    status: Hex;
+    contractAddress: Hex;
+  };
+  if (receipt.status !== '0x1') throw new Error(`a contract was not deployed: transaction ${hash} reverted`);
+  return receipt.contractAddress;
+}

@@ -1,0 +1,139 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { isRedisUrlAnswering } from '../../../scripts/ask-redis.mjs';
+import { findRedisServer } from '../../../scripts/find-redis-server.mjs';
+import { isRunning } from '../../../scripts/process-identity.mjs';
+import { startChild, type Child, type Exit } from './child-process.js';
+import { findFreePort } from './free-port.js';
+import { repositoryRoot, stateDirectory } from './repository.js';
+
+export interface RedisOptions {
+  /** Where it keeps its files; without it a new folder that stop() removes. */
+  dir?: string;
+  appendonly?: boolean;
+  appendfsync?: 'always' | 'everysec' | 'no';
+  port?: number;
+  /** Further arguments, e.g. `['--maxmemory', '4mb']`. */
+  args?: string[];
+}
+
+export interface RedisServer {
+  url: string;
+  port: number;
+  dir: string;
+  /** SIGKILL: data that is not on disk is lost. */
+  kill(): Promise<void>;
+  /** Starts it again, on the same port and files. */
+  start(): Promise<void>;
+  /** SIGSTOP and SIGCONT make it hang and go on. */
+  signal(signal: NodeJS.Signals): void;
+  /** Resolves when the running process ends, for whatever reason. */
+  exited(): Promise<Exit>;
+  logs: () => string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a Redis server on 127.0.0.1, by default append-only with `appendfsync always`, and waits until it is ready.
+ */
+export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
+  const ownsDirectory = options.dir === undefined;
+  const dir = options.dir ?? createDirectory();
+  mkdirSync(dir, { recursive: true });
+  const first = await launch(options, dir, options.port);
+  const port = first.port;
+  let child = first.child;
+
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    dir,
+    kill: async () => {
+      await child.end('SIGKILL');
+    },
+    start: async () => {
+      if (child.hasExited()) child = (await launch(options, dir, port)).child;
+    },
+    signal: (signal) => child.signal(signal),
+    exited: () => child.exited,
+    logs: () => child.logs(),
+    stop: async () => {
+      child.signal('SIGCONT');
+      await child.end('SIGTERM');
+      if (ownsDirectory) rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The Redis at the given address, if one answers there; else a new one. */
+export async function openRedis(url: string | undefined): Promise<RedisServer> {
+  if (url === undefined || url === '') return startRedis();
+  if (await isRedisUrlAnswering(url)) return describeForeignRedis(url);
+  console.error('No Redis answers at REDIS_URL; starting one.');
+  return startRedis();
+}
+
+/** A server that was not started here: it can be used, but neither stopped nor killed. */
+function describeForeignRedis(url: string): RedisServer {
+  const refuse = () => Promise.reject(new Error('this Redis was not started here'));
+  return {
+    url,
+    port: Number(new URL(url).port || 6379),
+    dir: '',
+    kill: refuse,
+    start: refuse,
+    signal: () => undefined,
+    exited: () => new Promise(() => undefined),
+    logs: () => '',
+    stop: () => Promise.resolve(),
+  };
+}
+
+/** Named after this process, so that a later one can remove it if this one is killed. */
+function createDirectory(): string {
+  const parent = stateDirectory();
+  mkdirSync(parent, { recursive: true });
+  for (const name of readdirSync(parent)) {
+    const owner = /^redis-(\d+)-/.exec(name)?.[1];
+    if (owner !== undefined && !isRunning(Number(owner))) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  return mkdtempSync(join(parent, `redis-${process.pid}-`));
+}
+
+/** With a given port, that port or an error; without one, another port if the first was taken meanwhile. */
+async function launch(options: RedisOptions, dir: string, wanted?: number): Promise<{ child: Child; port: number }> {
+  const program = findRedisServer(repositoryRoot());
+  if (!program) throw new Error('There is no redis-server of version 7 or newer: run `npm run setup`.');
+  for (let attempt = 1; ; attempt++) {
+    const port = wanted ?? (await findFreePort());
+    const child = await startChild({
+      name: 'redis',
+      command: program.command,
+      args: serverArguments(options, dir, port),
+      env: { ...process.env, ...program.environment },
+    });
+    try {
+      // Its own log line, because an answer on the port may be another server's. After a restart it comes once the files are read.
+      await child.waitForLine(/Ready to accept connections/, 30_000);
+      return { child, port };
+    } catch (error) {
+      await child.end('SIGKILL');
+      if (wanted !== undefined || attempt === 5 || !child.logs().includes('Address already in use')) throw error;
+    }
+  }
+}
+
+function serverArguments(options: RedisOptions, dir: string, port: number): string[] {
+  const { appendonly = true, appendfsync = 'always', args = [] } = options;
+  const settings = {
+    port: String(port),
+    bind: '127.0.0.1',
+    dir,
+    appendonly: appendonly ? 'yes' : 'no',
+    appendfsync,
+    save: '',
+    daemonize: 'no',
+  };
+  return [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]), ...args];
+}

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+
+import { startChain, type Devnet } from '../chain/chain.js';
+import type { Exit } from '../processes/child-process.js';
+import { findFreePort } from '../processes/free-port.js';
+import { keepParts } from '../processes/keep-parts.js';
+import { startRedis, type RedisServer } from '../processes/redis.js';
+import {
+  startService,
+  type ServiceApp,
+  type ServiceOptions,
+  type ServiceProcess,
+} from '../processes/service-process.js';
+import { alignRelayers } from './adopt-wallets.js';
+import { setUpAgents, type AgentSetup, type AgentWalletTerms } from './agent-setup.js';
+
+export interface StackOptions {
+  /** Settings of every service; they override those of the stack. */
+  env?: NodeJS.ProcessEnv;
+  /** A Redis and a chain that run already are used, and left alone by stop(). */
+  redis?: RedisServer;
+  chain?: Devnet;
+  /** Of the chain that the stack starts: see `startChain`. */
+  protocols?: boolean;
+  gateways?: number;
+  verifiers?: number;
+  /** Number of relayers of all verifiers, at most two; default 1. */
+  relayers?: number;
+  /** With any, the stack sets up wallets for them, and its gateways accept jobs. */
+  agentWorkers?: number;
+  /** The agent wallets by name, at most four; default one, `devnet`, with no limits. */
+  agentWallets?: Readonly<Record<string, AgentWalletTerms>>;
+  /** Whose build the services run: see `startService`. */
+  checkout?: string;
+  /** Runs all services from their sources: see `startService`. */
+  fromSources?: boolean;
+  /** Runs these services with crash points, and with this module loaded first: see `startService`. */
+  preload?: Partial<Record<ServiceApp, string>>;
+  /** Ports to take if they are free. Without one a service gets any free port. */
+  wantedPorts?: Partial<Record<ServiceApp, number>>;
+  /** If false, the services' output goes to stderr, each line with the service's name. */
+  quiet?: boolean;
+  /** Called for each part when it is ready. */
+  onReady?: (part: string, url: string) => void;
+}
+
+export interface Stack {
+  /** The first gateway's address. */
+  baseUrl: string;
+  gateways: ServiceProcess[];
+  verifiers: ServiceProcess[];
+  agentWorkers: ServiceProcess[];
+  /** Null without agent workers. */
+  agents: AgentSetup | null;
+  redis: RedisServer;
+  chain: Devnet;
+  /** Resolves with the name, end and last lines of the first process that ends before stop() was called. */
+  firstFailure: Promise<ProcessFailure>;
+  /** The last lines of every process. */
+  logs: () => string;
+  /** Ends everything that the stack started: gateways first, Redis and chain last. */
+  stop: () => Promise<void>;
+}
+
+export interface ProcessFailure {
+  name: string;
+  exit: Exit;
+  logs: string;
+}
+
+const PORT_SETTINGS = { gateway: 'PORT', verifier: 'VERIFIER_PORT', 'agent-worker': 'AGENT_WORKER_PORT' } as const;
+
+/** Starts Redis, a chain and the built services as real processes on free ports, and waits until all are ready. */
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const { gateways = 1, verifiers = 1, agentWorkers = 0, quiet = true, onReady = () => undefined } = options;
+  // Stopped in reverse: no service should see Redis or the chain go before itself.
+  const { keep, stop } = keepParts();
+
+  try {
+    const redis = options.redis ?? keep(await startRedis());
+    onReady('redis', redis.url);
+    const chain = options.chain ?? keep(await startChain({ protocols: options.protocols ?? false }));
+    onReady('chain', chain.rpcUrl);
+    const agents =
+      agentWorkers === 0
+        ? null
+        : keep(
+            await setUpAgents({
+              chain,
+              redis,
+              wallets: options.agentWallets ?? { devnet: {} },
+              agentSecret: options.env?.['AGENT_SECRET'],
+            }),
+          );
+    const relayers = chain.relayers.slice(0, options.relayers ?? 1);
+    await alignRelayers({ redisUrl: redis.url, rpcUrl: chain.rpcUrl, chainId: chain.chainId, relayers });
+    const own: Record<ServiceApp, NodeJS.ProcessEnv> = {
+      gateway: {},
+      verifier: { RELAYER_PRIVATE_KEYS: relayers.map(({ privateKey }) => privateKey).join(',') },
+      'agent-worker': agents?.workerEnv ?? {},
+    };
+    const settings = createSettings(redis, chain, { ...agents?.env, ...options.env });
+    const start = async (app: ServiceApp, count: number) => {
+      const services: ServiceProcess[] = [];
+      for (let number = 1; number <= count; number++) {
+        const name = count === 1 ? app : `${app}-${number}`;
+        const wantedPort = number === 1 ? options.wantedPorts?.[app] : undefined;
+        const preload = options.preload?.[app];
+        services.push(
+          keep(
+            await startOnFreePort(wantedPort, {
+              ...{ app, name, env: { ...own[app], ...settings } },
+              ...{ preload, checkout: options.checkout, fromSources: options.fromSources },
+              onLine: quiet ? undefined : (line) => void process.stderr.write(`${name} | ${line}\n`),
+            }),
+          ),
+        );
+        onReady(name, services.at(-1)?.url ?? '');
+      }
+      return services;
+    };
+    const verifierProcesses = await start('verifier', verifiers);
+    const workerProcesses = await start('agent-worker', agentWorkers);
+    const gatewayProcesses = await start('gateway', gateways);
+
+    const watched = [
+      { name: 'redis', exited: redis.exited(), logs: redis.logs },
+      { name: 'chain', exited: chain.exited(), logs: chain.logs },
+      ...[...gatewayProcesses, ...verifierProcesses, ...workerProcesses],
+    ];
+    return {
+      baseUrl: gatewayProcesses[0]?.url ?? '',
+      gateways: gatewayProcesses,
+      verifiers: verifierProcesses,
+      agentWorkers: workerProcesses,
+      agents,
+      redis,
+      chain,
+      firstFailure: Promise.race(
+        watched.map(async ({ name, exited, logs }) => ({ name, exit: await exited, logs: logs() })),
+      ),
+      logs: () => watched.map(({ name, logs }) => `--- ${name}\n${logs()}`).join('\n'),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/**
+ * Only the variables that every program needs are inherited: a setting in the developer's shell must not change a test.
+ */
+function createSettings(redis: RedisServer, chain: Devnet, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, TZ } = process.env;
+  const settings: NodeJS.ProcessEnv = {
+    PATH,
+    HOME,
+    TMPDIR,
+    TZ,
+    REDIS_URL: redis.url,
+    QUEUE_REDIS_URL: redis.url,
+    RPC_URL: chain.rpcUrl,
+    CHAIN_ID: String(chain.chainId),
+    ASSET_ADDRESS: chain.asset,
+    PAY_TO: chain.payTo,
+    // There is no balancer that has to notice that a local gateway stops.
+    DRAIN_MS: '0',
+    ...env,
+  };
+  if (!settings['CHALLENGE_SECRET'] && !settings['CHALLENGE_SECRET_FILE']) {
+    settings['CHALLENGE_SECRET'] = randomBytes(32).toString('hex');
+  }
+  return settings;
+}
+
+/** Tries again if another process took the port between the search and the service's start. */
+async function startOnFreePort(
+  wanted: number | undefined,
+  options: Omit<ServiceOptions, 'url'>,
+): Promise<ServiceProcess> {
+  const { app, env } = options;
+  const host = (app === 'verifier' ? env['VERIFIER_HOST'] : env['HOST']) ?? '127.0.0.1';
+  const scheme = app === 'gateway' && env['TLS_CERT'] ? 'https' : 'http';
+  for (let attempt = 1; ; attempt++) {
+    const port = await findFreePort(wanted, host);
+    const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+    const url = `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`;
+    try {
+      return await startService({ ...options, url, env: { ...env, [PORT_SETTINGS[app]]: String(port) } });
+    } catch (error) {
+      if (attempt === 3 || !String(error).includes('EADDRINUSE')) throw error;
+    }
+  }
+}
