@@ -6,7 +6,7 @@ module.exports = {
       comment: 'A cycle means two modules are one; the folders no longer tell the flow.',
       severity: 'error',
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      to: { circular: true },
     },
     {
       name: 'protocol-is-pure',

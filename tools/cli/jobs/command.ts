@@ -1,25 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
 import { limitOption, parseList, queueRedisOption, rpcOption, type CliCommand } from '../shared/cli-command.js';
-
-export interface JobOptions {
-  redis?: string;
-  queueRedis?: string;
-  rpc?: string;
-}
-
-export interface JobListOptions extends JobOptions {
-  state?: string[];
-  operation?: string;
-  wallet?: string;
-  limit: number;
-}
-
-export interface JobEventOptions extends JobOptions {
-  follow?: boolean;
-  limit: number;
-  json?: boolean;
-}
+import type { JobEventOptions, JobListOptions, JobOptions } from './jobs.js';
 
 const JOB_ID = 'j65f1c2aa-9f0c1d2e3f405162738495a6';
 

@@ -10,11 +10,29 @@ import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-dir
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findQueueRedisUrl, findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { withRedis } from '../shared/with-redis.js';
-import type { JobEventOptions, JobOptions, JobListOptions } from './command.js';
 import { decideJob, findJob, type Decision, type JobParts } from './decide-job.js';
 import { formatJob, formatJobs, toJobJson } from './format-jobs.js';
 import { printEvents } from './print-events.js';
 import { retryJob } from './retry-job.js';
+
+export interface JobOptions {
+  redis?: string;
+  queueRedis?: string;
+  rpc?: string;
+}
+
+export interface JobListOptions extends JobOptions {
+  state?: string[];
+  operation?: string;
+  wallet?: string;
+  limit: number;
+}
+
+export interface JobEventOptions extends JobOptions {
+  follow?: boolean;
+  limit: number;
+  json?: boolean;
+}
 
 export async function listMatchingJobs(options: JobListOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const filter = parseFilter(options);

@@ -1,14 +1,5 @@
 import { parseList, type CliCommand } from '../shared/cli-command.js';
-
-export interface KeyOptions {
-  redis?: string;
-}
-
-export interface CreateOptions extends KeyOptions {
-  name: string;
-  scope: string[];
-  wallet?: string[];
-}
+import type { CreateOptions, KeyOptions } from './keys.js';
 
 /** `tollgate keys` */
 export function defineKeys(program: CliCommand, env: NodeJS.ProcessEnv): void {

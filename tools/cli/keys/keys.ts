@@ -15,7 +15,16 @@ import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
-import type { CreateOptions, KeyOptions } from './command.js';
+
+export interface KeyOptions {
+  redis?: string;
+}
+
+export interface CreateOptions extends KeyOptions {
+  name: string;
+  scope: string[];
+  wallet?: string[];
+}
 
 export async function createKey(
   { name, scope, wallet, redis }: CreateOptions,

@@ -1,16 +1,9 @@
 import { Option } from 'commander';
 
 import { limitOption, parseCount, type CliCommand } from '../shared/cli-command.js';
+import type { PaymentQuery } from './payments.js';
 
 const STATES = ['leased', 'answered', 'done', 'released'];
-
-export interface PaymentQuery {
-  redis?: string;
-  limit: number;
-  /** One of `STATES`. */
-  state?: 'leased' | 'answered' | 'done' | 'released';
-  chain: number;
-}
 
 /** `tollgate payments` */
 export function definePayments(program: CliCommand, env: NodeJS.ProcessEnv): void {

@@ -5,8 +5,15 @@ import type { Redis } from 'ioredis';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
 import { withRedis } from '../shared/with-redis.js';
-import type { PaymentQuery } from './command.js';
 import { formatDetails, formatPayments, formatRefusals } from './format-payments.js';
+
+export interface PaymentQuery {
+  redis?: string;
+  limit: number;
+  /** One of `STATES`. */
+  state?: 'leased' | 'answered' | 'done' | 'released';
+  chain: number;
+}
 
 // Only the chain knows which authorization or permit a transaction has settled.
 const NOT_FOUND = `Not in the ledger. A signed payment is found by its own name (auth:… or permit:…, see list), not by the hash

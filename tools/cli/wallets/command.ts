@@ -2,11 +2,7 @@ import { InvalidArgumentError } from 'commander';
 
 import { rpcOption, type CliCommand } from '../shared/cli-command.js';
 import type { AccountParts } from './release-account.js';
-
-export interface WalletQuery {
-  redis?: string;
-  rpc?: string;
-}
+import type { WalletQuery } from './wallets.js';
 
 /** `tollgate wallets` */
 export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void {

@@ -6,10 +6,14 @@ import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-dir
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { withRedis } from '../shared/with-redis.js';
-import type { WalletQuery } from './command.js';
 import { describeWallets, formatWallets } from './format-wallets.js';
 import { readWalletStates } from './read-wallet-states.js';
 import type { AccountParts } from './release-account.js';
+
+export interface WalletQuery {
+  redis?: string;
+  rpc?: string;
+}
 
 export { releaseAccount } from './release-account.js';
 export { adoptWallet, pauseWallet, removeWallet, resumeWallet, thawWallet } from './wallet-commands.js';

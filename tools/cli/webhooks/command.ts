@@ -1,11 +1,5 @@
 import { limitOption, queueRedisOption, type CliCommand } from '../shared/cli-command.js';
-
-export interface WebhookOptions {
-  redis?: string;
-  queueRedis?: string;
-  /** Only what belongs to this API key. */
-  key?: string;
-}
+import type { WebhookOptions } from './webhooks.js';
 
 /** `tollgate webhooks` */
 export function defineWebhooks(program: CliCommand, env: NodeJS.ProcessEnv): void {

@@ -15,7 +15,13 @@ import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findQueueRedisUrl, findRedisUrl } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
-import type { WebhookOptions } from './command.js';
+
+export interface WebhookOptions {
+  redis?: string;
+  queueRedis?: string;
+  /** Only what belongs to this API key. */
+  key?: string;
+}
 
 export async function listTargets(options: WebhookOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const targets = await withTargets(options, env, (known) => known.list(options.key));

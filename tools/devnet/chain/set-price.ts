@@ -2,7 +2,6 @@ import { encodeFunctionData, parseAbi, parseUnits } from 'viem';
 
 import type { PlannedAddresses } from '../protocols/create-contracts.js';
 import { sendAsDeployer, type DeployerCall } from '../protocols/deployer.js';
-import type { DevnetWithProtocols } from './chain.js';
 
 const abi = parseAbi(['function setPrice(string asset, uint256 price)']);
 
@@ -11,7 +10,7 @@ export type PricedAsset = 'USDC' | 'SEI' | 'BTC' | 'ETH' | 'ATOM';
 
 /** Sets an asset's price, in USD per whole unit as decimal text, and waits until it holds. */
 export async function setPrice(
-  chain: Pick<DevnetWithProtocols, 'rpcUrl' | 'contracts'>,
+  chain: { rpcUrl: string; contracts: Pick<PlannedAddresses, 'lending'> },
   asset: PricedAsset,
   price: string,
 ): Promise<void> {

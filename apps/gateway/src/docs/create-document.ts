@@ -1,16 +1,23 @@
+import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { z } from 'zod';
 
 import packageJson from '../../../../package.json' with { type: 'json' };
 import type { GatewayEnvironment } from '../config/gateway.config.js';
+import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { AGENT_SCHEMAS } from './agent/agent-schemas.js';
 import { addJobExamples, describeRequests } from './agent/job-requests.js';
 import { describeOperations, OPERATIONS_TAG } from './describe-operations.js';
 import { describePaidRoute, documentPath, PAID_TAG } from './describe-paid-route.js';
 import { FACILITATOR_SCHEMAS } from './facilitator/facilitator-schemas.js';
 import { AGENT_TAG, API_KEY_SECURITY, FACILITATOR_TAG } from './openapi-parts.js';
-import type { DocsParts } from './register-docs.js';
 import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './schemas.js';
+
+export interface DocsParts {
+  readonly app: INestApplication;
+  readonly routes: readonly PaidRoute[];
+  readonly environment: GatewayEnvironment;
+}
 
 /** The OpenAPI document: the paid routes with their prices, the routes that Nest finds, the operational ones last. */
 export function createDocument({ app, routes, environment }: DocsParts): OpenAPIObject {

@@ -1,19 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { INestApplication } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
 
-import type { GatewayEnvironment } from '../config/gateway.config.js';
-import type { PaidRoute } from '../paywall/route/paid-route.js';
-import { createDocument } from './create-document.js';
-
-export interface DocsParts {
-  readonly app: INestApplication;
-  readonly routes: readonly PaidRoute[];
-  readonly environment: GatewayEnvironment;
-}
+import { createDocument, type DocsParts } from './create-document.js';
 
 const PAGE = `<!doctype html>
 <html lang="en">

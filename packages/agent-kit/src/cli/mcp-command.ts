@@ -1,15 +1,7 @@
 import { Command } from 'commander';
 
 import { KIT_SETTINGS_USAGE } from '../settings/kit-settings-usage.js';
-
-/** The words typed after the program's name. */
-export interface McpArguments {
-  readOnly?: boolean;
-  yes?: boolean;
-  executePlans?: boolean;
-  /** All other words: they are refused together with the errors of the settings. */
-  unknown: readonly string[];
-}
+import type { McpArguments } from './run-mcp.js';
 
 export const MCP_SETTINGS_HELP = `
 Settings, as environment variables (or NAME_FILE with the path of a file that holds it):

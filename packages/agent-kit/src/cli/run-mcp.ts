@@ -10,7 +10,15 @@ import type { AgentKitOptions } from '../agent-kit-options.js';
 import { loadPackages } from '../load-packages.js';
 import { readKitSettings, readSetting, readStateDirectory, type Environment } from '../settings/read-kit-settings.js';
 import type { OperationRunner } from '../tools/run-operation.js';
-import type { McpArguments } from './mcp-command.js';
+
+/** The words typed after the program's name. */
+export interface McpArguments {
+  readOnly?: boolean;
+  yes?: boolean;
+  executePlans?: boolean;
+  /** All other words: they are refused together with the errors of the settings. */
+  unknown: readonly string[];
+}
 
 export interface McpTerminal {
   stdin: Readable;

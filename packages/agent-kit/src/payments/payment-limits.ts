@@ -1,6 +1,5 @@
-import { isAddressEqual } from 'viem';
+import { isAddressEqual, type Address } from 'viem';
 
-import type { ChainRegistry } from '../registry/registry.js';
 import type { Token } from '../tokens/token.js';
 
 /** The default maximum price of one answer: whole units of a token worth about a dollar. */
@@ -23,7 +22,7 @@ export interface PaymentLimits {
 
 /** The limits on a chain, with the decimals of our own list; undefined if gates accept none of its tokens. */
 export function createPaymentLimits(
-  { payments }: Pick<ChainRegistry, 'payments'>,
+  { payments }: { payments?: { network: string; tokens: readonly Address[] } },
   listed: readonly Token[],
   options: { maxAmount?: string; allowInsecureHttp?: boolean; priceTimeoutMs?: number } = {},
 ): PaymentLimits | undefined {

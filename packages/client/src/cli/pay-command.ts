@@ -1,35 +1,7 @@
 import { Command, CommanderError } from 'commander';
 
-/** The options of the command as they are typed. */
-export interface PayOptions {
-  max?: string;
-  network?: string;
-  chainId?: string;
-  asset?: string;
-  decimals?: string;
-  payTo?: string;
-  approve?: string;
-  rpc?: string;
-  rpcTimeout?: string;
-  keyEnv?: string;
-  dev?: boolean;
-  method?: string;
-  header?: string[];
-  body?: string;
-  idempotencyKey?: string;
-  store?: string;
-  timeout?: string;
-  insecure?: boolean;
-  abandon?: boolean;
-  json?: boolean;
-}
-
-export interface PayTerminal {
-  /** Whether a person sees stdout: a body without a line break at its end would run into the next prompt. */
-  showsStdout: boolean;
-  stdout: (bytes: Uint8Array | string) => Promise<void>;
-  stderr: (line: string) => void;
-}
+import type { PayOptions } from './read-arguments.js';
+import type { PayTerminal } from './run-pay.js';
 
 export interface PayProcess {
   env: NodeJS.ProcessEnv;

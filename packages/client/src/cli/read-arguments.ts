@@ -5,7 +5,30 @@ import { isAddress, isHttpUrl, parseTokenAmount, PaymentError, type Hex } from '
 import { InvalidArgumentError } from 'commander';
 
 import type { TrustedAsset } from '../offer/choose-requirement.js';
-import type { PayOptions } from './pay-command.js';
+
+/** The options of the command as they are typed. */
+export interface PayOptions {
+  max?: string;
+  network?: string;
+  chainId?: string;
+  asset?: string;
+  decimals?: string;
+  payTo?: string;
+  approve?: string;
+  rpc?: string;
+  rpcTimeout?: string;
+  keyEnv?: string;
+  dev?: boolean;
+  method?: string;
+  header?: string[];
+  body?: string;
+  idempotencyKey?: string;
+  store?: string;
+  timeout?: string;
+  insecure?: boolean;
+  abandon?: boolean;
+  json?: boolean;
+}
 
 interface WalletSource {
   rpcUrl: string;

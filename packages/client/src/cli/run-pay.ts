@@ -20,8 +20,14 @@ import { requestKey, takeRequest } from '../network/request-snapshot.js';
 import type { PaymentEvent, SkippedOffer } from '../sign/payment-options.js';
 import { createWallet } from '../sign/wallet.js';
 import { abandonPayment, endsAtMs, nonceOf, type StoredPayment } from '../store/payment-store.js';
-import type { PayOptions, PayTerminal } from './pay-command.js';
-import { readArguments, type PayArguments } from './read-arguments.js';
+import { readArguments, type PayArguments, type PayOptions } from './read-arguments.js';
+
+export interface PayTerminal {
+  /** Whether a person sees stdout: a body without a line break at its end would run into the next prompt. */
+  showsStdout: boolean;
+  stdout: (bytes: Uint8Array | string) => Promise<void>;
+  stderr: (line: string) => void;
+}
 
 const LINE_BREAK = 0x0a;
 /**

@@ -7,7 +7,6 @@ import { RateLimit } from '../../server/rate-limit.js';
 import { AgentConnections } from '../agent-connections.js';
 import { JOBS_UNAVAILABLE } from '../jobs-unavailable.js';
 import { setCaller } from './caller.js';
-import type { ApiKeyAdmission } from './for-api-keys.js';
 import { KeyGuesses } from './key-guesses.js';
 import { readBasicToken, readBearerToken } from './read-api-token.js';
 
@@ -48,7 +47,7 @@ export class ApiKeyAccess {
 
   /** Passes the request on, or answers it. Never rejects. */
   async admit(
-    admission: ApiKeyAdmission,
+    admission: Omit<Demand, 'rateLimit'>,
     request: FastifyRequest,
     reply: FastifyReply,
     pass: () => void,
@@ -80,7 +79,7 @@ export class ApiKeyAccess {
     return null;
   }
 
-  async #judge({ scopes, takesBasic }: ApiKeyAdmission, request: FastifyRequest): Promise<Problem | null> {
+  async #judge({ scopes, takesBasic }: Omit<Demand, 'rateLimit'>, request: FastifyRequest): Promise<Problem | null> {
     const problem = await this.identify(request, { scopes, takesBasic, rateLimit: this.#rateLimit });
     return problem ?? (isJson(request) ? null : NOT_JSON);
   }
