@@ -1,15 +1,51 @@
-// npm run check:folders: folders that hold more product files than a reader takes in at a glance.
-import { dirname } from 'node:path';
+// npm run check:folders: folders that hold more product files than a reader takes in at a glance, and folders that need
+// each other, which are one folder. A folder's index may import what is below it.
+import { basename, dirname, join } from 'node:path';
+
 import { readProductFiles } from './product-files.mjs';
 
 const MAX_FILES = 20;
+/** Its operations, protocols and plans still import each other; nothing is added here. */
+const LEAVING = 'packages/agent-kit/src';
+const IMPORT = /from '(\.[^']+)'/g;
 
+const files = readProductFiles(/\.(ts|lua)$/);
 const counts = new Map();
-for (const { path } of readProductFiles(/\.(ts|lua)$/)) {
+/** By folder, the folders that its files import, each with one of these files. */
+const imports = new Map();
+for (const { path, text } of files) {
   const folder = dirname(path);
   counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  if (basename(path) === 'index.ts') continue;
+  for (const [, target] of text.matchAll(IMPORT)) {
+    const other = dirname(join(folder, target));
+    if (other === folder) continue;
+    if (!imports.has(folder)) imports.set(folder, new Map());
+    imports.get(folder).set(other, path);
+  }
 }
-const full = [...counts].filter(([, count]) => count > MAX_FILES);
 
-for (const [folder, count] of full) process.stdout.write(`${folder} holds ${count} files: divide it.\n`);
-if (full.length > 0) process.exitCode = 1;
+function reachesOf(folder, seen = new Set()) {
+  for (const other of imports.get(folder)?.keys() ?? []) {
+    if (seen.has(other)) continue;
+    seen.add(other);
+    reachesOf(other, seen);
+  }
+  return seen;
+}
+
+const problems = [...counts]
+  .filter(([, count]) => count > MAX_FILES)
+  .map(([folder, count]) => `${folder} holds ${count} files: divide it.`);
+let isLeaving = false;
+for (const [folder, others] of imports) {
+  for (const [other, path] of others) {
+    if (!reachesOf(other).has(folder)) continue;
+    if (folder.startsWith(LEAVING)) isLeaving = true;
+    else problems.push(`${path} imports ${other}, which needs ${folder}: let one of them need the other.`);
+  }
+}
+if (!isLeaving) problems.push(`No folder of ${LEAVING} is in a cycle: remove it from ${import.meta.filename}.`);
+
+for (const problem of problems) process.stdout.write(`${problem}\n`);
+if (problems.length > 0) process.exitCode = 1;

@@ -2,8 +2,8 @@ import { erc20Abi, maxUint256, parseAbi, parseUnits, type Address } from 'viem';
 
 import { createTrader, type Trader } from '../../../test/harness/trader.js';
 import { startChain, type DevnetWithProtocols } from '../chain/chain.js';
-import { setPrice } from '../chain/set-price.js';
 import { callRpc } from '../processes/json-rpc.js';
+import { setPrice } from '../protocols/set-price.js';
 
 const perpsAbi = parseAbi([
   'struct Product { uint32 id; string symbol; string baseAsset; string quoteAsset; bool active; uint256 markPrice; uint256 increment; uint256 minQuantity; uint256 maxQuantity; uint256 makerFeeBps; uint256 takerFeeBps; uint256 initialWeightBps; uint256 maintenanceWeightBps; }',

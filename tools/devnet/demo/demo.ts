@@ -14,9 +14,9 @@ import { createPublicClient, http, type Hex } from 'viem';
 
 import type { Devnet } from '../chain/chain.js';
 import { transferTokens } from '../chain/transfer-tokens.js';
-import { showHeading } from '../jobs-demo/show-job.js';
 import { playToEnd } from './play-to-end.js';
 import { showExchange } from './show-exchange.js';
+import { showHeading } from './show-job.js';
 
 const SHOWN_HEADERS = {
   request: ['Host', X_PAYMENT, IDEMPOTENCY_KEY],

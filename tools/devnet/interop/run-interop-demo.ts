@@ -10,7 +10,7 @@ import type { Devnet, DevnetAccount } from '../chain/chain.js';
 import { readBalance } from '../chain/read-balance.js';
 import { playToEnd } from '../demo/play-to-end.js';
 import { showExchange } from '../demo/show-exchange.js';
-import { showHeading, showTable } from '../jobs-demo/show-job.js';
+import { showHeading, showTable } from '../demo/show-job.js';
 import { callRpc } from '../processes/json-rpc.js';
 import type { KeptParts } from '../processes/keep-parts.js';
 import { listenLocally } from '../processes/listen-locally.js';

@@ -5,9 +5,9 @@ import { FINAL_STATES, type AgentJobEvent, type AgentJobView } from '@tollgate/p
 import type { Hex } from 'viem';
 
 import type { Tracer, TransactionTrace } from '../chain/trace-transaction.js';
+import { showAnswer, showEvent, showTraces } from '../demo/show-job.js';
 import type { EventFollower } from '../stack/follow-events.js';
 import type { DemoJob, DemoPlace } from './list-jobs.js';
-import { showAnswer, showEvent, showTraces } from './show-job.js';
 
 export interface DemoStage {
   jobs: JobsClient;

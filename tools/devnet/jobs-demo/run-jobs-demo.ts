@@ -4,6 +4,7 @@ import { getAddress } from 'viem';
 import { startChain, type DevnetWithProtocols } from '../chain/chain.js';
 import { createTracer } from '../chain/trace-transaction.js';
 import { playToEnd, type DemoParts } from '../demo/play-to-end.js';
+import { showHeading, showTable } from '../demo/show-job.js';
 import { callRpc } from '../processes/json-rpc.js';
 import { followEvents } from '../stack/follow-events.js';
 import type { Stack } from '../stack/stack.js';
@@ -11,7 +12,6 @@ import { startWebhookTarget, type WebhookTarget } from '../stack/webhook-target.
 import { assertDelivered, registerWebhook, showDelivery } from './check-webhook.js';
 import { JOBS_OF_EACH_KIND, LARGE_JOB, REFUSED_JOB } from './list-jobs.js';
 import { finishJob, playJob, submitJob, type DemoStage, type PlayedJob } from './play-job.js';
-import { showHeading, showTable } from './show-job.js';
 
 const RECEIVER = getAddress('0x00000000000000000000000000000000000a11ce');
 

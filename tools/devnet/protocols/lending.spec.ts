@@ -2,8 +2,8 @@ import { erc20Abi, maxUint256, parseAbi, parseEther, parseEventLogs, parseUnits,
 
 import { createTrader, type Trader } from '../../../test/harness/trader.js';
 import { startChain, type DevnetWithProtocols } from '../chain/chain.js';
-import { setPrice } from '../chain/set-price.js';
 import { callRpc } from '../processes/json-rpc.js';
+import { setPrice } from './set-price.js';
 
 const lendingAbi = parseAbi([
   'function mint(uint256 amount) returns (uint256 code)',

@@ -1,9 +1,9 @@
 import { encodeFunctionData, parseEther, parseUnits } from 'viem';
 
-import { encodeSetPrice, type PricedAsset } from '../chain/set-price.js';
 import type { Contracts, PlannedAddresses } from './create-contracts.js';
 import type { DeployerCall } from './deployer.js';
 import { approveAll } from './seed-tokens.js';
+import { encodeSetPrice, type PricedAsset } from './set-price.js';
 
 /** In USD per whole unit. */
 const PRICES: readonly [PricedAsset, string][] = [

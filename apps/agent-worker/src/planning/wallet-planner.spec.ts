@@ -4,8 +4,8 @@ import { encodeFunctionData, getAddress, numberToHex, parseAbi, parseEther, pars
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
-import { setPrice } from '../../../../tools/devnet/chain/set-price.js';
 import { sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
+import { setPrice } from '../../../../tools/devnet/protocols/set-price.js';
 import { PlanningFixture, type Meddling } from '../../test/planning-fixture.js';
 
 describe('a wallet’s jobs', () => {

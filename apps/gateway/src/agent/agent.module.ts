@@ -3,7 +3,6 @@ import { observeGauge } from '@tollgate/common';
 import { Registry } from 'prom-client';
 
 import { ApiKeyAccess } from './access/api-key-access.js';
-import { AgentConnections } from './agent-connections.js';
 import { EventStreams } from './events/event-streams.js';
 import { EventsController } from './events/events.controller.js';
 import { JobDecisions } from './jobs/job-decisions.js';
@@ -13,6 +12,7 @@ import { JobSubmission } from './jobs/job-submission.js';
 import { Jobs } from './jobs/jobs.js';
 import { JobsController } from './jobs/jobs.controller.js';
 import { QueueBoard } from './queue-board/queue-board.js';
+import { AgentConnections } from './shared/agent-connections.js';
 import { WebhookRegistry } from './webhooks/webhook-registry.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
 

@@ -9,9 +9,9 @@ import { AGENT_SCHEMAS } from './agent/agent-schemas.js';
 import { addJobExamples, describeRequests } from './agent/job-requests.js';
 import { describeOperations, OPERATIONS_TAG } from './describe-operations.js';
 import { describePaidRoute, documentPath, PAID_TAG } from './describe-paid-route.js';
+import { AGENT_TAG, API_KEY_SECURITY, FACILITATOR_TAG } from './describe/openapi-parts.js';
+import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './describe/schemas.js';
 import { FACILITATOR_SCHEMAS } from './facilitator/facilitator-schemas.js';
-import { AGENT_TAG, API_KEY_SECURITY, FACILITATOR_TAG } from './openapi-parts.js';
-import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './schemas.js';
 
 export interface DocsParts {
   readonly app: INestApplication;

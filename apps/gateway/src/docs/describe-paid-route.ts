@@ -19,7 +19,7 @@ import {
 } from '@tollgate/protocol';
 
 import type { PaidRoute } from '../paywall/route/paid-route.js';
-import { answerWith, describeProblem, ref, RETRY_AFTER } from './openapi-parts.js';
+import { answerWith, describeProblem, ref, RETRY_AFTER } from './describe/openapi-parts.js';
 
 export const PAID_TAG = 'Paid resources';
 

@@ -12,9 +12,9 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { OptionalCaller } from '../agent/access/caller.js';
-import { CHECK_REQUEST } from '../agent/request-schemas.js';
-import { DescribeRoute } from '../docs/describe-route.js';
-import { answerWith, FACILITATOR_TAG, ref, REPLAYED } from '../docs/openapi-parts.js';
+import { CHECK_REQUEST } from '../agent/shared/request-schemas.js';
+import { DescribeRoute } from '../docs/describe/describe-route.js';
+import { answerWith, FACILITATOR_TAG, ref, REPLAYED } from '../docs/describe/openapi-parts.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
 import { FacilitatorSettlement } from './facilitator-settlement.js';
 import { FacilitatorVerification } from './facilitator-verification.js';

@@ -10,7 +10,7 @@ import {
   type RequirementTerms,
 } from '@tollgate/protocol';
 
-import { refuseRequest } from '../agent/request-invalid.js';
+import { refuseRequest } from '../agent/shared/request-invalid.js';
 import { isPaymentFailure } from '../paywall/present/purchase.js';
 
 /** A server's question: a payment of its client, and the payment requirements it must meet. */

@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { RateLimit } from '../../server/rate-limit.js';
-import { AgentConnections } from '../agent-connections.js';
-import { JOBS_UNAVAILABLE } from '../jobs-unavailable.js';
+import { AgentConnections } from '../shared/agent-connections.js';
+import { JOBS_UNAVAILABLE } from '../shared/jobs-unavailable.js';
 import { setCaller } from './caller.js';
 import { KeyGuesses } from './key-guesses.js';
 import { readBasicToken, readBearerToken } from './read-api-token.js';

@@ -4,8 +4,8 @@ import { ApiSecurity } from '@nestjs/swagger';
 import type { ApiKeyScope } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { DescribeRoute, type DescribedRoute } from '../../docs/describe-route.js';
-import { AGENT_TAG, API_KEY_SECURITY } from '../../docs/openapi-parts.js';
+import { DescribeRoute, type DescribedRoute } from '../../docs/describe/describe-route.js';
+import { AGENT_TAG, API_KEY_SECURITY } from '../../docs/describe/openapi-parts.js';
 import type { RouteAccess } from '../../server/gate.js';
 import type { ApiKeyAccess } from './api-key-access.js';
 

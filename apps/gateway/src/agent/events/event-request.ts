@@ -2,8 +2,8 @@ import { codeOfLane, readEventId, type Journal, type LaneId } from '@tollgate/jo
 import { EVENT_TYPES } from '@tollgate/protocol';
 import type { z } from 'zod';
 
-import { refuseRequest } from '../request-invalid.js';
-import { onlyFields, textParameter, wordsParameter } from '../request-schemas.js';
+import { refuseRequest } from '../shared/request-invalid.js';
+import { onlyFields, textParameter, wordsParameter } from '../shared/request-schemas.js';
 import { readCursor, type EventCursor } from './event-cursor.js';
 
 export const eventQuery = onlyFields({

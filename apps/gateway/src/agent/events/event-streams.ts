@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
-import { AgentConnections } from '../agent-connections.js';
+import { AgentConnections } from '../shared/agent-connections.js';
 import { readStart, type EventFilter } from './event-request.js';
 import { EventStream } from './event-stream.js';
 import { EventTail } from './event-tail.js';

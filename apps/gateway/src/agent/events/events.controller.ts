@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { CallerKey } from '../access/caller.js';
 import { ForApiKeys } from '../access/for-api-keys.js';
-import { AgentErrorFilter } from '../agent-error.filter.js';
-import { CHECK_REQUEST } from '../request-schemas.js';
+import { AgentErrorFilter } from '../shared/agent-error.filter.js';
+import { CHECK_REQUEST } from '../shared/request-schemas.js';
 import { eventQuery, type EventFilter } from './event-request.js';
 import { EventStreams } from './event-streams.js';
 

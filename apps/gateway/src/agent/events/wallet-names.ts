@@ -1,6 +1,6 @@
 import { nameLane, type JobEvent } from '@tollgate/journal';
 
-import type { AgentConnections } from '../agent-connections.js';
+import type { AgentConnections } from '../shared/agent-connections.js';
 
 const KEPT_MS = 10_000;
 

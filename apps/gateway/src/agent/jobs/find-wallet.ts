@@ -1,7 +1,7 @@
 import { mayUseWallet, ProblemError, type ApiKey } from '@tollgate/common';
 import type { LaneId } from '@tollgate/journal';
 
-import type { AgentConnections } from '../agent-connections.js';
+import type { AgentConnections } from '../shared/agent-connections.js';
 
 /**
  * The account behind a wallet's name.

@@ -3,11 +3,11 @@ import type { ApiKey } from '@tollgate/common';
 import type { AgentJobView } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 
-import { answerWith, ref } from '../../docs/openapi-parts.js';
+import { answerWith, ref } from '../../docs/describe/openapi-parts.js';
 import { CallerKey } from '../access/caller.js';
 import { ForApiKeys } from '../access/for-api-keys.js';
-import { AgentErrorFilter } from '../agent-error.filter.js';
-import { CHECK_REQUEST } from '../request-schemas.js';
+import { AgentErrorFilter } from '../shared/agent-error.filter.js';
+import { CHECK_REQUEST } from '../shared/request-schemas.js';
 import { JobDecisions } from './job-decisions.js';
 import { approvalBody } from './job-inputs.js';
 

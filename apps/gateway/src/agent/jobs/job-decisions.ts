@@ -3,7 +3,7 @@ import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
 import type { CancelResult, JobRecord, Transition } from '@tollgate/journal';
 import type { AgentJobView, JobFailure } from '@tollgate/protocol';
 
-import { AgentConnections } from '../agent-connections.js';
+import { AgentConnections } from '../shared/agent-connections.js';
 import { JOB_NOT_FOUND, Jobs } from './jobs.js';
 import { readMinedNonce } from './read-mined-nonce.js';
 

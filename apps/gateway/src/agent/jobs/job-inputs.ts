@@ -3,8 +3,8 @@ import { JobRequestError, parseJobRequest } from '@tollgate/agent-jobs';
 import { AGENT_OPERATIONS, JOB_STATES, type AgentJobRequest } from '@tollgate/protocol';
 import { z } from 'zod';
 
-import { refuseRequest } from '../request-invalid.js';
-import { limitParameter, onlyFields, textParameter, wordsParameter } from '../request-schemas.js';
+import { refuseRequest } from '../shared/request-invalid.js';
+import { limitParameter, onlyFields, textParameter, wordsParameter } from '../shared/request-schemas.js';
 
 /** Nothing else is accepted, so that a misspelt dry run is not executed. */
 export const submissionQuery = onlyFields({

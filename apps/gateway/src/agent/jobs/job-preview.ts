@@ -4,9 +4,9 @@ import { PLAN_JOB, ProblemError, type ApiKey } from '@tollgate/common';
 import type { AgentJobRequest, AgentPlanView } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
-import { AgentConnections } from '../agent-connections.js';
-import { askWorker, PLANNING_UNAVAILABLE } from '../ask-worker.js';
-import { refuseRequest } from '../request-invalid.js';
+import { AgentConnections } from '../shared/agent-connections.js';
+import { askWorker, PLANNING_UNAVAILABLE } from '../shared/ask-worker.js';
+import { refuseRequest } from '../shared/request-invalid.js';
 import { findWallet } from './find-wallet.js';
 
 /** Has a worker of the wallet plan a job. Nothing is stored or sent for it. */

@@ -4,8 +4,8 @@ import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
 import { acceptJob, type JsonValue, type SubmitResult } from '@tollgate/journal';
 import type { AgentJobRequest, AgentJobView, JobState } from '@tollgate/protocol';
 
-import { AgentConnections } from '../agent-connections.js';
-import { refuseRequest } from '../request-invalid.js';
+import { AgentConnections } from '../shared/agent-connections.js';
+import { refuseRequest } from '../shared/request-invalid.js';
 import { findWallet } from './find-wallet.js';
 import { JOB_NOT_FOUND, Jobs } from './jobs.js';
 

@@ -24,12 +24,12 @@ import {
 } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { answerWith, ref, REPLAYED } from '../../docs/openapi-parts.js';
+import { answerWith, ref, REPLAYED } from '../../docs/describe/openapi-parts.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../../server/idempotency-key.js';
 import { CallerKey } from '../access/caller.js';
 import { ForApiKeys } from '../access/for-api-keys.js';
-import { AgentErrorFilter } from '../agent-error.filter.js';
-import { CHECK_REQUEST } from '../request-schemas.js';
+import { AgentErrorFilter } from '../shared/agent-error.filter.js';
+import { CHECK_REQUEST } from '../shared/request-schemas.js';
 import { JobRequestPipe, listQuery, submissionQuery, type JobListQuery } from './job-inputs.js';
 import { JobPreview } from './job-preview.js';
 import { JobSubmission, type Submitted } from './job-submission.js';

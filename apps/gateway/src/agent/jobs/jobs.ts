@@ -6,8 +6,8 @@ import type { AgentJobPage, AgentJobView } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
-import { AgentConnections } from '../agent-connections.js';
-import { refuseRequest } from '../request-invalid.js';
+import { AgentConnections } from '../shared/agent-connections.js';
+import { refuseRequest } from '../shared/request-invalid.js';
 import type { JobListQuery } from './job-inputs.js';
 
 export const JOB_NOT_FOUND: Problem = {

@@ -1,8 +1,8 @@
 import { ProblemError, READ_MINED_NONCE, type ReadMinedNonceReply } from '@tollgate/common';
 import type { JobRecord } from '@tollgate/journal';
 
-import type { AgentConnections } from '../agent-connections.js';
-import { askWorker, PLANNING_UNAVAILABLE } from '../ask-worker.js';
+import type { AgentConnections } from '../shared/agent-connections.js';
+import { askWorker, PLANNING_UNAVAILABLE } from '../shared/ask-worker.js';
 
 const TIMEOUT_MS = 5_000;
 

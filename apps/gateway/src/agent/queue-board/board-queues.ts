@@ -4,7 +4,7 @@ import { WEBHOOKS_QUEUE, type QueueJobs } from '@tollgate/common';
 import { nameLane } from '@tollgate/journal';
 import type { Queue } from 'bullmq';
 
-import type { AgentConnections } from '../agent-connections.js';
+import type { AgentConnections } from '../shared/agent-connections.js';
 
 const REFRESH_MS = 5_000;
 const FIXED: readonly (readonly [name: keyof QueueJobs, description: string])[] = [

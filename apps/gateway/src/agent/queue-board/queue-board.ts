@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiKeyAdmission } from '../access/for-api-keys.js';
-import { AgentConnections } from '../agent-connections.js';
+import { AgentConnections } from '../shared/agent-connections.js';
 import { BoardQueues } from './board-queues.js';
 import { ReadOnlyAdapter } from './read-only-adapter.js';
 

@@ -1,7 +1,7 @@
 import { AGENT_OPERATIONS, EVENT_TYPES } from '@tollgate/protocol';
 import { z } from 'zod';
 
-import { onlyFields } from '../request-schemas.js';
+import { onlyFields } from '../shared/request-schemas.js';
 
 const URL_MISSING = 'must be the URL to which events are posted';
 

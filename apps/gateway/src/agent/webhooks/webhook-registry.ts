@@ -5,7 +5,7 @@ import type { AgentJobEvent } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
-import { AgentConnections } from '../agent-connections.js';
+import { AgentConnections } from '../shared/agent-connections.js';
 import type { WebhookRegistration } from './registration-body.js';
 
 /** A target as its owner sees it; an empty list means all. */

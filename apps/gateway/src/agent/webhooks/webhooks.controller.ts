@@ -15,11 +15,11 @@ import {
 import type { ApiKey, ApiKeyScope } from '@tollgate/common';
 import type { FastifyReply } from 'fastify';
 
-import { answerWith, listOf, ref } from '../../docs/openapi-parts.js';
+import { answerWith, listOf, ref } from '../../docs/describe/openapi-parts.js';
 import { CallerKey } from '../access/caller.js';
 import { ForApiKeys } from '../access/for-api-keys.js';
-import { AgentErrorFilter } from '../agent-error.filter.js';
-import { CHECK_REQUEST, limitParameter, onlyFields } from '../request-schemas.js';
+import { AgentErrorFilter } from '../shared/agent-error.filter.js';
+import { CHECK_REQUEST, limitParameter, onlyFields } from '../shared/request-schemas.js';
 import { registrationBody, type WebhookRegistration } from './registration-body.js';
 import { WebhookRegistry, type DeadLetterView, type NewWebhookView, type WebhookView } from './webhook-registry.js';
 

@@ -1,7 +1,7 @@
 import { DISABLED_REASONS } from '@tollgate/agent-jobs';
 import { AGENT_OPERATIONS, EVENT_TYPES, JOB_STATES } from '@tollgate/protocol';
 
-import { flag, integer, listOf, record, ref, text } from '../openapi-parts.js';
+import { flag, integer, listOf, record, ref, text } from '../describe/openapi-parts.js';
 
 const time = { ...text, format: 'date-time' };
 const txHash = { ...text, pattern: '^0x[0-9a-f]{64}$' };

@@ -2,7 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { describeInputs } from '@tollgate/agent-jobs';
 import { AGENT_OPERATIONS } from '@tollgate/protocol';
 
-import { ref } from '../openapi-parts.js';
+import { ref } from '../describe/openapi-parts.js';
 
 /** Each example works unchanged with `npm run dev`, whose wallet has this name. */
 function listExamples(origin: string): Record<string, object> {

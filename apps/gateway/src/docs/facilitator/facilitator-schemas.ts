@@ -1,6 +1,6 @@
 import { PAYMENT_FAILURES } from '@tollgate/protocol';
 
-import { flag, integer, listOf, record, ref, text } from '../openapi-parts.js';
+import { flag, integer, listOf, record, ref, text } from '../describe/openapi-parts.js';
 
 const address = { ...text, pattern: '^0x[0-9a-fA-F]{40}$' };
 const baseUnits = { ...text, pattern: '^[0-9]{1,78}$', description: 'decimal integer in base units of the asset' };

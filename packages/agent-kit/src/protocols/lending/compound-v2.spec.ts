@@ -11,9 +11,9 @@ import {
 } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
-import { encodeSetPrice, setPrice } from '../../../../../tools/devnet/chain/set-price.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { DEPLOYER, sendAsDeployer } from '../../../../../tools/devnet/protocols/deployer.js';
+import { encodeSetPrice, setPrice } from '../../../../../tools/devnet/protocols/set-price.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
 import { createDevnetRegistry } from '../../registry/devnet.js';

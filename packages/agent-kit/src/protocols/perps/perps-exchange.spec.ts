@@ -1,7 +1,7 @@
 import { createPublicClient, encodeErrorResult, erc20Abi, http, parseAbi, parseUnits } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
-import { setPrice } from '../../../../../tools/devnet/chain/set-price.js';
+import { setPrice } from '../../../../../tools/devnet/protocols/set-price.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
 import { explainRevert } from '../../execution/explain-failure.js';

@@ -5,7 +5,7 @@ import { Journal, OutboxFollower } from '@tollgate/journal';
 import { connectRedis, StoreUnavailableError, withTimeout } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
-import { GatewayEnvironment } from '../config/gateway.config.js';
+import { GatewayEnvironment } from '../../config/gateway.config.js';
 
 const TIMEOUT_MS = 3_000;
 const REPORT_EVERY_MS = 10_000;

@@ -1,7 +1,7 @@
 import { encodeFunctionData, parseAbi, parseUnits } from 'viem';
 
-import type { PlannedAddresses } from '../protocols/create-contracts.js';
-import { sendAsDeployer, type DeployerCall } from '../protocols/deployer.js';
+import type { PlannedAddresses } from './create-contracts.js';
+import { sendAsDeployer, type DeployerCall } from './deployer.js';
 
 const abi = parseAbi(['function setPrice(string asset, uint256 price)']);
 
