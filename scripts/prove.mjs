@@ -45,12 +45,13 @@ const { positionals, values } = readArguments(HELP, { options, allowPositionals:
       throw new Error(`--${name} takes a whole number from 1, and this is "${read.values[name]}".`);
 });
 await setup({ needsRedisServer: true });
-let hasFailed = false;
 const all = values.quick ? proofs.filter((name) => !WITHOUT_SHORT_FORM.includes(name)) : proofs;
-for (const name of positionals.length === 0 ? all : positionals) {
-  if (!(await prove(name))) hasFailed = true;
-}
-process.exitCode = hasFailed ? 1 : 0;
+const names = positionals.length === 0 ? all : positionals;
+const outcomes = [];
+// Short rounds mostly wait for processes that they have started.
+if (values.quick) outcomes.push(...(await Promise.all(names.map(prove))));
+else for (const name of names) outcomes.push(await prove(name));
+process.exitCode = outcomes.includes(false) ? 1 : 0;
 
 /** Runs the rounds that the record lacks; true when every round on record passed. */
 async function prove(name) {
@@ -79,6 +80,7 @@ async function prove(name) {
 async function runRound(name, seed) {
   const config = join('test', 'proofs', 'jest.config.cjs');
   const code = await runJest(['--config', config, '--runInBand', `test/proofs/${name}\\.proof\\.ts$`], {
+    PORT_SHARE: String(proofs.indexOf(name)),
     PROOF_SEED: String(seed),
     PROOF_SIZE: values.quick ? 'quick' : 'full',
   });

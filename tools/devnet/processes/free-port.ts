@@ -4,11 +4,11 @@ import { createServer } from 'node:net';
 /** Below the ephemeral ports, so that a process that is stopped and started again finds its port free. */
 const [FIRST, LAST] = [20_000, 32_767];
 /**
- * Jest's two workers and other programs get a third each, so that none takes a port that another has stopped for a
- * moment.
+ * Jest's workers, proofs that run at the same time and other programs get a share each, so that none takes a port that
+ * another has stopped for a moment.
  */
-const SHARES = 3;
-const SHARE = Number(process.env['JEST_WORKER_ID'] ?? 0) % SHARES;
+const SHARES = 5;
+const SHARE = Number(process.env['PORT_SHARE'] ?? process.env['JEST_WORKER_ID'] ?? 0) % SHARES;
 const COUNT = Math.floor((LAST + 1 - FIRST) / SHARES);
 const TRIES = 100;
 
