@@ -8,12 +8,16 @@ import { formatNumber, formatTable, type Report } from './report.js';
 import { median } from './run-rounds.js';
 import { SOURCE_LOADERS } from './start-program.js';
 
+type Measure = 'per second' | 'per core' | 'p50 ms';
+
+const FIELDS = { 'per second': 'perSecond', 'per core': 'perCore', 'p50 ms': 'p50Ms' } as const;
+
 /** A row of a lane in both checkouts. */
 export interface ComparedRow {
   case: string;
   subject: string;
-  /** What is compared: the rate, or the latency of rows that have no rate. */
-  measure: 'per second' | 'p50 ms';
+  /** What is compared: the rate by the clock and by a used core, or the latency of rows that have no rate. */
+  measure: Measure;
   /** Median of each checkout. */
   old: number;
   new: number;
@@ -65,15 +69,23 @@ async function runLaneOnce({ checkout, lane, quick, full }: LaneRun): Promise<La
 export function compareRuns(lane: string, olds: readonly LaneResult[], news: readonly LaneResult[]): ComparedLane {
   const names = new Map([...olds, ...news].flatMap(({ rows }) => rows.map((row) => [nameOf(row), row] as const)));
   const rows: ComparedRow[] = [];
-  const left: string[] = [];
+  const left = new Set<string>();
   for (const [name, row] of names) {
-    const measure = row.perSecond === undefined ? 'p50 ms' : 'per second';
-    const oldValues = readValues(olds, name, measure);
-    const newValues = readValues(news, name, measure);
-    if (oldValues.length < olds.length || newValues.length < news.length) left.push(name);
-    else rows.push({ case: row.case, subject: row.subject, measure, ...compareValues(oldValues, newValues, measure) });
+    for (const measure of measuresOf(row)) {
+      const oldValues = readValues(olds, name, measure);
+      const newValues = readValues(news, name, measure);
+      const isInAll = oldValues.length === olds.length && newValues.length === news.length;
+      if (!isInAll) left.add(name);
+      else
+        rows.push({ case: row.case, subject: row.subject, measure, ...compareValues(oldValues, newValues, measure) });
+    }
   }
-  return { lane, rows, left };
+  return { lane, rows, left: [...left] };
+}
+
+function measuresOf({ perSecond, perCore }: LaneRow): Measure[] {
+  if (perSecond === undefined) return ['p50 ms'];
+  return perCore === undefined ? ['per second'] : ['per second', 'per core'];
 }
 
 function compareValues(olds: number[], news: number[], measure: ComparedRow['measure']) {
@@ -86,16 +98,16 @@ function compareValues(olds: number[], news: number[], measure: ComparedRow['mea
 function judgeRatio(
   ratio: number,
   [lowest, highest]: ComparedRow['oldByOld'],
-  measure: ComparedRow['measure'],
+  measure: Measure,
 ): ComparedRow['verdict'] {
   if (ratio >= lowest && ratio <= highest) return null;
-  return ratio > highest === (measure === 'per second') ? 'faster' : 'slower';
+  return ratio > highest === (measure !== 'p50 ms') ? 'faster' : 'slower';
 }
 
-function readValues(runs: readonly LaneResult[], name: string, measure: ComparedRow['measure']): number[] {
+function readValues(runs: readonly LaneResult[], name: string, measure: Measure): number[] {
   return runs.flatMap(({ rows }) => {
     const row = rows.find((each) => nameOf(each) === name);
-    return (measure === 'per second' ? row?.perSecond : row?.p50Ms) ?? [];
+    return row?.[FIELDS[measure]] ?? [];
   });
 }
 

@@ -27,6 +27,14 @@ describe('compareRuns', () => {
     expect(compare(latencies(10, 10), latencies(5)).rows).toMatchObject([{ measure: 'p50 ms', verdict: 'faster' }]);
   });
 
+  it('compares the rate by a used core too, where both checkouts have it', () => {
+    const cores = (...values: number[]) => values.map((perCore) => run({ perSecond: 10, perCore }));
+    expect(compare(cores(100, 100), cores(80)).rows).toMatchObject([
+      { measure: 'per second', ratio: 1, verdict: null },
+      { measure: 'per core', ratio: 0.8, verdict: 'slower' },
+    ]);
+  });
+
   it('names the rows that cannot be compared', () => {
     const compared = compare([run({ perSecond: 1 }, { case: 'two' }), run({ perSecond: 1 })], [run({ perSecond: 1 })]);
     expect(compared).toMatchObject({ rows: [{ case: 'one' }], left: ['two, gate'] });
