@@ -1,3 +1,8 @@
+/** A rule: what the sources of a folder must not import; its specs may. */
+function sourcesOf(folder, name, comment, path) {
+  return { name, comment, severity: 'error', from: { path: `^${folder}/src`, pathNot: '\\.spec\\.ts$' }, to: { path } };
+}
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -15,20 +20,18 @@ module.exports = {
       from: { path: '^packages/protocol/src', pathNot: '\\.spec\\.ts$' },
       to: { pathNot: ['^packages/protocol/src', 'node_modules/@noble/'] },
     },
-    {
-      name: 'client-stands-on-protocol',
-      comment: 'The paying client is published: it may not reach into the services.',
-      severity: 'error',
-      from: { path: '^packages/client/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(apps|libs|tools|test)' },
-    },
-    {
-      name: 'middleware-stands-on-protocol',
-      comment: 'The middlewares are published: they know the facilitator by its HTTP interface alone.',
-      severity: 'error',
-      from: { path: '^packages/gate/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^(apps|libs|tools|test|packages/(client|agent-kit))' },
-    },
+    sourcesOf(
+      'packages/client',
+      'client-stands-on-protocol',
+      'The paying client is published: it may not reach into the services.',
+      '^(apps|libs|tools|test)',
+    ),
+    sourcesOf(
+      'packages/gate',
+      'middleware-stands-on-protocol',
+      'The middlewares are published: they know the facilitator by its HTTP interface alone.',
+      '^(apps|libs|tools|test|packages/(client|agent-kit))',
+    ),
     {
       name: 'services-know-the-purchase-alone',
       comment: 'Of the published middlewares the services use the purchase, which knows no HTTP and no facilitator.',
@@ -36,13 +39,12 @@ module.exports = {
       from: { path: '^(apps|libs|tools)', pathNot: '\\.spec\\.ts$' },
       to: { path: '^packages/gate/src/(?!purchase/)' },
     },
-    {
-      name: 'agent-kit-stands-on-client-and-protocol',
-      comment: 'The agent kit is published: it may not reach into the services, and needs no framework of theirs.',
-      severity: 'error',
-      from: { path: '^packages/agent-kit/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: ['^(apps|libs|tools|test)', 'node_modules/@nestjs/'] },
-    },
+    sourcesOf(
+      'packages/agent-kit',
+      'agent-kit-stands-on-client-and-protocol',
+      'The agent kit is published: it may not reach into the services, and needs no framework of theirs.',
+      ['^(apps|libs|tools|test)', 'node_modules/@nestjs/'],
+    ),
     {
       name: 'only-signing-files-see-private-keys',
       comment: 'A key that few files can touch is a key that few files can leak.',
@@ -57,62 +59,45 @@ module.exports = {
       from: { path: '^apps/agent-worker/src', pathNot: ['\\.spec\\.ts$', '/wallets/'] },
       to: { path: ['node_modules/viem/.*accounts', 'node_modules/ox/'], dependencyTypesNot: ['type-only'] },
     },
-    {
-      name: 'redis-kit-stands-alone',
-      comment: 'Ledger, journal and Nest processes use one Redis kit, so it knows none of them.',
-      severity: 'error',
-      from: { path: '^libs/redis/src', pathNot: '\\.spec\\.ts$' },
-      to: { path: ['^(apps|test|tools|libs/(?!redis)|packages/(?!protocol))', 'node_modules/@nestjs/'] },
-    },
-    {
-      name: 'chain-has-no-framework',
-      comment: 'The chain client is used by any process; it knows no ledger, no job and no framework.',
-      severity: 'error',
-      from: { path: '^libs/chain/src', pathNot: '\\.spec\\.ts$' },
-      to: {
-        path: ['^(apps|test|libs/(?!chain)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
-      },
-    },
-    {
-      name: 'ledger-has-no-framework',
-      comment: 'The ledger is used by any process; Nest wiring belongs to the applications.',
-      severity: 'error',
-      from: { path: '^libs/ledger/src', pathNot: '\\.spec\\.ts$' },
-      to: {
-        path: ['^(apps|test|libs/(chain|common|journal|agent-jobs)|packages/(?!protocol))', 'node_modules/@nestjs/'],
-      },
-    },
-    {
-      name: 'journal-has-no-framework',
-      comment:
-        'The journal of jobs is used by any process; what a job does, and the wiring, belong to the applications.',
-      severity: 'error',
-      from: { path: '^libs/journal/src', pathNot: '\\.spec\\.ts$' },
-      to: {
-        path: ['^(apps|test|libs/(common|ledger|agent-jobs)|packages/(?!protocol))', 'node_modules/@nestjs/'],
-      },
-    },
-    {
-      name: 'verification-has-no-framework',
-      comment: 'The rules for payments know how to judge, and nothing of processes or of how a payment is settled.',
-      severity: 'error',
-      from: { path: '^libs/verification/src', pathNot: '\\.spec\\.ts$' },
-      to: {
-        path: [
-          '^(apps|test|libs/(agent-jobs|settlement)|packages/(?!protocol))',
-          'node_modules/(@nestjs|ioredis|prom-client)/',
-        ],
-      },
-    },
-    {
-      name: 'settlement-has-no-framework',
-      comment: 'The stages of a settlement are called by any process; queues, metrics and wiring belong to it.',
-      severity: 'error',
-      from: { path: '^libs/settlement/src', pathNot: '\\.spec\\.ts$' },
-      to: {
-        path: ['^(apps|test|libs/agent-jobs|packages/(?!protocol))', 'node_modules/(@nestjs|prom-client)/'],
-      },
-    },
+    sourcesOf(
+      'libs/redis',
+      'redis-kit-stands-alone',
+      'Ledger, journal and Nest processes use one Redis kit, so it knows none of them.',
+      ['^(apps|test|tools|libs/(?!redis)|packages/(?!protocol))', 'node_modules/@nestjs/'],
+    ),
+    sourcesOf(
+      'libs/chain',
+      'chain-has-no-framework',
+      'The chain client is used by any process; it knows no ledger, no job and no framework.',
+      ['^(apps|test|libs/(?!chain)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
+    ),
+    sourcesOf(
+      'libs/ledger',
+      'ledger-has-no-framework',
+      'The ledger is used by any process; Nest wiring belongs to the applications.',
+      ['^(apps|test|libs/(chain|common|journal|agent-jobs)|packages/(?!protocol))', 'node_modules/@nestjs/'],
+    ),
+    sourcesOf(
+      'libs/journal',
+      'journal-has-no-framework',
+      'The journal of jobs is used by any process; what a job does, and the wiring, belong to the applications.',
+      ['^(apps|test|libs/(common|ledger|agent-jobs)|packages/(?!protocol))', 'node_modules/@nestjs/'],
+    ),
+    sourcesOf(
+      'libs/verification',
+      'verification-has-no-framework',
+      'The rules for payments know how to judge, and nothing of processes or of how a payment is settled.',
+      [
+        '^(apps|test|libs/(agent-jobs|settlement)|packages/(?!protocol))',
+        'node_modules/(@nestjs|ioredis|prom-client)/',
+      ],
+    ),
+    sourcesOf(
+      'libs/settlement',
+      'settlement-has-no-framework',
+      'The stages of a settlement are called by any process; queues, metrics and wiring belong to it.',
+      ['^(apps|test|libs/agent-jobs|packages/(?!protocol))', 'node_modules/(@nestjs|prom-client)/'],
+    ),
     {
       name: 'payments-take-only-messages-from-common',
       comment: 'libs/common is Nest; the types of its messages are not.',
