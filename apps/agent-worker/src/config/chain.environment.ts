@@ -1,18 +1,14 @@
-import { RpcEnvironment, Setting } from '@tollgate/common';
-import { IsInt, Max, Min } from 'class-validator';
+import { IsIntIn, RpcEnvironment, Setting } from '@tollgate/common';
 
 /** The chain on which the wallets' jobs are carried out. */
 export class WorkerChainEnvironment extends RpcEnvironment {
   @Setting({ help: 'Chain id of the network; compared at start with that of the RPC servers.' })
-  @IsInt()
-  @Min(1)
+  @IsIntIn(1)
   readonly chainId: number = 1328;
 
   @Setting({
     help: 'JSON-RPC calls that the agent worker puts into one request; 1 for servers that do not support batches.',
   })
-  @IsInt()
-  @Min(1)
-  @Max(1_000)
+  @IsIntIn(1, 1_000)
   readonly rpcCallsPerRequest: number = 100;
 }

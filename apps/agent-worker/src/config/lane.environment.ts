@@ -1,7 +1,7 @@
-import { Setting, type ChecksTogether } from '@tollgate/common';
+import { IsIntIn, Setting, type ChecksTogether } from '@tollgate/common';
 import type { LaneSettings } from '@tollgate/journal';
 import { parseTokenAmount } from '@tollgate/protocol';
-import { IsInt, Matches, Max, Min } from 'class-validator';
+import { Matches } from 'class-validator';
 
 const GWEI_DECIMALS = 9;
 const GWEI = /^\d{1,9}(\.\d{1,9})?$/;
@@ -12,59 +12,43 @@ export class LaneEnvironment implements ChecksTogether {
   @Setting({
     help: "Transactions of one wallet that may be in flight at once; keep it within what the chain's nodes hold for one account.",
   })
-  @IsInt()
-  @Min(1)
-  @Max(10_000)
+  @IsIntIn(1, 10_000)
   readonly laneMaxInFlight: number = 64;
 
   @Setting({ help: 'Blocks a payment must have, its own included; 1 accepts a payment in the newest block.' })
-  @IsInt()
-  @Min(1)
-  @Max(1_000)
+  @IsIntIn(1, 1_000)
   readonly confirmations: number = 1;
 
   @Setting({ help: "Milliseconds between two reads of the chain's newest block, for each wallet." })
-  @IsInt()
-  @Min(20)
-  @Max(60_000)
+  @IsIntIn(20, 60_000)
   readonly lanePollMs: number = 500;
 
   @Setting({ help: 'Milliseconds after which another worker takes over the wallet of a worker that died.' })
-  @IsInt()
-  @Min(500)
-  @Max(600_000)
+  @IsIntIn(500, 600_000)
   readonly laneLeaseMs: number = 10_000;
 
   @Setting({
     help: 'Milliseconds after which a transaction that is not mined is sent again unchanged, because nodes drop transactions from their pools.',
   })
-  @IsInt()
-  @Min(100)
-  @Max(3_600_000)
+  @IsIntIn(100, 3_600_000)
   readonly resendAfterMs: number = 10_000;
 
   @Setting({
     help: 'Milliseconds after which a transaction that blocks its wallet is signed again with higher fees.',
   })
-  @IsInt()
-  @Min(100)
-  @Max(3_600_000)
+  @IsIntIn(100, 3_600_000)
   readonly replaceAfterMs: number = 30_000;
 
   @Setting({
     help: 'Milliseconds after which a nonce that is used on the chain, but by none of our transactions, counts as used by another program.',
   })
-  @IsInt()
-  @Min(100)
-  @Max(3_600_000)
+  @IsIntIn(100, 3_600_000)
   readonly strangerAfterMs: number = 60_000;
 
   @Setting({
     help: 'Seconds after which a job that is not approved ends; 0: it waits indefinitely.',
   })
-  @IsInt()
-  @Min(0)
-  @Max(31_536_000)
+  @IsIntIn(0, 31_536_000)
   readonly approvalTimeoutSeconds: number = 86_400;
 
   @Setting({ help: 'The highest fee per gas that a transaction offers, in gwei; for replacements too.' })

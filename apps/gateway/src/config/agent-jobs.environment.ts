@@ -1,5 +1,5 @@
-import { IsRandomText, Setting } from '@tollgate/common';
-import { IsBoolean, IsInt, IsOptional, Max, Min, MinLength } from 'class-validator';
+import { IsIntIn, IsRandomText, Setting } from '@tollgate/common';
+import { IsBoolean, IsOptional, MinLength } from 'class-validator';
 
 /** The gateway's settings for agent jobs. Selling and paying need none of them, and no API key. */
 export class AgentJobsEnvironment {
@@ -20,39 +20,28 @@ export class AgentJobsEnvironment {
   readonly allowPrivateTargets: boolean = false;
 
   @Setting({ help: 'Requests to /agent per minute and API key; 0 means no limit.' })
-  @IsInt()
-  @Min(0)
+  @IsIntIn(0)
   readonly agentRateLimitPerMinute: number = 600;
 
   @Setting({ help: 'Event streams that one API key may have open at one gateway.' })
-  @IsInt()
-  @Min(1)
-  @Max(10_000)
+  @IsIntIn(1, 10_000)
   readonly agentStreamsPerKey: number = 10;
 
   @Setting({ help: 'Event streams that may be open at one gateway.' })
-  @IsInt()
-  @Min(1)
-  @Max(100_000)
+  @IsIntIn(1, 100_000)
   readonly agentStreams: number = 1000;
 
   @Setting({ help: 'Milliseconds between the heartbeats of an idle event stream.' })
-  @IsInt()
-  @Min(100)
-  @Max(600_000)
+  @IsIntIn(100, 600_000)
   readonly agentStreamHeartbeatMs: number = 15_000;
 
   @Setting({
     help: 'Milliseconds after which an event stream is closed if its client reads nothing; the client can reconnect.',
   })
-  @IsInt()
-  @Min(100)
-  @Max(600_000)
+  @IsIntIn(100, 600_000)
   readonly agentStreamStallMs: number = 30_000;
 
   @Setting({ help: 'Milliseconds that a dry run waits for a worker to plan the job.' })
-  @IsInt()
-  @Min(100)
-  @Max(60_000)
+  @IsIntIn(100, 60_000)
   readonly agentPlanTimeoutMs: number = 15_000;
 }

@@ -1,5 +1,5 @@
-import { Setting, SignedPaymentsEnvironment } from '@tollgate/common';
-import { IsArray, IsBoolean, IsInt, Matches, Min } from 'class-validator';
+import { IsIntIn, Setting, SignedPaymentsEnvironment } from '@tollgate/common';
+import { IsArray, IsBoolean, Matches } from 'class-validator';
 
 const ADDRESS = /^0x(?!0{40}$)[0-9a-f]{40}$/i;
 const BASE_UNITS = /^\d{1,30}$/;
@@ -24,8 +24,7 @@ export class FacilitatorEnvironment extends SignedPaymentsEnvironment {
   readonly facilitatorMinBaseUnits: string = '1000';
 
   @Setting({ help: 'Requests to /facilitator per minute and API key, or per address without a key; 0 means no limit.' })
-  @IsInt()
-  @Min(0)
+  @IsIntIn(0)
   readonly facilitatorRateLimitPerMinute: number = 600;
 
   override problemsOfEntries(): string[] {

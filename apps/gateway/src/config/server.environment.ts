@@ -1,14 +1,12 @@
-import { isPublicAddress, Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
-import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsOptional, IsUrl, Max, Min } from 'class-validator';
+import { IsIntIn, isPublicAddress, Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
+import { IsArray, IsBoolean, IsNotEmpty, IsOptional, IsUrl } from 'class-validator';
 import ipaddr from 'ipaddr.js';
 
 const PRIVATE_NAME = /\.(localhost|local|internal|lan|home\.arpa|test)$/i;
 
 export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @Setting({ help: 'Port the gateway listens on; 0 picks a free one.' })
-  @IsInt()
-  @Min(0)
-  @Max(65_535)
+  @IsIntIn(0, 65_535)
   readonly port: number = 4020;
 
   @Setting({ help: 'Address the gateway listens on; 0.0.0.0 for every interface.' })
@@ -42,15 +40,13 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   readonly tlsKey?: string;
 
   @Setting({ help: 'Requests per minute and client address (IPv6: per /64 network); 0 means no limit.' })
-  @IsInt()
-  @Min(0)
+  @IsIntIn(0)
   readonly rateLimitPerMinute: number = 0;
 
   @Setting({
     help: 'Invalid API keys per minute and client address; above it only keys that were accepted before are checked. 0 means no limit.',
   })
-  @IsInt()
-  @Min(0)
+  @IsIntIn(0)
   readonly refusedKeysPerMinute: number = 60;
 
   @Setting({ help: 'Origins whose browser pages may call the gateway, comma separated; * means every origin.' })
@@ -58,16 +54,13 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   readonly corsOrigins: string[] = ['*'];
 
   @Setting({ help: 'Largest request body in bytes.' })
-  @IsInt()
-  @Min(0)
+  @IsIntIn(0)
   readonly maxRequestBodyBytes: number = 1_048_576;
 
   @Setting({
     help: 'Milliseconds that the gateway keeps serving after SIGTERM or SIGINT while its readiness fails, so that load balancers notice; 0 stops immediately.',
   })
-  @IsInt()
-  @Min(0)
-  @Max(600_000)
+  @IsIntIn(0, 600_000)
   readonly drainMs: number = 5_000;
 
   @Setting({ help: 'Also log every unpaid 402.' })

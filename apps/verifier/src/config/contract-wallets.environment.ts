@@ -1,5 +1,5 @@
-import { Setting } from '@tollgate/common';
-import { IsIn, IsInt, Max, Min } from 'class-validator';
+import { IsIntIn, Setting } from '@tollgate/common';
+import { IsIn } from 'class-validator';
 
 export const SIGNED_PAYMENTS_FROM = ['any', 'plain_accounts'] as const;
 
@@ -21,9 +21,7 @@ export class ContractWalletsEnvironment {
       'Gas that payments of contract wallets may burn in an hour without being settled, over all wallets and ' +
       'verifiers; above it, their signed payments are refused and those of plain accounts go on. Use the same value at every verifier.',
   })
-  @IsInt()
-  @Min(0)
-  @Max(1_000_000_000)
+  @IsIntIn(0, 1_000_000_000)
   readonly contractWalletBurnGasPerHour: number = 3_000_000;
 
   @Setting({
@@ -31,8 +29,6 @@ export class ContractWalletsEnvironment {
       'Failed transactions in an hour after which all wallets with the same code are refused, unless more of their ' +
       'payments were settled in a day; 0 bars no code. Use the same value at every verifier.',
   })
-  @IsInt()
-  @Min(0)
-  @Max(1_000)
+  @IsIntIn(0, 1_000)
   readonly contractWalletBurnsPerCode: number = 3;
 }

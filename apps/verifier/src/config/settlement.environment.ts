@@ -1,7 +1,7 @@
-import { Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
+import { IsIntIn, Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
 import { readKeySigner, type LaneSettings, type LaneSigner } from '@tollgate/journal';
 import { parseTokenAmount } from '@tollgate/protocol';
-import { ArrayNotEmpty, IsArray, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { ArrayNotEmpty, IsArray, IsOptional, Matches } from 'class-validator';
 
 /** The minimum time between two looks at the chain after a transaction is sent. */
 const FIRST_LOOK_MS = 5;
@@ -30,73 +30,53 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   readonly multicall3Address: `0x${string}` = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
   @Setting({ help: 'Signed payments settled in one transaction; 1 settles each alone.' })
-  @IsInt()
-  @Min(1)
-  @Max(200)
+  @IsIntIn(1, 200)
   readonly settleBatchSize: number = 50;
 
   @Setting({
     help: 'Milliseconds that a payment waits for others to share its transaction, while others are in flight.',
   })
-  @IsInt()
-  @Min(0)
-  @Max(1_000)
+  @IsIntIn(0, 1_000)
   readonly settleBatchWaitMs: number = 2;
 
   @Setting({ help: 'The most gas that settling one payment may take; a payment that needs more is refused.' })
-  @IsInt()
-  @Min(30_000)
-  @Max(10_000_000)
+  @IsIntIn(30_000, 10_000_000)
   readonly settleGasCap: number = 300_000;
 
   @Setting({
     help: 'Milliseconds after which a settlement that is not mined yet is answered as pending; the settlement goes on.',
   })
-  @IsInt()
-  @Min(100)
-  @Max(120_000)
+  @IsIntIn(100, 120_000)
   readonly settleWaitMs: number = 10_000;
 
   @Setting({ help: 'Seconds that an authorization must still be valid for to be sent to the chain.' })
-  @IsInt()
-  @Min(0)
-  @Max(3_600)
+  @IsIntIn(0, 3_600)
   readonly settleLeastValiditySeconds: number = 6;
 
   @Setting({ help: "Milliseconds between two looks at the chain while a relayer's transactions wait for a block." })
-  @IsInt()
-  @Min(20)
-  @Max(60_000)
+  @IsIntIn(20, 60_000)
   readonly relayerPollMs: number = 500;
 
   @Setting({ help: 'Milliseconds after which another verifier takes over the relayer of a verifier that died.' })
-  @IsInt()
-  @Min(500)
-  @Max(600_000)
+  @IsIntIn(500, 600_000)
   readonly relayerLeaseMs: number = 3_000;
 
   @Setting({
     help: "Transactions of one relayer that may be in flight at once; keep it within what the chain's nodes hold for one account.",
   })
-  @IsInt()
-  @Min(1)
-  @Max(10_000)
+  @IsIntIn(1, 10_000)
   readonly relayerMaxInFlight: number = 64;
 
   @Setting({
     help: 'Milliseconds after which an unmined settlement is sent again unchanged, because nodes drop transactions from their pools.',
   })
-  @IsInt()
-  @Min(100)
-  @Max(3_600_000)
+  @IsIntIn(100, 3_600_000)
   readonly relayerResendAfterMs: number = 5_000;
 
   @Setting({
     help: 'Milliseconds after which a settlement that holds up its relayer is signed again with higher fees.',
   })
-  @IsInt()
-  @Min(100)
-  @Max(3_600_000)
+  @IsIntIn(100, 3_600_000)
   readonly relayerReplaceAfterMs: number = 15_000;
 
   @Setting({ help: 'The most that a settlement offers for gas, in gwei, replacements included.' })

@@ -1,24 +1,17 @@
-import { IsInt, Max, Min } from 'class-validator';
-
+import { IsIntIn } from './is-int-in.js';
 import { Setting } from './setting.js';
 
 /** When a payment on the chain is accepted. Gateways and verifiers need the same values. */
 export class AcceptanceEnvironment {
   @Setting({ help: 'Blocks a payment must have, its own included; 1 accepts a payment in the newest block.' })
-  @IsInt()
-  @Min(1)
-  @Max(1_000)
+  @IsIntIn(1, 1_000)
   readonly confirmations: number = 1;
 
   @Setting({ help: 'Seconds after its block in which a payment that is not bound to a challenge may be redeemed.' })
-  @IsInt()
-  @Min(1)
-  @Max(2_592_000)
+  @IsIntIn(1, 2_592_000)
   readonly redemptionWindowSeconds: number = 900;
 
   @Setting({ help: 'Seconds after its block in which a payment that is bound to a challenge may be redeemed.' })
-  @IsInt()
-  @Min(1)
-  @Max(2_592_000)
+  @IsIntIn(1, 2_592_000)
   readonly boundRedemptionWindowSeconds: number = 86_400;
 }

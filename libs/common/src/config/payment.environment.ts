@@ -1,6 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
-import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsOptional, Matches } from 'class-validator';
 
+import { IsIntIn } from './is-int-in.js';
 import type { ChecksTogether } from './read-environment.js';
 import { Setting } from './setting.js';
 import type { SignedAsset } from './signed-payments.environment.js';
@@ -18,8 +19,7 @@ export class PaymentEnvironment implements ChecksTogether {
   readonly network: string = 'chain-testnet';
 
   @Setting({ help: 'Chain id of the network; compared at start with that of the RPC servers.' })
-  @IsInt()
-  @Min(1)
+  @IsIntIn(1)
   readonly chainId: number = 1328;
 
   @Setting({
@@ -42,9 +42,7 @@ export class PaymentEnvironment implements ChecksTogether {
   readonly assetName?: string;
 
   @Setting({ help: 'Decimals of the token: prices are multiplied by 10 to this power.' })
-  @IsInt()
-  @Min(0)
-  @Max(36)
+  @IsIntIn(0, 36)
   readonly assetDecimals: number = 6;
 
   @Setting({ help: 'Version string of the token, `extra.version` of the challenge.' })
@@ -64,9 +62,7 @@ export class PaymentEnvironment implements ChecksTogether {
   readonly paymentPolicy: PaymentPolicy = 'transfer';
 
   @Setting({ help: 'Seconds from challenge to payment, `maxTimeoutSeconds` of the challenge.' })
-  @IsInt()
-  @Min(1)
-  @Max(86_400)
+  @IsIntIn(1, 86_400)
   readonly maxTimeoutSeconds: number = 300;
 
   /** The token's name in its EIP-712 domain. */

@@ -1,6 +1,7 @@
 import { isHttpUrl } from '@tollgate/protocol';
-import { ArrayNotEmpty, IsArray, IsInt, Max, Min } from 'class-validator';
+import { ArrayNotEmpty, IsArray } from 'class-validator';
 
+import { IsIntIn } from './is-int-in.js';
 import type { ChecksEntries } from './read-environment.js';
 import { Setting } from './setting.js';
 
@@ -18,9 +19,7 @@ export class RpcEnvironment implements ChecksEntries {
   readonly rpcUrl!: string[];
 
   @Setting({ help: 'Milliseconds one RPC server has to answer a batch; then the next server is asked.' })
-  @IsInt()
-  @Min(50)
-  @Max(60_000)
+  @IsIntIn(50, 60_000)
   readonly rpcTimeoutMs: number = 3_000;
 
   problemsOfEntries(): string[] {

@@ -1,13 +1,10 @@
-import { IsInt, Max, Min } from 'class-validator';
-
+import { IsIntIn } from './is-int-in.js';
 import { Setting } from './setting.js';
 
 export class ShutdownEnvironment {
   @Setting({
     help: 'Milliseconds that running work has to finish after SIGTERM or SIGINT; at the gateway counted after DRAIN_MS.',
   })
-  @IsInt()
-  @Min(0)
-  @Max(600_000)
+  @IsIntIn(0, 600_000)
   readonly shutdownTimeoutMs: number = 25_000;
 }
