@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { AGENT_KIT_ERRORS, AgentKit, type ToolResult } from '@tollgate/agent-kit';
 import { createPublicClient, http } from 'viem';
 
-import { CHAT_SETTINGS_HELP } from '../../packages/agent-kit/src/cli/chat-command.js';
+import { CHAT_SETTINGS_HELP } from '../../packages/agent-kit/src/chat/chat-command.js';
 import { MCP_SETTINGS_HELP } from '../../packages/agent-kit/src/cli/mcp-command.js';
 import { CATALOG } from '../../packages/agent-kit/src/operations/catalog.js';
 import { passTime } from '../../tools/devnet/protocols/pass-time.js';

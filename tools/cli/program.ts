@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 
-import { chatInThisProcess, createChatCommand } from '../../packages/agent-kit/src/cli/chat-command.js';
+import { chatInThisProcess, createChatCommand } from '../../packages/agent-kit/src/chat/chat-command.js';
 import { createMcpCommand, serveThisProcess } from '../../packages/agent-kit/src/cli/mcp-command.js';
 import { createPayCommand, processTerminal } from '../../packages/client/src/cli/pay-command.js';
 import { defineJobs } from './jobs/command.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { runChatCommand } from '../../packages/agent-kit/src/chat/chat-command.js';
 import type { ChatPlace } from '../../packages/agent-kit/src/chat/run-chat.js';
-import { runChatCommand } from '../../packages/agent-kit/src/cli/chat-command.js';
 import { startExplorer } from './chain/explorer.js';
 import type { DevState } from './dev-state.js';
 import { callRpc } from './processes/json-rpc.js';

@@ -1,5 +1,5 @@
 import { AgentKitCore, type OutputOf } from './agent-kit-core.js';
-import type { ToolResult } from './tool-result.js';
+import type { ToolResult } from './types/tool-result.js';
 
 /**
  * The operations as methods, with the specification's names and inputs (section "Endpoints"). Amounts are decimal text

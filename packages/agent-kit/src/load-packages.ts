@@ -1,4 +1,4 @@
-import { AgentKitError } from './agent-kit-error.js';
+import { AgentKitError } from './types/agent-kit-error.js';
 
 /**
  * The optional peer dependencies of this package, each with the major version to install. The kit's core needs none of

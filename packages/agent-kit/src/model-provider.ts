@@ -1,6 +1,6 @@
 import { isHttpUrl } from '@tollgate/protocol';
 
-import { AgentKitError } from './agent-kit-error.js';
+import { AgentKitError } from './types/agent-kit-error.js';
 
 /** The providers with a name; any other OpenAI-compatible one is given by its URL. */
 export const MODEL_PROVIDERS = ['openai', 'anthropic', 'google', 'groq', 'mistral', 'cohere', 'offline'] as const;

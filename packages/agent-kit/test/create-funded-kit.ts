@@ -5,7 +5,7 @@ import type { DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
 import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../src/agent-kit.js';
-import type { AgentKitOptions } from '../src/agent-kit-options.js';
+import type { AgentKitOptions } from '../src/settings/agent-kit-options.js';
 
 /** The balances of a new account: 100 SEI, 10,000 USDC, 20 WSEI, 0.1 WBTC. */
 const FUNDS = { SEI: parseEther('100'), USDC: parseUnits('10000', 6), WSEI: parseEther('20'), WBTC: 10_000_000n };

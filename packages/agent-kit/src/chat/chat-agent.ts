@@ -4,7 +4,7 @@ import type { StructuredToolInterface } from '@langchain/core/tools';
 import { MemorySaver } from '@langchain/langgraph';
 import { createAgent, createMiddleware } from 'langchain';
 
-import { cleanUntrusted } from '../tokens/untrusted-text.js';
+import { cleanUntrusted } from '../types/untrusted-text.js';
 
 /** Output while the agent works. */
 export interface ChatListener {

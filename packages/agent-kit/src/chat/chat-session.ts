@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 
 import type { Operation } from '../operations/define/operation.js';
-import type { EventHandler, EventName, SentTransaction } from '../transaction-events.js';
+import type { EventHandler, EventName, SentTransaction } from '../types/transaction-events.js';
 import { LeftError } from './read-settings.js';
 import type { Terminal } from './terminal.js';
 

@@ -1,4 +1,4 @@
-import type { Plan } from '../plan/plan.js';
+import type { Plan } from '../types/plan.js';
 import type { Terminal } from './terminal.js';
 
 export interface ConfirmOptions {

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { chatOfThisProcess, runChatCommand } from '../cli/chat-command.js';
+import { chatOfThisProcess, runChatCommand } from './chat-command.js';
 
 void runChatCommand(process.argv.slice(2), chatOfThisProcess()).then((exitCode) => process.exit(exitCode));

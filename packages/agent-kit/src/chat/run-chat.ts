@@ -1,14 +1,14 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 
 import { AgentKit } from '../agent-kit.js';
-import { AgentKitError } from '../agent-kit-error.js';
-import type { AgentKitOptions } from '../agent-kit-options.js';
 import { loadPackages } from '../load-packages.js';
 import { parseModelProvider } from '../model-provider.js';
-import type { Plan } from '../plan/plan.js';
+import type { AgentKitOptions } from '../settings/agent-kit-options.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Plan } from '../types/plan.js';
 import { VERSION } from '../version.js';
 import { createChatCommands, runSession, TurnControl, watchTransactions } from './chat-session.js';
-import { completeLine, createCommandLine } from './commands/command-line.js';
+import { completeLine, createCommandLine } from './command-line.js';
 import { createCommands } from './commands/commands.js';
 import { confirmPlan } from './confirm-plan.js';
 import { createRemoteModel } from './models/create-remote-model.js';

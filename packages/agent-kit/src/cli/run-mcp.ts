@@ -5,11 +5,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 
 import { AgentKit } from '../agent-kit.js';
-import { AgentKitError } from '../agent-kit-error.js';
-import type { AgentKitOptions } from '../agent-kit-options.js';
 import { loadPackages } from '../load-packages.js';
+import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 import { readKitSettings, readSetting, readStateDirectory, type Environment } from '../settings/read-kit-settings.js';
 import type { OperationRunner } from '../tools/run-operation.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
 
 /** The words typed after the program's name. */
 export interface McpArguments {

@@ -1,18 +1,18 @@
-import { AgentKitError } from '../agent-kit-error.js';
+import { explainFailure } from '../chain/explain-failure.js';
+import { createTransactionUrl, monitorTransaction } from '../chain/monitor-transaction.js';
+import { readFailure } from '../chain/read-outcome.js';
+import { retryNetwork } from '../chain/retry-network.js';
 import { assertNotExpired } from '../plan/assert-not-expired.js';
-import { createRevocation } from '../plan/create-steps.js';
-import type { Approval, Plan, Step } from '../plan/plan.js';
 import { settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';
 import { readAllowance } from '../tokens/balance.js';
+import { createRevocation } from '../tokens/create-steps.js';
 import { showToken } from '../tokens/show-token.js';
-import type { ToolResult } from '../tool-result.js';
-import type { SentTransaction } from '../transaction-events.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Approval, Plan, Step } from '../types/plan.js';
+import type { ToolResult } from '../types/tool-result.js';
+import type { SentTransaction } from '../types/transaction-events.js';
 import type { ExecutionContext, Executor } from './executor.js';
-import { explainFailure } from './explain-failure.js';
-import { createTransactionUrl, monitorTransaction } from './monitor-transaction.js';
-import { readFailure } from './read-outcome.js';
-import { retryNetwork } from './retry-network.js';
 import { runPayment } from './run-payment.js';
 import { broadcastStep, signStep } from './send-step.js';
 

@@ -1,9 +1,9 @@
 import type { Address, PublicClient } from 'viem';
 
-import type { Plan } from '../plan/plan.js';
 import type { Signer } from '../signing/signer.js';
-import type { ToolResult } from '../tool-result.js';
-import type { EventHandlers } from '../transaction-events.js';
+import type { Plan } from '../types/plan.js';
+import type { ToolResult } from '../types/tool-result.js';
+import type { EventHandlers } from '../types/transaction-events.js';
 import type { AccountLane } from './account-lane.js';
 import type { PaymentSettings } from './pay-for-resource.js';
 

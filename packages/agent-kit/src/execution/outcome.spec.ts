@@ -16,9 +16,9 @@ import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/c
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
-import { createApprovalStep } from '../plan/create-steps.js';
-import type { PlanDraft, Step } from '../plan/plan.js';
-import type { Token } from '../tokens/token.js';
+import { createApprovalStep } from '../tokens/create-steps.js';
+import type { PlanDraft, Step } from '../types/plan.js';
+import type { Token } from '../types/token.js';
 
 const takerAbi = parseAbi([
   'function take(address token, uint256 amount)',

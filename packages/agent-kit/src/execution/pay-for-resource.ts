@@ -2,12 +2,12 @@ import { payForResource, type PaymentEvent, type PaymentStore, type Wallet } fro
 import { formatTokenAmount } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
 import { explainChangedTerms, explainUnanswered } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { readAnswer, type PaidAnswer } from '../payments/read-answer.js';
-import type { Plan } from '../plan/plan.js';
-import { quoteUntrusted } from '../tokens/untrusted-text.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Plan } from '../types/plan.js';
+import { quoteUntrusted } from '../types/untrusted-text.js';
 
 /** How payments at servers that answer 402 are made and stored. */
 export interface PaymentSettings {

@@ -1,11 +1,11 @@
 import { createWallet, type Wallet } from '@tollgate/client';
 
-import { AgentKitError } from '../agent-kit-error.js';
-import type { Plan } from '../plan/plan.js';
-import type { ToolResult } from '../tool-result.js';
-import type { SentTransaction } from '../transaction-events.js';
+import { createTransactionUrl } from '../chain/monitor-transaction.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Plan } from '../types/plan.js';
+import type { ToolResult } from '../types/tool-result.js';
+import type { SentTransaction } from '../types/transaction-events.js';
 import type { ExecutionContext } from './executor.js';
-import { createTransactionUrl } from './monitor-transaction.js';
 import { executePayment } from './pay-for-resource.js';
 
 /** Pays for a resource with the paying client, in the account's own queue. */

@@ -1,11 +1,12 @@
 import { BaseError, keccak256, type Hex, type TransactionSerializable } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
+import { explainFailure, isNoAnswer } from '../chain/explain-failure.js';
+import { readFees, readPrice } from '../chain/fees.js';
+import { retryNetwork } from '../chain/retry-network.js';
 import { addGasMargin } from '../plan/limit-gas.js';
-import type { Step } from '../plan/plan.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Step } from '../types/plan.js';
 import type { ExecutionContext } from './executor.js';
-import { explainFailure, isNoAnswer } from './explain-failure.js';
-import { retryNetwork } from './retry-network.js';
 
 export interface SignedStep {
   hash: Hex;
@@ -42,22 +43,6 @@ export async function signStep(context: ExecutionContext, step: Step): Promise<S
   const { nonce, transaction } = await retryNetwork(prepare, context.networkRetryDelayMs);
   const rawTransaction = await signer.sign(transaction);
   return { hash: keccak256(rawTransaction), rawTransaction, nonce };
-}
-
-type Fees =
-  { type: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | { type: 'legacy'; gasPrice: bigint };
-
-/** The most that a unit of gas may cost, in wei. */
-export function readPrice(fees: Fees): bigint {
-  return fees.type === 'legacy' ? fees.gasPrice : fees.maxFeePerGas;
-}
-
-/** EIP-1559 fees if the chain has a base fee, otherwise a gas price. */
-export async function readFees({ client }: Pick<ExecutionContext, 'client'>): Promise<Fees> {
-  const block = await client.getBlock();
-  if (block.baseFeePerGas === null) return { type: 'legacy', gasPrice: await client.getGasPrice() };
-  const fees = await client.estimateFeesPerGas({ type: 'eip1559', chain: null });
-  return { type: 'eip1559', maxFeePerGas: fees.maxFeePerGas, maxPriorityFeePerGas: fees.maxPriorityFeePerGas };
 }
 
 /**

@@ -1,11 +1,11 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { z } from 'zod';
 
-import { createSteps } from '../plan/create-steps.js';
 import { assertBalance } from '../tokens/balance.js';
+import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
 import { formatAmount, showAmount } from '../tokens/show-token.js';
-import type { TokenAmount } from '../tokens/token.js';
+import type { TokenAmount } from '../types/token.js';
 import { defineListed, defineRead, MOVES_NOTHING } from './define/operation.js';
 
 export const mintLending = defineListed('mintLending', async (input, context) => {

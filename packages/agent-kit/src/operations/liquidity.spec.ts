@@ -5,9 +5,9 @@ import { createPublicClient, decodeFunctionData, erc20Abi, http, type Address, t
 import { createFeeTokenPool } from '../../../../test/harness/create-pool.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
-import type { Plan } from '../plan/plan.js';
 import { positionManagerAbi } from '../protocols/uniswap-v3-abi.js';
 import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
+import type { Plan } from '../types/plan.js';
 
 let chain: DevnetWithProtocols;
 beforeAll(async () => {

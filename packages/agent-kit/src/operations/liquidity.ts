@@ -1,10 +1,10 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { z } from 'zod';
 
-import { createSteps } from '../plan/create-steps.js';
-import { readDeadline } from '../plan/read-next-block-time.js';
+import { readDeadline } from '../chain/read-next-block-time.js';
 import { formatFeeTier } from '../protocols/uniswap-v3-abi.js';
 import { assertBalance } from '../tokens/balance.js';
+import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
 import { showAmount } from '../tokens/show-token.js';
 import { defineListed, defineRead, MOVES_NOTHING } from './define/operation.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { createSteps } from '../plan/create-steps.js';
-import { positionSchema, productSchema } from '../protocols/perps/perps-schemas.js';
+import { positionSchema, productSchema } from '../protocols/perps-schemas.js';
 import { assertBalance } from '../tokens/balance.js';
+import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
 import { formatAmount, showAmount } from '../tokens/show-token.js';
 import { anyLeverageSchema } from './define/input-schemas.js';

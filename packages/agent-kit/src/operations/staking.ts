@@ -1,8 +1,8 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { z } from 'zod';
 
-import { createSteps } from '../plan/create-steps.js';
 import { assertBalance } from '../tokens/balance.js';
+import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
 import { formatAmount, showAmount } from '../tokens/show-token.js';
 import { amountSchema } from './define/input-schemas.js';

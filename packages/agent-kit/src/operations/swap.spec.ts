@@ -6,8 +6,8 @@ import { createFeeTokenPool, createPool } from '../../../../test/harness/create-
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
-import { AgentKitError } from '../agent-kit-error.js';
 import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
 
 let chain: DevnetWithProtocols;
 beforeAll(async () => {

@@ -1,15 +1,15 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { z } from 'zod';
 
-import { AgentKitError } from '../agent-kit-error.js';
-import { createSteps } from '../plan/create-steps.js';
-import { readDeadline } from '../plan/read-next-block-time.js';
+import { readDeadline } from '../chain/read-next-block-time.js';
 import type { SwapQuote } from '../protocols/protocol.js';
 import { subtractSlippage } from '../protocols/subtract-slippage.js';
 import { assertBalance } from '../tokens/balance.js';
+import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
 import { formatAmount, showAmount, showSymbol } from '../tokens/show-token.js';
-import type { Token, TokenAmount } from '../tokens/token.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Token, TokenAmount } from '../types/token.js';
 import { defineListed, defineRead, type OperationContext } from './define/operation.js';
 import { describeTicker, tickerSchema } from './define/ticker.js';
 import { pairSchema } from './define/write-operations.js';

@@ -1,8 +1,8 @@
 import { assertSecureUrl, readChallenge } from '@tollgate/client';
 import type { PaymentChallenge } from '@tollgate/protocol';
 
-import { AgentKitError } from '../agent-kit-error.js';
-import { cleanUntrusted } from '../tokens/untrusted-text.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import { cleanUntrusted } from '../types/untrusted-text.js';
 import { explainUnpaid } from './explain-payment-error.js';
 
 /**

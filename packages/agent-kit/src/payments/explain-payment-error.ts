@@ -1,9 +1,9 @@
 import { PaymentNotAcceptedError, readSystemCode } from '@tollgate/client';
 import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
 
-import { AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
-import { hideKeyWords } from '../execution/quote-reason.js';
-import { cleanUntrusted, quoteUntrusted } from '../tokens/untrusted-text.js';
+import { hideKeyWords } from '../chain/quote-reason.js';
+import { AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';
+import { cleanUntrusted, quoteUntrusted } from '../types/untrusted-text.js';
 
 // URLs and reasons in these messages come from the server.
 const MAX_MESSAGE_LENGTH = 300;

@@ -1,6 +1,6 @@
 import { isAddressEqual, type Address } from 'viem';
 
-import type { Token } from '../tokens/token.js';
+import type { Token } from '../types/token.js';
 
 /** The default maximum price of one answer: whole units of a token worth about a dollar. */
 const DEFAULT_MAX_PAYMENT = '0.01';

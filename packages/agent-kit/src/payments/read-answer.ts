@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { cleanUntrusted } from '../tokens/untrusted-text.js';
+import { cleanUntrusted } from '../types/untrusted-text.js';
 
 // A few thousand words of a model's context; use the paying client for the whole answer.
 const MAX_BODY_BYTES = 16 * 1024;

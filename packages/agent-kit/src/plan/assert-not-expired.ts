@@ -1,5 +1,5 @@
-import { AgentKitError } from '../agent-kit-error.js';
-import type { Plan } from './plan.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Plan } from '../types/plan.js';
 
 /** @throws AgentKitError `PLAN_EXPIRED` once the prices or deadlines in the plan's calls have expired. */
 export function assertNotExpired({ expiresAtMs }: Pick<Plan, 'expiresAtMs'>): void {

@@ -1,16 +1,17 @@
 import { formatEther } from 'viem';
 
-import type { Connection } from '../agent-kit-connection.js';
-import { AgentKitError } from '../agent-kit-error.js';
-import { explainFailure } from '../execution/explain-failure.js';
-import { readFees, readPrice } from '../execution/send-step.js';
-import type { OperationContext, WriteOperation } from '../operations/define/operation.js';
+import { explainFailure } from '../chain/explain-failure.js';
+import { readFees, readPrice } from '../chain/fees.js';
+import type { WriteOperation } from '../operations/define/operation.js';
 import { assertPolicy } from '../policy/assert-policy.js';
 import type { SpendingPolicy } from '../policy/policy.js';
 import { listSpending } from '../policy/spending.js';
-import type { TokenAmount } from '../tokens/token.js';
-import { freezeCopy } from './freeze-copy.js';
-import type { Plan, PlanDraft, Step } from './plan.js';
+import type { AccountReader } from '../types/account-reader.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import { freezeCopy } from '../types/freeze-copy.js';
+import type { Plan, PlanDraft, Step } from '../types/plan.js';
+import type { TokenAmount } from '../types/token.js';
+import type { Connection } from './connection.js';
 import { settleApprovals } from './settle-approvals.js';
 import { createPreview, createSummaryLine } from './show-plan.js';
 import { simulateSteps } from './simulate-steps.js';
@@ -97,7 +98,7 @@ function limitLife({ expiresAtMs = Infinity }: PlanDraft, lifetimeMs: number): n
  * @throws AgentKitError for a step that would fail, unless an allowance was just used up or given by a parallel plan.
  */
 async function settleAndSimulate(
-  context: Pick<OperationContext, 'client' | 'account'>,
+  context: AccountReader,
   draft: readonly Step[],
   failed: { steps: readonly Step[]; tries: number } | null = null,
 ): Promise<Pick<PlannedOperation, 'steps' | 'gas'>> {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { Address } from 'viem';
 
-import type { Token, TokenAmount } from '../tokens/token.js';
-import { cleanUntrusted } from '../tokens/untrusted-text.js';
-import type { Plan } from './plan.js';
+import type { Plan } from '../types/plan.js';
+import type { Token, TokenAmount } from '../types/token.js';
+import { cleanUntrusted } from '../types/untrusted-text.js';
 import { createSummaryLine } from './show-plan.js';
 
 const USDC: Token = {

@@ -1,7 +1,7 @@
 import type { Address, PublicClient } from 'viem';
 
-import { explainFailure } from '../execution/explain-failure.js';
-import type { Step } from './plan.js';
+import { explainFailure } from '../chain/explain-failure.js';
+import type { Step } from '../types/plan.js';
 
 /** A step that can be sent now. */
 export interface SettledStep extends Step {

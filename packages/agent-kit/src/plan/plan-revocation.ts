@@ -1,9 +1,9 @@
 import type { Address } from 'viem';
 
-import { explainFailure } from '../execution/explain-failure.js';
+import { explainFailure } from '../chain/explain-failure.js';
 import type { OperationContext } from '../operations/define/operation.js';
 import { readAllowance } from '../tokens/balance.js';
-import { createRevocation } from './create-steps.js';
+import { createRevocation } from '../tokens/create-steps.js';
 import { addGasMargin, type SettledStep } from './limit-gas.js';
 
 /**

@@ -6,10 +6,10 @@ import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
-import type { AgentKitOptions } from '../agent-kit-options.js';
-import type { Token } from '../tokens/token.js';
-import { createApprovalStep } from './create-steps.js';
-import type { Plan, PlanDraft } from './plan.js';
+import type { AgentKitOptions } from '../settings/agent-kit-options.js';
+import { createApprovalStep } from '../tokens/create-steps.js';
+import type { Plan, PlanDraft } from '../types/plan.js';
+import type { Token } from '../types/token.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 const marketAbi = parseAbi(['function mint(uint256 amount) returns (uint256)']);

@@ -1,9 +1,9 @@
 import type { Address, PublicClient } from 'viem';
 
-import { explainFailure } from '../execution/explain-failure.js';
+import { explainFailure } from '../chain/explain-failure.js';
 import { readAllowance } from '../tokens/balance.js';
-import { createRevocation } from './create-steps.js';
-import type { Approval, Step } from './plan.js';
+import { createRevocation } from '../tokens/create-steps.js';
+import type { Approval, Step } from '../types/plan.js';
 
 /**
  * The steps to send now. An approval is omitted if its allowance is already there; and since some tokens refuse to

@@ -2,9 +2,9 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { formatEther } from 'viem';
 
 import { showAmount } from '../tokens/show-token.js';
-import type { TokenAmount } from '../tokens/token.js';
-import { quoteUntrusted } from '../tokens/untrusted-text.js';
-import type { Plan } from './plan.js';
+import type { Plan } from '../types/plan.js';
+import type { TokenAmount } from '../types/token.js';
+import { quoteUntrusted } from '../types/untrusted-text.js';
 
 /** What a person reads before confirming: what leaves, what arrives at least, approvals, fees, and every call. */
 export function createPreview(plan: Omit<Plan, 'preview' | 'summaryLine'>, nativeSymbol: string): string {

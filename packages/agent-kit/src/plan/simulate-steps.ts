@@ -1,10 +1,10 @@
 import { BaseError, type Address, type Hex, type PublicClient } from 'viem';
 
-import type { AgentKitError } from '../agent-kit-error.js';
-import { explainFailure, explainRevert } from '../execution/explain-failure.js';
-import { findReportedFailure } from '../execution/read-outcome.js';
-import type { Step } from './plan.js';
-import { readNextBlock } from './read-next-block-time.js';
+import { explainFailure, explainRevert } from '../chain/explain-failure.js';
+import { readNextBlock } from '../chain/read-next-block-time.js';
+import { findReportedFailure } from '../chain/read-outcome.js';
+import type { AgentKitError } from '../types/agent-kit-error.js';
+import type { Step } from '../types/plan.js';
 
 /**
  * Runs all the steps in order on the newest block, sending nothing. Approvals must be settled.

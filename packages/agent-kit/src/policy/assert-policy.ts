@@ -1,9 +1,9 @@
 import { isAddressEqual, type Address } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
-import type { Plan } from '../plan/plan.js';
 import { showAmount } from '../tokens/show-token.js';
-import { isSameToken, type TokenAmount } from '../tokens/token.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Plan } from '../types/plan.js';
+import { isSameToken, type TokenAmount } from '../types/token.js';
 import type { SpendingPolicy } from './policy.js';
 import type { TokenLimits } from './token-limits.js';
 

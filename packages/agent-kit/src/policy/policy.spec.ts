@@ -4,9 +4,9 @@ import { parseUnits, type Address } from 'viem';
 import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
-import { createApprovalStep } from '../plan/create-steps.js';
-import type { PlanDraft } from '../plan/plan.js';
-import { NATIVE_TOKEN, type Token } from '../tokens/token.js';
+import { createApprovalStep } from '../tokens/create-steps.js';
+import type { PlanDraft } from '../types/plan.js';
+import { NATIVE_TOKEN, type Token } from '../types/token.js';
 import type { SpendingPolicy } from './policy.js';
 import { DailySpending, listSpending } from './spending.js';
 

@@ -1,6 +1,6 @@
 import { isAddress, type Address } from 'viem';
 
-import { freezeCopy } from '../plan/freeze-copy.js';
+import { freezeCopy } from '../types/freeze-copy.js';
 
 /** What a kit may do with its wallet. A rule that is not set limits nothing. */
 export interface SpendingPolicy {

@@ -1,7 +1,7 @@
-import { AgentKitError } from '../agent-kit-error.js';
-import type { Plan } from '../plan/plan.js';
 import { showAmount } from '../tokens/show-token.js';
-import { isSameToken, type Token, type TokenAmount } from '../tokens/token.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Plan } from '../types/plan.js';
+import { isSameToken, type Token, type TokenAmount } from '../types/token.js';
 import type { TokenLimit } from './token-limits.js';
 
 /**

@@ -1,9 +1,9 @@
 import { parseTokenAmount } from '@tollgate/protocol';
 
-import { AgentKitError } from '../agent-kit-error.js';
 import type { TokenResolver } from '../tokens/resolve-token.js';
-import { isSameToken, type Token } from '../tokens/token.js';
-import { quoteUntrusted } from '../tokens/untrusted-text.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import { isSameToken, type Token } from '../types/token.js';
+import { quoteUntrusted } from '../types/untrusted-text.js';
 import type { SpendingPolicy } from './policy.js';
 
 /** A limit with its token. */

@@ -1,10 +1,10 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import type { Address, PublicClient } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
 import { previewTransfer } from '../tokens/preview-transfer.js';
 import { showSymbol } from '../tokens/show-token.js';
-import type { TokenAmount } from '../tokens/token.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { TokenAmount } from '../types/token.js';
 
 /**
  * Tries a transfer between an account and a pool, sending nothing: a token that keeps a part of each transfer breaks

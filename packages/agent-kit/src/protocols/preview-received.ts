@@ -1,9 +1,9 @@
 import { BaseError, encodeFunctionData, erc20Abi, pad, size, type Address, type Hex, type PublicClient } from 'viem';
 
-import { explainRevert } from '../execution/explain-failure.js';
-import { createSteps } from '../plan/create-steps.js';
-import type { Token } from '../tokens/token.js';
-import type { ProtocolAction } from './protocol.js';
+import { explainRevert } from '../chain/explain-failure.js';
+import { createSteps } from '../tokens/create-steps.js';
+import type { ProtocolAction } from '../types/plan.js';
+import type { Token } from '../types/token.js';
 
 /** Code for the simulation only: returns the balance of the address it is called with, for which nodes have no call. */
 const NATIVE_BALANCE_READER = {

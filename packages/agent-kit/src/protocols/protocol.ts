@@ -1,10 +1,10 @@
 import type { Address, PublicClient } from 'viem';
 import type { z } from 'zod';
 
-import type { Approval, Fee, Step } from '../plan/plan.js';
 import type { TokenResolver } from '../tokens/resolve-token.js';
-import type { Token, TokenAmount } from '../tokens/token.js';
-import type { positionSchema, productSchema } from './perps/perps-schemas.js';
+import type { Fee, ProtocolAction } from '../types/plan.js';
+import type { Token, TokenAmount } from '../types/token.js';
+import type { positionSchema, productSchema } from './perps-schemas.js';
 
 /** What an adapter may access. Reading only: an adapter returns calls, it never sends. */
 export interface ProtocolEnvironment {
@@ -12,12 +12,6 @@ export interface ProtocolEnvironment {
   client: PublicClient;
   tokens: TokenResolver;
   fetch: typeof globalThis.fetch;
-}
-
-/** The calls of an adapter: allowances first, then its own calls. */
-export interface ProtocolAction {
-  approvals: readonly Approval[];
-  calls: readonly Step[];
 }
 
 export interface SwapRequest {

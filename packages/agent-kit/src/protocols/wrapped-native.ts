@@ -1,6 +1,6 @@
 import { encodeFunctionData, isAddressEqual, parseAbi, type Address } from 'viem';
 
-import type { Token } from '../tokens/token.js';
+import type { Token } from '../types/token.js';
 import type { SwapQuote, SwapRequest } from './protocol.js';
 
 const wrappedNativeAbi = parseAbi(['function deposit() payable', 'function withdraw(uint256 amount)']);

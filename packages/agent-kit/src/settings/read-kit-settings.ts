@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 
 import { FilePaymentStore } from '@tollgate/client/file-payment-store';
 
-import type { AgentKitOptions } from '../agent-kit-options.js';
 import type { SpendingPolicy } from '../policy/policy.js';
+import type { AgentKitOptions } from './agent-kit-options.js';
 
 export function readStateDirectory(env: Environment): string {
   return resolve(env['TOLLGATE_STATE_DIR'] || '.tollgate');

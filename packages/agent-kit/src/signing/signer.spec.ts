@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 import { refusal, startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/rpc-proxy.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
-import type { AgentKitError } from '../agent-kit-error.js';
-import type { AgentKitOptions } from '../agent-kit-options.js';
+import type { AgentKitOptions } from '../settings/agent-kit-options.js';
+import type { AgentKitError } from '../types/agent-kit-error.js';
 import { createSigner } from './signer.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';

@@ -1,7 +1,7 @@
 import type { Address, Hex, LocalAccount, TransactionSerializable } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { AgentKitError } from '../agent-kit-error.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
 
 /** Signs for one account. The key stays in the closure, so no object that could be logged holds it. */
 export interface Signer {

@@ -1,14 +1,14 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { erc20Abi, getContract, type Address } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
-import type { OperationContext } from '../operations/define/operation.js';
+import type { AccountReader } from '../types/account-reader.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Token, TokenAmount } from '../types/token.js';
 import { showSymbol } from './show-token.js';
-import type { Token, TokenAmount } from './token.js';
 
 /** The balance of an address in a token, native or ERC-20, in base units. */
 export async function readBalance(
-  { client, account }: Pick<OperationContext, 'client' | 'account'>,
+  { client, account }: AccountReader,
   token: Token,
   owner: Address = account,
 ): Promise<bigint> {
@@ -19,7 +19,7 @@ export async function readBalance(
 
 /** The current allowance of a spender for the account's tokens, in base units. */
 export function readAllowance(
-  { client, account }: Pick<OperationContext, 'client' | 'account'>,
+  { client, account }: AccountReader,
   { token, spender }: { token: Token; spender: Address },
 ): Promise<bigint> {
   return getContract({ address: token.address, abi: erc20Abi, client }).read.allowance([account, spender]);
@@ -32,7 +32,7 @@ export function readAllowance(
  * @throws AgentKitError `INSUFFICIENT_BALANCE`, for the native token `INSUFFICIENT_FUNDS`.
  */
 export async function assertBalance(
-  context: Pick<OperationContext, 'client' | 'account'>,
+  context: AccountReader,
   { token, amountBaseUnits }: TokenAmount,
   message?: string,
 ): Promise<void> {

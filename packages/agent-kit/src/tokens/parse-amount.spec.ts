@@ -1,8 +1,8 @@
 import { formatTokenAmount, MAX_UINT256 } from '@tollgate/protocol';
 import fc from 'fast-check';
 
+import type { Token } from '../types/token.js';
 import { parseAmount } from './parse-amount.js';
-import type { Token } from './token.js';
 
 const tokenOf = (decimals: number): Token => ({
   address: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',

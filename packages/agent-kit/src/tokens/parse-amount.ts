@@ -1,8 +1,8 @@
 import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
-import { AgentKitError } from '../agent-kit-error.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Token, TokenAmount } from '../types/token.js';
 import { showSymbol } from './show-token.js';
-import type { Token, TokenAmount } from './token.js';
 
 /**
  * The base units of a decimal amount of this token, exactly.

@@ -1,14 +1,14 @@
 import { BaseError, encodeFunctionData, erc20Abi, size, type Address } from 'viem';
 
-import type { OperationContext } from '../operations/define/operation.js';
-import type { TokenAmount } from './token.js';
+import type { AccountReader } from '../types/account-reader.js';
+import type { TokenAmount } from '../types/token.js';
 
 /**
  * How much of an ERC-20 transfer would arrive, in base units: some tokens keep a part. Null if the node cannot simulate
  * several calls, or the transfer is refused, whose reason the plan's own simulation reports.
  */
 export async function previewTransfer(
-  { client, account }: Pick<OperationContext, 'client' | 'account'>,
+  { client, account }: AccountReader,
   { token, amountBaseUnits }: TokenAmount,
   to: Address,
 ): Promise<bigint | null> {

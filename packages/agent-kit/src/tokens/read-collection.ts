@@ -1,8 +1,8 @@
 import { erc721Abi, getAddress, getContract, parseAbi, type Address, type PublicClient } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
-import { isNoAnswer } from '../execution/explain-failure.js';
-import { cleanSymbol } from './untrusted-text.js';
+import { isNoAnswer } from '../chain/explain-failure.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import { cleanSymbol } from '../types/untrusted-text.js';
 
 const interfaceAbi = parseAbi(['function supportsInterface(bytes4 interfaceId) view returns (bool)']);
 const ERC721_INTERFACE = '0x80ac58cd';

@@ -1,11 +1,21 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { getAddress, hexToBigInt, isAddressEqual, size, slice, toEventSelector, type Address, type Log } from 'viem';
+import {
+  getAddress,
+  hexToBigInt,
+  isAddressEqual,
+  size,
+  slice,
+  toEventSelector,
+  type Address,
+  type Log,
+  type PublicClient,
+} from 'viem';
 import { z } from 'zod';
 
-import { AgentKitError } from '../agent-kit-error.js';
-import type { OperationContext } from '../operations/define/operation.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import { NATIVE_TOKEN } from '../types/token.js';
 import { readCollection } from './read-collection.js';
-import { NATIVE_TOKEN } from './token.js';
+import type { TokenResolver } from './resolve-token.js';
 
 /** A transfer between two addresses: an amount of the native token or of an ERC-20 token, or one ERC-721 token. */
 export interface Transfer {
@@ -29,6 +39,11 @@ export const moveSchema = z.object({
   from: z.string(),
   to: z.string(),
 });
+
+interface TokenReader {
+  client: PublicClient;
+  tokens: TokenResolver;
+}
 
 type NamedTransfer = z.output<typeof moveSchema>;
 
@@ -57,15 +72,12 @@ export function orderByAccount(transfers: readonly Transfer[], account: Address)
 }
 
 /** @throws AgentKitError `NETWORK_ERROR`; a token that cannot be read is shown by its address. */
-export function nameTransfers(
-  context: Pick<OperationContext, 'client' | 'tokens'>,
-  transfers: readonly Transfer[],
-): Promise<NamedTransfer[]> {
+export function nameTransfers(context: TokenReader, transfers: readonly Transfer[]): Promise<NamedTransfer[]> {
   return Promise.all(transfers.map((transfer) => nameTransfer(context, transfer)));
 }
 
 async function nameTransfer(
-  { client, tokens }: Pick<OperationContext, 'client' | 'tokens'>,
+  { client, tokens }: TokenReader,
   { token: address, from, to, amountBaseUnits, tokenId }: Transfer,
 ): Promise<NamedTransfer> {
   const unnamed = { token: { ticker: null, address, isListed: false }, from, to };

@@ -1,9 +1,9 @@
 import { erc20Abi, getAddress, isAddress, isAddressEqual, zeroAddress, type Address, type PublicClient } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
-import { isNoAnswer } from '../execution/explain-failure.js';
-import { NATIVE_TOKEN, type ListedToken, type Token } from './token.js';
-import { cleanSymbol, quoteUntrusted } from './untrusted-text.js';
+import { isNoAnswer } from '../chain/explain-failure.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import { NATIVE_TOKEN, type ListedToken, type Token } from '../types/token.js';
+import { cleanSymbol, quoteUntrusted } from '../types/untrusted-text.js';
 
 // Other libraries' addresses for the native token; they are not used for anything else.
 const NATIVE_SPELLINGS: readonly string[] = [NATIVE_TOKEN, zeroAddress, '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'];

@@ -1,7 +1,7 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 
-import type { Token, TokenAmount } from './token.js';
-import { quoteUntrusted } from './untrusted-text.js';
+import type { Token, TokenAmount } from '../types/token.js';
+import { quoteUntrusted } from '../types/untrusted-text.js';
 
 /** `1.5`. */
 export function formatAmount({ token, amountBaseUnits }: TokenAmount): string {

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-import type { StepFailures } from '../plan/plan.js';
+import type { StepFailures } from '../types/plan.js';
 
 /** The errors of ERC-6093 for ERC-20; older tokens revert with a text. */
 export const ERC20_FAILURES: StepFailures = {

@@ -6,7 +6,7 @@ import { createPublicClient, http, parseEther, type Hex } from 'viem';
 
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan } from '../types/plan.js';
 import { createLangChainTools, type LangChainToolOptions } from './langchain.js';
 
 let chain: Devnet;

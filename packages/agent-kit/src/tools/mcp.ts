@@ -3,7 +3,7 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import type { CallToolResult, RequestId, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 
 import { EXECUTE_PLAN, namePlanTool } from '../operations/define/plan-tool-names.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan } from '../types/plan.js';
 import { VERSION } from '../version.js';
 import { listTools, type OfferedTool } from './list-tools.js';
 import {

@@ -6,8 +6,8 @@ import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/c
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import { HOSTILE_TEXT } from '../../test/hostile-operations.js';
 import type { AgentKit } from '../agent-kit.js';
-import type { AgentKitOptions } from '../agent-kit-options.js';
-import type { PlanDraft } from '../plan/plan.js';
+import type { AgentKitOptions } from '../settings/agent-kit-options.js';
+import type { PlanDraft } from '../types/plan.js';
 import { listTools } from './list-tools.js';
 import { MOST_PLANS } from './plan-tools.js';
 import type { OperationResult, OperationRunner, RunOptions } from './run-operation.js';

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { AgentKitError } from '../agent-kit-error.js';
 import { parseInput } from '../operations/define/parse-input.js';
 import { EXECUTE_PLAN } from '../operations/define/plan-tool-names.js';
 import { assertNotExpired } from '../plan/assert-not-expired.js';
-import type { Plan } from '../plan/plan.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Plan } from '../types/plan.js';
 import { answer, sendPlan, type OperationResult, type OperationRunner, type RunOptions } from './run-operation.js';
 
 /** The most plans that a process stores for one kit; a newer one replaces the oldest. */

@@ -3,7 +3,7 @@ import { createPublicClient, http, parseEther, type Hex } from 'viem';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { createHostileOperations, INSTRUCTION, placeRevertingContract } from '../../test/hostile-operations.js';
 import { AgentKit } from '../agent-kit.js';
-import type { Plan } from '../plan/plan.js';
+import type { Plan } from '../types/plan.js';
 import { nameListField, runOperation, type RunOptions } from './run-operation.js';
 import { MAX_RESULT_LENGTH } from './safe-json.js';
 

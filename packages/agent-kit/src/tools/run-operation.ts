@@ -1,6 +1,6 @@
-import { AGENT_KIT_ERRORS, AgentKitError } from '../agent-kit-error.js';
 import type { Operation } from '../operations/define/operation.js';
-import type { Plan } from '../plan/plan.js';
+import { AGENT_KIT_ERRORS, AgentKitError } from '../types/agent-kit-error.js';
+import type { Plan } from '../types/plan.js';
 import { toSafeJson, type SafeJson } from './safe-json.js';
 
 /** The part of a kit that the tools need; an `AgentKit` is one. */

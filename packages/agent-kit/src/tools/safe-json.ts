@@ -1,4 +1,4 @@
-import { cleanUntrusted } from '../tokens/untrusted-text.js';
+import { cleanUntrusted } from '../types/untrusted-text.js';
 
 export type SafeJson = string | number | boolean | null | SafeJson[] | { [key: string]: SafeJson };
 export type JsonObject = Record<string, SafeJson>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { readFieldFacts } from '../../operations/define/field-facts.js';
 import type { Operation } from '../../operations/define/operation.js';
-import { quoteUntrusted } from '../../tokens/untrusted-text.js';
+import { quoteUntrusted } from '../../types/untrusted-text.js';
 
 /** An input of an operation that a word of the line can give. */
 export interface Slot {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { CATALOG } from '../../operations/catalog.js';
 import { defineWrite } from '../../operations/define/operation.js';
-import { completeLine } from './command-line.js';
+import { completeLine } from '../command-line.js';
 import { createCommands, listCommands } from './commands.js';
 import { parseLine, type Vocabulary } from './parse-line.js';
 

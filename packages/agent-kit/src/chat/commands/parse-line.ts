@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 import { z } from 'zod';
 
-import { quoteUntrusted } from '../../tokens/untrusted-text.js';
+import { quoteUntrusted } from '../../types/untrusted-text.js';
 import {
   describeCommand,
   describeNearest,

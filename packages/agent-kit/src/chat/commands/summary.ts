@@ -1,7 +1,7 @@
 import type { Operation } from '../../operations/define/operation.js';
-import { cleanUntrusted } from '../../tokens/untrusted-text.js';
 import { isFailure, type OperationResult } from '../../tools/run-operation.js';
 import type { JsonObject, SafeJson } from '../../tools/safe-json.js';
+import { cleanUntrusted } from '../../types/untrusted-text.js';
 
 const MAX_ANSWER_LENGTH = 800;
 // A transaction hash fits.

@@ -1,4 +1,4 @@
-import { quoteUntrusted } from '../../tokens/untrusted-text.js';
+import { quoteUntrusted } from '../../types/untrusted-text.js';
 import { ModelStreamError } from './assert-whole-stream.js';
 import { describeModel, type ModelChoice } from './model-choice.js';
 

@@ -2,9 +2,9 @@ import type { Address, PublicClient } from 'viem';
 import type { z } from 'zod';
 
 import type { PaymentLimits } from '../../payments/payment-limits.js';
-import type { PlanDraft } from '../../plan/plan.js';
 import type { ProtocolSet } from '../../protocols/protocol.js';
 import type { TokenResolver } from '../../tokens/resolve-token.js';
+import type { PlanDraft } from '../../types/plan.js';
 import { WRITE_OPERATIONS } from './write-operations.js';
 
 /** What operations may access. Reading only: they cannot sign or send. */

@@ -1,5 +1,5 @@
-import { AgentKitError } from '../../agent-kit-error.js';
-import { cleanUntrusted } from '../../tokens/untrusted-text.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import { cleanUntrusted } from '../../types/untrusted-text.js';
 import type { Operation } from './operation.js';
 
 /**

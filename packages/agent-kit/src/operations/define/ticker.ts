@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { Token } from '../../tokens/token.js';
+import type { Token } from '../../types/token.js';
 
 /**
  * A token as read operations show it. `isListed` false: the ticker comes from the contract itself, and may be false.

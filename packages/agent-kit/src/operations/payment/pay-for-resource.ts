@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 
 import { askPrice, parseResourceUrl } from '../../payments/ask-price.js';
-import { draftPayment, requirePaymentLimits } from '../../payments/draft-payment.js';
 import { PRICE_TIMEOUT_MS } from '../../payments/payment-limits.js';
 import { defineWrite } from '../define/operation.js';
 import { parseInput } from '../define/parse-input.js';
 import { WRITE_OPERATIONS } from '../define/write-operations.js';
+import { draftPayment, requirePaymentLimits } from './draft-payment.js';
 
 export const payForResource = defineWrite({
   name: 'payForResource',

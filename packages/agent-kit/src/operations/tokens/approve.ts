@@ -1,13 +1,13 @@
 import { erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import { encodeApproval } from '../../plan/create-steps.js';
-import type { Step } from '../../plan/plan.js';
 import { readAllowance } from '../../tokens/balance.js';
+import { encodeApproval } from '../../tokens/create-steps.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { formatAmount, showAmount, showSymbol, showToken } from '../../tokens/show-token.js';
-import type { Token, TokenAmount } from '../../tokens/token.js';
 import { ERC20_FAILURES } from '../../tokens/token-failures.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import type { Step } from '../../types/plan.js';
+import type { Token, TokenAmount } from '../../types/token.js';
 import { defineListed, type OperationContext } from '../define/operation.js';
 
 export const approve = defineListed('approve', async (input, context) => {

@@ -10,11 +10,11 @@ import {
 } from 'viem';
 import { z } from 'zod';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import type { PlanDraft } from '../../plan/plan.js';
 import { readCollection, readOwner } from '../../tokens/read-collection.js';
 import { ERC721_FAILURES } from '../../tokens/token-failures.js';
-import { quoteUntrusted } from '../../tokens/untrusted-text.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import type { PlanDraft } from '../../types/plan.js';
+import { quoteUntrusted } from '../../types/untrusted-text.js';
 import { addressSchema } from '../define/input-schemas.js';
 import { defineListed, defineRead, MOVES_NOTHING } from '../define/operation.js';
 

@@ -7,7 +7,7 @@ import { sendTransaction } from '../../../../../tools/devnet/chain/transfer-toke
 import { readContracts, type CompiledContract } from '../../../../../tools/devnet/contracts/contracts.js';
 import { creationCode } from '../../../../../tools/devnet/protocols/artifacts.js';
 import { createContext } from '../../../test/create-context.js';
-import { explainFailure } from '../../execution/explain-failure.js';
+import { explainFailure } from '../../chain/explain-failure.js';
 import { createTokenResolver } from '../../tokens/resolve-token.js';
 import type { OperationContext } from '../define/operation.js';
 import { getERC20Balance, listTokens, resolveToken } from './read-tokens.js';

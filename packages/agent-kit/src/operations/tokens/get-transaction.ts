@@ -8,9 +8,8 @@ import {
 } from 'viem';
 import { z } from 'zod';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import { createTransactionUrl, isReceiptOf } from '../../execution/monitor-transaction.js';
-import { readFailure } from '../../execution/read-outcome.js';
+import { createTransactionUrl, isReceiptOf } from '../../chain/monitor-transaction.js';
+import { readFailure } from '../../chain/read-outcome.js';
 import { marketFailures } from '../../protocols/lending/compound-failures.js';
 import {
   findTransfers,
@@ -19,7 +18,8 @@ import {
   orderByAccount,
   type Transfer,
 } from '../../tokens/read-transfers.js';
-import { NATIVE_TOKEN } from '../../tokens/token.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import { NATIVE_TOKEN } from '../../types/token.js';
 import { transactionHashSchema } from '../define/input-schemas.js';
 import { defineRead, type OperationContext } from '../define/operation.js';
 

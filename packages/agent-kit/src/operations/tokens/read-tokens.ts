@@ -2,10 +2,10 @@ import { formatTokenAmount, MAX_UINT256 } from '@tollgate/protocol';
 import { getAddress } from 'viem';
 import { z } from 'zod';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import { createAddressUrl } from '../../execution/monitor-transaction.js';
+import { createAddressUrl } from '../../chain/monitor-transaction.js';
 import { readAllowance, readBalance } from '../../tokens/balance.js';
-import { NATIVE_TOKEN } from '../../tokens/token.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import { NATIVE_TOKEN } from '../../types/token.js';
 import { addressSchema, tokenSchema } from '../define/input-schemas.js';
 import { defineRead } from '../define/operation.js';
 import { describeTicker, tickerSchema } from '../define/ticker.js';

@@ -1,13 +1,13 @@
 import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import type { Step } from '../../plan/plan.js';
 import { assertBalance } from '../../tokens/balance.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
 import { previewTransfer } from '../../tokens/preview-transfer.js';
 import { formatAmount, showAmount, showToken } from '../../tokens/show-token.js';
-import { NATIVE_TOKEN, type TokenAmount } from '../../tokens/token.js';
 import { ERC20_FAILURES } from '../../tokens/token-failures.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import type { Step } from '../../types/plan.js';
+import { NATIVE_TOKEN, type TokenAmount } from '../../types/token.js';
 import { defineListed, type OperationContext } from '../define/operation.js';
 
 export const transfer = defineListed('transfer', async (input, context) => {

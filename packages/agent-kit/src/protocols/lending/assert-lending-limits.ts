@@ -1,6 +1,6 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 
-import { AgentKitError } from '../../agent-kit-error.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
 import {
   borrowableBaseUnits,
   chooseCollateral,

@@ -1,6 +1,6 @@
 import { encodeErrorResult, parseAbi, type Hex } from 'viem';
 
-import { explainReturnCode, explainRevert } from '../../execution/explain-failure.js';
+import { explainReturnCode, explainRevert } from '../../chain/explain-failure.js';
 import { marketFailures } from './compound-failures.js';
 
 const errorsAbi = parseAbi([

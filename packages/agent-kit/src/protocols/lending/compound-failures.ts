@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem';
 
-import type { AgentKitErrorCode } from '../../agent-kit-error.js';
-import type { StepFailures } from '../../plan/plan.js';
+import type { AgentKitErrorCode } from '../../types/agent-kit-error.js';
+import type { StepFailures } from '../../types/plan.js';
 
 /** A market's error numbers, from 1. */
 const MARKET_ERRORS = [

@@ -1,10 +1,10 @@
 import { formatTokenAmount, MAX_UINT256 } from '@tollgate/protocol';
 import { encodeFunctionData, getContract, type Address, type Hex } from 'viem';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import type { Step } from '../../plan/plan.js';
 import { showAmount } from '../../tokens/show-token.js';
-import type { Token, TokenAmount } from '../../tokens/token.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import type { Step } from '../../types/plan.js';
+import type { Token, TokenAmount } from '../../types/token.js';
 import type { ProtocolPlugin } from '../plugin.js';
 import type { LendingProtocol, ProtocolEnvironment } from '../protocol.js';
 import { suppliedBaseUnits } from './account-liquidity.js';

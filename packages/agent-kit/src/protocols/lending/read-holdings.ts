@@ -1,7 +1,7 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { getContract, type Address, type PublicClient } from 'viem';
 
-import { AgentKitError } from '../../agent-kit-error.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { LendingMarket, LendingPosition } from '../protocol.js';
 import { healthTenThousandths, sumAccount, suppliedBaseUnits, type LendingHolding } from './account-liquidity.js';
 import { comptrollerAbi, marketAbi, priceOracleAbi } from './compound-abi.js';

@@ -6,9 +6,9 @@ import {
   type Address,
 } from 'viem';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import type { Token } from '../../tokens/token.js';
-import { quoteUntrusted } from '../../tokens/untrusted-text.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import type { Token } from '../../types/token.js';
+import { quoteUntrusted } from '../../types/untrusted-text.js';
 import type { ProtocolEnvironment } from '../protocol.js';
 import { comptrollerAbi, marketAbi } from './compound-abi.js';
 

@@ -1,8 +1,8 @@
 import { encodeFunctionData, getContract, isAddressEqual, type Address, type Hex } from 'viem';
 
-import { AgentKitError } from '../../agent-kit-error.js';
 import { showSymbol } from '../../tokens/show-token.js';
-import type { TokenAmount } from '../../tokens/token.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import type { TokenAmount } from '../../types/token.js';
 import { assertArrivesWhole } from '../assert-arrives-whole.js';
 import { findPools } from '../find-pools.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';

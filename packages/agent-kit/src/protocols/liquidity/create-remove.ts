@@ -1,8 +1,8 @@
 import { encodeFunctionData, getContract, isAddressEqual, zeroAddress, type Address, type Hex } from 'viem';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import type { Token } from '../../tokens/token.js';
-import { isRevert } from '../is-revert.js';
+import { isRevert } from '../../chain/is-revert.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import type { Token } from '../../types/token.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';
 import { subtractSlippage } from '../subtract-slippage.js';
 import { positionManagerAbi } from '../uniswap-v3-abi.js';

@@ -9,7 +9,7 @@ import {
   type PublicClient,
 } from 'viem';
 
-import type { StepFailures } from '../../plan/plan.js';
+import type { StepFailures } from '../../types/plan.js';
 import { positionManagerAbi } from '../uniswap-v3-abi.js';
 import type { PairAmounts } from './full-range.js';
 

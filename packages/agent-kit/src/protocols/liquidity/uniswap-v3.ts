@@ -1,7 +1,7 @@
 import { getContract, type Address, type PublicClient } from 'viem';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import { isRevert } from '../is-revert.js';
+import { isRevert } from '../../chain/is-revert.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { ProtocolPlugin } from '../plugin.js';
 import type { LiquidityPosition, ProtocolEnvironment } from '../protocol.js';
 import { positionManagerAbi } from '../uniswap-v3-abi.js';

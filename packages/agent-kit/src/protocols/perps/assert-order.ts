@@ -1,9 +1,9 @@
 import { formatTokenAmount, MAX_LEVERAGE } from '@tollgate/protocol';
 
-import { AgentKitError } from '../../agent-kit-error.js';
 import { parseAmount } from '../../tokens/parse-amount.js';
-import { NATIVE_TOKEN, type TokenAmount } from '../../tokens/token.js';
-import { cleanSymbol, quoteUntrusted } from '../../tokens/untrusted-text.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import { NATIVE_TOKEN, type TokenAmount } from '../../types/token.js';
+import { cleanSymbol, quoteUntrusted } from '../../types/untrusted-text.js';
 import { showProduct, type ExchangePosition, type ExchangeProduct } from './describe-perps.js';
 import { PERPS_DECIMALS } from './perps-math.js';
 

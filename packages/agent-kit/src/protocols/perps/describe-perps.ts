@@ -1,7 +1,7 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import type { ContractFunctionReturnType } from 'viem';
 
-import { cleanSymbol, cleanUntrusted } from '../../tokens/untrusted-text.js';
+import { cleanSymbol, cleanUntrusted } from '../../types/untrusted-text.js';
 import type { PerpsPosition, PerpsProduct } from '../protocol.js';
 import type { perpsAbi } from './perps-abi.js';
 import { PERPS_DECIMALS } from './perps-math.js';

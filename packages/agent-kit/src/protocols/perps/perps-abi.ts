@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem';
 
-import type { StepFailures } from '../../plan/plan.js';
+import type { StepFailures } from '../../types/plan.js';
 
 export const perpsAbi = parseAbi([
   'struct Product { uint32 id; string symbol; string baseAsset; string quoteAsset; bool active; uint256 markPrice; uint256 increment; uint256 minQuantity; uint256 maxQuantity; uint256 makerFeeBps; uint256 takerFeeBps; uint256 initialWeightBps; uint256 maintenanceWeightBps; }',

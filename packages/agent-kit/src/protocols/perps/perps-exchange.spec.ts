@@ -4,7 +4,7 @@ import { startChain, type DevnetWithProtocols } from '../../../../../tools/devne
 import { setPrice } from '../../../../../tools/devnet/protocols/set-price.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
-import { explainRevert } from '../../execution/explain-failure.js';
+import { explainRevert } from '../../chain/explain-failure.js';
 import { perpsFailures } from './perps-abi.js';
 
 describe('perpetuals', () => {

@@ -8,12 +8,12 @@ import {
   type PublicClient,
 } from 'viem';
 
-import type { Fee, Step } from '../../plan/plan.js';
 import { showAmount } from '../../tokens/show-token.js';
-import type { Token, TokenAmount } from '../../tokens/token.js';
-import { cleanSymbol } from '../../tokens/untrusted-text.js';
+import type { Fee, ProtocolAction, Step } from '../../types/plan.js';
+import type { Token, TokenAmount } from '../../types/token.js';
+import { cleanSymbol } from '../../types/untrusted-text.js';
 import type { ProtocolPlugin } from '../plugin.js';
-import type { PerpsProtocol, ProtocolAction, ProtocolEnvironment } from '../protocol.js';
+import type { PerpsProtocol, ProtocolEnvironment } from '../protocol.js';
 import {
   assertActive,
   assertHeld,

@@ -5,7 +5,7 @@ import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { passTime } from '../../../../../tools/devnet/protocols/pass-time.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';
 import type { AgentKit } from '../../agent-kit.js';
-import { explainRevert } from '../../execution/explain-failure.js';
+import { explainRevert } from '../../chain/explain-failure.js';
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 const abi = parseAbi(['function convertToAssets(uint256 shares) view returns (uint256)']);

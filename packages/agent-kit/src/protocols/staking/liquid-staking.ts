@@ -9,13 +9,13 @@ import {
   type PublicClient,
 } from 'viem';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import type { Step, StepFailures } from '../../plan/plan.js';
-import { readNextBlockTime } from '../../plan/read-next-block-time.js';
+import { readNextBlockTime } from '../../chain/read-next-block-time.js';
 import { showAmount } from '../../tokens/show-token.js';
-import type { TokenAmount } from '../../tokens/token.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import type { ProtocolAction, Step, StepFailures } from '../../types/plan.js';
+import type { TokenAmount } from '../../types/token.js';
 import type { ProtocolPlugin } from '../plugin.js';
-import type { ProtocolAction, ProtocolEnvironment, StakingPosition, StakingProtocol } from '../protocol.js';
+import type { ProtocolEnvironment, StakingPosition, StakingProtocol } from '../protocol.js';
 
 const liquidStakingAbi = parseAbi([
   'struct Ticket { uint256 id; uint256 amountWei; uint256 claimableAt; }',

@@ -2,9 +2,9 @@ import { readChunks, readSystemCode } from '@tollgate/client';
 import { getAddress, isAddress, isHex } from 'viem';
 import { z } from 'zod';
 
-import { AgentKitError } from '../../agent-kit-error.js';
-import { quoteReason } from '../../execution/quote-reason.js';
-import { quoteUntrusted } from '../../tokens/untrusted-text.js';
+import { quoteReason } from '../../chain/quote-reason.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import { quoteUntrusted } from '../../types/untrusted-text.js';
 
 export interface ZeroExServer {
   baseUrl: string;

@@ -1,7 +1,7 @@
 import { encodePacked, getContract, isAddressEqual, type Address, type Hex, type PublicClient } from 'viem';
 
+import { isRevert } from '../../chain/is-revert.js';
 import { findPools, isZeroForOne, type Hop } from '../find-pools.js';
-import { isRevert } from '../is-revert.js';
 import { poolAbi, quoterAbi } from '../uniswap-v3-abi.js';
 
 export type Route = readonly [Hop, ...Hop[]];

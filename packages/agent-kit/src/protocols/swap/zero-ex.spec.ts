@@ -11,8 +11,8 @@ import {
 } from '../../../../../test/harness/zero-ex-stand-in.js';
 import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../../agent-kit.js';
-import type { AgentKitError } from '../../agent-kit-error.js';
 import { DEVNET_CONTRACTS } from '../../registry/devnet-contracts.js';
+import type { AgentKitError } from '../../types/agent-kit-error.js';
 import { routerAbi } from '../uniswap-v3-abi.js';
 import { zeroExSwap, type ZeroExSwapOptions } from './zero-ex.js';
 

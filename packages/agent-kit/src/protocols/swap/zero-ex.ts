@@ -1,12 +1,13 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, type Address, type PublicClient } from 'viem';
 
-import { AgentKitError } from '../../agent-kit-error.js';
 import { showSymbol } from '../../tokens/show-token.js';
-import { NATIVE_TOKEN, type Token } from '../../tokens/token.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import type { ProtocolAction } from '../../types/plan.js';
+import { NATIVE_TOKEN, type Token } from '../../types/token.js';
 import type { ProtocolPlugin } from '../plugin.js';
 import { previewReceived } from '../preview-received.js';
-import type { ProtocolAction, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
+import type { SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
 import {
   askZeroEx,
   priceSchema,

@@ -1,6 +1,6 @@
 import { encodeErrorResult } from 'viem';
 
-import { explainReturnCode, explainRevert } from '../execution/explain-failure.js';
+import { explainReturnCode, explainRevert } from '../chain/explain-failure.js';
 import { marketFailures } from '../protocols/lending/compound-failures.js';
 import { perpsAbi, perpsFailures } from '../protocols/perps/perps-abi.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';

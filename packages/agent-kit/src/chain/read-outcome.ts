@@ -9,9 +9,9 @@ import {
   type TransactionReceipt,
 } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
-import type { Step } from '../plan/plan.js';
-import type { ExecutionContext } from './executor.js';
+import type { AccountReader } from '../types/account-reader.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Step } from '../types/plan.js';
 import { explainFailure, explainReturnCode } from './explain-failure.js';
 
 /** The fields of a step that its outcome depends on. */
@@ -20,11 +20,9 @@ export type CalledStep = Pick<Step, 'to' | 'data' | 'value' | 'failures'>;
 /** The fields of a receipt that the outcome depends on. */
 export type MinedCall = Pick<TransactionReceipt, 'status' | 'blockNumber'> & Pick<CallTrace, 'logs'>;
 
-type Reader = Pick<ExecutionContext, 'client' | 'account'>;
-
 /** The failure of a mined transaction, or null when it succeeded: a receipt with status success is not enough. */
 export async function readFailure(
-  context: Reader,
+  context: AccountReader,
   step: CalledStep,
   receipt: MinedCall,
 ): Promise<AgentKitError | null> {
@@ -37,7 +35,7 @@ export async function readFailure(
  * found.
  */
 async function explainMinedRevert(
-  { client, account }: Reader,
+  { client, account }: AccountReader,
   step: CalledStep,
   receipt: MinedCall,
 ): Promise<AgentKitError> {

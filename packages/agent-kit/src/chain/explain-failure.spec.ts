@@ -6,8 +6,8 @@ import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/c
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
-import { AGENT_KIT_ERRORS, AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
-import type { PlanDraft, StepFailures } from '../plan/plan.js';
+import { AGENT_KIT_ERRORS, AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';
+import type { PlanDraft, StepFailures } from '../types/plan.js';
 import { explainReturnCode, explainRevert, REFUSALS } from './explain-failure.js';
 
 const EMPTY = {

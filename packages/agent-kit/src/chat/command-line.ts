@@ -1,12 +1,12 @@
-import { AgentKitError } from '../../agent-kit-error.js';
-import type { Plan } from '../../plan/plan.js';
-import { isFailure, runOperation, type OperationResult, type OperationRunner } from '../../tools/run-operation.js';
-import { isFarewell } from '../chat-session.js';
-import { LeftError } from '../read-settings.js';
-import type { Terminal } from '../terminal.js';
-import { describeCommand, isSame, listCommands } from './commands.js';
-import { listKnownTokens, parseLine, takeWord, type ParsedOrder, type Vocabulary } from './parse-line.js';
-import { summarise } from './summary.js';
+import { isFailure, runOperation, type OperationResult, type OperationRunner } from '../tools/run-operation.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Plan } from '../types/plan.js';
+import { isFarewell } from './chat-session.js';
+import { describeCommand, isSame, listCommands } from './commands/commands.js';
+import { listKnownTokens, parseLine, takeWord, type ParsedOrder, type Vocabulary } from './commands/parse-line.js';
+import { summarise } from './commands/summary.js';
+import { LeftError } from './read-settings.js';
+import type { Terminal } from './terminal.js';
 
 export interface CommandLineOptions {
   kit: OperationRunner;

@@ -1,7 +1,8 @@
-import { AgentKitError } from '../agent-kit-error.js';
-import type { ChainRegistry } from '../registry/registry.js';
-import type { Plugin, ProtocolPlugin } from './plugin.js';
-import type { ProtocolEnvironment, ProtocolKind, ProtocolKinds, ProtocolSet } from './protocol.js';
+import type { Plugin } from '../operations/define/plugin.js';
+import type { ProtocolPlugin } from '../protocols/plugin.js';
+import type { ProtocolEnvironment, ProtocolKind, ProtocolKinds, ProtocolSet } from '../protocols/protocol.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { ChainRegistry } from './registry.js';
 
 /**
  * Not the names of the kinds: "liquidity" in a message is the keyword of another error (specification, section

@@ -1,9 +1,8 @@
 import { encodeFunctionData, erc20Abi } from 'viem';
 
-import type { ProtocolAction } from '../protocols/protocol.js';
-import { showAmount, showToken } from '../tokens/show-token.js';
-import { ERC20_FAILURES } from '../tokens/token-failures.js';
-import type { Approval, Step } from './plan.js';
+import type { Approval, ProtocolAction, Step } from '../types/plan.js';
+import { showAmount, showToken } from './show-token.js';
+import { ERC20_FAILURES } from './token-failures.js';
 
 /** The approvals of an action, each for the exact amount, and then its calls. */
 export function createSteps({ approvals, calls }: ProtocolAction): Step[] {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Address, Hex, PublicClient, TransactionReceipt } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
 
 /** See the specification, sections "States and transitions" and "Limits". */
 export const MONITOR_ATTEMPTS = 30;

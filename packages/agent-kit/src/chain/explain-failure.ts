@@ -15,9 +15,9 @@ import {
   type Hex,
 } from 'viem';
 
-import { AgentKitError, type AgentKitErrorCode } from '../agent-kit-error.js';
-import type { StepFailures } from '../plan/plan.js';
-import { cleanUntrusted } from '../tokens/untrusted-text.js';
+import { AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';
+import type { StepFailures } from '../types/plan.js';
+import { cleanUntrusted } from '../types/untrusted-text.js';
 import { hideKeyWords, quoteReason } from './quote-reason.js';
 
 /** One sentence for each kind of refusal by a contract, with the documented keyword. */

@@ -1,15 +1,15 @@
 import type { PaymentStore } from '@tollgate/client';
 import { isHttpUrl } from '@tollgate/protocol';
 
-import { AgentKitError } from './agent-kit-error.js';
-import { NETWORK_RETRY_DELAY_MS } from './execution/retry-network.js';
-import { CATALOG } from './operations/catalog.js';
-import type { Operation } from './operations/define/operation.js';
-import { EXECUTE_PLAN, namePlanTool } from './operations/define/plan-tool-names.js';
-import { parsePolicy, type SpendingPolicy } from './policy/policy.js';
-import type { Plugin } from './protocols/plugin.js';
-import type { ChainRegistry } from './registry/registry.js';
-import type { ListedToken } from './tokens/token.js';
+import { NETWORK_RETRY_DELAY_MS } from '../chain/retry-network.js';
+import { CATALOG } from '../operations/catalog.js';
+import type { Operation } from '../operations/define/operation.js';
+import { EXECUTE_PLAN, namePlanTool } from '../operations/define/plan-tool-names.js';
+import type { Plugin } from '../operations/define/plugin.js';
+import { parsePolicy, type SpendingPolicy } from '../policy/policy.js';
+import type { ChainRegistry } from '../registry/registry.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { ListedToken } from '../types/token.js';
 
 export interface AgentKitOptions {
   /** JSON-RPC over HTTP; if omitted, the setting `RPC_URL`. */

@@ -2,16 +2,16 @@ import { chooseRequirement, createPaymentCall, type ChosenRequirement } from '@t
 import { formatTokenAmount, type PaymentChallenge, type PaymentRequirement } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
 
-import { AgentKitError } from '../agent-kit-error.js';
-import type { OperationContext } from '../operations/define/operation.js';
-import type { PlanDraft, Step } from '../plan/plan.js';
-import { assertBalance } from '../tokens/balance.js';
-import { showAmount } from '../tokens/show-token.js';
-import type { TokenAmount } from '../tokens/token.js';
-import { ERC20_FAILURES } from '../tokens/token-failures.js';
-import { quoteUntrusted } from '../tokens/untrusted-text.js';
-import { explainUnpaid } from './explain-payment-error.js';
-import type { PaymentLimits } from './payment-limits.js';
+import { explainUnpaid } from '../../payments/explain-payment-error.js';
+import type { PaymentLimits } from '../../payments/payment-limits.js';
+import { assertBalance } from '../../tokens/balance.js';
+import { showAmount } from '../../tokens/show-token.js';
+import { ERC20_FAILURES } from '../../tokens/token-failures.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
+import type { PlanDraft, Step } from '../../types/plan.js';
+import type { TokenAmount } from '../../types/token.js';
+import { quoteUntrusted } from '../../types/untrusted-text.js';
+import type { OperationContext } from '../define/operation.js';
 
 export type PaymentDraftContext = Pick<OperationContext, 'account' | 'chainId' | 'client' | 'payments'>;
 

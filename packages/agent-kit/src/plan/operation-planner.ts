@@ -1,19 +1,24 @@
 import { getAddress, isAddress, type Address, type PublicClient } from 'viem';
 
-import { connect, createClient, type Connection } from './agent-kit-connection.js';
-import { AgentKitError } from './agent-kit-error.js';
-import { listOperations, parseOptions, type AgentKitOptions, type ParsedOptions } from './agent-kit-options.js';
-import { readFailure, type CalledStep, type MinedCall } from './execution/read-outcome.js';
-import { retryNetwork } from './execution/retry-network.js';
-import { readFees, readPrice } from './execution/send-step.js';
-import type { Operation, OperationContext } from './operations/define/operation.js';
-import { parseInput } from './operations/define/parse-input.js';
-import { createPlan, type DraftingOperation, type PlannedOperation } from './plan/create-plan.js';
-import { limitGas, type SettledStep } from './plan/limit-gas.js';
-import type { Plan, PlanDraft } from './plan/plan.js';
-import { planRevocation } from './plan/plan-revocation.js';
-import { readTokenAmounts, type TokenLimit } from './policy/token-limits.js';
-import { isOnChain } from './protocols/create-protocol-set.js';
+import { readFees, readPrice } from '../chain/fees.js';
+import { readFailure, type CalledStep, type MinedCall } from '../chain/read-outcome.js';
+import { retryNetwork } from '../chain/retry-network.js';
+import type { Operation, OperationContext } from '../operations/define/operation.js';
+import { parseInput } from '../operations/define/parse-input.js';
+import { readTokenAmounts, type TokenLimit } from '../policy/token-limits.js';
+import { isOnChain } from '../registry/create-protocol-set.js';
+import {
+  listOperations,
+  parseOptions,
+  type AgentKitOptions,
+  type ParsedOptions,
+} from '../settings/agent-kit-options.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { Plan, PlanDraft } from '../types/plan.js';
+import { connect, createClient, type Connection } from './connection.js';
+import { createPlan, type DraftingOperation, type PlannedOperation } from './create-plan.js';
+import { limitGas, type SettledStep } from './limit-gas.js';
+import { planRevocation } from './plan-revocation.js';
 
 const CHEAPEST_GAS = 21_000n;
 

@@ -8,15 +8,15 @@ import {
   type PublicClient,
 } from 'viem';
 
-import type { ParsedOptions } from './agent-kit-options.js';
-import { isNoAnswer } from './execution/explain-failure.js';
-import type { OperationContext } from './operations/define/operation.js';
-import { createPaymentLimits } from './payments/payment-limits.js';
-import { readTokenLimits, type TokenLimits } from './policy/token-limits.js';
-import { createProtocolSet } from './protocols/create-protocol-set.js';
-import { findRegistry } from './registry/find-registry.js';
-import type { ChainRegistry } from './registry/registry.js';
-import { createTokenResolver } from './tokens/resolve-token.js';
+import { isNoAnswer } from '../chain/explain-failure.js';
+import type { OperationContext } from '../operations/define/operation.js';
+import { createPaymentLimits } from '../payments/payment-limits.js';
+import { readTokenLimits, type TokenLimits } from '../policy/token-limits.js';
+import { createProtocolSet } from '../registry/create-protocol-set.js';
+import { findRegistry } from '../registry/find-registry.js';
+import type { ChainRegistry } from '../registry/registry.js';
+import type { ParsedOptions } from '../settings/agent-kit-options.js';
+import { createTokenResolver } from '../tokens/resolve-token.js';
 
 /** Facts about the chain that a kit reads once. */
 export interface Connection {

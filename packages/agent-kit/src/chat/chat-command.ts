@@ -1,8 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 
-import type { ChatArguments } from '../chat/read-settings.js';
-import type { ChatOptions } from '../chat/run-chat.js';
 import { KIT_SETTINGS_USAGE } from '../settings/kit-settings-usage.js';
+import type { ChatArguments } from './read-settings.js';
+import type { ChatOptions } from './run-chat.js';
 
 interface TypedOptions {
   model?: string;
@@ -64,7 +64,7 @@ export function createChatCommand(
 export async function runChatCommand(argv: readonly string[], options: ChatOptions): Promise<number> {
   let exitCode = 0;
   const command = createChatCommand(options.streams.output, async (args) => {
-    const { runChat } = await import('../chat/run-chat.js');
+    const { runChat } = await import('./run-chat.js');
     exitCode = await runChat(args, options);
   });
   try {
@@ -95,7 +95,7 @@ export function chatOfThisProcess(): ChatOptions {
 
 /** Chats on this process's terminal, and ends the process. */
 export async function chatInThisProcess(args: ChatArguments): Promise<never> {
-  const { runChat } = await import('../chat/run-chat.js');
+  const { runChat } = await import('./run-chat.js');
   process.exit(await runChat(args, chatOfThisProcess()));
 }
 

@@ -1,10 +1,10 @@
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 
-import { draft, draftPlugin } from '../../../test/harness/draft-plugin.js';
-import { AgentKit } from './agent-kit.js';
+import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { AgentKit } from '../agent-kit.js';
+import { MONITOR_ATTEMPTS, MONITOR_INTERVAL_MS } from '../chain/monitor-transaction.js';
 import { parseOptions, type AgentKitOptions } from './agent-kit-options.js';
-import { MONITOR_ATTEMPTS, MONITOR_INTERVAL_MS } from './execution/monitor-transaction.js';
 
 const key = `0x${'1'.repeat(64)}`;
 

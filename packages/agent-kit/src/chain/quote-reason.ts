@@ -1,5 +1,5 @@
-import { AGENT_KIT_ERRORS, type AgentKitErrorCode } from '../agent-kit-error.js';
-import { cleanUntrusted } from '../tokens/untrusted-text.js';
+import { AGENT_KIT_ERRORS, type AgentKitErrorCode } from '../types/agent-kit-error.js';
+import { cleanUntrusted } from '../types/untrusted-text.js';
 
 /** Quotes a reason given by a contract or a node, for a message with this code. */
 export function quoteReason(text: string, code: AgentKitErrorCode): string {

@@ -5,7 +5,7 @@ import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
-import type { AgentKitOptions } from '../agent-kit-options.js';
+import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 
 describe('the monitoring helper', () => {
   let chain: Devnet;

@@ -1,7 +1,7 @@
 import type { Abi, Address, Hex } from 'viem';
 
-import type { AgentKitErrorCode } from '../agent-kit-error.js';
-import type { Token, TokenAmount } from '../tokens/token.js';
+import type { AgentKitErrorCode } from './agent-kit-error.js';
+import type { Token, TokenAmount } from './token.js';
 
 /** How a step can fail, as data: the meanings of its contract's errors, and failures without a revert. */
 export interface StepFailures {
@@ -40,6 +40,12 @@ export interface Step {
   /** Set on approvals: skipped when the allowance is already there, revoked when it is not used up. */
   approval?: Approval;
   failures?: StepFailures;
+}
+
+/** The calls of an adapter: allowances first, then its own calls. */
+export interface ProtocolAction {
+  approvals: readonly Approval[];
+  calls: readonly Step[];
 }
 
 export interface Fee {
