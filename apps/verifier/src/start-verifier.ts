@@ -17,7 +17,7 @@ import { Logger } from 'nestjs-pino';
 import { VerifierEnvironment } from './config/verifier.config.js';
 import { VerifierConnections } from './connections/verifier-connections.js';
 import { TokenDecimals } from './settings/token-decimals.js';
-import { Settlement } from './settlement/settlement.js';
+import { SettlementService } from './settlement/settlement.service.js';
 import { VerifierModule } from './verifier.module.js';
 
 const RETRY_MS = 1000;
@@ -38,7 +38,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   app.useLogger(logger);
   app.useGlobalFilters(new ProblemFilter());
   app.connectMicroservice({ strategy: app.get(RequestReplyServer) });
-  const settlement = environment.settlement.signers.length > 0 ? app.get(Settlement) : null;
+  const settlement = environment.settlement.signers.length > 0 ? app.get(SettlementService) : null;
   if (settlement) app.connectMicroservice({ strategy: settlement.queue });
   await app.listen(environment.server.verifierPort, environment.server.verifierHost);
   for (const warning of environment.payment.warnings) logger.warn(`verifier: ${warning}`);

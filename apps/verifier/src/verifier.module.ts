@@ -15,8 +15,8 @@ import { VerifierConnectionsModule } from './connections/connections.module.js';
 import { VerifierConnections } from './connections/verifier-connections.js';
 import { AskersSettings } from './settings/askers-settings.js';
 import { TokenDecimals } from './settings/token-decimals.js';
-import { Settlement } from './settlement/settlement.js';
 import { SettlementModule } from './settlement/settlement.module.js';
+import { SettlementService } from './settlement/settlement.service.js';
 import { VerificationModule } from './verification/verification.module.js';
 
 /** A readiness probe asks the chain only if its last answer is older than this. */
@@ -27,7 +27,7 @@ const CHAIN_CHECK_MS = 1_500;
 export class VerifierModule implements BeforeApplicationShutdown {
   constructor(
     @Inject(RequestReplyServer) private readonly server: RequestReplyServer,
-    @Optional() @Inject(Settlement) private readonly settlement?: Settlement,
+    @Optional() @Inject(SettlementService) private readonly settlement?: SettlementService,
   ) {}
 
   static forRoot(environment: VerifierEnvironment): DynamicModule {

@@ -1,4 +1,4 @@
-export { readBalance } from './payments/explain-authorization.js';
+export { readPayerBalance } from './payments/explain-authorization.js';
 export { parseSettleRequest } from './payments/parse-settle-request.js';
 export { nameSettlement, planEntry, type PaymentEntry } from './payments/payment-entry.js';
 export { encodeSettlementJob, parseSettlementJob } from './payments/settlement-job.js';

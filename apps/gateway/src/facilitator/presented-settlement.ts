@@ -16,7 +16,7 @@ import type { FacilitatorRequest } from './parse-facilitator-request.js';
 type Presented = PresentedPurchase<SignedPaymentVerdict, SettleResponse, SettlementResult, SettleResponse>;
 type Claim = Extract<SignedPaymentVerdict, { outcome: 'claimed' }>;
 
-export interface SettlementParts {
+export interface PresentedSettlementParts {
   readonly ledger: Ledger;
   readonly payments: SignedPayments;
   readonly leaseMs: number;
@@ -30,7 +30,7 @@ export class PresentedSettlement implements Presented {
   payer: string | undefined;
 
   constructor(
-    private readonly parts: SettlementParts,
+    private readonly parts: PresentedSettlementParts,
     private readonly keys: ClaimKeys,
   ) {}
 
@@ -62,7 +62,7 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
   readonly settled: SettlementResult | null;
 
   constructor(
-    private readonly parts: SettlementParts,
+    private readonly parts: PresentedSettlementParts,
     private readonly claim: Claim,
   ) {
     const { txHash, payer, amountBaseUnits = this.#amount } = claim;

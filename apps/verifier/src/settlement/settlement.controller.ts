@@ -7,13 +7,13 @@ import { SettlementMetrics } from '../metrics/settlement-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { parsePayload } from '../verification/parse-payload.js';
 import { SETTLE_TRANSPORT, type SettleContext } from './settle-queue.js';
-import { Settlement } from './settlement.js';
+import { SettlementService } from './settlement.service.js';
 
 /** Takes the questions of the settle queue. */
 @Controller()
 export class SettlementController {
   constructor(
-    @Inject(Settlement) private readonly settlement: Settlement,
+    @Inject(SettlementService) private readonly settlement: SettlementService,
     @Inject(AskersSettings) private readonly askers: AskersSettings,
     @Inject(SettlementMetrics) private readonly metrics: SettlementMetrics,
   ) {}

@@ -67,7 +67,7 @@ async function findReason(
   const nowSeconds = BigInt(Math.floor(nowMs() / 1000));
   if (BigInt(authorization.validBefore) <= nowSeconds) return 'authorization_expired';
   if (BigInt(authorization.validAfter) >= nowSeconds) return 'authorization_not_yet_valid';
-  const balance = await readBalance(batcher, asset, authorization.from, deadlineMs);
+  const balance = await readPayerBalance(batcher, asset, authorization.from, deadlineMs);
   return balance < BigInt(authorization.value) ? 'balance_too_low' : failure;
 }
 
@@ -75,7 +75,7 @@ async function findReason(
  * The token balance of an account in the newest block.
  * @throws ChainUnavailableError
  */
-export function readBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, deadlineMs: number): Promise<bigint> {
+export function readPayerBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, deadlineMs: number): Promise<bigint> {
   return batcher.ask({
     calls: [askForBalance(asset, owner)],
     deadlineMs,

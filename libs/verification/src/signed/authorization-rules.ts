@@ -13,7 +13,13 @@ import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/
 import { PaymentRefused } from '../refusals/payment-refused.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';
 import { askToken, describeWallet } from './ask-token.js';
-import type { Judged, PromisedPayment, Settlement, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
+import type {
+  Judged,
+  PromisedPayment,
+  SettlingTransaction,
+  SignedJudgement,
+  SignedPaymentRules,
+} from './signed-judgement.js';
 
 /** An authorization must stay valid this long, to leave time to settle it. */
 export const TIME_TO_SETTLE_MS = 6_000;
@@ -90,7 +96,7 @@ const WHAT_FOR_IS_UNKNOWN = 'the nonce was used before the searched time range: 
  * `payment_used` when the nonce went into another payment, and, with a record for a refund, `payment_too_old` when the
  * transaction cannot be found any more.
  */
-function findSettlement(use: AuthorizationUse, payment: PromisedPayment): Settlement {
+function findSettlement(use: AuthorizationUse, payment: PromisedPayment): SettlingTransaction {
   switch (use.outcome) {
     case 'settled':
       return use;

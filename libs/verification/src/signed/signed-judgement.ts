@@ -22,7 +22,7 @@ export interface SignedPaymentRules {
 }
 
 /** The transaction that settled a signed payment. */
-export interface Settlement {
+export interface SettlingTransaction {
   txHash: Hex;
   blockNumber: number;
   minedAtMs: number;
@@ -48,7 +48,7 @@ export interface Judged<SignedPayment> {
 /** A signed payment that may be claimed if the ledger agrees. */
 export interface SignedJudgement extends PromisedPayment {
   /** Null when the payment has not been sent yet. */
-  settlement: Settlement | null;
+  settlement: SettlingTransaction | null;
   headBlockNumber: number;
   /** The payer's balance, for an authorization that has not been sent. */
   balanceBaseUnits?: bigint;

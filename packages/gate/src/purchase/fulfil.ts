@@ -1,12 +1,12 @@
 import { LeaseKeeper } from './lease-keeper.js';
-import type { ClaimedPurchase, Fulfilment, Settled, SettlementResult, Unsettled } from './purchase.js';
+import type { ClaimedPurchase, Fulfilment, Settled, SettlementOutcome, Unsettled } from './purchase.js';
 import { releaseTermsFor, type Unspent } from './release-terms.js';
 
 /**
  * Takes a claimed purchase to its end: keeps the lease, produces, fixes the amount, settles, and commits or releases.
  * Never rejects.
  */
-export async function fulfil<Product, Result extends SettlementResult>(
+export async function fulfil<Product, Result extends SettlementOutcome>(
   purchase: ClaimedPurchase<Product, Result>,
 ): Promise<Fulfilment<Product, Result>> {
   const keeper = new LeaseKeeper(purchase, purchase.leaseMs);
@@ -42,7 +42,7 @@ export async function fulfil<Product, Result extends SettlementResult>(
  * Records the settlement before it begins, if the store must know: a retry after a crash settles the same amount, whatever
  * its product costs. Null if another request has taken the payment over.
  */
-async function settle<Product, Result extends SettlementResult>(
+async function settle<Product, Result extends SettlementOutcome>(
   purchase: ClaimedPurchase<Product, Result>,
   product: Product | null,
 ): Promise<Result | null> {
@@ -52,7 +52,7 @@ async function settle<Product, Result extends SettlementResult>(
   return fixed === null ? null : purchase.settle(fixed);
 }
 
-async function endUnsettled<Product, Result extends SettlementResult>(
+async function endUnsettled<Product, Result extends SettlementOutcome>(
   purchase: ClaimedPurchase<Product, Result>,
   result: Result,
   afterWork: boolean,
@@ -67,7 +67,7 @@ async function endUnsettled<Product, Result extends SettlementResult>(
   }
 }
 
-async function endFailed<Product, Result extends SettlementResult>(
+async function endFailed<Product, Result extends SettlementOutcome>(
   purchase: ClaimedPurchase<Product, Result>,
   error: unknown,
 ): Promise<Fulfilment<Product, Result>> {
@@ -82,13 +82,13 @@ async function endFailed<Product, Result extends SettlementResult>(
   }
 }
 
-function release<Product, Result extends SettlementResult>(
+function release<Product, Result extends SettlementOutcome>(
   purchase: ClaimedPurchase<Product, Result>,
   unspent: Unspent,
 ): Promise<boolean> {
   return purchase.release(releaseTermsFor(unspent, purchase.mayBeSettled || purchase.settles === 'before'));
 }
 
-function isSettled<Result extends SettlementResult>(result: Result): result is Settled<Result> {
+function isSettled<Result extends SettlementOutcome>(result: Result): result is Settled<Result> {
   return result.outcome === 'settled';
 }

@@ -3,7 +3,7 @@
  * end, by way of ports to a verifier, a store, a settler and a seller. How an offer, a payment and the response to each
  * end are written is left to the adapters.
  */
-export interface PresentedPurchase<State extends Presented, Product, Result extends SettlementResult, Answer>
+export interface PresentedPurchase<State extends Presented, Product, Result extends SettlementOutcome, Answer>
   extends Verifier<State>, PurchaseStore<State, Answer> {
   fulfilment(claimed: ClaimedState<State>): ClaimedPurchase<Product, Result>;
   /** Produces an answer that was not stored once more; null if that is not safe, or was done too often. */
@@ -27,7 +27,7 @@ export type SpentState<State> = In<State, 'answered'>;
 export type TurnedAway<State> = Exclude<State, { readonly outcome: 'valid' | 'claimed' | 'answered' }>;
 
 /** How a purchase ends. */
-export type PurchaseEnd<State, Product, Result extends SettlementResult, Answer> =
+export type PurchaseEnd<State, Product, Result extends SettlementOutcome, Answer> =
   TurnedAway<State> | Replay<Answer> | Fulfilment<Product, Result>;
 
 /** Port of the verifier. May reject if it is unavailable. */
@@ -49,14 +49,14 @@ export interface PurchaseStore<State extends Presented, Answer> {
 }
 
 /** A purchase whose payment is claimed. */
-export interface ClaimedPurchase<Product, Result extends SettlementResult>
+export interface ClaimedPurchase<Product, Result extends SettlementOutcome>
   extends ClaimedPayment<Product, Result>, Settler<Product, Result>, Seller<Product, Result> {}
 
 /**
  * Port of the store: a payment that is claimed for one request. Once another request has taken the payment over, each
  * step returns false (`recordSettlement` null) and changes nothing. All may reject if the store is unavailable.
  */
-export interface ClaimedPayment<Product, Result extends SettlementResult> {
+export interface ClaimedPayment<Product, Result extends SettlementOutcome> {
   /** How long the claim outlives its process. */
   readonly leaseMs: number;
   /** The result of an earlier settlement, if it is known. */
@@ -74,7 +74,7 @@ export interface ClaimedPayment<Product, Result extends SettlementResult> {
 }
 
 /** Port of the settlement. */
-export interface Settler<Product, Result extends SettlementResult> {
+export interface Settler<Product, Result extends SettlementOutcome> {
   /** `before`: settles before the product exists. `after`: only for a product that is charged. */
   readonly settles: 'before' | 'after';
   /** The price; for a metered payment the charge. `product` is null if it is settled first. May throw. */
@@ -83,7 +83,7 @@ export interface Settler<Product, Result extends SettlementResult> {
 }
 
 /** Port of the seller. */
-export interface Seller<Product, Result extends SettlementResult> {
+export interface Seller<Product, Result extends SettlementOutcome> {
   /** @param signal aborted when another request takes the payment over */
   produce(settled: Settled<Result> | null, signal: AbortSignal): Promise<Product>;
   isCharged(product: Product): boolean;
@@ -92,7 +92,7 @@ export interface Seller<Product, Result extends SettlementResult> {
 }
 
 /** What is known of a settlement. */
-export type SettlementResult =
+export type SettlementOutcome =
   | { readonly outcome: 'settled' }
   /** Nothing was moved, and nothing in flight still can. With a transaction, the failure cost gas. */
   | { readonly outcome: 'failed'; readonly txHash: string | null }
@@ -102,7 +102,7 @@ export type SettlementResult =
   | { readonly outcome: 'unavailable' };
 
 export type Settled<Result> = In<Result, 'settled'>;
-export type Unsettled<Result extends SettlementResult> = Exclude<Result, { readonly outcome: 'settled' }>;
+export type Unsettled<Result extends SettlementOutcome> = Exclude<Result, { readonly outcome: 'settled' }>;
 
 /**
  * Why a claimed payment got no product. `unreached`: no work was done for it. `failed`: there was, without a usable
@@ -120,7 +120,7 @@ export interface ReleaseTerms {
 }
 
 /** How a claimed purchase ended. */
-export type Fulfilment<Product, Result extends SettlementResult> =
+export type Fulfilment<Product, Result extends SettlementOutcome> =
   /** The payment is spent: the product may be sent. */
   | { readonly outcome: 'committed'; readonly product: Product; readonly settled: Settled<Result> }
   /** The product is not charged: it may be sent, and the payment used again. */

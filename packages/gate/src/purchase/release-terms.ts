@@ -1,9 +1,9 @@
-import type { ReleaseTerms, SettlementResult } from './purchase.js';
+import type { ReleaseTerms, SettlementOutcome } from './purchase.js';
 
 /** A claimed payment that was not spent. */
 export type Unspent =
   | { readonly cause: 'not_charged' | 'unreached' | 'failed' }
-  | { readonly cause: 'not_settled'; readonly result: SettlementResult; readonly afterWork: boolean };
+  | { readonly cause: 'not_settled'; readonly result: SettlementOutcome; readonly afterWork: boolean };
 
 /**
  * The rules of release.
@@ -22,7 +22,7 @@ export function releaseTermsFor(unspent: Unspent, mayBeSettled: boolean): Releas
   }
 }
 
-function termsOfUnsettled(result: SettlementResult, afterWork: boolean, mayBeSettled: boolean): ReleaseTerms {
+function termsOfUnsettled(result: SettlementOutcome, afterWork: boolean, mayBeSettled: boolean): ReleaseTerms {
   switch (result.outcome) {
     case 'failed':
       // Counts failures that cost work or gas: otherwise a payer that empties its account in the meantime could cause

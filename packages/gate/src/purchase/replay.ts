@@ -1,7 +1,7 @@
-import type { Presented, PresentedPurchase, Replay, SettlementResult, SpentState } from './purchase.js';
+import type { Presented, PresentedPurchase, Replay, SettlementOutcome, SpentState } from './purchase.js';
 
 /** The answer of a spent payment: the stored one, or one that is produced again where that is safe. Never rejects. */
-export async function replay<State extends Presented, Product, Result extends SettlementResult, Answer>(
+export async function replay<State extends Presented, Product, Result extends SettlementOutcome, Answer>(
   purchase: PresentedPurchase<State, Product, Result, Answer>,
   spent: SpentState<State>,
 ): Promise<Replay<Answer>> {

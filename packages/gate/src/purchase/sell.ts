@@ -4,14 +4,14 @@ import type {
   Presented,
   PresentedPurchase,
   PurchaseEnd,
-  SettlementResult,
+  SettlementOutcome,
   SpentState,
   TurnedAway,
 } from './purchase.js';
 import { replay } from './replay.js';
 
 /** Takes a presented payment to its end: verify, claim, fulfil; a spent one gets its answer again. Never rejects. */
-export async function sell<State extends Presented, Product, Result extends SettlementResult, Answer>(
+export async function sell<State extends Presented, Product, Result extends SettlementOutcome, Answer>(
   purchase: PresentedPurchase<State, Product, Result, Answer>,
 ): Promise<PurchaseEnd<State, Product, Result, Answer>> {
   let state: State;

@@ -9,7 +9,7 @@ import {
   GasMemory,
   InFlightExposure,
   JobWatch,
-  readBalance,
+  readPayerBalance,
   Relayers,
   type SettlementParts,
   SettlementRecords,
@@ -38,7 +38,7 @@ const ANSWERING_SHARE = 0.3;
 
 /** Everything that settles payments with this process's relayers. Nothing is connected or taken before `open`. */
 @Injectable()
-export class Settlement {
+export class SettlementService {
   readonly parts: SettlementParts;
   readonly relayers: Relayers;
   readonly queue: SettleQueue;
@@ -73,7 +73,7 @@ export class Settlement {
       chainId: payment.chainId,
       flights: new Map(),
       exposure: new InFlightExposure({
-        readBalance: (asset, payer) => readBalance(batcher, asset, payer, nowMs() + RPC_TIMEOUT_MS),
+        readBalance: (asset, payer) => readPayerBalance(batcher, asset, payer, nowMs() + RPC_TIMEOUT_MS),
         nowMs,
         mostHeld: Math.ceil(server.maxInFlight * HELD_SHARE),
       }),
