@@ -1,3 +1,4 @@
+import { failWhenStalled } from './fail-when-stalled.js';
 import type { LaneRow } from './lane.js';
 
 /** The result of one subject in one round. */
@@ -32,7 +33,7 @@ export async function runRounds(cases: Case[], rounds: number, progress: (text: 
       for (const subject of turned) {
         progress(`round ${round + 1} of ${rounds}, ${name}: ${subject.name}`);
         const taken = samples.get(subject) ?? [];
-        taken.push(await subject.measure());
+        taken.push(await failWhenStalled(`${subject.name} (${name})`, subject.measure));
         samples.set(subject, taken);
       }
     }

@@ -5,12 +5,16 @@ import { createKeySigner, type LaneSigner } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
+import { noteProgress } from '../fail-when-stalled.js';
 import { summarize } from '../load/time-each.js';
 import type { Sample } from '../run-rounds.js';
 import { createTransfer, type BenchWallet } from './bench-wallet.js';
 
 const BATCH = 64;
 const BATCHES_AT_ONCE = 4;
+/** A node that has nothing new is asked less and less often. */
+const PAUSE_GROWTH = 1.5;
+const LONGEST_PAUSE_MS = 50;
 const LIMITS = { timeoutMs: 60_000, maxBytes: 1 << 25 };
 
 export interface DirectOptions {
@@ -28,7 +32,11 @@ export function sendNaively(options: DirectOptions): Promise<Sample> {
       const startedMs = performance.now();
       const nonce = Number(await ask(rpc, 'eth_getTransactionCount', [signer.address, 'latest']));
       const hash = await ask(rpc, 'eth_sendRawTransaction', [await sign(signer, options, nonce)]);
-      while ((await ask(rpc, 'eth_getTransactionReceipt', [hash])) === null) await sleep(1);
+      const isMined = async () => (await ask(rpc, 'eth_getTransactionReceipt', [hash])) !== null;
+      for (let pauseMs = 1; !(await isMined()); pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS)) {
+        await sleep(pauseMs);
+      }
+      noteProgress();
       timesMs.push(performance.now() - startedMs);
     }
     return timesMs;
@@ -104,12 +112,14 @@ export async function ask(rpc: RpcEndpoint, method: string, params: unknown[]): 
 /** Until the chain has mined them all. */
 async function waitUntilMined({ rpcUrl, wallet, count }: Omit<DirectOptions, 'chainId'>): Promise<void> {
   let before = -1;
-  for (;;) {
+  for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS)) {
     const mined = Number(await callRpc(rpcUrl, 'eth_getTransactionCount', [wallet.address, 'latest']));
     if (mined >= count) return;
-    // With automine, anvil leaves some of many that arrive together in the pool until something else is mined.
-    if (mined === before && (await callRpc(rpcUrl, 'anvil_getAutomine')) === true) await callRpc(rpcUrl, 'evm_mine');
+    if (mined > before) {
+      noteProgress();
+      pauseMs = 20;
+    }
     before = mined;
-    await sleep(20);
+    await sleep(pauseMs);
   }
 }

@@ -1,6 +1,7 @@
 import { eventsKey, type LaneId } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
+import { noteProgress } from '../fail-when-stalled.js';
 import { summarize } from '../load/time-each.js';
 import type { Sample } from '../run-rounds.js';
 
@@ -52,6 +53,7 @@ export async function timeToSubmitted(options: {
       const early = told.get(jobId);
       const atMs = early ?? (await new Promise<number>((resolve) => waiting.set(jobId, resolve)));
       timesMs.push(atMs - startedMs);
+      noteProgress();
     }
   };
   const startedMs = performance.now();

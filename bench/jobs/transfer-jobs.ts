@@ -14,6 +14,7 @@ import {
   type SubmitRequest,
 } from '@tollgate/journal';
 
+import { noteProgress } from '../fail-when-stalled.js';
 import { RECEIVER, TRANSFER_GAS, type BenchWallet } from './bench-wallet.js';
 
 /** A real chain is looked at less often, and its nodes keep fewer transactions of one account. */
@@ -91,5 +92,14 @@ export function startRunner(
 
 /** Until no job of these lanes is open. */
 export async function waitUntilEnded(journal: Journal, lanes: readonly LaneId[]): Promise<void> {
-  for (const lane of lanes) while ((await journal.readLane(lane)).openJobs > 0) await sleep(20);
+  for (const lane of lanes) {
+    let before = Infinity;
+    for (;;) {
+      const { openJobs } = await journal.readLane(lane);
+      if (openJobs < before) noteProgress();
+      if (openJobs === 0) break;
+      before = openJobs;
+      await sleep(20);
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import { startChain } from '../../tools/devnet/chain/chain.js';
+import { startBenchChain } from '../bench-chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';
 import { startDelayProxy, startReplayNode } from '../replay-node.js';
@@ -19,7 +19,7 @@ const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 500, pe
 /** Paid answers with 50 ms of latency to the chain's RPC server. */
 export function runDistantLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
-    const chain = keep(await startChain());
+    const chain = keep(await startBenchChain());
     const node = keep(await startReplayNode(chain));
     const proxy = keep(await startDelayProxy(node.url, DELAY_MS));
     const chainProxy = keep(await startDelayProxy(chain.rpcUrl, DELAY_MS));

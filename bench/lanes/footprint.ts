@@ -1,5 +1,5 @@
-import { startChain } from '../../tools/devnet/chain/chain.js';
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
+import { startBenchChain } from '../bench-chain.js';
 import { startFloor } from '../floor.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';
@@ -59,7 +59,7 @@ async function weighAll(
   keep: KeepUntilEnd,
 ): Promise<Map<string, Record<string, number>>> {
   const share = quick ? 0.1 : 1;
-  const chain = keep(await startChain());
+  const chain = keep(await startBenchChain());
   const node = keep(await startReplayNode(chain));
   const tollgate = keep(await startTollgate({ chain, rpcUrl: node.url }));
   const floor = keep(await startFloor({ chain, rpcUrl: node.url }));

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 
-import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
+import type { Devnet } from '../../tools/devnet/chain/chain.js';
+import { startBenchChain } from '../bench-chain.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { sendPayments } from '../load/send-payments.js';
 import { makePayments } from '../payments.js';
@@ -24,8 +25,8 @@ const IN_FLIGHT = 128;
 
 /** The rate with more processes on this machine, and with a fuller ledger. */
 export async function runGrowthLane(options: LaneOptions): Promise<LaneResult> {
-  const processes = await withCleanup(async (keep) => measureProcesses(keep(await startChain()), options));
-  const ledger = await withCleanup(async (keep) => measureEntries(keep(await startChain()), options));
+  const processes = await withCleanup(async (keep) => measureProcesses(keep(await startBenchChain()), options));
+  const ledger = await withCleanup(async (keep) => measureEntries(keep(await startBenchChain()), options));
   return {
     lane: 'growth',
     title: `paid answers, ${IN_FLIGHT} in flight, with more processes and with a fuller ledger`,

@@ -4,7 +4,7 @@ import { createLaneId, type Journal, type LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
-import { startChain } from '../../tools/devnet/chain/chain.js';
+import { startBenchChain } from '../bench-chain.js';
 import { createBenchWallet } from '../jobs/bench-wallet.js';
 import { openJournal } from '../jobs/open-journal.js';
 import { adoptLane, startRunner, submitJobs, transferPlanner, waitUntilEnded } from '../jobs/transfer-jobs.js';
@@ -34,7 +34,7 @@ export async function runJobCostLane({ quick, full, progress }: LaneOptions): Pr
 
 function measureCost(jobs: number): Promise<LaneRow> {
   return withCleanup(async (keep) => {
-    const { rpcUrl, chainId } = keep(await startChain());
+    const { rpcUrl, chainId } = keep(await startBenchChain());
     const { journal, redis } = keep(await openJournal());
     const wallet = await createBenchWallet(rpcUrl);
     const lane = await adoptLane(journal, chainId, wallet);

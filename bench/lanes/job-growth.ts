@@ -1,4 +1,5 @@
-import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
+import type { Devnet } from '../../tools/devnet/chain/chain.js';
+import { startBenchChain } from '../bench-chain.js';
 import { createBenchWallet } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
 import { adoptLane, submitJobs, waitUntilEnded } from '../jobs/transfer-jobs.js';
@@ -15,7 +16,7 @@ const LEASE_MS = 1000;
 /** The same jobs with more worker processes and more wallets, on one Redis and one chain. */
 export function runJobGrowthLane({ rounds, quick, progress }: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
-    const chain = keep(await startChain());
+    const chain = keep(await startBenchChain());
     const store = keep(await openJournal());
     const jobs = quick ? 1600 : 8000;
     const cases = [1, 8].map((wallets): Case => {

@@ -1,6 +1,7 @@
 import { acceptJob, createKeySigner } from '@tollgate/journal';
 
-import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
+import type { Devnet } from '../../tools/devnet/chain/chain.js';
+import { startBenchChain } from '../bench-chain.js';
 import { createBenchWallet, createTransfer } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
 import { ask, connectEndpoint } from '../jobs/send-directly.js';
@@ -16,7 +17,7 @@ const DIRECT = 'direct send';
 /** The time from a job's acceptance until a node has its transaction and the lane has reported it. */
 export function runJobLatencyLane({ rounds, quick, progress }: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
-    const chain = keep(await startChain());
+    const chain = keep(await startBenchChain());
     const store = keep(await openJournal());
     const count = quick ? 100 : 400;
     const cases = [1, 16].map((atOnce) => ({

@@ -1,4 +1,5 @@
-import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
+import type { Devnet } from '../../tools/devnet/chain/chain.js';
+import { startBenchChain } from '../bench-chain.js';
 import { createBenchWallet } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
 import { sendNaively, sendPipelined, sendPresigned, type DirectOptions } from '../jobs/send-directly.js';
@@ -29,7 +30,7 @@ export function runJobsLane(options: LaneOptions): Promise<LaneResult> {
       ['1 s blocks', 1, quick ? { naive: 2, others: 2000 } : { naive: 4, others: 6000 }],
     ] as const) {
       progress(`starting a chain with ${name}`);
-      const chain = keep(await startChain(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }));
+      const chain = keep(await startBenchChain(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }));
       cases.push(createCase(name, chain, keep(await openJournal()), counts));
     }
     const rows = await runRounds(cases, rounds, progress);

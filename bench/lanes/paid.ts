@@ -1,4 +1,4 @@
-import { startChain } from '../../tools/devnet/chain/chain.js';
+import { startBenchChain } from '../bench-chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { startReplayNode } from '../replay-node.js';
 import { withCleanup } from '../with-cleanup.js';
@@ -16,7 +16,7 @@ const QUICK_CASES: PaidCase[] = [{ inFlight: 64, kind: 'bare', requests: 1_000, 
 /** Paid answers with a local RPC server. */
 export function runPaidLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
-    const chain = keep(await startChain());
+    const chain = keep(await startBenchChain());
     const node = keep(await startReplayNode(chain));
     const cases = options.quick ? QUICK_CASES : CASES;
     const rows = await measurePaidCases(

@@ -1,3 +1,4 @@
+import { takeNudges } from '../bench-chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 
 const LANE_MODULES = {
@@ -20,5 +21,10 @@ export const LANES = Object.keys(LANE_MODULES) as LaneName[];
 /** Loads and runs one lane. */
 export async function runLane(name: LaneName, options: LaneOptions): Promise<LaneResult> {
   const run = await LANE_MODULES[name]();
-  return run(options);
+  takeNudges();
+  const result = await run(options);
+  const nudges = takeNudges();
+  if (nudges === 0) return result;
+  const note = `Anvil's automine left transactions in its pool, so it was asked for a block: ${nudges} times.`;
+  return { ...result, notes: [...(result.notes ?? []), note] };
 }

@@ -1,5 +1,6 @@
-import { startChain, type Devnet } from '../../tools/devnet/chain/chain.js';
+import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { callRpc, callRpcBatch } from '../../tools/devnet/processes/json-rpc.js';
+import { startBenchChain } from '../bench-chain.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { sendPayments, type PaidTarget } from '../load/send-payments.js';
 import { signPayments, startPeers } from '../peers.js';
@@ -41,7 +42,7 @@ interface Target extends PaidTarget {
  */
 export function runSignedLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
-    const chain = keep(await startChain());
+    const chain = keep(await startBenchChain());
     const proxy = keep(await startDelayProxy(chain.rpcUrl, DELAY_MS));
     const rows: LaneRow[] = [];
     for (const [rpcUrl, place] of [

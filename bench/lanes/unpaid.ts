@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
 
-import { startChain } from '../../tools/devnet/chain/chain.js';
+import { startBenchChain } from '../bench-chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { startPeers, startRawFastify } from '../peers.js';
 import { watchProcessors, type Roles } from '../process-usage.js';
@@ -20,7 +20,7 @@ interface Target {
 export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     progress('starting the servers');
-    const chain = keep(await startChain());
+    const chain = keep(await startBenchChain());
     const tollgate = keep(await startTollgate({ chain }));
     const body = await (await fetch(tollgate.url)).text();
     const raw = keep(await startRawFastify(body));

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
+import { noteProgress } from '../fail-when-stalled.js';
 import type { Sample } from '../run-rounds.js';
 
 export interface LoadOptions {
@@ -54,6 +55,7 @@ export async function sendEach({ urls, requests, inFlight, expectedStatus }: Loa
         const answer = readAnswer(received);
         if (!answer) return;
         latencies[index] = performance.now() - sentMs;
+        noteProgress();
         if (answer.status !== expectedStatus) note(received.toString('latin1').slice(0, 1000));
         received = Buffer.alloc(0);
         send();

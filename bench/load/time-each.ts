@@ -1,3 +1,4 @@
+import { noteProgress } from '../fail-when-stalled.js';
 import type { Sample } from '../run-rounds.js';
 
 /** Begins work as long as `next` gives some, so much at a time, and takes the time of each. */
@@ -9,6 +10,7 @@ export async function timeEach(atOnce: number, next: () => Promise<unknown> | un
       const work = next();
       if (work === undefined) return;
       await work;
+      noteProgress();
       timesMs.push(performance.now() - begunMs);
     }
   };

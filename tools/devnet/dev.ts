@@ -122,9 +122,13 @@ function claimPort(port: number): number {
 
 /** Another program may take the usual port between the search and the start. */
 async function startDevChain(chainId: number | undefined) {
-  const options = chainId === undefined ? {} : { chainId };
+  const options = { ...(chainId === undefined ? {} : { chainId }), protocols: true, onNudge: showNudge } as const;
   const port = await findFreePort(claimPort(CHAIN_PORT));
-  return startChain({ ...options, port, protocols: true }).catch(() => startChain({ ...options, protocols: true }));
+  return startChain({ ...options, port }).catch(() => startChain(options));
+}
+
+function showNudge(nudges: number): void {
+  console.log(`chain: automine left transactions in the pool, so a block was asked for (${nudges} so far)`);
 }
 
 function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder): void {

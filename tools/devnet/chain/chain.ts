@@ -11,6 +11,7 @@ import { deployProtocols } from '../protocols/deploy-protocols.js';
 import { placeContracts, USDC_ADDRESS } from '../protocols/place-contracts.js';
 import { startAnvil } from './anvil.js';
 import { loadChainState } from './chain-state.js';
+import { watchPool } from './watch-pool.js';
 
 const MNEMONIC = 'test test test test test test test test test test test junk';
 /** Each account's USDC at the start, in base units: a million. */
@@ -27,6 +28,8 @@ export interface ChainOptions {
   port?: number;
   /** The address to listen on; 127.0.0.1 unless given. */
   host?: string;
+  /** Asks for a block when automine stops (see `watchPool`), and is called with the number of times so far. */
+  onNudge?: (nudges: number) => void;
   /** Swaps, lending, staking and perps too, seeded, and tokens to try them with. Without it (false), USDC alone. */
   protocols?: boolean;
 }
@@ -72,7 +75,7 @@ export type DevnetWithProtocols = Devnet & { contracts: DevnetContracts };
 export async function startChain(options: ChainOptions & { protocols: true }): Promise<DevnetWithProtocols>;
 export async function startChain(options?: ChainOptions): Promise<Devnet>;
 export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
-  const { chainId = 1328, blockTimeSeconds, port, host, protocols = false } = options;
+  const { chainId = 1328, blockTimeSeconds, port, host, onNudge, protocols = false } = options;
   const { child, rpcUrl } = await startAnvil({
     chainId,
     accounts: ACCOUNTS,
@@ -92,6 +95,10 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   } catch (error) {
     await child.end('SIGKILL');
     throw error;
+  }
+  if (onNudge && blockTimeSeconds === undefined) {
+    const watch = watchPool(rpcUrl, onNudge);
+    void child.exited.then(() => watch.stop());
   }
   return {
     rpcUrl,

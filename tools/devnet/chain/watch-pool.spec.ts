@@ -1,0 +1,100 @@
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { waitFor } from '../../../test/harness/retry.js';
+import { callRpc, callRpcBatch } from '../processes/json-rpc.js';
+import { listenLocally } from '../processes/listen-locally.js';
+import { startChain, type Devnet } from './chain.js';
+import { watchPool } from './watch-pool.js';
+
+describe('the watch of the pool', () => {
+  let chain: Devnet;
+
+  beforeAll(async () => {
+    chain = await startChain();
+    await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
+  });
+  afterAll(() => chain.stop());
+
+  const countMined = async () =>
+    Number(await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [chain.accounts[0]?.address, 'latest']));
+
+  const leaveInPool = async (transactions: number) => {
+    const [from, to] = chain.accounts.map(({ address }) => address);
+    for (let sent = 0; sent < transactions; sent++) {
+      await callRpc(chain.rpcUrl, 'eth_sendTransaction', [{ from, to, value: '0x1' }]);
+    }
+  };
+
+  // Prevents: a devnet whose automine has stopped stands still until somebody sends `evm_mine`.
+  it('has a chain mine what its automine left in the pool, and counts that', async () => {
+    const before = await countMined();
+    await leaveInPool(50);
+    const { url, stop } = await standInFor(chain, { anvil_getAutomine: true });
+    const nudges: number[] = [];
+    const watch = watchPool(url, (count) => nudges.push(count));
+    await waitFor('the nudge to be counted', () => nudges.length > 0);
+    expect(await countMined()).toBe(before + 50);
+    await leaveInPool(1);
+    await waitFor('the next nudge to be counted', () => nudges.length > 1);
+    expect(await countMined()).toBe(before + 51);
+    expect(nudges).toEqual([1, 2]);
+    watch.stop();
+    await stop();
+  });
+
+  it('leaves a chain alone that mines on demand', async () => {
+    const before = await countMined();
+    await leaveInPool(1);
+    const nudges: number[] = [];
+    const watch = watchPool(chain.rpcUrl, (count) => nudges.push(count));
+    await sleep(2500);
+    watch.stop();
+    expect(await countMined()).toBe(before);
+    expect(nudges).toEqual([]);
+  });
+});
+
+// Prevents: a node that is busy is kept busy by questions whether it is.
+it('asks a slow node one question at a time, and less often than a quick one', async () => {
+  const askedMs: number[] = [];
+  let open = 0;
+  let mostOpen = 0;
+  const { url, stop } = await serveRpc(async (calls) => {
+    askedMs.push(performance.now());
+    mostOpen = Math.max(mostOpen, ++open);
+    await sleep(150);
+    open--;
+    return calls.map(({ method }) => (method === 'txpool_status' ? { pending: '0x0' } : '0x1'));
+  });
+  const watch = watchPool(url, () => undefined);
+  await waitFor('three looks', () => askedMs.length === 3);
+  watch.stop();
+  await stop();
+  const gapsMs = askedMs.slice(1).map((atMs, index) => atMs - (askedMs[index] ?? NaN));
+  expect(Math.min(...gapsMs)).toBeGreaterThan(1500);
+  expect(mostOpen).toBe(1);
+});
+
+interface Call {
+  method: string;
+  params: unknown[];
+}
+
+/** Answers as the chain does, but for these methods. */
+function standInFor({ rpcUrl }: Devnet, results: Record<string, unknown>) {
+  return serveRpc(async (calls) => {
+    const answers = await callRpcBatch(rpcUrl, calls);
+    return calls.map(({ method }, index) => results[method] ?? answers[index]);
+  });
+}
+
+function serveRpc(answer: (calls: Call[]) => Promise<unknown[]>) {
+  const server = createServer((request, response) => {
+    void json(request)
+      .then((calls) => answer(calls as Call[]))
+      .then((results) => response.end(JSON.stringify(results.map((result, id) => ({ id, result })))));
+  });
+  return listenLocally(server);
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { callRpc, callRpcBatch } from '../processes/json-rpc.js';
+
+interface Pool {
+  isAutomine: boolean;
+  block: number;
+  /** Transactions that could be mined. */
+  executable: number;
+}
+
+const PAUSE_MS = 250;
+/** A pause is at least this many times as long as the last answer took. */
+const ANSWERS_PER_PAUSE = 10;
+
+/**
+ * Asks anvil for a block when two looks in a row find executable transactions and no block between them: automine leaves
+ * some of many that arrive together (foundry issue 10122). Leaves a chain alone that mines on demand. `onNudge` receives
+ * the number of blocks asked for so far.
+ */
+export function watchPool(rpcUrl: string, onNudge: (nudges: number) => void): { stop: () => void } {
+  const stopped = new AbortController();
+  let nudges = 0;
+  const watch = async (): Promise<void> => {
+    let before: Pool | null = null;
+    while (!stopped.signal.aborted) {
+      const askedMs = performance.now();
+      const now: Pool | null = await readPool(rpcUrl).catch(() => null);
+      if (now && before && isStuck(before, now) && (await nudge(rpcUrl))) onNudge(++nudges);
+      before = now;
+      // One look at a time, and fewer the slower the answers come: asking often would keep a busy node busy.
+      const tookMs = performance.now() - askedMs;
+      await sleep(Math.max(PAUSE_MS, ANSWERS_PER_PAUSE * tookMs), undefined, { signal: stopped.signal, ref: false });
+    }
+  };
+  // Ends with an error when it is stopped.
+  watch().catch(() => undefined);
+  return { stop: () => stopped.abort() };
+}
+
+function isStuck(before: Pool, now: Pool): boolean {
+  return now.isAutomine && now.executable > 0 && before.executable > 0 && now.block === before.block;
+}
+
+async function nudge(rpcUrl: string): Promise<boolean> {
+  return callRpc(rpcUrl, 'evm_mine').then(
+    () => true,
+    () => false,
+  );
+}
+
+async function readPool(rpcUrl: string): Promise<Pool> {
+  const [isAutomine, block, status] = await callRpcBatch(
+    rpcUrl,
+    ['anvil_getAutomine', 'eth_blockNumber', 'txpool_status'].map((method) => ({ method, params: [] })),
+  );
+  return {
+    isAutomine: isAutomine === true,
+    block: Number(block),
+    executable: Number((status as { pending: string }).pending),
+  };
+}
