@@ -60,6 +60,12 @@ module.exports = {
       to: { path: ['node_modules/viem/.*accounts', 'node_modules/ox/'], dependencyTypesNot: ['type-only'] },
     },
     sourcesOf(
+      'libs/crypto',
+      'crypto-stands-alone',
+      'Keys pass through it, so it knows nothing that could store or log them.',
+      ['^(apps|test|tools|libs/(?!crypto)|packages/(?!protocol))', 'node_modules/@nestjs/'],
+    ),
+    sourcesOf(
       'libs/redis',
       'redis-kit-stands-alone',
       'Ledger, journal and Nest processes use one Redis kit, so it knows none of them.',
@@ -69,7 +75,7 @@ module.exports = {
       'libs/chain',
       'chain-has-no-framework',
       'The chain client is used by any process; it knows no ledger, no job and no framework.',
-      ['^(apps|test|libs/(?!chain)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
+      ['^(apps|test|libs/(?!(chain|crypto)/)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
     ),
     sourcesOf(
       'libs/ledger',

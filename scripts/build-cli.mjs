@@ -41,6 +41,8 @@ const compiler = rspack({
       builtinModules.includes(request.replace(/^node:/, '')) ? done(null, `module ${request}`) : done(),
   ],
   module: {
+    // A URL of the file that runs, not of the source.
+    parser: { javascript: { importMeta: false } },
     rules: [
       { test: /\.lua$/, type: 'asset/source' },
       {

@@ -37,6 +37,10 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
     from: 'apps/agent-worker/src/planning/probe.ts',
     to: ['viem/accounts', 'ox'],
   },
+  'crypto-stands-alone': {
+    from: 'libs/crypto/src/probe.ts',
+    to: ['libs/common/src/probe-target.ts', 'packages/client/src/probe-target.ts', '@nestjs/common'],
+  },
   'redis-kit-stands-alone': {
     from: 'libs/redis/src/probe.ts',
     to: [

@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import { ProblemFilter, readEnvironment, RequestReplyServer, type RunningService } from '@tollgate/common';
+import { checkCrypto } from '@tollgate/crypto';
 import { Journal } from '@tollgate/journal';
 import { Logger } from 'nestjs-pino';
 
@@ -25,6 +26,7 @@ export async function startAgentWorker(
   env: NodeJS.ProcessEnv,
   createPlanning: CreatePlanning,
 ): Promise<RunningService & { app: NestFastifyApplication }> {
+  const secp256k1 = await checkCrypto();
   const environment = readEnvironment(AgentWorkerEnvironment, env);
   const { server, chain, ownWallets: wallets } = environment;
   const app = await NestFactory.create<NestFastifyApplication>(
@@ -40,6 +42,7 @@ export async function startAgentWorker(
     app.get(Plannings).open();
     app.connectMicroservice({ strategy: app.get(RequestReplyServer) });
     await app.listen(server.agentWorkerPort, server.agentWorkerHost);
+    logger.log(`agent worker: secp256k1: ${secp256k1}`);
     logger.log(`agent worker: health and metrics at ${await app.getUrl()}`);
     await assertChain({ rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs, chainId: chain.chainId }, logger);
     await openJournal({ journal, directory: app.get(WalletDirectory), wallets }, logger);

@@ -10,6 +10,7 @@ import {
   RequestReplyServer,
   type RunningService,
 } from '@tollgate/common';
+import { checkCrypto } from '@tollgate/crypto';
 import { StoreError, StoreUnavailableError } from '@tollgate/redis';
 import { AcceptedAssets } from '@tollgate/verification';
 import { Logger } from 'nestjs-pino';
@@ -28,6 +29,7 @@ const FIRST_HEAD_MS = 5000;
  * without the chain if that is down; refuses to start on another chain, or with a Redis that may lose payments.
  */
 export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningService & { app: NestFastifyApplication }> {
+  const secp256k1 = await checkCrypto();
   const environment = readEnvironment(VerifierEnvironment, env);
   const app = await NestFactory.create<NestFastifyApplication>(
     VerifierModule.forRoot(environment),
@@ -41,6 +43,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   const settlement = environment.settlement.signers.length > 0 ? app.get(SettlementService) : null;
   if (settlement) app.connectMicroservice({ strategy: settlement.queue });
   await app.listen(environment.server.verifierPort, environment.server.verifierHost);
+  logger.log(`verifier: secp256k1: ${secp256k1}`);
   for (const warning of environment.payment.warnings) logger.warn(`verifier: ${warning}`);
   logger.log(`verifier: health and metrics at ${await app.getUrl()}`);
   try {

@@ -29,7 +29,6 @@ export { askForSignature } from './contracts/contract-signature.js';
 export type { ContractSignature } from './contracts/contract-signature.js';
 export { factoryOf, readPayerSignature, splitSignature, unwrapSignature } from './contracts/payer-signature.js';
 export type { PayerSignature } from './contracts/payer-signature.js';
-export { recoverAccount } from './contracts/recover-account.js';
 export { askForNativeBalance, canPay, estimateSentCall, trySentCall } from './contracts/sent-call.js';
 export type { SentCall } from './contracts/sent-call.js';
 export { readTransferLog } from './contracts/token-log.js';

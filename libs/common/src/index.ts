@@ -3,6 +3,7 @@ export { ApiKeyStore } from './api-keys/api-key-store.js';
 export { AcceptanceEnvironment } from './config/acceptance.environment.js';
 export { AgentEnvironment } from './config/agent.environment.js';
 export { ConfigurationError } from './config/configuration-error.js';
+export { CryptoEnvironment } from './config/crypto.environment.js';
 export { IsIntIn } from './config/is-int-in.js';
 export { IsRandomText } from './config/is-random-text.js';
 export { listSecrets } from './config/list-secrets.js';

@@ -1,5 +1,6 @@
 import {
   AgentEnvironment,
+  CryptoEnvironment,
   LogEnvironment,
   RedisEnvironment,
   SettingGroup,
@@ -44,6 +45,9 @@ export class AgentWorkerEnvironment {
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;
+
+  @SettingGroup(CryptoEnvironment)
+  readonly crypto!: CryptoEnvironment;
 
   @SettingGroup(LogEnvironment)
   readonly log!: LogEnvironment;

@@ -1,6 +1,7 @@
 import {
   AcceptanceEnvironment,
   type ChecksTogether,
+  CryptoEnvironment,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
@@ -51,6 +52,9 @@ export class GatewayEnvironment implements ChecksTogether {
 
   @SettingGroup(ShutdownEnvironment)
   readonly shutdown!: ShutdownEnvironment;
+
+  @SettingGroup(CryptoEnvironment)
+  readonly crypto!: CryptoEnvironment;
 
   @SettingGroup(LogEnvironment)
   readonly log!: LogEnvironment;

@@ -1,5 +1,6 @@
 import {
   type ChecksTogether,
+  CryptoEnvironment,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
@@ -39,6 +40,9 @@ export class VerifierEnvironment implements ChecksTogether {
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;
+
+  @SettingGroup(CryptoEnvironment)
+  readonly crypto!: CryptoEnvironment;
 
   @SettingGroup(LogEnvironment)
   readonly log!: LogEnvironment;

@@ -1,8 +1,8 @@
+import { recoverAccount } from '@tollgate/crypto';
 import type { Hex } from '@tollgate/protocol';
 import { parseErc6492Signature } from 'viem';
 
 import type { ContractCall } from './contract-question.js';
-import { recoverAccount } from './recover-account.js';
 
 /** The form in which a payer's signature goes to the token, found without asking the chain. */
 export type PayerSignature =
@@ -24,11 +24,11 @@ const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681
  * token before it is sent.
  * @param factories contracts that may be called to deploy a wallet, in lower case
  */
-export async function readPayerSignature(
+export function readPayerSignature(
   signature: Hex,
   { hash, payer, factories }: { hash: Hex; payer: Hex; factories: ReadonlySet<Hex> },
-): Promise<PayerSignature> {
-  if ((await recoverAccount(hash, signature)) === payer) {
+): PayerSignature {
+  if (recoverAccount(hash, signature) === payer) {
     const parts = splitSignature(signature);
     if (parts) return parts;
   }

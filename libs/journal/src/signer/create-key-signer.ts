@@ -1,23 +1,14 @@
+import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
 import type { Hex } from '@tollgate/protocol';
-import { keccak256 } from 'viem';
-import { privateKeyToAccount, sign } from 'viem/accounts';
 
 import type { LaneSigner } from '../jobs/ports.js';
 import { encodeTransaction } from './encode-transaction.js';
 
-/**
- * Signs with a private key of this process. The key stays in the closure, so no object that could be logged holds it.
- */
+/** @throws RangeError for a key that is zero or beyond the order of the curve */
 export function createKeySigner(privateKey: Hex): LaneSigner {
-  const { address } = privateKeyToAccount(privateKey);
-  return {
-    address: address.toLowerCase() as Hex,
-    sign: async (transaction) => {
-      const { r, s, v } = await sign({ privateKey, hash: keccak256(encodeTransaction(transaction)) });
-      const signed = encodeTransaction(transaction, { r, s, yParity: v === 28n ? 1 : 0 });
-      return `0x${Buffer.from(signed).toString('hex')}`;
-    },
-  };
+  const signer = createPreimageSigner(privateKey);
+  if (signer === null) throw new RangeError('The private key is not valid on secp256k1.');
+  return createLaneSigner(signer);
 }
 
 /**
@@ -26,11 +17,17 @@ export function createKeySigner(privateKey: Hex): LaneSigner {
  */
 export function readKeySigner(privateKey: string): LaneSigner | null {
   const digits = /^(?:0x)?([0-9a-f]{64})$/i.exec(privateKey.trim())?.[1];
-  if (digits === undefined) return null;
-  try {
-    return createKeySigner(`0x${digits}`);
-  } catch {
-    // Zero, or beyond the order of the curve.
-    return null;
-  }
+  const signer = digits === undefined ? null : createPreimageSigner(`0x${digits}`);
+  return signer && createLaneSigner(signer);
+}
+
+function createLaneSigner(signer: PreimageSigner): LaneSigner {
+  return {
+    address: signer.address,
+    sign: async (transaction) => {
+      const signature = await signer.sign(encodeTransaction(transaction));
+      const signed = encodeTransaction(transaction, signature);
+      return `0x${Buffer.from(signed).toString('hex')}`;
+    },
+  };
 }

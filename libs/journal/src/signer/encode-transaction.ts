@@ -1,12 +1,7 @@
+import type { Signature } from '@tollgate/crypto';
 import type { Hex } from '@tollgate/protocol';
 
 import type { TransactionToSign } from '../jobs/ports.js';
-
-export interface TransactionSignature {
-  r: Hex;
-  s: Hex;
-  yParity: number;
-}
 
 const EIP_1559 = 0x02;
 
@@ -15,7 +10,7 @@ const EIP_1559 = 0x02;
  * to send. Written by hand, because the calldata of many payments passes through here and a general encoder copies it a
  * dozen times.
  */
-export function encodeTransaction(transaction: TransactionToSign, signature?: TransactionSignature): Uint8Array {
+export function encodeTransaction(transaction: TransactionToSign, signature?: Signature): Uint8Array {
   const { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gas, to, value, data } = transaction;
   const fields = [
     ...[BigInt(chainId), BigInt(nonce), maxPriorityFeePerGas, maxFeePerGas, gas].map(encodeNumber),
@@ -25,8 +20,7 @@ export function encodeTransaction(transaction: TransactionToSign, signature?: Tr
     // The access list.
     encodeHead(0, LIST),
   ];
-  if (signature)
-    fields.push(...[BigInt(signature.yParity), BigInt(signature.r), BigInt(signature.s)].map(encodeNumber));
+  if (signature) fields.push(...[BigInt(signature.yParity), signature.r, signature.s].map(encodeNumber));
   const length = fields.reduce((sum, field) => sum + field.length, 0);
   return Buffer.concat([Buffer.of(EIP_1559), encodeHead(length, LIST), ...fields]);
 }

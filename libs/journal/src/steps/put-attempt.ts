@@ -1,6 +1,6 @@
 import type { Fees } from '@tollgate/chain';
+import { keccak256Hex } from '@tollgate/crypto';
 import type { Hex } from '@tollgate/protocol';
-import { keccak256 } from 'viem';
 
 import { crashPoint } from '../crash-point.js';
 import type { Attempt, JobRecord, PlannedStep } from '../jobs/job.js';
@@ -50,7 +50,7 @@ export async function signAttempt(work: LaneWork, request: BytesRequest): Promis
   const raw = await work.signer.sign(createTransaction(work, request));
   crashPoint('F5');
   crashPoint('F12');
-  return { kind: request.kind, hash: keccak256(raw), raw };
+  return { kind: request.kind, hash: keccak256Hex(raw), raw };
 }
 
 function createTransaction({ chain, signer, settings }: LaneWork, request: BytesRequest): TransactionToSign {

@@ -122,7 +122,7 @@ export async function firstAttempt(
   { name, questionId }: PaymentAsker,
   flight: Flight,
 ): Promise<SettlementAttempt | SettlementResult> {
-  const payment = await readEntry(question, terms, { isAccount: true });
+  const payment = readEntry(question, terms, { isAccount: true });
   if ('outcome' in payment) return payment;
   const isPermit = payment.kind === 'permit2';
   const validUntil = isPermit ? payment.payment.permit2Authorization.deadline : payment.authorization.validBefore;
@@ -149,7 +149,7 @@ export async function nextAttempt(
   end: AttemptEnd,
 ): Promise<SettlementAttempt> {
   if (end.outcome === 'excluded') {
-    const payment = await readEntry(question, terms, { isAccount: !end.hasPayerCode });
+    const payment = readEntry(question, terms, { isAccount: !end.hasPayerCode });
     return { ...attempt, payment: 'outcome' in payment ? attempt.payment : payment, isAlone: true };
   }
   const endedJobId = 'jobId' in end ? end.jobId : attempt.endedJobId;

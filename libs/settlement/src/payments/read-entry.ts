@@ -42,11 +42,11 @@ export function readName(
  * account's form as one without recovering its signer, the most expensive step here. Whether the payer has code, which
  * then decides on the signature, is checked before the payment shares a transaction.
  */
-export async function readEntry(
+export function readEntry(
   question: SettleQuestion,
   { assets, factories }: EntryTerms,
   { isAccount }: { isAccount: boolean },
-): Promise<PaymentEntry | SettlementResult> {
+): PaymentEntry | SettlementResult {
   const { terms, payment, amountBaseUnits } = question;
   const { asset, payTo } = terms;
   if (payment.kind === 'permit2') {
@@ -60,7 +60,7 @@ export async function readEntry(
   let signed: PayerSignature | null = isAccount ? splitSignature(signature) : null;
   if (signed === null) {
     const hash = hashTransferAuthorization(authorization, domainSeparator);
-    signed = await readPayerSignature(signature, { hash, payer, factories });
+    signed = readPayerSignature(signature, { hash, payer, factories });
   }
   return { kind: 'authorization', asset, payTo, payer, amountBaseUnits, authorization, signature: signed };
 }

@@ -19,7 +19,7 @@ const NO_FACTORIES: ReadonlySet<Hex> = new Set();
  */
 export async function askPermit2(judged: Judged<SignedPermit>, rules: SignedPaymentRules, chain: ChainReader) {
   const { payment, deadlineMs, lookUps } = judged;
-  const { signature, hash, question } = await planQuestion(judged, rules);
+  const { signature, hash, question } = planQuestion(judged, rules);
   const tried = { ...question, isTried: true };
   if (signature.kind === 'account') return { signature, question, view: await chain.readPermit(tried, deadlineMs) };
   const signed = { signer: question.owner, hash, signature: payment.signature };
@@ -30,10 +30,10 @@ export async function askPermit2(judged: Judged<SignedPermit>, rules: SignedPaym
   return { signature, question, view: await chain.readPermit(tried, deadlineMs, lookUps) };
 }
 
-async function planQuestion({ terms, payment, domainSeparator }: Judged<SignedPermit>, rules: SignedPaymentRules) {
+function planQuestion({ terms, payment, domainSeparator }: Judged<SignedPermit>, rules: SignedPaymentRules) {
   const { from: owner, nonce } = payment.permit2Authorization;
   const hash = hashPermit2Transfer(payment, domainSeparator);
-  const signature = await readPayerSignature(payment.signature, { hash, payer: owner, factories: NO_FACTORIES });
+  const signature = readPayerSignature(payment.signature, { hash, payer: owner, factories: NO_FACTORIES });
   const { multicall3 } = rules;
   const signatureCheck = planSignatureCheck({ payer: owner, hash, signature }, { multicall3, isDeployed: true });
   const sender = payment.scheme === 'upto' ? { from: payment.permit2Authorization.witness.facilitator } : {};

@@ -36,7 +36,7 @@ export async function askToken(
   const asked = supposed && (await ask(judged, rules, chain, supposed));
   if (asked?.view.wouldSettle && !asked.view.isNonceTaken) return asked;
   const signer = { hash: hashOf(judged), payer: payment.authorization.from, factories: rules.factories };
-  const signature = await readPayerSignature(payment.signature, signer);
+  const signature = readPayerSignature(payment.signature, signer);
   return asked && signature.kind === 'account' ? asked : ask(judged, rules, chain, signature);
 }
 

@@ -81,7 +81,7 @@ describe('verifying a signed payment that is on the chain', () => {
     const calls = await Promise.all(
       payments.map(async ({ authorization, signature }) => {
         const hash = hashTransferAuthorization(authorization, hashTokenDomain({ ...domain(), asset: asset() }));
-        const read = await readPayerSignature(signature, { hash, payer: from(), factories: new Set() });
+        const read = readPayerSignature(signature, { hash, payer: from(), factories: new Set() });
         const call = planTransfer(authorization, read, { asset: asset(), multicall3: MULTICALL3, isDeployed: false });
         return { ...call, mayFail: false };
       }),

@@ -1,6 +1,6 @@
 import { type ChainReader, ChainUnavailableError, type FeeQuotes, type TriedCall } from '@tollgate/chain';
+import { keccak256Hex } from '@tollgate/crypto';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
-import { keccak256 } from 'viem';
 
 import type { LookUps } from '../limits/client-shares.js';
 import { PaymentRefused } from '../refusals/payment-refused.js';
@@ -84,5 +84,5 @@ function unavailable(
  * and of a delegated account (EIP-7702) contains the address of its implementation.
  */
 export function nameCode(code: Hex): Hex {
-  return keccak256(code);
+  return keccak256Hex(code);
 }

@@ -1,4 +1,5 @@
-import { type ChainReader, recoverAccount } from '@tollgate/chain';
+import type { ChainReader } from '@tollgate/chain';
+import { recoverAccount } from '@tollgate/crypto';
 import { proofMessage, type Hex } from '@tollgate/protocol';
 import { hashMessage } from 'viem';
 
@@ -27,7 +28,7 @@ export async function findSigners(
   { chain, lookUps }: AskedContracts,
 ): Promise<ReadonlySet<Hex>> {
   const hash = hashMessage(proofMessage(proof.reference, proof.txHash));
-  const account = await recoverAccount(hash, proof.signature);
+  const account = recoverAccount(hash, proof.signature);
   if (account !== null && payers.has(account)) return new Set([account]);
   const asked = [...payers].slice(0, MAX_CONTRACTS);
   const answers = await Promise.all(

@@ -5,8 +5,9 @@ import {
   type ContractSignatureVerdict,
   type VerifyContractSignatureRequest,
 } from '@tollgate/common';
-import type { Hex, SignIn } from '@tollgate/protocol';
-import { hashMessage, recoverAddress } from 'viem';
+import { recoverAccount } from '@tollgate/crypto';
+import type { SignIn } from '@tollgate/protocol';
+import { hashMessage } from 'viem';
 
 import { clientNetwork } from '../../server/client-network.js';
 import type { Verifiers } from '../../verifiers/agreeing-verifiers.js';
@@ -38,7 +39,7 @@ export class Signers {
   /** @throws SignerUnknownError */
   async hasSigned(message: string, { address, signature }: SignIn, asker: SignerAsker): Promise<boolean> {
     const hash = hashMessage(message);
-    if ((await recoverAccount(hash, signature)) === address.toLowerCase()) return true;
+    if (recoverAccount(hash, signature) === address.toLowerCase()) return true;
     const verdict = await this.#ask({ hash, signature, signer: address, ...asker });
     if (verdict.outcome === 'unavailable') throw new SignerUnknownError(verdict.reason);
     return verdict.outcome === 'signed';
@@ -58,15 +59,5 @@ export class Signers {
       const isAway = error instanceof QueueFullError || error instanceof NoReplyError;
       return { outcome: 'unavailable', reason: isAway ? error.code : String(error) };
     }
-  }
-}
-
-/** The signer's address in lower case; null for a value that is not the signature of an account. */
-async function recoverAccount(hash: Hex, signature: Hex): Promise<string | null> {
-  try {
-    return (await recoverAddress({ hash, signature })).toLowerCase();
-  } catch {
-    // The signature has another length or is not a point of the curve.
-    return null;
   }
 }
