@@ -22,7 +22,7 @@ import { sendChallenge, sendUnpaid } from './offer/send-challenge.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import { factsOf, type PaymentFacts, type PaywallLog, type RequestFacts } from './paywall-log.js';
 import type { Order } from './present/order.js';
-import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './present/payment-header.js';
+import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './present/presented-payment.js';
 import {
   fingerprintOf,
   isPaymentFailure,

@@ -1,14 +1,20 @@
-import { type ChainReader, ReceiptTooLargeError, type Sighting } from '@tollgate/chain';
+import { type ChainReader, ReceiptTooLargeError, ShortMemory, type Sighting } from '@tollgate/chain';
 import type { VerifyPaymentRequest, VerifyPaymentVerdict } from '@tollgate/common';
 import { hashRetryKey, locatePayment, type ClaimResult, type Ledger } from '@tollgate/ledger';
+import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingRoom } from '../limits/waiting-room.js';
 import { describeDoubt, explainRefusal } from '../refusals/explain-refusal.js';
 import type { RefundNotes } from '../refusals/note-for-refund.js';
 import { isNotYet, PaymentRefused } from '../refusals/payment-refused.js';
-import { FinalRefusals } from './final-refusals.js';
-import { judgePayment, type JudgedPayment, type TransactionJudgement, type Rules } from './transaction-rules.js';
+import {
+  isConfirmed,
+  judgePayment,
+  type JudgedPayment,
+  type TransactionJudgement,
+  type Rules,
+} from './transaction-rules.js';
 
 /** The terms this verifier is configured for; a gateway that asks for others has different settings. */
 export interface VerifierTerms {
@@ -34,6 +40,11 @@ interface Judged {
 
 /** How long a payer should wait before it retries, while the chain has not caught up. */
 const RETRY_AFTER_MS = 1000;
+const REMEMBERED_MS = 60_000;
+const MAX_REMEMBERED = 4096;
+
+/** Failures decided by the receipt alone, for every client, resource and price. They are not recorded for refunds. */
+const FINAL: ReadonlySet<PaymentFailure> = new Set(['transaction_failed', 'transfer_missing', 'belongs_to_permit']);
 
 /**
  * Checks the chain, then claims the payment in the ledger. A refusal is a verdict; a failure of chain or ledger never
@@ -149,6 +160,41 @@ export class PaymentVerifier {
     const verdict = await explainRefusal(error, this.options);
     const mayWait = verdict.outcome === 'refused' && isNotYet(verdict.failure);
     return mayWait ? { ...verdict, retryAfterMs: RETRY_AFTER_MS } : verdict;
+  }
+}
+
+/**
+ * Confirmed transactions that can never be a payment: refused without another look at the chain. Kept for a minute,
+ * since even a confirmed block may be replaced.
+ */
+class FinalRefusals {
+  readonly counts = { refused_again: 0 };
+  readonly #known: ShortMemory<PaymentFailure>;
+
+  constructor(private readonly options: { confirmations: number; nowMs: () => number }) {
+    const { nowMs } = options;
+    this.#known = new ShortMemory({ rememberedMs: REMEMBERED_MS, maxRemembered: MAX_REMEMBERED, nowMs });
+  }
+
+  /** Repeats an earlier refusal. */
+  assertNone(txHash: Hex): void {
+    const known = this.#known.find(txHash);
+    if (known === null) return;
+    this.counts.refused_again++;
+    throw new PaymentRefused(known.value);
+  }
+
+  /** Remembers a transaction's failure if it is final. */
+  remember({ mined, headBlockNumber }: Sighting, error: unknown): void {
+    if (!(error instanceof PaymentRefused) || !FINAL.has(error.failure) || mined === null) return;
+    const { txHash, blockNumber } = mined.receipt;
+    if (isConfirmed(blockNumber, headBlockNumber, this.options.confirmations)) this.#known.keep(txHash, error.failure);
+  }
+
+  /** A receipt's length is the same in every block. */
+  rememberTooLarge(txHash: Hex): PaymentRefused {
+    this.#known.keep(txHash, 'receipt_too_large');
+    return new PaymentRefused('receipt_too_large');
   }
 }
 

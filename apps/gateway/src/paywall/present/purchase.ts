@@ -16,12 +16,12 @@ import { isMetered } from '../../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from '../offer/challenges.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
-import type { PaymentHeader } from './payment-header.js';
 import {
   parsePresentedPayment,
   type AcceptedForms,
   type Instrument,
   type PaymentForm,
+  type PaymentHeader,
   type ParsedPayment,
 } from './presented-payment.js';
 import { priceOf } from './price.js';
