@@ -14,6 +14,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const proofs = readdirSync(join(root, 'test', 'proofs'))
   .flatMap((file) => /^(.+)\.proof\.ts$/.exec(file)?.[1] ?? [])
   .sort();
+/** Of tools/devnet/processes/free-port.ts. */
+const FIRST_PORT_SHARE = 5;
 /** It waits for time-outs of a minute and a half, and has no short form. */
 const WITHOUT_SHORT_FORM = ['slow-requests'];
 const HELP = `npm run prove:<name> -- --rounds N: repeats a long proof with new random choices and records each round.
@@ -80,7 +82,7 @@ async function prove(name) {
 async function runRound(name, seed) {
   const config = join('test', 'proofs', 'jest.config.cjs');
   const code = await runJest(['--config', config, '--runInBand', `test/proofs/${name}\\.proof\\.ts$`], {
-    PORT_SHARE: String(proofs.indexOf(name)),
+    PORT_SHARE: String(FIRST_PORT_SHARE + proofs.indexOf(name)),
     PROOF_SEED: String(seed),
     PROOF_SIZE: values.quick ? 'quick' : 'full',
   });
