@@ -30,6 +30,7 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                       jobs        transactions a second from one wallet, beside senders without a journal
                       job-growth  the same with 1, 2, 4 workers and 1, 8 wallets
                       job-latency from a job's acceptance to transactionSubmitted, beside sending directly
+                      swap-jobs   swap jobs a second of one wallet and one token, by an agent worker process
                       job-cost    what the journal of a job costs Redis
   --rounds <n>      rounds to take the median of (default 5)
   --quick           one short round: does it run?

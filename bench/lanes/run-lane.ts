@@ -13,6 +13,7 @@ const LANE_MODULES = {
   jobs: async () => (await import('./jobs.js')).runJobsLane,
   'job-growth': async () => (await import('./job-growth.js')).runJobGrowthLane,
   'job-latency': async () => (await import('./job-latency.js')).runJobLatencyLane,
+  'swap-jobs': async () => (await import('./swap-jobs.js')).runSwapJobsLane,
   'job-cost': async () => (await import('./job-cost.js')).runJobCostLane,
 };
 export type LaneName = keyof typeof LANE_MODULES;
