@@ -1,5 +1,6 @@
 import { FlightWatch } from './flight-watch.js';
 import type { LaneSettings } from './lane-settings.js';
+import { LockedJobs } from './locked-jobs.js';
 import { LookPace } from './look-pace.js';
 
 /** What a process remembers of a lane while it holds the lease. */
@@ -9,6 +10,7 @@ export interface LaneMemory {
   retries: PlanRetries;
   pace: LookPace;
   nextNonce: NextNonce;
+  locked: LockedJobs;
 }
 
 /** Created anew with each lease. */
@@ -19,6 +21,7 @@ export function createLaneMemory({ planRetryMs, longestPlanRetryMs, firstLookMs,
     retries: new PlanRetries({ firstMs: planRetryMs, longestMs: longestPlanRetryMs }),
     pace: new LookPace({ firstMs: firstLookMs, longestMs: pollMs }),
     nextNonce: new NextNonce(),
+    locked: new LockedJobs(),
   };
 }
 

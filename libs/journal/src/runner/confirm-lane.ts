@@ -10,8 +10,8 @@ import { putBackStep, settleStep, type FlyingStep } from '../steps/settle-step.j
 export interface LanePass {
   /** Jobs that can be advanced now. */
   wake: string[];
-  /** A job has ended, so the allowances it held are free. */
-  hasEnded: boolean;
+  /** Jobs that have ended: the allowances they held are free. */
+  ended: string[];
   /** Errors that kept single steps from being checked. Those steps are checked again. */
   troubles: unknown[];
 }
@@ -32,7 +32,7 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
   const due = flights.filter((flight) => isDue(work, flight, head));
   const steps = await readSteps(work, due);
   const found = await readFindings(work, steps, head);
-  const pass: LanePass = { wake: [], hasEnded: false, troubles: [] };
+  const pass: LanePass = { wake: [], ended: [], troubles: [] };
   await Promise.all(
     steps.map(async (step) => {
       const outcome = await confirmStep(work, step, found(step), head, isBusy).catch((error: unknown) => {
@@ -40,7 +40,7 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
         return 'look again' as const;
       });
       if (outcome === 'wake') pass.wake.push(step.job.id);
-      if (outcome === 'ended') pass.hasEnded = true;
+      if (outcome === 'ended') pass.ended.push(step.job.id);
       if (outcome === 'settled') watch.noteSettled(flightName(writeFor(work, step.job)), head.hash);
     }),
   );

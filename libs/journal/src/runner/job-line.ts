@@ -12,7 +12,6 @@ export class JobLine {
   /** True for a new job, which may take a nonce. */
   readonly #active = new Map<string, boolean>();
   readonly #again = new Set<string>();
-  readonly #locked = new Set<string>();
 
   /** How many jobs may be taking a nonce right now. */
   get newcomers(): number {
@@ -38,12 +37,6 @@ export class JobLine {
     }
   }
 
-  /** Queues the jobs that waited for another job's allowance; it may be free now. */
-  joinLocked(): void {
-    for (const jobId of this.#locked) this.join(jobId);
-    this.#locked.clear();
-  }
-
   next({ hasRoom }: { hasRoom: boolean }): { jobId: string; isNewcomer: boolean } | null {
     const [first] = this.#first;
     const [turnedAway] = hasRoom ? this.#turnedAway : [];
@@ -67,14 +60,13 @@ export class JobLine {
     const wasNewcomer = this.#active.get(jobId) ?? false;
     this.#active.delete(jobId);
     const isWoken = this.#again.delete(jobId);
-    if (outcome === 'locked') this.#locked.add(jobId);
     if (outcome === 'lane_full') this.#turnedAway.add(jobId);
     else if (isWoken) this.join(jobId);
     return wasNewcomer;
   }
 
   clear(): void {
-    for (const part of [this.#first, this.#turnedAway, this.#newcomers, this.#active, this.#again, this.#locked]) {
+    for (const part of [this.#first, this.#turnedAway, this.#newcomers, this.#active, this.#again]) {
       part.clear();
     }
   }

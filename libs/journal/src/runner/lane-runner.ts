@@ -136,7 +136,7 @@ export class LaneRunner implements JobQueue {
     const attending = this.#attend(held, AbortSignal.any([over, leaving.signal]));
     try {
       while (!over.aborted) {
-        await this.#reconcile();
+        await this.#reconcile(work);
         await this.#look(work);
         await work.pace.rest(over);
       }
@@ -176,10 +176,15 @@ export class LaneRunner implements JobQueue {
     }
   }
 
-  async #reconcile(): Promise<void> {
+  async #reconcile(work: LaneWork): Promise<void> {
     if (performance.now() - this.#reconciledAtMs < this.#settings.reconcileMs) return;
     try {
-      await reconcileLane(this.#options.journal, this, this.lane);
+      const wake = (jobId: string): void => {
+        if (!work.locked.has(jobId)) this.wake(jobId);
+      };
+      await reconcileLane(this.#options.journal, { wake }, this.lane);
+      work.locked.releaseAll();
+      this.#joinUnlocked(work);
       this.#reconciledAtMs = performance.now();
     } catch (error) {
       this.#options.onTrouble(error);
@@ -190,11 +195,12 @@ export class LaneRunner implements JobQueue {
   async #look(work: LaneWork): Promise<void> {
     const { onTrouble } = this.#options;
     try {
-      const { wake, hasEnded, troubles } = await confirmLane(work, (jobId) => this.#line.isActive(jobId));
+      const { wake, ended, troubles } = await confirmLane(work, (jobId) => this.#line.isActive(jobId));
       for (const trouble of troubles) onTrouble(trouble);
       for (const jobId of wake) this.#line.joinFirst(jobId);
       for (const jobId of work.retries.takeDue()) this.#line.join(jobId);
-      if (hasEnded) this.#line.joinLocked();
+      for (const jobId of ended) work.locked.release(jobId);
+      this.#joinUnlocked(work);
       const { unminedSteps, paused, frozen, nextNonce } = await tendLane(work);
       if (nextNonce !== null) work.nextNonce.see(nextNonce);
       this.#noteStanding(paused !== null || frozen !== null);
@@ -210,6 +216,11 @@ export class LaneRunner implements JobQueue {
   #noteStanding(stands: boolean): void {
     if (this.#stands && !stands) this.#reconciledAtMs = -Infinity;
     this.#stands = stands;
+  }
+
+  /** Queues jobs that waited for another job's allowance, and may have it now. */
+  #joinUnlocked(work: LaneWork): void {
+    for (const jobId of work.locked.takeFree()) this.#line.join(jobId);
   }
 
   #pump(): void {
@@ -237,7 +248,9 @@ export class LaneRunner implements JobQueue {
     }
     if (work !== this.#work) return;
     const wasNewcomer = this.#line.leave(jobId, outcome);
-    if (outcome === 'ended') this.#line.joinLocked();
+    work.locked.leave(jobId, outcome);
+    if (outcome === 'ended') work.locked.release(jobId);
+    this.#joinUnlocked(work);
     if (outcome === 'lane_full') this.#room = 0;
     else if (wasNewcomer && outcome !== 'in_flight') this.#room++;
   }

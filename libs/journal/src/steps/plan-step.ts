@@ -117,7 +117,9 @@ async function judgeApprovals(
   if (lock.outcome !== 'refused') return null;
   if (lock.reason !== 'locked') return { outcome: 'again' };
   // With a nonce taken the job must not wait, because every later transaction of the wallet would wait for it.
-  return job.state === 'RESERVED' ? giveUpPlan(work, job, APPROVAL_HELD) : { outcome: 'locked' };
+  if (job.state === 'RESERVED') return giveUpPlan(work, job, APPROVAL_HELD);
+  if ('holder' in lock) work.locked.note(job.id, plan.approvals ?? [], lock.holder);
+  return { outcome: 'locked' };
 }
 
 async function judgeSpending(
