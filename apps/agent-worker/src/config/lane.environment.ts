@@ -3,6 +3,8 @@ import type { LaneSettings } from '@tollgate/journal';
 import { parseTokenAmount } from '@tollgate/protocol';
 import { Matches } from 'class-validator';
 
+/** The least time between two reads of the chain after a transaction is sent. */
+const FIRST_LOOK_MS = 20;
 const GWEI_DECIMALS = 9;
 const GWEI = /^\d{1,9}(\.\d{1,9})?$/;
 const gweiMessage = '$property must be a decimal number of gwei with at most 9 decimal places';
@@ -19,7 +21,9 @@ export class LaneEnvironment implements ChecksTogether {
   @IsIntIn(1, 1_000)
   readonly confirmations: number = 1;
 
-  @Setting({ help: "Milliseconds between two reads of the chain's newest block, for each wallet." })
+  @Setting({
+    help: "Milliseconds between two reads of the chain's newest block, for each wallet; fewer while a transaction waits for its block.",
+  })
   @IsIntIn(20, 60_000)
   readonly lanePollMs: number = 500;
 
@@ -76,6 +80,7 @@ export class LaneEnvironment implements ChecksTogether {
       maxInFlight: this.laneMaxInFlight,
       confirmations: this.confirmations,
       pollMs: this.lanePollMs,
+      firstLookMs: FIRST_LOOK_MS,
       leaseMs: this.laneLeaseMs,
       resendAfterMs: this.resendAfterMs,
       replaceAfterMs: this.replaceAfterMs,
