@@ -165,7 +165,11 @@ module.exports = {
         ],
       },
       to: {
-        path: ['^libs/', '^packages/(?!(client|agent-kit)/src/cli/)', 'node_modules/(?!commander/)'],
+        path: [
+          '^libs/',
+          '^packages/(?!(client|agent-kit)/src/cli/|agent-kit/src/chat/chat-command\\.ts)',
+          'node_modules/(?!commander/)',
+        ],
         dependencyTypesNot: ['type-only'],
       },
     },
