@@ -4,10 +4,9 @@ import type { Cluster, Redis } from 'ioredis';
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
 import { restoreContinuity, type LedgerRunner } from './continuity.js';
 import { findPayment, isLeased, isSpent } from './find-payment.js';
-import { answerKey, answersKey, birthKey, BUCKETS, bucketOf, entryKey } from './keys.js';
+import { answerKey, answersKey, birthKey, bucketOf, BUCKETS, entryKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
 import { locateEntry, locatePayment, type EntryId, type PaymentId } from './payment-id.js';
-import { recordRefusal } from './record-refusal.js';
 import { decodeAnswer, encodeAnswer } from './stored-answer.js';
 import type { ClaimRequest, ClaimResult, FindRequest, FindResult, Lease, Refusal, StoredAnswer } from './types.js';
 
@@ -171,11 +170,18 @@ export class Ledger {
   }
 
   /**
-   * Records a payment that was made and refused, for a refund, once per payment and failure; false when it is already
-   * recorded.
+   * Records a payment that was made and refused, for a refund, once per payment and failure, and drops the oldest beyond
+   * the number that is kept; false when it is already recorded.
    */
-  recordRefusal(refusal: Refusal): Promise<boolean> {
-    return recordRefusal(this.#runner, refusal, this.#refusalsKept);
+  async recordRefusal({ id, failure, payer, amountBaseUnits, minedAtMs, detail }: Refusal): Promise<boolean> {
+    const { entry, slot } = locatePayment(id);
+    const payment = `${entry}:${slot}`;
+    const fields = Object.entries({ payment, failure, payer, amountBaseUnits, minedAtMs, detail }).flatMap(
+      ([name, value]) => (value === undefined ? [] : [name, value.toString()]),
+    );
+    const args = [`${payment}|${failure}`, this.#refusalsKept, ...fields];
+    const keys = [REFUSED_SEEN, REFUSED_STREAM];
+    return (await this.#runner.run(LEDGER_SCRIPTS.recordRefusal, keys, args))[0] === 'recorded';
   }
 
   /** The time of Redis's clock in milliseconds, from the last sample. */

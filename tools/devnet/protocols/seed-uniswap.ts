@@ -1,5 +1,6 @@
 import { encodeFunctionData, parseUnits, type Abi, type Address } from 'viem';
 
+import { squareRoot } from '../../../packages/agent-kit/src/protocols/liquidity/full-range.js';
 import type { Contracts, PlannedAddresses } from './create-contracts.js';
 import { DEPLOYER, type DeployerCall } from './deployer.js';
 import { approveAll } from './seed-tokens.js';
@@ -67,14 +68,4 @@ function addToV3(abi: Abi, positionManager: Address, pair: [Reserve, Reserve]): 
 function addToV2(abi: Abi, router: Address, [first, second]: [Reserve, Reserve]): DeployerCall {
   const args = [first.token, second.token, first.amount, second.amount, 0n, 0n, DEPLOYER, FAR_DEADLINE];
   return { to: router, data: encodeFunctionData({ abi, functionName: 'addLiquidity', args }) };
-}
-
-/** Newton's method, rounded down. */
-function squareRoot(value: bigint): bigint {
-  let root = 1n << BigInt(Math.ceil(value.toString(2).length / 2));
-  for (;;) {
-    const next = (root + value / root) / 2n;
-    if (next >= root) return root;
-    root = next;
-  }
 }

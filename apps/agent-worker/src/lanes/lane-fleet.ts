@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { WalletDirectory } from '@tollgate/agent-jobs';
+import { WalletDirectory, type KnownToken } from '@tollgate/agent-jobs';
 import { Journal, LaneRunner, LaneShare } from '@tollgate/journal';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
@@ -13,8 +14,7 @@ import { JobMetrics } from '../metrics/job-metrics.js';
 import type { JobPlanning } from '../planning/job-planning.js';
 import { Plannings } from '../planning/plannings.js';
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
-import { attendLane } from './attend-lane.js';
-import { publishTokens } from './publish-tokens.js';
+import { attendLane, type Attendant } from './attend-lane.js';
 import { takeWakeUps } from './take-wake-ups.js';
 
 /** The lanes of this process's wallets. Each runs here whenever no other process holds it. */
@@ -75,4 +75,24 @@ export class LaneFleet implements OnModuleDestroy {
     });
     return runner;
   }
+}
+
+const RETRY_MS = 2000;
+
+/** Publishes, for gateways, which tokens a wallet's jobs may refer to: those known to the worker that runs its lane. */
+function publishTokens(
+  directory: WalletDirectory,
+  walletName: string,
+  readTokens: () => Promise<readonly KnownToken[]>,
+): Attendant {
+  return async ({ signal }) => {
+    while (!signal.aborted) {
+      try {
+        return await directory.publishTokens(walletName, await readTokens());
+      } catch {
+        // Chain or Redis is down, which planning reports; until then only the worker finds unknown tokens.
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  };
 }

@@ -23,7 +23,6 @@ import type { Redis } from 'ioredis';
 
 import type { WebhookEnvironment } from '../config/webhook.environment.js';
 import { postEvent } from './post-event.js';
-import { retryDelay } from './retry-delay.js';
 import { TargetTurns } from './target-turns.js';
 
 export interface WebhookDelivererOptions {
@@ -87,7 +86,6 @@ export class WebhookDeliverer {
     this.#connection = connection.duplicate({ socketTimeout: SILENCE_MS, maxRetriesPerRequest: null });
     // The queues' connections report the state of their Redis.
     this.#connection.on('error', () => undefined);
-    const delays = { firstRetryMs: settings.webhookFirstRetryMs, longestRetryMs: settings.webhookLongestRetryMs };
     this.#worker = serveQueue(WEBHOOKS_QUEUE, (job, token) => this.#take(job, token), {
       connection: this.#connection,
       concurrency: settings.webhookConcurrency,
@@ -97,7 +95,7 @@ export class WebhookDeliverer {
       maxStalledCount: 1_000_000,
       settings: {
         backoffStrategy: (attemptsMade, _type, error) =>
-          retryDelay(attemptsMade, error instanceof DeliveryFailedError ? error.retryAfterMs : null, delays),
+          retryDelay(attemptsMade, error instanceof DeliveryFailedError ? error.retryAfterMs : null, settings),
       },
     });
     this.#worker.on('completed', (job) => this.#note(job));
@@ -187,4 +185,16 @@ export class WebhookDeliverer {
 async function postpone(job: Job, token: string | undefined, delayMs: number): Promise<never> {
   await job.moveToDelayed(Date.now() + delayMs, token);
   throw new DelayedError();
+}
+
+/**
+ * The delay after a failed attempt, with a quarter of jitter either way, so that deliveries that failed together are
+ * not repeated together. A target may ask for a longer delay, up to the longest, but not for a shorter one.
+ * @param attemptsMade 1 after the first
+ */
+function retryDelay(attemptsMade: number, retryAfterMs: number | null, settings: WebhookEnvironment): number {
+  const { webhookFirstRetryMs, webhookLongestRetryMs: longestRetryMs } = settings;
+  const backOffMs = Math.min(webhookFirstRetryMs * 2 ** (attemptsMade - 1), longestRetryMs);
+  const jitteredMs = Math.round(backOffMs * (0.75 + Math.random() / 2));
+  return Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, longestRetryMs));
 }

@@ -1,17 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 
-import { ConfigurationError, handleError, isStopping } from '@tollgate/common';
+import { ConfigurationError, handleError, isStopping, PROBLEM_JSON, problemOf, renderProblem } from '@tollgate/common';
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 
 import type { ServerEnvironment } from '../config/server.environment.js';
 import { Cors } from './cors.js';
 import { closeWhenIdle, endConnectionsWhenStopping } from './drain.js';
 import { addGate } from './gate.js';
-import { handleClientError } from './handle-client-error.js';
 import { openRoutes, type OpenPaths } from './open-routes.js';
 import { watchMethods } from './other-methods.js';
 import { RateLimit } from './rate-limit.js';
-import { createRequestIds } from './request-id.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_PARAMETER_LENGTH = 1024;
@@ -76,4 +77,40 @@ function readPem(setting: string, path: string): Buffer {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     throw new ConfigurationError([`${setting}: the file ${path} cannot be read (${code}).`]);
   }
+}
+
+const SANE = /^[A-Za-z0-9._:@+/=-]{1,128}$/;
+
+/** The client's `X-Request-Id` if it is harmless in a log and a header, otherwise a new id. */
+function createRequestIds(): (request: Pick<IncomingMessage, 'headers'>) => string {
+  // A random prefix per process and a counter: unique across replicas without a system call for each request.
+  const prefix = `${randomBytes(6).toString('hex')}-`;
+  let count = 0;
+  return ({ headers }) => {
+    const presented = headers['x-request-id'];
+    if (presented !== undefined && SANE.test(presented as string)) return presented as string;
+    count += 1;
+    return prefix + count.toString(36);
+  };
+}
+
+const CLIENT_STATUS: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** Handles input that is not a valid HTTP request: there is no reply object, only the connection. */
+function handleClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return;
+  const problem = problemOf(CLIENT_STATUS[error.code ?? ''] ?? 400);
+  const body = renderProblem(problem, 'none');
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
+    `Content-Type: ${PROBLEM_JSON}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

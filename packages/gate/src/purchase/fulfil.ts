@@ -1,4 +1,3 @@
-import { LeaseKeeper } from './lease-keeper.js';
 import type { ClaimedPurchase, Fulfilment, Settled, SettlementOutcome, Unsettled } from './purchase.js';
 import { releaseTermsFor, type Unspent } from './release-terms.js';
 
@@ -91,4 +90,32 @@ function release<Product, Result extends SettlementOutcome>(
 
 function isSettled<Result extends SettlementOutcome>(result: Result): result is Settled<Result> {
   return result.outcome === 'settled';
+}
+
+/** Renews a claim's lease. `signal` is aborted when another request takes over the payment. */
+class LeaseKeeper {
+  readonly #controller = new AbortController();
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(
+    private readonly claim: { renew(): Promise<boolean> },
+    leaseMs: number,
+  ) {
+    this.#timer = setInterval(() => void this.#renew(), Math.ceil(leaseMs / 3));
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #renew(): Promise<void> {
+    // If the store is unavailable, the lease may outlast the outage; the commit decides.
+    const renewed = await this.claim.renew().catch(() => true);
+    if (!renewed) this.#controller.abort(new Error('The lease was taken over.'));
+  }
 }

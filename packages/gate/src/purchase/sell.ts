@@ -4,11 +4,11 @@ import type {
   Presented,
   PresentedPurchase,
   PurchaseEnd,
+  Replay,
   SettlementOutcome,
   SpentState,
   TurnedAway,
 } from './purchase.js';
-import { replay } from './replay.js';
 
 /** Takes a presented payment to its end: verify, claim, fulfil; a spent one gets its answer again. Never rejects. */
 export async function sell<State extends Presented, Product, Result extends SettlementOutcome, Answer>(
@@ -24,4 +24,19 @@ export async function sell<State extends Presented, Product, Result extends Sett
   if (state.outcome === 'claimed') return fulfil(purchase.fulfilment(state as ClaimedState<State>));
   if (state.outcome === 'answered') return replay(purchase, state as SpentState<State>);
   return state as TurnedAway<State>;
+}
+
+/** The answer of a spent payment: the stored one, or one that is produced again where that is safe. Never rejects. */
+async function replay<State extends Presented, Product, Result extends SettlementOutcome, Answer>(
+  purchase: PresentedPurchase<State, Product, Result, Answer>,
+  spent: SpentState<State>,
+): Promise<Replay<Answer>> {
+  try {
+    const stored = await purchase.readAnswer(spent);
+    if (stored !== null) return { outcome: 'replayed', answer: stored };
+    const answer = (await purchase.reproduce?.(spent)) ?? null;
+    return answer === null ? { outcome: 'gone' } : { outcome: 'reproduced', answer };
+  } catch (error) {
+    return { outcome: 'not_replayed', error };
+  }
 }

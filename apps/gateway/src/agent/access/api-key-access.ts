@@ -8,7 +8,6 @@ import { AgentConnections } from '../shared/agent-connections.js';
 import { JOBS_UNAVAILABLE } from '../shared/jobs-unavailable.js';
 import { setCaller } from './caller.js';
 import { KeyGuesses } from './key-guesses.js';
-import { readBasicToken, readBearerToken } from './read-api-token.js';
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
@@ -124,4 +123,21 @@ function refuseScope(scopes: readonly string[]): Problem {
     detail: `This request needs an API key with the scope ${scopes.join(' or ')}.`,
     headers: { 'WWW-Authenticate': `Bearer realm="tollgate", error="insufficient_scope", scope="${scopes.join(' ')}"` },
   };
+}
+
+const BEARER = /^Bearer +([\w-]{1,128})$/i;
+const BASIC = /^Basic +([A-Za-z0-9+/]{1,1024}={0,2})$/i;
+
+/** The API key of an `Authorization` header with a bearer token; null where there is none. */
+function readBearerToken(header: string | undefined): string | null {
+  return BEARER.exec(header ?? '')?.[1] ?? null;
+}
+
+/** For pages in a browser: the API key is the password; any user name is accepted. */
+function readBasicToken(header: string | undefined): string | null {
+  const encoded = BASIC.exec(header ?? '')?.[1];
+  if (encoded === undefined) return null;
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colonAt = text.indexOf(':');
+  return colonAt === -1 ? null : text.slice(colonAt + 1);
 }

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
+import { ProblemError, READ_MINED_NONCE, type ApiKey, type Problem, type ReadMinedNonceReply } from '@tollgate/common';
 import type { CancelResult, JobRecord, Transition } from '@tollgate/journal';
 import type { AgentJobView, JobFailure } from '@tollgate/protocol';
 
 import { AgentConnections } from '../shared/agent-connections.js';
+import { askWorker, PLANNING_UNAVAILABLE } from '../shared/ask-worker.js';
 import { JOB_NOT_FOUND, Jobs } from './jobs.js';
-import { readMinedNonce } from './read-mined-nonce.js';
 
 type Refused = Extract<Transition, { outcome: 'refused' }>;
 
@@ -113,4 +113,21 @@ function problemOfRefusal({ reason }: Refused, job: JobRecord): Problem {
 
 function refuseState(state: string, detail: string): Problem {
   return { status: 409, code: 'job_state', detail, members: { state } };
+}
+
+const TIMEOUT_MS = 5_000;
+
+type MinedNonce = Omit<Extract<ReadMinedNonceReply, { outcome: 'read' }>, 'outcome'>;
+
+/**
+ * Reads the number of mined transactions of the job's account: all lower nonces are used. `isAttemptMined`: the job's
+ * own transaction is mined, which the journal has not recorded yet.
+ */
+async function readMinedNonce(connections: AgentConnections, job: JobRecord): Promise<MinedNonce> {
+  const step = job.steps[job.stepIndex];
+  const attempts = step && step.mined === null ? step.attempts.map(({ hash }) => hash) : [];
+  const question = { pattern: READ_MINED_NONCE, data: { ...job.lane, attempts }, timeoutMs: TIMEOUT_MS } as const;
+  const reply = await askWorker(connections, question);
+  if (reply.outcome === 'unavailable') throw new ProblemError(PLANNING_UNAVAILABLE);
+  return reply;
 }

@@ -1,11 +1,23 @@
 import { createBullBoard } from '@bull-board/api';
+import { FastifyAdapter } from '@bull-board/fastify';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiKeyAdmission } from '../access/for-api-keys.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 import { BoardQueues } from './board-queues.js';
-import { ReadOnlyAdapter } from './read-only-adapter.js';
+
+type ApiRoutes = Parameters<FastifyAdapter['setApiRoutes']>[0];
+
+/**
+ * A board without routes that change anything: browsers send the key automatically, even for a request from another
+ * site's page.
+ */
+class ReadOnlyAdapter extends FastifyAdapter {
+  override setApiRoutes(routes: ApiRoutes): FastifyAdapter {
+    return super.setApiRoutes(routes.filter(({ method }) => [method].flat().every((one) => one === 'get')));
+  }
+}
 
 const PATH = '/agent/queues';
 

@@ -15,7 +15,6 @@ import {
 
 import { cutAtMarks, markOf, toAsciiJson } from './ascii-json.js';
 import type { PublicOrigin } from './public-origin.js';
-import { RequiredTemplate } from './required-template.js';
 import type { SignInParts } from './sign-in-nonces.js';
 
 const URL_MARK = markOf('url');
@@ -189,4 +188,26 @@ function createVaryingOffer(facts: OfferFacts, relayer: Hex | null): PaymentRequ
 export function createMeteredOption(exact: RequirementV2, relayer: Hex): RequirementV2 {
   const extra = { ...exact.extra, assetTransferMethod: 'permit2', facilitatorAddress: relayer };
   return { ...exact, scheme: 'upto', extra };
+}
+
+/**
+ * The payment-required header of an offer with several marks: its text is rendered once and assembled for each
+ * challenge.
+ */
+class RequiredTemplate {
+  /** As `cutAtMarks` gives them. */
+  readonly #pieces: readonly string[];
+
+  constructor(offer: PaymentRequiredV2) {
+    this.#pieces = cutAtMarks(offer);
+  }
+
+  /** @param values one for every mark */
+  render(values: Readonly<Record<string, string>>, error: string | undefined): string {
+    let text = '';
+    for (const [at, piece] of this.#pieces.entries()) {
+      text += at % 2 === 0 ? piece : toAsciiJson(values[piece] ?? '');
+    }
+    return btoa(error === undefined ? `${text}}` : `${text},"error":${toAsciiJson(error)}}`);
+  }
 }

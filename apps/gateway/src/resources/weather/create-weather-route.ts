@@ -5,8 +5,7 @@ import type { WeatherEnvironment } from '../../config/weather.environment.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
 import { OpenMeteo } from './open-meteo.js';
 import { SampleWeather } from './sample-weather.js';
-import { WeatherResource } from './weather-resource.js';
-import { WEATHER_SCHEMA } from './weather-schema.js';
+import { WeatherResource, type WeatherData } from './weather-resource.js';
 import type { WeatherSource } from './weather-source.js';
 
 const WEATHER_PATH = '/api/weather';
@@ -47,3 +46,23 @@ function parsePrice(text: string, assetDecimals: number): bigint {
     throw new ConfigurationError([`WEATHER_PRICE: ${error.message} ${error.hint ?? ''}`.trim()]);
   }
 }
+
+const TEXT = { type: 'string' };
+
+const PROPERTIES: Record<keyof WeatherData, object> = {
+  location: TEXT,
+  temperature: { ...TEXT, description: 'including the unit' },
+  conditions: TEXT,
+  humidity: { ...TEXT, description: 'in percent' },
+  windSpeed: { ...TEXT, description: 'including the unit' },
+  timestamp: { ...TEXT, format: 'date-time', description: 'when this response was produced' },
+  payment: {
+    type: 'object',
+    description: 'VerificationResult',
+    properties: { isValid: { type: 'boolean' }, txHash: TEXT },
+    required: ['isValid'],
+  },
+};
+
+/** JSON schema of `WeatherData`. */
+const WEATHER_SCHEMA = { type: 'object', properties: PROPERTIES, required: Object.keys(PROPERTIES) };

@@ -60,7 +60,7 @@ function divideUp(value: bigint, divisor: bigint): bigint {
 }
 
 /** Newton's method, rounded down. */
-function squareRoot(value: bigint): bigint {
+export function squareRoot(value: bigint): bigint {
   let root = 1n << BigInt(Math.ceil(value.toString(2).length / 2));
   for (;;) {
     const next = (root + value / root) / 2n;
