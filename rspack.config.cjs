@@ -1,23 +1,30 @@
-// The Nest CLI's defaults, with three changes: npm packages and the repository's own libraries are bundled into each
+// The Nest CLI's defaults, with four changes: npm packages and the repository's own libraries are bundled into each
 // service, because finding and reading 2,000 files took more than half of its start (docs/decisions/bundled-services.md);
+// the packages are one script, so that their compiled code can be kept (scripts/cache-packages.mjs);
 // `.lua` files are imported as text; and a built service has no crash points, whatever else its process has loaded. With
 // TOLLGATE_CRASH_POINTS it has them, and stands in dist/crash: tests kill such a service at a certain line.
+const { createHash } = require('node:crypto');
+const { readFileSync } = require('node:fs');
 const { isBuiltin } = require('node:module');
 const { dirname, join, sep } = require('node:path');
 
 /** Modules that find files by their own place: a native addon, and the pages of /docs. */
 const UNBUNDLED = ['msgpackr-extract', 'swagger-ui-dist/absolute-path.js'];
-const REQUIRE = `import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);`;
 const MAP = { namespace: 'tollgate', noSources: true, columns: false };
 /** Removes what no service uses of the packages, a quarter of the time that a start takes, and keeps names and lines. */
 const WITHOUT_UNUSED_CODE = {
   minify: false,
   mangle: false,
   compress: { defaults: false, dead_code: true, unused: true },
+  // Then a string of the source takes one byte a character.
+  format: { ascii_only: true },
 };
 const DEPENDENCIES = `${sep}node_modules${sep}`;
 
-module.exports = (options, { BannerPlugin, DefinePlugin, SourceMapDevToolPlugin, SwcJsMinimizerRspackPlugin }) => {
+module.exports = (
+  options,
+  { Compilation, DefinePlugin, SourceMapDevToolPlugin, SwcJsMinimizerRspackPlugin, sources },
+) => {
   const withCrashPoints = process.env.TOLLGATE_CRASH_POINTS === 'true';
   const main = join(withCrashPoints ? 'crash' : '', options.output.filename);
   const chunkFilename = ({ chunk }) => join(dirname(main), `${chunk.name ?? chunk.id}.js`);
@@ -31,8 +38,7 @@ module.exports = (options, { BannerPlugin, DefinePlugin, SourceMapDevToolPlugin,
       ...options.plugins,
       ...(withCrashPoints ? [] : [new DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' })]),
       new SourceMapDevToolPlugin({ ...MAP, filename: '[file].map', test: /main\.js$/ }),
-      // @bull-board/api looks for its pages by `eval("require.resolve(…)")`.
-      new BannerPlugin({ banner: REQUIRE, raw: true, test: /packages\.js$/ }),
+      { apply: (compiler) => makePackagesAScript(compiler, Compilation, sources) },
     ],
     externals: [findExternal],
     // As Node resolves them: one copy of a package that has an ES and a CommonJS build.
@@ -67,4 +73,27 @@ function findExternal({ request, dependencyType, context, getResolve }, done) {
   const isOptional = context.includes(DEPENDENCIES) && !request.startsWith('.');
   if (!isOptional) return done();
   getResolve()(context, request, (error) => (error ? done(null, external) : done()));
+}
+
+/** The packages as a script, packages.cjs, and packages.js, which loads it in their place. */
+function makePackagesAScript(compiler, { PROCESS_ASSETS_STAGE_REPORT: stage }, { RawSource }) {
+  compiler.hooks.thisCompilation.tap('packages', (compilation) => {
+    compilation.hooks.processAssets.tap({ name: 'packages', stage }, (assets) => {
+      const name = Object.keys(assets).find((file) => file.endsWith('packages.js'));
+      const script = createScript(assets[name].source().toString());
+      const hash = createHash('sha256').update(script).digest('hex').slice(0, 16);
+      const loader = readFileSync(join(__dirname, 'scripts', 'load-packages.mjs'), 'utf8');
+      compilation.emitAsset(name.replace(/js$/, 'cjs'), new RawSource(script));
+      compilation.updateAsset(name, new RawSource(loader.replace('_HASH_', hash)));
+    });
+  });
+}
+
+/** A function of what a module has and a script has not; @bull-board/api finds its pages by `eval("require.resolve(…)")`. */
+function createScript(module) {
+  const [, modules] = /\nexport const __webpack_modules__ = (\{.*\});\s*$/s.exec(module) ?? [];
+  if (modules === undefined)
+    throw new Error('rspack writes its chunks in another form: see createScript in rspack.config.cjs');
+  const names = ['require', 'importMeta', '__rspack_import_meta_dirname__', '__rspack_import_meta_filename__'];
+  return `(function (${names.join(', ')}) { return ${modules.replace(/\bimport\.meta\b/g, 'importMeta')}; })\n`;
 }

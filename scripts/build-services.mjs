@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { cachePackages } from './cache-packages.mjs';
 import { runProgram } from './run-step.mjs';
 
 /** Folders among them that hold no sources; `npm pack` makes a dist in each package. */
 const MADE = ['node_modules', 'dist'];
 const SOURCES = [
   ...['apps', 'libs', 'packages', 'tools', 'scripts/build-cli.mjs', 'scripts/swc-options.json'],
+  ...['scripts/cache-packages.mjs', 'scripts/load-packages.mjs'],
   ...['nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'package-lock.json'],
 ];
 
@@ -33,6 +35,7 @@ export async function buildServices(root, { withCrashPoints = false } = {}) {
   const results = await Promise.allSettled(services(root, withCrashPoints).map(build));
   const failed = results.find(({ status }) => status === 'rejected');
   if (failed) throw failed.reason;
+  await cachePackages(services(root, withCrashPoints).flatMap(({ main, hasPackages }) => (hasPackages ? [main] : [])));
   writeFileSync(stamp, hash);
 }
 
@@ -45,6 +48,7 @@ function services(root, withCrashPoints) {
     shownAs: `nest build ${name}`,
     args: [nest, 'build', name],
     main: join(dist, project.root, `${project.entryFile}.js`),
+    hasPackages: true,
   }));
   if (withCrashPoints) return built;
   return [
