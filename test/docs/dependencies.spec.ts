@@ -15,7 +15,7 @@ describe('package.json', () => {
     const specifiers = files
       .filter((file) => file !== '' && existsSync(file))
       .flatMap((file) => [
-        ...readFileSync(file, 'utf8').matchAll(/(?:from |import |import\(|resolve\()'([^'.][^']*)'/g),
+        ...readFileSync(file, 'utf8').matchAll(/(?:from |import |import\(|resolve\(|load\()'([^'.][^']*)'/g),
       ])
       .map(([, specifier = '']) => specifier);
     const imported = names.filter((name) => specifiers.some((each) => each === name || each.startsWith(`${name}/`)));
