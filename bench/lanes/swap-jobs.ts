@@ -8,9 +8,8 @@ import { Redis } from 'ioredis';
 import { startRedis } from '../../tools/devnet/processes/redis.js';
 import { startStack } from '../../tools/devnet/stack/stack.js';
 import { startBenchChain } from '../bench-chain.js';
-import { noteProgress } from '../fail-when-stalled.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
-import { summarize } from '../load/time-each.js';
+import { timeEach } from '../load/time-each.js';
 import { watchProcessors } from '../process-usage.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';
 import { readRedisPid } from '../tollgate.js';
@@ -81,24 +80,18 @@ async function startWorker(keep: KeepUntilEnd, blockTimeSeconds: number | undefi
   return { journal: new Journal({ redis: connection }), queue, lane, readCores: () => watchProcessors(roles) };
 }
 
-async function carryOut({ journal, queue, lane, readCores }: Worker, { count, atOnce }: Load): Promise<Sample> {
-  const timesMs: number[] = [];
+async function carryOut(worker: Worker, { count, atOnce }: Load): Promise<Sample> {
   let begun = 0;
-  const repeat = async (): Promise<void> => {
-    while (begun++ < count) {
-      const startedMs = performance.now();
-      const result = await acceptJob({ journal, queue }, createRequest(lane));
-      if (result.outcome !== 'accepted') throw new Error(`a job was not accepted: ${JSON.stringify(result)}`);
-      const { state, failure } = await waitForEnd(journal, result.jobId);
-      if (state !== 'FINAL') throw new Error(`a job ended as ${state}: ${JSON.stringify(failure)}`);
-      timesMs.push(performance.now() - startedMs);
-      noteProgress();
-    }
-  };
-  const stop = readCores();
-  const startedMs = performance.now();
-  await Promise.all(Array.from({ length: atOnce }, repeat));
-  return { ...summarize(count, performance.now() - startedMs, timesMs), detail: stop() };
+  const stop = worker.readCores();
+  const sample = await timeEach(atOnce, () => (begun++ < count ? swap(worker) : undefined));
+  return { ...sample, detail: stop() };
+}
+
+async function swap({ journal, queue, lane }: Worker): Promise<void> {
+  const result = await acceptJob({ journal, queue }, createRequest(lane));
+  if (result.outcome !== 'accepted') throw new Error(`a job was not accepted: ${JSON.stringify(result)}`);
+  const { state, failure } = await waitForEnd(journal, result.jobId);
+  if (state !== 'FINAL') throw new Error(`a job ended as ${state}: ${JSON.stringify(failure)}`);
 }
 
 function createRequest(lane: LaneId) {
