@@ -1,5 +1,5 @@
 /** `npx tsx bench/programs/crypto-costs.ts`: microseconds of CPU time for what the services sign, recover and hash. */
-import { hashTokenDomain, hashTransferAuthorization, type Hex } from '@tollgate/protocol';
+import { createAuthorizationTypedData, hashTokenDomain, hashTransferAuthorization, type Hex } from '@tollgate/protocol';
 import { hashTypedData, keccak256 as hashInJavaScript, recoverAddress } from 'viem';
 import { privateKeyToAccount, sign } from 'viem/accounts';
 
@@ -7,6 +7,7 @@ import { keccak256, loadKeccak } from '../../libs/crypto/src/keccak.js';
 import { loadNative, loadWasm } from '../../libs/crypto/src/load-curve.js';
 import { createPreimageSigner } from '../../libs/crypto/src/preimage-signer.js';
 import { recoverAccount } from '../../libs/crypto/src/recover-account.js';
+import { median } from '../run-rounds.js';
 
 const ROUNDS = 9;
 const KEY: Hex = `0x${'07'.repeat(32)}`;
@@ -23,21 +24,7 @@ const AUTHORIZATION = {
   validBefore: '1900000000',
   nonce: HASH,
 };
-const TYPED = {
-  domain: { name: 'USDC', version: '2', chainId: 1328, verifyingContract: ADDRESS },
-  types: {
-    TransferWithAuthorization: [
-      { name: 'from', type: 'address' },
-      { name: 'to', type: 'address' },
-      { name: 'value', type: 'uint256' },
-      { name: 'validAfter', type: 'uint256' },
-      { name: 'validBefore', type: 'uint256' },
-      { name: 'nonce', type: 'bytes32' },
-    ],
-  },
-  primaryType: 'TransferWithAuthorization',
-  message: AUTHORIZATION,
-};
+const TYPED = createAuthorizationTypedData(AUTHORIZATION, DOMAIN);
 
 type Call = () => unknown;
 
@@ -70,8 +57,7 @@ async function report(calls: Record<string, Call>): Promise<void> {
     for (const [name, call] of Object.entries(calls)) results.get(name)?.push(await measure(call));
   }
   for (const [name, micros] of results) {
-    const median = micros.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
-    console.log(`${name.padEnd(45)} ${median.toFixed(2).padStart(9)}`);
+    console.log(`${name.padEnd(45)} ${median(micros).toFixed(2).padStart(9)}`);
   }
 }
 
