@@ -27,7 +27,7 @@ describe('the watch of the pool', () => {
     }
   };
 
-  // Prevents: a devnet whose automine has stopped stands still until somebody sends `evm_mine`.
+  // Prevents: automine stops, and no transaction is mined until a client of the devnet calls `evm_mine`.
   it('has a chain mine what its automine left in the pool, and counts that', async () => {
     const before = await countMined();
     await leaveInPool(50);
