@@ -10,7 +10,13 @@ import { repositoryRoot } from '../processes/repository.js';
  * The clients by the names of their programs in test/interop/clients; all but the first two are published by others.
  */
 export type ClientName =
-  'tollgate' | 'tollgate-axios' | 'x402-fetch' | 'x402-axios' | 'x402-fetch-v2' | 'x402-axios-v2' | 'mppx';
+  | 'tollgate'
+  | 'tollgate-axios'
+  | 'x402-fetch'
+  | 'x402-axios'
+  | 'x402-fetch-v2'
+  | 'x402-axios-v2'
+  | 'mppx';
 
 export interface ClientOptions {
   /** The devnet's account that pays. */

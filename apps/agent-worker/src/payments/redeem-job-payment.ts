@@ -18,7 +18,8 @@ export interface RedemptionSettings {
 
 /** The outcome of redeeming. `unanswered`: the payment is made, and nothing was served for it. */
 export type Redemption =
-  { outcome: 'answered'; answer: AgentAnswerView } | { outcome: 'unanswered'; failure: JobFailure };
+  | { outcome: 'answered'; answer: AgentAnswerView }
+  | { outcome: 'unanswered'; failure: JobFailure };
 
 /**
  * Presents a mined payment to the server that requested it, until there is an answer. It may be repeated, by another

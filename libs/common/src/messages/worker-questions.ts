@@ -27,4 +27,5 @@ export interface ReadMinedNonceRequest {
 
 /** The number of the account's transactions up to the chain's latest block, and whether an attempt has a receipt. */
 export type ReadMinedNonceReply =
-  { outcome: 'read'; minedNonce: number; isAttemptMined: boolean } | { outcome: 'unavailable'; reason: string };
+  | { outcome: 'read'; minedNonce: number; isAttemptMined: boolean }
+  | { outcome: 'unavailable'; reason: string };

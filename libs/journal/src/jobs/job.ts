@@ -19,7 +19,12 @@ export { JOB_STATES };
 export type { FinalState, JobFailure, JobState, OpenState };
 
 export type JsonValue =
-  string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue | undefined };
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue | undefined };
 
 /** A condition on chain state, as data. Where it holds, the step has nothing left to do. */
 export interface AllowanceHolds {

@@ -169,7 +169,8 @@ export interface EndRequest extends StepWrite {
 }
 
 export type ReserveResult =
-  { outcome: 'done' | 'unchanged'; nonce: number; state: JobState } | Extract<Transition, { outcome: 'refused' }>;
+  | { outcome: 'done' | 'unchanged'; nonce: number; state: JobState }
+  | Extract<Transition, { outcome: 'refused' }>;
 
 export interface PutAttemptRequest extends StepWrite {
   /** How many attempts the caller believes the step to have. */
@@ -210,7 +211,8 @@ export type FailStepRequest = Omit<FinishStepRequest, 'undo'> & EndRequest;
  * mined decides.
  */
 export type CancelResult =
-  { outcome: 'done' | 'unchanged' | 'cancelling'; state: JobState } | Extract<Transition, { outcome: 'refused' }>;
+  | { outcome: 'done' | 'unchanged' | 'cancelling'; state: JobState }
+  | Extract<Transition, { outcome: 'refused' }>;
 
 /** A share of a daily limit, in base units. `limit` null: only counted. */
 export interface Spending {
@@ -221,7 +223,8 @@ export interface Spending {
 }
 
 export type SpendingResult =
-  Transition | { outcome: 'refused'; reason: 'over_limit'; state: JobState; asset: string; left: bigint };
+  | Transition
+  | { outcome: 'refused'; reason: 'over_limit'; state: JobState; asset: string; left: bigint };
 
 export interface ApprovalScope {
   token: Hex;

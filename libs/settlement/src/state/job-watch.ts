@@ -18,7 +18,9 @@ export interface MinedJob {
  * or the process that meant to submit it died. `unwatched`: the watch is closed, which says nothing about the job.
  */
 export type EndedJob =
-  { outcome: 'over'; txHash: Hex | null; isReverted: boolean } | { outcome: 'unknown' } | { outcome: 'unwatched' };
+  | { outcome: 'over'; txHash: Hex | null; isReverted: boolean }
+  | { outcome: 'unknown' }
+  | { outcome: 'unwatched' };
 
 const FIRST_LOOK_MS = 100;
 const LONGEST_DELAY_MS = 2_000;

@@ -7,7 +7,8 @@ import { PaymentRefused } from '../refusals/payment-refused.js';
 
 /** `busy`: the rest of the budget is held by payments in flight; it is released when they are settled. */
 export type WalletRefusal =
-  Extract<PaymentFailure, 'contract_wallet_refused' | 'contract_wallet_paused'> | 'contract_wallets_busy';
+  | Extract<PaymentFailure, 'contract_wallet_refused' | 'contract_wallet_paused'>
+  | 'contract_wallets_busy';
 
 export interface WalletCheckOptions {
   wallets: {

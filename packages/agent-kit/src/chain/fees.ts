@@ -1,7 +1,8 @@
 import type { PublicClient } from 'viem';
 
 type Fees =
-  { type: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | { type: 'legacy'; gasPrice: bigint };
+  | { type: 'eip1559'; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
+  | { type: 'legacy'; gasPrice: bigint };
 
 /** The most that a unit of gas may cost, in wei. */
 export function readPrice(fees: Fees): bigint {

@@ -31,7 +31,8 @@ interface Sent {
 
 /** The outcome of a payment. `unanswered`: money may have moved; the stored payment can still be redeemed. */
 export type PaymentOutcome =
-  ({ kind: 'answered' } & Sent & PaidAnswer) | ({ kind: 'unanswered'; error: AgentKitError } & Sent);
+  | ({ kind: 'answered' } & Sent & PaidAnswer)
+  | ({ kind: 'unanswered'; error: AgentKitError } & Sent);
 
 /**
  * Pays exactly the amount and recipient of the plan, and fetches the answer. An open payment for the same URL is

@@ -28,7 +28,9 @@ export type TurnedAway<State> = Exclude<State, { readonly outcome: 'valid' | 'cl
 
 /** How a purchase ends. */
 export type PurchaseEnd<State, Product, Result extends SettlementOutcome, Answer> =
-  TurnedAway<State> | Replay<Answer> | Fulfilment<Product, Result>;
+  | TurnedAway<State>
+  | Replay<Answer>
+  | Fulfilment<Product, Result>;
 
 /** Port of the verifier. May reject if it is unavailable. */
 export interface Verifier<State extends Presented> {

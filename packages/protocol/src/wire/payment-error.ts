@@ -92,7 +92,9 @@ export class PaymentError extends Error {
 }
 
 export type ChallengeError =
-  'Invalid payment format or network' | 'Payment already used' | 'Payment verification failed';
+  | 'Invalid payment format or network'
+  | 'Payment already used'
+  | 'Payment verification failed';
 
 /**
  * The text of the challenge's `error` field for a failure. The first and the third text are from the specification
