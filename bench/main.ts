@@ -1,9 +1,10 @@
-import { relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 
 import { compareCheckouts, formatComparison, type ComparedLane } from './compare.js';
 import type { LaneResult } from './lane.js';
 import { runLane } from './lanes/run-lane.js';
 import { HELP, parseOptions } from './options.js';
+import { profileProcesses } from './profile/profile-processes.js';
 import { formatLane, createReport, writeReport } from './report.js';
 
 async function main(): Promise<void> {
@@ -31,7 +32,8 @@ async function main(): Promise<void> {
   }
   const results: LaneResult[] = [];
   for (const lane of options.lanes) {
-    const result = await runLane(lane, { ...options, progress: (text) => progress.show(`${lane}: ${text}`) });
+    const run = () => runLane(lane, { ...options, progress: (text) => progress.show(`${lane}: ${text}`) });
+    const result = options.profile ? await profileProcesses(lane, dirname(options.output), run) : await run();
     progress.clear();
     process.stdout.write(`${formatLane(result)}\n`);
     results.push(result);

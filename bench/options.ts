@@ -8,6 +8,8 @@ export interface BenchOptions {
   quick: boolean;
   full: boolean;
   peers: boolean;
+  /** Writes flame graphs of each lane's processes. */
+  profile: boolean;
   /** The checkout to compare with; null: measure this one alone. */
   against: string | null;
   output: string;
@@ -36,6 +38,8 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
   --quick           one short round: does it run?
   --full            also the cases that take minutes (ten million ledger entries, 100,000 ended jobs)
   --no-peers        without the published servers (nothing is installed)
+  --profile         also writes a flame graph of each lane's gateway, verifier and of the load (jobs: the worker), as
+                    <lane>-<process>.svg beside the JSON; the figures are then too low
   --against <path>  runs each lane in turn in that checkout (old) and in this one (new), old first and last, without the
                     published servers; prints new/old, and between which ratios old differs from old
   --output <file>   where the JSON goes (default bench/results/<time>.json)
@@ -52,6 +56,7 @@ export function parseOptions(args: string[]): BenchOptions | null {
       quick: { type: 'boolean', default: false },
       full: { type: 'boolean', default: false },
       'no-peers': { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
       against: { type: 'string' },
       output: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -66,6 +71,7 @@ export function parseOptions(args: string[]): BenchOptions | null {
     quick: values.quick,
     full: values.full,
     peers: !values['no-peers'],
+    profile: values.profile,
     against: values.against ?? null,
     output: values.output ?? `bench/results/${new Date().toISOString().replaceAll(':', '-').slice(0, 19)}.json`,
   };

@@ -4,6 +4,7 @@ import type { Devnet } from '../tools/devnet/chain/chain.js';
 import type { ServiceProcess } from '../tools/devnet/processes/service-process.js';
 import { startStack } from '../tools/devnet/stack/stack.js';
 import type { Roles } from './process-usage.js';
+import { profileArgs } from './profile/profile-processes.js';
 
 /** The same for every subject that issues or reads references. */
 export const CHALLENGE_SECRET = 'a-secret-that-only-the-benchmark-knows';
@@ -48,7 +49,10 @@ export async function startTollgate({
   verifiers = 1,
   env = {},
 }: TollgateOptions): Promise<Tollgate> {
-  const stack = await startStack({ chain, gateways, verifiers, env: { ...SETTINGS, RPC_URL: rpcUrl, ...env } });
+  const stack = await startStack({
+    ...{ chain, gateways, verifiers, env: { ...SETTINGS, RPC_URL: rpcUrl, ...env } },
+    nodeArgs: { gateway: profileArgs('gateway'), verifier: profileArgs('verifier') },
+  });
   const urls = stack.gateways.map(({ url }) => `${url}/api/weather`);
   return {
     url: urls[0] ?? '',

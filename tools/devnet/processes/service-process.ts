@@ -23,6 +23,8 @@ export interface ServiceOptions {
   fromSources?: boolean | undefined;
   /** Runs the build that has crash points (`npm run setup -- --crash-points`), with this module loaded first. */
   preload?: string | undefined;
+  /** Further options of Node, e.g. `--cpu-prof`. */
+  nodeArgs?: readonly string[] | undefined;
   onLine?: ((line: string) => void) | undefined;
 }
 
@@ -79,7 +81,7 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
 }
 
 async function launch(options: ServiceOptions): Promise<Child> {
-  const { app, name, url, env, preload, fromSources = false, onLine } = options;
+  const { app, name, url, env, preload, nodeArgs = [], fromSources = false, onLine } = options;
   const root = options.checkout ?? repositoryRoot();
   const main = join(
     root,
@@ -92,7 +94,7 @@ async function launch(options: ServiceOptions): Promise<Child> {
     command: process.execPath,
     // As in the Dockerfile; docs/performance.md explains the size of the young generation.
     args: [
-      ...['--enable-source-maps', '--min-semi-space-size=16'],
+      ...['--enable-source-maps', '--min-semi-space-size=16', ...nodeArgs],
       ...(preload === undefined ? [] : ['--require', './scripts/typescript.cjs', '--require', preload]),
       ...(fromSources ? ['scripts/typescript.cjs'] : []),
       main,

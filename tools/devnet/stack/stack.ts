@@ -36,6 +36,8 @@ export interface StackOptions {
   fromSources?: boolean;
   /** Runs these services with crash points, and with this module loaded first: see `startService`. */
   preload?: Partial<Record<ServiceApp, string>>;
+  /** Further options of Node for these services. */
+  nodeArgs?: Partial<Record<ServiceApp, readonly string[]>>;
   /** Ports to take if they are free. Without one a service gets any free port. */
   wantedPorts?: Partial<Record<ServiceApp, number>>;
   /** If false, the services' output goes to stderr, each line with the service's name. */
@@ -110,7 +112,12 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
           keep(
             await startOnFreePort(wantedPort, {
               ...{ app, name, env: { ...own[app], ...settings } },
-              ...{ preload, checkout: options.checkout, fromSources: options.fromSources },
+              ...{
+                preload,
+                nodeArgs: options.nodeArgs?.[app],
+                checkout: options.checkout,
+                fromSources: options.fromSources,
+              },
               onLine: quiet ? undefined : (line) => void process.stderr.write(`${name} | ${line}\n`),
             }),
           ),
