@@ -1,12 +1,15 @@
-// The Nest CLI's defaults, with four changes: npm packages and the repository's own libraries are bundled into each
+// The Nest CLI's defaults, with five changes: npm packages and the repository's own libraries are bundled into each
 // service, because finding and reading 2,000 files took more than half of its start (docs/decisions/bundled-services.md);
 // the packages are one script, so that their compiled code can be kept (scripts/cache-packages.mjs);
+// private members and class fields stay as written, since the CLI would put each private field of an object in a WeakMap;
 // `.lua` files are imported as text; and a built service has no crash points, whatever else its process has loaded. With
 // TOLLGATE_CRASH_POINTS it has them, and stands in dist/crash: tests kill such a service at a certain line.
 const { createHash } = require('node:crypto');
 const { readFileSync } = require('node:fs');
 const { isBuiltin } = require('node:module');
 const { dirname, join, sep } = require('node:path');
+
+const SWC_OPTIONS = require('./scripts/swc-options.json');
 
 /** Modules that find files by their own place: a native addon, and the pages of /docs. */
 const UNBUNDLED = ['msgpackr-extract', 'swagger-ui-dist/absolute-path.js'];
@@ -46,7 +49,7 @@ module.exports = (
     node: { __dirname: 'node-module', __filename: 'node-module' },
     module: {
       ...options.module,
-      rules: [...options.module.rules, { test: /\.lua$/, type: 'asset/source' }],
+      rules: [...options.module.rules.map(withOwnOptions), { test: /\.lua$/, type: 'asset/source' }],
       parser: { javascript: { importMeta: false } },
     },
     optimization: {
@@ -65,6 +68,13 @@ module.exports = (
     },
   };
 };
+
+/** The Nest CLI's rule for TypeScript, with the options by which tests and the command line are compiled. */
+function withOwnOptions(rule) {
+  const isSwc = ({ loader }) => loader === 'builtin:swc-loader';
+  const change = (step) => (isSwc(step) ? { ...step, options: { ...step.options, ...SWC_OPTIONS } } : step);
+  return rule.use ? { ...rule, use: rule.use.map(change) } : change(rule);
+}
 
 /** How a package that stays outside is loaded; an optional one that is not installed stays outside too. */
 function findExternal({ request, dependencyType, context, getResolve }, done) {
