@@ -1,6 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
+import { holdsRelayer } from '../harness/holds-relayer.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { expectPaidOnce, useSignedSales, type Purchase, type SignedSales } from '../harness/use-signed-sales.js';
 
@@ -34,8 +35,7 @@ describe('two verifiers with one relayer', () => {
     let holder: ServiceProcess | undefined;
     await waitFor('a verifier to hold the relayer', async () => {
       for (const verifier of sales().stack.verifiers) {
-        const metrics = await (await fetch(`${verifier.url}/metrics`)).text();
-        if (/tollgate_relayer_held\{[^}]*\} 1/.test(metrics)) holder = verifier;
+        if (await holdsRelayer(verifier)) holder = verifier;
       }
       return holder !== undefined;
     });

@@ -1,5 +1,6 @@
 import type { HttpTap } from '../../../tools/devnet/interop/http-tap.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { holdsRelayer } from '../../harness/holds-relayer.js';
 import { waitFor } from '../../harness/retry.js';
 import type { RpcCall } from '../../harness/rpc-proxy.js';
 import type { Fault } from '../matrix.js';
@@ -55,7 +56,9 @@ export const TROUBLE: Readonly<Record<Fault, Trouble>> = {
         if (!sends(call)) return { body };
         rpc.reset();
         await verifier.kill('SIGKILL');
-        verifier.restart().then(resolve, reject);
+        // A metered route has no offer for the next client between the end of the killed verifier's lease and the next one.
+        const holdAgain = () => waitFor('the verifier to hold its relayer again', () => holdsRelayer(verifier));
+        verifier.restart().then(holdAgain).then(resolve, reject);
         return 'broken';
       });
     });
