@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 /** The start time of a process, which distinguishes it from a later one with the same id; empty without /proc. */
 function readStartTime(pid) {
@@ -24,11 +24,22 @@ export function readRunningPid(pidFile) {
   return isRunning(Number(pid)) && readStartTime(Number(pid)) === startTime ? Number(pid) : undefined;
 }
 
-/** Writes this process into the file, unless a running process stands there: then false. Atomic between processes. */
+/** Writes this process into the file, unless a running process stands there: then false. */
 export function claimPidFile(path) {
+  // Linked under its name only when it is written, so no other process can read it empty and take its writer for dead.
+  const written = `${path}.${process.pid}`;
+  writeFileSync(written, `${process.pid} ${readStartTime(process.pid)}`, { mode: 0o600 });
+  try {
+    return linkUnlessHeld(written, path);
+  } finally {
+    rmSync(written, { force: true });
+  }
+}
+
+function linkUnlessHeld(written, path) {
   for (let tries = 0; tries < 2; tries++) {
     try {
-      writeFileSync(path, `${process.pid} ${readStartTime(process.pid)}`, { flag: 'wx', mode: 0o600 });
+      linkSync(written, path);
       return true;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
