@@ -71,11 +71,11 @@ function mayTryAgain({ payment, retries }: SettlementAttempt, news: EndedJob): b
 /** Asks until the chain answers, even if no asker waits any more: an unused result costs nothing. */
 async function explain(
   { chainId, chain, refunds, windowMs, nowMs, closing, onTrouble }: SettlementParts,
-  { payment }: SettlementAttempt,
+  { payment, flight }: SettlementAttempt,
   txHash: Hex | null,
   failure: PaymentFailure,
 ): Promise<SettlementResult> {
-  const terms = { chainId, txHash, failure, windowMs, nowMs };
+  const terms = { requestId: flight.requestId, chainId, txHash, failure, windowMs, nowMs };
   while (!closing.aborted) {
     try {
       return payment.kind === 'permit2'

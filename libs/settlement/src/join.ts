@@ -16,7 +16,7 @@ export type Joined = {
 /** Each payment is settled once at a time in this process; further askers share the result (single-flight). */
 export function join(
   { flights, waitMs, nowMs }: Pick<SettlementParts, 'flights' | 'waitMs' | 'nowMs'>,
-  { name, questionId, deadlineMs }: PaymentAsker,
+  { name, questionId, requestId, deadlineMs }: PaymentAsker,
 ): Joined {
   const patienceMs = Math.min(deadlineMs - nowMs(), waitMs);
   const wantedUntilMs = nowMs() + patienceMs;
@@ -28,7 +28,7 @@ export function join(
     return { flight: known, isFirst: false, patienceMs };
   }
   const result = new Deferred<SettlementResult>();
-  const flight: Flight = { questionId, jobId: null, isAnswered: false, wantedUntilMs, result };
+  const flight: Flight = { questionId, requestId, jobId: null, isAnswered: false, wantedUntilMs, result };
   flights.set(name, flight);
   return { flight, isFirst: true, patienceMs };
 }

@@ -39,7 +39,8 @@ export async function settle(
 ): Promise<SettlementResult> {
   const name = readName(question, parts.chainId);
   if (typeof name !== 'string') return name;
-  const asker: PaymentAsker = { name, questionId: question.questionId, deadlineMs: question.deadlineMs };
+  const { questionId, requestId, deadlineMs } = question;
+  const asker: PaymentAsker = { name, questionId, requestId, deadlineMs };
   for (;;) {
     const joined = join(parts, asker);
     if (joined.isFirst) {

@@ -40,7 +40,7 @@ export class SettleQueue extends BoundServer implements CustomTransportStrategy,
   async open(relayer: Relayer, signal: AbortSignal): Promise<SettleServer> {
     const handle = this.messageHandlers.get(SETTLE_SIGNED_PAYMENT);
     if (!handle) throw new Error(`No handler for "${SETTLE_SIGNED_PAYMENT}".`);
-    const server = new RequestReplyServer({ ...this.options, queue: SETTLE_QUEUE });
+    const server = new RequestReplyServer({ ...this.options, queue: SETTLE_QUEUE, hasLogContext: false });
     server.addHandler(SETTLE_SIGNED_PAYMENT, (message, context: RequestReplyContext) =>
       handle(message, new SettleContext(context, relayer, signal)),
     );

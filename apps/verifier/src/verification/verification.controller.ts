@@ -46,7 +46,7 @@ export class VerificationController implements OnApplicationShutdown {
     const fault = this.askers.findFault(message);
     const verdict = fault ?? (await this.verifier.verify(request));
     this.metrics.verdictGiven('transaction', verdict, (performance.now() - startedAtMs) / 1000);
-    if (fault === null) this.log({ txHash: request.txHash }, verdict, request.clientAddress);
+    if (fault === null) this.log({ txHash: request.txHash }, verdict, request);
     return verdict;
   }
 
@@ -57,7 +57,7 @@ export class VerificationController implements OnApplicationShutdown {
     const fault = this.askers.findFault(message);
     const verdict = fault ?? (await this.signedVerifier.verify(request));
     this.metrics.verdictGiven(request.payment.kind, verdict, (performance.now() - startedAtMs) / 1000);
-    if (fault === null) this.log(nameSignedPayment(request.payment), verdict, request.clientAddress);
+    if (fault === null) this.log(nameSignedPayment(request.payment), verdict, request);
     return verdict;
   }
 
@@ -79,19 +79,25 @@ export class VerificationController implements OnApplicationShutdown {
   private log(
     payment: Record<string, string>,
     verdict: VerifyPaymentVerdict | SignedPaymentVerdict,
-    client: string,
+    { requestId, clientAddress: client }: { requestId: string; clientAddress: string },
   ): void {
     switch (verdict.outcome) {
       case 'refused': {
         const { failure } = verdict;
-        return this.refusals.log({ client, reason: failure }, { msg: 'payment refused', ...payment, failure });
+        return this.refusals.log(
+          { client, reason: failure },
+          { requestId, msg: 'payment refused', ...payment, failure },
+        );
       }
       case 'unavailable': {
         const { reason } = verdict;
-        return this.refusals.log({ client, reason }, { msg: 'payment not judged', ...payment, failure: reason });
+        return this.refusals.log(
+          { client, reason },
+          { requestId, msg: 'payment not judged', ...payment, failure: reason },
+        );
       }
       default:
-        return this.logger.debug({ msg: `payment ${verdict.outcome}`, ...payment });
+        return this.logger.debug({ requestId, msg: `payment ${verdict.outcome}`, ...payment });
     }
   }
 }

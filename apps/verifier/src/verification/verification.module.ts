@@ -32,6 +32,7 @@ import { VerificationController } from './verification.controller.js';
           redisUrl: redis.queueRedisUrl,
           queue: VERIFY_QUEUE,
           patterns: PATTERNS[VERIFY_QUEUE],
+          hasLogContext: false,
           maxInFlight: server.maxInFlight,
           closeTimeoutMs: Math.ceil(shutdown.shutdownTimeoutMs * 0.8),
         }),

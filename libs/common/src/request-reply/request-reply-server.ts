@@ -38,6 +38,11 @@ export interface RequestReplyServerOptions {
   maxEnvelopeLength?: number;
   /** How long close() waits for running handlers. */
   closeTimeoutMs?: number;
+  /**
+   * Whether handlers run in the log context of their request (the default). Up to Node 22 that hooks every promise of
+   * the process, so busy servers do without: their handlers write the request id into each line.
+   */
+  hasLogContext?: boolean;
 }
 
 const PUSH_REPLIES = new LuaScript(pushReplies);
@@ -67,7 +72,13 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
   constructor(options: RequestReplyServerOptions) {
     super();
     const defaults = { patterns: [], routingKeys: [], maxInFlight: 512, popCount: 64 };
-    this.#options = { ...defaults, maxEnvelopeLength: 262_144, closeTimeoutMs: 20_000, ...options };
+    this.#options = {
+      ...defaults,
+      maxEnvelopeLength: 262_144,
+      closeTimeoutMs: 20_000,
+      hasLogContext: true,
+      ...options,
+    };
     this.#keys = createQueueKeys(options.queue);
   }
 
@@ -152,7 +163,8 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
       return;
     }
     this.#inFlight++;
-    withRequestId(request.requestId, () => void this.#handle(request, handler));
+    if (this.#options.hasLogContext) withRequestId(request.requestId, () => void this.#handle(request, handler));
+    else void this.#handle(request, handler);
   }
 
   async #handle(request: RequestEnvelope, handler: MessageHandler): Promise<void> {
@@ -168,7 +180,7 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
       }
     } catch (thrown) {
       const message = describeFailure(thrown);
-      this.logger.error(`the handler of ${request.pattern} failed: ${message}`);
+      this.logger.error({ msg: `the handler of ${request.pattern} failed: ${message}`, requestId });
       this.#reply(request, { v: 1, id, error: { code: 'handler_failed', message } });
     } finally {
       this.#inFlight--;

@@ -132,6 +132,12 @@ describe('request and reply', () => {
     await expect(client.ask('nothing', 0, soon)).resolves.toBeNull();
   });
 
+  it('has the request id only in the context of a handler that runs without a log context', async () => {
+    await serve(0, { hasLogContext: false });
+    const answer = await createClient().ask('echo', 1, { ...soon, requestId: 'req-8' });
+    expect(answer).toEqual({ data: 1, replica: 0, requestId: 'req-8' });
+  });
+
   it('delivers an event to one handler, and waits for no reply', async () => {
     const server = await serve();
     const client = createClient();

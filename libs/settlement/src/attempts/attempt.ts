@@ -11,8 +11,9 @@ import { LONGEST_VALIDITY_MS, type SettlementRecord, type UnmadeSettlement } fro
 
 /** A payment whose settlement is in progress in this process. */
 export interface Flight {
-  /** The question that began it. */
+  /** The question that began it, and the request that it was asked for. */
   readonly questionId: string;
+  readonly requestId: string;
   /** The job that settles it, as far as known; null before there is one. */
   jobId: string | null;
   /**
@@ -29,6 +30,7 @@ export interface Flight {
 export interface PaymentAsker {
   name: string;
   questionId: string;
+  requestId: string;
   deadlineMs: number;
 }
 

@@ -19,6 +19,8 @@ export interface SettledChain {
 }
 
 export interface UnsettledTerms {
+  /** For the log: the request that began the settlement. */
+  requestId: string;
   chainId: number;
   /** The transaction that did not settle the payment. */
   txHash: Hex | null;

@@ -14,7 +14,7 @@ export async function explainPermit(
   reader: ChainReader,
   notes: RefundNotes,
   entry: PermitEntry,
-  { chainId, txHash, failure, windowMs, nowMs }: UnsettledTerms,
+  { requestId, chainId, txHash, failure, windowMs, nowMs }: UnsettledTerms,
 ): Promise<SettlementResult> {
   const { asset, payer, payment } = entry;
   const { nonce, deadline } = payment.permit2Authorization;
@@ -38,7 +38,7 @@ export async function explainPermit(
   if (use.outcome === 'unclear') {
     const { amountBaseUnits, minedAtMs } = use;
     const record = { id: signedPaymentId({ chainId, asset }, payment), payer, amountBaseUnits, minedAtMs };
-    await noteForRefund(notes, { ...record, failure: 'payment_used', detail: SENT_BY_ANOTHER });
+    await noteForRefund(notes, { ...record, failure: 'payment_used', detail: SENT_BY_ANOTHER }, requestId);
   }
   return { outcome: 'failed', failure: 'payment_used', txHash };
 }

@@ -13,7 +13,11 @@ export type Unavailable = { outcome: 'unavailable'; reason: string; retryAfterMs
  * Turns an error of the rules, the chain or the ledger into a verdict. A refusal of money that arrived is recorded
  * first. Any other error is thrown again.
  */
-export async function explainRefusal(error: unknown, notes: RefundNotes): Promise<Refused | Unavailable> {
+export async function explainRefusal(
+  error: unknown,
+  notes: RefundNotes,
+  requestId: string,
+): Promise<Refused | Unavailable> {
   if (error instanceof ChainUnavailableError) {
     const { reason, retryAfterMs } = error;
     return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
@@ -22,10 +26,10 @@ export async function explainRefusal(error: unknown, notes: RefundNotes): Promis
   if (!(error instanceof PaymentRefused)) throw error;
   const { failure, record } = error;
   try {
-    if (record) await noteForRefund(notes, { ...record, failure });
+    if (record) await noteForRefund(notes, { ...record, failure }, requestId);
   } catch (ledgerError) {
     // Refused money must be on record. If that fails there is no refusal, and the next attempt makes one.
-    return explainRefusal(ledgerError, notes);
+    return explainRefusal(ledgerError, notes, requestId);
   }
   return { outcome: 'refused', failure };
 }

@@ -6,10 +6,14 @@ export interface RefundNotes {
   refundLog: { log(message: object): void };
 }
 
-/** Records the money, and logs it if it is new. @throws StoreError */
-export async function noteForRefund({ ledger, refundLog }: RefundNotes, refusal: Refusal): Promise<void> {
+/** Records the money, and logs it with the request that found it if it is new. @throws StoreError */
+export async function noteForRefund(
+  { ledger, refundLog }: RefundNotes,
+  refusal: Refusal,
+  requestId: string,
+): Promise<void> {
   if (!(await ledger.recordRefusal(refusal))) return;
   const { id, amountBaseUnits, ...facts } = refusal;
   const amount = amountBaseUnits === undefined ? {} : { amountBaseUnits: amountBaseUnits.toString() };
-  refundLog.log({ msg: 'payment recorded for refund', ...id, ...facts, ...amount });
+  refundLog.log({ requestId, msg: 'payment recorded for refund', ...id, ...facts, ...amount });
 }

@@ -168,7 +168,7 @@ export class SignedPaymentVerifier {
   }
 
   private async explain(error: unknown, request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
-    const verdict = await explainRefusal(error, this.options);
+    const verdict = await explainRefusal(error, this.options, request.requestId);
     if (verdict.outcome !== 'refused') return verdict;
     if (isNotYet(verdict.failure)) return unavailable(verdict.failure);
     if (NONCE_IS_GONE.has(verdict.failure)) return { ...verdict, payer: payerOf(request.payment) };

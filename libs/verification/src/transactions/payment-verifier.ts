@@ -68,7 +68,7 @@ export class PaymentVerifier {
     try {
       verdict = await this.claim(request, await this.judge(request, lookUps));
     } catch (error) {
-      verdict = await this.explain(error);
+      verdict = await this.explain(error, request.requestId);
     }
     lookUps.end(verdict);
     return verdict;
@@ -156,8 +156,8 @@ export class PaymentVerifier {
     }
   }
 
-  private async explain(error: unknown): Promise<VerifyPaymentVerdict> {
-    const verdict = await explainRefusal(error, this.options);
+  private async explain(error: unknown, requestId: string): Promise<VerifyPaymentVerdict> {
+    const verdict = await explainRefusal(error, this.options, requestId);
     const mayWait = verdict.outcome === 'refused' && isNotYet(verdict.failure);
     return mayWait ? { ...verdict, retryAfterMs: RETRY_AFTER_MS } : verdict;
   }
