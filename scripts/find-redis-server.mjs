@@ -4,7 +4,9 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** The verify queue uses BLMPOP, which came with Redis 7. */
-const OLDEST_MAJOR = 7;
+const OLDEST = 7;
+/** With WAITAOF. */
+export const OLDEST_FOR_CLUSTERS = 7.2;
 
 /** Written by the setup next to a server that it unpacked: the paths of the server and its libraries. */
 export function unpackedRedisPath(root) {
@@ -15,11 +17,11 @@ export function unpackedRedisPath(root) {
 const found = new Map();
 
 /** `{command, environment}` of the first server that is new enough: on the PATH, else unpacked by the setup. */
-export function findRedisServer(root) {
-  const key = `${root}\n${process.env.PATH}`;
+export function findRedisServer(root, oldest = OLDEST) {
+  const key = `${root}\n${oldest}\n${process.env.PATH}`;
   if (found.has(key)) return found.get(key);
   for (const program of candidates(root)) {
-    if (readMajorVersion(program) < OLDEST_MAJOR) continue;
+    if (readVersion(program) < oldest) continue;
     found.set(key, program);
     return program;
   }
@@ -48,15 +50,15 @@ function isProgram(path) {
   }
 }
 
-/** 0 if the program does not run, for instance because a library is missing. */
-function readMajorVersion({ command, environment }) {
+/** Such as 7.2; 0 if the program does not run, for instance because a library is missing. */
+function readVersion({ command, environment }) {
   try {
     const text = execFileSync(command, ['--version'], {
       encoding: 'utf8',
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    const match = /v=(\d+)\./.exec(text);
+    const match = /v=(\d+\.\d+)/.exec(text);
     return match ? Number(match[1]) : 0;
   } catch {
     return 0;

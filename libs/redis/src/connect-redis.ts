@@ -1,5 +1,7 @@
 import { Redis } from 'ioredis';
 
+import { parseSentinelUrl, type ClientOptions } from './redis-url.js';
+
 export interface RedisLogger {
   log(message: string): void;
   warn(message: string): void;
@@ -26,7 +28,7 @@ const SILENCE_MS = 10_000;
  */
 export function connectRedis({ url, role, use = 'commands', logger }: RedisConnection): Redis {
   const address = describeAddress(url);
-  const redis = new Redis(url, {
+  const redis = createRedis(url, {
     connectionName: `tollgate-${role}`,
     connectTimeout: 5_000,
     // How long closing a connection that is already lost can delay the end of the process.
@@ -39,12 +41,17 @@ export function connectRedis({ url, role, use = 'commands', logger }: RedisConne
   });
   // Logs one line per change of state, so that a long outage does not write thousands of lines.
   let state: 'new' | 'ready' | 'lost' = 'new';
+  // The reason why no Sentinel named a primary; the error that follows does not always contain it.
+  let sentinelTrouble: string | undefined;
+  redis.on('sentinelError', (error: Error) => (sentinelTrouble = error.message));
   redis.on('ready', () => {
+    sentinelTrouble = undefined;
     if (state === 'lost') logger.log(`${role}: connected to ${address} again`);
     state = 'ready';
   });
   redis.on('error', (error: Error) => {
-    if (state !== 'lost') logger.error(`${role}: no connection to ${address}: ${error.message || error.name}`);
+    const reason = sentinelTrouble ?? (error.message || error.name);
+    if (state !== 'lost') logger.error(`${role}: no connection to ${address}: ${reason}`);
     state = 'lost';
   });
   // Not `close`, which is also emitted for connections that we close.
@@ -57,7 +64,20 @@ export function connectRedis({ url, role, use = 'commands', logger }: RedisConne
   return redis;
 }
 
+/**
+ * A client of the server at the URL, or of the primary that its Sentinels name; after a failover, of the next one.
+ * @throws StoreError for a URL of Sentinels that cannot be read
+ */
+export function createRedis(url: string, options: ClientOptions): Redis {
+  const sentinel = parseSentinelUrl(url);
+  if (sentinel === null) return new Redis(url, options);
+  // The detector leaves a primary that hangs as soon as the Sentinels have replaced it.
+  return new Redis({ failoverDetector: true, ...options, ...sentinel.options });
+}
+
 function describeAddress(url: string): string {
+  const sentinel = parseSentinelUrl(url);
+  if (sentinel !== null) return sentinel.address;
   try {
     const { hostname, port, pathname } = new URL(url);
     return `${hostname}:${port === '' ? '6379' : port}${pathname === '/' ? '' : pathname}`;

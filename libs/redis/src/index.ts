@@ -1,7 +1,8 @@
 export { closeWithin } from './close-within.js';
-export { connectRedis } from './connect-redis.js';
+export { connectRedis, createRedis } from './connect-redis.js';
 export { LuaScript } from './lua-script.js';
 export { RedisClock } from './redis-clock.js';
+export { findRedisUrlProblems } from './redis-url.js';
 export { ScriptRunner, type ScriptArgument } from './script-runner.js';
 export { checkServers, loadScripts } from './servers.js';
 export { StoreError, StoreUnavailableError } from './store-error.js';

@@ -1,8 +1,8 @@
 import { Journal, type JobQueue, type JobRecord } from '@tollgate/journal';
 import { AGENT_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
-import { StoreError } from '@tollgate/redis';
+import { createRedis, StoreError } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 
 // The library's index would load Nest, which doubles the start.
 import { WakeQueues } from '../../../libs/agent-jobs/src/queues/wake-queues.js';
@@ -91,7 +91,11 @@ function withParts(
 
 /** Where the queues that wake lanes do not answer, the work is done anyway, and the text reports it. */
 async function withWakeQueues(url: string, work: (queue: JobQueue) => Promise<string>): Promise<string> {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
+  const redis = createRedis(url, {
+    maxRetriesPerRequest: 1,
+    retryStrategy: () => null,
+    sentinelRetryStrategy: () => null,
+  });
   redis.on('error', () => undefined);
   let isAway = false;
   const queue = new WakeQueues({ connection: redis, onTrouble: () => (isAway = true) });

@@ -1,4 +1,5 @@
-import { Redis } from 'ioredis';
+import { createRedis, StoreError } from '@tollgate/redis';
+import type { Redis } from 'ioredis';
 
 import { CommandError } from './cli-command.js';
 
@@ -7,18 +8,29 @@ import { CommandError } from './cli-command.js';
  * @throws CommandError when Redis does not answer; never with its URL, which may hold a password
  */
 export async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
+  const redis = createOnce(url);
   let trouble: NodeJS.ErrnoException | undefined;
   redis.on('error', (error) => (trouble = error));
+  // Says what the error that follows does not: which Sentinel answered what.
+  let sentinelTrouble: Error | undefined;
+  redis.on('sentinelError', (error: Error) => (sentinelTrouble = error));
   try {
     await redis.connect();
     return await work(redis);
   } catch (error) {
     if (redis.status !== 'end') throw error;
     // The error's message is only that the connection is closed; its code has no address in it.
-    const reason = trouble?.code ?? trouble?.message ?? 'the connection was closed';
+    const reason = sentinelTrouble?.message ?? trouble?.code ?? trouble?.message ?? 'the connection was closed';
     throw new CommandError(`Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`);
   } finally {
     redis.disconnect();
+  }
+}
+
+function createOnce(url: string): Redis {
+  try {
+    return createRedis(url, { lazyConnect: true, retryStrategy: () => null, sentinelRetryStrategy: () => null });
+  } catch (error) {
+    throw error instanceof StoreError ? new CommandError(`${error.message} ${error.hint}`) : error;
   }
 }

@@ -14,6 +14,8 @@ export interface RedisOptions {
   appendonly?: boolean;
   appendfsync?: 'always' | 'everysec' | 'no';
   port?: number;
+  /** Of the version of the program, such as 7.2. Default 7. */
+  oldest?: number;
   /** Further arguments, e.g. `['--maxmemory', '4mb']`. */
   args?: string[];
 }
@@ -103,8 +105,9 @@ function createDirectory(): string {
 
 /** With a given port, that port or an error; without one, another port if the first was taken meanwhile. */
 async function launch(options: RedisOptions, dir: string, wanted?: number): Promise<{ child: Child; port: number }> {
-  const program = findRedisServer(repositoryRoot());
-  if (!program) throw new Error('There is no redis-server of version 7 or newer: run `npm run setup`.');
+  const program = findRedisServer(repositoryRoot(), options.oldest);
+  if (!program)
+    throw new Error(`There is no redis-server of version ${options.oldest ?? 7} or newer: run \`npm run setup\`.`);
   for (let attempt = 1; ; attempt++) {
     const port = wanted ?? (await findFreePort());
     const child = await startChild({

@@ -1,8 +1,8 @@
 import { ClientRedis } from '@nestjs/microservices';
 import { toAgentJobEvent } from '@tollgate/agent-jobs';
 import type { JobEvent } from '@tollgate/journal';
-import { closeWithin } from '@tollgate/redis';
-import { Redis } from 'ioredis';
+import { closeWithin, createRedis } from '@tollgate/redis';
+import type { Redis } from 'ioredis';
 import { lastValueFrom } from 'rxjs';
 
 import type { EventConsumer } from './event-consumer.js';
@@ -47,7 +47,7 @@ class NestClient extends ClientRedis {
 
   /** Connects by URL, which Nest's own transport does not support. */
   override createClient(): Promise<Redis> {
-    const redis = new Redis(this.redisUrl, {
+    const redis = createRedis(this.redisUrl, {
       ...this.getClientOptions(),
       connectionName: 'tollgate-nest-events',
       connectTimeout: 5_000,

@@ -84,10 +84,25 @@ describe('readEnvironment', () => {
   it.each(['redis+cluster://a:6379', 'redis-sentinel://a:26379'])(
     'refuses %s: a process connects to one server',
     (url) => {
-      const expected = expect.stringMatching(/^REDIS_URL .* one server; Redis Cluster and Sentinel are not supported/);
+      const expected = expect.stringMatching(/^REDIS_URL must (not be a Redis Cluster|be redis:\/\/host:port, or )/);
       expect(problemsOf({ ...valid, REDIS_URL: url })).toEqual([expected]);
     },
   );
+
+  it('lists every problem of the URL of Sentinels at once, without its password', () => {
+    const problems = problemsOf({
+      ...valid,
+      REDIS_URL: 'redis+sentinel://user:canary%@a:26379,b:70000,?db=x&password=canary',
+      QUEUE_REDIS_URL: 'redis+sentinel://a,b:26380,[::1]/primary?sentinelPassword=x',
+    });
+    expect(problems).toEqual([
+      expect.stringMatching(
+        /^REDIS_URL has no valid port at host 2, and has no valid address at host 3, and does not name/,
+      ),
+    ]);
+    expect(problems[0]).toMatch(/parameter other than db, .*db that is not a number.* % in the password/);
+    expect(problems[0]).not.toContain('canary');
+  });
 
   it('treats an empty variable as unset, because compose files pass it so', () => {
     expect(readEnvironment(ServerEnvironment, { ...valid, PORT: '', TLS_CERT: ' ' }).port).toBe(4020);

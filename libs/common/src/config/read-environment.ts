@@ -155,7 +155,7 @@ function explain(error: ValidationError, setting: SettingDescription, text: stri
   const sentence = messages.length > 0 ? messages.join(', ') : `${setting.name} is not valid`;
   if (!setting.secret) return sentence;
   // A message may quote the value. A secret, or an entry of a secret list, must not reach a log.
-  return [text ?? '', ...(text ?? '').split(',')]
+  return [text ?? '', ...(setting.kind === 'list' ? (text ?? '').split(',') : [])]
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .reduce((safe, part) => safe.replaceAll(part, '(hidden)'), sentence);

@@ -1,18 +1,17 @@
-import { IsOptional, Matches } from 'class-validator';
+import { IsOptional } from 'class-validator';
 
+import { IsRedisUrl } from './is-redis-url.js';
 import { Setting } from './setting.js';
-
-const REDIS_URL = /^rediss?:\/\/\S+$/;
-const message =
-  '$property must be the redis:// or rediss:// URL of one server; Redis Cluster and Sentinel are not supported';
 
 export class RedisEnvironment {
   @Setting({
     // A URL may carry a password.
     secret: true,
-    help: 'Redis of the payments ledger, one server: append-only file with appendfsync always, maxmemory-policy noeviction.',
+    help:
+      'Redis of the payments ledger: append-only file with appendfsync always, maxmemory-policy noeviction. One server, ' +
+      'or the primary that Sentinels name: redis+sentinel://host:port,host:port/name.',
   })
-  @Matches(REDIS_URL, { message })
+  @IsRedisUrl()
   readonly redisUrl: string = 'redis://127.0.0.1:6379';
 
   @Setting({
@@ -22,7 +21,7 @@ export class RedisEnvironment {
     example: 'redis://127.0.0.1:6380',
   })
   @IsOptional()
-  @Matches(REDIS_URL, { message })
+  @IsRedisUrl()
   private readonly ownQueueRedisUrl?: string;
 
   get queueRedisUrl(): string {
