@@ -77,6 +77,24 @@ it('asks a slow node one question at a time, and less often than a quick one', a
   expect(mostOpen).toBe(1);
 });
 
+it('asks a node the less often the longer it is silent, and counts no nudge for that', async () => {
+  const askedMs: number[] = [];
+  const { url, stop } = await serveRpc(async (calls) => {
+    askedMs.push(performance.now());
+    await sleep(15 * 2 ** askedMs.length);
+    return calls.map(({ method }) => (method === 'txpool_status' ? { pending: '0x0' } : '0x1'));
+  });
+  const nudges: number[] = [];
+  const watch = watchPool(url, (count) => nudges.push(count));
+  await waitFor('four looks', () => askedMs.length === 4);
+  watch.stop();
+  await stop();
+  const gapsMs = askedMs.slice(1).map((atMs, index) => atMs - (askedMs[index] ?? NaN));
+  // An answer takes 30, 60 and 120 ms; the pause after it is ten times as long.
+  [330, 660, 1320].forEach((leastMs, index) => expect(gapsMs[index]).toBeGreaterThan(leastMs * 0.95));
+  expect(nudges).toEqual([]);
+});
+
 interface Call {
   method: string;
   params: unknown[];
