@@ -18,6 +18,8 @@ export interface Subject {
 export interface Case {
   name: string;
   baseline: string;
+  /** Further subjects that every row is compared with, in a column each. */
+  comparedWith?: readonly string[];
   subjects: Subject[];
 }
 
@@ -38,11 +40,25 @@ export async function runRounds(cases: Case[], rounds: number, progress: (text: 
       }
     }
   }
-  return cases.flatMap(({ name, baseline, subjects }) => {
-    const base = subjects.find((subject) => subject.name === baseline);
-    const baseSamples = base && samples.get(base);
-    return subjects.map((subject) => toRow(name, subject.name, samples.get(subject) ?? [], baseSamples));
+  return cases.flatMap(({ name, baseline, comparedWith = [], subjects }) => {
+    const samplesOf = (wanted: string) => {
+      const found = subjects.find((subject) => subject.name === wanted);
+      return found && samples.get(found);
+    };
+    return subjects.map((subject) => {
+      const own = samples.get(subject) ?? [];
+      const row = toRow(name, subject.name, own, samplesOf(baseline));
+      const ratios = comparedWith.map(
+        (other) => [`ratio to ${other}`, compareRates(own, samplesOf(other) ?? [])] as const,
+      );
+      return { ...row, detail: { ...Object.fromEntries(ratios), ...row.detail } };
+    });
   });
+}
+
+/** Median over the rounds of one rate divided by the other of the same round. */
+function compareRates(samples: Sample[], base: Sample[]): number {
+  return median(samples.map(({ perSecond }, round) => perSecond / (base[round]?.perSecond ?? NaN)));
 }
 
 /** The middle value; the mean of the two middle ones when their number is even. */
@@ -55,7 +71,6 @@ export function median(values: number[]): number {
 
 function toRow(caseName: string, subject: string, samples: Sample[], base: Sample[] | undefined): LaneRow {
   const rates = samples.map(({ perSecond }) => perSecond);
-  const ratios = samples.map(({ perSecond }, round) => perSecond / (base?.[round]?.perSecond ?? NaN));
   const names = [...new Set(samples.flatMap(({ detail }) => Object.keys(detail ?? {})))];
   return {
     case: caseName,
@@ -64,7 +79,7 @@ function toRow(caseName: string, subject: string, samples: Sample[], base: Sampl
     range: [Math.min(...rates), Math.max(...rates)],
     p50Ms: median(samples.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(samples.map(({ p99Ms }) => p99Ms)),
-    ...(base ? { ratio: median(ratios) } : {}),
+    ...(base ? { ratio: compareRates(samples, base) } : {}),
     ...comparePerCore(samples, base),
     failed: samples.reduce((sum, { failed }) => sum + failed, 0),
     detail: Object.fromEntries(

@@ -5,10 +5,15 @@ import type { LaneOptions, LaneResult } from '../lane.js';
 import { startPeers, startRawFastify } from '../peers.js';
 import { watchProcessors, type Roles } from '../process-usage.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';
+import { startProgram, type Program } from '../start-program.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup } from '../with-cleanup.js';
 
 const BASELINE = 'raw Fastify';
+const NEST_HOOK = "Nest's bare onRequest hook";
+
+/** Headers that Node writes by itself. */
+const SERVERS_OWN = new Set(['connection', 'content-length', 'date', 'keep-alive']);
 
 interface Target {
   name: string;
@@ -22,10 +27,13 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
     progress('starting the servers');
     const chain = keep(await startBenchChain());
     const tollgate = keep(await startTollgate({ chain }));
-    const body = await (await fetch(tollgate.url)).text();
+    const answer = await fetch(tollgate.url);
+    const body = await answer.text();
     const raw = keep(await startRawFastify(body));
+    const nest = keep(await startNestHook(answer, body));
     const targets: Target[] = [
       { name: BASELINE, url: `${raw.url}/api/weather`, roles: { server: [raw.pid] } },
+      { name: NEST_HOOK, url: `${nest.url}/api/weather`, roles: { server: [nest.pid] } },
       { name: 'tollgate', url: tollgate.url, roles: { server: tollgate.roles['gateway'] ?? [] } },
     ];
     for (const { name, url, server } of peers ? await startPeers(chain, keep, progress) : []) {
@@ -45,6 +53,7 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
     const cases = (quick ? [32] : [1, 32, 128]).map((connections): Case => ({
       name: `${connections} connection${connections === 1 ? '' : 's'}`,
       baseline: BASELINE,
+      comparedWith: [NEST_HOOK],
       subjects: targets.map((target) => ({ name: target.name, measure: () => measure(target, connections) })),
     }));
     return {
@@ -52,8 +61,18 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
       title: 'answers 402 to a request without payment',
       baseline: BASELINE,
       rows: await runRounds(cases, rounds, progress),
-      notes: [`Raw Fastify answers one ready-made body of ${body.length} bytes, the gateway's, without any logic.`],
+      notes: [
+        `Raw Fastify answers one ready-made body of ${body.length} bytes, the gateway's, without any logic; Nest's hook answers it with the gateway's headers too.`,
+      ],
     };
+  });
+}
+
+/** The least that a NestJS application does for a 402: it answers the gateway's bytes before Nest's own pipeline. */
+function startNestHook({ headers }: Response, body: string): Promise<Program> {
+  const own = [...headers].filter(([name]) => !SERVERS_OWN.has(name));
+  return startProgram('programs/nest-hook.ts', [], {
+    ANSWER: JSON.stringify({ headers: Object.fromEntries(own), body }),
   });
 }
 
