@@ -3,20 +3,28 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { startChild } from '../tools/devnet/processes/child-process.js';
-import type { LaneResult, LaneRow } from './lane.js';
+import { CPU_PER_ANSWER, type LaneResult, type LaneRow } from './lane.js';
 import { formatNumber, formatTable, type Report } from './report.js';
 import { median } from './run-rounds.js';
 import { SOURCE_LOADERS } from './start-program.js';
 
-type Measure = 'per second' | 'per core' | 'p50 ms';
+/** How each measure is read from a row; an older checkout's rows have no CPU time, so it is read from the rate per core. */
+const MEASURES = {
+  'per second': ({ perSecond }) => perSecond,
+  'per core': ({ perCore }) => perCore,
+  [CPU_PER_ANSWER]: ({ perCore }) => perCore && 1000 / perCore,
+  'p50 ms': ({ p50Ms }) => p50Ms,
+} satisfies Record<string, (row: LaneRow) => number | undefined>;
 
-const FIELDS = { 'per second': 'perSecond', 'per core': 'perCore', 'p50 ms': 'p50Ms' } as const;
+type Measure = keyof typeof MEASURES;
+
+const LOWER_IS_FASTER: readonly Measure[] = [CPU_PER_ANSWER, 'p50 ms'];
 
 /** A row of a lane in both checkouts. */
 export interface ComparedRow {
   case: string;
   subject: string;
-  /** What is compared: the rate by the clock and by a used core, or the latency of rows that have no rate. */
+  /** The rate by the clock and by a used core, the CPU time of a signed answer, or the latency of rows that have no rate. */
   measure: Measure;
   /** Median of each checkout. */
   old: number;
@@ -83,9 +91,10 @@ export function compareRuns(lane: string, olds: readonly LaneResult[], news: rea
   return { lane, rows, left: [...left] };
 }
 
-function measuresOf({ perSecond, perCore }: LaneRow): Measure[] {
+function measuresOf({ perSecond, perCore, detail }: LaneRow): Measure[] {
   if (perSecond === undefined) return ['p50 ms'];
-  return perCore === undefined ? ['per second'] : ['per second', 'per core'];
+  if (perCore === undefined) return ['per second'];
+  return ['per second', 'per core', ...(detail?.[CPU_PER_ANSWER] === undefined ? [] : ([CPU_PER_ANSWER] as const))];
 }
 
 function compareValues(olds: number[], news: number[], measure: ComparedRow['measure']) {
@@ -101,13 +110,13 @@ function judgeRatio(
   measure: Measure,
 ): ComparedRow['verdict'] {
   if (ratio >= lowest && ratio <= highest) return null;
-  return ratio > highest === (measure !== 'p50 ms') ? 'faster' : 'slower';
+  return ratio > highest === !LOWER_IS_FASTER.includes(measure) ? 'faster' : 'slower';
 }
 
 function readValues(runs: readonly LaneResult[], name: string, measure: Measure): number[] {
   return runs.flatMap(({ rows }) => {
     const row = rows.find((each) => nameOf(each) === name);
-    return row?.[FIELDS[measure]] ?? [];
+    return (row && MEASURES[measure](row)) ?? [];
   });
 }
 

@@ -10,6 +10,9 @@ export interface LaneOptions {
   progress: (text: string) => void;
 }
 
+/** A detail of rows in which it matters: CPU time of all serving processes, by `--against` computed from `perCore`. */
+export const CPU_PER_ANSWER = 'CPU ms per answer';
+
 /** One line of a lane's table: one subject in one case, medians over the rounds. */
 export interface LaneRow {
   /** The load, e.g. `32 connections`. */

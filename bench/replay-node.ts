@@ -2,10 +2,14 @@ import type { Hex } from '@tollgate/protocol';
 
 import type { Devnet } from '../tools/devnet/chain/chain.js';
 import { callRpcBatch } from '../tools/devnet/processes/json-rpc.js';
+import type { LaneRow } from './lane.js';
+import { encodeRequest, sendEach } from './load/send-each.js';
+import { formatNumber } from './report.js';
 import { startProgram, type Program } from './start-program.js';
 
 const BATCH = 50;
 const BATCHES_AT_ONCE = 4;
+const ROUND_TRIPS = 40;
 
 /** The chain as a fast node shows it: see programs/replay-node.ts. */
 export function startReplayNode(chain: Devnet): Promise<Program> {
@@ -32,4 +36,15 @@ export async function preload(rpcUrl: string, hashes: Hex[]): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, worker));
+}
+
+/** Says how long one round trip to the RPC server takes, and how many of them a lone request takes. */
+export async function measureRoundTrip(rpcUrl: string, lone: LaneRow | undefined): Promise<string> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] });
+  const request = encodeRequest(rpcUrl, { 'content-type': 'application/json' }, body);
+  const requests = new Array<Buffer>(ROUND_TRIPS).fill(request);
+  const { p50Ms } = await sendEach({ urls: [rpcUrl], requests, inFlight: 1, expectedStatus: 200 });
+  const trip = `One RPC round trip through the same proxy: p50 ${formatNumber(p50Ms)} ms`;
+  if (lone?.p50Ms === undefined) return `${trip}.`;
+  return `${trip}; a lone paid request: ${formatNumber(lone.p50Ms)} ms, ${formatNumber(lone.p50Ms / p50Ms)} round trips.`;
 }

@@ -99,7 +99,8 @@ function comparePerCore(samples: Sample[], base: Sample[] | undefined): Pick<Lan
   };
 }
 
-function ratePerCore({ perSecond, detail = {} }: Sample): number | undefined {
+/** Undefined when no processor time was counted. */
+export function ratePerCore({ perSecond, detail = {} }: Sample): number | undefined {
   const cores = Object.entries(detail).filter(([name]) => name.endsWith(' cores') && name !== 'load cores');
   const used = cores.reduce((sum, [, value]) => sum + value, 0);
   return used > 0 ? perSecond / used : undefined;

@@ -1,13 +1,10 @@
 import { startBenchChain } from '../bench-chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
-import { encodeRequest, sendEach } from '../load/send-each.js';
-import { startDelayProxy, startReplayNode } from '../replay-node.js';
-import { formatNumber } from '../report.js';
+import { measureRoundTrip, startDelayProxy, startReplayNode } from '../replay-node.js';
 import { withCleanup } from '../with-cleanup.js';
 import { compareWithPeers, FLOOR, measurePaidCases, TOLLGATE, type PaidCase } from './paid-cases.js';
 
 const DELAY_MS = 50;
-const ROUND_TRIPS = 40;
 
 const CASES: PaidCase[] = [
   { inFlight: 1, kind: 'bare', requests: 30, peerRequests: 4 },
@@ -30,25 +27,13 @@ export function runDistantLane(options: LaneOptions): Promise<LaneResult> {
       options,
       keep,
     );
-    const roundTripMs = await measureRoundTrip(proxy.url);
     const lone = rows.find(({ subject, case: name }) => subject === TOLLGATE && name === '1 in flight');
     return {
       lane: 'distant',
       title: `paid answers, the chain's RPC ${DELAY_MS} ms away`,
       baseline: FLOOR,
       rows,
-      notes: [
-        `One RPC round trip through the same proxy: p50 ${formatNumber(roundTripMs)} ms` +
-          (lone ? `; a lone paid request: ${formatNumber(lone.p50Ms)} ms.` : '.'),
-        ...compareWithPeers(rows),
-      ],
+      notes: [await measureRoundTrip(proxy.url, lone), ...compareWithPeers(rows)],
     };
   });
-}
-
-async function measureRoundTrip(rpcUrl: string): Promise<number> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] });
-  const request = encodeRequest(rpcUrl, { 'content-type': 'application/json' }, body);
-  const requests = new Array<Buffer>(ROUND_TRIPS).fill(request);
-  return (await sendEach({ urls: [rpcUrl], requests, inFlight: 1, expectedStatus: 200 })).p50Ms;
 }

@@ -1,12 +1,12 @@
 import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { callRpc, callRpcBatch } from '../../tools/devnet/processes/json-rpc.js';
 import { startBenchChain } from '../bench-chain.js';
-import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
+import { CPU_PER_ANSWER, type LaneOptions, type LaneResult, type LaneRow } from '../lane.js';
 import { sendPayments, type PaidTarget } from '../load/send-payments.js';
 import { signPayments, startPeers } from '../peers.js';
-import { startDelayProxy } from '../replay-node.js';
+import { measureRoundTrip, startDelayProxy } from '../replay-node.js';
 import { formatNumber } from '../report.js';
-import { runRounds, type Case, type Sample } from '../run-rounds.js';
+import { ratePerCore, runRounds, type Case, type Sample } from '../run-rounds.js';
 import { signOwnPayments } from '../sign-own-payments.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
@@ -51,11 +51,12 @@ export function runSignedLane(options: LaneOptions): Promise<LaneResult> {
     ] as const) {
       rows.push(...(await withCleanup((keepHere) => measure(chain, rpcUrl, place, options, keepHere))));
     }
+    const lone = rows.find(({ subject, case: name }) => subject === TOLLGATE && name.startsWith('1 in flight, RPC'));
     return {
       lane: 'signed',
       title: 'answers paid by signed authorizations (EIP-3009), each settled before it is answered',
       rows,
-      notes: compareWithPeers(rows),
+      notes: [await measureRoundTrip(proxy.url, lone), ...compareWithPeers(rows)],
     };
   });
 }
@@ -96,7 +97,8 @@ async function pay(chain: Devnet, target: Target, count: number, inFlight: numbe
   const firstBlock = await readBlockNumber(chain);
   const sample = await sendPayments(target, payments, inFlight);
   const gas = (await readGas(chain, firstBlock)) / (count - sample.failed);
-  return { ...sample, detail: { ...sample.detail, 'gas per payment': gas } };
+  const cpuMs = 1000 / (ratePerCore(sample) ?? NaN);
+  return { ...sample, detail: { [CPU_PER_ANSWER]: cpuMs, 'gas per payment': gas, ...sample.detail } };
 }
 
 async function readBlockNumber(chain: Devnet): Promise<number> {

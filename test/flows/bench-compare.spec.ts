@@ -35,6 +35,14 @@ describe('compareRuns', () => {
     ]);
   });
 
+  it('compares the CPU time of an answer where the newer checkout prints it: the lower is the faster', () => {
+    const older = [run({ perSecond: 10, perCore: 250 }), run({ perSecond: 10, perCore: 250 })];
+    const newer = [run({ perSecond: 10, perCore: 500, detail: { 'CPU ms per answer': 2 } })];
+    expect(compare(older, newer).rows[2]).toMatchObject({
+      ...{ measure: 'CPU ms per answer', old: 4, new: 2, ratio: 0.5, verdict: 'faster' },
+    });
+  });
+
   it('names the rows that cannot be compared', () => {
     const compared = compare([run({ perSecond: 1 }, { case: 'two' }), run({ perSecond: 1 })], [run({ perSecond: 1 })]);
     expect(compared).toMatchObject({ rows: [{ case: 'one' }], left: ['two, gate'] });
