@@ -34,7 +34,8 @@ function readSeconds(roles: Roles): Record<string, number> {
   return seconds;
 }
 
-function readProcessSeconds(pid: number): number {
+/** User and system time since the process started. */
+export function readProcessSeconds(pid: number): number {
   // The fields after the program's name, which may hold spaces; user and system time are the 14th and 15th.
   const fields = readProc(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;

@@ -5,7 +5,7 @@ import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { encodeRequest, sendEach } from '../load/send-each.js';
 import { makePayments } from '../payments.js';
 import { startPeers, startRawFastify } from '../peers.js';
-import { readResidentBytes } from '../process-usage.js';
+import { readProcessSeconds, readResidentBytes } from '../process-usage.js';
 import { startReplayNode } from '../replay-node.js';
 import { formatNumber } from '../report.js';
 import { median } from '../run-rounds.js';
@@ -43,6 +43,7 @@ export async function runFootprintLane(options: LaneOptions): Promise<LaneResult
         subject: '',
         detail: {
           'start-up ms': values('startUpMs'),
+          'start-up CPU ms': values('startUpCpuMs'),
           'MiB idle': values('idle') / 2 ** 20,
           'MiB after load': values('loaded') / 2 ** 20,
         },
@@ -98,6 +99,7 @@ async function weighAll(
       });
     }
   }
+  const startUpCpuMs = weighed.map(({ pid }) => readProcessSeconds(pid) * 1000);
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const idle = weighed.map(({ pid }) => readResidentBytes(pid));
   for (const load of loads) await load();
@@ -105,7 +107,7 @@ async function weighAll(
   return new Map(
     weighed.map(({ name, pid, startUpMs }, index) => [
       name,
-      { startUpMs, idle: idle[index] ?? NaN, loaded: readResidentBytes(pid) },
+      { startUpMs, startUpCpuMs: startUpCpuMs[index] ?? NaN, idle: idle[index] ?? NaN, loaded: readResidentBytes(pid) },
     ]),
   );
 }
