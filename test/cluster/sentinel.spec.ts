@@ -5,6 +5,7 @@ import { RequestReplyClient, RequestReplyServer } from '../../libs/common/src/in
 import { Ledger } from '../../libs/ledger/src/index.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../../libs/ledger/test/sample-payments.js';
 import { connectRedis, type RedisLogger } from '../../libs/redis/src/connect-redis.js';
+import { listPrimaries } from '../../libs/redis/src/index.js';
 import { withRedis } from '../../tools/cli/shared/with-redis.js';
 import { waitFor } from '../harness/retry.js';
 import { startSentinels, type SentinelGroup } from './start-sentinels.js';
@@ -48,7 +49,7 @@ describe.each([
     });
     worker.on('error', () => undefined);
     await new Promise<void>((resolve, reject) => {
-      void server.listen((error) => (error ? reject(error) : resolve()));
+      void server.listen((error) => (error instanceof Error ? reject(error) : resolve()));
     });
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
   });
@@ -101,8 +102,8 @@ describe.each([
     else await group.primary.start();
     expect(await ask('again')).toBe('again');
     expect(await redis.set('tollgate:after', '1')).toBe('OK');
-    expect(redis.stream.remotePort).toBe(group.replica.port);
-    expect(blocking.stream.remotePort).toBe(group.replica.port);
+    expect(listPrimaries(redis)[0]?.stream.remotePort).toBe(group.replica.port);
+    expect(listPrimaries(blocking)[0]?.stream.remotePort).toBe(group.replica.port);
   });
 
   it('never logs a password', () => {

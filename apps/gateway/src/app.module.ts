@@ -10,7 +10,7 @@ import {
   ProblemFilter,
   type RequestReplyClient,
 } from '@tollgate/common';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '@tollgate/redis';
 import { LoggerModule } from 'nestjs-pino';
 import { Registry } from 'prom-client';
 
@@ -68,6 +68,6 @@ export class AppModule {
 
 async function checkQueue(client: RequestReplyClient): Promise<void> {
   await client.connect();
-  const [commands] = client.unwrap<[Redis, Redis]>();
+  const [commands] = client.unwrap<[RedisClient, RedisClient]>();
   await checkRedis(commands)();
 }

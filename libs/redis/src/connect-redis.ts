@@ -1,6 +1,9 @@
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 
-import { parseSentinelUrl, type ClientOptions } from './redis-url.js';
+import { parseGroupUrl, type ClientOptions } from './redis-url.js';
+
+/** One server, the primary that Sentinels name, or a cluster. */
+export type RedisClient = Redis | Cluster;
 
 export interface RedisLogger {
   log(message: string): void;
@@ -21,14 +24,15 @@ export interface RedisConnection {
 }
 
 const SILENCE_MS = 10_000;
+const SLOTS_WITHIN_MS = 2_000;
 
 /**
  * Connects in the background, and reconnects until it is closed. Log lines name the role and the address, never the URL's
  * credentials.
  */
-export function connectRedis({ url, role, use = 'commands', logger }: RedisConnection): Redis {
+export function connectRedis({ url, role, use = 'commands', logger }: RedisConnection): RedisClient {
   const address = describeAddress(url);
-  const redis = createRedis(url, {
+  const redis: RedisClient = createRedis(url, {
     connectionName: `tollgate-${role}`,
     connectTimeout: 5_000,
     // How long closing a connection that is already lost can delay the end of the process.
@@ -65,19 +69,42 @@ export function connectRedis({ url, role, use = 'commands', logger }: RedisConne
 }
 
 /**
- * A client of the server at the URL, or of the primary that its Sentinels name; after a failover, of the next one.
- * @throws StoreError for a URL of Sentinels that cannot be read
+ * A client of the server at the URL, of its cluster, or of the primary that its Sentinels name; after a failover, of the
+ * next one. `retryStrategy` also decides about a cluster that does not answer, and about Sentinels.
+ * @throws StoreError for a URL of several servers that cannot be read
  */
-export function createRedis(url: string, options: ClientOptions): Redis {
-  const sentinel = parseSentinelUrl(url);
-  if (sentinel === null) return new Redis(url, options);
-  // The detector leaves a primary that hangs as soon as the Sentinels have replaced it.
-  return new Redis({ failoverDetector: true, ...options, ...sentinel.options });
+export function createRedis(url: string, options: ClientOptions): RedisClient {
+  const group = parseGroupUrl(url);
+  if (group === null) return new Redis(url, options);
+  if (group.kind === 'sentinel') {
+    // The detector leaves a primary that hangs as soon as the Sentinels have replaced it.
+    const retries = options.retryStrategy && { sentinelRetryStrategy: options.retryStrategy };
+    return new Redis({ failoverDetector: true, ...retries, ...options, ...group.options });
+  }
+  const { lazyConnect, retryStrategy, ...redisOptions } = { ...options, ...group.options };
+  return new Cluster(group.nodes, {
+    redisOptions,
+    slotsRefreshTimeout: SLOTS_WITHIN_MS,
+    // How soon a primary that hangs is left once the cluster has replaced it.
+    slotsRefreshInterval: SLOTS_WITHIN_MS,
+    ...(lazyConnect !== undefined && { lazyConnect }),
+    ...(retryStrategy && { clusterRetryStrategy: retryStrategy }),
+    // Keeps host names, which certificates name, instead of resolving them.
+    ...(redisOptions.tls && { dnsLookup: (host, found) => found(null, host) }),
+  });
+}
+
+/** Another connection of the same kind to the same servers. */
+export function duplicateRedis(redis: RedisClient, options: ClientOptions): RedisClient {
+  if (!redis.isCluster) return (redis as Redis).duplicate(options);
+  const cluster = redis as Cluster;
+  const own: ClientOptions = cluster.options.redisOptions ?? {};
+  return cluster.duplicate([], { redisOptions: { ...own, ...options } });
 }
 
 function describeAddress(url: string): string {
-  const sentinel = parseSentinelUrl(url);
-  if (sentinel !== null) return sentinel.address;
+  const group = parseGroupUrl(url);
+  if (group !== null) return group.address;
   try {
     const { hostname, port, pathname } = new URL(url);
     return `${hostname}:${port === '' ? '6379' : port}${pathname === '/' ? '' : pathname}`;

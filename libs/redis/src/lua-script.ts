@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { Redis } from 'ioredis';
+import type { RedisClient } from './connect-redis.js';
 
 /** A Lua script and the hash by which Redis caches it. */
 export class LuaScript {
@@ -14,7 +14,11 @@ export class LuaScript {
    * Sent by its hash, and in full when Redis does not know it: first use, restart, another server. For scripts whose
    * state may be lost; a store's scripts are run by its ScriptRunner. `keys`: one key, or several of one cluster slot.
    */
-  async run(redis: Redis, keys: string | readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+  async run(
+    redis: RedisClient,
+    keys: string | readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
     const named = typeof keys === 'string' ? [keys] : keys;
     try {
       return await redis.evalsha(this.sha, named.length, ...named, ...args);

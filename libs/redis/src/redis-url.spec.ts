@@ -1,4 +1,4 @@
-import { findRedisUrlProblems, parseSentinelUrl } from './redis-url.js';
+import { findRedisUrlProblems, parseGroupUrl } from './redis-url.js';
 
 describe('the URL of a Redis', () => {
   it.each([
@@ -6,6 +6,7 @@ describe('the URL of a Redis', () => {
     'redis://:pass,word@10.0.0.1:6380/2',
     'rediss://user:password@redis.example:6379?family=6',
     'redis+sentinel://a/primary',
+    'redis+cluster://user:password@a:6379,b,c/',
     'rediss+sentinel://user:pass%40word@a:26379,b,[::1]:26380/primary?db=2&sentinelPassword=x',
   ])('may be %s', (url) => {
     expect(findRedisUrlProblems(url)).toEqual([]);
@@ -15,7 +16,8 @@ describe('the URL of a Redis', () => {
     ['http://a', /^must be redis:/],
     ['redis://a b', /^must be redis:/],
     ['redis://a:1,b:2/0', /^names several hosts/],
-    ['redis+cluster://a,b,c', /^must not be a Redis Cluster/],
+    ['redis+cluster://a,b/0', /^has more than hosts/],
+    ['redis+cluster://a,,b', /^has no valid address at host 2/],
     ['redis+sentinel://a,b', /^does not name the primary/],
     ['redis+sentinel://user@a/primary', /^has a user without a password/],
     ['redis+sentinel://a,/primary', /^has no valid address at host 2/],
@@ -29,12 +31,15 @@ describe('the URL of a Redis', () => {
   });
 
   it('is left to the driver when it is that of one server', () => {
-    expect(parseSentinelUrl('redis://a:6379')).toBeNull();
-    expect(parseSentinelUrl('localhost:6379')).toBeNull();
+    expect(parseGroupUrl('redis://a:6379')).toBeNull();
+    expect(parseGroupUrl('localhost:6379')).toBeNull();
   });
 
   it('names Sentinels, their primary and the credentials', () => {
-    expect(parseSentinelUrl('rediss+sentinel://us%3Aer:p%40:w@a,[::1]:1/primary?db=3&sentinelPassword=x%26')).toEqual({
+    expect(
+      parseGroupUrl('rediss+sentinel://us%3Aer:p%40:w@a,[::1]:1/primary?db=3&sentinelPassword=x%26'),
+    ).toMatchObject({
+      kind: 'sentinel',
       address: 'the primary primary of the Sentinels a, [::1]:1',
       options: {
         sentinels: [
@@ -48,7 +53,7 @@ describe('the URL of a Redis', () => {
   });
 
   it('is refused with every problem and no part of it', () => {
-    const parse = () => parseSentinelUrl('redis+sentinel://canary@a:99999,');
+    const parse = () => parseGroupUrl('redis+sentinel://canary@a:99999,');
     expect(parse).toThrow(/no valid port at host 1, and .* at host 2, and does not name .*, and has a user/);
     expect(parse).not.toThrow('canary');
   });

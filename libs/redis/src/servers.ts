@@ -16,15 +16,23 @@ export interface StoreNeeds {
  * @throws StoreError when Redis is unfit; the driver's errors when it does not answer
  */
 export async function checkServers(redis: Redis | Cluster, needs: StoreNeeds): Promise<boolean> {
-  return (await Promise.all(listServers(redis).map((server) => checkServer(server, needs)))).every(Boolean);
+  return (await Promise.all((await reachPrimaries(redis)).map((server) => checkServer(server, needs)))).every(Boolean);
 }
 
 export async function loadScripts(redis: Redis | Cluster, scripts: readonly LuaScript[]): Promise<void> {
-  await Promise.all(listServers(redis).flatMap((server) => scripts.map(({ lua }) => server.script('LOAD', lua))));
+  await Promise.all(
+    (await reachPrimaries(redis)).flatMap((server) => scripts.map(({ lua }) => server.script('LOAD', lua))),
+  );
 }
 
-/** All primaries of a cluster, or the single server. */
-function listServers(redis: Redis | Cluster): Redis[] {
+/** A cluster that is not connected yet knows no primaries: without this it would pass every check. */
+async function reachPrimaries(redis: Redis | Cluster): Promise<Redis[]> {
+  if (redis.isCluster && redis.status !== 'ready') await redis.ping();
+  return listPrimaries(redis);
+}
+
+/** The known primaries of a cluster, or the single server. */
+export function listPrimaries(redis: Redis | Cluster): Redis[] {
   return redis.isCluster ? (redis as Cluster).nodes('master') : [redis as Redis];
 }
 

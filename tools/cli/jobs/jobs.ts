@@ -1,8 +1,7 @@
 import { Journal, type JobQueue, type JobRecord } from '@tollgate/journal';
 import { AGENT_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
-import { createRedis, StoreError } from '@tollgate/redis';
+import { createRedis, type RedisClient, StoreError } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
-import type { Redis } from 'ioredis';
 
 // The library's index would load Nest, which doubles the start.
 import { WakeQueues } from '../../../libs/agent-jobs/src/queues/wake-queues.js';
@@ -91,11 +90,7 @@ function withParts(
 
 /** Where the queues that wake lanes do not answer, the work is done anyway, and the text reports it. */
 async function withWakeQueues(url: string, work: (queue: JobQueue) => Promise<string>): Promise<string> {
-  const redis = createRedis(url, {
-    maxRetriesPerRequest: 1,
-    retryStrategy: () => null,
-    sentinelRetryStrategy: () => null,
-  });
+  const redis = createRedis(url, { maxRetriesPerRequest: 1, retryStrategy: () => null });
   redis.on('error', () => undefined);
   let isAway = false;
   const queue = new WakeQueues({ connection: redis, onTrouble: () => (isAway = true) });
@@ -112,7 +107,7 @@ async function withWakeQueues(url: string, work: (queue: JobQueue) => Promise<st
 function withJournal<T>(
   options: JobOptions,
   env: NodeJS.ProcessEnv,
-  work: (journal: Journal, redis: Redis) => Promise<T>,
+  work: (journal: Journal, redis: RedisClient) => Promise<T>,
 ): Promise<T> {
   return withRedis(findRedisUrl(options.redis, env), async (redis) => {
     const journal = new Journal({ redis });

@@ -8,8 +8,8 @@ import {
   type ApiKey,
   type ApiKeyScope,
 } from '@tollgate/common';
+import type { RedisClient } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
-import type { Redis } from 'ioredis';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
@@ -95,7 +95,7 @@ export async function showSecret(id: string, { redis }: KeyOptions, env: NodeJS.
 }
 
 /** `npm run dev` has one wallet, `devnet`. */
-async function findOnlyWallet(redis: Redis): Promise<string> {
+async function findOnlyWallet(redis: RedisClient): Promise<string> {
   const [only, ...others] = await new WalletDirectory(redis).list();
   return only !== undefined && others.length === 0 ? only.name : 'main';
 }

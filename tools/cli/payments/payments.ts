@@ -1,6 +1,6 @@
 import { listPayments, listRefusals, showPayments, transactionEntry, type PaymentListing } from '@tollgate/ledger';
+import type { RedisClient } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
-import type { Redis } from 'ioredis';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
@@ -42,7 +42,7 @@ export async function listRefused({ redis: url, limit }: PaymentQuery, env: Node
 }
 
 /** SCAN has no order, so every page is read; only the newest are kept in memory. */
-async function findNewest(redis: Redis, { limit, state }: PaymentQuery): Promise<PaymentListing[]> {
+async function findNewest(redis: RedisClient, { limit, state }: PaymentQuery): Promise<PaymentListing[]> {
   const kept = new Map<string, PaymentListing>();
   for (let cursor: string | null = '0:0'; cursor !== null;) {
     const page: Awaited<ReturnType<typeof listPayments>> = await listPayments(redis, {

@@ -1,5 +1,4 @@
-import { createRedis, StoreError } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { createRedis, type RedisClient, StoreError } from '@tollgate/redis';
 
 import { CommandError } from './cli-command.js';
 
@@ -7,10 +6,10 @@ import { CommandError } from './cli-command.js';
  * Runs the work on a Redis connection, and disconnects. It tries to connect only once, because a command is no service.
  * @throws CommandError when Redis does not answer; never with its URL, which may hold a password
  */
-export async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
+export async function withRedis<T>(url: string, work: (redis: RedisClient) => Promise<T>): Promise<T> {
   const redis = createOnce(url);
   let trouble: NodeJS.ErrnoException | undefined;
-  redis.on('error', (error) => (trouble = error));
+  redis.on('error', (error: NodeJS.ErrnoException) => (trouble = error));
   // Says what the error that follows does not: which Sentinel answered what.
   let sentinelTrouble: Error | undefined;
   redis.on('sentinelError', (error: Error) => (sentinelTrouble = error));
@@ -27,9 +26,9 @@ export async function withRedis<T>(url: string, work: (redis: Redis) => Promise<
   }
 }
 
-function createOnce(url: string): Redis {
+function createOnce(url: string): RedisClient {
   try {
-    return createRedis(url, { lazyConnect: true, retryStrategy: () => null, sentinelRetryStrategy: () => null });
+    return createRedis(url, { lazyConnect: true, retryStrategy: () => null });
   } catch (error) {
     throw error instanceof StoreError ? new CommandError(`${error.message} ${error.hint}`) : error;
   }

@@ -7,9 +7,9 @@ import {
   type WebhookTarget,
 } from '@tollgate/agent-jobs';
 import type { WebhookDelivery } from '@tollgate/common';
+import type { RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
 import { InvalidArgumentError } from 'commander';
-import type { Redis } from 'ioredis';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findQueueRedisUrl, findRedisUrl } from '../shared/find-place.js';
@@ -104,7 +104,7 @@ function withTargets<T>(
 function withQueue<T>(
   options: WebhookOptions,
   env: NodeJS.ProcessEnv,
-  work: (queue: Queue<WebhookDelivery>, redis: Redis) => Promise<T>,
+  work: (queue: Queue<WebhookDelivery>, redis: RedisClient) => Promise<T>,
 ): Promise<T> {
   return withRedis(findQueueRedisUrl(options, env), async (redis) => {
     const queue = openWebhooksQueue(redis);

@@ -2,9 +2,8 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AGENT_JOBS_QUEUE, openQueue, WakeQueues } from '@tollgate/agent-jobs';
 import { REDIS_LOGGER } from '@tollgate/common';
 import { Chain } from '@tollgate/journal';
-import { closeWithin, connectRedis } from '@tollgate/redis';
+import { closeWithin, connectRedis, type RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
 import { LaneTroubles } from './lane-troubles.js';
@@ -14,11 +13,11 @@ const CLOSE_WITHIN_MS = 1_000;
 /** The connections of this process, open as long as it runs; each retries until its Redis is up. */
 @Injectable()
 export class WorkerConnections implements OnApplicationShutdown {
-  readonly journalRedis: Redis;
+  readonly journalRedis: RedisClient;
   /** Fails commands while Redis is down. */
-  readonly queueRedis: Redis;
+  readonly queueRedis: RedisClient;
   /** Holds commands until Redis is back; BullMQ duplicates it for its own connections. */
-  readonly consumerRedis: Redis;
+  readonly consumerRedis: RedisClient;
   readonly chain: Chain;
   readonly wakeQueues: WakeQueues;
   readonly agentJobs: Queue;

@@ -47,13 +47,14 @@ class NestClient extends ClientRedis {
 
   /** Connects by URL, which Nest's own transport does not support. */
   override createClient(): Promise<Redis> {
+    // Nest calls what a cluster's client has too.
     const redis = createRedis(this.redisUrl, {
       ...this.getClientOptions(),
       connectionName: 'tollgate-nest-events',
       connectTimeout: 5_000,
       maxRetriesPerRequest: 2,
       lazyConnect: true,
-    });
+    }) as Redis;
     this.#created = [...this.#created.filter(({ status }) => status !== 'end'), redis];
     return Promise.resolve(redis);
   }

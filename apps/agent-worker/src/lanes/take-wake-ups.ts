@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 
 import { serveQueue, wakeQueueOf } from '@tollgate/agent-jobs';
-import { closeWithin } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { closeWithin, type RedisClient } from '@tollgate/redis';
 
 import type { Attendant } from './attend-lane.js';
 
 export interface WakeUpOptions {
   /** To the Redis of the queues, for blocking commands; BullMQ duplicates it for its own connections. */
-  connection: Redis;
+  connection: RedisClient;
   wake: (jobId: string) => void;
 }
 

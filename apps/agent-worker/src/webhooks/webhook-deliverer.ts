@@ -17,9 +17,8 @@ import {
   type TargetRules,
   type WebhookDelivery,
 } from '@tollgate/common';
-import { closeWithin } from '@tollgate/redis';
+import { closeWithin, duplicateRedis, type RedisClient } from '@tollgate/redis';
 import { DelayedError, type Job, type Worker } from 'bullmq';
-import type { Redis } from 'ioredis';
 
 import type { WebhookEnvironment } from '../config/webhook.environment.js';
 import { postEvent } from './post-event.js';
@@ -27,7 +26,7 @@ import { TargetTurns } from './target-turns.js';
 
 export interface WebhookDelivererOptions {
   /** To the Redis of the queues; the deliverer duplicates it for its own connections. */
-  connection: Redis;
+  connection: RedisClient;
   targets: WebhookTargets;
   waiting: WaitingDeliveries;
   apiKeys: ApiKeyStore;
@@ -69,7 +68,7 @@ export class WebhookDeliverer {
   readonly #turns: TargetTurns;
   readonly #notes = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
-  #connection: Redis | null = null;
+  #connection: RedisClient | null = null;
   #worker: Worker<WebhookDelivery, DeliveryOutcome> | null = null;
 
   constructor(private readonly options: WebhookDelivererOptions) {
@@ -83,7 +82,7 @@ export class WebhookDeliverer {
 
   start(): void {
     const { connection, settings } = this.options;
-    this.#connection = connection.duplicate({ socketTimeout: SILENCE_MS, maxRetriesPerRequest: null });
+    this.#connection = duplicateRedis(connection, { socketTimeout: SILENCE_MS, maxRetriesPerRequest: null });
     // The queues' connections report the state of their Redis.
     this.#connection.on('error', () => undefined);
     this.#worker = serveQueue(WEBHOOKS_QUEUE, (job, token) => this.#take(job, token), {

@@ -1,7 +1,7 @@
 import { DeadLetters, openWebhooksQueue, WaitingDeliveries, WebhookTargets } from '@tollgate/agent-jobs';
 import { ApiKeyStore, type AgentEnvironment, type WebhookDelivery } from '@tollgate/common';
+import type { RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
 
 import type { WebhookEnvironment } from '../config/webhook.environment.js';
@@ -10,11 +10,11 @@ import { WebhookDeliverer } from './webhook-deliverer.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
 
 export interface WebhooksOptions {
-  journalRedis: Redis;
+  journalRedis: RedisClient;
   /** To the Redis of the queues; fails commands while it is down, so that events are delivered again later. */
-  queueRedis: Redis;
+  queueRedis: RedisClient;
   /** To the Redis of the queues, for blocking commands. */
-  consumerRedis: Redis;
+  consumerRedis: RedisClient;
   agent: Pick<AgentEnvironment, 'agentSecret' | 'allowPrivateTargets'>;
   settings: Readonly<WebhookEnvironment>;
   registry: Registry;

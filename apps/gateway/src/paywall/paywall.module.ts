@@ -2,8 +2,7 @@ import { Inject, Injectable, Logger, Module, type OnApplicationShutdown } from '
 import { describeSettings, REDIS_LOGGER, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { connectRedis, StoreUnavailableError } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { connectRedis, type RedisClient, StoreUnavailableError } from '@tollgate/redis';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
@@ -26,7 +25,7 @@ import { PAID_ROUTES, type PaidRoute } from './route/paid-route.js';
 import { PaymentIdentifiers } from './verify/payment-identifiers.js';
 
 interface ConnectionParts {
-  redis: Redis;
+  redis: RedisClient;
   ledger: Ledger;
   clients: { verify: RequestReplyClient; settle: RequestReplyClient };
   agreement: Agreement;
@@ -65,7 +64,7 @@ export class PaywallConnections implements OnApplicationShutdown {
   }
 
   // Private: Nest would otherwise treat the parts as providers and close them while responses are still produced.
-  get redis(): Redis {
+  get redis(): RedisClient {
     return this.#parts.redis;
   }
   get ledger(): Ledger {

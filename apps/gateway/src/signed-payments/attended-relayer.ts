@@ -1,11 +1,11 @@
 import { Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '@tollgate/redis';
 
 const LOOK_AGAIN_MS = 1_000;
 
 export interface AttendedRelayerParts {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   readonly chainId: number;
   /** The clock of the ledger's Redis. */
   readonly nowMs: () => number;

@@ -9,8 +9,7 @@ import {
 import { combineObservers, connectChain, type ConnectedChain } from '@tollgate/chain';
 import { REDIS_LOGGER } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
-import { connectRedis } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { connectRedis, type RedisClient } from '@tollgate/redis';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
 import { RpcTroubleLog } from '../metrics/rpc-trouble-log.js';
@@ -19,8 +18,8 @@ import { VerifierMetrics } from '../metrics/verifier-metrics.js';
 /** The connections to Redis and the chain; closed after the transport, when every question in flight has its verdict. */
 @Injectable()
 export class VerifierConnections implements OnApplicationShutdown {
-  readonly ledgerRedis: Redis;
-  readonly queueRedis: Redis;
+  readonly ledgerRedis: RedisClient;
+  readonly queueRedis: RedisClient;
   readonly ledger: Ledger;
   readonly chain: ConnectedChain;
   /** Its lines are about money that arrived and bought nothing, and are never sampled. */

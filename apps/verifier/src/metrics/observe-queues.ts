@@ -6,8 +6,8 @@ import {
   VERIFY_QUEUE,
   type RequestReplyServer,
 } from '@tollgate/common';
+import type { RedisClient } from '@tollgate/redis';
 import type { WaitingRoom } from '@tollgate/verification';
-import type { Redis } from 'ioredis';
 import type { Registry } from 'prom-client';
 
 interface Counting {
@@ -17,7 +17,12 @@ interface Counting {
 /** Metrics of the verify and settle queues, and of the work in this process. `sparing`: what makes look-ups unnecessary. */
 export function observeQueues(
   registry: Registry,
-  parts: { server: RequestReplyServer; waitingRoom: WaitingRoom; queueRedis: Redis; sparing: readonly Counting[] },
+  parts: {
+    server: RequestReplyServer;
+    waitingRoom: WaitingRoom;
+    queueRedis: RedisClient;
+    sparing: readonly Counting[];
+  },
 ): void {
   const { server, waitingRoom, queueRedis, sparing } = parts;
   observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by outcome.', server);

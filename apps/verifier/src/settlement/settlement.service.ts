@@ -3,7 +3,7 @@ import { FeeQuotes, RPC_TIMEOUT_MS } from '@tollgate/chain';
 import { ConfigurationError, REDIS_LOGGER } from '@tollgate/common';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { connectRedis } from '@tollgate/redis';
+import { connectRedis, type RedisClient } from '@tollgate/redis';
 import {
   ContractWallets,
   GasMemory,
@@ -17,7 +17,6 @@ import {
   Strikes,
 } from '@tollgate/settlement';
 import { AcceptedAssets } from '@tollgate/verification';
-import type { Redis } from 'ioredis';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
 import { VerifierConnections } from '../connections/verifier-connections.js';
@@ -43,7 +42,7 @@ export class SettlementService {
   readonly relayers: Relayers;
   readonly queue: SettleQueue;
   readonly journal: Journal;
-  readonly #redis: Redis;
+  readonly #redis: RedisClient;
   readonly #laneChain: Chain;
   readonly #closing = new AbortController();
   readonly #answerWithinMs: number;

@@ -1,8 +1,8 @@
 import type { QueueJobs } from '@tollgate/common';
 import { nameLane, type LaneId } from '@tollgate/journal';
 import { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX } from '@tollgate/protocol';
+import type { RedisClient } from '@tollgate/redis';
 import { Queue, Worker, type Processor, type WorkerOptions } from 'bullmq';
-import type { Redis } from 'ioredis';
 
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX };
 
@@ -12,7 +12,10 @@ export function wakeQueueOf(lane: LaneId): `agent-wake-${string}` {
 }
 
 /** @param connection to the Redis of the queues, from `connectRedis`; it stays open when the queue is closed */
-export function openQueue<Name extends keyof QueueJobs>(name: Name, connection: Redis): Queue<QueueJobs[Name]['data']> {
+export function openQueue<Name extends keyof QueueJobs>(
+  name: Name,
+  connection: RedisClient,
+): Queue<QueueJobs[Name]['data']> {
   const queue = new Queue<QueueJobs[Name]['data']>(name, {
     connection,
     prefix: AGENT_QUEUE_PREFIX,

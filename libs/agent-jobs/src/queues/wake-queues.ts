@@ -1,14 +1,13 @@
 import type { WakeUp } from '@tollgate/common';
 import { nameLane, type JobQueue, type LaneId } from '@tollgate/journal';
-import { withTimeout } from '@tollgate/redis';
+import { type RedisClient, withTimeout } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 
 import { openQueue, wakeQueueOf } from './queues.js';
 
 export interface WakeQueuesOptions {
   /** To the Redis of the queues, from `connectRedis`; it is shared and stays open at `close`. */
-  connection: Redis;
+  connection: RedisClient;
   /** How long a caller waits until the wake-up is in the queue. Default 1 second. */
   timeoutMs?: number;
   /** Called for a wake-up that could not be queued. The lane's holder finds the job without it, some seconds later. */

@@ -1,5 +1,5 @@
 import { createLaneId, nameLane, readLaneName, type LaneId } from '@tollgate/journal';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '@tollgate/redis';
 
 import { parseKnownTokens, type KnownToken } from './known-token.js';
 
@@ -17,7 +17,7 @@ export interface WalletEntry {
  * itself, since jobs of that name may wait in the old account's lane.
  */
 export class WalletDirectory {
-  constructor(private readonly redis: Redis) {}
+  constructor(private readonly redis: RedisClient) {}
 
   /** Writes the wallet unless its name is taken; returns the current entry of the name. */
   async publish({ name, lane }: WalletEntry): Promise<WalletEntry> {

@@ -1,7 +1,6 @@
 import type { WebhookDelivery } from '@tollgate/common';
-import { LuaScript } from '@tollgate/redis';
+import { LuaScript, type RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 
 import countDeliveries from './scripts/count-deliveries.lua';
 
@@ -21,7 +20,7 @@ const KEPT_SECONDS = 30 * 86_400;
 export class WaitingDeliveries {
   /** @param redis the Redis of the queue */
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     private readonly queue: Queue<WebhookDelivery>,
   ) {}
 

@@ -1,7 +1,7 @@
 import { WEBHOOKS_QUEUE, type WebhookDelivery } from '@tollgate/common';
 import type { AgentJobEvent } from '@tollgate/protocol';
+import type { RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 
 import { openQueue } from '../queues/queues.js';
 import type { WebhookTarget } from './webhook-target.js';
@@ -12,6 +12,6 @@ export function nameDelivery(event: Pick<AgentJobEvent, 'id'>, target: Pick<Webh
 }
 
 /** @param connection to the Redis of the queues, from `connectRedis`; it stays open when the queue is closed */
-export function openWebhooksQueue(connection: Redis): Queue<WebhookDelivery> {
+export function openWebhooksQueue(connection: RedisClient): Queue<WebhookDelivery> {
   return openQueue(WEBHOOKS_QUEUE, connection);
 }

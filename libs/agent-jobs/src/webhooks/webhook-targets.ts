@@ -1,7 +1,6 @@
 import { ApiKeyStore, assertPublicTarget, TargetRefusedError, type TargetRules } from '@tollgate/common';
 import type { AgentOperation, JobEventType } from '@tollgate/protocol';
-import { LuaScript } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import addTarget from './scripts/add-target.lua';
 import changeTarget from './scripts/change-target.lua';
@@ -46,7 +45,7 @@ export class WebhookTargets {
   readonly #apiKeys: ApiKeyStore;
 
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     private readonly options: WebhookTargetsOptions = {},
   ) {
     this.#apiKeys = new ApiKeyStore(redis);

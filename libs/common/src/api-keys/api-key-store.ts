@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '@tollgate/redis';
 
 import { API_KEY_SCOPES, type ApiKey, type ApiKeyScope } from './api-key.js';
 
@@ -29,7 +29,7 @@ export interface NewApiKey {
  * entry authenticates no request.
  */
 export class ApiKeyStore {
-  constructor(private readonly redis: Redis) {}
+  constructor(private readonly redis: RedisClient) {}
 
   /**
    * Creates a key. Its token is returned here and stored nowhere.

@@ -9,7 +9,7 @@ export class RedisEnvironment {
     secret: true,
     help:
       'Redis of the payments ledger: append-only file with appendfsync always, maxmemory-policy noeviction. One server, ' +
-      'or the primary that Sentinels name: redis+sentinel://host:port,host:port/name.',
+      'or redis+cluster://host:port,host:port, or redis+sentinel://host:port,host:port/name.',
   })
   @IsRedisUrl()
   readonly redisUrl: string = 'redis://127.0.0.1:6379';

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from '@nestjs/common';
-import type { Redis } from 'ioredis';
+import { listPrimaries, type RedisClient } from '@tollgate/redis';
+import type { Cluster, Redis } from 'ioredis';
 
 export interface PopLoopOptions {
   /** A connection of its own, because it blocks. */
-  blocking: Redis;
+  blocking: RedisClient;
   /** Another connection, used to unblock the first one at the end. */
-  commands: Redis;
+  commands: RedisClient;
   /** Served in turn, so that a busy list does not hold up the others. */
   keys: readonly string[];
   /** How many entries to take; resolves only when there is room. */
@@ -53,9 +54,10 @@ export class PopLoop {
     }
     // Redis is down or hangs, so nothing can have been popped.
     if (ended) return;
+    const servers = listPrimaries(blocking);
     blocking.disconnect();
     // A Redis that hangs does not answer the closing of the connection either.
-    blocking.stream?.destroy();
+    for (const server of servers) server.stream?.destroy();
     await Promise.race([running, sleep(500)]);
   }
 
@@ -85,12 +87,21 @@ export class PopLoop {
   async #wake(): Promise<void> {
     const { blocking, commands } = this.options;
     if (blocking.status !== 'ready' || commands.status !== 'ready') return;
-    // The client id is looked up by name each time, because it changes with every reconnection.
-    const clients = String(await commands.call('CLIENT', 'LIST', 'TYPE', 'normal').catch(() => ''));
-    const name = String(blocking.options.connectionName);
-    for (const line of clients.split('\n')) {
-      const id = line.includes(` name=${name} `) ? /\bid=(\d+)/.exec(line)?.[1] : undefined;
-      if (id !== undefined) await commands.call('CLIENT', 'UNBLOCK', id).catch(() => undefined);
-    }
+    const name = String(readConnectionName(blocking));
+    await Promise.all(listPrimaries(commands).map((server) => unblock(server, name)));
   }
+}
+
+/** The client id is looked up by name each time, because it changes with every reconnection. */
+async function unblock(server: Redis, name: string): Promise<void> {
+  const clients = String(await server.call('CLIENT', 'LIST', 'TYPE', 'normal').catch(() => ''));
+  for (const line of clients.split('\n')) {
+    const id = line.includes(` name=${name} `) ? /\bid=(\d+)/.exec(line)?.[1] : undefined;
+    if (id !== undefined) await server.call('CLIENT', 'UNBLOCK', id).catch(() => undefined);
+  }
+}
+
+function readConnectionName(redis: RedisClient): string | null | undefined {
+  if (redis.isCluster) return (redis as Cluster).options.redisOptions?.connectionName;
+  return (redis as Redis).options.connectionName;
 }

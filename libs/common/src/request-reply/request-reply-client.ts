@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
-import { connectRedis, LuaScript, RedisClock } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { connectRedis, LuaScript, RedisClock, type RedisClient } from '@tollgate/redis';
 
 import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
 import { currentRequestId } from '../logging/request-id.js';
@@ -91,8 +90,8 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
   #ready = false;
   #closed = false;
   #failing = false;
-  #commands: Redis | null = null;
-  #blocking: Redis | null = null;
+  #commands: RedisClient | null = null;
+  #blocking: RedisClient | null = null;
   #clock: RedisClock | null = null;
   #loop: PopLoop | null = null;
 

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { Logger } from '@nestjs/common';
 import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
-import { connectRedis, LuaScript, RedisClock } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { connectRedis, LuaScript, RedisClock, type RedisClient } from '@tollgate/redis';
 import { isObservable, lastValueFrom } from 'rxjs';
 
 import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
@@ -60,8 +59,8 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
   readonly #options: Required<RequestReplyServerOptions>;
   readonly #keys: QueueKeys;
   readonly #replies = new TurnBatch<{ replyTo: string; text: string }>((batch) => this.#pushReplies(batch));
-  #commands: Redis | null = null;
-  #blocking: Redis | null = null;
+  #commands: RedisClient | null = null;
+  #blocking: RedisClient | null = null;
   #clock: RedisClock | null = null;
   #loop: PopLoop | null = null;
   #closing: Promise<void> | null = null;

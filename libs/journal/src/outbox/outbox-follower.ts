@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '@tollgate/redis';
 
 import type { LaneId } from '../jobs/job.js';
 import { eventsKey } from '../jobs/keys.js';
@@ -8,6 +8,8 @@ import { eventsKey } from '../jobs/keys.js';
 /** A lane that is added while the others wait is included after this time at the latest. */
 const BLOCK_MS = 500;
 const READ_COUNT = 200;
+/** How often a cluster is asked for the events of each lane. */
+const POLL_MS = 100;
 const PAUSE_MS = 1_000;
 
 interface Listener {
@@ -28,10 +30,12 @@ export class OutboxFollower {
 
   /** @param redis a connection of its own, because it blocks; closed by `close` */
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     private readonly onTrouble: (error: unknown) => void,
   ) {
     redis.on('ready', () => this.#connections++);
+    // Of a cluster: a primary was lost, and the one that replaces it may have older data.
+    redis.on('-node', () => this.#connections++);
   }
 
   /** How often it has connected: after another connection, Redis may have older data. */
@@ -71,6 +75,7 @@ export class OutboxFollower {
   }
 
   async #wait(): Promise<void> {
+    if (this.redis.isCluster) return this.#poll();
     const listeners = new Map(this.#listeners);
     const positions = [...listeners.values()].map(({ after }) => `${after}-0`);
     const streams = await this.redis.xread(
@@ -82,11 +87,22 @@ export class OutboxFollower {
       ...listeners.keys(),
       ...positions,
     );
-    for (const [key, entries] of streams ?? []) {
-      const listener = listeners.get(key);
-      if (!listener) continue;
-      listener.after = Number.parseInt(entries.at(-1)?.[0] ?? `${listener.after}`, 10);
-      listener.ring();
-    }
+    for (const [key, entries] of streams ?? []) this.#ring(listeners.get(key), entries);
+  }
+
+  /** The lanes of a cluster are in different slots, for which no one command can wait. */
+  async #poll(): Promise<void> {
+    const polled = [...this.#listeners].map(async ([key, listener]) => {
+      const streams = await this.redis.xread('COUNT', READ_COUNT, 'STREAMS', key, `${listener.after}-0`);
+      for (const [, entries] of streams ?? []) this.#ring(listener, entries);
+    });
+    await Promise.all(polled);
+    await sleep(POLL_MS);
+  }
+
+  #ring(listener: Listener | undefined, entries: readonly [id: string, fields: string[]][]): void {
+    if (!listener) return;
+    listener.after = Number.parseInt(entries.at(-1)?.[0] ?? `${listener.after}`, 10);
+    listener.ring();
   }
 }

@@ -1,6 +1,5 @@
 import type { Hex } from '@tollgate/protocol';
-import { LuaScript } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import endGas from './scripts/end-gas.lua';
 import holdGas from './scripts/hold-gas.lua';
@@ -32,7 +31,7 @@ const END = new LuaScript(endGas);
  * it.
  */
 export class BurnBudget {
-  constructor(private readonly redis: Redis) {}
+  constructor(private readonly redis: RedisClient) {}
 
   async read(): Promise<BurntGas> {
     return readBurnt(await LOOK.run(this.redis, KEY, []));

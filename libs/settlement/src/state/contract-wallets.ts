@@ -1,7 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
-import { LuaScript } from '@tollgate/redis';
+import { LuaScript, type RedisClient } from '@tollgate/redis';
 import type { WalletRefusal } from '@tollgate/verification';
-import type { Redis } from 'ioredis';
 
 import { BurnBudget, type BurntGas } from './burn-budget.js';
 import countFromFirst from './scripts/count-from-first.lua';
@@ -33,7 +32,7 @@ export class ContractWallets {
   readonly #budget: BurnBudget;
 
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     private readonly settings: ContractWalletSettings,
     private readonly onBurnt: (gas: number) => void,
   ) {

@@ -1,6 +1,5 @@
 import type { SettlementResult } from '@tollgate/common';
-import { LuaScript } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import keepAnswer from './scripts/keep-answer.lua';
 import releaseRecord from './scripts/release-record.lua';
@@ -37,15 +36,21 @@ export type Holding = { jobId: string } | { answer: UnmadeSettlement };
  * handled late must not start anything.
  */
 export class SettlementRecords {
-  constructor(private readonly redis: Redis) {}
+  constructor(private readonly redis: RedisClient) {}
 
   /** The job that a payment was last put into; null when there is none, or it was released. */
   find(name: string): Promise<string | null> {
     return this.redis.get(keyOf(name));
   }
 
-  /** For each payment the job that settles it: this one, or the one recorded first. One round trip for all. */
+  /** For each payment the job that settles it: this one, or the one recorded first. One round trip for all on one server. */
   async claim(records: readonly SettlementRecord[], jobId: string): Promise<Holding[]> {
+    // A pipeline to a cluster may have the keys of one slot only.
+    if (!this.redis.isCluster) return this.#claim(records, jobId);
+    return (await Promise.all(records.map((record) => this.#claim([record], jobId)))).flat();
+  }
+
+  async #claim(records: readonly SettlementRecord[], jobId: string): Promise<Holding[]> {
     const pipeline = this.redis.pipeline();
     for (const record of records) {
       pipeline.set(keyOf(record.name), jobId, 'PX', record.keptMs, 'NX', 'GET');

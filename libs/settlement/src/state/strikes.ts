@@ -1,6 +1,5 @@
 import type { Hex } from '@tollgate/protocol';
-import { LuaScript } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import countFromFirst from './scripts/count-from-first.lua';
 
@@ -15,7 +14,7 @@ const NOTE = new LuaScript(countFromFirst);
  * and signing costs the payer nothing. Each failed transaction counts for an hour, over all verifiers.
  */
 export class Strikes {
-  constructor(private readonly redis: Redis) {}
+  constructor(private readonly redis: RedisClient) {}
 
   /** Call when a transaction was mined and this payer's payment failed in it, whatever became of others there. */
   async note(payer: Hex): Promise<void> {

@@ -2,8 +2,7 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/
 import { DeadLetters, openWebhooksQueue, WakeQueues, WalletDirectory, WebhookTargets } from '@tollgate/agent-jobs';
 import { ApiKeyStore, PLAN_QUEUE, REDIS_LOGGER, RequestReplyClient } from '@tollgate/common';
 import { Journal, OutboxFollower } from '@tollgate/journal';
-import { connectRedis, StoreUnavailableError, withTimeout } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { connectRedis, type RedisClient, StoreUnavailableError, withTimeout } from '@tollgate/redis';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 
@@ -17,8 +16,8 @@ const REPORT_EVERY_MS = 10_000;
 @Injectable()
 export class AgentConnections implements OnApplicationShutdown {
   readonly #logger = new Logger('AgentJobs');
-  readonly #redis: Redis;
-  readonly #queueRedis: Redis;
+  readonly #redis: RedisClient;
+  readonly #queueRedis: RedisClient;
   readonly #parts: { journal: Journal; follower: OutboxFollower; queue: WakeQueues; workers: RequestReplyClient };
   readonly keys: ApiKeyStore;
   readonly wallets: WalletDirectory;
@@ -60,7 +59,7 @@ export class AgentConnections implements OnApplicationShutdown {
   get workers(): RequestReplyClient {
     return this.#parts.workers;
   }
-  get queueRedis(): Redis {
+  get queueRedis(): RedisClient {
     return this.#queueRedis;
   }
 

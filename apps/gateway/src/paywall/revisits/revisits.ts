@@ -1,7 +1,6 @@
 import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { StoreUnavailableError, withTimeout } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { type RedisClient, StoreUnavailableError, withTimeout } from '@tollgate/redis';
 
 import { SIGN_IN_LIFETIME_MS } from '../offer/sign-in-nonces.js';
 
@@ -27,7 +26,7 @@ export interface RevisitedResource {
 export class Revisits {
   /** @param origin distinguishes several gateways that share one Redis */
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisClient,
     private readonly origin: string,
   ) {}
 

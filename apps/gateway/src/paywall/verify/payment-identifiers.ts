@@ -1,7 +1,6 @@
 import { hashRetryKey, type Lease, type PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { LuaScript } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
+import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import forgetIdentifier from './scripts/forget-identifier.lua';
 import takeIdentifier from './scripts/take-identifier.lua';
@@ -25,7 +24,7 @@ export interface NamedPayment {
  * answer and signs a new payment under the same identifier would otherwise pay twice.
  */
 export class PaymentIdentifiers {
-  constructor(private readonly redis: Redis) {}
+  constructor(private readonly redis: RedisClient) {}
 
   /**
    * `another`: the payer used the identifier for another payment, which may have been settled. `before`: an earlier

@@ -1,0 +1,54 @@
+import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
+import { createAgentClient, type AgentClient } from '../harness/agent-client.js';
+import { payLocked } from '../harness/pay.js';
+import { retryUntilPaid } from '../harness/retry.js';
+import { startCluster, type StartedCluster } from './start-cluster.js';
+
+describe('gateway, verifier and agent worker on a cluster', () => {
+  let cluster: StartedCluster;
+  let stack: Stack;
+  let client: AgentClient;
+  const resource = () => `${stack.baseUrl}/api/weather`;
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    const redis = { ...cluster.primaries[0]!, url: cluster.url, exited: () => new Promise<never>(() => undefined) };
+    const env = { SIGNED_PAYMENTS: 'true', RELAYER_POLL_MS: '20' };
+    stack = await startStack({ redis, agentWorkers: 1, env });
+    const { token } = await stack.agents!.createApiKey(['submit', 'read']);
+    client = createAgentClient(stack.baseUrl, token);
+  });
+
+  afterAll(async () => {
+    const { hasFailedTest } = globalThis as { hasFailedTest?: boolean };
+    if (hasFailedTest) process.stderr.write(stack.logs());
+    await stack.stop();
+    await cluster.stop();
+  });
+
+  async function sellToAll(): Promise<void> {
+    const { proof } = await payLocked(stack.chain, resource());
+    const ask = () => fetch(resource(), { headers: { 'X-PAYMENT': proof } });
+    const { body } = await retryUntilPaid(ask);
+    expect(await retryUntilPaid(ask)).toMatchObject({ body, isReplay: true });
+
+    const signed = await signAuthorization(stack.chain, stack.chain.accounts[0]!, { value: '1000' });
+    const headers = presentV2(await readChallenge(resource()), signed);
+    await retryUntilPaid(() => fetch(resource(), { headers }));
+
+    const [wallet] = stack.agents!.wallets;
+    const input = { amount: '0.001', to: stack.chain.payTo };
+    const jobId = await client.submit({ operation: 'transfer', wallet: wallet!.name, input });
+    await client.waitFor(jobId, 'FINAL');
+  }
+
+  it('sell for hashes and signatures, and do jobs', () => sellToAll());
+
+  it('go on with both after a primary was killed', async () => {
+    cluster.primaries[1]!.signal('SIGKILL');
+    await retryUntilPaid(() => fetch(`${stack.baseUrl}/health/ready`));
+    await sellToAll();
+  });
+});

@@ -1,0 +1,65 @@
+import { Redis } from 'ioredis';
+
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
+import { waitFor } from '../harness/retry.js';
+
+const SLOTS = 16_384;
+const SHARDS = 3;
+
+export interface StartedCluster {
+  /** As an ACL user. */
+  url: string;
+  /** The primaries at the start; the one at an index holds the slots of that third. */
+  primaries: RedisServer[];
+  replicas: RedisServer[];
+  stop(): Promise<void>;
+}
+
+/** Three primaries with a replica each, which replaces its primary when that is silent for a second and a half. */
+export async function startCluster(): Promise<StartedCluster> {
+  const acl = ['--requirepass', 'canary-password', '--masterauth', 'canary-password'];
+  const user = ['--user', 'seller', 'on', '>canary-password', '~*', '&*', '+@all'];
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1500', ...acl, ...user];
+  const servers: RedisServer[] = [];
+  for (let index = 0; index < 2 * SHARDS; index++) {
+    servers.push(await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS }));
+  }
+  const nodes = servers.map(({ port }) => new Redis({ port, password: 'canary-password' }));
+  await Promise.all(
+    nodes.slice(0, SHARDS).map((node, index) => {
+      const [from, to] = [Math.floor((index * SLOTS) / SHARDS), Math.floor(((index + 1) * SLOTS) / SHARDS) - 1];
+      return node.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
+    }),
+  );
+  for (const { port } of servers.slice(1)) await nodes[0]!.call('CLUSTER', 'MEET', '127.0.0.1', port);
+  for (const node of nodes) {
+    await waitFor('each server knows the others', async () => {
+      return (await node.cluster('INFO')).includes(`cluster_known_nodes:${2 * SHARDS}`);
+    });
+  }
+  for (const [index, replica] of nodes.slice(SHARDS).entries()) {
+    await replica.call('CLUSTER', 'REPLICATE', String(await nodes[index]!.call('CLUSTER', 'MYID')));
+  }
+  for (const node of nodes) {
+    await waitFor('each server knows slots and replicas', async () => {
+      const slots = (await node.cluster('SLOTS')) as unknown[][];
+      return (await node.cluster('INFO')).includes('cluster_state:ok') && slots.every((shard) => shard.length === 4);
+    });
+  }
+  for (const replica of nodes.slice(SHARDS)) {
+    await waitFor('each replica is in step', async () =>
+      (await replica.info('replication')).includes('master_link_status:up'),
+    );
+  }
+  for (const node of nodes) node.disconnect();
+  const [primaries, replicas] = [servers.slice(0, SHARDS), servers.slice(SHARDS)];
+  return {
+    url: `redis+cluster://seller:canary-password@${primaries.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    primaries,
+    replicas,
+    stop: async () => {
+      for (const server of servers) await server.stop();
+    },
+  };
+}
