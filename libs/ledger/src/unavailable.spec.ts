@@ -34,14 +34,17 @@ describe('a ledger without a fit Redis', () => {
   };
 
   it('is unavailable while Redis is down, and works again when it is back', async () => {
-    const { server, ledger, hasty } = await start();
+    const { server, redis, ledger, hasty } = await start();
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
     const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
     await server.kill();
     await expectUnavailable(hasty, () => hasty.commit(lease, null));
     await expect(hasty.readAnswer(lease.id)).rejects.toThrow(StoreUnavailableError);
     await expect(hasty.open()).rejects.toThrow(StoreUnavailableError);
+    // The client drops its commands after 20 attempts to connect, which a slow start of Redis outlasts.
+    const connected = new Promise((resolve) => redis.once('ready', resolve));
     await server.start();
+    await connected;
     await ledger.open();
     expect(await ledger.commit(lease, null)).toBe(true);
   });
