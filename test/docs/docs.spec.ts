@@ -56,13 +56,6 @@ describe.each(pages)('%s', (page) => {
     expect(named.filter((script) => scripts[script] === undefined)).toEqual([]);
   });
 
-  it('promises no cluster while the processes connect to one server', () => {
-    const promises = proseOf(page)
-      .split(/\n\n|\n- /)
-      .filter((paragraph) => /\b(?:cluster|sentinel)\b/i.test(paragraph) && !/not\s+supported/.test(paragraph));
-    expect(promises).toEqual([]);
-  });
-
   it('names files and folders that exist', () => {
     const named = [
       ...proseOf(page).matchAll(/`((?:apps|libs|devnet|test|bench|docs|deploy|examples|scripts)\/[^`*<\s]*)`/g),
