@@ -10,8 +10,10 @@ interface Pool {
 }
 
 const PAUSE_MS = 250;
-/** A pause is at least this many times as long as the last answer took. */
+/** A pause is at least this many times as long as the last answer took, up to the longest. */
 const ANSWERS_PER_PAUSE = 10;
+/** One answer that took six seconds, while a node took in thousands of transactions, must not end the watch for a minute. */
+const LONGEST_PAUSE_MS = 5_000;
 
 /**
  * Asks anvil for a block when two looks in a row find executable transactions and no block between them: automine leaves
@@ -30,7 +32,8 @@ export function watchPool(rpcUrl: string, onNudge: (nudges: number) => void): { 
       before = now;
       // One look at a time, and fewer the slower the answers come: asking often would keep a busy node busy.
       const tookMs = performance.now() - askedMs;
-      await sleep(Math.max(PAUSE_MS, ANSWERS_PER_PAUSE * tookMs), undefined, { signal: stopped.signal, ref: false });
+      const pauseMs = Math.min(Math.max(PAUSE_MS, ANSWERS_PER_PAUSE * tookMs), LONGEST_PAUSE_MS);
+      await sleep(pauseMs, undefined, { signal: stopped.signal, ref: false });
     }
   };
   // Ends with an error when it is stopped.
