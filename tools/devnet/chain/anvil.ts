@@ -18,6 +18,9 @@ export interface AnvilOptions {
   host?: string;
 }
 
+/** Blocks whose state a call can read, newest first. */
+const STATES_KEPT = '500';
+
 /** Starts anvil with funded accounts of the well-known test mnemonic, unlocked. */
 export async function startAnvil(options: AnvilOptions): Promise<{ child: Child; rpcUrl: string }> {
   const child = await startChild({
@@ -35,6 +38,8 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
       ...['--accounts', String(options.accounts), '--balance', '1000000'],
       // Room for thousands of transfers in one block: see mine-transfers.ts.
       ...['--gas-limit', '3000000000'],
+      // Without it anvil writes the state after each older block below ~/.foundry, gigabytes in minutes, and keeps it.
+      ...['--prune-history', STATES_KEPT],
       ...(options.blockTimeSeconds === undefined ? [] : ['--block-time', String(options.blockTimeSeconds)]),
     ],
   });
