@@ -66,7 +66,7 @@ it('asks a slow node one question at a time, and less often than a quick one', a
     mostOpen = Math.max(mostOpen, ++open);
     await sleep(150);
     open--;
-    return calls.map(({ method }) => (method === 'txpool_status' ? { pending: '0x0' } : '0x1'));
+    return calls.map(({ method }) => idle[method]);
   });
   const watch = watchPool(url, () => undefined);
   await waitFor('three looks', () => askedMs.length === 3);
@@ -82,7 +82,7 @@ it('asks a node the less often the longer it is silent, and counts no nudge for 
   const { url, stop } = await serveRpc(async (calls) => {
     askedMs.push(performance.now());
     await sleep(15 * 2 ** askedMs.length);
-    return calls.map(({ method }) => (method === 'txpool_status' ? { pending: '0x0' } : '0x1'));
+    return calls.map(({ method }) => idle[method]);
   });
   const nudges: number[] = [];
   const watch = watchPool(url, (count) => nudges.push(count));
@@ -94,6 +94,35 @@ it('asks a node the less often the longer it is silent, and counts no nudge for 
   [330, 660, 1320].forEach((leastMs, index) => expect(gapsMs[index]).toBeGreaterThan(leastMs * 0.95));
   expect(nudges).toEqual([]);
 });
+
+// Prevents: automine goes on with empty blocks for minutes, while thousands of transactions stay in the pool.
+it('has a chain mine what stays in the pool while its automine mines empty blocks', async () => {
+  let block = 0;
+  let isMined = false;
+  const { url, stop } = await serveRpc((calls) =>
+    Promise.resolve(
+      calls.map(({ method }) => {
+        if (method === 'evm_mine') isMined = true;
+        if (method === 'anvil_getAutomine') return true;
+        if (method === 'eth_getBlockByNumber') return { hash: `0x${++block}`, transactions: [] };
+        return { pending: isMined ? '0x0' : '0xb7f' };
+      }),
+    ),
+  );
+  const nudges: number[] = [];
+  const watch = watchPool(url, (count) => nudges.push(count));
+  await waitFor('the nudge to be counted', () => nudges.length > 0);
+  watch.stop();
+  await stop();
+  expect(isMined).toBe(true);
+});
+
+/** What a chain that mines on demand answers when its pool is empty. */
+const idle: Record<string, unknown> = {
+  anvil_getAutomine: false,
+  eth_getBlockByNumber: { hash: '0x1', transactions: [] },
+  txpool_status: { pending: '0x0' },
+};
 
 interface Call {
   method: string;

@@ -4,7 +4,8 @@ import { callRpc, callRpcBatch } from '../processes/json-rpc.js';
 
 interface Pool {
   isAutomine: boolean;
-  block: number;
+  block: string;
+  isBlockEmpty: boolean;
   /** Transactions that could be mined. */
   executable: number;
 }
@@ -16,8 +17,8 @@ const ANSWERS_PER_PAUSE = 10;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Asks anvil for a block when two looks in a row find executable transactions and no block between them: automine leaves
- * some of many that arrive together (foundry issue 10122). Leaves a chain alone that mines on demand. `onNudge` receives
+ * Asks anvil for a block when two looks in a row find executable transactions and none mined between them: of many that
+ * arrive together automine leaves some (foundry issue 10122), and then mines empty blocks or none. Leaves a chain alone that mines on demand. `onNudge` receives
  * the number of blocks asked for so far.
  */
 export function watchPool(rpcUrl: string, onNudge: (nudges: number) => void): { stop: () => void } {
@@ -42,7 +43,8 @@ export function watchPool(rpcUrl: string, onNudge: (nudges: number) => void): { 
 }
 
 function isStuck(before: Pool, now: Pool): boolean {
-  return now.isAutomine && now.executable > 0 && before.executable > 0 && now.block === before.block;
+  if (!now.isAutomine || now.executable === 0 || before.executable === 0) return false;
+  return now.block === before.block || (now.isBlockEmpty && before.isBlockEmpty);
 }
 
 async function nudge(rpcUrl: string): Promise<boolean> {
@@ -53,13 +55,16 @@ async function nudge(rpcUrl: string): Promise<boolean> {
 }
 
 async function readPool(rpcUrl: string): Promise<Pool> {
-  const [isAutomine, block, status] = await callRpcBatch(
-    rpcUrl,
-    ['anvil_getAutomine', 'eth_blockNumber', 'txpool_status'].map((method) => ({ method, params: [] })),
-  );
+  const [isAutomine, block, status] = await callRpcBatch(rpcUrl, [
+    { method: 'anvil_getAutomine', params: [] },
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    { method: 'txpool_status', params: [] },
+  ]);
+  const { hash, transactions } = block as { hash: string; transactions: string[] };
   return {
     isAutomine: isAutomine === true,
-    block: Number(block),
+    block: hash,
+    isBlockEmpty: transactions.length === 0,
     executable: Number((status as { pending: string }).pending),
   };
 }
