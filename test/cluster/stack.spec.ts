@@ -6,7 +6,10 @@ import { payLocked } from '../harness/pay.js';
 import { retryUntilPaid } from '../harness/retry.js';
 import { startCluster, type StartedCluster } from './start-cluster.js';
 
-describe('gateway, verifier and agent worker on a cluster', () => {
+describe.each([
+  { name: 'gateway, verifier and agent worker on a cluster', durability: 'local' },
+  { name: 'the same when replicas must acknowledge', durability: 'replica' },
+])('$name', ({ durability }) => {
   let cluster: StartedCluster;
   let stack: Stack;
   let client: AgentClient;
@@ -15,7 +18,7 @@ describe('gateway, verifier and agent worker on a cluster', () => {
   beforeAll(async () => {
     cluster = await startCluster();
     const redis = { ...cluster.primaries[0]!, url: cluster.url, exited: () => new Promise<never>(() => undefined) };
-    const env = { SIGNED_PAYMENTS: 'true', RELAYER_POLL_MS: '20' };
+    const env = { SIGNED_PAYMENTS: 'true', RELAYER_POLL_MS: '20', LEDGER_DURABILITY: durability };
     stack = await startStack({ redis, agentWorkers: 1, env });
     const { token } = await stack.agents!.createApiKey(['submit', 'read']);
     client = createAgentClient(stack.baseUrl, token);
@@ -46,8 +49,9 @@ describe('gateway, verifier and agent worker on a cluster', () => {
 
   it('sell for hashes and signatures, and do jobs', () => sellToAll());
 
-  it('go on with both after a primary was killed', async () => {
-    cluster.primaries[1]!.signal('SIGKILL');
+  it(`go on with both after a ${durability === 'local' ? 'primary was killed' : 'replica came back'}`, async () => {
+    if (durability === 'local') cluster.primaries[1]!.signal('SIGKILL');
+    else await cluster.replicas[1]!.kill().then(() => cluster.replicas[1]!.start());
     await retryUntilPaid(() => fetch(`${stack.baseUrl}/health/ready`));
     await sellToAll();
   });

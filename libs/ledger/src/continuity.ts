@@ -16,6 +16,8 @@ export type LedgerRunner = ScriptRunner<number | null | void>;
 export interface ContinuityTerms {
   headBlockNumber: number | null;
   retentionMs: number;
+  /** Whether replicas must acknowledge the ledger's writes. */
+  isAcknowledged: boolean;
 }
 
 /**
@@ -28,6 +30,7 @@ export async function restoreContinuity(redis: Redis | Cluster, terms: Continuit
   const durable = await checkServers(redis, {
     store: 'ledger',
     eviction: 'An evicted payment could be spent again.',
+    isAcknowledged: terms.isAcknowledged,
   });
   const buckets = await Promise.all(
     Array.from({ length: BUCKETS }, (_, bucket) =>

@@ -1,4 +1,10 @@
-import { ScriptRunner, StoreError, StoreUnavailableError } from '@tollgate/redis';
+import {
+  AcknowledgedCommands,
+  type Durability,
+  ScriptRunner,
+  StoreError,
+  StoreUnavailableError,
+} from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
@@ -26,6 +32,8 @@ export interface LedgerOptions {
   refusalsKept?: number;
   /** How long an operation waits for Redis. Default 3 seconds. */
   timeoutMs?: number;
+  /** Without it a write counts once the server has answered. */
+  durability?: Durability | null;
 }
 
 /**
@@ -35,6 +43,7 @@ export interface LedgerOptions {
 export class Ledger {
   readonly #redis: Redis | Cluster;
   readonly #runner: LedgerRunner;
+  readonly #acknowledged: AcknowledgedCommands | undefined;
   readonly #answerTtlMs: number;
   readonly #bucketBytes: number;
   readonly #refusalsKept: number;
@@ -45,10 +54,13 @@ export class Ledger {
     this.#bucketBytes = Math.floor(answerStoreBytes / BUCKETS);
     this.#answerTtlMs = options.answerRetentionMs ?? 24 * 3600_000;
     this.#refusalsKept = options.refusalsKept ?? 100_000;
+    this.#acknowledged = options.durability ? new AcknowledgedCommands(redis, options.durability) : undefined;
+    const [acknowledged, isAcknowledged] = [this.#acknowledged, this.#acknowledged !== undefined];
     this.#runner = new ScriptRunner({
       redis,
+      acknowledged,
       timeoutMs,
-      restore: (head) => restoreContinuity(redis, { headBlockNumber: head ?? null, retentionMs }),
+      restore: (head) => restoreContinuity(redis, { headBlockNumber: head ?? null, retentionMs, isAcknowledged }),
       toError: (reason, cause) =>
         new StoreUnavailableError('ledger', `The ledger's Redis is unavailable: ${reason}`, { cause }),
     });
@@ -151,7 +163,10 @@ export class Ledger {
   /** The stored answer, byte for byte; null when only the marker was kept. */
   readAnswer(id: PaymentId): Promise<StoredAnswer | null> {
     const read = async (): Promise<StoredAnswer | null> => {
-      const bytes = await this.#redis.getBuffer(this.#locate(id).answerName);
+      const { answerName } = this.#locate(id);
+      const bytes = this.#acknowledged
+        ? ((await this.#acknowledged.run(answerName, ['getBuffer', answerName])) as Buffer | null)
+        : await this.#redis.getBuffer(answerName);
       return bytes && decodeAnswer(bytes);
     };
     return this.#runner.within(read());
@@ -160,7 +175,9 @@ export class Ledger {
   /** The receipt that a payment was committed with; null when its answer was kept or there was no receipt. */
   readReceipt(id: PaymentId): Promise<string | null> {
     const { slot, entry } = this.#locate(id);
-    return this.#runner.within(this.#redis.hget(entry, `${slot}:receipt`));
+    const field = `${slot}:receipt`;
+    if (!this.#acknowledged) return this.#runner.within(this.#redis.hget(entry, field));
+    return this.#runner.within(this.#acknowledged.run(entry, ['hget', entry, field])) as Promise<string | null>;
   }
 
   /** Counts one more reproduction of a spent payment's answer; false when `max` is reached. */

@@ -1,3 +1,4 @@
+export { AcknowledgedCommands, type Durability } from './acknowledged-commands.js';
 export { closeWithin } from './close-within.js';
 export { connectRedis, createRedis, duplicateRedis, type RedisClient } from './connect-redis.js';
 export { LuaScript } from './lua-script.js';

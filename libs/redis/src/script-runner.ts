@@ -1,5 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
 
+import type { AcknowledgedCommands } from './acknowledged-commands.js';
 import { isScriptMissing, type LuaScript } from './lua-script.js';
 import { RedisClock } from './redis-clock.js';
 import { withTimeout } from './with-timeout.js';
@@ -7,6 +8,8 @@ import { withTimeout } from './with-timeout.js';
 export interface ScriptRunnerOptions<Terms> {
   redis: Redis | Cluster;
   timeoutMs: number;
+  /** Holds every reply back until the replicas have what it rests on. */
+  acknowledged?: AcknowledgedCommands | undefined;
   /** Checks the servers, loads the scripts, and compares the store with the run of its servers. */
   restore: (terms: Terms) => Promise<unknown>;
   /** What a caller gets when Redis does not answer in time, does not write, or is unfit. */
@@ -51,7 +54,8 @@ export class ScriptRunner<Terms = void> {
   run(script: LuaScript, keys: string[], args: ScriptArgument[], terms: Terms): Promise<string[]> {
     const read = (reply: unknown, sentAtMs: number): string[] | null => {
       const [now, ...rest] = reply as string[];
-      this.clock.observe(Number(now), sentAtMs);
+      // A reply that was held back says nothing about the middle of its round trip.
+      if (this.options.acknowledged === undefined) this.clock.observe(Number(now), sentAtMs);
       return rest[0] === 'discontinued' ? null : rest;
     };
     return this.evaluate(script, { keys, args, read }, terms);
@@ -72,10 +76,14 @@ export class ScriptRunner<Terms = void> {
   }
 
   async #evaluate<Reply>({ sha }: LuaScript, { keys, args, read }: ScriptCall<Reply>, terms: Terms): Promise<Reply> {
+    const { redis, acknowledged } = this.options;
     for (let attempt = 1; ; attempt++) {
       const sentAtMs = performance.now();
       try {
-        const reply = read(await this.options.redis.evalsha(sha, keys.length, ...keys, ...args), sentAtMs);
+        const raw = acknowledged
+          ? await acknowledged.run(keys[0] ?? '', ['evalsha', sha, keys.length, ...keys, ...args])
+          : await redis.evalsha(sha, keys.length, ...keys, ...args);
+        const reply = read(raw, sentAtMs);
         if (reply !== null) return reply;
         if (attempt === MOST_ATTEMPTS) throw new Error('the server keeps changing');
       } catch (error) {

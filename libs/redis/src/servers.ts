@@ -3,12 +3,16 @@ import type { Cluster, Redis } from 'ioredis';
 import type { LuaScript } from './lua-script.js';
 import { StoreError } from './store-error.js';
 
+const OLDEST_WITH_WAITAOF = [7, 2] as const;
+
 /** What a store says about a Redis that would drop its data. */
 export interface StoreNeeds {
   /** Such as `ledger`. */
   store: string;
   /** What an evicted key would lead to, as a sentence. */
   eviction: string;
+  /** Whether replicas must acknowledge its writes. */
+  isAcknowledged?: boolean;
 }
 
 /**
@@ -36,12 +40,26 @@ export function listPrimaries(redis: Redis | Cluster): Redis[] {
   return redis.isCluster ? (redis as Cluster).nodes('master') : [redis as Redis];
 }
 
-async function checkServer(server: Redis, { store, eviction }: StoreNeeds): Promise<boolean> {
+async function checkServer(server: Redis, { store, eviction, isAcknowledged = false }: StoreNeeds): Promise<boolean> {
   const info = await server.info();
   const field = (name: string): string => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '';
   const [version, policy] = [field('redis_version'), field('maxmemory_policy')];
   if (Number.parseInt(version, 10) < 7) {
     throw new StoreError('redis_too_old', `Redis ${version} is too old.`, 'Use Redis or Valkey 7+.');
+  }
+  if (isAcknowledged && isBefore(version, OLDEST_WITH_WAITAOF)) {
+    throw new StoreError(
+      'redis_without_waitaof',
+      `Redis ${version} has no WAITAOF, by which LEDGER_DURABILITY=replica waits for the replicas.`,
+      'Use Redis 7.2 or later, or Valkey, or set LEDGER_DURABILITY=local.',
+    );
+  }
+  if (isAcknowledged && field('aof_enabled') !== '1') {
+    throw new StoreError(
+      'redis_without_file',
+      'This Redis has no append-only file, which LEDGER_DURABILITY=replica waits for.',
+      'Set appendonly yes and appendfsync always on every server, or set LEDGER_DURABILITY=local.',
+    );
   }
   if (field('role') !== 'master') {
     throw new StoreError('redis_read_only', 'This Redis is a replica.', 'Point REDIS_URL at the primary.');
@@ -57,4 +75,9 @@ async function checkServer(server: Redis, { store, eviction }: StoreNeeds): Prom
   // Managed services refuse CONFIG. The setting is then unknown, and a restart counts as a loss of data.
   const fsync = await server.config('GET', 'appendfsync').catch(() => null);
   return Array.isArray(fsync) && fsync[1] === 'always';
+}
+
+function isBefore(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [ownMajor = 0, ownMinor = 0] = version.split('.').map(Number);
+  return ownMajor < major || (ownMajor === major && ownMinor < minor);
 }

@@ -14,7 +14,7 @@ const inject = [WorkerConnections];
     LaneTroubles,
     WorkerConnections,
     { provide: Chain, inject, useFactory: ({ chain }: WorkerConnections) => chain },
-    { provide: Journal, inject, useFactory: ({ journalRedis: redis }: WorkerConnections) => new Journal({ redis }) },
+    { provide: Journal, inject, useFactory: ({ journal }: WorkerConnections) => journal },
     { provide: WalletDirectory, inject, useFactory: (to: WorkerConnections) => new WalletDirectory(to.journalRedis) },
     { provide: ApiKeyStore, inject, useFactory: (to: WorkerConnections) => new ApiKeyStore(to.journalRedis) },
   ],

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AGENT_JOBS_QUEUE, openQueue, WakeQueues } from '@tollgate/agent-jobs';
 import { REDIS_LOGGER } from '@tollgate/common';
-import { Chain } from '@tollgate/journal';
+import { Chain, Journal } from '@tollgate/journal';
 import { closeWithin, connectRedis, type RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
 
@@ -18,6 +18,7 @@ export class WorkerConnections implements OnApplicationShutdown {
   readonly queueRedis: RedisClient;
   /** Holds commands until Redis is back; BullMQ duplicates it for its own connections. */
   readonly consumerRedis: RedisClient;
+  readonly journal: Journal;
   readonly chain: Chain;
   readonly wakeQueues: WakeQueues;
   readonly agentJobs: Queue;
@@ -28,6 +29,7 @@ export class WorkerConnections implements OnApplicationShutdown {
   ) {
     const queues = { url: redis.queueRedisUrl, logger: REDIS_LOGGER };
     this.journalRedis = connectRedis({ url: redis.redisUrl, role: 'journal', logger: REDIS_LOGGER });
+    this.journal = new Journal({ redis: this.journalRedis, durability: redis.durability });
     this.queueRedis = connectRedis({ ...queues, role: 'agent-queues' });
     this.consumerRedis = connectRedis({ ...queues, role: 'agent-consumers', use: 'blocking' });
     this.chain = new Chain({

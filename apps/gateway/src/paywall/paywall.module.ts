@@ -54,7 +54,7 @@ export class PaywallConnections implements OnApplicationShutdown {
     this.#counters = counters;
     this.#parts = {
       redis,
-      ledger: new Ledger({ redis, answerStoreBytes: answers.answerStoreBytes }),
+      ledger: new Ledger({ redis, answerStoreBytes: answers.answerStoreBytes, durability: urls.durability }),
       clients,
       agreement,
       verifier: new AgreeingVerifiers({ client: clients.verify, agreement, settings }),

@@ -37,7 +37,8 @@ export class VerifierConnections implements OnApplicationShutdown {
       role: 'verify-queue-length',
       logger: REDIS_LOGGER,
     });
-    this.ledger = new Ledger({ redis: this.ledgerRedis, retentionMs: rules.memoryMs });
+    const { durability } = redis;
+    this.ledger = new Ledger({ redis: this.ledgerRedis, retentionMs: rules.memoryMs, durability });
     this.chain = connectChain({
       urls: chain.rpcUrl,
       chainId: payment.chainId,

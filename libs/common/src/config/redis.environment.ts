@@ -1,5 +1,7 @@
-import { IsOptional } from 'class-validator';
+import type { Durability } from '@tollgate/redis';
+import { IsIn, IsOptional } from 'class-validator';
 
+import { IsIntIn } from './is-int-in.js';
 import { IsRedisUrl } from './is-redis-url.js';
 import { Setting } from './setting.js';
 
@@ -23,6 +25,29 @@ export class RedisEnvironment {
   @IsOptional()
   @IsRedisUrl()
   private readonly ownQueueRedisUrl?: string;
+
+  @Setting({
+    help:
+      'What a payment or a job must be written to before anything that rests on it leaves. local: the server of ' +
+      'REDIS_URL; replica: also LEDGER_REPLICAS of its replicas, which needs Redis 7.2 or Valkey.',
+  })
+  @IsIn(['local', 'replica'])
+  readonly ledgerDurability: 'local' | 'replica' = 'local';
+
+  @Setting({
+    help: 'Replicas that must have written it to disk with LEDGER_DURABILITY=replica: every one that may be promoted.',
+  })
+  @IsIntIn(1, 16)
+  readonly ledgerReplicas: number = 1;
+
+  @Setting({ help: 'Milliseconds that these replicas may take; after that the response is 503.' })
+  @IsIntIn(10, 2_500)
+  readonly ledgerReplicaTimeoutMs: number = 1_000;
+
+  get durability(): Durability | null {
+    if (this.ledgerDurability === 'local') return null;
+    return { replicas: this.ledgerReplicas, timeoutMs: this.ledgerReplicaTimeoutMs };
+  }
 
   get queueRedisUrl(): string {
     return this.ownQueueRedisUrl ?? this.redisUrl;

@@ -1,4 +1,4 @@
-import type { ScriptArgument } from '@tollgate/redis';
+import { AcknowledgedCommands, type Durability, type ScriptArgument } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { encodeFailure } from '../jobs/encode-job.js';
@@ -36,6 +36,8 @@ export interface JournalOptions {
   maxOpenJobs?: number;
   /** How long an operation waits for Redis. Default 3 seconds. */
   timeoutMs?: number;
+  /** Without it a write counts once the server has answered. */
+  durability?: Durability | null;
 }
 
 const DAY_MS = 86_400_000;
@@ -66,13 +68,14 @@ export class Journal extends StepJournal {
 
   constructor(options: JournalOptions) {
     const { redis, timeoutMs = 3000, retentionMs = 7 * DAY_MS, jobsKept = 20_000, eventsKept = 10_000 } = options;
-    const { fleet = DEFAULT_FLEET } = options;
+    const { fleet = DEFAULT_FLEET, durability } = options;
+    const acknowledged = durability ? new AcknowledgedCommands(redis, durability) : undefined;
     super(
-      new TransitionRunner({ redis, fleet, timeoutMs, retentionMs, jobsKept, eventsKept }),
+      new TransitionRunner({ redis, fleet, timeoutMs, retentionMs, jobsKept, eventsKept, acknowledged }),
       new LaneRegistry(redis, fleet),
     );
     this.#redis = redis;
-    this.#reader = new JobReader(redis);
+    this.#reader = new JobReader(redis, acknowledged);
     this.outbox = new Outbox(redis, this.runner);
     this.#terms = { idempotencyMs: options.idempotencyMs ?? 7 * DAY_MS, maxOpenJobs: options.maxOpenJobs ?? 10_000 };
   }

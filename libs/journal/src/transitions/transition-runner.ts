@@ -1,4 +1,5 @@
 import {
+  type AcknowledgedCommands,
   checkServers,
   loadScripts,
   type ScriptArgument,
@@ -18,6 +19,7 @@ export interface TransitionRunnerOptions {
   redis: Redis | Cluster;
   fleet: string;
   timeoutMs: number;
+  acknowledged?: AcknowledgedCommands | undefined;
   retentionMs: number;
   jobsKept: number;
   eventsKept: number;
@@ -34,6 +36,7 @@ export class TransitionRunner {
     this.#runner = new ScriptRunner({
       redis: options.redis,
       timeoutMs: options.timeoutMs,
+      acknowledged: options.acknowledged,
       restore: () => this.#restore(),
       toError: (reason, cause) =>
         // An invalid argument or an unfit Redis: retrying helps in neither case.
@@ -108,6 +111,7 @@ export class TransitionRunner {
     return checkServers(this.options.redis, {
       store: 'journal',
       eviction: 'A job it forgets could be sent again.',
+      isAcknowledged: this.options.acknowledged !== undefined,
     });
   }
 

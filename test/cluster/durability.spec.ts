@@ -1,0 +1,228 @@
+import { once } from 'node:events';
+
+import { Redis } from 'ioredis';
+
+import { Journal } from '../../libs/journal/src/index.js';
+import { createJobId } from '../../libs/journal/src/jobs/keys.js';
+import {
+  planSample,
+  sampleAttempt,
+  sampleLane,
+  sampleRequest,
+  submitSample,
+} from '../../libs/journal/test/sample-jobs.js';
+import { Ledger, type StoredAnswer } from '../../libs/ledger/src/index.js';
+import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../../libs/ledger/test/sample-payments.js';
+import { connectRedis } from '../../libs/redis/src/connect-redis.js';
+import { StoreUnavailableError } from '../../libs/redis/src/index.js';
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
+import { waitFor } from '../harness/retry.js';
+import { startCluster } from './start-cluster.js';
+import { startSentinels } from './start-sentinels.js';
+
+const DURABILITY = { replicas: 1, timeoutMs: 500 };
+const ANSWER: StoredAnswer = { status: 200, headers: [['content-type', 'text/plain']], body: Buffer.from('sunny') };
+const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
+const many = Array.from({ length: 32 }, (_, index) => index);
+
+/** A worker's lane with one job that has a plan and a nonce. */
+async function reserveSample(journal: Journal) {
+  const lane = sampleLane();
+  await journal.adopt(lane, { pendingNonce: 0 });
+  const { token } = (await journal.takeLease(lane, 'worker', 600_000))!;
+  const write = await submitSample(journal, lane, token);
+  await planSample(journal, write);
+  await journal.reserve({ ...write, maxInFlight: 10 });
+  return { lane, write, put: { ...write, expectedAttempts: 0, nonce: 0, attempt: sampleAttempt() } };
+}
+
+/** A replica that is still writing its first append-only file acknowledges nothing. */
+const waitUntilAcknowledged = (ledger: Ledger): Promise<void> =>
+  waitFor('the replica', () =>
+    ledger.claim(sampleClaim(ledger)).then(
+      () => true,
+      () => false,
+    ),
+  );
+
+/** One of each kind of work that something would leave after. */
+async function prepare(ledger: Ledger, journal: Journal) {
+  const answered = leaseOf(await ledger.claim(sampleClaim(ledger)));
+  await ledger.commit(answered, ANSWER);
+  const held = leaseOf(await ledger.claim(sampleClaim(ledger, { leaseMs: 120_000 })));
+  const reserved = await reserveSample(journal);
+  const unclaimed = sampleClaim(ledger, { leaseMs: 120_000, deadlineMs: ledger.nowMs() + 120_000 });
+  const request = sampleRequest(reserved.lane);
+  const named = { ...request, jobId: createJobId(reserved.lane) };
+  const work = {
+    claim: () => ledger.claim(unclaimed),
+    'repeated claim': () => ledger.claim({ ...unclaimed, candidates: [...unclaimed.candidates] }),
+    commit: () => ledger.commit(held, ANSWER),
+    replay: () => ledger.readAnswer(answered.id),
+    submit: () => journal.submit(request),
+    'submit under an own id': () => journal.submitNamed(named),
+    'put-attempt': () => journal.putAttempt(reserved.put),
+    'read for a broadcast': () => journal.readJob(reserved.write.jobId),
+  };
+  return { work, unclaimed, request };
+}
+
+/** The reason for which each was refused; null for an answer, and for an error that is not a 503. */
+async function readRefusals(work: Record<string, () => Promise<unknown>>): Promise<Record<string, string | null>> {
+  const reasons = Object.entries(work).map(async ([name, run]): Promise<[string, string | null]> => {
+    const error = await run().then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    return [name, error instanceof StoreUnavailableError ? error.message : null];
+  });
+  return Object.fromEntries(await Promise.all(reasons));
+}
+
+describe('a primary with one replica that must acknowledge', () => {
+  let primary: RedisServer;
+  let replica: RedisServer;
+  let redis: Redis;
+  let ledger: Ledger;
+  let journal: Journal;
+
+  beforeAll(async () => {
+    primary = await startRedis({ oldest: OLDEST_FOR_CLUSTERS });
+    const args = ['--replicaof', '127.0.0.1', String(primary.port)];
+    replica = await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS });
+    redis = new Redis(primary.url);
+    ledger = new Ledger({ redis, durability: DURABILITY, timeoutMs: 5_000 });
+    journal = new Journal({ redis, durability: DURABILITY, timeoutMs: 5_000 });
+    await waitFor('the replica', async () => (await redis.info('replication')).includes('state=online'));
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await journal.open();
+    await waitUntilAcknowledged(ledger);
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await replica.stop();
+    await primary.stop();
+  });
+
+  const countWaits = async (): Promise<number> =>
+    Number(/cmdstat_waitaof:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+
+  it('acknowledges claims, commits, replays and the writes of jobs', async () => {
+    const { work } = await prepare(ledger, journal);
+    expect(await work.claim()).toMatchObject({ outcome: 'claimed' });
+    expect(await work['repeated claim']()).toMatchObject({ outcome: 'claimed' });
+    expect(await work.commit()).toBe(true);
+    expect(await work.replay()).toMatchObject({ status: 200 });
+    expect(await work.submit()).toMatchObject({ outcome: 'accepted' });
+    expect(await work['put-attempt']()).toMatchObject({ outcome: 'done' });
+    expect(await work['read for a broadcast']()).toMatchObject({ state: 'SIGNED' });
+  });
+
+  it('is asked once for all that is claimed in one turn', async () => {
+    const before = await countWaits();
+    const claims = await Promise.all(many.map(() => ledger.claim(sampleClaim(ledger))));
+    expect(new Set(claims.map(({ outcome }) => outcome))).toEqual(new Set(['claimed']));
+    expect((await countWaits()) - before).toBe(1);
+  });
+
+  it('gets its scripts again when it has lost them', async () => {
+    await redis.script('FLUSH');
+    expect(await ledger.claim(sampleClaim(ledger))).toMatchObject({ outcome: 'claimed' });
+    await journal.open();
+  });
+
+  it('answers nobody while the replica hangs, and serves the same requests once it is back', async () => {
+    const { work, unclaimed, request } = await prepare(ledger, journal);
+    replica.signal('SIGSTOP');
+    expect(Object.values(await readRefusals(work))).not.toContain(null);
+    replica.signal('SIGCONT');
+    await waitFor('the replica', () =>
+      ledger.readAnswer(unclaimed.candidates[0]!.id).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const lease = leaseOf(await ledger.claim(unclaimed));
+    const other = { ...unclaimed, owner: sampleClaim(ledger).owner };
+    expect(await ledger.claim(other)).toMatchObject({ outcome: 'busy' });
+    expect(await ledger.commit(lease, ANSWER)).toBe(true);
+    expect(await ledger.claim(other)).not.toMatchObject({ outcome: 'claimed' });
+    expect(await work.commit()).toBe(true);
+    expect(await work.replay()).toMatchObject({ status: 200 });
+    expect(await work['submit under an own id']()).toMatchObject({ outcome: 'known' });
+    const first = await journal.submit(request);
+    expect(await journal.submit(request)).toEqual({ ...first, outcome: 'known' });
+    expect(await work['read for a broadcast']()).toMatchObject({ state: 'SIGNED' });
+  });
+
+  it('ends the connection that waits with the one it was given', async () => {
+    const own = new Redis(primary.url);
+    const other = new Ledger({ redis: own, durability: DURABILITY });
+    await other.open();
+    await other.claim(sampleClaim(other));
+    const count = async () => (await redis.client('LIST')) as string;
+    const before = (await count()).split('\n').length;
+    const ended = once(own, 'end');
+    own.disconnect();
+    await ended;
+    await waitFor('both are gone', async () => (await count()).split('\n').length === before - 2);
+  });
+});
+
+describe('a primary that hangs for longer than the election and comes back', () => {
+  it('answers nobody who has kept a connection to it', async () => {
+    const group = await startSentinels();
+    const redis = new Redis({ port: group.primary.port, username: 'seller', password: 'canary-password' });
+    const ledger = new Ledger({ redis, durability: DURABILITY, timeoutMs: 60_000 });
+    const journal = new Journal({ redis, durability: DURABILITY, timeoutMs: 60_000 });
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await journal.open();
+    await waitUntilAcknowledged(ledger);
+    const { work } = await prepare(ledger, journal);
+    const sockets = redis.stream;
+
+    group.primary.signal('SIGSTOP');
+    // Sent while it hangs, so that it runs them before it hears of its successor.
+    const refused = readRefusals(work);
+    await waitFor('another primary', () => group.isSwitched());
+    group.primary.signal('SIGCONT');
+    expect(Object.values(await refused)).not.toContain(null);
+    expect((await refused).claim).toContain('0 of 1 replicas have written it to disk');
+    expect(Object.values(await readRefusals(work))).not.toContain(null);
+    expect(redis.stream).toBe(sockets);
+    redis.disconnect();
+    await group.stop();
+  });
+});
+
+describe('a cluster whose replicas must acknowledge', () => {
+  it('acknowledges on every shard, and without its replica a shard answers 503 until it is back', async () => {
+    const cluster = await startCluster();
+    const redis = connectRedis({ url: cluster.url, role: 'ledger', logger });
+    const ledger = new Ledger({ redis, durability: DURABILITY, timeoutMs: 5_000 });
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const claims = await Promise.all(many.map(() => ledger.claim(sampleClaim(ledger))));
+    expect(new Set(claims.map(({ outcome }) => outcome))).toEqual(new Set(['claimed']));
+    expect(await ledger.commit(leaseOf(claims[0]!), ANSWER)).toBe(true);
+
+    cluster.replicas[0]!.signal('SIGSTOP');
+    const outcomes = await Promise.all(
+      many.map(() =>
+        ledger.claim(sampleClaim(ledger)).then(
+          ({ outcome }) => outcome,
+          (error: unknown) => (error as Error).name,
+        ),
+      ),
+    );
+    expect(new Set(outcomes)).toEqual(new Set(['claimed', 'StoreUnavailableError']));
+    cluster.replicas[0]!.signal('SIGCONT');
+    await waitFor('each shard', async () => {
+      const again = many.map(() => ledger.claim(sampleClaim(ledger)).catch(() => null));
+      return (await Promise.all(again)).every((claim) => claim?.outcome === 'claimed');
+    });
+    redis.disconnect();
+    await cluster.stop();
+  });
+});
