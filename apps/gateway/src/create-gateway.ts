@@ -4,8 +4,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import { Logger as PinoLogger } from 'nestjs-pino';
 
-import { addApiKeyAccess } from './agent/access/add-api-key-access.js';
-import { ApiKeyAccess } from './agent/access/api-key-access.js';
+import { addApiKeyAccess, ApiKeyAccess } from './agent/access/api-key-access.js';
 import { QueueBoard, QUEUE_BOARD_PATHS } from './agent/queue-board/queue-board.js';
 import { AppModule } from './app.module.js';
 import type { GatewayEnvironment } from './config/gateway.config.js';

@@ -8,9 +8,9 @@ export {
   type MessageRefusalCode,
   type VerifiedMessage,
 } from './message/verify-agent-job-message.js';
-export { checkTokens } from './wallets/check-tokens.js';
-export { findTokenProblems } from './wallets/find-token-problems.js';
-export type { KnownToken } from './wallets/known-token.js';
+export { checkTokens } from './wallets/wallet-directory.js';
+export { findTokenProblems } from './wallets/wallet-directory.js';
+export type { KnownToken } from './wallets/wallet-directory.js';
 export { WalletDirectory, type WalletEntry } from './wallets/wallet-directory.js';
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, openQueue, serveQueue, wakeQueueOf } from './queues/queues.js';
 export { WakeQueues } from './queues/wake-queues.js';

@@ -13,7 +13,7 @@ import { startRedis, type RedisServer } from '../../../tools/devnet/processes/re
 import { Chain } from '../src/chain/chain.js';
 import { isOpen, type JobRecord, type LaneId } from '../src/jobs/job.js';
 import type { JobEvent } from '../src/jobs/job-event.js';
-import { createLaneId } from '../src/jobs/lane-id.js';
+import { createLaneId } from '../src/jobs/keys.js';
 import type { SubmitRequest } from '../src/jobs/transition.js';
 import type { LaneSettings } from '../src/lanes/lane-settings.js';
 import { LaneRunner, type LaneRunnerOptions } from '../src/runner/lane-runner.js';

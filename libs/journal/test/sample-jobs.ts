@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Hex } from '@tollgate/protocol';
 
 import type { JobFailure, LaneId, PlannedStep } from '../src/jobs/job.js';
-import { createLaneId } from '../src/jobs/lane-id.js';
+import { createLaneId } from '../src/jobs/keys.js';
 import type { PutAttemptRequest, StepWrite, SubmitRequest } from '../src/jobs/transition.js';
 import type { Journal } from '../src/store/journal.js';
 

@@ -1,4 +1,11 @@
-import { showSymbol, type PlannedOperation, type TokenAmount } from '@tollgate/agent-kit/planner';
+import {
+  showSymbol,
+  type PlannedOperation,
+  type TokenAmount,
+  isSameToken,
+  type TokenLimit,
+} from '@tollgate/agent-kit/planner';
+import type { Spending } from '@tollgate/journal';
 import { formatTokenAmount, type AgentAmountView, type AgentPlanView } from '@tollgate/protocol';
 
 /** A plan as shown to the job's owner. */
@@ -25,4 +32,30 @@ function describeAmount({ token, amountBaseUnits }: TokenAmount): AgentAmountVie
     symbol: showSymbol(token),
     amount: formatTokenAmount(amountBaseUnits, token.decimals),
   };
+}
+
+/**
+ * Whether a job needs an approval: it spends more of a token than the configured amount, or a token for which none is
+ * configured. A plan that gives something away but counts no spending transfers an ERC-721 token, such as a liquidity
+ * position.
+ */
+export function needsApproval(
+  { spending, plan }: Pick<PlannedOperation, 'spending' | 'plan'>,
+  above: readonly TokenLimit[],
+): boolean {
+  if (above.length === 0) return false;
+  if (plan.recipients.length > 0 && spending.every(({ amountBaseUnits }) => amountBaseUnits === 0n)) return true;
+  return spending.some(({ token, amountBaseUnits }) => {
+    const limit = above.find((candidate) => isSameToken(candidate.token, token));
+    return amountBaseUnits > (limit?.amountBaseUnits ?? 0n);
+  });
+}
+
+/** A job's share of the daily limits, token by token. Tokens without a limit are not counted. */
+export function countSpending(spending: readonly TokenAmount[], perDay: readonly TokenLimit[]): Spending[] {
+  return perDay.flatMap(({ token, amountBaseUnits: limit }) => {
+    const spent = spending.find((amount) => isSameToken(amount.token, token));
+    if (!spent || spent.amountBaseUnits === 0n) return [];
+    return [{ asset: token.isNative ? 'native' : token.address, amount: spent.amountBaseUnits, limit }];
+  });
 }

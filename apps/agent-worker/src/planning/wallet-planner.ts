@@ -1,20 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { writeStoredPlan, type KnownToken, type PlanFloors } from '@tollgate/agent-jobs';
-import { AgentKitError, type OperationPlanner, type PlannedOperation } from '@tollgate/agent-kit/planner';
+import {
+  AgentKitError,
+  type OperationPlanner,
+  type PlannedOperation,
+  restoreFailures,
+  type StoredFailures,
+} from '@tollgate/agent-kit/planner';
 import type { PlanJobReply, PlanJobRequest } from '@tollgate/common';
-import type { JobPlan, JobRecord, JsonValue, JudgeStep, PlannedStep } from '@tollgate/journal';
+import type {
+  JobPlan,
+  JobRecord,
+  JsonValue,
+  JudgeStep,
+  PlannedStep,
+  StepReceipt,
+  StepRecord,
+  StepVerdict,
+} from '@tollgate/journal';
 
 import type { PaymentPlanner } from '../payments/payment-planner.js';
 import type { PlannedWallet } from '../wallets/planned-wallet.js';
-import { assertNotRepeated } from './assert-not-repeated.js';
-import { countSpending } from './count-spending.js';
 import { createJobStep, listGranted, listScopes, reliesOnAllowance } from './create-job-steps.js';
 import { nameOfKit } from './create-operation-planner.js';
-import { describePlan } from './describe-plan.js';
-import { toPlanFailure } from './explain-trouble.js';
+import { countSpending, describePlan, needsApproval } from './describe-plan.js';
+import { toPlanFailure, toJobFailure } from './explain-trouble.js';
 import type { JobPlanning } from './job-planning.js';
-import { createJudge } from './judge-steps.js';
 import { limitDraft, limitInput, listCeilings, narrowInput, type Ceilings } from './narrow-plan.js';
-import { needsApproval } from './needs-approval.js';
 import { createFloors, hashFloors, isWithin, readApprovedFloors } from './plan-floors.js';
 import { PlanningTrouble } from './planning-trouble.js';
 
@@ -155,3 +168,60 @@ export class WalletPlanner implements JobPlanning {
 }
 
 const UNAVAILABLE = 'The chain cannot be read now.';
+
+/** The lane waits for a verdict: one that takes longer is fetched at the next look. */
+const PATIENCE_MS = 500;
+/** How long a verdict is kept that no call has fetched, because the lane went to another process. */
+const MOST_UNFETCHED = 1000;
+
+const LATER: StepVerdict = { outcome: 'later' };
+
+/**
+ * Judges mined steps. The reason for a revert is found by running its call again at its block. A receipt's success is
+ * not trusted for contracts that report failures as return codes.
+ */
+function createJudge(kit: OperationPlanner, payments: Pick<PaymentPlanner, 'judge'>): JudgeStep {
+  const explaining = new Map<string, Promise<StepVerdict>>();
+
+  const explainSoon = async (step: StepRecord, receipt: StepReceipt): Promise<StepVerdict> => {
+    const name = `${receipt.transactionHash}@${receipt.blockHash}`;
+    const verdict = explaining.get(name) ?? readVerdict(kit, step, receipt);
+    explaining.set(name, verdict);
+    const [oldest] = explaining.keys();
+    if (oldest !== undefined && explaining.size > MOST_UNFETCHED) explaining.delete(oldest);
+    const enough = new AbortController();
+    const later = sleep(PATIENCE_MS, LATER, { signal: enough.signal }).catch(() => LATER);
+    const first = await Promise.race([verdict, later]).finally(() => enough.abort());
+    if (first !== LATER) explaining.delete(name);
+    return first;
+  };
+
+  return async (job, step, receipt, context) => {
+    if (receipt.status === 'reverted') return explainSoon(step, receipt);
+    const verdict = await readVerdict(kit, step, receipt);
+    const isPayment = job.operation === 'payment' && verdict.outcome === 'done';
+    return isPayment ? payments.judge(job, step, receipt, context) : verdict;
+  };
+}
+
+/** The chain is read only for a transaction that reverted. */
+async function readVerdict(kit: OperationPlanner, step: StepRecord, receipt: StepReceipt): Promise<StepVerdict> {
+  const { to, data, value } = step;
+  // Written by `createJobStep`.
+  const failures = restoreFailures((step.failures ?? {}) as unknown as StoredFailures);
+  const { status, logs } = receipt;
+  const mined = { status, logs, blockNumber: BigInt(receipt.blockNumber) };
+  const failure = await kit.readFailure({ to, data, value, failures }, mined);
+  return failure ? { outcome: 'failed', failure: toJobFailure(failure) } : { outcome: 'done' };
+}
+
+/**
+ * A mined step is never sent again. If a plan contains it once more, the node may not have seen its block yet; and a
+ * token whose allowance never changes would have it sent endlessly.
+ * @throws Error
+ */
+function assertNotRepeated(job: JobRecord, stepIndex: number, [next]: readonly PlannedStep[]): void {
+  const before = job.steps.slice(0, stepIndex).filter(({ mined, skipped }) => mined !== null && !skipped);
+  const isDone = before.some(({ to, data, value }) => to === next?.to && data === next.data && value === next.value);
+  if (isDone) throw new Error(`A step of job ${job.id} is mined, but the chain does not show its effect.`);
+}

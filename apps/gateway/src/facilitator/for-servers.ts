@@ -3,7 +3,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiSecurity } from '@nestjs/swagger';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 
-import { MAX_BODY_BYTES } from '../agent/access/add-api-key-access.js';
+import { MAX_BODY_BYTES } from '../agent/access/api-key-access.js';
 import { DescribeRoute, type DescribedRoute } from '../docs/describe/describe-route.js';
 import { API_KEY_SECURITY, FACILITATOR_TAG, ref } from '../docs/describe/openapi-parts.js';
 import { EXAMPLE_REQUEST } from '../docs/facilitator/example-request.js';

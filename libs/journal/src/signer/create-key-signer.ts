@@ -1,8 +1,7 @@
-import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
+import { createPreimageSigner, type PreimageSigner, type Signature } from '@tollgate/crypto';
 import type { Hex } from '@tollgate/protocol';
 
-import type { LaneSigner } from '../jobs/ports.js';
-import { encodeTransaction } from './encode-transaction.js';
+import type { LaneSigner, TransactionToSign } from '../jobs/ports.js';
 
 /** @throws RangeError for a key that is zero or beyond the order of the curve */
 export function createKeySigner(privateKey: Hex): LaneSigner {
@@ -30,4 +29,55 @@ function createLaneSigner(signer: PreimageSigner): LaneSigner {
       return `0x${Buffer.from(signed).toString('hex')}`;
     },
   };
+}
+
+const EIP_1559 = 0x02;
+
+/**
+ * The bytes of an EIP-1559 transaction without access list: without a signature the bytes to sign, with one the bytes
+ * to send. Written by hand, because the calldata of many payments passes through here and a general encoder copies it a
+ * dozen times.
+ */
+function encodeTransaction(transaction: TransactionToSign, signature?: Signature): Uint8Array {
+  const { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gas, to, value, data } = transaction;
+  const fields = [
+    ...[BigInt(chainId), BigInt(nonce), maxPriorityFeePerGas, maxFeePerGas, gas].map(encodeNumber),
+    encodeBytes(readBytes(to)),
+    encodeNumber(value),
+    encodeBytes(readBytes(data)),
+    // The access list.
+    encodeHead(0, LIST),
+  ];
+  if (signature) fields.push(...[BigInt(signature.yParity), signature.r, signature.s].map(encodeNumber));
+  const length = fields.reduce((sum, field) => sum + field.length, 0);
+  return Buffer.concat([Buffer.of(EIP_1559), encodeHead(length, LIST), ...fields]);
+}
+
+/** RLP: the prefix bytes at which the lengths of strings and of lists begin. */
+const STRING = 0x80;
+const LIST = 0xc0;
+const LONGEST_SHORT = 55;
+
+function encodeBytes(bytes: Buffer): Buffer {
+  const [first] = bytes;
+  if (bytes.length === 1 && first !== undefined && first < STRING) return bytes;
+  return Buffer.concat([encodeHead(bytes.length, STRING), bytes]);
+}
+
+/** Without leading zeros; zero is encoded as no bytes at all. */
+function encodeNumber(value: bigint): Buffer {
+  if (value === 0n) return encodeBytes(Buffer.alloc(0));
+  const digits = value.toString(16);
+  return encodeBytes(Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex'));
+}
+
+function encodeHead(length: number, offset: number): Buffer {
+  if (length <= LONGEST_SHORT) return Buffer.of(offset + length);
+  const digits = length.toString(16);
+  const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
+  return Buffer.concat([Buffer.of(offset + LONGEST_SHORT + bytes.length), bytes]);
+}
+
+function readBytes(hex: Hex): Buffer {
+  return Buffer.from(hex.slice(2), 'hex');
 }

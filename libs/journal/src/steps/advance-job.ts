@@ -3,9 +3,8 @@ import { type Fees, quoteFees, raiseFees } from '@tollgate/chain';
 import { crashPoint } from '../crash-point.js';
 import type { Attempt, JobFailure, JobRecord, PlannedStep, StepRecord } from '../jobs/job.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
-import { broadcast } from './broadcast.js';
+import { broadcast, putAttempt, type StoredBytes } from './broadcast.js';
 import { giveUpPlan, planStep } from './plan-step.js';
-import { putAttempt, type StoredBytes } from './put-attempt.js';
 
 /**
  * `in_flight`: the signed bytes are stored and the confirming pass takes over. `locked`: another job holds the

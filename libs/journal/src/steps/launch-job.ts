@@ -5,8 +5,7 @@ import type { JobRecord, PlannedStep, StepRecord } from '../jobs/job.js';
 import type { LaunchResult, SubmitNamedRequest, SubmitResult } from '../jobs/transition.js';
 import type { LaneWork } from '../lanes/lane-work.js';
 import { advanceJob, readQuote, type AdvanceOutcome } from './advance-job.js';
-import { broadcastAndWait } from './broadcast.js';
-import { signAttempt, type StoredBytes } from './put-attempt.js';
+import { broadcastAndWait, signAttempt, type StoredBytes } from './broadcast.js';
 import { settleStep } from './settle-step.js';
 
 /** A job of one step that is planned before it is submitted. */

@@ -5,8 +5,7 @@ import { crashPoint } from '../crash-point.js';
 import type { JobRecord, StepRecord } from '../jobs/job.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { writeFor, type LaneWork } from '../lanes/lane-work.js';
-import { broadcast } from './broadcast.js';
-import { putAttempt } from './put-attempt.js';
+import { broadcast, putAttempt } from './broadcast.js';
 
 /**
  * Signs a waiting step again with higher fees, if it blocks the lane or its fees are too low to be mined. False: it is

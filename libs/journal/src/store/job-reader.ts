@@ -2,8 +2,9 @@ import type { AcknowledgedCommands } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import type { JobRecord, LaneId } from '../jobs/job.js';
-import { jobKey } from '../jobs/keys.js';
+import { jobKey, jobsKey, nameLane, readLaneName } from '../jobs/keys.js';
 import { parseJob } from '../jobs/parse-job.js';
+import type { ListJobsRequest } from '../jobs/transition.js';
 
 interface Waiting {
   jobId: string;
@@ -57,4 +58,95 @@ export class JobReader {
       }
     }
   }
+}
+
+/** How many jobs one page examines, however few of them it returns. */
+const MAX_EXAMINED = 1000;
+const MAX_LIMIT = 200;
+
+interface Place {
+  /** Unique within its lane. */
+  score: number;
+  lane: LaneId;
+}
+
+type Found = Place & { jobId: string };
+
+/** One job of a lane; null when it does not exist. */
+async function readJob(redis: Redis | Cluster, lane: LaneId, jobId: string): Promise<JobRecord | null> {
+  return parseJob(lane, jobId, await redis.hgetall(jobKey(lane, jobId)));
+}
+
+/**
+ * A page of the jobs of several lanes, newest first. A page may be shorter than its limit and still have a cursor when
+ * few jobs matched the filter. `cursor` is null after the last page.
+ * @throws TypeError when the cursor is invalid.
+ */
+export async function listJobs(
+  redis: Redis | Cluster,
+  request: ListJobsRequest,
+): Promise<{ jobs: JobRecord[]; cursor: string | null }> {
+  const limit = Math.min(Math.max(1, request.limit ?? 50), MAX_LIMIT);
+  const jobs: JobRecord[] = [];
+  let place = request.cursor === undefined ? null : readCursor(request.cursor);
+  for (let examined = 0; examined < MAX_EXAMINED;) {
+    const found = await findNext(redis, request.lanes, place, limit);
+    const records = await Promise.all(found.map(({ lane, jobId }) => readJob(redis, lane, jobId)));
+    for (const [index, one] of found.entries()) {
+      place = one;
+      const record = records[index];
+      if (record && fits(record, request)) jobs.push(record);
+      if (jobs.length === limit) return { jobs, cursor: writeCursor(one) };
+    }
+    if (found.length < limit) return { jobs, cursor: null };
+    examined += found.length;
+  }
+  return { jobs, cursor: place && writeCursor(place) };
+}
+
+function fits(job: JobRecord, { keyId, states, operation }: ListJobsRequest): boolean {
+  return (
+    (keyId === undefined || job.keyId === keyId) &&
+    (states === undefined || states.includes(job.state)) &&
+    (operation === undefined || job.operation === operation)
+  );
+}
+
+/** The next jobs after a position, over all lanes: the first of each lane, merged. */
+async function findNext(
+  redis: Redis | Cluster,
+  lanes: readonly LaneId[],
+  after: Place | null,
+  count: number,
+): Promise<Found[]> {
+  const perLane = await Promise.all(lanes.map((lane) => findInLane(redis, lane, after, count)));
+  return perLane.flat().sort(compare).slice(0, count);
+}
+
+async function findInLane(redis: Redis | Cluster, lane: LaneId, after: Place | null, count: number): Promise<Found[]> {
+  const isIncluded = after !== null && compare({ score: after.score, lane }, after) > 0;
+  const from = after === null ? '+inf' : `${isIncluded ? '' : '('}${after.score}`;
+  const flat = await redis.zrange(jobsKey(lane), from, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, count, 'WITHSCORES');
+  const found: Found[] = [];
+  for (let index = 0; index + 1 < flat.length; index += 2) {
+    found.push({ lane, jobId: flat[index] ?? '', score: Number(flat[index + 1]) });
+  }
+  return found;
+}
+
+function compare(one: Place, other: Place): number {
+  if (one.score !== other.score) return other.score - one.score;
+  const [a, b] = [nameLane(one.lane), nameLane(other.lane)];
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function writeCursor({ score, lane }: Place): string {
+  return `${score}.${nameLane(lane)}`;
+}
+
+function readCursor(cursor: string): Place {
+  const [, score, name = ''] = /^(\d{1,15})\.(.+)$/.exec(cursor) ?? [];
+  const lane = readLaneName(name);
+  if (score === undefined || lane === null) throw new TypeError('this is not a cursor of a list of jobs');
+  return { score: Number(score), lane };
 }

@@ -9,13 +9,10 @@ import type * as on from '../jobs/transition.js';
 import { Outbox } from '../outbox/outbox.js';
 import type { TransitionName } from '../transitions/journal-scripts.js';
 import { TransitionRunner } from '../transitions/transition-runner.js';
-import { JobReader } from './job-reader.js';
-import { LaneRegistry } from './lane-registry.js';
-import { readInFlightSteps, readLaneStatus } from './lane-status.js';
-import { launchNamedJob } from './launch-named-job.js';
-import { listJobs } from './list-jobs.js';
+import { JobReader, listJobs } from './job-reader.js';
+import { LaneRegistry, readInFlightSteps, readLaneStatus } from './lane-registry.js';
 import { StepJournal } from './step-journal.js';
-import { submitJob, submitNamedJob } from './submit-job.js';
+import { launchNamedJob, submitJob, submitNamedJob } from './submit-job.js';
 
 export interface JournalOptions {
   redis: Redis | Cluster;

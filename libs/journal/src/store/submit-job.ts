@@ -12,8 +12,17 @@ import {
   readLaneCode,
 } from '../jobs/keys.js';
 import { parseState } from '../jobs/parse-job.js';
-import type { SubmitNamedRequest, SubmitRequest, SubmitResult } from '../jobs/transition.js';
+import { findReply, readReserve, readTransition } from '../jobs/read-reply.js';
+import type {
+  SubmitNamedRequest,
+  SubmitRequest,
+  SubmitResult,
+  LaunchRequest,
+  LaunchResult,
+} from '../jobs/transition.js';
+import type { TransitionName } from '../transitions/journal-scripts.js';
 import type { TransitionRunner } from '../transitions/transition-runner.js';
+import { listAttempt, listPlan } from './step-journal.js';
 
 export interface SubmitTerms {
   idempotencyMs: number;
@@ -70,7 +79,7 @@ export async function submitNamedJob(
 }
 
 /** The arguments of `submit` for a job that already has its id. */
-export function listNamed(
+function listNamed(
   { lane, jobId, operation, input, wallet, keyId, latestMs }: SubmitNamedRequest,
   { maxOpenJobs }: Pick<SubmitTerms, 'maxOpenJobs'>,
 ): ScriptArgument[] {
@@ -83,7 +92,7 @@ export function listNamed(
   return [jobId, 'named', '', maxOpenJobs, operation, keyId, encodeJson({ input, wallet }), latest];
 }
 
-export function readSubmit([outcome, detail = '', state]: readonly string[]): SubmitResult {
+function readSubmit([outcome, detail = '', state]: readonly string[]): SubmitResult {
   switch (outcome) {
     case 'accepted':
     case 'known':
@@ -99,4 +108,35 @@ export function readSubmit([outcome, detail = '', state]: readonly string[]): Su
 
 function assertWord(word: string, name: string): void {
   if (!/^[\w.-]{1,64}$/.test(word)) throw new TypeError(`${name} must be 1 to 64 letters, digits or ._-`);
+}
+
+/**
+ * `submit`, `putPlan`, `reserve` and `putAttempt` of a job's first step in one write. Transitions after a refusal are
+ * not made; those before it stand, and the job continues from there like any other.
+ */
+export async function launchNamedJob(
+  runner: TransitionRunner,
+  request: LaunchRequest,
+  terms: Pick<SubmitTerms, 'maxOpenJobs'>,
+): Promise<LaunchResult> {
+  const { lane, jobId, token, maxInFlight, nonce, attempt } = request;
+  const write = [token, 0];
+  const calls: [TransitionName, ScriptArgument[]][] = [
+    ['submit', listNamed(request, terms)],
+    ['putPlan', [...write, ...listPlan({ ...request, needsApproval: false })]],
+    ['reserve', [...write, maxInFlight]],
+    ['putAttempt', [...write, ...listAttempt({ expectedAttempts: 0, nonce, attempt })]],
+  ];
+  const job = jobKey(lane, jobId);
+  const chain = calls.map(([name, args]) => ({ name, job, args }));
+  const replyTo = findReply(
+    calls.map(([name]) => name),
+    await runner.runChain(laneKey(lane), chain),
+  );
+  const [reserved, stored] = [replyTo('reserve'), replyTo('putAttempt')];
+  return {
+    submitted: readSubmit(replyTo('submit') ?? []),
+    reserved: reserved && readReserve(reserved),
+    stored: stored && readTransition(stored),
+  };
 }

@@ -1,8 +1,13 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, applyDecorators } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiSecurity } from '@nestjs/swagger';
 import { sendProblem, withRequestId, type ApiKey, type ApiKeyScope, type Problem } from '@tollgate/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, FastifyInstance, RouteOptions } from 'fastify';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
+import { DescribeRoute, type DescribedRoute } from '../../docs/describe/describe-route.js';
+import { AGENT_TAG, API_KEY_SECURITY } from '../../docs/describe/openapi-parts.js';
+import type { RouteAccess } from '../../server/gate.js';
 import { RateLimit } from '../../server/rate-limit.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 import { JOBS_UNAVAILABLE } from '../shared/jobs-unavailable.js';
@@ -140,4 +145,59 @@ function readBasicToken(header: string | undefined): string | null {
   const text = Buffer.from(encoded, 'base64').toString();
   const colonAt = text.indexOf(':');
   return colonAt === -1 ? null : text.slice(colonAt + 1);
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Set before the first route for API keys is registered. */
+    apiKeyAccess: ApiKeyAccess;
+  }
+}
+
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: 'No API key, or one that is unknown or revoked.',
+  403: 'The API key lacks the scope, or may not do this.',
+  429: 'Too many requests with this API key.',
+  503: 'The journal or the workers are unavailable: send the same request again.',
+};
+
+/** Admits requests with an API key that has one of the scopes. */
+export class ApiKeyAdmission implements RouteAccess {
+  constructor(
+    readonly scopes: readonly ApiKeyScope[],
+    /**
+     * Also accepts `Basic`, with the key as password. Only for routes that change nothing, since browsers send Basic
+     * credentials automatically.
+     */
+    readonly takesBasic = false,
+  ) {}
+
+  admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
+    void request.server.apiKeyAccess.admit(this, request, reply, pass);
+  }
+}
+
+/** Restricts a route to API keys with one of the scopes, and describes it. */
+export function ForApiKeys(scopes: readonly ApiKeyScope[], route: DescribedRoute): MethodDecorator {
+  const needs = `Scope: ${scopes.join(' or ')}.`;
+  const description = route.description === undefined ? needs : `${route.description} ${needs}`;
+  return applyDecorators(
+    RouteConfig({ access: new ApiKeyAdmission(scopes) }),
+    ApiSecurity(API_KEY_SECURITY),
+    DescribeRoute(AGENT_TAG, { ...route, description, problems: { ...REFUSALS, ...route.problems } }),
+  );
+}
+
+/** Far larger than any job or payment, and small enough that a client with a key cannot fill the memory. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/**
+ * Makes the access check available to the routes for API keys. Must be called before the first such route is
+ * registered.
+ */
+export function addApiKeyAccess(server: FastifyInstance, access: ApiKeyAccess): void {
+  server.decorate('apiKeyAccess', access);
+  server.addHook('onRoute', (route: RouteOptions) => {
+    if (route.config?.access instanceof ApiKeyAdmission) route.bodyLimit = MAX_BODY_BYTES;
+  });
 }

@@ -2,17 +2,26 @@ import { Body, Controller, HttpCode, Inject, Param, Post, Res, UseFilters, UsePi
 import type { ApiKey } from '@tollgate/common';
 import type { AgentJobView } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
 
 import { answerWith, ref } from '../../docs/describe/openapi-parts.js';
+import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
-import { ForApiKeys } from '../access/for-api-keys.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { CHECK_REQUEST } from '../shared/request-schemas.js';
+import { CHECK_REQUEST, onlyFields } from '../shared/request-schemas.js';
 import { JobDecisions } from './job-decisions.js';
-import { approvalBody } from './job-inputs.js';
 
 const ID = 'The id of the job.';
 const VIEW = ref('AgentJobView');
+
+const FLOORS_HASH = 'must be the hash of the plan to approve';
+
+const approvalBody = onlyFields({
+  floorsHash: z
+    .string(FLOORS_HASH)
+    .regex(/^[\w-]{1,128}$/, FLOORS_HASH)
+    .describe('The hash of the plan that was reviewed.'),
+});
 
 /** A decision of an operator; the status 409 is a job in another state. */
 const ForOperators = (summary: string, conflict: string, problems: Record<number, string> = {}): MethodDecorator =>

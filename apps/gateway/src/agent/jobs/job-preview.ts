@@ -7,7 +7,7 @@ import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 import { askWorker, PLANNING_UNAVAILABLE } from '../shared/ask-worker.js';
 import { refuseRequest } from '../shared/request-invalid.js';
-import { findWallet } from './find-wallet.js';
+import { findWallet } from './job-submission.js';
 
 /** Has a worker of the wallet plan a job. Nothing is stored or sent for it. */
 @Injectable()

@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { checkTokens, fingerprintOfJob } from '@tollgate/agent-jobs';
-import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
-import { acceptJob, type JsonValue, type SubmitResult } from '@tollgate/journal';
+import { ProblemError, type ApiKey, type Problem, mayUseWallet } from '@tollgate/common';
+import { acceptJob, type JsonValue, type SubmitResult, type LaneId } from '@tollgate/journal';
 import type { AgentJobRequest, AgentJobView, JobState } from '@tollgate/protocol';
 
 import { AgentConnections } from '../shared/agent-connections.js';
 import { refuseRequest } from '../shared/request-invalid.js';
-import { findWallet } from './find-wallet.js';
 import { JOB_NOT_FOUND, Jobs } from './jobs.js';
 
 export interface Submission {
@@ -106,4 +105,22 @@ function readAccepted(result: SubmitResult): { jobId: string; isReplay: boolean 
     case 'refused':
       throw new ProblemError(result.reason === 'lane_full' ? FULL : NOT_ADOPTED);
   }
+}
+
+/**
+ * The account behind a wallet's name.
+ * @throws ProblemError if the caller may not use the wallet, or no worker has it
+ */
+export async function findWallet(connections: AgentConnections, caller: ApiKey, wallet: string): Promise<LaneId> {
+  // Checked first, so that a caller cannot find out which wallets exist.
+  if (!mayUseWallet(caller, wallet)) {
+    throw new ProblemError({
+      status: 403,
+      code: 'wallet_not_allowed',
+      detail: `This API key may not use the wallet "${wallet}", only ${caller.wallets.join(', ') || 'none'}.`,
+    });
+  }
+  const entry = await connections.within(connections.wallets.find(wallet));
+  if (entry) return entry.lane;
+  throw new ProblemError({ status: 422, code: 'wallet_unknown', detail: `No worker has a wallet named "${wallet}".` });
 }

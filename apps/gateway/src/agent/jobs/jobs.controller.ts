@@ -11,7 +11,9 @@ import {
   Res,
   UseFilters,
   UsePipes,
+  type PipeTransform,
 } from '@nestjs/common';
+import { JobRequestError, parseJobRequest } from '@tollgate/agent-jobs';
 import { ProblemError, type ApiKey } from '@tollgate/common';
 import {
   IDEMPOTENCY_KEY,
@@ -23,17 +25,18 @@ import {
   type AgentPlanView,
 } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 
 import { answerWith, ref, REPLAYED } from '../../docs/describe/openapi-parts.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../../server/idempotency-key.js';
+import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
-import { ForApiKeys } from '../access/for-api-keys.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { CHECK_REQUEST } from '../shared/request-schemas.js';
-import { JobRequestPipe, listQuery, submissionQuery, type JobListQuery } from './job-inputs.js';
+import { refuseRequest } from '../shared/request-invalid.js';
+import { CHECK_REQUEST, onlyFields } from '../shared/request-schemas.js';
 import { JobPreview } from './job-preview.js';
 import { JobSubmission, type Submitted } from './job-submission.js';
-import { Jobs } from './jobs.js';
+import { Jobs, listQuery, type JobListQuery } from './jobs.js';
 
 const ID = 'The id of the job.';
 const VIEW = ref('AgentJobView');
@@ -44,6 +47,23 @@ const ACCEPTED = answerWith('The job is in the journal and will be executed.', V
 const NO_SUCH_JOB = 'This API key has no such job.';
 const FORGOTTEN = 'The job of this Idempotency-Key is no longer stored: check the chain first.';
 const KEY_HEADER = { name: IDEMPOTENCY_KEY, schema: { type: 'string', minLength: 1, maxLength: 255 } };
+
+/** Nothing else is accepted, so that a misspelt dry run is not executed. */
+const submissionQuery = onlyFields({
+  dryRun: z.enum(['true', 'false'], 'must be true or false').optional().describe('Return only the plan.'),
+});
+
+/** Parses a job with the schemas of its operation. */
+class JobRequestPipe implements PipeTransform<unknown, AgentJobRequest> {
+  transform(body: unknown): AgentJobRequest {
+    try {
+      return parseJobRequest(body);
+    } catch (error) {
+      if (error instanceof JobRequestError) throw refuseRequest(error.problems);
+      throw error;
+    }
+  }
+}
 
 @Controller('agent/jobs')
 @UseFilters(AgentErrorFilter)

@@ -2,19 +2,34 @@ import { Inject, Injectable } from '@nestjs/common';
 import { describeJob } from '@tollgate/agent-jobs';
 import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
 import type { JobRecord, LaneId } from '@tollgate/journal';
-import type { AgentJobPage, AgentJobView } from '@tollgate/protocol';
+import { AGENT_OPERATIONS, JOB_STATES, type AgentJobPage, type AgentJobView } from '@tollgate/protocol';
+import { z } from 'zod';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 import { refuseRequest } from '../shared/request-invalid.js';
-import type { JobListQuery } from './job-inputs.js';
+import { limitParameter, onlyFields, textParameter, wordsParameter } from '../shared/request-schemas.js';
 
 export const JOB_NOT_FOUND: Problem = {
   status: 404,
   code: 'job_not_found',
   detail: 'There is no such job, or it belongs to another API key.',
 };
+
+export const listQuery = onlyFields({
+  state: wordsParameter(JOB_STATES)
+    .optional()
+    .meta({ description: 'One or more, separated by commas.', example: 'FINAL,REVERTED' }),
+  operation: z
+    .enum(AGENT_OPERATIONS, `must be one of ${AGENT_OPERATIONS.join(', ')}`)
+    .optional()
+    .describe('One operation.'),
+  wallet: textParameter.optional().describe("A wallet's name."),
+  limit: limitParameter.describe('Maximum number of jobs on a page.'),
+  cursor: textParameter.optional().describe('The cursor of the previous page.'),
+});
+export type JobListQuery = z.output<typeof listQuery>;
 
 /** Reads jobs: an API key its own, an operator all. */
 @Injectable()

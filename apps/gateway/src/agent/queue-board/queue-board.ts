@@ -3,7 +3,7 @@ import { FastifyAdapter } from '@bull-board/fastify';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 
-import { ApiKeyAdmission } from '../access/for-api-keys.js';
+import { ApiKeyAdmission } from '../access/api-key-access.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 import { BoardQueues } from './board-queues.js';
 

@@ -16,8 +16,8 @@ import type { ApiKey, ApiKeyScope } from '@tollgate/common';
 import type { FastifyReply } from 'fastify';
 
 import { answerWith, listOf, ref } from '../../docs/describe/openapi-parts.js';
+import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
-import { ForApiKeys } from '../access/for-api-keys.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
 import { CHECK_REQUEST, limitParameter, onlyFields } from '../shared/request-schemas.js';
 import { registrationBody, type WebhookRegistration } from './registration-body.js';

@@ -5,8 +5,7 @@ import { createPublicClient, http, zeroAddress } from 'viem';
 import { parseAmount } from '../../../../packages/agent-kit/src/tokens/parse-amount.js';
 import { createTokenResolver } from '../../../../packages/agent-kit/src/tokens/resolve-token.js';
 import { listFields } from '../request/job-inputs.js';
-import { findTokenProblems } from './find-token-problems.js';
-import { parseKnownTokens, type KnownToken } from './known-token.js';
+import { findTokenProblems, parseKnownTokens, type KnownToken } from './wallet-directory.js';
 
 const USDC = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
 const GOLD = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
