@@ -3,8 +3,7 @@ import { pause } from '@tollgate/journal';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { SettlementAttempt, AttemptEnd } from './attempts/attempt.js';
-import { explainAuthorization } from './payments/explain-authorization.js';
-import { explainPermit } from './payments/explain-permit.js';
+import { explainAuthorization, explainPermit } from './payments/explain-payment.js';
 import { settledBy } from './payments/payment-entry.js';
 import type { SettlementParts } from './settlement-parts.js';
 import type { EndedJob } from './state/job-watch.js';

@@ -11,15 +11,12 @@ import {
   type SentBatch,
   type SettlementAttempt,
 } from './attempts/attempt.js';
-import { batch } from './batch.js';
-import { claim } from './claim.js';
+import { batch, claim } from './batch.js';
 import { conclude } from './conclude.js';
 import { confirm } from './confirm.js';
-import { join } from './join.js';
-import type { SettleQuestion } from './payments/parse-settle-request.js';
-import { readName } from './payments/read-entry.js';
+import { join, reply } from './join.js';
+import { type SettleQuestion, readName } from './payments/payment-entry.js';
 import type { Relayer } from './relayers/relayer.js';
-import { reply } from './reply.js';
 import { reserve } from './reserve.js';
 import type { SettlementParts } from './settlement-parts.js';
 import { simulate } from './simulate.js';

@@ -2,10 +2,9 @@ import type { Journal } from '@tollgate/journal';
 import type { RefundNotes } from '@tollgate/verification';
 
 import type { AttemptTerms, Flight } from './attempts/attempt.js';
-import type { SettledChain } from './payments/explain-authorization.js';
-import type { Simulation } from './simulation/simulation.js';
+import type { SettledChain } from './payments/explain-payment.js';
+import type { Simulation, GasMemory } from './simulation/simulation.js';
 import type { ContractWallets } from './state/contract-wallets.js';
-import type { GasMemory } from './state/gas-memory.js';
 import type { InFlightExposure } from './state/in-flight-exposure.js';
 import type { JobWatch } from './state/job-watch.js';
 import type { SettlementRecords } from './state/settlement-records.js';

@@ -2,9 +2,8 @@ import { crashPoint, type LaneId } from '@tollgate/journal';
 
 import type { AttemptEnd, SentBatch } from './attempts/attempt.js';
 import type { ReadyBatch } from './batch.js';
-import { encodeSettlementJob } from './payments/settlement-job.js';
 import type { Relayer } from './relayers/relayer.js';
-import { stepFor } from './relayers/settlement-planner.js';
+import { encodeSettlementJob, stepFor } from './relayers/settlement-job.js';
 import type { SettlementParts } from './settlement-parts.js';
 import type { EndedJob } from './state/job-watch.js';
 

@@ -1,5 +1,5 @@
 export { ClientShares } from './limits/client-shares.js';
-export { ExposureCounter } from './limits/exposure-counter.js';
+export { ExposureCounter } from './signed/exposure.js';
 export { WaitingRoom } from './limits/waiting-room.js';
 export {
   MalformedMessageError,
@@ -10,10 +10,10 @@ export {
   readSignedPaymentQuestion,
   refuseField,
 } from './messages/message-fields.js';
-export { parseContractSignatureRequest } from './messages/parse-contract-signature-request.js';
-export { parseVerifyPaymentRequest } from './messages/parse-verify-payment-request.js';
-export { parseVerifySignedPaymentRequest } from './messages/parse-verify-signed-payment-request.js';
-export { noteForRefund, type RefundNotes } from './refusals/note-for-refund.js';
+export { parseContractSignatureRequest } from './messages/parse-requests.js';
+export { parseVerifyPaymentRequest } from './messages/parse-requests.js';
+export { parseVerifySignedPaymentRequest } from './messages/parse-requests.js';
+export { noteForRefund, type RefundNotes } from './refusals/explain-refusal.js';
 export { PaymentRefused } from './refusals/payment-refused.js';
 export { AcceptedAssets } from './signed/accepted-assets.js';
 export { ContractSignatures } from './signed/contract-signatures.js';

@@ -5,8 +5,7 @@ import { Registry } from 'prom-client';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
 import { RelayerTroubles } from '../metrics/relayer-troubles.js';
-import { SettlementMetrics } from '../metrics/settlement-metrics.js';
-import { VerifierMetrics } from '../metrics/verifier-metrics.js';
+import { SettlementMetrics, VerifierMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { TokenDecimals } from '../settings/token-decimals.js';
 import { provideFrom, VerifierConnections } from './verifier-connections.js';

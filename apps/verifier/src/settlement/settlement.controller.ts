@@ -3,11 +3,10 @@ import { Ctx, Payload } from '@nestjs/microservices';
 import { Answers, SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 import { parseSettleRequest, settle } from '@tollgate/settlement';
 
-import { SettlementMetrics } from '../metrics/settlement-metrics.js';
+import { SettlementMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { parsePayload } from '../verification/parse-payload.js';
-import { SETTLE_TRANSPORT, type SettleContext } from './settle-queue.js';
-import { SettlementService } from './settlement.service.js';
+import { SETTLE_TRANSPORT, type SettleContext, SettlementService } from './settlement.service.js';
 
 /** Takes the questions of the settle queue. */
 @Controller()

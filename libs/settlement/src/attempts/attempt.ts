@@ -2,9 +2,7 @@ import { ChainUnavailableError } from '@tollgate/chain';
 import type { PaymentTrial, SettlementResult } from '@tollgate/common';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
-import type { SettleQuestion } from '../payments/parse-settle-request.js';
-import type { PaymentEntry } from '../payments/payment-entry.js';
-import { readEntry, type EntryTerms } from '../payments/read-entry.js';
+import { type SettleQuestion, type PaymentEntry, readEntry, type EntryTerms } from '../payments/payment-entry.js';
 import type { Deferred } from '../state/deferred.js';
 import type { EndedJob, MinedJob } from '../state/job-watch.js';
 import { LONGEST_VALIDITY_MS, type SettlementRecord, type UnmadeSettlement } from '../state/settlement-records.js';

@@ -1,7 +1,7 @@
 import type { LaneId, LaneRunner } from '@tollgate/journal';
 
 import type { Batcher } from '../attempts/batcher.js';
-import type { SettlementPlanner } from './settlement-planner.js';
+import type { SettlementPlanner } from './settlement-job.js';
 
 /** One relayer of this process. */
 export interface Relayer {

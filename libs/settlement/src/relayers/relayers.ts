@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 
+import { AuthorizedTransfers } from '@tollgate/chain';
 import {
   createLaneId,
   LaneRunner,
@@ -11,16 +12,19 @@ import {
   type LaneId,
   type LaneSettings,
   type LaneSigner,
+  type JobRecord,
+  type StepReceipt,
+  type StepRecord,
 } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
 import { Batcher } from '../attempts/batcher.js';
 import type { Simulation } from '../simulation/simulation.js';
 import type { ContractWallets } from '../state/contract-wallets.js';
-import { noteMined, type MinedParts } from './note-mined.js';
+import type { JobWatch } from '../state/job-watch.js';
 import type { Relayer } from './relayer.js';
 import { serveRelayer, type SettleServers } from './serve-relayer.js';
-import { SettlementPlanner } from './settlement-planner.js';
+import { countPayments, parseSettlementJob, SettlementPlanner, isOfContractWallet } from './settlement-job.js';
 
 export interface RelayersOptions extends MinedParts {
   signers: readonly LaneSigner[];
@@ -109,4 +113,31 @@ export class Relayers {
     const relayer: Relayer = { lane, runner, planner, batcher, onTrouble };
     return runner;
   }
+}
+
+export interface MinedParts {
+  jobs: Pick<JobWatch, 'noteMined'>;
+  wallets: Pick<ContractWallets, 'conclude'>;
+  metrics: { mined(payments: number, seconds: number): void };
+  /** Returns the time of Redis's clock. */
+  nowMs: () => number;
+}
+
+/** Call when a job of a relayer is mined, whichever process sent it. */
+async function noteMined(
+  { jobs, wallets, metrics, nowMs }: MinedParts,
+  job: JobRecord,
+  step: StepRecord,
+  receipt: StepReceipt,
+): Promise<void> {
+  jobs.noteMined(job.id, receipt);
+  metrics.mined(countPayments(job), (nowMs() - job.submittedAtMs) / 1000);
+  if (isOfContractWallet(step)) await wallets.conclude(job.id, readOutcome(job, receipt));
+}
+
+function readOutcome(job: JobRecord, { status, logs, gasUsed }: StepReceipt): { gasUsed: bigint; isSettled: boolean } {
+  const transfers = new AuthorizedTransfers(logs);
+  // Some tokens do not revert on a used nonce, so their logs are checked; Permit2 does revert.
+  const areMoved = parseSettlementJob(job).every((entry) => entry.kind === 'permit2' || transfers.include(entry));
+  return { gasUsed, isSettled: status === 'success' && areMoved };
 }

@@ -14,7 +14,6 @@ import {
 import type { Hex } from '@tollgate/protocol';
 
 import { isShareable, planEntry, type PaymentEntry } from '../payments/payment-entry.js';
-import type { GasMemory } from '../state/gas-memory.js';
 import { CallSimulation, type CallSimulationOptions, type SendableCall } from './call-simulation.js';
 
 /** A transaction that was simulated and may be sent. */
@@ -145,4 +144,53 @@ export class Simulation {
   #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {
     return this.options.batcher.ask({ calls, deadlineMs: this.options.nowMs() + RPC_TIMEOUT_MS, read });
   }
+}
+
+/** Gas that a transaction takes before it makes any call. */
+const BASE_GAS = 21_000n;
+/** Allows for a recipient or payer that is new to the token. */
+const SLACK_PERCENT = 35n;
+/** The same for several of them in one transaction that is not simulated. */
+const UNTRIED_SLACK_PERCENT = 100n;
+
+/**
+ * The gas that settling one payment takes, by token, learned from receipts: estimating each time would run every
+ * payment a dozen times. A value that is too low shows in the simulation, before anything is sent.
+ */
+export class GasMemory {
+  readonly #byAsset = new Map<Hex, bigint>();
+
+  /** @param cap for one payment, and for tokens not learned yet */
+  constructor(private readonly cap: bigint) {}
+
+  /** The gas limit for a transaction that settles one payment in each of these tokens. */
+  limitFor(assets: readonly Hex[]): bigint {
+    return this.#add(
+      assets.map((asset) => this.#byAsset.get(asset) ?? this.cap),
+      SLACK_PERCENT,
+    );
+  }
+
+  /** The same when the transaction as a whole is not simulated; null while a token is not learned yet. */
+  limitForUntried(assets: readonly Hex[]): bigint | null {
+    const known = assets.flatMap((asset) => this.#byAsset.get(asset) ?? []);
+    return known.length < assets.length ? null : this.#add(known, UNTRIED_SLACK_PERCENT);
+  }
+
+  #add(own: readonly bigint[], slackPercent: bigint): bigint {
+    return BASE_GAS + own.reduce((sum, gas) => sum + least((gas * (100n + slackPercent)) / 100n, this.cap), 0n);
+  }
+
+  /** Learns from a transaction that settled one payment in each of these tokens, if they are all the same. */
+  learn(assets: readonly Hex[], gasUsed: bigint): void {
+    const [asset, ...others] = new Set(assets);
+    if (asset === undefined || others.length > 0) return;
+    const each = (gasUsed - BASE_GAS) / BigInt(assets.length) + 1n;
+    const known = this.#byAsset.get(asset);
+    if (known === undefined || each > known) this.#byAsset.set(asset, each);
+  }
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }

@@ -1,5 +1,5 @@
 import { MalformedMessageError } from './message-fields.js';
-import { parseVerifyPaymentRequest } from './parse-verify-payment-request.js';
+import { parseVerifyPaymentRequest } from './parse-requests.js';
 
 const ADDRESS = `0x${'Ab'.repeat(20)}`;
 const message = {

@@ -1,5 +1,5 @@
 import { MalformedMessageError } from './message-fields.js';
-import { parseVerifySignedPaymentRequest } from './parse-verify-signed-payment-request.js';
+import { parseVerifySignedPaymentRequest } from './parse-requests.js';
 
 const ADDRESS = `0x${'Ab'.repeat(20)}`;
 const terms = {

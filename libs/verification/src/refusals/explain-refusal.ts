@@ -1,9 +1,8 @@
 import { ChainUnavailableError } from '@tollgate/chain';
-import type { ClaimRefusal } from '@tollgate/ledger';
+import type { ClaimRefusal, Ledger, Refusal } from '@tollgate/ledger';
 import type { PaymentFailure } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
-import { noteForRefund, type RefundNotes } from './note-for-refund.js';
 import { PaymentRefused } from './payment-refused.js';
 
 export type Refused = { outcome: 'refused'; failure: PaymentFailure };
@@ -44,4 +43,22 @@ export function describeDoubt(
 ): { detail?: string } {
   if (failure !== 'older_than_ledger' && nowMs <= minedAtMs + memoryMs) return {};
   return { detail: 'may have been spent: the ledger does not reach back to it' };
+}
+
+/** Where money that arrived and buys nothing is recorded, and logged; its lines are never sampled. */
+export interface RefundNotes {
+  ledger: Pick<Ledger, 'recordRefusal'>;
+  refundLog: { log(message: object): void };
+}
+
+/** Records the money, and logs it with the request that found it if it is new. @throws StoreError */
+export async function noteForRefund(
+  { ledger, refundLog }: RefundNotes,
+  refusal: Refusal,
+  requestId: string,
+): Promise<void> {
+  if (!(await ledger.recordRefusal(refusal))) return;
+  const { id, amountBaseUnits, ...facts } = refusal;
+  const amount = amountBaseUnits === undefined ? {} : { amountBaseUnits: amountBaseUnits.toString() };
+  refundLog.log({ requestId, msg: 'payment recorded for refund', ...id, ...facts, ...amount });
 }

@@ -8,7 +8,7 @@ import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 import { ClientShares } from '../limits/client-shares.js';
 import { MalformedMessageError } from '../messages/message-fields.js';
-import { parseContractSignatureRequest } from '../messages/parse-contract-signature-request.js';
+import { parseContractSignatureRequest } from '../messages/parse-requests.js';
 import { ContractSignatures } from './contract-signatures.js';
 
 const { parts } = useSignedPaymentVerifier();

@@ -1,8 +1,27 @@
 import type { ChainReader } from '@tollgate/chain';
 import type { SignedPaymentTerms } from '@tollgate/common';
-import type { SignedAuthorization } from '@tollgate/protocol';
+import type { SignedAuthorization, Hex } from '@tollgate/protocol';
 
-import { ExposureCounter } from '../limits/exposure-counter.js';
+/** Sums of what may still be taken from each payer in each token, in base units. */
+export class ExposureCounter {
+  readonly #sums = new Map<string, bigint>();
+
+  /** The key of a payer's sum in one token. */
+  static keyOf({ asset, payer }: { asset: Hex; payer: Hex }): string {
+    return `${asset} ${payer}`;
+  }
+
+  read(key: string): bigint {
+    return this.#sums.get(key) ?? 0n;
+  }
+
+  /** A negative amount is taken off. */
+  add(key: string, amountBaseUnits: bigint): void {
+    const sum = this.read(key) + amountBaseUnits;
+    if (sum === 0n) this.#sums.delete(key);
+    else this.#sums.set(key, sum);
+  }
+}
 
 /** An authorization that was not sent yet, with the terms it was judged by. */
 export interface UnsentPayment {

@@ -10,8 +10,7 @@ import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure, type SignedP
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingRoom } from '../limits/waiting-room.js';
-import { describeDoubt, explainRefusal } from '../refusals/explain-refusal.js';
-import type { RefundNotes } from '../refusals/note-for-refund.js';
+import { describeDoubt, explainRefusal, type RefundNotes } from '../refusals/explain-refusal.js';
 import { isNotYet, PaymentRefused } from '../refusals/payment-refused.js';
 import type { AcceptedAssets } from './accepted-assets.js';
 import { judgeAuthorization } from './authorization-rules.js';

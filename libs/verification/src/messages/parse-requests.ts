@@ -1,5 +1,9 @@
-import type { VerifyPaymentRequest } from '@tollgate/common';
-import { isAddress, isHash, isHexBytes, type Hex } from '@tollgate/protocol';
+import type {
+  VerifyPaymentRequest,
+  VerifySignedPaymentRequest,
+  VerifyContractSignatureRequest,
+} from '@tollgate/common';
+import { isAddress, isHash, isHexBytes, type Hex, MAX_SIGNATURE_BYTES } from '@tollgate/protocol';
 
 import {
   readBaseUnits,
@@ -10,6 +14,7 @@ import {
   readTextField,
   refuseField,
   type MessageFields,
+  readSignedPaymentQuestion,
 } from './message-fields.js';
 
 /** Four times the size of a proof header, so no signature in one can be longer. */
@@ -53,3 +58,39 @@ function parseSignature(fields: MessageFields): Hex {
 }
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
+
+/** Parses a message into a request with hexadecimal text in lower case. @throws MalformedMessageError */
+export function parseVerifySignedPaymentRequest(message: unknown): VerifySignedPaymentRequest {
+  const fields = readObject(message, 'message');
+  return {
+    ...readSignedPaymentQuestion(fields),
+    clientAddress: readTextField(fields, 'clientAddress'),
+    claim: fields.claim === null ? null : parseClaim(fields.claim),
+  };
+}
+
+function parseClaim(value: unknown): NonNullable<VerifySignedPaymentRequest['claim']> {
+  const claim = readObject(value, 'claim');
+  return {
+    owner: readKey(claim, 'owner'),
+    fingerprint: readKey(claim, 'fingerprint'),
+    retryKey: claim.retryKey === null ? null : readKey(claim, 'retryKey'),
+    leaseMs: readNumber(claim, 'leaseMs'),
+  };
+}
+
+/** Parses a message into a request with hexadecimal text in lower case. @throws MalformedMessageError */
+export function parseContractSignatureRequest(message: unknown): VerifyContractSignatureRequest {
+  const fields = readObject(message, 'message');
+  const signature = readHex(fields, 'signature', isHexBytes);
+  return {
+    requestId: readTextField(fields, 'requestId'),
+    deadlineMs: readNumber(fields, 'deadlineMs'),
+    chainId: readNumber(fields, 'chainId'),
+    signer: readHex(fields, 'signer', isAddress),
+    hash: readHex(fields, 'hash', isHash),
+    // A gateway of an earlier release sends no address: all its clients share one.
+    clientAddress: fields.clientAddress === undefined ? '' : readTextField(fields, 'clientAddress'),
+    signature: signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES ? signature : refuseField('signature'),
+  };
+}
