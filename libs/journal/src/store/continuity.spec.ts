@@ -7,7 +7,15 @@ import { StoreUnavailableError } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisOptions, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
-import { FAILURE, finishSample, planSample, sampleLane, sampleRequest, submitSample } from '../../test/sample-jobs.js';
+import {
+  FAILURE,
+  finishSample,
+  mineSample,
+  planSample,
+  sampleLane,
+  sampleRequest,
+  submitSample,
+} from '../../test/sample-jobs.js';
 import type { LaneId } from '../jobs/job.js';
 import type { StepWrite } from '../jobs/transition.js';
 import { Journal } from './journal.js';
@@ -160,6 +168,30 @@ describe('a Redis that may have lost writes', () => {
     expect(await restored.abandonJob({ jobId: sent.jobId, minedNonce: 2, failure: FAILURE })).toMatchObject({
       state: 'CANCELLED',
     });
+  });
+
+  it('begins no further step of a job in flight that the chain may have already', async () => {
+    const server = await serve();
+    const { journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const write = await submitSample(journal, lane, token);
+    await planSample(journal, write, ['approve', 'swap']);
+    const blockHash = await mineSample(journal, write);
+    // The chain also has the swap, whose nonce was lost.
+    await server.kill();
+    await server.start();
+    await journal.open();
+    expect(await thaw(journal, lane, 2)).toMatchObject({ reason: 'chain_ahead' });
+    expect(await journal.adopt(lane, { pendingNonce: 2 })).toEqual({ outcome: 'done' });
+    expect(await journal.finishStep({ ...write, blockHash })).toMatchObject({ state: 'NEEDS_OPERATOR' });
+    expect(await journal.readJob(write.jobId)).toMatchObject({
+      failure: { code: 'JOURNAL_LOST_WRITES' },
+      stepIndex: 1,
+    });
+    const next = { ...write, stepIndex: 1 };
+    expect(await reserve(journal, next)).toMatchObject({ outcome: 'refused', reason: 'wrong_state' });
+    expect(await journal.resumeJob(write.jobId)).toMatchObject({ state: 'PLANNED' });
+    expect(await reserve(journal, next)).toMatchObject({ outcome: 'done', nonce: 2 });
   });
 
   it('refuses a chain reading from before another restart', async () => {

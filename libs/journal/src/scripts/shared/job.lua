@@ -154,20 +154,6 @@ local function begin_undo(step, from, state, failure, gives_back)
   return 'PLANNED'
 end
 
--- Ends the step: goes to the next one, or ends the job.
-local function advance(step)
-  local job = redis.call('HMGET', JOB, 'steps', 'undoing')
-  local following = tonumber(step) + 1
-  if following < tonumber(job[1]) then
-    redis.call('HSET', JOB, 'step', text(following))
-    set_state('PLANNED')
-    return 'PLANNED'
-  end
-  if job[2] then return end_as_meant() end
-  end_job('FINAL', nil, false)
-  return 'FINAL'
-end
-
 local function park(failure)
   local job = redis.call('HMGET', JOB, 'state', 'step')
   redis.call('HSET', JOB, 'parkedState', job[1], 'failure', failure)
@@ -176,4 +162,21 @@ local function park(failure)
   redis.call('ZREM', key('unmined'), flight_name(job[2]))
   set_state('NEEDS_OPERATOR')
   emit('jobNeedsOperator', 'NEEDS_OPERATOR', nil, failure)
+end
+
+-- Ends the step: goes to the next one, or ends the job.
+local function advance(step)
+  local job = redis.call('HMGET', JOB, 'steps', 'undoing', 'nextInDoubt')
+  local following = tonumber(step) + 1
+  if following < tonumber(job[1]) then
+    redis.call('HSET', JOB, 'step', text(following))
+    set_state('PLANNED')
+    if not job[3] then return 'PLANNED' end
+    redis.call('HDEL', JOB, 'nextInDoubt')
+    park(job[3])
+    return 'NEEDS_OPERATOR'
+  end
+  if job[2] then return end_as_meant() end
+  end_job('FINAL', nil, false)
+  return 'FINAL'
 end
