@@ -14,7 +14,7 @@ const INTRODUCTION = `# The \`tollgate\` command
 
 One command for operators, payers and agents. \`npm run build\` makes it: \`node dist/tollgate.js\`. It is on the PATH of the
 service image (\`docker compose exec gateway tollgate payments list\`). In a clone \`npm run payments -- list\` is
-\`tollgate payments list\`; the same holds for \`jobs\`, \`keys\`, \`wallets\`, \`webhooks\`, \`pay\` and \`mcp\`. \`npm run chat\` is
+\`tollgate payments list\`; the same holds for \`jobs\`, \`keys\`, \`wallets\`, \`webhooks\`, \`backup\`, \`restore\`, \`pay\` and \`mcp\`. \`npm run chat\` is
 \`tollgate chat\` on a devnet. The published packages have \`tollgate-pay\`, \`tollgate-chat\` and \`tollgate-mcp\`, which are
 \`tollgate pay\`, \`tollgate chat\` and \`tollgate mcp\`.
 

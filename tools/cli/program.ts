@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { chatInThisProcess, createChatCommand } from '../../packages/agent-kit/src/chat/chat-command.js';
 import { createMcpCommand, serveThisProcess } from '../../packages/agent-kit/src/cli/mcp-command.js';
 import { createPayCommand, processTerminal } from '../../packages/client/src/cli/pay-command.js';
+import { defineBackup } from './backup/command.js';
 import { defineJobs } from './jobs/command.js';
 import { defineKeys } from './keys/command.js';
 import { definePayments } from './payments/command.js';
@@ -29,6 +30,7 @@ export function createProgram(surroundings: Surroundings, end: (exitCode: number
   defineKeys(program, env);
   defineWallets(program, env);
   defineWebhooks(program, env);
+  defineBackup(program, env);
   for (const command of program.commands) command.addHelpText('afterAll', EXIT_CODES);
   program.commandsGroup('For payers and agents:');
   program.addCommand(createPayCommand({ env, terminal: processTerminal, end }).name('pay'));

@@ -14,6 +14,8 @@ export { eventsKey } from './jobs/keys.js';
 export { Journal } from './store/journal.js';
 export type { JournalOptions } from './store/journal.js';
 export { codeOfLane, createJobId, RELAYER_FLEET } from './jobs/keys.js';
+export { copyLane, isKeyOfLane, isLaneKey, LANE_PATTERN, restoreLane } from './store/copy-lane.js';
+export type { CopiedKey } from './store/copy-lane.js';
 export { LaneDirectory } from './store/lane-directory.js';
 export type { ListedLane } from './store/lane-directory.js';
 export { createLaneId, nameLane, readLaneName } from './jobs/keys.js';

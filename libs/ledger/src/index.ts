@@ -15,3 +15,5 @@ export { listPayments, showPayments } from './read-payments.js';
 export type { PaymentDetails, PaymentListing } from './read-payments.js';
 export { listRefusals } from './read-refusals.js';
 export type { RecordedRefusal } from './read-refusals.js';
+export { isBirthKey, restoreBirth } from './restore-birth.js';
+export { entryOfKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';

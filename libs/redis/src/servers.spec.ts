@@ -7,6 +7,7 @@ describe('the check of a server', () => {
     const lines = [`redis_version:${version}`, 'role:master', 'maxmemory_policy:noeviction', `aof_enabled:${aof}`];
     const stub = {
       isCluster: false,
+      exists: () => Promise.resolve(0),
       info: () => Promise.resolve(`${lines.join('\r\n')}\r\n`),
       config: () => Promise.resolve(['appendfsync', 'always']),
     };

@@ -5,6 +5,9 @@ import { StoreError } from './store-error.js';
 
 const OLDEST_WITH_WAITAOF = [7, 2] as const;
 
+/** Exists while a backup is being restored, and after that was interrupted. */
+export const RESTORE_MARKER = 'tollgate:{restore}';
+
 /** What a store says about a Redis that would drop its data. */
 export interface StoreNeeds {
   /** Such as `ledger`. */
@@ -16,11 +19,20 @@ export interface StoreNeeds {
 }
 
 /**
- * Refuses servers that would drop data by themselves. Returns whether every write that they acknowledge is on disk.
+ * Refuses servers that would drop data by themselves, or that hold a part of a backup. Returns whether every write that
+ * they acknowledge is on disk.
  * @throws StoreError when Redis is unfit; the driver's errors when it does not answer
  */
 export async function checkServers(redis: Redis | Cluster, needs: StoreNeeds): Promise<boolean> {
-  return (await Promise.all((await reachPrimaries(redis)).map((server) => checkServer(server, needs)))).every(Boolean);
+  const durable = await Promise.all((await reachPrimaries(redis)).map((server) => checkServer(server, needs)));
+  if ((await redis.exists(RESTORE_MARKER)) === 1) {
+    throw new StoreError(
+      'redis_half_restored',
+      'This Redis holds a part of a backup: its restore has not ended.',
+      'Run tollgate restore with the same file again.',
+    );
+  }
+  return durable.every(Boolean);
 }
 
 export async function loadScripts(redis: Redis | Cluster, scripts: readonly LuaScript[]): Promise<void> {

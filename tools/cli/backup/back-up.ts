@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+
+import type { RedisClient } from '@tollgate/redis';
+
+import { CommandError, type CommandResult } from '../shared/cli-command.js';
+import { findRedisUrl } from '../shared/find-place.js';
+import { formatTime } from '../shared/format-table.js';
+import { withRedis } from '../shared/with-redis.js';
+import { encodeKey, encodeStart, encodeSummary, type BackupCounts, type BackupHeader } from './backup-format.js';
+import { copyServers } from './copy-servers.js';
+import { formatCounts } from './format-backup.js';
+import { Progress } from './progress.js';
+import { readHalfRestored, readServers } from './read-servers.js';
+import { countKey } from './which-keys.js';
+import { writeBackupFile, type BackupFile } from './write-backup-file.js';
+
+export interface BackupOptions {
+  redis?: string;
+}
+
+/** Copies the ledger and the journal into a new file, while the processes go on. */
+export async function backUp(
+  path: string,
+  options: BackupOptions,
+  env: NodeJS.ProcessEnv,
+  say: (line: string) => void,
+): Promise<CommandResult> {
+  const copied = await writeBackupFile(path, (file) =>
+    withRedis(findRedisUrl(options.redis, env), (redis) => copyInto(file, redis, new Progress('copied', say))),
+  );
+  const { startedAtMs, counts, bytes } = copied;
+  const text = [
+    `${path}: ${formatCounts(counts)}, ${bytes} bytes.`,
+    `It has what was written before ${formatTime(startedAtMs)}; what was answered later may be missing.`,
+  ].join('\n');
+  return { json: { file: path, ...copied }, text };
+}
+
+async function copyInto(
+  file: BackupFile,
+  redis: RedisClient,
+  progress: Progress,
+): Promise<BackupHeader & { endedAtMs: number; counts: BackupCounts; bytes: number }> {
+  const before = await readServers(redis);
+  if ((await readHalfRestored(redis)) !== null) {
+    throw new CommandError(
+      'This Redis holds a part of a backup: its restore has not ended. Run tollgate restore first.',
+    );
+  }
+  const header = { id: randomBytes(8).toString('hex'), startedAtMs: before.nowMs, redisVersion: before.redisVersion };
+  await file.write([encodeStart(header)]);
+  const counts: BackupCounts = { payments: 0, answers: 0, lanes: 0, jobs: 0, keys: 0 };
+  for await (const copy of copyServers(redis)) {
+    countKey(counts, copy.key);
+    await file.write(encodeKey(copy));
+    progress.count();
+  }
+  const after = await readServers(redis);
+  if (after.layout !== before.layout) {
+    throw new CommandError('A server of this Redis was restarted or replaced, or slots moved. Repeat the backup.');
+  }
+  await file.write(encodeSummary({ endedAtMs: after.nowMs, counts }));
+  return { ...header, endedAtMs: after.nowMs, counts, bytes: file.bytes };
+}

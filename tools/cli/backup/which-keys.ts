@@ -1,0 +1,33 @@
+import { isKeyOfLane, isLaneKey } from '@tollgate/journal';
+import { entryOfKey, isBirthKey, REFUSED_SEEN, REFUSED_STREAM } from '@tollgate/ledger';
+import { AGENT_QUEUE_PREFIX } from '@tollgate/protocol';
+import { RESTORE_MARKER } from '@tollgate/redis';
+
+import { SETTLE_QUEUE } from '../../../libs/common/src/messages/signed-payment.js';
+import { VERIFY_QUEUE } from '../../../libs/common/src/messages/verify-payment.js';
+import { PLAN_QUEUE } from '../../../libs/common/src/messages/worker-questions.js';
+import type { BackupCounts } from './backup-format.js';
+
+/** Every key of Tollgate. */
+export const PATTERN = 'tollgate:*';
+
+const QUEUES = [VERIFY_QUEUE, SETTLE_QUEUE, PLAN_QUEUE].map((queue) => `tollgate:{${queue}}:`);
+const LEFT_OUT = [...QUEUES, `${AGENT_QUEUE_PREFIX}:`, RESTORE_MARKER];
+
+/**
+ * Whether the pass over all keys copies this one. Births are copied at its end, lanes and refusals before it, each at one
+ * moment. What is in a queue may have been carried out since, so a copy of it must not be taken again.
+ */
+export function isCopiedAlone(key: string): boolean {
+  if (isKeyOfLane(key) || isBirthKey(key) || key === REFUSED_SEEN || key === REFUSED_STREAM) return false;
+  return !key.endsWith(':fence') && !LEFT_OUT.some((start) => key.startsWith(start));
+}
+
+/** Counts a key for the summary. */
+export function countKey(counts: BackupCounts, key: string): void {
+  counts.keys += 1;
+  if (entryOfKey(key) !== null) counts.payments += 1;
+  else if (/^tollgate:\{pay-\d+\}:answer:/.test(key)) counts.answers += 1;
+  else if (isLaneKey(key)) counts.lanes += 1;
+  else if (isKeyOfLane(key) && key.includes(':job:')) counts.jobs += 1;
+}
