@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import { Logger } from '@nestjs/common';
 import { Queue, Worker } from 'bullmq';
 
@@ -7,6 +9,7 @@ import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../../libs/
 import { connectRedis, type RedisLogger } from '../../libs/redis/src/connect-redis.js';
 import { listPrimaries } from '../../libs/redis/src/index.js';
 import { withRedis } from '../../tools/cli/shared/with-redis.js';
+import { tollgate } from '../../tools/cli/test/run-tollgate.js';
 import { waitFor } from '../harness/retry.js';
 import { startSentinels, type SentinelGroup } from './start-sentinels.js';
 
@@ -70,6 +73,14 @@ describe.each([
     await waitFor('the job', () => taken.includes('before'));
     expect(await withRedis(group.url, (one) => one.client('GETNAME'))).toBeNull();
     expect(await withRedis(group.url, async (one) => String(await one.call('ACL', 'WHOAMI')))).toBe('seller');
+  });
+
+  it('is backed up, and is not restored while these processes are connected', async () => {
+    const file = join(group.primary.dir, 'copy');
+    const copied = await tollgate(['backup', file, '--json'], { REDIS_URL: group.url });
+    expect(JSON.parse(copied)).toMatchObject({ counts: { payments: 1 } });
+    const stderr = expect.stringMatching(/are connected to this Redis: .*ledger.*queue/);
+    await expect(tollgate(['restore', file], { REDIS_URL: group.url })).rejects.toMatchObject({ code: 1, stderr });
   });
 
   it('is replaced: payments of before are refused, later ones and the queues are served by the next', async () => {
