@@ -3,7 +3,7 @@
  * for its kind, and then the lengths of its parts.
  */
 export const MAGIC = 'TOLLGATE-BACKUP';
-export const VERSION = 1;
+export const FORMAT_VERSION = 1;
 export const CHECKSUM_BYTES = 32;
 
 /** The kinds of records. The last one of a file is its summary. */
@@ -47,7 +47,7 @@ export interface RedisKeyRecord {
 export type BackupRecord = RedisKeyRecord | { kind: typeof KIND.summary; summary: BackupSummary };
 
 export function encodeStart(header: BackupHeader): Buffer {
-  return Buffer.from(`${MAGIC} ${VERSION}\n${JSON.stringify(header)}\n`);
+  return Buffer.from(`${MAGIC} ${FORMAT_VERSION}\n${JSON.stringify(header)}\n`);
 }
 
 export function encodeKey({ key, expiresAtMs, value }: Omit<RedisKeyRecord, 'kind'>): Buffer[] {

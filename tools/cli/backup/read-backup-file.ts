@@ -7,7 +7,7 @@ import {
   decodeRecord,
   KIND,
   MAGIC,
-  VERSION,
+  FORMAT_VERSION,
   type BackupHeader,
   type BackupSummary,
   type RedisKeyRecord,
@@ -46,9 +46,9 @@ async function readStart(handle: FileHandle, path: string): Promise<{ header: Ba
   const text = buffer.subarray(0, bytesRead).toString('latin1');
   const version = new RegExp(`^${MAGIC} (\\d{1,9})\n`).exec(text)?.[1];
   if (version === undefined) throw new CommandError(`${path} is not a backup that tollgate backup made.`);
-  if (Number(version) > VERSION) {
+  if (Number(version) > FORMAT_VERSION) {
     throw new CommandError(
-      `${path} has format ${version}, and this tollgate reads up to ${VERSION}. Use the release that made it, or a later one.`,
+      `${path} has format ${version}, and this tollgate reads up to ${FORMAT_VERSION}. Use the release that made it, or a later one.`,
     );
   }
   const [first = '', second = ''] = text.split('\n', 2);
