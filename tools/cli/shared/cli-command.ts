@@ -30,8 +30,8 @@ export class CliCommand extends Command {
       .option('--json', 'print one JSON document')
       .option(
         '--redis <url>',
-        'the Redis to use (default: REDIS_URL, where a password belongs, else that of a running npm run dev, else ' +
-          'redis://127.0.0.1:6379)',
+        'the Redis to use (default: REDIS_URL or the file REDIS_URL_FILE, where a password belongs, else that of a ' +
+          'running npm run dev, else redis://127.0.0.1:6379)',
       );
   }
 

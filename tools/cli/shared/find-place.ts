@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { CommandError } from './cli-command.js';
+
 /** The part of a running `npm run dev`'s dev.json that commands need. */
 interface DevPlace {
   redisUrl?: string;
@@ -14,7 +16,7 @@ const DEFAULT_REDIS_URL = 'redis://127.0.0.1:6379';
  * default.
  */
 export function findRedisUrl(given: string | undefined, env: NodeJS.ProcessEnv): string {
-  return given ?? (env['REDIS_URL'] || (readDevPlace(env).redisUrl ?? DEFAULT_REDIS_URL));
+  return given ?? (readSetting(env, 'REDIS_URL') || (readDevPlace(env).redisUrl ?? DEFAULT_REDIS_URL));
 }
 
 /** The queues' Redis: `given`, else QUEUE_REDIS_URL, else the journal's. */
@@ -22,16 +24,27 @@ export function findQueueRedisUrl(
   { queueRedis, redis }: { queueRedis?: string; redis?: string },
   env: NodeJS.ProcessEnv,
 ): string {
-  return queueRedis ?? (env['QUEUE_REDIS_URL'] || findRedisUrl(redis, env));
+  return queueRedis ?? (readSetting(env, 'QUEUE_REDIS_URL') || findRedisUrl(redis, env));
 }
 
 /** The chain's RPC servers: `given`, else RPC_URL, comma separated, else that of a running `npm run dev`; else none. */
 export function findRpcUrls(given: string | undefined, env: NodeJS.ProcessEnv): string[] {
-  const text = given ?? (env['RPC_URL'] || (readDevPlace(env).rpcUrl ?? ''));
+  const text = given ?? (readSetting(env, 'RPC_URL') || (readDevPlace(env).rpcUrl ?? ''));
   return text
     .split(',')
     .map((url) => url.trim())
     .filter((url) => url !== '');
+}
+
+/** As the services read a secret: from the variable, or from the file that `<name>_FILE` names. */
+function readSetting(env: NodeJS.ProcessEnv, name: string): string {
+  const file = env[`${name}_FILE`] ?? '';
+  if (env[name] || file === '') return env[name] ?? '';
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new CommandError(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code}): ${file}`);
+  }
 }
 
 function readDevPlace(env: NodeJS.ProcessEnv): DevPlace {

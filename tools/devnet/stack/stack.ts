@@ -17,6 +17,8 @@ import { setUpAgents, type AgentSetup, type AgentWalletTerms } from './agent-set
 export interface StackOptions {
   /** Settings of every service; they override those of the stack. */
   env?: NodeJS.ProcessEnv;
+  /** Settings of each kind of service; they override all others. */
+  serviceEnv?: Partial<Record<ServiceApp, NodeJS.ProcessEnv>>;
   /** A Redis and a chain that run already are used, and left alone by stop(). */
   redis?: RedisServer;
   chain?: Devnet;
@@ -111,7 +113,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         services.push(
           keep(
             await startOnFreePort(wantedPort, {
-              ...{ app, name, env: { ...own[app], ...settings } },
+              ...{ app, name, env: { ...own[app], ...settings, ...options.serviceEnv?.[app] } },
               ...{
                 preload,
                 nodeArgs: options.nodeArgs?.[app],

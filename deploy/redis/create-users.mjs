@@ -1,0 +1,53 @@
+// Writes the ACL file of a Redis or Valkey from the rules beside this file, with a random password for each user.
+//   create-users.mjs ACLFILE FOLDER URL
+// FOLDER/<user>/password and FOLDER/<user>/url, for REDIS_URL_FILE, are the only places of a password; ACLFILE has its hash.
+// URL is that of the servers without a user: redis://redis:6379. Run again, it keeps the passwords and writes the rules
+// anew; servers take them at their start or by ACL LOAD. To change a password, remove the user's folder first.
+import { createHash, randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Of each user, the files with its rules. */
+const USERS = {
+  gateway: ['gateway', 'every-process'],
+  'gateway-jobs': ['gateway', 'gateway-jobs', 'every-process'],
+  verifier: ['verifier', 'every-process'],
+  'agent-worker': ['agent-worker', 'every-process'],
+  operator: ['operator', 'every-process'],
+  replica: ['replica'],
+  sentinel: ['sentinel'],
+};
+
+const [aclFile, folder, url] = process.argv.slice(2);
+if (!aclFile || !folder || !/^rediss?(\+\w+)?:\/\/[^@]+$/.test(url ?? '')) {
+  console.error('usage: create-users.mjs ACLFILE FOLDER URL, such as redis://redis:6379');
+  process.exit(2);
+}
+const lines = Object.entries(USERS).map(([user, files]) => {
+  const hash = createHash('sha256').update(keepPassword(user)).digest('hex');
+  return [`user ${user} on #${hash} resetkeys resetchannels -@all`, ...files.map(readRules)].join(' ');
+});
+// Valid for no password at all: without a user of its own a connection may do nothing.
+writeFileSync(aclFile, `${['user default off', ...lines].join('\n')}\n`);
+console.log(`${aclFile}: written`);
+
+function keepPassword(user) {
+  const file = join(folder, user, 'password');
+  if (existsSync(file)) return readFileSync(file, 'utf8');
+  const password = randomBytes(32).toString('base64url');
+  mkdirSync(join(folder, user), { recursive: true });
+  keepSecret(file, password);
+  keepSecret(join(folder, user, 'url'), url.replace('://', `://${user}:${password}@`));
+  return password;
+}
+
+function keepSecret(file, text) {
+  writeFileSync(file, text, { mode: 0o400 });
+  // In a container it runs as root, for the services, which do not.
+  if (process.getuid?.() === 0) chownSync(file, 1000, 1000);
+}
+
+function readRules(name) {
+  const text = readFileSync(new URL(`${name}.acl`, import.meta.url), 'utf8');
+  return text.replaceAll(/^#.*$/gm, '').split(/\s+/).filter(Boolean).join(' ');
+}
