@@ -1,5 +1,6 @@
 import { Cluster, Redis } from 'ioredis';
 
+import { noteTroubles } from './explain-refusal.js';
 import { parseGroupUrl, type ClientOptions } from './redis-url.js';
 
 /** One server, the primary that Sentinels name, or a cluster. */
@@ -74,6 +75,12 @@ export function connectRedis({ url, role, use = 'commands', logger }: RedisConne
  * @throws StoreError for a URL of several servers that cannot be read
  */
 export function createRedis(url: string, options: ClientOptions): RedisClient {
+  const redis = createClient(url, options);
+  noteTroubles(redis);
+  return redis;
+}
+
+function createClient(url: string, options: ClientOptions): RedisClient {
   const group = parseGroupUrl(url);
   if (group === null) return new Redis(url, options);
   if (group.kind === 'sentinel') {

@@ -1,4 +1,4 @@
-import { createRedis, type RedisClient, StoreError } from '@tollgate/redis';
+import { createRedis, explainRefusal, type RedisClient, StoreError } from '@tollgate/redis';
 
 import { CommandError } from './cli-command.js';
 
@@ -17,7 +17,10 @@ export async function withRedis<T>(url: string, work: (redis: RedisClient) => Pr
     await redis.connect();
     return await work(redis);
   } catch (error) {
-    if (error instanceof CommandError || redis.status !== 'end') throw error;
+    if (error instanceof CommandError) throw error;
+    const refusal = redis.status === 'end' ? null : explainRefusal(error);
+    if (refusal) throw new CommandError(`${refusal.message} ${refusal.hint}`);
+    if (redis.status !== 'end') throw error;
     // The error's message is only that the connection is closed; its code has no address in it.
     const reason = sentinelTrouble?.message ?? trouble?.code ?? trouble?.message ?? 'the connection was closed';
     throw new CommandError(`Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`);

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, Module, type OnApplicationShutdown } from '
 import { describeSettings, REDIS_LOGGER, RequestReplyClient, SETTLE_QUEUE, VERIFY_QUEUE } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { connectRedis, type RedisClient, StoreUnavailableError } from '@tollgate/redis';
+import { connectRedis, type RedisClient, StoreError, StoreUnavailableError, withTimeout } from '@tollgate/redis';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
@@ -23,6 +23,9 @@ import { Signers } from './revisits/signers.js';
 import { Visits } from './revisits/visits.js';
 import { PAID_ROUTES, type PaidRoute } from './route/paid-route.js';
 import { PaymentIdentifiers } from './verify/payment-identifiers.js';
+
+/** For a queue whose Redis does not answer; it is connected to in the background. */
+const QUEUE_WITHIN_MS = 3_000;
 
 interface ConnectionParts {
   redis: RedisClient;
@@ -92,7 +95,9 @@ export class PaywallConnections implements OnApplicationShutdown {
       if (!(error instanceof StoreUnavailableError)) throw error;
       new Logger(PaywallConnections.name).warn(`${error.message} Payments are answered 503 until it is back.`);
     }
-    this.client.connect().catch(() => undefined);
+    await withTimeout(this.client.connect(), QUEUE_WITHIN_MS).catch((error: unknown) => {
+      if (error instanceof StoreError) throw error;
+    });
     this.#watch.start();
   }
 

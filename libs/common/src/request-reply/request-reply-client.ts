@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
-import { connectRedis, LuaScript, RedisClock, type RedisClient } from '@tollgate/redis';
+import { connectRedis, explainRefusals, LuaScript, RedisClock, type RedisClient } from '@tollgate/redis';
 
 import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
 import { currentRequestId } from '../logging/request-id.js';
@@ -116,7 +116,10 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
     return this.#pending.size;
   }
 
-  /** Resolves when the queue's Redis has answered once; later losses are repaired in the background. */
+  /**
+   * Resolves when the queue's Redis has answered once; later losses are repaired in the background.
+   * @throws StoreError when Redis refuses this user or shows a certificate that is not accepted
+   */
   async connect(): Promise<void> {
     if (this.#ready) return;
     this.#connecting ??= this.#connect().finally(() => (this.#connecting = null));
@@ -289,7 +292,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
       logger,
     }));
     this.#clock ??= new RedisClock(commands);
-    await this.#clock.start();
+    await explainRefusals(commands, Promise.all([this.#clock.start(), commands.llen(this.#keys.requests)]));
     if (this.#closed) return this.#disconnect();
     this.#loop = new PopLoop({
       blocking,

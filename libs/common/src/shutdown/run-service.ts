@@ -1,3 +1,5 @@
+import { StoreError } from '@tollgate/redis';
+
 import { ConfigurationError } from '../config/configuration-error.js';
 import { markStopping } from './stopping.js';
 
@@ -52,8 +54,9 @@ async function close(name: string, signal: NodeJS.Signals, service: RunningServi
   }
 }
 
-/** A configuration error explains itself; other errors need their stack. */
+/** An error for the operator explains itself; other errors need their stack. */
 function explain(error: unknown): string {
   if (error instanceof ConfigurationError) return error.message;
+  if (error instanceof StoreError) return `${error.message} ${error.hint}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,6 +1,7 @@
 import {
   type AcknowledgedCommands,
   checkServers,
+  explainRefusals,
   loadScripts,
   type ScriptArgument,
   ScriptRunner,
@@ -35,7 +36,7 @@ export class TransitionRunner {
       redis: options.redis,
       timeoutMs: options.timeoutMs,
       acknowledged: options.acknowledged,
-      restore: () => this.#restore(),
+      restore: () => explainRefusals(options.redis, this.#restore()),
       toError: (reason, cause) =>
         // An invalid argument or an unfit Redis: retrying helps in neither case.
         cause instanceof StoreError || cause instanceof TypeError
