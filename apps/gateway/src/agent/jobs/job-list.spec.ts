@@ -64,6 +64,7 @@ describe('GET /agent/jobs', () => {
     ['?limit=0'],
     ['?limit=201'],
     ['?limit=1e2'],
+    ['?limit=050'],
     ['?cursor=x'],
     [`?cursor=${'9'.repeat(400)}`],
     ['?__proto__=x'],

@@ -45,10 +45,11 @@ export const textParameter = z
   .string('must be given only once')
   .max(MAX_LENGTH, `must have at most ${MAX_LENGTH} characters`);
 
-/** A whole number in digits. */
+/** A whole number in digits, without leading zeros. */
 export function countParameter(least: number, most: number, fallback: number) {
   const message = `must be a whole number from ${least} to ${most}`;
-  const isWithin = (text: string): boolean => /^\d{1,7}$/.test(text) && Number(text) >= least && Number(text) <= most;
+  const isWithin = (text: string): boolean =>
+    /^(0|[1-9]\d{0,6})$/.test(text) && Number(text) >= least && Number(text) <= most;
   return z
     .string(message)
     .refine(isWithin, message)
