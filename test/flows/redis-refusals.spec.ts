@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
@@ -15,7 +16,7 @@ async function refusalOf(env: NodeJS.ProcessEnv): Promise<string> {
   const started = startService({
     ...{ app: 'gateway', name: 'gateway', url: `http://127.0.0.1:${port}` },
     env: {
-      ...{ PATH: process.env['PATH'], PORT: String(port), CHALLENGE_SECRET: 'c'.repeat(20) + 'd7Qm'.repeat(6) },
+      ...{ PATH: process.env['PATH'], PORT: String(port), CHALLENGE_SECRET: randomBytes(32).toString('hex') },
       ...{ RPC_URL: 'http://127.0.0.1:9', ASSET_ADDRESS: `0x${'1'.repeat(40)}`, PAY_TO: `0x${'2'.repeat(40)}` },
       ...env,
     },
