@@ -12,6 +12,7 @@ import { registerDocs } from './docs/register-docs.js';
 import { FacilitatorAccess } from './facilitator/facilitator-access.js';
 import { addFacilitatorAccess } from './facilitator/for-servers.js';
 import { challengeWordsOf } from './paywall/offer/challenge-words.js';
+import { PaywallConnections } from './paywall/paywall.module.js';
 import { Paywall } from './paywall/paywall.js';
 import { registerPaidRoutes } from './paywall/register-paid-routes.js';
 import type { PaidRoute } from './paywall/route/paid-route.js';
@@ -44,6 +45,13 @@ export async function createGateway(
   for (const warning of environment.warnings) new Logger('Settings').warn(warning);
   addApiKeyAccess(server, app.get(ApiKeyAccess));
   if (environment.facilitator.isServed) addFacilitatorAccess(server, app.get(FacilitatorAccess));
+  try {
+    // Not while Nest creates the providers: it would log a refusal with its stack.
+    await app.get(PaywallConnections).open();
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
   await app.init();
   const relayer = app.get(AttendedRelayer);
   const words = challengeWordsOf(environment, () => relayer.address);

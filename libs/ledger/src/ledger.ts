@@ -1,6 +1,7 @@
 import {
   AcknowledgedCommands,
   type Durability,
+  explainRefusal,
   ScriptRunner,
   StoreError,
   StoreUnavailableError,
@@ -75,7 +76,8 @@ export class Ledger {
     try {
       await this.#runner.within(this.#runner.restore(headBlockNumber));
     } catch (error) {
-      throw error instanceof StoreError && error.cause instanceof StoreError ? error.cause : error;
+      if (error instanceof StoreError && error.cause instanceof StoreError) throw error.cause;
+      throw explainRefusal(error, this.#redis) ?? error;
     }
     await this.#sampleClock();
   }

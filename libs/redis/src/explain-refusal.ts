@@ -7,8 +7,12 @@ const troubles = new WeakMap<RedisClient, Error>();
 
 /** Keeps why a connection was lost: a command that waited for it fails without the reason. */
 export function noteTroubles(redis: RedisClient): void {
-  const note = (error: Error): void => void troubles.set(redis, error);
+  // A cluster's own error says only that no node answered, so a refusal is not replaced by it.
+  const note = (error: Error): void => {
+    if (explain(error)) troubles.set(redis, error);
+  };
   redis.on('error', note);
+  redis.on('node error', note);
   redis.on('sentinelError', note);
   redis.on('ready', () => void troubles.delete(redis));
 }
@@ -19,12 +23,8 @@ export function noteTroubles(redis: RedisClient): void {
  * @param redis the connection on which it failed, if the error may be about the connection
  */
 export function explainRefusal(error: unknown, redis?: RedisClient): StoreError | null {
-  const causes = [error, redis && troubles.get(redis)].flatMap((one) => [one, (one as ClusterError)?.lastNodeError]);
-  for (const cause of causes) {
-    const refusal = cause instanceof Error ? explain(cause) : null;
-    if (refusal) return refusal;
-  }
-  return null;
+  const trouble = redis && troubles.get(redis);
+  return (error instanceof Error ? explain(error) : null) ?? (trouble ? explain(trouble) : null);
 }
 
 /** @throws StoreError for a refusal, the error itself for anything else */
@@ -34,10 +34,6 @@ export async function explainRefusals<T>(redis: RedisClient, work: Promise<T>): 
   } catch (error) {
     throw explainRefusal(error, redis) ?? error;
   }
-}
-
-interface ClusterError {
-  lastNodeError?: unknown;
 }
 
 interface RefusedCommand {

@@ -146,13 +146,12 @@ function createAttendedRelayer(
   return relayer;
 }
 
-async function createPaywall(
+function createPaywall(
   environment: GatewayEnvironment,
   connections: PaywallConnections,
   counters: PaywallCounters,
   signedPayments: SignedPayments,
-): Promise<Paywall> {
-  await connections.open();
+): Paywall {
   const { payment, challenge, verification, answers, server } = environment;
   const { ledger, verifier, redis } = connections;
   const { network, chainId, assetAddress: asset, assetDecimals, payTo, maxTimeoutSeconds, signedAsset } = payment;
