@@ -1,7 +1,6 @@
 import { encodeProof, parseChallenge, type Hex, type PaymentRequirement } from '@tollgate/protocol';
 
-import type { Devnet } from '../../tools/devnet/chain/chain.js';
-import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
+import { transferTokens, type TransferChain } from '../../tools/devnet/chain/transfer-tokens.js';
 
 /** A payment that was mined, and the header that redeems it. */
 export interface Paid {
@@ -20,7 +19,7 @@ export async function readRequirement(url: string, init: RequestInit = {}): Prom
 }
 
 /** Pays the price of a request by a transfer that is locked to its challenge. */
-export async function payLocked(chain: Devnet, url: string, init: RequestInit = {}): Promise<Paid> {
+export async function payLocked(chain: TransferChain, url: string, init: RequestInit = {}): Promise<Paid> {
   const { extra, maxAmountRequired } = await readRequirement(url, init);
   const { reference } = extra;
   const txHash = await transferTokens(chain, { amountBaseUnits: BigInt(maxAmountRequired), lockReference: reference });

@@ -1,11 +1,11 @@
 import { createJobsClient } from '@tollgate/client/jobs';
 
-import { DEVNET_CONTRACTS } from '../packages/agent-kit/src/registry/devnet-contracts.js';
-import { deriveAgentWallet } from '../tools/devnet/chain/chain.js';
-import { createTracer } from '../tools/devnet/chain/trace-transaction.js';
-import { JOBS_OF_EACH_KIND } from '../tools/devnet/jobs-demo/list-jobs.js';
-import { finishJob, submitJob, type DemoStage } from '../tools/devnet/jobs-demo/play-job.js';
-import { followEvents } from '../tools/devnet/stack/follow-events.js';
+import { DEVNET_CONTRACTS } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
+import { deriveAgentWallet } from '../../tools/devnet/chain/chain.js';
+import { createTracer } from '../../tools/devnet/chain/trace-transaction.js';
+import { JOBS_OF_EACH_KIND } from '../../tools/devnet/jobs-demo/list-jobs.js';
+import { finishJob, submitJob, type DemoStage } from '../../tools/devnet/jobs-demo/play-job.js';
+import { followEvents } from '../../tools/devnet/stack/follow-events.js';
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
 
