@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 import { parse } from 'yaml';
+
+import { readSeriesNames } from '../../scripts/manifests/series-names.js';
 
 const read = (file: string) => readFileSync(file, 'utf8');
 
@@ -14,25 +15,13 @@ interface RuleTests {
 
 const rules = (parse(read('deploy/alerts.yml')) as Rules).groups.flatMap((group) => group.rules);
 
-/** The series in Prometheus: a histogram is several. */
-function readSeriesNames(): string[] {
-  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'apps/*.ts'], { encoding: 'utf8' })
-    .split('\n')
-    .filter((file) => /(?<!\.spec)\.ts$/.test(file) && existsSync(file));
-  return files
-    .flatMap((file) => [...read(file).matchAll(/(observeCounts\(\s*registry,\s*)?'(tollgate_[a-z_]+)'/g)])
-    .flatMap(([, counts, name = '']) =>
-      counts ? [`${name}_total`] : [name, ...(name.endsWith('_total') ? [] : [`${name}_bucket`, `${name}_count`])],
-    );
-}
-
 describe('deploy/alerts.yml', () => {
   it.each(['deploy/alerts.yml', 'deploy/alerts.test.yml', 'docs/operations.md'])(
     '%s names only metrics that exist',
     (file) => {
       const named = [...read(file).matchAll(/\btollgate_[a-z_]+/g)].map(([name]) => name);
       expect(named.length).toBeGreaterThan(20);
-      const exist = new Set(readSeriesNames());
+      const exist = new Set([...readSeriesNames().values()].flatMap((names) => [...names]));
       expect(named.filter((name) => !exist.has(name))).toEqual([]);
     },
   );

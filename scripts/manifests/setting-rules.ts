@@ -1,0 +1,51 @@
+import { examineEnvironment } from '@tollgate/common';
+
+import type { Manifest } from './manifest.js';
+import { PROCESSES } from './processes.js';
+import { listProcesses, settingsOf } from './read-settings.js';
+
+/** Well-formed values in place of those that Secrets have. */
+const SAMPLES: Record<string, string> = {
+  CHALLENGE_SECRET: '0123456789abcdef0123456789abcdef',
+  AGENT_SECRET: 'fedcba9876543210fedcba9876543210',
+  RPC_URL: 'https://rpc.example',
+  RELAYER_PRIVATE_KEYS: `0x${'01'.repeat(32)}`,
+  WALLET_PRIVATE_KEY: `0x${'02'.repeat(32)}`,
+};
+
+/** Each name is a setting, each required one is there, and the process's own checks accept the values. */
+export function findSettingProblems(manifests: readonly Manifest[]): string[] {
+  return listProcesses(manifests).flatMap(({ name, pod, container }) => {
+    const { environment, settings } = PROCESSES.get(name)!;
+    const { values, parts } = settingsOf(container, manifests);
+    const own = new Set((container.env ?? []).map((one) => one.name));
+    const isSetting = (variable: string): boolean =>
+      own.has(variable)
+        ? isNameOf(settings, variable)
+        : [...PROCESSES.values()].some((process) => isNameOf(process.settings, variable));
+    const unknown = Object.keys(values)
+      .filter((variable) => !parts.has(variable) && !isSetting(variable))
+      .map((variable) => `${pod.owner}: ${variable} is no setting of ${own.has(variable) ? name : 'any process'}.`);
+    const { problems } = examineEnvironment(environment, withSamples(values, settings));
+    return [...unknown, ...problems.map((problem) => `${pod.owner}: ${problem}`)];
+  });
+}
+
+type Settings = ReadonlyMap<string, { secret: boolean; required: boolean; example: string | undefined }>;
+
+function isNameOf(settings: Settings, variable: string): boolean {
+  return settings.has(variable) || settings.get(variable.replace(/_FILE$/, ''))?.secret === true;
+}
+
+/** Files are the containers' own, and an empty required value is for the operator to fill in. */
+function withSamples(values: Record<string, string>, settings: Settings): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([variable, value]) => {
+      if (variable === 'WALLETS_FILE') return ['WALLET_PRIVATE_KEY', SAMPLES['WALLET_PRIVATE_KEY'] ?? ''];
+      const secret = variable.replace(/_FILE$/, '');
+      if (secret !== variable && settings.get(secret)?.secret === true) return [secret, SAMPLES[secret] ?? ''];
+      const setting = settings.get(variable);
+      return [variable, value === '' && setting?.required === true ? (setting.example ?? '') : value];
+    }),
+  );
+}
