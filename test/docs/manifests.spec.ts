@@ -152,7 +152,18 @@ describe('the rules for deploy/kubernetes', () => {
       ['NetworkPolicy/prometheus-to-metrics', ':"monitoring"', ':"other"'],
       /from Prometheus is closed/,
     ],
-    ['no default', findNetworkProblems, ['NetworkPolicy/names-only', '"Egress"', '"Ingress"'], /./],
+    [
+      'a closed name server',
+      findNetworkProblems,
+      ['NetworkPolicy/names-only', '"port":53', '"port":54'],
+      /name server is closed/,
+    ],
+    [
+      'pods that are open by default',
+      findNetworkProblems,
+      ['NetworkPolicy', /"policyTypes":[^\]]*\]/, '"policyTypes":["Ingress"]'],
+      /Egress by default is open/,
+    ],
   ])('find %s', (_, find, change, problem) => {
     expect(find(production)).toEqual([]);
     expect(find(broken(change)).join('\n')).toMatch(problem);
