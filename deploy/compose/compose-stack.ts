@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 
-const READY_WITHIN_MS = 180_000;
+const READY_WITHIN_MS = 300_000;
 
 /** One run of the compose file with the profile `devnet`, as a project of its own, on free ports. */
 export class ComposeStack {

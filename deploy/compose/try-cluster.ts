@@ -34,11 +34,12 @@ export async function tryCluster(stack: ComposeStack): Promise<void> {
   await stack.waitUntilHealthy(['redis', 'devnet', 'gateway', ...pairs]);
   const client = createAgentClient(stack.gateway, stack.createApiKey('devnet'));
 
-  const proofs = [await pay(stack)];
   step('a payment buys the answer, and a job is done');
-  await retryUntilPaid(() => redeem(stack, proofs[0]!));
+  const first = await pay(stack);
+  await retryUntilPaid(() => redeem(stack, first));
   await finishJob(client, await acceptJob(client, randomBytes(12).toString('hex')));
 
+  const proofs = [first];
   const away = primaryOf(stack, { holdsWallet: false });
   step(`docker kill of ${away}, a primary without the wallet: payments are served and a job is done while it is dead`);
   proofs.push(

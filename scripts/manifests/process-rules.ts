@@ -1,8 +1,8 @@
 import { examineEnvironment } from '@tollgate/common';
-import type { IContainer, IProbe } from 'kubernetes-models/v1';
+import type { IContainer } from 'kubernetes-models/v1';
 
 import { containersOf, podsOf, portOf, type Manifest } from './manifest.js';
-import { PATHS, PROCESSES, type Listening } from './processes.js';
+import { PATHS, type Listening, type Process } from './processes.js';
 import { listProcesses, settingsOf } from './read-settings.js';
 
 /** What the processes themselves leave: closing connections, and the platform's own delay. */
@@ -11,14 +11,14 @@ const PROBES = { startupProbe: PATHS.live, livenessProbe: PATHS.live, readinessP
 
 /** Each probe asks a path that the process serves, at the port where it listens, for all. */
 export function findProbeProblems(manifests: readonly Manifest[]): string[] {
-  return listProcesses(manifests).flatMap(({ name, pod, container }) => {
-    const { host, port } = listeningOf(name, container, manifests);
+  return listProcesses(manifests).flatMap(({ process, pod, container }) => {
+    const { host, port } = listeningOf(process, container, manifests);
     const problems = host === '0.0.0.0' ? [] : [`${pod.owner}: listens on ${host}, which no other pod reaches.`];
     if (!(container.ports ?? []).some(({ containerPort }) => containerPort === port)) {
       problems.push(`${pod.owner}: listens on port ${port}, which is no port of its container.`);
     }
     for (const [kind, path] of Object.entries(PROBES)) {
-      const asked = (container[kind as keyof typeof PROBES] as IProbe | undefined)?.httpGet;
+      const asked = container[kind as keyof typeof PROBES]?.httpGet;
       const askedPort = portOf(pod, asked?.port);
       if (asked?.path === path && askedPort === port) continue;
       problems.push(
@@ -31,9 +31,9 @@ export function findProbeProblems(manifests: readonly Manifest[]): string[] {
 
 /** A pod is given the time that its process may take to stop, after the pause before SIGTERM. */
 export function findStopProblems(manifests: readonly Manifest[]): string[] {
-  return listProcesses(manifests).flatMap(({ name, pod, container }) => {
+  return listProcesses(manifests).flatMap(({ process, pod, container }) => {
     const pause = container.lifecycle?.preStop?.exec?.command ?? ['sleep', '0'];
-    const neededMs = Number(pause[1]) * 1000 + listeningOf(name, container, manifests).stopMs + MARGIN_MS;
+    const neededMs = Number(pause[1]) * 1000 + listeningOf(process, container, manifests).stopMs + MARGIN_MS;
     const givenMs = (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
     if (pause[0] === 'sleep' && pause.length === 2 && givenMs >= neededMs) return [];
     return [`${pod.owner}: has ${givenMs} ms to stop, and needs ${neededMs} ms (preStop: ${pause.join(' ')}).`];
@@ -59,8 +59,7 @@ export function findRightsProblems(manifests: readonly Manifest[]): string[] {
   });
 }
 
-export function listeningOf(name: string, container: IContainer, manifests: readonly Manifest[]): Listening {
-  const process = PROCESSES.get(name)!;
+function listeningOf(process: Process, container: IContainer, manifests: readonly Manifest[]): Listening {
   const { values } = settingsOf(container, manifests);
   return process.listening(examineEnvironment(process.environment, values).result);
 }

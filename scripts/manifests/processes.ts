@@ -15,7 +15,7 @@ export interface Listening {
   stopMs: number;
 }
 
-interface Process {
+export interface Process {
   environment: EnvironmentClass;
   settings: ReadonlyMap<string, SettingDescription>;
   listening: (environment: object) => Listening;

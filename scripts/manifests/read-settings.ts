@@ -1,7 +1,7 @@
 import type { IContainer } from 'kubernetes-models/v1';
 
 import { containersOf, podsOf, type Manifest, type Pod } from './manifest.js';
-import { PROCESSES } from './processes.js';
+import { PROCESSES, type Process } from './processes.js';
 
 /** The environment of a container, as far as manifests can know it. */
 export interface ContainerSettings {
@@ -12,7 +12,7 @@ export interface ContainerSettings {
 }
 
 /** Stands for a part of a value that a Secret has. */
-export const SECRET = 'secret';
+const SECRET = 'secret';
 const PART = /\$\(([A-Z_]+)\)/g;
 
 export function settingsOf(container: IContainer, manifests: readonly Manifest[]): ContainerSettings {
@@ -34,10 +34,13 @@ export function settingsOf(container: IContainer, manifests: readonly Manifest[]
 }
 
 /** The pods that run a process of ours, with the container that does. */
-export function listProcesses(manifests: readonly Manifest[]): { name: string; pod: Pod; container: IContainer }[] {
+export function listProcesses(
+  manifests: readonly Manifest[],
+): { name: string; process: Process; pod: Pod; container: IContainer }[] {
   return podsOf(manifests).flatMap((pod) =>
-    containersOf(pod)
-      .filter(({ name }) => PROCESSES.has(name))
-      .map((container) => ({ name: container.name, pod, container })),
+    containersOf(pod).flatMap((container) => {
+      const process = PROCESSES.get(container.name);
+      return process === undefined ? [] : [{ name: container.name, process, pod, container }];
+    }),
   );
 }

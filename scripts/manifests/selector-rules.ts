@@ -1,11 +1,12 @@
-import type { ILabelSelector } from '@kubernetes-models/apimachinery/apis/meta/v1/LabelSelector';
+import type { INetworkPolicySpec } from 'kubernetes-models/networking.k8s.io/v1';
 import type { IServiceSpec } from 'kubernetes-models/v1';
 
 import { listOf, nameOf, podsOf, portOf, type Manifest } from './manifest.js';
 
 export type Labels = Record<string, string>;
+type Selector = NonNullable<INetworkPolicySpec['podSelector']>;
 
-export function matches(selector: ILabelSelector | undefined, labels: Labels): boolean {
+export function matches(selector: Selector | undefined, labels: Labels): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
@@ -19,12 +20,12 @@ export function matches(selector: ILabelSelector | undefined, labels: Labels): b
 /** Whatever selects pods selects some, and each Deployment its own; each port of a Service is one of its pods. */
 export function findSelectorProblems(manifests: readonly Manifest[]): string[] {
   const pods = podsOf(manifests);
-  const podsBy = (selector: ILabelSelector | undefined) => pods.filter(({ labels }) => matches(selector, labels));
+  const podsBy = (selector: Selector | undefined) => pods.filter(({ labels }) => matches(selector, labels));
   const problems: string[] = [];
   const none = (owner: Manifest, what: string): void => void problems.push(`${nameOf(owner)}: ${what}.`);
 
   for (const kind of ['Deployment', 'StatefulSet']) {
-    for (const owner of listOf<{ selector: ILabelSelector }>(manifests, kind)) {
+    for (const owner of listOf<{ selector: Selector }>(manifests, kind)) {
       const selected = podsBy(owner.spec.selector).map((pod) => pod.owner);
       if (selected.join() !== nameOf(owner)) none(owner, `selects the pods of ${selected.join(', ') || 'nothing'}`);
     }
@@ -35,7 +36,7 @@ export function findSelectorProblems(manifests: readonly Manifest[]): string[] {
     }
   }
   for (const kind of ['PodDisruptionBudget', 'NetworkPolicy']) {
-    for (const owner of listOf<{ selector?: ILabelSelector; podSelector?: ILabelSelector }>(manifests, kind)) {
+    for (const owner of listOf<{ selector?: Selector; podSelector?: Selector }>(manifests, kind)) {
       if (podsBy(owner.spec.selector ?? owner.spec.podSelector).length === 0) none(owner, 'selects no pod');
     }
   }
@@ -50,10 +51,7 @@ export function findSelectorProblems(manifests: readonly Manifest[]): string[] {
       if (!isThere) none(service, `its port ${port} leads to ${targetPort}, which no container has`);
     }
   }
-  for (const monitor of listOf<{ selector: ILabelSelector; endpoints: { port?: string }[] }>(
-    manifests,
-    'ServiceMonitor',
-  )) {
+  for (const monitor of listOf<{ selector: Selector; endpoints: { port?: string }[] }>(manifests, 'ServiceMonitor')) {
     const selected = services.filter(({ metadata }) => matches(monitor.spec.selector, metadata.labels ?? {}));
     const named = selected.filter(({ spec }) =>
       monitor.spec.endpoints.every(({ port }) => spec.ports?.some(({ name }) => name === port)),

@@ -15,14 +15,13 @@ const SAMPLES: Record<string, string> = {
 
 /** Each name is a setting, each required one is there, and the process's own checks accept the values. */
 export function findSettingProblems(manifests: readonly Manifest[]): string[] {
-  return listProcesses(manifests).flatMap(({ name, pod, container }) => {
-    const { environment, settings } = PROCESSES.get(name)!;
+  return listProcesses(manifests).flatMap(({ name, process: { environment, settings }, pod, container }) => {
     const { values, parts } = settingsOf(container, manifests);
     const own = new Set((container.env ?? []).map((one) => one.name));
     const isSetting = (variable: string): boolean =>
       own.has(variable)
         ? isNameOf(settings, variable)
-        : [...PROCESSES.values()].some((process) => isNameOf(process.settings, variable));
+        : [...PROCESSES.values()].some((any) => isNameOf(any.settings, variable));
     const unknown = Object.keys(values)
       .filter((variable) => !parts.has(variable) && !isSetting(variable))
       .map((variable) => `${pod.owner}: ${variable} is no setting of ${own.has(variable) ? name : 'any process'}.`);
