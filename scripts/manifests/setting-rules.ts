@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { examineEnvironment } from '@tollgate/common';
 
+import { ROOT } from '../generated-files.js';
 import type { Manifest } from './manifest.js';
 import { PROCESSES } from './processes.js';
 import { listProcesses, settingsOf } from './read-settings.js';
@@ -26,8 +30,18 @@ export function findSettingProblems(manifests: readonly Manifest[]): string[] {
       .filter((variable) => !parts.has(variable) && !isSetting(variable))
       .map((variable) => `${pod.owner}: ${variable} is no setting of ${own.has(variable) ? name : 'any process'}.`);
     const { problems } = examineEnvironment(environment, withSamples(values, settings));
-    return [...unknown, ...problems.map((problem) => `${pod.owner}: ${problem}`)];
+    return [
+      ...unknown,
+      ...problems.map((problem) => `${pod.owner}: ${problem}`),
+      ...findUserProblems(pod.owner, values),
+    ];
   });
+}
+
+/** Redis has rules for the user. */
+function findUserProblems(owner: string, { REDIS_URL: url = '' }: Record<string, string>): string[] {
+  const user = /^[^/]*\/\/([^:@]+)/.exec(url)?.[1] ?? 'default';
+  return existsSync(join(ROOT, 'deploy/redis', `${user}.acl`)) ? [] : [`${owner}: deploy/redis has no user ${user}.`];
 }
 
 type Settings = ReadonlyMap<string, { secret: boolean; required: boolean; example: string | undefined }>;

@@ -70,9 +70,15 @@ describe('the rules for deploy/kubernetes', () => {
       /REDIS_URL must be/,
     ],
     [
+      'a user that Redis does not have',
+      findSettingProblems,
+      [gateway, '//gateway-jobs:', '//seller:'],
+      /no user seller/,
+    ],
+    [
       'an unknown Secret key',
       findSecretProblems,
-      [gateway, '"key":"gateway"', '"key":"all"'],
+      [gateway, '"key":"gateway-jobs"', '"key":"all"'],
       /needs all of .*tollgate-redis/,
     ],
     ['a file that no volume has', findSecretProblems, [gateway, '/run/tollgate/c', '/run/toll/c'], /nothing mounts/],
