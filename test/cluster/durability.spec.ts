@@ -17,6 +17,7 @@ import { connectRedis } from '../../libs/redis/src/connect-redis.js';
 import { StoreUnavailableError } from '../../libs/redis/src/index.js';
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
+import { withRedis } from '../../tools/devnet/processes/with-redis.js';
 import { waitFor } from '../harness/retry.js';
 import { startCluster } from './start-cluster.js';
 import { startSentinels } from './start-sentinels.js';
@@ -24,6 +25,7 @@ import { startSentinels } from './start-sentinels.js';
 const DURABILITY = { replicas: 1, timeoutMs: 500 };
 const ANSWER: StoredAnswer = { status: 200, headers: [['content-type', 'text/plain']], body: Buffer.from('sunny') };
 const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
+const HEAD = HEAD_AT_BIRTH + 10;
 const many = Array.from({ length: 32 }, (_, index) => index);
 
 /** A worker's lane with one job that has a plan and a nonce. */
@@ -194,6 +196,72 @@ describe('a primary that hangs for longer than the election and comes back', () 
     expect(redis.stream).toBe(sockets);
     redis.disconnect();
     await group.stop();
+  });
+});
+
+describe('a replica that succeeds its primary', () => {
+  const servers: RedisServer[] = [];
+  const connections: Redis[] = [];
+  const serve = async (...args: string[]): Promise<RedisServer> => {
+    const timing = ['--repl-diskless-sync-delay', '0'];
+    servers.push(await startRedis({ args: [...timing, ...args], oldest: OLDEST_FOR_CLUSTERS }));
+    return servers.at(-1)!;
+  };
+  const follow = ({ port }: RedisServer) => serve('--replicaof', '127.0.0.1', String(port));
+  const openLedger = async ({ url }: RedisServer, headBlockNumber: number): Promise<Ledger> => {
+    const redis = new Redis(url);
+    connections.push(redis);
+    const ledger = new Ledger({ redis, durability: DURABILITY, timeoutMs: 5_000 });
+    await ledger.open({ headBlockNumber });
+    return ledger;
+  };
+
+  afterEach(async () => {
+    for (const redis of connections.splice(0)) redis.disconnect();
+    for (const server of servers.splice(0).reverse()) await server.stop();
+  });
+
+  /** Answers a payment and knows of others, loses the primary, and has another replica follow the next one. */
+  async function succeed({ spare }: { spare: boolean }) {
+    const primary = await serve();
+    const replica = await follow(primary);
+    if (spare) await follow(primary);
+    const ledger = await openLedger(primary, HEAD_AT_BIRTH);
+    await waitUntilAcknowledged(ledger);
+    const sample = () => sampleClaim(ledger, { headBlockNumber: HEAD, deadlineMs: ledger.nowMs() + 120_000 });
+    const [answered, abandoned, unclaimed] = [sample(), sample(), sample()];
+    await ledger.commit(leaseOf(await ledger.claim(answered)), ANSWER);
+    await ledger.claim({ ...abandoned, leaseMs: 1 });
+    for (const redis of connections.splice(0)) redis.disconnect();
+    await primary.kill();
+    await withRedis(replica.url, (redis) => redis.call('REPLICAOF', 'NO', 'ONE'));
+    await follow(replica);
+    const successor = await openLedger(replica, HEAD);
+    await waitFor('the next replica', () =>
+      successor.readAnswer(answered.candidates[0]!.id).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const claim = (request: typeof answered) => successor.claim({ ...request, owner: sample().owner });
+    return { answered: await claim(answered), abandoned: await claim(abandoned), unclaimed: await claim(unclaimed) };
+  }
+
+  it('serves payments of before, since it lacks none that was answered', async () => {
+    expect(await succeed({ spare: false })).toMatchObject({
+      answered: { outcome: 'used' },
+      abandoned: { outcome: 'claimed' },
+      unclaimed: { outcome: 'claimed' },
+    });
+  });
+
+  it('refuses them where another replica could have acknowledged in its place', async () => {
+    const refused = { outcome: 'refused', failure: 'older_than_ledger' };
+    expect(await succeed({ spare: true })).toMatchObject({
+      answered: { outcome: 'used' },
+      abandoned: refused,
+      unclaimed: refused,
+    });
   });
 });
 

@@ -16,8 +16,8 @@ export type LedgerRunner = ScriptRunner<number | null | void>;
 export interface ContinuityTerms {
   headBlockNumber: number | null;
   retentionMs: number;
-  /** Whether replicas must acknowledge the ledger's writes. */
-  isAcknowledged: boolean;
+  /** How many replicas must acknowledge the ledger's writes. */
+  replicas: number;
 }
 
 /**
@@ -34,7 +34,7 @@ async function restore(redis: Redis | Cluster, terms: ContinuityTerms): Promise<
   const durable = await checkServers(redis, {
     store: 'ledger',
     eviction: 'An evicted payment could be spent again.',
-    isAcknowledged: terms.isAcknowledged,
+    isAcknowledged: terms.replicas > 0,
   });
   const buckets = await Promise.all(
     Array.from({ length: BUCKETS }, (_, bucket) =>
@@ -45,6 +45,7 @@ async function restore(redis: Redis | Cluster, terms: ContinuityTerms): Promise<
         durable ? '1' : '0',
         terms.headBlockNumber ?? '',
         String(terms.retentionMs),
+        String(terms.replicas),
       ),
     ),
   );

@@ -56,12 +56,12 @@ export class Ledger {
     this.#answerTtlMs = options.answerRetentionMs ?? 24 * 3600_000;
     this.#refusalsKept = options.refusalsKept ?? 100_000;
     this.#acknowledged = options.durability ? new AcknowledgedCommands(redis, options.durability) : undefined;
-    const [acknowledged, isAcknowledged] = [this.#acknowledged, this.#acknowledged !== undefined];
+    const replicas = options.durability?.replicas ?? 0;
     this.#runner = new ScriptRunner({
       redis,
-      acknowledged,
+      acknowledged: this.#acknowledged,
       timeoutMs,
-      restore: (head) => restoreContinuity(redis, { headBlockNumber: head ?? null, retentionMs, isAcknowledged }),
+      restore: (head) => restoreContinuity(redis, { headBlockNumber: head ?? null, retentionMs, replicas }),
       toError: (reason, cause) =>
         new StoreUnavailableError('ledger', `The ledger's Redis is unavailable: ${reason}`, { cause }),
     });

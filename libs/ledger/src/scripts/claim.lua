@@ -25,8 +25,12 @@ for index = 10, #ARGV, 4 do
 end
 
 -- Since when this bucket's data is complete; unknown without a birth record of this run.
-local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'retention')
-if birth[1] ~= server_run() then return answer('discontinued') end
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'retention', 'replicas')
+local run, info = server_run()
+if birth[1] ~= run then return answer('discontinued') end
+local acknowledged = tonumber(birth[7] or '0')
+-- A replica that need not acknowledge may be promoted without what is answered from now on.
+if acknowledged > 0 and count_replicas(info) > acknowledged then redis.call('HSET', KEYS[1], 'replicas', '0') end
 local epoch, born_at, born_block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
 local retention = tonumber(birth[6])
 if window > retention then

@@ -1,4 +1,5 @@
--- KEYS birth; ARGV durable (1 when every write is on disk before it is acknowledged), head block or '', retention ms.
+-- KEYS birth; ARGV durable (1 when every write is on disk before it is acknowledged), head block or '', retention ms,
+-- replicas that acknowledge every write before anything leaves.
 -- Returns `created`, `same`, `kept` or `raised`.
 --
 -- Atomic: comparing the run in the birth record with the run of this server, and raising the birth. Otherwise a payment
@@ -8,17 +9,21 @@ if not string.find(info, 'role:master') then
   return redis.error_reply("READONLY the ledger needs a primary, this server is a replica")
 end
 local run = string.match(info, 'master_replid:(%w+)')
-local promoted = string.find(string.match(info, 'master_replid2:(%w+)') or '0', '[^0]')
+local predecessor = string.match(info, 'master_replid2:(%w+)') or '0'
+local promoted = string.find(predecessor, '[^0]')
 local process = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
-local durable, head, retention = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local durable, head, retention, replicas = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+-- One that need not acknowledge may be promoted.
+if count_replicas(info) > replicas then replicas = 0 end
 local now = now_ms()
-local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'durable', 'retention', 'process')
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'durable', 'retention', 'process',
+  'replicas')
 local old_retention = tonumber(birth[7] or '0')
 retention = math.max(retention, old_retention)
 
 local function born(epoch, at, block)
   redis.call('HSET', KEYS[1], 'run', run, 'process', process, 'epoch', text(epoch), 'at', text(at), 'block', text(block),
-    'exact', head and '1' or '0', 'durable', durable, 'retention', text(retention))
+    'exact', head and '1' or '0', 'durable', durable, 'retention', text(retention), 'replicas', text(replicas))
 end
 
 if not birth[1] then
@@ -27,8 +32,12 @@ if not birth[1] then
 end
 
 local epoch, at, block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
+-- Where every replica has acknowledged whatever was answered, the replica that succeeds lacks nothing of it. A slot that
+-- was moved here is no succession: its keys may not be on the replicas of this server yet.
+local acknowledged = math.min(replicas, tonumber(birth[9] or '0'))
+if birth[1] ~= run and birth[1] ~= predecessor and birth[8] ~= process then acknowledged = 0 end
 -- The same process that was never a replica has lost nothing, even with a new id: its first replica also changes it.
-local lost = promoted or (birth[8] ~= process and (durable ~= '1' or birth[6] ~= '1'))
+local lost = acknowledged == 0 and (promoted or (birth[8] ~= process and (durable ~= '1' or birth[6] ~= '1')))
 if birth[1] ~= run and lost then
   born(epoch + 1, math.max(at, now), math.max(block, head or 0))
   return 'raised'
@@ -42,5 +51,5 @@ if head and birth[5] == '0' and now - at < 60000 then
   redis.call('HSET', KEYS[1], 'exact', '1')
 end
 redis.call('HSET', KEYS[1], 'run', run, 'process', process, 'at', text(at), 'block', text(block), 'durable', durable,
-  'retention', text(retention))
+  'retention', text(retention), 'replicas', text(acknowledged))
 return birth[1] == run and 'same' or 'kept'

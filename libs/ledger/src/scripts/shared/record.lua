@@ -6,7 +6,17 @@ end
 
 -- The replication id is new after every start and every promotion, so it identifies this run of this server.
 local function server_run()
-  return string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
+  local info = redis.call('INFO', 'replication')
+  return string.match(info, 'master_replid:(%w+)'), info
+end
+
+-- One that has connected anew is listed twice for a while.
+local function count_replicas(info)
+  local seen, count = {}, 0
+  for address in string.gmatch(info, 'slave%d+:(ip=[^,]+,port=%d+)') do
+    if not seen[address] then seen[address], count = true, count + 1 end
+  end
+  return count
 end
 
 local function text(number) return string.format('%.0f', number) end
