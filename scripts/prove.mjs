@@ -1,8 +1,8 @@
 // Runs a long proof of test/proofs round by round, and records each round in docs/proofs/<name>.json.
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -18,6 +18,13 @@ const proofs = readdirSync(join(root, 'test', 'proofs'))
 const FIRST_PORT_SHARE = 5;
 /** It waits for time-outs of a minute and a half, and has no short form. */
 const WITHOUT_SHORT_FORM = ['slow-requests'];
+/** What `cluster` does to the servers; each kind has a record of its own. */
+const KINDS = ['kill', 'zombie', 'takeover', 'reshard', 'sentinel'];
+const QUICK_CLUSTER_ROUNDS = 2;
+/** So many rounds of `cluster` share one start of servers, chain and services. */
+const ROUNDS_PER_START = 25;
+/** What a round proves something about: other commits leave the record as it is. */
+const PROVED = ['apps', 'libs', 'packages', 'tools', 'test', 'package-lock.json', ':(exclude)*.spec.ts'];
 const HELP = `npm run prove:<name> -- --rounds N: repeats a long proof with new random choices and records each round.
 
   Proofs: ${proofs.join(', ')}
@@ -25,12 +32,18 @@ const HELP = `npm run prove:<name> -- --rounds N: repeats a long proof with new 
   --rounds N   rounds that the record should have; a stopped run continues where it was (default 1)
   --seed N     the random choices of the first round; the following rounds count up from it (default: a random number)
   --quick      short rounds, as continuous integration runs them; they are not recorded
-  --fresh      forgets the rounds recorded for this commit
+  --fresh      forgets the rounds that are recorded
+  --kind K     of the proof cluster, what is done to the servers of Redis (default kill):
+               kill       kill -9 of a primary, which comes back as a replica of its successor
+               zombie     a primary hangs for longer than the election, and goes on with its connections open
+               takeover   a replica takes over from a primary that is well
+               reshard    slots move with their keys from one primary to another
+               sentinel   kill, behind three Sentinels instead of in a cluster
 
   npm run prove -- --quick runs one short round of each proof except ${WITHOUT_SHORT_FORM.join(', ')}.
 
-The record is docs/proofs/<name>.json: commit, machine, and each round's seed, result and time. Rounds of another commit
-or machine are replaced. Exit code 0: every round passed; 1: one failed; 2: wrong arguments.
+The record is docs/proofs/<name>.json, or <name>-<kind>.json: commit, machine, and each round's seed, result, time and
+figures. Rounds of another machine, or of a commit that differs in more than pages and specs, are replaced. Exit code 0: every round passed; 1: one failed; 2: wrong arguments.
 `;
 
 const options = {
@@ -38,10 +51,13 @@ const options = {
   seed: { type: 'string' },
   quick: { type: 'boolean', default: false },
   fresh: { type: 'boolean', default: false },
+  kind: { type: 'string', default: 'kill' },
 };
 const { positionals, values } = readArguments(HELP, { options, allowPositionals: true }, (read) => {
   for (const name of read.positionals)
     if (!proofs.includes(name)) throw new Error(`There is no proof "${name}". There are: ${proofs.join(', ')}.`);
+  if (!KINDS.includes(read.values.kind))
+    throw new Error(`There is no kind "${read.values.kind}". There are: ${KINDS.join(', ')}.`);
   for (const name of ['rounds', 'seed'])
     if (read.values[name] !== undefined && !/^[1-9]\d{0,8}$/.test(read.values[name]))
       throw new Error(`--${name} takes a whole number from 1, and this is "${read.values[name]}".`);
@@ -58,33 +74,68 @@ process.exitCode = outcomes.includes(false) ? 1 : 0;
 /** Runs the rounds that the record lacks; true when every round on record passed. */
 async function prove(name) {
   const record = values.quick ? { ...describeRun(), rounds: [] } : readRecord(name);
-  const rounds = Number(values.rounds);
+  const rounds = values.quick && name === 'cluster' ? QUICK_CLUSTER_ROUNDS : Number(values.rounds);
   const firstSeed = Number(values.seed ?? randomInt(1, 1_000_000));
+  const add = (round) => {
+    record.rounds.push(round);
+    if (!values.quick) writeRecord(name, record);
+    const again = `npm run prove -- ${name}${name === 'cluster' ? ` --kind ${values.kind}` : ''} --fresh --seed ${round.seed}`;
+    const result = round.passed ? 'passed' : `FAILED (again: ${again}${values.quick ? ' --quick' : ''})`;
+    process.stdout.write(`=== ${nameRecord(name)}: round ${record.rounds.length} ${result} in ${round.seconds} s\n`);
+  };
   while (record.rounds.length < rounds) {
     const number = record.rounds.length + 1;
     const seed = firstSeed + number - 1;
-    process.stdout.write(`=== ${name}: round ${number} of ${rounds}, seed ${seed}\n`);
-    const start = Date.now();
-    const passed = await runRound(name, seed);
-    const seconds = Math.round((Date.now() - start) / 1000);
-    record.rounds.push({ seed, passed, seconds, at: new Date(start).toISOString() });
-    if (!values.quick) writeRecord(name, record);
-    const repeat = `npm run prove -- ${name} --fresh --seed ${seed}${values.quick ? ' --quick' : ''}`;
-    process.stdout.write(
-      `=== ${name}: round ${number} ${passed ? 'passed' : `FAILED (again: ${repeat})`} in ${seconds} s\n`,
-    );
+    process.stdout.write(`=== ${nameRecord(name)}: round ${number} of ${rounds}, seed ${seed}\n`);
+    if (name === 'cluster') await runSeries(name, seed, Math.min(ROUNDS_PER_START, rounds - number + 1), add);
+    else await runRound(name, seed, add);
   }
   const failed = record.rounds.filter(({ passed }) => !passed).length;
-  process.stdout.write(`${name}: ${record.rounds.length - failed} of ${record.rounds.length} rounds passed\n`);
+  process.stdout.write(
+    `${nameRecord(name)}: ${record.rounds.length - failed} of ${record.rounds.length} rounds passed\n`,
+  );
   return failed === 0;
 }
 
-async function runRound(name, seed) {
+async function runRound(name, seed, add) {
+  const start = Date.now();
+  const passed = await runProof(name, seed);
+  add({ seed, passed, seconds: Math.round((Date.now() - start) / 1000), at: new Date(start).toISOString() });
+}
+
+/** Many rounds in one process, which writes each as it ends into a file; a process that fails has failed one more. */
+async function runSeries(name, seed, rounds, add) {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-prove-'));
+  const file = join(folder, 'rounds.jsonl');
+  writeFileSync(file, '');
+  let added = [];
+  const addNew = () => {
+    const lines = readFileSync(file, 'utf8').split('\n').slice(added.length, -1);
+    for (const line of lines) add(JSON.parse(line));
+    added = [...added, ...lines];
+  };
+  const start = Date.now();
+  const adding = setInterval(addNew, 500);
+  const settings = { PROOF_ROUNDS: String(rounds), PROOF_KIND: values.kind, PROOF_REPORT: file };
+  try {
+    const passed = await runProof(name, seed, settings);
+    addNew();
+    if (passed || added.some((line) => !JSON.parse(line).passed)) return;
+    const seconds = Math.round((Date.now() - start) / 1000);
+    add({ seed: seed + added.length, passed: false, seconds, at: new Date(start).toISOString() });
+  } finally {
+    clearInterval(adding);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function runProof(name, seed, settings = {}) {
   const config = join('test', 'proofs', 'jest.config.cjs');
   const code = await runJest(['--config', config, '--runInBand', `test/proofs/${name}\\.proof\\.ts$`], {
     PORT_SHARE: String(FIRST_PORT_SHARE + proofs.indexOf(name)),
     PROOF_SEED: String(seed),
     PROOF_SIZE: values.quick ? 'quick' : 'full',
+    ...settings,
   });
   // A round that was interrupted proves nothing, and the next run begins it anew.
   if (code === 130) process.exit(130);
@@ -96,8 +147,21 @@ function readRecord(name) {
   const path = pathOf(name);
   if (values.fresh || !existsSync(path)) return { ...run, rounds: [] };
   const record = JSON.parse(readFileSync(path, 'utf8'));
-  const isSame = record.commit === run.commit && JSON.stringify(record.machine) === JSON.stringify(run.machine);
+  const isSame =
+    isSameCode(record.commit, run.commit) && JSON.stringify(record.machine) === JSON.stringify(run.machine);
   return isSame ? record : { ...run, rounds: [] };
+}
+
+/** Whether two clean commits differ in nothing that is proved. A commit that is not in this clone counts as different. */
+function isSameCode(one, other) {
+  if (one === other) return true;
+  if (/ /.test(one + other)) return false;
+  try {
+    execFileSync('git', ['diff', '--quiet', one, other, '--', ...PROVED], { cwd: root, stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function writeRecord(name, record) {
@@ -106,7 +170,11 @@ function writeRecord(name, record) {
 }
 
 function pathOf(name) {
-  return join(root, 'docs', 'proofs', `${name}.json`);
+  return join(root, 'docs', 'proofs', `${nameRecord(name)}.json`);
+}
+
+function nameRecord(name) {
+  return name === 'cluster' ? `${name}-${values.kind}` : name;
 }
 
 function describeRun() {

@@ -1,11 +1,13 @@
 import { Redis } from 'ioredis';
 
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { waitFor } from '../harness/retry.js';
 
 const SLOTS = 16_384;
 const SHARDS = 3;
+export const CLUSTER_PASSWORD = 'canary-password';
 
 export interface StartedCluster {
   /** As an ACL user. */
@@ -13,26 +15,34 @@ export interface StartedCluster {
   /** The primaries at the start; the one at an index holds the slots of that third. */
   primaries: RedisServer[];
   replicas: RedisServer[];
+  /** Starts one more server, which knows no other yet. */
+  startServer(): Promise<RedisServer>;
   stop(): Promise<void>;
 }
 
 /** Three primaries with a replica each, which replaces its primary when that is silent for a second and a half. */
 export async function startCluster(): Promise<StartedCluster> {
-  const acl = ['--requirepass', 'canary-password', '--masterauth', 'canary-password'];
-  const user = ['--user', 'seller', 'on', '>canary-password', '~*', '&*', '+@all'];
-  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1500', ...acl, ...user];
+  const acl = ['--requirepass', CLUSTER_PASSWORD, '--masterauth', CLUSTER_PASSWORD];
+  const user = ['--user', 'seller', 'on', `>${CLUSTER_PASSWORD}`, '~*', '&*', '+@all'];
+  const timing = ['--cluster-node-timeout', '1500', '--repl-diskless-sync-delay', '0'];
   const servers: RedisServer[] = [];
-  for (let index = 0; index < 2 * SHARDS; index++) {
-    servers.push(await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS }));
-  }
-  const nodes = servers.map(({ port }) => new Redis({ port, password: 'canary-password' }));
+  const startServer = async () => {
+    // Of its own, because the default is an ephemeral port, which may be taken while the server is down.
+    const bus = ['--cluster-port', String(await findFreePort())];
+    const args = ['--cluster-enabled', 'yes', ...bus, ...timing, ...acl, ...user];
+    const server = await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS });
+    servers.push(server);
+    return server;
+  };
+  for (let index = 0; index < 2 * SHARDS; index++) await startServer();
+  const nodes = servers.map(({ port }) => new Redis({ port, password: CLUSTER_PASSWORD }));
   await Promise.all(
     nodes.slice(0, SHARDS).map((node, index) => {
       const [from, to] = [Math.floor((index * SLOTS) / SHARDS), Math.floor(((index + 1) * SLOTS) / SHARDS) - 1];
       return node.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
     }),
   );
-  for (const { port } of servers.slice(1)) await nodes[0]!.call('CLUSTER', 'MEET', '127.0.0.1', port);
+  for (const node of nodes) await meet(nodes[0]!, node);
   for (const node of nodes) {
     await waitFor('each server knows the others', async () => {
       return (await node.cluster('INFO')).includes(`cluster_known_nodes:${2 * SHARDS}`);
@@ -55,11 +65,20 @@ export async function startCluster(): Promise<StartedCluster> {
   for (const node of nodes) node.disconnect();
   const [primaries, replicas] = [servers.slice(0, SHARDS), servers.slice(SHARDS)];
   return {
-    url: `redis+cluster://seller:canary-password@${primaries.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    startServer,
+    url: `redis+cluster://seller:${CLUSTER_PASSWORD}@${primaries.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
     primaries,
     replicas,
     stop: async () => {
       for (const server of servers) await server.stop();
     },
   };
+}
+
+/** Introduces another server to the cluster of this one. */
+export async function meet(known: Redis, newcomer: Redis): Promise<void> {
+  const [port, bus] = await Promise.all(
+    ['port', 'cluster-port'].map(async (name) => ((await newcomer.config('GET', name)) as string[])[1]),
+  );
+  await known.call('CLUSTER', 'MEET', '127.0.0.1', port ?? '', bus ?? '');
 }

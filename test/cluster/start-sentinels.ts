@@ -11,7 +11,8 @@ import { repositoryRoot } from '../../tools/devnet/processes/repository.js';
 import { waitFor } from '../harness/retry.js';
 
 const NAME = 'tollgate';
-const [USER, PASSWORD, WATCHWORD] = ['seller', 'canary-password', 'canary-watchword'];
+const [USER, WATCHWORD] = ['seller', 'canary-watchword'];
+export const SENTINEL_GROUP_PASSWORD = 'canary-password';
 
 export interface SentinelGroup {
   /** As an ACL user, through Sentinels with a password of their own. */
@@ -19,6 +20,8 @@ export interface SentinelGroup {
   sentinelPorts: number[];
   primary: RedisServer;
   replica: RedisServer;
+  /** The port of the primary that all Sentinels name; null while they differ. */
+  readNamedPort(): Promise<number | null>;
   /** Until the replica has been promoted and the Sentinels name it. */
   isSwitched(): Promise<boolean>;
   stop(): Promise<void>;
@@ -26,8 +29,9 @@ export interface SentinelGroup {
 
 /** A primary with a replica, and three Sentinels that replace the primary when it is silent for a second. */
 export async function startSentinels(): Promise<SentinelGroup> {
-  const acl = ['--requirepass', PASSWORD, '--masterauth', PASSWORD];
-  const args = [...acl, '--user', USER, 'on', `>${PASSWORD}`, '~*', '&*', '+@all'];
+  const acl = ['--requirepass', SENTINEL_GROUP_PASSWORD, '--masterauth', SENTINEL_GROUP_PASSWORD];
+  const timing = ['--repl-diskless-sync-delay', '0'];
+  const args = [...acl, ...timing, '--user', USER, 'on', `>${SENTINEL_GROUP_PASSWORD}`, '~*', '&*', '+@all'];
   const primary = await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS });
   const following = ['--replicaof', '127.0.0.1', String(primary.port)];
   const replica = await startRedis({ args: [...args, ...following], oldest: OLDEST_FOR_CLUSTERS });
@@ -49,16 +53,19 @@ export async function startSentinels(): Promise<SentinelGroup> {
       return (replicas as unknown[]).length === 1 && (others as unknown[]).length === 2;
     });
   }
+  const readNamedPort = async (): Promise<number | null> => {
+    const named = await Promise.all(sentinelPorts.map((port) => ask(port, 'get-master-addr-by-name', NAME)));
+    const ports = new Set(named.map((address) => Number((address as string[])[1])));
+    return ports.size === 1 ? ([...ports][0] ?? null) : null;
+  };
   const hosts = sentinelPorts.map((port) => `127.0.0.1:${port}`).join(',');
   return {
-    url: `redis+sentinel://${USER}:${PASSWORD}@${hosts}/${NAME}?sentinelPassword=${WATCHWORD}`,
+    url: `redis+sentinel://${USER}:${SENTINEL_GROUP_PASSWORD}@${hosts}/${NAME}?sentinelPassword=${WATCHWORD}`,
     sentinelPorts,
     primary,
     replica,
-    isSwitched: async () => {
-      const named = await Promise.all(sentinelPorts.map((port) => ask(port, 'get-master-addr-by-name', NAME)));
-      return named.every((address) => Number((address as string[])[1]) === replica.port);
-    },
+    readNamedPort,
+    isSwitched: async () => (await readNamedPort()) === replica.port,
     stop: async () => {
       for (const sentinel of sentinels) await sentinel.end('SIGKILL');
       for (const server of [replica, primary]) await server.stop();
@@ -72,7 +79,7 @@ async function startSentinel(port: number, dir: string, watchedPort: number): Pr
     ...[`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`, `requirepass ${WATCHWORD}`],
     `sentinel sentinel-pass ${WATCHWORD}`,
     `sentinel monitor ${NAME} 127.0.0.1 ${watchedPort} 2`,
-    `sentinel auth-pass ${NAME} ${PASSWORD}`,
+    `sentinel auth-pass ${NAME} ${SENTINEL_GROUP_PASSWORD}`,
     `sentinel down-after-milliseconds ${NAME} 1000`,
     `sentinel failover-timeout ${NAME} 5000`,
   ];

@@ -13,10 +13,14 @@ export interface SentTransaction {
 const BLOCKS_PER_BATCH = 100;
 
 /** Every transaction of these wallets on the chain as it stands, by wallet (lower case) and nonce. */
-export async function readWalletHistory(rpcUrl: string, wallets: readonly Hex[]): Promise<Map<Hex, SentTransaction[]>> {
+export async function readWalletHistory(
+  rpcUrl: string,
+  wallets: readonly Hex[],
+  fromBlock = 0,
+): Promise<Map<Hex, SentTransaction[]>> {
   const history = new Map(wallets.map((wallet) => [wallet.toLowerCase() as Hex, [] as SentTransaction[]]));
   const head = Number(await callRpc(rpcUrl, 'eth_blockNumber'));
-  for (let first = 0; first <= head; first += BLOCKS_PER_BATCH) {
+  for (let first = fromBlock; first <= head; first += BLOCKS_PER_BATCH) {
     const numbers = Array.from({ length: Math.min(BLOCKS_PER_BATCH, head + 1 - first) }, (_, index) => first + index);
     const blocks = (await callRpcBatch(
       rpcUrl,

@@ -1,9 +1,9 @@
 import { Journal } from '@tollgate/journal';
 import { FINAL_STATES, type AgentJobEvent, type AgentJobView } from '@tollgate/protocol';
-import { Redis } from 'ioredis';
 import { createPublicClient, erc20Abi, http, type Hex } from 'viem';
 
 import type { DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
+import { withRedis } from '../../tools/devnet/processes/with-redis.js';
 import type { AgentWallet } from '../../tools/devnet/stack/agent-setup.js';
 import { readWalletHistory, type SentTransaction } from '../harness/wallet-history.js';
 import type { ChaosJob } from './plan-agent-jobs.js';
@@ -13,6 +13,8 @@ export interface JobFacts {
   wallets: readonly AgentWallet[];
   redisUrl: string;
   jobs: readonly { job: ChaosJob; view: AgentJobView }[];
+  /** Default 0. */
+  fromBlock?: number | undefined;
 }
 
 export interface AgentChaosFacts extends JobFacts {
@@ -34,12 +36,13 @@ export async function judgeAgentChaos(facts: AgentChaosFacts) {
 
 /**
  * Compares the journal with the chain: `faults` lists every job that failed, every missing nonce, and every step or
- * payment that was sent twice. The wallets must have done these jobs only, and all must have ended.
+ * payment that was sent twice. Since that block the wallets must have done these jobs only, and all must have ended.
  */
 export async function judgeJobs(facts: JobFacts) {
   const history = await readWalletHistory(
     facts.chain.rpcUrl,
     facts.wallets.map(({ address }) => address),
+    facts.fromBlock,
   );
   const faults = [
     ...facts.jobs.flatMap(findWrongEnd),
@@ -61,19 +64,20 @@ function findWrongEnd({ job, view }: JobFacts['jobs'][number]): string[] {
 
 /** Every nonce from the first on is used, and the journal's counter equals the chain's. */
 async function findGaps({ wallets, redisUrl }: JobFacts, history: Map<Hex, SentTransaction[]>): Promise<string[]> {
-  const redis = new Redis(redisUrl);
-  const journal = new Journal({ redis });
+  const lanes = await withRedis(redisUrl, (redis) => {
+    const journal = new Journal({ redis });
+    return Promise.all(wallets.map(({ lane }) => journal.readLane(lane)));
+  });
   const faults: string[] = [];
-  for (const { name, lane } of wallets) {
+  for (const [index, { name, lane }] of wallets.entries()) {
+    const nextNonce = lanes[index]?.nextNonce ?? null;
     const nonces = history.get(lane.address)?.map(({ nonce }) => nonce) ?? [];
-    const { nextNonce } = await journal.readLane(lane);
     const gap = nonces.findIndex((nonce, index) => nonce !== nonces[0]! + index);
     if (gap > 0) faults.push(`${name}: no transaction has nonce ${nonces[gap - 1]! + 1}`);
     if (nonces.length > 0 && nextNonce !== nonces.at(-1)! + 1) {
       faults.push(`${name}: the journal's next nonce is ${nextNonce}, the chain's ${nonces.at(-1)! + 1}`);
     }
   }
-  redis.disconnect();
   return faults;
 }
 

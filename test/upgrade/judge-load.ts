@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { FINAL_STATES, type AgentJobView } from '@tollgate/protocol';
@@ -7,7 +8,7 @@ import type { Stack } from '../../tools/devnet/stack/stack.js';
 import type { BalancedClient } from '../harness/balanced-client.js';
 import { readTransfersTo, type TokenTransferred } from '../harness/read-transfers.js';
 import { judgeJobs } from '../proofs/judge-agent-chaos.js';
-import type { LoadRecord } from './load.js';
+import { sendUntil, type LoadRecord, type Purchase } from './load.js';
 
 interface JudgedLoad {
   stack: Stack;
@@ -15,24 +16,39 @@ interface JudgedLoad {
   client: BalancedClient;
   token: string;
   record: LoadRecord;
+  /** The load's first block; the chain must have no other transfers and jobs since. Default 0. */
+  fromBlock?: number;
+  /** Payments that were refused and recorded for a refund. Default none. */
+  owed?: ReadonlySet<string>;
+}
+
+/** The faults, in words. */
+export interface LoadFaults {
+  /** Requests that never succeeded. */
+  failures: string[];
+  /** Payments that were not served, or not charged once. */
+  charges: string[];
+  /** Payments with another answer than one of their own. */
+  answers: string[];
+  /** Jobs that failed, and transactions that were sent twice or not at all. */
+  jobs: string[];
 }
 
 const SETTLED_WITHIN_MS = 60_000;
 const ENDED_WITHIN_MS = 120_000;
 
-/**
- * Compares what the clients saw with the chain and the journal, once the load has stopped. Returns the faults in words.
- */
-export async function judgeLoad(load: JudgedLoad): Promise<string[]> {
-  const { stack, chain, record } = load;
+/** Compares what the clients saw with the chain and the journal, once the load has stopped. */
+export async function judgeLoad(load: JudgedLoad): Promise<LoadFaults> {
+  const { stack, chain, record, fromBlock, owed } = load;
   const jobs = await readEndedJobs(load);
-  const judged = await judgeJobs({ chain, wallets: stack.agents?.wallets ?? [], redisUrl: stack.redis.url, jobs });
-  return [
-    ...record.failures,
-    ...findWrongCharges(record, await readSettledTransfers(load)),
-    ...(await findOtherAnswers(load)),
-    ...judged.faults,
-  ];
+  const wallets = stack.agents?.wallets ?? [];
+  const judged = await judgeJobs({ chain, wallets, redisUrl: stack.redis.url, jobs, fromBlock });
+  return {
+    failures: record.failures,
+    charges: findWrongCharges(record, await readSettledTransfers(load), owed),
+    answers: await findOtherAnswers(load),
+    jobs: judged.faults,
+  };
 }
 
 async function readEndedJobs({ client, token, record }: JudgedLoad) {
@@ -55,48 +71,64 @@ async function readEndedJobs({ client, token, record }: JudgedLoad) {
 }
 
 /** All transfers to the seller; waits for the settlements of answers that were served before they were settled. */
-async function readSettledTransfers({ chain, record }: JudgedLoad): Promise<TokenTransferred[]> {
+async function readSettledTransfers({ chain, record, fromBlock = 0 }: JudgedLoad): Promise<TokenTransferred[]> {
   const served = record.purchases.filter(({ kind, body }) => kind === 'signed' && body !== null);
   const giveUpMs = Date.now() + SETTLED_WITHIN_MS;
   for (;;) {
-    const { transfers } = await readTransfersTo(chain, chain.payTo, 0);
+    const { transfers } = await readTransfersTo(chain, chain.payTo, fromBlock);
     const nonces = new Set(transfers.map(({ nonce }) => nonce));
     if (served.every(({ id }) => nonces.has(id)) || Date.now() > giveUpMs) return transfers;
     await sleep(200);
   }
 }
 
-/** Each purchase must have been served, and be one transfer to the seller, and there must be no other transfers. */
+/**
+ * Each purchase must have been served, or be owed, and be one transfer to the seller, and there must be no other
+ * transfers.
+ */
 export function findWrongCharges(
   { purchases }: Pick<LoadRecord, 'purchases'>,
   transfers: readonly TokenTransferred[],
+  owed: ReadonlySet<string> = new Set(),
 ): string[] {
   const faults: string[] = [];
   const counts = new Map<string, number>();
   for (const { nonce, txHash } of transfers) counts.set(nonce ?? txHash, (counts.get(nonce ?? txHash) ?? 0) + 1);
-  for (const { kind, id, body } of purchases) {
+  for (const { kind, id, body, refusal } of purchases) {
     const charged = counts.get(id) ?? 0;
     counts.delete(id);
     const name = `payment ${id} (${kind})`;
-    if (body === null) faults.push(`${name} was not served, and charged ${charged} times`);
-    else if (charged !== 1) faults.push(`${name} was served, and charged ${charged} times`);
+    if (body === null && !owed.has(id)) {
+      faults.push(`${name} was not served (${refusal ?? 'no answer'}), and charged ${charged} times`);
+    } else if (charged !== 1) faults.push(`${name} was served, and charged ${charged} times`);
   }
   for (const [id, count] of counts) faults.push(`${id} was charged ${count} times, and belongs to no purchase`);
   return faults;
 }
 
-/** Each payment must have bought an answer of its own, and get the same one when it is presented again. */
+/** Each payment must have bought an answer of its own. */
 async function findOtherAnswers({ client, record }: JudgedLoad): Promise<string[]> {
   const served = record.purchases.filter(({ body }) => body !== null);
-  const faults: string[] = [];
+  const faults = (await Promise.all(served.map((purchase) => presentAgain(client, purchase)))).flat();
   const bodies = new Map<string | null, string>();
-  for (const purchase of served) {
-    const { id, body } = purchase;
+  for (const { id, body } of served) {
     const other = bodies.get(body);
     if (other !== undefined) faults.push(`payments ${other} and ${id} got the same answer: ${body}`);
     bodies.set(body, id);
-    const again = await client.send(purchase.path, purchase.headers).then((answer) => answer.text(), String);
-    if (again !== body) faults.push(`payment ${id} got ${body}, and presented again ${again}`);
   }
+  return faults;
+}
+
+/** A payment that was served gets the same answer again, and none for another request. Returns the faults. */
+export async function presentAgain(client: BalancedClient, purchase: Purchase): Promise<string[]> {
+  const { kind, id, path, headers, body } = purchase;
+  const faults: string[] = [];
+  const repeat = () => client.send(path, headers);
+  const again = await sendUntil([200, 402], repeat).then((answer) => answer.text(), String);
+  if (again !== body) faults.push(`payment ${id} (${kind}) got ${body}, and presented again ${again}`);
+  if (kind !== 'by bare hash') return faults;
+  const steal = () => client.send(path, { ...headers, 'Idempotency-Key': randomUUID() });
+  const stolen = await sendUntil([200, 402, 409], steal);
+  if (stolen.status === 200) faults.push(`payment ${id} bought another answer: ${await stolen.text()}`);
   return faults;
 }

@@ -16,12 +16,15 @@ const SETTLED_BEFORE = '/v1/first/A';
 
 /** A payment with the request that presents it, and the answer it bought; null without an answer. */
 export interface Purchase {
-  kind: 'signed' | 'by hash';
+  /** A bare hash is not locked to a challenge: whoever presents it first gets the answer. */
+  kind: 'signed' | 'by hash' | 'by bare hash';
   /** The authorization's nonce, or the transaction's hash. */
   id: Hex;
   path: string;
   headers: Readonly<Record<string, string>>;
   body: string | null;
+  /** Why it was refused for good; null for a payment that was served. */
+  refusal: string | null;
 }
 
 /** Everything that the load has done since the stack was started. */
@@ -30,9 +33,15 @@ export interface LoadRecord {
   purchases: Purchase[];
   jobs: { job: ChaosJob; id: string }[];
   /** The outcomes before a request succeeded, and the requests that never did. */
-  retries: string[];
+  retries: { trouble: string; atMs: number }[];
   failures: string[];
+  /** The longest that a client had to repeat a request. */
+  longestMs: number;
 }
+
+export const createRecord = (): LoadRecord => {
+  return { prices: 0, purchases: [], jobs: [], retries: [], failures: [], longestMs: 0 };
+};
 
 export interface LoadOptions {
   chain: DevnetWithProtocols;
@@ -44,6 +53,7 @@ export interface LoadOptions {
   record: LoadRecord;
 }
 
+const UNANSWERED = { body: null, refusal: null };
 const RETRIED_STATUSES = [409, 502, 503, 504];
 const RETRY_FOR_MS = 60_000;
 const PAUSE_MS = 100;
@@ -59,25 +69,38 @@ export function startLoad({ chain, client, token, plannedJobs, record }: LoadOpt
     }
   };
   const readPrice = async (path: string): Promise<OfferedChallenge> => {
-    const offer = await parseOffer(await sendUntil(402, () => client.send(path), record));
+    const offer = await parseOffer(await sendUntil([402], () => client.send(path), record));
     record.prices += 1;
     return offer;
   };
   const redeem = async (purchase: Purchase) => {
     record.purchases.push(purchase);
-    const answer = await sendUntil(200, () => client.send(purchase.path, purchase.headers), record);
-    purchase.body = await answer.text();
+    const answer = await sendUntil([200, 402], () => client.send(purchase.path, purchase.headers), record);
+    const text = await answer.text();
+    if (answer.status === 200) purchase.body = text;
+    else purchase.refusal = answer.headers.get('X-Payment-Failure') ?? text;
   };
   const buySigned = async (payer: DevnetAccount, path: string) => {
     const offer = await readPrice(path);
     const payment = await signAuthorization(chain, payer, { value: PRICE });
     const id = payment.authorization.nonce;
-    await redeem({ kind: 'signed', id, path, headers: presentV2(offer, payment), body: null });
+    await redeem({ kind: 'signed', id, path, headers: presentV2(offer, payment), ...UNANSWERED });
   };
   const buyByHash = async ({ address: from }: DevnetAccount, path: string) => {
     const { reference } = await readPrice(path);
     const id = await transferTokens(chain, { from, amountBaseUnits: BigInt(PRICE), lockReference: reference });
-    await redeem({ kind: 'by hash', id, path, headers: { 'X-Payment': createProof(id, { reference }) }, body: null });
+    await redeem({
+      kind: 'by hash',
+      id,
+      path,
+      headers: { 'X-Payment': createProof(id, { reference }) },
+      ...UNANSWERED,
+    });
+  };
+  const buyByBareHash = async ({ address: from }: DevnetAccount, path: string) => {
+    const id = await transferTokens(chain, { from, amountBaseUnits: BigInt(PRICE) });
+    const headers = { 'X-Payment': createProof(id), 'Idempotency-Key': id };
+    await redeem({ kind: 'by bare hash', id, path, headers, ...UNANSWERED });
   };
   const submitJob = async () => {
     const job = plannedJobs[record.jobs.length];
@@ -88,17 +111,18 @@ export function startLoad({ chain, client, token, plannedJobs, record }: LoadOpt
       'idempotency-key': job.idempotencyKey,
     };
     const send = () => client.send('/agent/jobs', headers, JSON.stringify(job.request));
-    const { id } = (await (await sendUntil(202, send, record)).json()) as { id: string };
+    const { id } = (await (await sendUntil([202], send, record)).json()) as { id: string };
     record.jobs.push({ job, id });
   };
 
   const running = [
-    repeat(PAUSE_MS / 5, async () => void (await readPrice(SETTLED_AFTER))),
+    repeat(PAUSE_MS, async () => void (await readPrice(SETTLED_AFTER))),
     repeat(PAUSE_MS, () => buySigned(chain.accounts[0]!, SETTLED_AFTER)),
     repeat(PAUSE_MS, () => buySigned(chain.accounts[1]!, SETTLED_AFTER)),
     repeat(PAUSE_MS, () => buySigned(chain.accounts[2]!, SETTLED_BEFORE)),
     repeat(PAUSE_MS, () => buyByHash(chain.accounts[3]!, SETTLED_AFTER)),
     repeat(PAUSE_MS, () => buyByHash(chain.accounts[4]!, SETTLED_BEFORE)),
+    repeat(PAUSE_MS, () => buyByBareHash(chain.accounts[5]!, SETTLED_AFTER)),
     repeat(PAUSE_BETWEEN_JOBS_MS, submitJob),
   ];
   return {
@@ -110,15 +134,22 @@ export function startLoad({ chain, client, token, plannedJobs, record }: LoadOpt
 }
 
 /** As a client that repeats after passing failures: no answer, and the statuses that mean so. */
-async function sendUntil(status: number, send: () => Promise<Response>, record: LoadRecord): Promise<Response> {
-  const giveUpMs = Date.now() + RETRY_FOR_MS;
+export async function sendUntil(
+  statuses: readonly number[],
+  send: () => Promise<Response>,
+  record: LoadRecord = createRecord(),
+): Promise<Response> {
+  const beganMs = Date.now();
   for (;;) {
     const answer = await send().catch(String);
-    if (typeof answer !== 'string' && answer.status === status) return answer;
+    const tookMs = Date.now() - beganMs;
+    record.longestMs = Math.max(record.longestMs, tookMs);
+    if (typeof answer !== 'string' && statuses.includes(answer.status)) return answer;
     const trouble = typeof answer === 'string' ? answer : `${answer.status}: ${await answer.text()}`;
     const mayPass = typeof answer === 'string' || RETRIED_STATUSES.includes(answer.status);
-    if (!mayPass || Date.now() > giveUpMs) throw new Error(`Expected ${status}, and the last answer was ${trouble}`);
-    record.retries.push(trouble);
+    if (!mayPass || tookMs > RETRY_FOR_MS)
+      throw new Error(`Expected ${statuses.join(' or ')}, and the last answer was ${trouble}`);
+    record.retries.push({ trouble, atMs: Date.now() });
     await sleep(PAUSE_MS);
   }
 }

@@ -14,7 +14,7 @@ import { startBalancedClient } from '../harness/balanced-client.js';
 import { createRandom } from '../harness/random.js';
 import { planAgentJobs } from '../proofs/plan-agent-jobs.js';
 import { judgeLoad } from './judge-load.js';
-import { startLoad, type LoadOptions, type LoadRecord } from './load.js';
+import { createRecord, startLoad, type LoadOptions, type LoadRecord } from './load.js';
 
 export interface UpgradeTestOptions {
   commit: string;
@@ -123,8 +123,7 @@ async function startRun(
   const { token } = await stack.agents!.createApiKey(['submit', 'read']);
   const random = createRandom(1);
   const plannedJobs = planAgentJobs(chain, { count: PLANNED_JOBS, wallets: WALLETS, random });
-  const record: LoadRecord = { prices: 0, purchases: [], jobs: [], retries: [], failures: [] };
-  return { stack, chain, client, token, plannedJobs, record, seconds, signal, say };
+  return { stack, chain, client, token, plannedJobs, record: createRecord(), seconds, signal, say };
 }
 
 /** Workers before gateways, gateways before verifiers; the way back is the reverse. */
@@ -156,7 +155,7 @@ async function replaceUnderLoad(run: Run, services: readonly ServiceProcess[], t
     await load.stop();
   }
   say(`load stopped. ${summarize(record)}; comparing with the journal and the chain`);
-  const faults = await judgeLoad(run);
+  const faults = Object.values(await judgeLoad(run)).flat();
   say(`${faults.length} faults`);
   // Each direction reports its own results.
   record.failures = [];
@@ -165,5 +164,5 @@ async function replaceUnderLoad(run: Run, services: readonly ServiceProcess[], t
 
 function summarize({ prices, purchases, jobs, retries }: LoadRecord): string {
   const count = (kind: string) => purchases.filter((purchase) => purchase.kind === kind).length;
-  return `So far ${prices} prices, ${count('signed')} signed payments, ${count('by hash')} by hash, ${jobs.length} jobs, ${retries.length} retries`;
+  return `So far ${prices} prices, ${count('signed')} signed payments, ${count('by hash') + count('by bare hash')} by hash, ${jobs.length} jobs, ${retries.length} retries`;
 }

@@ -1,0 +1,60 @@
+import { Redis } from 'ioredis';
+
+import type { RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { waitFor } from '../../harness/retry.js';
+
+/** A server of Redis with a connection of an operator. */
+export interface Node {
+  server: RedisServer;
+  /** Reconnects for ever; a command to a server that is down or hangs fails within a second. */
+  redis: Redis;
+}
+
+export type Role = { kind: 'primary'; replicas: number } | { kind: 'replica'; primaryPort: number; isInStep: boolean };
+
+export function createNode(server: RedisServer, password: string): Node {
+  const redis = new Redis({
+    ...{ port: server.port, password, commandTimeout: 1_000, maxRetriesPerRequest: 0 },
+    retryStrategy: () => 50,
+  });
+  redis.on('error', () => undefined);
+  return { server, redis };
+}
+
+/** As the server sees itself; null while it does not answer. */
+export async function readRole({ redis }: Node): Promise<Role | null> {
+  const reply = (await redis.role().catch(() => null)) as unknown[] | null;
+  if (reply === null) return null;
+  if (reply[0] === 'master') return { kind: 'primary', replicas: (reply[2] as unknown[]).length };
+  return { kind: 'replica', primaryPort: Number(reply[2]), isInStep: reply[3] === 'connected' };
+}
+
+/** The nodes that see themselves as primaries. */
+export async function findPrimaries(nodes: readonly Node[]): Promise<Node[]> {
+  const roles = await Promise.all(nodes.map(readRole));
+  return nodes.filter((_, index) => roles[index]?.kind === 'primary');
+}
+
+/** @throws Error if it has none */
+export async function findReplica(nodes: readonly Node[], { server }: Node): Promise<Node> {
+  const roles = await Promise.all(nodes.map(readRole));
+  const found = nodes.find((_, index) => {
+    const role = roles[index];
+    return role?.kind === 'replica' && role.primaryPort === server.port;
+  });
+  if (!found) throw new Error(`The primary at port ${server.port} has no replica.`);
+  return found;
+}
+
+export function waitUntilPromoted(node: Node): Promise<void> {
+  return waitFor('the replica to be promoted', async () => (await readRole(node))?.kind === 'primary');
+}
+
+/** Waits until each of the primaries has a replica that is in step, and no server is anything else. */
+export function waitUntilWell(nodes: readonly Node[], isOk: () => Promise<boolean>): Promise<void> {
+  return waitFor('each primary to have a replica in step', async () => {
+    const roles = await Promise.all(nodes.map(readRole));
+    const isPaired = roles.every((role) => (role?.kind === 'primary' ? role.replicas > 0 : role?.isInStep));
+    return isPaired && (await isOk());
+  });
+}

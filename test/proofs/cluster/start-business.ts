@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { startChain, type DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
+import { keepParts } from '../../../tools/devnet/processes/keep-parts.js';
+import { startStack, type Stack } from '../../../tools/devnet/stack/stack.js';
+import { startUpstream } from '../../flows/start-upstream.js';
+import { startBalancedClient, type BalancedClient } from '../../harness/balanced-client.js';
+import { createRandom } from '../../harness/random.js';
+import { planAgentJobs, type ChaosJob } from '../plan-agent-jobs.js';
+import type { Site } from './sites.js';
+
+const WALLETS = ['north', 'south'];
+const PLANNED_JOBS = 20_000;
+const ROUTES = `routes:
+  - { path: /v1/quotes/:symbol, price: "0.001", upstream: "\${UPSTREAM}" }
+  - { path: /v1/first/:symbol, price: "0.001", settle: before, upstream: "\${UPSTREAM}" }
+`;
+
+/** Everything that serves payers and does jobs, on a site that is made to fail. */
+export interface Business {
+  stack: Stack;
+  chain: DevnetWithProtocols;
+  client: BalancedClient;
+  token: string;
+  plannedJobs: ChaosJob[];
+  stop(): Promise<void>;
+}
+
+export async function startBusiness(site: Site, seed: number): Promise<Business> {
+  const { keep, stop } = keepParts();
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-cluster-'));
+    keep({ stop: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })) });
+    writeFileSync(join(folder, 'routes.yaml'), ROUTES);
+    const chain = keep(await startChain({ protocols: true, blockTimeSeconds: 1 }));
+    let sold = 0;
+    const upstream = keep(await startUpstream((_, response) => response.end(`answer ${(sold += 1)}`)));
+    // The stack watches it, and here it is killed on purpose.
+    const redis = { ...site.nodes[0]!.server, url: site.url, exited: () => new Promise<never>(() => undefined) };
+    const stack = keep(
+      await startStack({
+        ...{ redis, chain, gateways: 2, verifiers: 2, agentWorkers: 2 },
+        agentWallets: Object.fromEntries(WALLETS.map((name) => [name, {}])),
+        env: {
+          ROUTES_FILE: join(folder, 'routes.yaml'),
+          UPSTREAM: upstream.url,
+          SIGNED_PAYMENTS: 'true',
+          LEDGER_DURABILITY: 'replica',
+          LEASE_MS: '1500',
+          VERIFY_DEADLINE_MS: '6000',
+          VERIFY_RETRY_MS: '1000',
+          RELAYER_LEASE_MS: '1000',
+          RELAYER_POLL_MS: '200',
+          LANE_POLL_MS: '200',
+          LANE_LEASE_MS: '3000',
+        },
+      }),
+    );
+    const client = startBalancedClient(stack.gateways.map(({ url }) => url));
+    keep({ stop: () => Promise.resolve(client.stop()) });
+    const { token } = await stack.agents!.createApiKey(['submit', 'read']);
+    const plan = { count: PLANNED_JOBS, wallets: WALLETS, random: createRandom(seed) };
+    return { stack, chain, client, token, plannedJobs: planAgentJobs(chain, plan), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
