@@ -9,8 +9,8 @@ const OLDEST = 7;
 export const OLDEST_FOR_CLUSTERS = 7.2;
 
 /** Written by the setup next to a server that it unpacked: the paths of the server and its libraries. */
-export function unpackedRedisPath(root) {
-  return join(root, '.tollgate', 'redis-bin', 'program.json');
+export function unpackedServerPath(root, name) {
+  return join(root, '.tollgate', `${name}-bin`, 'program.json');
 }
 
 /** By root and PATH, because tests start many servers, and to ask one for its version is to start it. */
@@ -35,10 +35,12 @@ function* candidates(root) {
       if (isProgram(command)) yield { command, environment: {} };
     }
   }
-  const unpacked = unpackedRedisPath(root);
-  if (!existsSync(unpacked)) return;
-  const { command, libraries } = JSON.parse(readFileSync(unpacked, 'utf8'));
-  if (isProgram(command)) yield { command, environment: { LD_LIBRARY_PATH: libraries } };
+  for (const name of ['redis', 'valkey']) {
+    const unpacked = unpackedServerPath(root, name);
+    if (!existsSync(unpacked)) continue;
+    const { command, libraries } = JSON.parse(readFileSync(unpacked, 'utf8'));
+    if (isProgram(command)) yield { command, environment: { LD_LIBRARY_PATH: libraries } };
+  }
 }
 
 function isProgram(path) {

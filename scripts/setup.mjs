@@ -8,9 +8,9 @@ import { compileContracts, compiledContractsPath, isCompiled } from '../tools/de
 import { answerHelp } from './answer-usage.mjs';
 import { isRedisUrlAnswering } from './ask-redis.mjs';
 import { areServicesBuilt, buildServices } from './build-services.mjs';
-import { findRedisServer } from './find-redis-server.mjs';
+import { findRedisServer, OLDEST_FOR_CLUSTERS } from './find-redis-server.mjs';
 import { arePackagesInstalled, installPackages } from './install-packages.mjs';
-import { installRedis } from './install-redis.mjs';
+import { installRedis, installValkey } from './install-redis.mjs';
 import { claimPidFile } from './process-identity.mjs';
 import { runStep } from './run-step.mjs';
 import { sweepCaches } from './sweep-caches.mjs';
@@ -21,6 +21,7 @@ each only if it is missing. The other commands run it themselves.
 
   npm run setup -- --packages      only the packages
   npm run setup -- --redis-server  a Redis server even if REDIS_URL answers, because tests start and kill their own
+  npm run setup -- --clusters      also Valkey, or a Redis server new enough for tests of clusters and Sentinels
   npm run setup -- --crash-points  also the services that the tests of whole stacks kill at a certain line
   npm run setup -- --published     also the published clients and servers for test/interop (550 MB)
 
@@ -33,6 +34,7 @@ export async function setup({
   onlyPackages = false,
   needsServices = true,
   needsRedisServer = false,
+  needsClusters = false,
   needsCrashPoints = false,
   needsPublished = false,
 } = {}) {
@@ -56,6 +58,11 @@ export async function setup({
       run: async () => void compileContracts(),
     },
     { name: 'redis', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
+    needsClusters && {
+      name: 'valkey',
+      isDone: () => Boolean(findRedisServer(root, OLDEST_FOR_CLUSTERS)),
+      run: () => installValkey(root),
+    },
   ]
     .filter(Boolean)
     .slice(0, onlyPackages ? 1 : undefined);
@@ -116,6 +123,7 @@ if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
   const options = {
     onlyPackages: flags.includes('--packages'),
     needsRedisServer: flags.includes('--redis-server'),
+    needsClusters: flags.includes('--clusters'),
     needsCrashPoints: flags.includes('--crash-points'),
     needsPublished: flags.includes('--published'),
   };
