@@ -65,7 +65,7 @@ function findWrongEnd({ job, view }: JobFacts['jobs'][number]): string[] {
 /** Every nonce from the first on is used, and the journal's counter equals the chain's. */
 async function findGaps({ wallets, redisUrl }: JobFacts, history: Map<Hex, SentTransaction[]>): Promise<string[]> {
   const lanes = await withRedis(redisUrl, (redis) => {
-    const journal = new Journal({ redis });
+    const journal = new Journal({ redis, timeoutMs: 60_000 });
     return Promise.all(wallets.map(({ lane }) => journal.readLane(lane)));
   });
   const faults: string[] = [];

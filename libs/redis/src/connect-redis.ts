@@ -55,9 +55,12 @@ export function connectRedis({ url, role, use = 'commands', logger }: RedisConne
     state = 'ready';
   });
   redis.on('error', (error: Error) => {
-    const reason = sentinelTrouble ?? (error.message || error.name);
-    if (state !== 'lost') logger.error(`${role}: no connection to ${address}: ${reason}`);
+    if (state === 'lost') return;
     state = 'lost';
+    const reason = sentinelTrouble ?? (error.message || error.name);
+    const say = (cause: string) => logger.error(`${role}: no connection to ${address}: ${cause}`);
+    if (redis.isCluster) void findNodeTrouble(url).then((trouble) => say(trouble?.message ?? reason));
+    else say(reason);
   });
   // Not `close`, which is also emitted for connections that we close.
   redis.on('reconnecting', () => {
@@ -99,6 +102,19 @@ function createClient(url: string, options: ClientOptions): RedisClient {
     // Keeps host names, which certificates name, instead of resolving them.
     ...(redisOptions.tls && { dnsLookup: (host, found) => found(null, host) }),
   });
+}
+
+/** What the first node of a cluster's URL answers a connection; null when it takes it. The driver hides these reasons. */
+export async function findNodeTrouble(url: string): Promise<NodeJS.ErrnoException | null> {
+  const group = parseGroupUrl(url);
+  if (group?.kind !== 'cluster') return null;
+  const limits = { lazyConnect: true, connectTimeout: SLOTS_WITHIN_MS, retryStrategy: () => null };
+  const node = new Redis({ ...group.options, ...group.nodes[0], ...limits });
+  let trouble: NodeJS.ErrnoException | null = null;
+  node.on('error', (error: NodeJS.ErrnoException) => (trouble = error));
+  await node.connect().catch(() => undefined);
+  node.disconnect();
+  return trouble;
 }
 
 /** Another connection of the same kind to the same servers. */

@@ -1,6 +1,6 @@
 export { AcknowledgedCommands, type Durability } from './acknowledged-commands.js';
 export { closeWithin } from './close-within.js';
-export { connectRedis, createRedis, duplicateRedis, type RedisClient } from './connect-redis.js';
+export { connectRedis, createRedis, duplicateRedis, findNodeTrouble, type RedisClient } from './connect-redis.js';
 export { explainRefusal, explainRefusals } from './explain-refusal.js';
 export { LuaScript } from './lua-script.js';
 export { RedisClock } from './redis-clock.js';

@@ -9,7 +9,7 @@ import { waitFor } from '../../harness/retry.js';
 import { judgeLoad, presentAgain } from '../../upgrade/judge-load.js';
 import { createRecord, startLoad, type LoadRecord, type Purchase } from '../../upgrade/load.js';
 import { FAULTS, type Kind } from './faults.js';
-import { waitUntilWell } from './servers.js';
+import { waitUntilWell } from '../../cluster/servers.js';
 import type { Site } from './sites.js';
 import type { Business } from './start-business.js';
 
@@ -64,11 +64,16 @@ export async function runClusterRound({
 
   await sleep(1_000 + random.below(1_000));
   const faultAtMs = Date.now();
-  const fault = await FAULTS[kind](site, random);
-  await waitUntilWell(site.nodes, site.isOk);
-  await waitUntilServed(record);
-  await load.stop();
-  const checked = await checks.stop();
+  let fault: string;
+  let checked: string[];
+  try {
+    fault = await FAULTS[kind](site, random);
+    await waitUntilWell(site.nodes, site.isOk);
+    await waitUntilServed(record);
+  } finally {
+    await load.stop();
+    checked = await checks.stop();
+  }
   business.plannedJobs.splice(0, record.jobs.length);
 
   const owed = await findOwed(site.url, record);

@@ -1,4 +1,4 @@
-import { createRedis, explainRefusal, type RedisClient, StoreError } from '@tollgate/redis';
+import { createRedis, explainRefusal, findNodeTrouble, type RedisClient, StoreError } from '@tollgate/redis';
 
 import { CommandError } from './cli-command.js';
 
@@ -22,7 +22,8 @@ export async function withRedis<T>(url: string, work: (redis: RedisClient) => Pr
     if (refusal) throw new CommandError(`${refusal.message} ${refusal.hint}`);
     if (redis.status !== 'end') throw error;
     // The error's message is only that the connection is closed; its code has no address in it.
-    const reason = sentinelTrouble?.message ?? trouble?.code ?? trouble?.message ?? 'the connection was closed';
+    const cause = (await findNodeTrouble(url)) ?? trouble;
+    const reason = sentinelTrouble?.message ?? cause?.code ?? cause?.message ?? 'the connection was closed';
     throw new CommandError(`Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`);
   } finally {
     redis.disconnect();

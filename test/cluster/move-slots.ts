@@ -1,9 +1,9 @@
-import type { Random } from '../../harness/random.js';
-import { CLUSTER_PASSWORD } from '../../cluster/start-cluster.js';
+import type { Random } from '../harness/random.js';
+import { CLUSTER_PASSWORD } from './start-cluster.js';
 import { findPrimaries, type Node } from './servers.js';
 
-const SLOTS_WITH_KEYS = 10;
-const EMPTY_SLOTS = 20;
+const SLOTS_WITH_KEYS = 6;
+const EMPTY_SLOTS = 4;
 /** As redis-cli does it. */
 const KEYS_AT_ONCE = 10;
 const MIGRATE_WITHIN_MS = 5_000;
@@ -17,10 +17,13 @@ interface Move {
 /** Moves some slots at random, those with keys preferred, as `redis-cli --cluster reshard` does it. */
 export async function moveSlots(nodes: readonly Node[], { from, to, random }: Move) {
   const owned = await readSlots(from);
-  const counts = await Promise.all(owned.map((slot) => from.redis.cluster('COUNTKEYSINSLOT', slot)));
-  const used = random.shuffle(owned.filter((_, index) => Number(counts[index]) > 0));
-  const empty = random.shuffle(owned.filter((_, index) => Number(counts[index]) === 0));
-  const slots = random.shuffle([...used.slice(0, SLOTS_WITH_KEYS), ...empty.slice(0, EMPTY_SLOTS)]);
+  const keysHere = await from.redis.keys('*');
+  const used = new Set(await Promise.all(keysHere.map((key) => from.redis.cluster('KEYSLOT', key).then(Number))));
+  const empty = random.shuffle(owned.filter((slot) => !used.has(slot)));
+  const slots = random.shuffle([
+    ...random.shuffle([...used]).slice(0, SLOTS_WITH_KEYS),
+    ...empty.slice(0, EMPTY_SLOTS),
+  ]);
   const primaries = await findPrimaries(nodes);
   let keys = 0;
   for (const slot of slots) keys += await moveSlot(primaries, slot, { from, to });
@@ -48,7 +51,8 @@ async function moveSlot(primaries: readonly Node[], slot: number, { from, to }: 
     moved += keys.length;
   }
   // The new owner first: otherwise a client could be sent to and fro.
-  const others = primaries.filter((node) => node !== from && node !== to);
-  for (const { redis } of [to, from, ...others]) await redis.cluster('SETSLOT', slot, 'NODE', toId ?? '');
+  await to.redis.cluster('SETSLOT', slot, 'NODE', toId ?? '');
+  const others = primaries.filter((node) => node !== to);
+  await Promise.all(others.map(({ redis }) => redis.cluster('SETSLOT', slot, 'NODE', toId ?? '')));
   return moved;
 }

@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 
-import type { RedisServer } from '../../../tools/devnet/processes/redis.js';
-import { waitFor } from '../../harness/retry.js';
+import type { RedisServer } from '../../tools/devnet/processes/redis.js';
+import { waitFor } from '../harness/retry.js';
 
 /** A server of Redis with a connection of an operator. */
 export interface Node {
   server: RedisServer;
-  /** Reconnects for ever; a command to a server that is down or hangs fails within a second. */
+  /** Reconnects for ever; a command to a server that is down or hangs fails within ten seconds. */
   redis: Redis;
 }
 
@@ -14,7 +14,7 @@ export type Role = { kind: 'primary'; replicas: number } | { kind: 'replica'; pr
 
 export function createNode(server: RedisServer, password: string): Node {
   const redis = new Redis({
-    ...{ port: server.port, password, commandTimeout: 1_000, maxRetriesPerRequest: 0 },
+    ...{ port: server.port, password, commandTimeout: 10_000, maxRetriesPerRequest: 0 },
     retryStrategy: () => 50,
   });
   redis.on('error', () => undefined);
@@ -29,21 +29,28 @@ export async function readRole({ redis }: Node): Promise<Role | null> {
   return { kind: 'replica', primaryPort: Number(reply[2]), isInStep: reply[3] === 'connected' };
 }
 
-/** The nodes that see themselves as primaries. */
+/** The nodes that see themselves as primaries, once all answer. */
 export async function findPrimaries(nodes: readonly Node[]): Promise<Node[]> {
-  const roles = await Promise.all(nodes.map(readRole));
+  let roles: (Role | null)[] = [];
+  await waitFor('all servers to answer', async () => {
+    roles = await Promise.all(nodes.map(readRole));
+    return !roles.includes(null);
+  });
   return nodes.filter((_, index) => roles[index]?.kind === 'primary');
 }
 
-/** @throws Error if it has none */
+/** The first replica of the primary, once it has one. */
 export async function findReplica(nodes: readonly Node[], { server }: Node): Promise<Node> {
-  const roles = await Promise.all(nodes.map(readRole));
-  const found = nodes.find((_, index) => {
-    const role = roles[index];
-    return role?.kind === 'replica' && role.primaryPort === server.port;
+  let found: Node | undefined;
+  await waitFor(`a replica of the primary at port ${server.port}`, async () => {
+    const roles = await Promise.all(nodes.map(readRole));
+    found = nodes.find((_, index) => {
+      const role = roles[index];
+      return role?.kind === 'replica' && role.primaryPort === server.port;
+    });
+    return found !== undefined;
   });
-  if (!found) throw new Error(`The primary at port ${server.port} has no replica.`);
-  return found;
+  return found!;
 }
 
 export function waitUntilPromoted(node: Node): Promise<void> {
