@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 
+import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
 import { Journal } from '../../libs/journal/src/index.js';
@@ -11,8 +12,8 @@ import {
   sampleRequest,
   submitSample,
 } from '../../libs/journal/test/sample-jobs.js';
-import { Ledger, type StoredAnswer } from '../../libs/ledger/src/index.js';
-import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../../libs/ledger/test/sample-payments.js';
+import { Ledger, type Lease, type StoredAnswer } from '../../libs/ledger/src/index.js';
+import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../../libs/ledger/test/sample-payments.js';
 import { connectRedis } from '../../libs/redis/src/connect-redis.js';
 import { StoreUnavailableError } from '../../libs/redis/src/index.js';
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
@@ -52,7 +53,8 @@ const waitUntilAcknowledged = (ledger: Ledger): Promise<void> =>
 async function prepare(ledger: Ledger, journal: Journal) {
   const answered = leaseOf(await ledger.claim(sampleClaim(ledger)));
   await ledger.commit(answered, ANSWER);
-  const held = leaseOf(await ledger.claim(sampleClaim(ledger, { leaseMs: 120_000 })));
+  const heldClaim = sampleClaim(ledger, { leaseMs: 120_000, retryKey: 'held' });
+  const held = leaseOf(await ledger.claim(heldClaim));
   const reserved = await reserveSample(journal);
   const unclaimed = sampleClaim(ledger, { leaseMs: 120_000, deadlineMs: ledger.nowMs() + 120_000 });
   const request = sampleRequest(reserved.lane);
@@ -67,7 +69,15 @@ async function prepare(ledger: Ledger, journal: Journal) {
     'put-attempt': () => journal.putAttempt(reserved.put),
     'read for a broadcast': () => journal.readJob(reserved.write.jobId),
   };
-  return { work, unclaimed, request };
+  /** Looks for the payment that `commit` answers. */
+  const find = () =>
+    ledger.find({ chainId: CHAIN_ID, txHash: txHashOf(held), fingerprint: heldClaim.fingerprint, retryKey: 'held' });
+  return { work, unclaimed, request, find };
+}
+
+function txHashOf({ id }: Lease): Hex {
+  if (id.kind !== 'transfer') throw new Error(`This is no transfer: ${id.kind}`);
+  return id.txHash;
 }
 
 /** The reason for which each was refused; null for an answer, and for an error that is not a 503. */
@@ -112,7 +122,7 @@ describe('a primary with one replica that must acknowledge', () => {
     Number(/cmdstat_waitaof:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
 
   it('acknowledges claims, commits, replays and the writes of jobs', async () => {
-    const { work } = await prepare(ledger, journal);
+    const { work, find } = await prepare(ledger, journal);
     expect(await work.claim()).toMatchObject({ outcome: 'claimed' });
     expect(await work['repeated claim']()).toMatchObject({ outcome: 'claimed' });
     expect(await work.commit()).toBe(true);
@@ -120,6 +130,7 @@ describe('a primary with one replica that must acknowledge', () => {
     expect(await work.submit()).toMatchObject({ outcome: 'accepted' });
     expect(await work['put-attempt']()).toMatchObject({ outcome: 'done' });
     expect(await work['read for a broadcast']()).toMatchObject({ state: 'SIGNED' });
+    expect(await find()).toMatchObject({ outcome: 'answered' });
   });
 
   it('is asked once for all that is claimed in one turn', async () => {
@@ -182,7 +193,7 @@ describe('a primary that hangs for longer than the election and comes back', () 
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
     await journal.open();
     await waitUntilAcknowledged(ledger);
-    const { work } = await prepare(ledger, journal);
+    const { work, find } = await prepare(ledger, journal);
     const sockets = redis.stream;
 
     group.primary.signal('SIGSTOP');
@@ -193,6 +204,8 @@ describe('a primary that hangs for longer than the election and comes back', () 
     expect(Object.values(await refused)).not.toContain(null);
     expect((await refused).claim).toContain('0 of 1 replicas have written it to disk');
     expect(Object.values(await readRefusals(work))).not.toContain(null);
+    // It has run the commit that its successor never had.
+    await expect(find()).rejects.toThrow('0 of 1 replicas have written it to disk');
     expect(redis.stream).toBe(sockets);
     redis.disconnect();
     await group.stop();

@@ -1,3 +1,4 @@
+import type { AcknowledgedCommands } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { bucketOf, entryKey } from './keys.js';
@@ -7,11 +8,26 @@ import type { FindRequest, FindResult } from './types.js';
 
 /**
  * Looks for a payment that belongs to this retry key, before the chain is asked. Reads only: `none` also means
- * undecided, and the claim decides.
+ * undecided, and the claim decides. Where replicas must acknowledge, it is read a second time if there is one: a primary
+ * that has been replaced may hold what its successor never had.
  */
-export async function findPayment(redis: Redis | Cluster, request: FindRequest, nowMs: number): Promise<FindResult> {
+export async function findPayment(
+  { redis, acknowledged }: { redis: Redis | Cluster; acknowledged: AcknowledgedCommands | undefined },
+  request: FindRequest,
+  nowMs: number,
+): Promise<FindResult> {
   const entry = locateEntry(request);
-  const fields = await redis.hgetall(entryKey(bucketOf(entry), entry));
+  const key = entryKey(bucketOf(entry), entry);
+  const found = readFound(await redis.hgetall(key), { entry, request, nowMs });
+  if (found.outcome === 'none' || acknowledged === undefined) return found;
+  const fields = (await acknowledged.run(key, ['hgetall', key])) as Record<string, string>;
+  return readFound(fields, { entry, request, nowMs });
+}
+
+function readFound(
+  fields: Record<string, string>,
+  { entry, request, nowMs }: { entry: string; request: FindRequest; nowMs: number },
+): FindResult {
   for (const [slot, record] of readRecords(fields)) {
     if (record.retryKey !== request.retryKey) continue;
     const same = record.fingerprint === request.fingerprint;

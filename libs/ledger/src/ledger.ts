@@ -92,7 +92,8 @@ export class Ledger {
 
   /** What the ledger knows about this retry key at this transaction or signed payment, without asking the chain. */
   find(request: FindRequest): Promise<FindResult> {
-    return this.#runner.within(findPayment(this.#redis, request, this.nowMs()));
+    const servers = { redis: this.#redis, acknowledged: this.#acknowledged };
+    return this.#runner.within(findPayment(servers, request, this.nowMs()));
   }
 
   /** Whether a payment is spent, under whichever retry key. */
