@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RpcEndpoint, valueOf } from '@tollgate/chain';
 import { createKeySigner, type LaneSigner } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
+import { privateKeyToAccount } from 'viem/accounts';
 
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { noteProgress } from '../fail-when-stalled.js';
@@ -22,6 +23,14 @@ export interface DirectOptions {
   chainId: number;
   wallet: BenchWallet;
   count: number;
+  /** Default: signs natively, as the services do. */
+  createSigner?: (privateKey: Hex) => LaneSigner;
+}
+
+/** Signs as a sender does that uses viem. */
+export function createJavaScriptSigner(privateKey: Hex): LaneSigner {
+  const account = privateKeyToAccount(privateKey);
+  return { address: account.address, sign: (transaction) => account.signTransaction(transaction) };
 }
 
 /** The naive sender: nonce, signature, send, and wait for the receipt before the next. */
@@ -76,7 +85,8 @@ async function withConnection(
   options: DirectOptions,
   send: (rpc: RpcEndpoint, signer: LaneSigner) => Promise<number[] | void>,
 ): Promise<Sample> {
-  const signer = createKeySigner(options.wallet.privateKey);
+  const { createSigner = createKeySigner } = options;
+  const signer = createSigner(options.wallet.privateKey);
   const rpc = connectEndpoint(options);
   try {
     const startedMs = performance.now();

@@ -2,7 +2,13 @@ import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { startBenchChain } from '../bench-chain.js';
 import { createBenchWallet } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
-import { sendNaively, sendPipelined, sendPresigned, type DirectOptions } from '../jobs/send-directly.js';
+import {
+  createJavaScriptSigner,
+  sendNaively,
+  sendPipelined,
+  sendPresigned,
+  type DirectOptions,
+} from '../jobs/send-directly.js';
 import { adoptLane, startRunner, submitJobs, waitUntilEnded } from '../jobs/transfer-jobs.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { summarize } from '../load/time-each.js';
@@ -12,6 +18,7 @@ import { runRounds, type Case, type Sample } from '../run-rounds.js';
 import { withCleanup } from '../with-cleanup.js';
 
 const BASELINE = 'pipelined, no journal';
+const IN_JAVASCRIPT = 'pipelined, signs in JavaScript';
 const NAIVE = 'naive loop';
 const OURS = 'tollgate';
 
@@ -58,9 +65,14 @@ function createCase(name: string, chain: Devnet, store: BenchJournal, { naive, o
   return {
     name,
     baseline: BASELINE,
+    comparedWith: [IN_JAVASCRIPT],
     subjects: [
       { name: NAIVE, measure: direct(sendNaively, naive) },
       { name: BASELINE, measure: direct(sendPipelined, others) },
+      {
+        name: IN_JAVASCRIPT,
+        measure: direct((options) => sendPipelined({ ...options, createSigner: createJavaScriptSigner }), others),
+      },
       { name: 'raw, signed before', measure: direct(sendPresigned, others) },
       { name: OURS, measure: () => carryOut(chain, store, others) },
     ],
