@@ -2,14 +2,22 @@ import { randomBytes } from 'node:crypto';
 
 import type { Redis } from 'ioredis';
 
+import { formatNumber } from '../report.js';
+
 const BATCH = 1_000;
 const BUCKETS = 32;
+const TOLD_EVERY = 100_000;
 
 /** Copies a spent payment's entry under other transaction hashes until `to` such copies stand in the ledger. */
-export async function fillLedger(redis: Redis, from: number, to: number): Promise<void> {
+export async function fillLedger(
+  redis: Redis,
+  { from, to, progress }: { from: number; to: number; progress: (text: string) => void },
+): Promise<void> {
   const { name, fields, ttlMs } = await readSample(redis);
   const [, chainId] = /:tx:(\d+):/.exec(name) ?? [];
   for (let start = from; start < to; start += BATCH) {
+    if (start % TOLD_EVERY === 0)
+      progress(`filling the ledger: ${formatNumber(start)} of ${formatNumber(to)} payments`);
     const pipeline = redis.pipeline();
     for (let index = start; index < Math.min(start + BATCH, to); index++) {
       const key = `tollgate:{pay-${index % BUCKETS}}:tx:${chainId}:0x${randomBytes(32).toString('hex')}`;

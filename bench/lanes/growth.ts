@@ -98,9 +98,8 @@ async function measureEntries(
     const notes: string[] = [];
     let filled = 0;
     for (const size of sizes) {
-      progress(`filling the ledger to ${formatNumber(size)} entries`);
       const before = await readMemory(redis);
-      await fillLedger(redis, filled, size);
+      await fillLedger(redis, { from: filled, to: size, progress });
       const bytes = ((await readMemory(redis)) - before) / (size - filled);
       if (size > filled)
         notes.push(`${formatNumber(size)} entries: ${formatNumber(bytes)} bytes of Redis memory each.`);

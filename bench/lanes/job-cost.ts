@@ -14,6 +14,7 @@ import { withCleanup } from '../with-cleanup.js';
 import { readMemory } from './fill-ledger.js';
 
 const AT_ONCE = 200;
+const TOLD_EVERY = 5_000;
 
 /** The Redis commands of one job with one transaction, and the memory of ended jobs. */
 export async function runJobCostLane({ quick, full, progress }: LaneOptions): Promise<LaneResult> {
@@ -26,8 +27,7 @@ export async function runJobCostLane({ quick, full, progress }: LaneOptions): Pr
         [100_000, 100_000],
       ] as const)
     : ([[5_000, 5_000]] as const)) {
-    progress(`ending ${formatNumber(ended)} jobs`);
-    notes.push(await measureMemory(ended, kept));
+    notes.push(await measureMemory(ended, kept, progress));
   }
   return { lane: 'job-cost', title: "what a job's journal costs Redis", rows: [cost], notes };
 }
@@ -80,7 +80,7 @@ async function readCounters(redis: Redis): Promise<Counters> {
   };
 }
 
-function measureMemory(ended: number, kept: number): Promise<string> {
+function measureMemory(ended: number, kept: number, progress: (text: string) => void): Promise<string> {
   return withCleanup(async (keep) => {
     const { journal, redis } = keep(await openJournal({ appendfsync: 'no', jobsKept: kept }));
     const lane = createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
@@ -88,6 +88,7 @@ function measureMemory(ended: number, kept: number): Promise<string> {
     const lease = await journal.takeLease(lane, 'bench', 86_400_000);
     const empty = await readMemory(redis);
     for (let done = 0; done < ended; done += AT_ONCE) {
+      if (done % TOLD_EVERY === 0) progress(`ending jobs: ${formatNumber(done)} of ${formatNumber(ended)}`);
       const jobIds = await submitJobs(journal, lane, Math.min(AT_ONCE, ended - done));
       await Promise.all(jobIds.map((jobId) => endJob(journal, { jobId, stepIndex: 0, token: lease?.token ?? 0 })));
     }

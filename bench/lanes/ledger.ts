@@ -91,8 +91,7 @@ async function measureGrowth(
   const [empty, keys] = [await readMemory(redis), await redis.dbsize()];
   let filled = 0;
   for (const size of sizes) {
-    progress(`filling the ledger to ${formatNumber(size)} payments`);
-    await fillLedger(redis, filled, size);
+    await fillLedger(redis, { from: filled, to: size, progress });
     filled = size;
     const bytes = ((await readMemory(redis)) - empty) / ((await redis.dbsize()) - keys);
     notes.push(`${formatNumber(size)} payments: ${formatNumber(bytes)} bytes of Redis memory each.`);
