@@ -13,7 +13,7 @@ const USERS = {
   'gateway-jobs': ['gateway', 'gateway-jobs', 'every-process'],
   verifier: ['verifier', 'every-process'],
   'agent-worker': ['agent-worker', 'every-process'],
-  operator: ['operator', 'every-process'],
+  operator: ['operator', 'every-process', 'backup'],
   replica: ['replica'],
   sentinel: ['sentinel'],
 };

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import type { Redis } from 'ioredis';
 
@@ -72,8 +73,16 @@ describe('a stack whose processes are users of Redis', () => {
     }
   });
 
-  it('does nothing that Redis refuses', async () => {
+  it('is backed up and restored by the command line', async () => {
+    const file = join(redis.server.dir, 'backup');
+    const env = { REDIS_URL_FILE: redis.urlFileOf('operator') };
+    await tollgate(['backup', file], env);
     await Promise.all([...stack.gateways, ...stack.verifiers, ...stack.agentWorkers].map((one) => one.kill('SIGTERM')));
+    await tollgate(['restore', file, '--replace'], env);
+    expect(JSON.parse(await tollgate(['payments', 'list', '--json'], env))).toHaveLength(2);
+  });
+
+  it('does nothing that Redis refuses', async () => {
     expect(await redis.readRefusals()).toEqual([]);
   });
 });
