@@ -1,4 +1,4 @@
-import { checkServers, explainRefusals, loadScripts, type ScriptRunner } from '@tollgate/redis';
+import { checkServers, explainRedisRefusals, loadScripts, type ScriptRunner } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { BUCKETS, birthKey } from './keys.js';
@@ -27,7 +27,7 @@ export interface ContinuityTerms {
  * @throws StoreError when Redis is unfit for a ledger, or refuses this user; the driver's errors when it does not answer
  */
 export function restoreContinuity(redis: Redis | Cluster, terms: ContinuityTerms): Promise<BucketContinuity[]> {
-  return explainRefusals(redis, restore(redis, terms));
+  return explainRedisRefusals(redis, restore(redis, terms));
 }
 
 async function restore(redis: Redis | Cluster, terms: ContinuityTerms): Promise<BucketContinuity[]> {

@@ -1,7 +1,7 @@
 import {
   AcknowledgedCommands,
   type Durability,
-  explainRefusal,
+  explainRedisRefusal,
   ScriptRunner,
   StoreError,
   StoreUnavailableError,
@@ -77,7 +77,7 @@ export class Ledger {
       await this.#runner.within(this.#runner.restore(headBlockNumber));
     } catch (error) {
       if (error instanceof StoreError && error.cause instanceof StoreError) throw error.cause;
-      throw explainRefusal(error, this.#redis) ?? error;
+      throw explainRedisRefusal(error, this.#redis) ?? error;
     }
     await this.#sampleClock();
   }

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from 'ioredis';
 
-import { noteTroubles } from './explain-refusal.js';
+import { noteTroubles } from './explain-redis-refusal.js';
 import { parseGroupUrl, type ClientOptions } from './redis-url.js';
 
 /** One server, the primary that Sentinels name, or a cluster. */

@@ -1,7 +1,7 @@
 export { AcknowledgedCommands, type Durability } from './acknowledged-commands.js';
 export { closeWithin } from './close-within.js';
 export { connectRedis, createRedis, duplicateRedis, findNodeTrouble, type RedisClient } from './connect-redis.js';
-export { explainRefusal, explainRefusals } from './explain-refusal.js';
+export { explainRedisRefusal, explainRedisRefusals } from './explain-redis-refusal.js';
 export { LuaScript } from './lua-script.js';
 export { RedisClock } from './redis-clock.js';
 export { findRedisUrlProblems } from './redis-url.js';

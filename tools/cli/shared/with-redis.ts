@@ -1,4 +1,4 @@
-import { createRedis, explainRefusal, findNodeTrouble, type RedisClient, StoreError } from '@tollgate/redis';
+import { createRedis, explainRedisRefusal, findNodeTrouble, type RedisClient, StoreError } from '@tollgate/redis';
 
 import { CommandError } from './cli-command.js';
 
@@ -18,7 +18,7 @@ export async function withRedis<T>(url: string, work: (redis: RedisClient) => Pr
     return await work(redis);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const refusal = redis.status === 'end' ? null : explainRefusal(error);
+    const refusal = redis.status === 'end' ? null : explainRedisRefusal(error);
     if (refusal) throw new CommandError(`${refusal.message} ${refusal.hint}`);
     if (redis.status !== 'end') throw error;
     // The error's message is only that the connection is closed; its code has no address in it.

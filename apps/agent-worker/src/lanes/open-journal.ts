@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { ConfigurationError } from '@tollgate/common';
 import { nameLane, type Journal } from '@tollgate/journal';
-import { explainRefusal, StoreError, StoreUnavailableError } from '@tollgate/redis';
+import { explainRedisRefusal, StoreError, StoreUnavailableError } from '@tollgate/redis';
 import type { Logger } from 'nestjs-pino';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
@@ -28,7 +28,7 @@ export async function openJournal({ journal, directory, wallets }: JournalParts,
       await assertOwnAccounts(journal, wallets);
       return await publishWallets(directory, wallets);
     } catch (error) {
-      assertPasses(explainRefusal(error) ?? error);
+      assertPasses(explainRedisRefusal(error) ?? error);
       if (attempt === 1) logger.warn(`agent worker: waiting for the journal's Redis: ${String(error)}`);
       await sleep(RETRY_MS);
     }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { ClientProxy, type ReadPacket, type WritePacket } from '@nestjs/microservices';
-import { connectRedis, explainRefusals, LuaScript, RedisClock, type RedisClient } from '@tollgate/redis';
+import { connectRedis, explainRedisRefusals, LuaScript, RedisClock, type RedisClient } from '@tollgate/redis';
 
 import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
 import { currentRequestId } from '../logging/request-id.js';
@@ -292,7 +292,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
       logger,
     }));
     this.#clock ??= new RedisClock(commands);
-    await explainRefusals(commands, Promise.all([this.#clock.start(), commands.llen(this.#keys.requests)]));
+    await explainRedisRefusals(commands, Promise.all([this.#clock.start(), commands.llen(this.#keys.requests)]));
     if (this.#closed) return this.#disconnect();
     this.#loop = new PopLoop({
       blocking,

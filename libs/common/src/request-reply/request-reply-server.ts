@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { Logger } from '@nestjs/common';
 import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
-import { connectRedis, explainRefusals, LuaScript, RedisClock, type RedisClient } from '@tollgate/redis';
+import { connectRedis, explainRedisRefusals, LuaScript, RedisClock, type RedisClient } from '@tollgate/redis';
 import { isObservable, lastValueFrom } from 'rxjs';
 
 import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
@@ -97,7 +97,7 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
     this.#blocking = blocking;
     this.#clock = new RedisClock(commands);
     try {
-      await explainRefusals(commands, Promise.all([this.#clock.start(), commands.llen(this.#keys.requests)]));
+      await explainRedisRefusals(commands, Promise.all([this.#clock.start(), commands.llen(this.#keys.requests)]));
     } catch (error) {
       callback(error);
       return;

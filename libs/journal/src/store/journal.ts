@@ -1,4 +1,4 @@
-import { AcknowledgedCommands, type Durability, explainRefusals, type ScriptArgument } from '@tollgate/redis';
+import { AcknowledgedCommands, type Durability, explainRedisRefusals, type ScriptArgument } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { encodeFailure } from '../jobs/encode-job.js';
@@ -82,7 +82,7 @@ export class Journal extends StepJournal {
    * @throws StoreError, with a hint, when Redis is unfit: evicting, read-only, too old.
    */
   open(): Promise<void> {
-    return explainRefusals(this.#redis, this.runner.restore());
+    return explainRedisRefusals(this.#redis, this.runner.restore());
   }
 
   /**

@@ -1,7 +1,7 @@
 import {
   type AcknowledgedCommands,
   checkServers,
-  explainRefusals,
+  explainRedisRefusals,
   loadScripts,
   type ScriptArgument,
   ScriptRunner,
@@ -36,7 +36,7 @@ export class TransitionRunner {
       redis: options.redis,
       timeoutMs: options.timeoutMs,
       acknowledged: options.acknowledged,
-      restore: () => explainRefusals(options.redis, this.#restore()),
+      restore: () => explainRedisRefusals(options.redis, this.#restore()),
       toError: (reason, cause) =>
         // An invalid argument or an unfit Redis: retrying helps in neither case.
         cause instanceof StoreError || cause instanceof TypeError

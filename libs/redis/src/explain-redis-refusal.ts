@@ -1,12 +1,13 @@
-import type { RedisClient } from './connect-redis.js';
+import type { Cluster, Redis } from 'ioredis';
+
 import { StoreError } from './store-error.js';
 
 const MOST_KEYS = 2;
 
-const troubles = new WeakMap<RedisClient, Error>();
+const troubles = new WeakMap<Redis | Cluster, Error>();
 
 /** Keeps why a connection was lost: a command that waited for it fails without the reason. */
-export function noteTroubles(redis: RedisClient): void {
+export function noteTroubles(redis: Redis | Cluster): void {
   // A cluster's own error says only that no node answered, so a refusal is not replaced by it.
   const note = (error: Error): void => {
     if (explain(error)) troubles.set(redis, error);
@@ -22,17 +23,17 @@ export function noteTroubles(redis: RedisClient): void {
  * as an outage, which waiting may mend.
  * @param redis the connection on which it failed, if the error may be about the connection
  */
-export function explainRefusal(error: unknown, redis?: RedisClient): StoreError | null {
+export function explainRedisRefusal(error: unknown, redis?: Redis | Cluster): StoreError | null {
   const trouble = redis && troubles.get(redis);
   return (error instanceof Error ? explain(error) : null) ?? (trouble ? explain(trouble) : null);
 }
 
 /** @throws StoreError for a refusal, the error itself for anything else */
-export async function explainRefusals<T>(redis: RedisClient, work: Promise<T>): Promise<T> {
+export async function explainRedisRefusals<T>(redis: Redis | Cluster, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw explainRefusal(error, redis) ?? error;
+    throw explainRedisRefusal(error, redis) ?? error;
   }
 }
 
