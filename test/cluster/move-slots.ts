@@ -1,6 +1,6 @@
 import type { Random } from '../harness/random.js';
-import { CLUSTER_PASSWORD } from './start-cluster.js';
 import { findPrimaries, type Node } from './servers.js';
+import { CLUSTER_PASSWORD } from './start-cluster.js';
 
 const SLOTS_WITH_KEYS = 6;
 const EMPTY_SLOTS = 4;

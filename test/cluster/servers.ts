@@ -22,8 +22,8 @@ export function createNode(server: RedisServer, password: string): Node {
 }
 
 /** As the server sees itself; null while it does not answer. */
-export async function readRole({ redis }: Node): Promise<Role | null> {
-  const reply = (await redis.role().catch(() => null)) as unknown[] | null;
+async function readRole({ redis }: Node): Promise<Role | null> {
+  const reply: unknown[] | null = await redis.role().catch(() => null);
   if (reply === null) return null;
   if (reply[0] === 'master') return { kind: 'primary', replicas: (reply[2] as unknown[]).length };
   return { kind: 'replica', primaryPort: Number(reply[2]), isInStep: reply[3] === 'connected' };

@@ -78,7 +78,7 @@ export async function startCluster(): Promise<StartedCluster> {
 /** Introduces another server to the cluster of this one. */
 export async function meet(known: Redis, newcomer: Redis): Promise<void> {
   const [port, bus] = await Promise.all(
-    ['port', 'cluster-port'].map(async (name) => ((await newcomer.config('GET', name)) as string[])[1]),
+    ['port', 'cluster-port'].map(async (name) => (await newcomer.config('GET', name))[1]),
   );
   await known.call('CLUSTER', 'MEET', '127.0.0.1', port ?? '', bus ?? '');
 }

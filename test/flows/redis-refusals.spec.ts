@@ -54,7 +54,12 @@ describe('a Redis whose user lacks something', () => {
     ['the scripts', '-script|load', /^Redis does not let this user run SCRIPT: NOPERM .*/],
   ])('stops the start: %s', async (_, rule, expected) => {
     await redis.admin.call('ACL', 'SETUSER', 'gateway', ...rule.split(' '));
-    const refusal = await refusalOf(asGateway()).finally(async () => void (await redis.admin.call('ACL', 'LOAD')));
+    let refusal = '';
+    try {
+      refusal = await refusalOf(asGateway());
+    } finally {
+      await redis.admin.call('ACL', 'LOAD');
+    }
     expect(refusal).toMatch(expected);
     expect(refusal.endsWith(HINT)).toBe(true);
   });

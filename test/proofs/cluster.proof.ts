@@ -1,6 +1,6 @@
 import { runClusterRound, type RoundFigures } from './cluster/run-cluster-round.js';
-import { startBusiness } from './cluster/start-business.js';
 import { startClusterSite, startSentinelSite } from './cluster/sites.js';
+import { startBusiness } from './cluster/start-business.js';
 import { readSeries } from './read-round.js';
 
 const { seed, rounds, kind, report } = readSeries();

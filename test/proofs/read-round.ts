@@ -20,7 +20,7 @@ export function readRound(): Round {
 export interface Series extends Round {
   rounds: number;
   kind: Kind;
-  report(round: { seed: number; passed: boolean; startedAtMs: number; figures: object }): void;
+  report: (round: { seed: number; passed: boolean; startedAtMs: number; figures: object }) => void;
 }
 
 export function readSeries(): Series {

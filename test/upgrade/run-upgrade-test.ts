@@ -155,7 +155,8 @@ async function replaceUnderLoad(run: Run, services: readonly ServiceProcess[], t
     await load.stop();
   }
   say(`load stopped. ${summarize(record)}; comparing with the journal and the chain`);
-  const faults = Object.values(await judgeLoad(run)).flat();
+  const { failures, charges, answers, jobs } = await judgeLoad(run);
+  const faults = [...failures, ...charges, ...answers, ...jobs];
   say(`${faults.length} faults`);
   // Each direction reports its own results.
   record.failures = [];

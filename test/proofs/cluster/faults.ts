@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Random } from '../../harness/random.js';
 import { moveSlots } from '../../cluster/move-slots.js';
 import { findPrimaries, findReplica, waitUntilPromoted } from '../../cluster/servers.js';
+import type { Random } from '../../harness/random.js';
 import type { Site } from './sites.js';
 
 export const KINDS = ['kill', 'zombie', 'takeover', 'reshard', 'sentinel'] as const;

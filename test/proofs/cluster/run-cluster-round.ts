@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listRefusals } from '../../../libs/ledger/src/index.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { withRedis } from '../../../tools/devnet/processes/with-redis.js';
+import { waitUntilWell } from '../../cluster/servers.js';
 import type { BalancedClient } from '../../harness/balanced-client.js';
 import { createRandom, type Random } from '../../harness/random.js';
 import { waitFor } from '../../harness/retry.js';
 import { judgeLoad, presentAgain } from '../../upgrade/judge-load.js';
 import { createRecord, startLoad, type LoadRecord, type Purchase } from '../../upgrade/load.js';
 import { FAULTS, type Kind } from './faults.js';
-import { waitUntilWell } from '../../cluster/servers.js';
 import type { Site } from './sites.js';
 import type { Business } from './start-business.js';
 
@@ -68,7 +68,7 @@ export async function runClusterRound({
   let checked: string[];
   try {
     fault = await FAULTS[kind](site, random);
-    await waitUntilWell(site.nodes, site.isOk);
+    await waitUntilWell(site.nodes, () => site.isOk());
     await waitUntilServed(record);
   } finally {
     await load.stop();

@@ -1,6 +1,6 @@
+import { createNode, type Node } from '../../cluster/servers.js';
 import { CLUSTER_PASSWORD, startCluster } from '../../cluster/start-cluster.js';
 import { SENTINEL_GROUP_PASSWORD, startSentinels } from '../../cluster/start-sentinels.js';
-import { createNode, type Node } from '../../cluster/servers.js';
 
 /** The servers of Redis that the services use. */
 export interface Site {
