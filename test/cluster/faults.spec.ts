@@ -74,7 +74,7 @@ describe('a cluster with a fault', () => {
   ])('refuses a wrong $wrong, and neither the log nor the error contains it', async ({ url }) => {
     lines.length = 0;
     const { client, ledger: refused } = open(url());
-    await expect(refused.open()).rejects.toMatchObject({ code: 'ledger_unavailable' });
+    await expect(refused.open()).rejects.toMatchObject({ code: 'redis_wrong_password' });
     client.disconnect();
     const failed = withRedis(url(), (one) => one.set('tollgate:{x}', '1'));
     await expect(failed).rejects.toThrow(/did not answer \(WRONGPASS/);
