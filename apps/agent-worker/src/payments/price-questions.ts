@@ -58,7 +58,7 @@ export class PriceQuestions {
     const timer = setTimeout(() => queue.abort(busy), LONGEST_QUEUE_MS);
     return this.#turns.run(new URL(url).origin, queue.signal, () => {
       clearTimeout(timer);
-      return askPrice(explainRedisRefusals(fetch), url, timeoutMs);
+      return askPrice(explainRefusals(fetch), url, timeoutMs);
     });
   }
 
@@ -88,7 +88,7 @@ function giveUp({ message }: AgentKitError): AgentKitError {
   });
 }
 
-function explainRedisRefusals(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+function explainRefusals(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return (input, init) =>
     fetch(input, init).catch((error: unknown) => {
       if (!(error instanceof TargetRefusedError)) throw error;
