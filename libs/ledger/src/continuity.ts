@@ -1,4 +1,4 @@
-import { checkServers, explainRedisRefusals, loadScripts, type ScriptRunner } from '@tollgate/redis';
+import { checkServers, loadScripts, type ScriptRunner } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { BUCKETS, birthKey } from './keys.js';
@@ -24,13 +24,9 @@ export interface ContinuityTerms {
  * Makes sure that a loss of data in Redis lets no payment be spent twice, then loads the scripts. A bucket whose data
  * may lack acknowledged writes gets a new birth, and payments from before its birth are refused. Redis forgets its
  * scripts when it stops, so a missing script is what brings a running process back here.
- * @throws StoreError when Redis is unfit for a ledger, or refuses this user; the driver's errors when it does not answer
+ * @throws StoreError when Redis is unfit for a ledger; the driver's errors when it does not answer
  */
-export function restoreContinuity(redis: Redis | Cluster, terms: ContinuityTerms): Promise<BucketContinuity[]> {
-  return explainRedisRefusals(redis, restore(redis, terms));
-}
-
-async function restore(redis: Redis | Cluster, terms: ContinuityTerms): Promise<BucketContinuity[]> {
+export async function restoreContinuity(redis: Redis | Cluster, terms: ContinuityTerms): Promise<BucketContinuity[]> {
   const durable = await checkServers(redis, {
     store: 'ledger',
     eviction: 'An evicted payment could be spent again.',

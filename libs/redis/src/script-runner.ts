@@ -1,6 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import type { AcknowledgedCommands } from './acknowledged-commands.js';
+import { explainRedisRefusals } from './explain-redis-refusal.js';
 import { isScriptMissing, type LuaScript } from './lua-script.js';
 import { RedisClock } from './redis-clock.js';
 import { withTimeout } from './with-timeout.js';
@@ -41,7 +42,8 @@ export class ScriptRunner<Terms = void> {
 
   /** Concurrent callers share one run. */
   restore(terms: Terms): Promise<unknown> {
-    this.#restoring ??= this.options.restore(terms).finally(() => {
+    const { redis, restore } = this.options;
+    this.#restoring ??= explainRedisRefusals(redis, restore(terms)).finally(() => {
       this.#restoring = null;
     });
     return this.#restoring;

@@ -1,7 +1,6 @@
 import {
   type AcknowledgedCommands,
   checkServers,
-  explainRedisRefusals,
   loadScripts,
   type ScriptArgument,
   ScriptRunner,
@@ -36,7 +35,7 @@ export class TransitionRunner {
       redis: options.redis,
       timeoutMs: options.timeoutMs,
       acknowledged: options.acknowledged,
-      restore: () => explainRedisRefusals(options.redis, this.#restore()),
+      restore: () => this.#restore(),
       toError: (reason, cause) =>
         // An invalid argument or an unfit Redis: retrying helps in neither case.
         cause instanceof StoreError || cause instanceof TypeError
