@@ -3,7 +3,7 @@ import { listPrimaries, RESTORE_MARKER, type RedisClient } from '@tollgate/redis
 
 import { CommandError } from '../shared/cli-command.js';
 import { readHalfRestored, readServers } from './read-servers.js';
-import { PATTERN } from './which-keys.js';
+import { PATTERN, scanKeys } from './which-keys.js';
 
 export interface TargetTerms {
   /** The copy. */
@@ -54,12 +54,7 @@ async function assertEmpty(redis: RedisClient, { id, replaces }: TargetTerms): P
     throw new CommandError('This Redis holds a part of another backup. Restore that one, or add --replace.');
   }
   for (const primary of listPrimaries(redis)) {
-    let cursor = '0';
-    do {
-      const [next, keys] = await primary.scan(cursor, 'MATCH', PATTERN, 'COUNT', 512);
-      if (keys.length > 0) throw await describeData(redis);
-      cursor = next;
-    } while (cursor !== '0');
+    for await (const keys of scanKeys(primary, PATTERN)) if (keys.length > 0) throw await describeData(redis);
   }
 }
 

@@ -3,9 +3,8 @@ import { isBirthKey, REFUSED_SEEN, REFUSED_STREAM } from '@tollgate/ledger';
 import { listPrimaries, type RedisClient } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
-import { isCopiedAlone, PATTERN } from './which-keys.js';
+import { isCopiedAlone, PATTERN, scanKeys } from './which-keys.js';
 
-const SCAN_COUNT = 512;
 /** A stored answer may have a mebibyte, so this bounds the memory. */
 const KEYS_AT_ONCE = 64;
 
@@ -18,31 +17,22 @@ export async function* copyServers(redis: RedisClient): AsyncGenerator<CopiedKey
   for (const primary of primaries) yield* copyLanes(redis, primary);
   yield* copyTogether(redis, [REFUSED_SEEN, REFUSED_STREAM]);
   for (const primary of primaries) {
-    for await (const keys of scan(primary, PATTERN)) yield* copyEach(primary, keys.filter(isCopiedAlone));
+    for await (const keys of scanKeys(primary, PATTERN)) yield* copyEach(primary, keys.filter(isCopiedAlone));
   }
   for (const primary of primaries) {
-    for await (const keys of scan(primary, 'tollgate:{pay-*}:birth')) yield* copyEach(primary, keys.filter(isBirthKey));
+    for await (const keys of scanKeys(primary, 'tollgate:{pay-*}:birth'))
+      yield* copyEach(primary, keys.filter(isBirthKey));
   }
 }
 
 async function* copyLanes(redis: RedisClient, primary: Redis): AsyncGenerator<CopiedKey> {
-  for await (const keys of scan(primary, LANE_PATTERN)) {
+  for await (const keys of scanKeys(primary, LANE_PATTERN)) {
     for (const lane of keys.filter(isLaneKey)) {
       const { keys: together, endedJobs } = await copyLane(redis, lane);
       yield* together;
       yield* copyEach(primary, endedJobs);
     }
   }
-}
-
-/** Each page once; a page may repeat a key of an earlier one. */
-async function* scan(primary: Redis, pattern: string): AsyncGenerator<string[]> {
-  let cursor = '0';
-  do {
-    const [next, keys] = await primary.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT);
-    yield keys;
-    cursor = next;
-  } while (cursor !== '0');
 }
 
 /** A key that is gone by now is left out. */

@@ -6,7 +6,7 @@ import type { RedisKeyRecord } from './backup-format.js';
 import type { Inspected } from './inspect-backup.js';
 import type { Progress } from './progress.js';
 import type { WholeBackup } from './read-backup-file.js';
-import { PATTERN } from './which-keys.js';
+import { PATTERN, scanKeys } from './which-keys.js';
 
 export interface PutTerms {
   id: string;
@@ -26,12 +26,9 @@ const BYTES_AT_ONCE = 4 * 1024 * 1024;
 export async function putBackup(redis: RedisClient, { id, backup, inspected, progress }: PutTerms): Promise<void> {
   await redis.set(RESTORE_MARKER, id);
   for (const primary of listPrimaries(redis)) {
-    let cursor = '0';
-    do {
-      const [next, keys] = await primary.scan(cursor, 'MATCH', PATTERN, 'COUNT', 512);
+    for await (const keys of scanKeys(primary, PATTERN)) {
       await Promise.all(keys.filter((key) => key !== RESTORE_MARKER).map((key) => redis.unlink(key)));
-      cursor = next;
-    } while (cursor !== '0');
+    }
   }
   for (const { key, value } of inspected.births) await restoreBirth(redis, key, value);
   await putAll(redis, backup, progress);

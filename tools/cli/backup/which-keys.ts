@@ -2,6 +2,7 @@ import { isKeyOfLane, isLaneKey } from '@tollgate/journal';
 import { entryOfKey, isBirthKey, REFUSED_SEEN, REFUSED_STREAM } from '@tollgate/ledger';
 import { AGENT_QUEUE_PREFIX } from '@tollgate/protocol';
 import { RESTORE_MARKER } from '@tollgate/redis';
+import type { Redis } from 'ioredis';
 
 import { SETTLE_QUEUE } from '../../../libs/common/src/messages/signed-payment.js';
 import { VERIFY_QUEUE } from '../../../libs/common/src/messages/verify-payment.js';
@@ -10,6 +11,8 @@ import type { BackupCounts } from './backup-format.js';
 
 /** Every key of Tollgate. */
 export const PATTERN = 'tollgate:*';
+
+const SCAN_COUNT = 512;
 
 const QUEUES = [VERIFY_QUEUE, SETTLE_QUEUE, PLAN_QUEUE].map((queue) => `tollgate:{${queue}}:`);
 const LEFT_OUT = [...QUEUES, `${AGENT_QUEUE_PREFIX}:`, RESTORE_MARKER];
@@ -21,6 +24,16 @@ const LEFT_OUT = [...QUEUES, `${AGENT_QUEUE_PREFIX}:`, RESTORE_MARKER];
 export function isCopiedAlone(key: string): boolean {
   if (isKeyOfLane(key) || isBirthKey(key) || key === REFUSED_SEEN || key === REFUSED_STREAM) return false;
   return !key.endsWith(':fence') && !LEFT_OUT.some((start) => key.startsWith(start));
+}
+
+/** Each page once; a page may repeat a key of an earlier one. */
+export async function* scanKeys(primary: Redis, pattern: string): AsyncGenerator<string[]> {
+  let cursor = '0';
+  do {
+    const [next, keys] = await primary.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT);
+    yield keys;
+    cursor = next;
+  } while (cursor !== '0');
 }
 
 /** Counts a key for the summary. */
