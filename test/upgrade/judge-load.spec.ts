@@ -21,7 +21,12 @@ describe('findWrongCharges', () => {
   });
 
   it.each<[string, Purchase[], TokenTransferred[], string]>([
-    ['was charged and not served', [purchase({ body: null })], [transfer()], 'was not served (no answer), and charged 1 times'],
+    [
+      'was charged and not served',
+      [purchase({ body: null })],
+      [transfer()],
+      'was not served (no answer), and charged 1 times',
+    ],
     ['was charged twice', [purchase()], [transfer(), transfer()], 'was served, and charged 2 times'],
     ['was served for nothing', [purchase()], [], 'was served, and charged 0 times'],
     ['belongs to no purchase', [], [transfer()], 'was charged 1 times, and belongs to no purchase'],

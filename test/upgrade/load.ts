@@ -16,7 +16,7 @@ const SETTLED_BEFORE = '/v1/first/A';
 
 /** A payment with the request that presents it, and the answer it bought; null without an answer. */
 export interface Purchase {
-  /** A bare hash is not locked to a challenge: whoever presents it first gets the answer. */
+  /** A bare hash is not locked to a challenge: the first request that presents it gets the answer. */
   kind: 'signed' | 'by hash' | 'by bare hash';
   /** The authorization's nonce, or the transaction's hash. */
   id: Hex;

@@ -33,7 +33,7 @@ const zombie: Fault = async ({ nodes }, random) => {
   return `stopped the primary ${victim.server.port}, replaced by ${successor.server.port}`;
 };
 
-/** With TAKEOVER the replica asks nobody, and there are two primaries until the old one hears of it. */
+/** With TAKEOVER the replica holds no election, and there are two primaries until the old one learns of it. */
 const takeover: Fault = async ({ nodes }, random) => {
   const victim = random.pick(await findPrimaries(nodes));
   const successor = await findReplica(nodes, victim);
