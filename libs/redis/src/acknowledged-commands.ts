@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Cluster } from 'ioredis';
 
 import { duplicateRedis, type RedisClient } from './connect-redis.js';
@@ -28,6 +30,8 @@ interface Line {
 const SLOTS = 16_384;
 const MOST_REDIRECTIONS = 3;
 const FENCE_MS = 60_000;
+/** As long as the driver waits for a slot on its way to another server. */
+const MOVING_SLOT_MS = 100;
 
 /**
  * Runs commands whose replies are held back until the replicas have what they rest on. Commands that wait together share
@@ -94,7 +98,7 @@ export class AcknowledgedCommands {
       const [ownError, reply] = replies[index] ?? [new Error('Redis left out an answer'), null];
       const error = ownError ?? trouble;
       if (error === null) waiting.resolve(reply);
-      else if (isRedirection(error) && waiting.redirections < MOST_REDIRECTIONS) void this.#redirect(waiting);
+      else if (isRedirection(error) && waiting.redirections < MOST_REDIRECTIONS) void this.#redirect(waiting, error);
       else waiting.reject(error);
     }
   }
@@ -106,9 +110,13 @@ export class AcknowledgedCommands {
     return new Error(`${onReplicas ?? 0} of ${replicas} replicas have written it to disk within ${timeoutMs} ms`);
   }
 
-  /** A command outside a pipeline follows the redirection, and the client learns the slot's new server. */
-  async #redirect(waiting: Waiting): Promise<void> {
+  /**
+   * A command outside a pipeline follows the redirection, and the client learns the slot's new server. While a slot is on
+   * its way there is none yet: some of its keys are here and some there.
+   */
+  async #redirect(waiting: Waiting, { message }: Error): Promise<void> {
     try {
+      if (!message.startsWith('MOVED ')) await sleep(MOVING_SLOT_MS);
       await this.#redis.exists(waiting.key);
       this.#add({ ...waiting, redirections: waiting.redirections + 1 });
     } catch (error) {
@@ -127,8 +135,9 @@ const tagOf = (key: string): string => /\{([^}]+)\}/.exec(key)?.[1] ?? key;
 /** In the key's slot, and gone after a minute, because idempotency keys have a slot each. */
 const fenceBeside = (key: string): string => `tollgate:{${tagOf(key)}}:fence`;
 
+/** The command was not carried out: its slot is elsewhere, or on its way there. */
 function isRedirection({ message }: Error): boolean {
-  return message.startsWith('MOVED ') || message.startsWith('ASK ');
+  return /^(MOVED|ASK|TRYAGAIN) /.test(message);
 }
 
 /** A key's slot in a cluster: CRC16 (XMODEM) of its hash tag. */
