@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Logger } from '@nestjs/common';
 import { Queue, Worker } from 'bullmq';
@@ -120,6 +121,25 @@ describe.each([
   it('never logs a password', () => {
     expect(lines).not.toEqual([]);
     expect(lines.join('\n')).not.toContain('canary');
+  });
+});
+
+describe('a Sentinel that hangs while the primary is replaced', () => {
+  let group: SentinelGroup;
+
+  beforeAll(async () => (group = await startSentinels()));
+  afterAll(() => group.stop());
+
+  it('is left for the next one, though the others announce the new primary meanwhile', async () => {
+    const redis = connectRedis({ url: group.url, role: 'ledger', use: 'blocking', logger });
+    await redis.set('tollgate:before', '1');
+    group.sentinels[0]!.signal('SIGSTOP');
+    group.primary.signal('SIGKILL');
+    await waitFor('an answer of the new primary', () =>
+      Promise.race([redis.set('tollgate:after', '1').then(() => true), sleep(1_000, false)]),
+    );
+    expect(listPrimaries(redis)[0]?.stream.remotePort).toBe(group.replica.port);
+    redis.disconnect();
   });
 });
 

@@ -17,6 +17,7 @@ export const SENTINEL_GROUP_PASSWORD = 'canary-password';
 export interface SentinelGroup {
   /** As an ACL user, through Sentinels with a password of their own. */
   url: string;
+  sentinels: Child[];
   sentinelPorts: number[];
   primary: RedisServer;
   replica: RedisServer;
@@ -61,6 +62,7 @@ export async function startSentinels(): Promise<SentinelGroup> {
   const hosts = sentinelPorts.map((port) => `127.0.0.1:${port}`).join(',');
   return {
     url: `redis+sentinel://${USER}:${SENTINEL_GROUP_PASSWORD}@${hosts}/${NAME}?sentinelPassword=${WATCHWORD}`,
+    sentinels,
     sentinelPorts,
     primary,
     replica,

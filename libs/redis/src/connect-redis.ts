@@ -1,4 +1,4 @@
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, SentinelConnector, type SentinelConnectionOptions } from 'ioredis';
 
 import { noteTroubles } from './explain-redis-refusal.js';
 import { parseGroupUrl, type ClientOptions } from './redis-url.js';
@@ -26,6 +26,7 @@ export interface RedisConnection {
 
 const SILENCE_MS = 10_000;
 const SLOTS_WITHIN_MS = 2_000;
+const SENTINEL_WITHIN_MS = 2_000;
 
 /**
  * Connects in the background, and reconnects until it is closed. Log lines name the role and the address, never the URL's
@@ -87,9 +88,14 @@ function createClient(url: string, options: ClientOptions): RedisClient {
   const group = parseGroupUrl(url);
   if (group === null) return new Redis(url, options);
   if (group.kind === 'sentinel') {
-    // The detector leaves a primary that hangs as soon as the Sentinels have replaced it.
-    const retries = options.retryStrategy && { sentinelRetryStrategy: options.retryStrategy };
-    return new Redis({ failoverDetector: true, ...retries, ...options, ...group.options });
+    const following: ClientOptions = {
+      Connector: SuccessorConnector,
+      // Leaves a primary that hangs as soon as the Sentinels have replaced it.
+      failoverDetector: true,
+      sentinelCommandTimeout: SENTINEL_WITHIN_MS,
+      ...(options.retryStrategy && { sentinelRetryStrategy: options.retryStrategy }),
+    };
+    return new Redis({ ...following, ...options, ...group.options });
   }
   const { lazyConnect, retryStrategy, ...redisOptions } = { ...options, ...group.options };
   return new Cluster(group.nodes, {
@@ -102,6 +108,21 @@ function createClient(url: string, options: ClientOptions): RedisClient {
     // Keeps host names, which certificates name, instead of resolving them.
     ...(redisOptions.tls && { dnsLookup: (host, found) => found(null, host) }),
   });
+}
+
+/**
+ * Ends the failover detector of the lost connection before the next one is sought. Left alone, the driver's detector
+ * aborts that search when a Sentinel announces the new primary, and the client never connects again.
+ */
+class SuccessorConnector extends SentinelConnector {
+  constructor(options: unknown) {
+    super(options as SentinelConnectionOptions);
+  }
+
+  override connect(onError: Parameters<SentinelConnector['connect']>[0]): ReturnType<SentinelConnector['connect']> {
+    this.disconnect();
+    return super.connect(onError);
+  }
 }
 
 /** What the first node of a cluster's URL answers a connection; null when it takes it. The driver hides these reasons. */
