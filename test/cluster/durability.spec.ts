@@ -69,10 +69,14 @@ async function prepare(ledger: Ledger, journal: Journal) {
     'put-attempt': () => journal.putAttempt(reserved.put),
     'read for a broadcast': () => journal.readJob(reserved.write.jobId),
   };
-  /** Looks for the payment that `commit` answers. */
-  const find = () =>
-    ledger.find({ chainId: CHAIN_ID, txHash: txHashOf(held), fingerprint: heldClaim.fingerprint, retryKey: 'held' });
-  return { work, unclaimed, request, find };
+  /** About the payment that `commit` answers. */
+  const entry = { chainId: CHAIN_ID, txHash: txHashOf(held) };
+  const reads = {
+    find: () => ledger.find({ ...entry, fingerprint: heldClaim.fingerprint, retryKey: 'held' }),
+    isSpent: () => ledger.isSpent(entry),
+    isLeased: () => ledger.isLeased(entry),
+  };
+  return { work, unclaimed, request, reads };
 }
 
 function txHashOf({ id }: Lease): Hex {
@@ -122,7 +126,7 @@ describe('a primary with one replica that must acknowledge', () => {
     Number(/cmdstat_waitaof:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
 
   it('acknowledges claims, commits, replays and the writes of jobs', async () => {
-    const { work, find } = await prepare(ledger, journal);
+    const { work, reads } = await prepare(ledger, journal);
     expect(await work.claim()).toMatchObject({ outcome: 'claimed' });
     expect(await work['repeated claim']()).toMatchObject({ outcome: 'claimed' });
     expect(await work.commit()).toBe(true);
@@ -130,7 +134,8 @@ describe('a primary with one replica that must acknowledge', () => {
     expect(await work.submit()).toMatchObject({ outcome: 'accepted' });
     expect(await work['put-attempt']()).toMatchObject({ outcome: 'done' });
     expect(await work['read for a broadcast']()).toMatchObject({ state: 'SIGNED' });
-    expect(await find()).toMatchObject({ outcome: 'answered' });
+    expect(await reads.find()).toMatchObject({ outcome: 'answered' });
+    expect([await reads.isSpent(), await reads.isLeased()]).toEqual([true, false]);
   });
 
   it('is asked once for all that is claimed in one turn', async () => {
@@ -193,7 +198,7 @@ describe('a primary that hangs for longer than the election and comes back', () 
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
     await journal.open();
     await waitUntilAcknowledged(ledger);
-    const { work, find } = await prepare(ledger, journal);
+    const { work, reads } = await prepare(ledger, journal);
     const sockets = redis.stream;
 
     group.primary.signal('SIGSTOP');
@@ -205,7 +210,9 @@ describe('a primary that hangs for longer than the election and comes back', () 
     expect((await refused).claim).toContain('0 of 1 replicas have written it to disk');
     expect(Object.values(await readRefusals(work))).not.toContain(null);
     // It has run the commit that its successor never had.
-    await expect(find()).rejects.toThrow('0 of 1 replicas have written it to disk');
+    for (const read of Object.values(reads)) {
+      await expect(read()).rejects.toThrow('0 of 1 replicas have written it to disk');
+    }
     expect(redis.stream).toBe(sockets);
     redis.disconnect();
     await group.stop();

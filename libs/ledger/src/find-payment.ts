@@ -6,13 +6,19 @@ import { locateEntry, readPaymentId, type EntryId } from './payment-id.js';
 import { readRecords, type PaymentRecord } from './payment-record.js';
 import type { FindRequest, FindResult } from './types.js';
 
+/** Where entries are read, and where replicas must have what is read; undefined if none must. */
+export interface EntryServers {
+  redis: Redis | Cluster;
+  acknowledged: AcknowledgedCommands | undefined;
+}
+
 /**
  * Looks for a payment that belongs to this retry key, before the chain is asked. Reads only: `none` also means
  * undecided, and the claim decides. Where replicas must acknowledge, it is read a second time if there is one: a primary
  * that has been replaced may hold what its successor never had.
  */
 export async function findPayment(
-  { redis, acknowledged }: { redis: Redis | Cluster; acknowledged: AcknowledgedCommands | undefined },
+  { redis, acknowledged }: EntryServers,
   request: FindRequest,
   nowMs: number,
 ): Promise<FindResult> {
@@ -43,18 +49,20 @@ function readFound(
 }
 
 /** Whether the payment is spent. Reads only: a claim in progress may still change that. */
-export async function isSpent(redis: Redis | Cluster, id: EntryId): Promise<boolean> {
-  const records = await readEntry(redis, id);
+export async function isSpent(servers: EntryServers, id: EntryId): Promise<boolean> {
+  const records = await readEntry(servers, id);
   return records.some(({ state }) => state === 'answered' || state === 'done');
 }
 
 /** Whether a request holds the payment and may still have it moved. Reads only. */
-export async function isLeased(redis: Redis | Cluster, id: EntryId, nowMs: number): Promise<boolean> {
-  const records = await readEntry(redis, id);
+export async function isLeased(servers: EntryServers, id: EntryId, nowMs: number): Promise<boolean> {
+  const records = await readEntry(servers, id);
   return records.some(({ state, untilMs }) => state === 'leased' && untilMs !== null && untilMs >= nowMs);
 }
 
-async function readEntry(redis: Redis | Cluster, id: EntryId): Promise<PaymentRecord[]> {
+async function readEntry({ redis, acknowledged }: EntryServers, id: EntryId): Promise<PaymentRecord[]> {
   const entry = locateEntry(id);
-  return readRecords(await redis.hgetall(entryKey(bucketOf(entry), entry))).map(([, record]) => record);
+  const key = entryKey(bucketOf(entry), entry);
+  const fields = acknowledged ? await acknowledged.run(key, ['hgetall', key]) : await redis.hgetall(key);
+  return readRecords(fields as Record<string, string>).map(([, record]) => record);
 }

@@ -10,7 +10,7 @@ import type { Cluster, Redis } from 'ioredis';
 
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
 import { restoreContinuity, type LedgerRunner } from './continuity.js';
-import { findPayment, isLeased, isSpent } from './find-payment.js';
+import { findPayment, isLeased, isSpent, type EntryServers } from './find-payment.js';
 import { answerKey, answersKey, birthKey, bucketOf, BUCKETS, entryKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
 import { locateEntry, locatePayment, type EntryId, type PaymentId } from './payment-id.js';
@@ -92,18 +92,17 @@ export class Ledger {
 
   /** What the ledger knows about this retry key at this transaction or signed payment, without asking the chain. */
   find(request: FindRequest): Promise<FindResult> {
-    const servers = { redis: this.#redis, acknowledged: this.#acknowledged };
-    return this.#runner.within(findPayment(servers, request, this.nowMs()));
+    return this.#runner.within(findPayment(this.#servers, request, this.nowMs()));
   }
 
   /** Whether a payment is spent, under whichever retry key. */
   isSpent(id: EntryId): Promise<boolean> {
-    return this.#runner.within(isSpent(this.#redis, id));
+    return this.#runner.within(isSpent(this.#servers, id));
   }
 
   /** Whether a request holds a payment and may still spend it. */
   isLeased(id: EntryId): Promise<boolean> {
-    return this.#runner.within(isLeased(this.#redis, id, this.nowMs()));
+    return this.#runner.within(isLeased(this.#servers, id, this.nowMs()));
   }
 
   /** Extends a lease; false when it has ended or another request took it over. */
@@ -208,6 +207,10 @@ export class Ledger {
   nowMs(): number {
     if (this.#runner.clock.isDue(CLOCK_SAMPLE_MS)) this.#sampleClock().catch(() => undefined);
     return Math.floor(this.#runner.clock.nowMs());
+  }
+
+  get #servers(): EntryServers {
+    return { redis: this.#redis, acknowledged: this.#acknowledged };
   }
 
   #sampleClock(): Promise<void> {
