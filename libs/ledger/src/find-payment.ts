@@ -17,17 +17,12 @@ export interface EntryServers {
  * undecided, and the claim decides. Where replicas must acknowledge, it is read a second time if there is one: a primary
  * that has been replaced may hold what its successor never had.
  */
-export async function findPayment(
-  { redis, acknowledged }: EntryServers,
-  request: FindRequest,
-  nowMs: number,
-): Promise<FindResult> {
+export async function findPayment(servers: EntryServers, request: FindRequest, nowMs: number): Promise<FindResult> {
   const entry = locateEntry(request);
   const key = entryKey(bucketOf(entry), entry);
-  const found = readFound(await redis.hgetall(key), { entry, request, nowMs });
-  if (found.outcome === 'none' || acknowledged === undefined) return found;
-  const fields = (await acknowledged.run(key, ['hgetall', key])) as Record<string, string>;
-  return readFound(fields, { entry, request, nowMs });
+  const found = readFound(await servers.redis.hgetall(key), { entry, request, nowMs });
+  if (found.outcome === 'none' || servers.acknowledged === undefined) return found;
+  return readFound(await readFields(servers, key), { entry, request, nowMs });
 }
 
 function readFound(
@@ -60,9 +55,13 @@ export async function isLeased(servers: EntryServers, id: EntryId, nowMs: number
   return records.some(({ state, untilMs }) => state === 'leased' && untilMs !== null && untilMs >= nowMs);
 }
 
-async function readEntry({ redis, acknowledged }: EntryServers, id: EntryId): Promise<PaymentRecord[]> {
+async function readEntry(servers: EntryServers, id: EntryId): Promise<PaymentRecord[]> {
   const entry = locateEntry(id);
-  const key = entryKey(bucketOf(entry), entry);
-  const fields = acknowledged ? await acknowledged.run(key, ['hgetall', key]) : await redis.hgetall(key);
-  return readRecords(fields as Record<string, string>).map(([, record]) => record);
+  const fields = await readFields(servers, entryKey(bucketOf(entry), entry));
+  return readRecords(fields).map(([, record]) => record);
+}
+
+async function readFields({ redis, acknowledged }: EntryServers, key: string): Promise<Record<string, string>> {
+  if (acknowledged === undefined) return redis.hgetall(key);
+  return (await acknowledged.run(key, ['hgetall', key])) as Record<string, string>;
 }
