@@ -93,7 +93,9 @@ describe('the verifier', () => {
   it('answers questions from the queue, and counts its verdicts', async () => {
     const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
     const request = createRequest(txHash);
-    expect(await ask(request)).toMatchObject({ outcome: 'claimed', lease: { owner: request.owner } });
+    expect(await ask(request)).toEqual(
+      expect.objectContaining({ outcome: 'claimed', lease: expect.objectContaining({ owner: request.owner }) }),
+    );
     const cheap = await transferTokens(devnet, { amountBaseUnits: 1n });
     expect(await ask(createRequest(cheap))).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
 
@@ -147,7 +149,7 @@ describe('the verifier', () => {
       await expect(ask(message)).rejects.toMatchObject({ code: 'handler_failed' });
     }
     const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
-    expect(await ask(createRequest(txHash))).toMatchObject({ outcome: 'claimed' });
+    expect(await ask(createRequest(txHash))).toEqual(expect.objectContaining({ outcome: 'claimed' }));
   });
 
   it('answers settings_differ to a gateway with different payment settings, and stays ready', async () => {
@@ -161,7 +163,7 @@ describe('the verifier', () => {
     const compare = (data: object) => client.ask<SettingsComparison>(COMPARE_SETTINGS, data, { timeoutMs: 9000 });
     expect(await compare({ settings })).toEqual(differ);
     expect(await compare({ settings: own })).toEqual({ outcome: 'agreed' });
-    expect(await ask(request)).toMatchObject({ outcome: 'claimed' });
+    expect(await ask(request)).toEqual(expect.objectContaining({ outcome: 'claimed' }));
 
     const { status, text } = await get('/health/ready');
     expect([status, JSON.parse(text)]).toMatchObject([
