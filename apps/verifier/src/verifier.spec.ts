@@ -25,6 +25,7 @@ import { randomNonce, signAuthorization } from '../../../libs/verification/test/
 import { waitFor } from '../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { settingsOf } from '../test/settings-of.js';
 import { startVerifier } from './start-verifier.js';
@@ -41,6 +42,7 @@ describe('the verifier', () => {
     rpc = await startRpcStandIn(devnet.rpcUrl);
     client = new RequestReplyClient({ redisUrl: redis.url, queue: VERIFY_QUEUE });
     await client.connect();
+    await startLedger();
   });
 
   afterAll(async () => {
@@ -66,6 +68,16 @@ describe('the verifier', () => {
       LOG_LEVEL: 'silent',
       ...env,
     });
+  /** A payment from before the ledger's start, by the chain's clock, is refused: each one here is from after it. */
+  const startLedger = async () => {
+    await (await start()).close();
+    const startedAtMs = Date.now();
+    await waitFor('the chain has a block of after the start', async () => {
+      await callRpc(devnet.rpcUrl, 'evm_mine');
+      const block = (await callRpc(devnet.rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex };
+      return Number(block.timestamp) * 1000 > startedAtMs;
+    });
+  };
   const get = async (path: string) => {
     const response = await fetch(`${await verifier.app.getUrl()}${path}`);
     return { status: response.status, text: await response.text() };
