@@ -17,7 +17,14 @@ import { NestEvents } from '../../apps/agent-worker/src/events/nest-events.js';
 import { Revisits } from '../../apps/gateway/src/paywall/revisits/revisits.js';
 import { PaymentIdentifiers } from '../../apps/gateway/src/paywall/verify/payment-identifiers.js';
 import { checkRedis } from '../../libs/common/src/health/readiness-checks.js';
-import { finishSample, sampleLane, submitSample } from '../../libs/journal/test/sample-jobs.js';
+import {
+  FAILURE,
+  finishSample,
+  planSample,
+  sampleAttempt,
+  sampleLane,
+  submitSample,
+} from '../../libs/journal/test/sample-jobs.js';
 import { Ledger } from '../../libs/ledger/src/index.js';
 import {
   HEAD_AT_BIRTH,
@@ -114,9 +121,9 @@ describe.each([
     expect(await strikes.findBarred(hashes)).toEqual(new Set(hashes));
     const settings = { areAccepted: true, burnGasPerHour: 1e9, burnsPerCode: 3, settleGasCap: 1_000 };
     const contracts = new ContractWallets(redis, settings, () => undefined);
-    for (const code of hashes) {
+    for (const [index, code] of hashes.entries()) {
       expect(await contracts.admit(code, { code, gas: 10n })).toBeNull();
-      await contracts.conclude(code, { gasUsed: 9n, isSettled: false });
+      await contracts.conclude(code, { gasUsed: 9n, isSettled: index % 2 === 0 });
       expect(await contracts.findRefusal(code)).toBeNull();
     }
     const identifiers = new PaymentIdentifiers(redis);
@@ -168,6 +175,13 @@ describe.each([
       bell.join(lane, 0, () => rung.add(lane.address));
       const { token } = (await journal.takeLease(lane, 'worker', 600_000))!;
       await finishSample(journal, await submitSample(journal, lane, token));
+      const write = await submitSample(journal, lane, token);
+      await planSample(journal, write);
+      await journal.reserve({ ...write, maxInFlight: 10 });
+      const attempt = sampleAttempt();
+      await journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 1, attempt });
+      const refused = { ...write, hash: attempt.hash, failure: FAILURE, givesBackSpending: true };
+      expect(await journal.failAttempt(refused)).toMatchObject({ outcome: 'done' });
     }
     await waitFor('each lane rang', () => rung.size === 6);
     await bell.close();

@@ -1,7 +1,23 @@
-// `npm run test:cluster`: several Valkey or Redis servers with a failover, which Redis 7.0 cannot acknowledge.
+// `npm run test:cluster`: several Valkey or Redis servers with a failover, which Redis 7.0 cannot acknowledge. And specs of
+// the stores, on servers that are a cluster of one each and so refuse whatever touches two slots: together they run every
+// `.lua` file, or the run fails.
 /** @type {import('jest').Config} */
 module.exports = {
   ...require('../../jest.config.cjs'),
   rootDir: '../..',
-  roots: ['<rootDir>/test/cluster'],
+  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test/cluster'],
+  testMatch: [
+    '**/test/cluster/*.spec.ts',
+    '**/libs/ledger/src/{amounts,answers,claim-payment,cluster,payment-record}.spec.ts',
+    '**/libs/journal/src/store/{accepting,journal,lane-registry,limits,release-lane,transitions}.spec.ts',
+    '**/libs/journal/src/runner/{allowances,lanes,planning-trouble}.spec.ts',
+    '**/libs/settlement/src/state/settlement-records.spec.ts',
+    '**/libs/agent-jobs/src/webhooks/webhook-targets.spec.ts',
+    '**/libs/common/src/api-keys/api-key-store.spec.ts',
+    '**/apps/gateway/src/paywall/verify/payment-identifiers.spec.ts',
+    '**/apps/agent-worker/src/webhooks/webhooks.spec.ts',
+  ],
+  globalSetup: '<rootDir>/test/cluster/one-slot/start-record.mjs',
+  setupFiles: ['<rootDir>/test/cluster/one-slot/record-scripts.cjs'],
+  globalTeardown: '<rootDir>/test/cluster/one-slot/check-record.mjs',
 };

@@ -1,4 +1,5 @@
 import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
@@ -69,7 +70,7 @@ describe.each([
 
   beforeAll(async () => {
     cluster = await startCluster();
-    server = await startRedis();
+    server = await startRedis({ oldest: OLDEST_FOR_CLUSTERS });
     const [ledger, queues] = isLedgerOnCluster ? [cluster.url, server.url] : [server.url, cluster.url];
     const redis = { ...server, url: ledger };
     stack = await startStack({ redis, agentWorkers: 1, env: { SIGNED_PAYMENTS: 'true', QUEUE_REDIS_URL: queues } });

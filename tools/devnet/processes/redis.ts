@@ -1,5 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Redis } from 'ioredis';
 
 import { isRedisUrlAnswering } from '../../../scripts/ask-redis.mjs';
 import { findRedisServer } from '../../../scripts/find-redis-server.mjs';
@@ -19,6 +22,12 @@ export interface RedisOptions {
   /** Further arguments, e.g. `['--maxmemory', '4mb']`. */
   args?: string[];
 }
+
+/**
+ * With this variable set, a server without further arguments and version is a cluster of one: it has all slots, and
+ * refuses every command and script that touches two. `npm run test:cluster` runs specs of the stores so.
+ */
+const ONE_SLOT_ONLY = 'TOLLGATE_TEST_ONE_SLOT_ONLY';
 
 export interface RedisServer {
   url: string;
@@ -46,6 +55,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   const first = await launch(options, dir, options.port);
   const port = first.port;
   let child = first.child;
+  if (isOneSlotOnly(options)) await takeAllSlots(port);
 
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -127,6 +137,21 @@ async function launch(options: RedisOptions, dir: string, wanted?: number): Prom
   }
 }
 
+function isOneSlotOnly({ args, oldest }: RedisOptions): boolean {
+  return args === undefined && oldest === undefined && process.env[ONE_SLOT_ONLY] !== undefined;
+}
+
+/** Its file of nodes brings the slots back when it starts again. */
+async function takeAllSlots(port: number): Promise<void> {
+  const redis = new Redis({ port });
+  try {
+    await redis.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383);
+    while (!(await redis.cluster('INFO')).includes('cluster_state:ok')) await sleep(20);
+  } finally {
+    redis.disconnect();
+  }
+}
+
 function serverArguments(options: RedisOptions, dir: string, port: number): string[] {
   const { appendonly = true, appendfsync = 'always', args = [] } = options;
   const settings = {
@@ -138,5 +163,6 @@ function serverArguments(options: RedisOptions, dir: string, port: number): stri
     save: '',
     daemonize: 'no',
   };
-  return [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]), ...args];
+  const cluster = isOneSlotOnly(options) ? ['--cluster-enabled', 'yes'] : [];
+  return [...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]), ...cluster, ...args];
 }
