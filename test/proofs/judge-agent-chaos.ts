@@ -25,18 +25,18 @@ export interface AgentChaosFacts extends JobFacts {
 
 /** Compares the journal's jobs with the chain and with the reported events. */
 export async function judgeAgentChaos(facts: AgentChaosFacts) {
-  const { faults, ...counts } = await judgeJobs(facts);
+  const { failed, faults, ...counts } = await judgeJobs(facts);
   const unreported = [
     ...findUnreported('SSE', facts.jobs, facts.streamed),
     ...findUnreported('webhook', facts.jobs, facts.posted),
     ...findSecondIds(facts),
   ];
-  return { ...counts, faults: [...faults, ...unreported] };
+  return { ...counts, faults: [...failed, ...faults, ...unreported] };
 }
 
 /**
- * Compares the journal with the chain: `faults` lists every job that failed, every missing nonce, and every step or
- * payment that was sent twice. Since that block the wallets must have done these jobs only, and all must have ended.
+ * Compares the journal with the chain: `failed` lists every job that failed, `faults` every missing nonce, and every step
+ * or payment that was sent twice. Since that block the wallets must have done these jobs only, and all must have ended.
  */
 export async function judgeJobs(facts: JobFacts) {
   const history = await readWalletHistory(
@@ -45,14 +45,18 @@ export async function judgeJobs(facts: JobFacts) {
     facts.fromBlock,
   );
   const faults = [
-    ...facts.jobs.flatMap(findWrongEnd),
     ...(await findGaps(facts, history)),
     ...findDoubles(facts, history),
     ...(await findWrongPayments(facts)),
   ];
   const states: Record<string, number> = {};
   for (const { view } of facts.jobs) states[view.state] = (states[view.state] ?? 0) + 1;
-  return { faults, states, transactions: [...history.values()].flat().length };
+  return {
+    failed: facts.jobs.flatMap(findWrongEnd),
+    faults,
+    states,
+    transactions: [...history.values()].flat().length,
+  };
 }
 
 /** No job here has a reason to fail. */

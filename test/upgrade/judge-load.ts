@@ -30,7 +30,9 @@ export interface LoadFaults {
   charges: string[];
   /** Payments with another answer than one of their own. */
   answers: string[];
-  /** Jobs that failed, and transactions that were sent twice or not at all. */
+  /** Jobs that failed. None has a reason to. */
+  failedJobs: string[];
+  /** Transactions of jobs that were sent twice or not at all. */
   jobs: string[];
 }
 
@@ -47,6 +49,7 @@ export async function judgeLoad(load: JudgedLoad): Promise<LoadFaults> {
     failures: record.failures,
     charges: findWrongCharges(record, await readSettledTransfers(load), owed),
     answers: await findOtherAnswers(load),
+    failedJobs: judged.failed,
     jobs: judged.faults,
   };
 }

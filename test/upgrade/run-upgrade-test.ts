@@ -155,8 +155,8 @@ async function replaceUnderLoad(run: Run, services: readonly ServiceProcess[], t
     await load.stop();
   }
   say(`load stopped. ${summarize(record)}; comparing with the journal and the chain`);
-  const { failures, charges, answers, jobs } = await judgeLoad(run);
-  const faults = [...failures, ...charges, ...answers, ...jobs];
+  const { failures, charges, answers, failedJobs, jobs } = await judgeLoad(run);
+  const faults = [...failures, ...charges, ...answers, ...failedJobs, ...jobs];
   say(`${faults.length} faults`);
   // Each direction reports its own results.
   record.failures = [];

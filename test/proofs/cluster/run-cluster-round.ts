@@ -32,6 +32,7 @@ export interface RoundFigures {
   notServed: number;
   /** Transfers and steps of jobs that are not on the chain exactly once. */
   transactionsTwice: number;
+  jobsFailed: number;
   /** What is wrong, in words. */
   faults: string[];
 }
@@ -93,7 +94,8 @@ export async function runClusterRound({
     answeredTwice: answers.length,
     notServed: record.purchases.filter(isUnserved).length,
     transactionsTwice: judged.jobs.length + judged.charges.length,
-    faults: [...judged.failures, ...judged.charges, ...answers, ...judged.jobs],
+    jobsFailed: judged.failedJobs.length,
+    faults: [...judged.failures, ...judged.charges, ...answers, ...judged.jobs, ...judged.failedJobs],
   };
 }
 

@@ -132,7 +132,9 @@ contract LiquidStaking is ERC20, ReentrancyGuardTransient {
     }
 
     function _pendingReward() private view returns (uint256) {
-        uint256 earned = (_pooled * REWARD_BPS_PER_YEAR * (block.timestamp - _accruedAt)) / (10_000 * 365 days);
+        // A node may simulate a call at an earlier time than that of its newest block.
+        uint256 elapsed = Math.saturatingSub(block.timestamp, _accruedAt);
+        uint256 earned = (_pooled * REWARD_BPS_PER_YEAR * elapsed) / (10_000 * 365 days);
         return Math.min(earned, rewardReserve);
     }
 }
