@@ -26,6 +26,7 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                       distant    the same with the chain's RPC 50 ms away
                       signed     answers paid by EIP-3009 authorizations, beside the published servers, RPC local and 50 ms away
                       ledger     the ledger only, beside a bare SET NX
+                      redis      paid answers with a replica that must acknowledge and with clusters, claims with clusters
                       transport  the verify queue only, beside other transports
                       growth     cost with 1, 2, 4 processes and with a full ledger
                       footprint  start-up time and memory of each process

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 
 import type { Devnet } from '../tools/devnet/chain/chain.js';
+import type { RedisServer } from '../tools/devnet/processes/redis.js';
 import type { ServiceProcess } from '../tools/devnet/processes/service-process.js';
 import { startStack } from '../tools/devnet/stack/stack.js';
 import type { Roles } from './process-usage.js';
@@ -21,12 +22,20 @@ const SETTINGS = {
   BOUND_REDEMPTION_WINDOW_SECONDS: '86400',
 };
 
+export interface BenchServers {
+  /** As services take it. */
+  url: string;
+  servers: readonly RedisServer[];
+}
+
 export interface TollgateOptions {
   chain: Devnet;
   /** Where the verifiers reach the chain, when not directly. */
   rpcUrl?: string;
   gateways?: number;
   verifiers?: number;
+  /** Servers that run already; by default Tollgate has one of its own. */
+  redis?: BenchServers;
   env?: Record<string, string>;
 }
 
@@ -47,9 +56,12 @@ export async function startTollgate({
   rpcUrl = chain.rpcUrl,
   gateways = 1,
   verifiers = 1,
+  redis,
   env = {},
 }: TollgateOptions): Promise<Tollgate> {
+  const [first] = redis?.servers ?? [];
   const stack = await startStack({
+    ...(redis && first ? { redis: { ...first, url: redis.url } } : {}),
     ...{ chain, gateways, verifiers, env: { ...SETTINGS, RPC_URL: rpcUrl, ...env } },
     nodeArgs: { gateway: profileArgs('gateway'), verifier: profileArgs('verifier') },
   });
@@ -63,7 +75,7 @@ export async function startTollgate({
     roles: {
       gateway: stack.gateways.map(({ pid }) => pid),
       verifier: stack.verifiers.map(({ pid }) => pid),
-      redis: [await readRedisPid(stack.redis.url)],
+      redis: await Promise.all((redis?.servers ?? [stack.redis]).map(({ url }) => readRedisPid(url))),
     },
     stop: () => stack.stop(),
   };

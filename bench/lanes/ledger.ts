@@ -1,30 +1,17 @@
-import { randomBytes } from 'node:crypto';
-
-import {
-  createFingerprint,
-  createOwner,
-  hashRetryKey,
-  Ledger,
-  type ClaimRequest,
-  type StoredAnswer,
-} from '@tollgate/ledger';
+import { Ledger, type ClaimRequest, type StoredAnswer } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
 import { startRedis } from '../../tools/devnet/processes/redis.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
-import { timeEach } from '../load/time-each.js';
 import { formatNumber } from '../report.js';
 import { runRounds, type Sample, type Subject } from '../run-rounds.js';
 import { withCleanup } from '../with-cleanup.js';
+import { claim, makeClaims, RETENTION_MS, run } from './claims.js';
 import { fillLedger, readMemory } from './fill-ledger.js';
 
 const IN_FLIGHT = 128;
 const ENTRIES = [10_000, 100_000, 1_000_000];
 const FULL_ENTRIES = 10_000_000;
-const CHAIN_ID = 1328;
-const WINDOW_MS = 900_000;
-
-const fingerprint = createFingerprint({ method: 'GET', path: '/api/weather', query: '' });
 const answer: StoredAnswer = {
   status: 200,
   headers: [['content-type', 'application/json']],
@@ -37,7 +24,7 @@ export async function runLedgerLane(options: LaneOptions): Promise<LaneResult> {
     const server = keep(await startRedis({ appendfsync: 'always' }));
     const redis = new Redis(server.url);
     keep({ stop: async () => redis.disconnect() });
-    const ledger = new Ledger({ redis, retentionMs: WINDOW_MS });
+    const ledger = new Ledger({ redis, retentionMs: RETENTION_MS });
     await ledger.open({ headBlockNumber: 1 });
     const rates = await measureRates(redis, ledger, options);
     const { rows, notes } = await measureGrowth(redis, ledger, options);
@@ -60,7 +47,7 @@ function measureRates(redis: Redis, ledger: Ledger, { rounds, quick, progress }:
     return { ...sample, detail: { 'µs of Redis each': (await readServerMicros()) / count } };
   };
   const setOnce = (request: ClaimRequest): Promise<unknown> =>
-    redis.set(`plain:${nameOf(request)}`, request.owner, 'PX', WINDOW_MS, 'NX');
+    redis.set(`plain:${nameOf(request)}`, request.owner, 'PX', RETENTION_MS, 'NX');
   const subjects: Subject[] = [
     { name: 'SET NX', measure: load(setOnce) },
     { name: 'claim', measure: load((request) => claim(ledger, request)) },
@@ -110,47 +97,8 @@ async function measureGrowth(
   return { rows, notes };
 }
 
-function makeClaims(ledger: Ledger, count: number): ClaimRequest[] {
-  const nowMs = ledger.nowMs();
-  return Array.from({ length: count }, () => ({
-    candidates: [
-      {
-        id: {
-          kind: 'transfer',
-          chainId: CHAIN_ID,
-          txHash: `0x${randomBytes(32).toString('hex')}`,
-          logIndex: 0,
-        } as const,
-        blockNumber: 2,
-        minedAtMs: nowMs + 1000,
-        windowMs: WINDOW_MS,
-      },
-    ],
-    owner: createOwner(),
-    fingerprint,
-    retryKey: hashRetryKey(String(Math.random())),
-    leaseMs: 30_000,
-    deadlineMs: nowMs + 600_000,
-    headBlockNumber: 1,
-  }));
-}
-
-async function claim(ledger: Ledger, request: ClaimRequest) {
-  const result = await ledger.claim(request);
-  if (result.outcome !== 'claimed') throw new Error(`a fresh payment was not claimed: ${JSON.stringify(result)}`);
-  return result.lease;
-}
-
 function nameOf({ candidates: [candidate] }: ClaimRequest): string {
   return candidate?.id.kind === 'transfer' ? candidate.id.txHash : '';
-}
-
-function run<T>(items: T[], inFlight: number, work: (item: T) => Promise<unknown>): Promise<Sample> {
-  let next = 0;
-  return timeEach(inFlight, () => {
-    const item = items[next++];
-    return item === undefined ? undefined : work(item);
-  });
 }
 
 /** Processor time that Redis's main thread spends, which is what bounds a ledger that many processes share. */

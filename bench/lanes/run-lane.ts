@@ -7,6 +7,7 @@ const LANE_MODULES = {
   distant: async () => (await import('./distant.js')).runDistantLane,
   signed: async () => (await import('./signed.js')).runSignedLane,
   ledger: async () => (await import('./ledger.js')).runLedgerLane,
+  redis: async () => (await import('./redis.js')).runRedisLane,
   transport: async () => (await import('./transport.js')).runTransportLane,
   growth: async () => (await import('./growth.js')).runGrowthLane,
   footprint: async () => (await import('./footprint.js')).runFootprintLane,

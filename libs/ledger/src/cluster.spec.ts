@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from 'ioredis';
 
-import { Cluster, Redis } from 'ioredis';
-
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { startRedisShards, type RedisShards } from '../../../tools/devnet/processes/redis-shards.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../test/sample-payments.js';
 import { createOwner, hashRetryKey } from './create-keys.js';
 import { BUCKETS, birthKey } from './keys.js';
@@ -10,41 +8,19 @@ import { Ledger } from './ledger.js';
 import { transactionEntry } from './payment-id.js';
 import { listPayments, showPayments } from './read-payments.js';
 
-const SLOTS = 16384;
-
 describe('a ledger on a Redis cluster', () => {
-  const servers: RedisServer[] = [];
+  let shards: RedisShards;
   let cluster: Cluster;
   let ledger: Ledger;
 
   beforeAll(async () => {
-    for (let index = 0; index < 3; index++) servers.push(await startRedis({ args: ['--cluster-enabled', 'yes'] }));
-    const nodes = servers.map(({ url }) => new Redis(url));
-    await Promise.all(
-      nodes.map((node, index) => {
-        const [from, to] = [Math.floor((index * SLOTS) / 3), Math.floor(((index + 1) * SLOTS) / 3) - 1];
-        return node.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
-      }),
-    );
-    for (const { port } of servers.slice(1)) await nodes[0]!.call('CLUSTER', 'MEET', '127.0.0.1', port);
-    for (const node of nodes) {
-      while (!(await node.cluster('INFO')).includes('cluster_state:ok')) await sleep(50);
-      while (((await node.cluster('SLOTS')) as unknown[]).length < 3) await sleep(50);
-      node.disconnect();
-    }
-    cluster = new Cluster(
-      servers.map(({ port }) => ({ host: '127.0.0.1', port })),
-      { redisOptions: { maxRetriesPerRequest: null } },
-    );
-    cluster.on('error', () => undefined);
+    shards = await startRedisShards();
+    ({ cluster } = shards);
     ledger = new Ledger({ redis: cluster, timeoutMs: 20_000 });
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
   });
 
-  afterAll(async () => {
-    cluster.disconnect();
-    for (const server of servers) await server.stop();
-  });
+  afterAll(() => shards.stop());
 
   it('claims, commits, repeats answers and refuses across all servers', async () => {
     const retryKey = hashRetryKey('x');

@@ -5,9 +5,9 @@ import type { Hex } from '@tollgate/protocol';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { startRedisShards, type RedisShards } from '../../../../tools/devnet/processes/redis-shards.js';
 import { RECEIVER, QUICK } from '../../test/lane-fixture.js';
 import { sampleRequest } from '../../test/sample-jobs.js';
-import { startCluster, type StartedCluster } from '../../test/start-cluster.js';
 import { transferPlanner } from '../../test/transfer-planner.js';
 import { Chain } from '../chain/chain.js';
 import { laneKey } from '../jobs/keys.js';
@@ -21,13 +21,13 @@ const WALLETS = 6;
 const JOBS = 5;
 
 describe('lanes on a Redis cluster', () => {
-  let started: StartedCluster;
+  let started: RedisShards;
   let devnet: Devnet;
   let chain: Chain;
   const runners: LaneRunner[] = [];
 
   beforeAll(async () => {
-    [started, devnet] = await Promise.all([startCluster(), startChain()]);
+    [started, devnet] = await Promise.all([startRedisShards(), startChain()]);
     chain = new Chain({ chainId: devnet.chainId, rpcUrls: [devnet.rpcUrl] });
   });
 

@@ -1,7 +1,7 @@
 import type { Cluster } from 'ioredis';
 
+import { SLOTS, startRedisShards, type RedisShards } from '../../../../tools/devnet/processes/redis-shards.js';
 import { finishSample, sampleLane, sampleRequest, submitSample } from '../../test/sample-jobs.js';
-import { SLOTS, startCluster, type StartedCluster } from '../../test/start-cluster.js';
 import * as keys from '../jobs/keys.js';
 import { Journal } from './journal.js';
 
@@ -17,12 +17,12 @@ function slotOf(key: string): number {
 }
 
 describe('a journal on a Redis cluster', () => {
-  let started: StartedCluster;
+  let started: RedisShards;
   let cluster: Cluster;
   let journal: Journal;
 
   beforeAll(async () => {
-    started = await startCluster();
+    started = await startRedisShards();
     ({ cluster } = started);
     journal = new Journal({ redis: cluster, timeoutMs: 20_000, jobsKept: 3 });
     await journal.open();

@@ -1,0 +1,120 @@
+import { Ledger, type ClaimRequest } from '@tollgate/ledger';
+import type { Cluster } from 'ioredis';
+
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import type { Devnet } from '../../tools/devnet/chain/chain.js';
+import { startRedis } from '../../tools/devnet/processes/redis.js';
+import { startRedisShards } from '../../tools/devnet/processes/redis-shards.js';
+import { startBenchChain } from '../bench-chain.js';
+import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
+import { sendPayments } from '../load/send-payments.js';
+import { makePayments } from '../payments.js';
+import { startReplayNode } from '../replay-node.js';
+import { runRounds, type Case } from '../run-rounds.js';
+import { startTollgate, type BenchServers, type Tollgate } from '../tollgate.js';
+import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
+import { claim, makeClaims, RETENTION_MS, run } from './claims.js';
+
+const PAID_IN_FLIGHT = 64;
+const CLAIMS_IN_FLIGHT = 128;
+const LOCAL = 'one server with a replica, local';
+const SHARDS = [1, 2, 3];
+
+interface Setup {
+  name: string;
+  redis: BenchServers;
+  env?: Record<string, string>;
+}
+
+/** Paid answers with each setup of Redis servers, and claims with one to three of them, all on this machine. */
+export async function runRedisLane(options: LaneOptions): Promise<LaneResult> {
+  const paid = await withCleanup(async (keep) => measurePaid(keep(await startBenchChain()), options, keep));
+  const claims = await withCleanup((keep) => measureClaims(options, keep));
+  return {
+    lane: 'redis',
+    title: 'paid answers and claims, by the servers of Redis',
+    baseline: `${LOCAL} / ${nameShards(1)}`,
+    rows: [...paid, ...claims],
+  };
+}
+
+async function measurePaid(
+  chain: Devnet,
+  { rounds, quick, progress }: LaneOptions,
+  keep: KeepUntilEnd,
+): Promise<LaneRow[]> {
+  const requests = quick ? 500 : 2_000;
+  const node = keep(await startReplayNode(chain));
+  const subjects: { name: string; tollgate: Tollgate }[] = [];
+  for (const { name, redis, env = {} } of await startSetups(keep)) {
+    progress(`starting ${name}`);
+    subjects.push({ name, tollgate: keep(await startTollgate({ chain, rpcUrl: node.url, redis, env })) });
+  }
+  progress('mining payments');
+  const count = requests * (rounds + 1);
+  const payments = await makePayments(chain, { kind: 'bare', count, url: '', node: node.url });
+  const send = ({ name, tollgate }: (typeof subjects)[number], turn: number) => {
+    const ofTurn = payments.slice(turn * requests, (turn + 1) * requests);
+    return sendPayments(
+      { name, urls: tollgate.urls, roles: tollgate.roles, header: 'x-payment' },
+      ofTurn,
+      PAID_IN_FLIGHT,
+    );
+  };
+  for (const subject of subjects) {
+    progress(`warming up ${subject.name}`);
+    await send(subject, 0);
+  }
+  const measured: Case = {
+    name: `paid, ${PAID_IN_FLIGHT} in flight`,
+    baseline: LOCAL,
+    subjects: subjects.map((subject) => {
+      let turn = 0;
+      return { name: subject.name, measure: () => send(subject, ++turn) };
+    }),
+  };
+  return runRounds([measured], rounds, progress);
+}
+
+async function startSetups(keep: KeepUntilEnd): Promise<Setup[]> {
+  const one = keep(await startRedis({ oldest: OLDEST_FOR_CLUSTERS }));
+  const setups: Setup[] = [
+    { name: LOCAL, redis: await startPair(keep) },
+    { name: 'one server with a replica, replica', redis: await startPair(keep), env: { LEDGER_DURABILITY: 'replica' } },
+    { name: 'one server', redis: { url: one.url, servers: [one] } },
+  ];
+  for (const count of SHARDS) setups.push({ name: nameShards(count), redis: keep(await startRedisShards(count)) });
+  return setups;
+}
+
+/** A primary with a replica. */
+async function startPair(keep: KeepUntilEnd): Promise<BenchServers> {
+  const primary = keep(await startRedis({ args: ['--repl-diskless-sync-delay', '0'], oldest: OLDEST_FOR_CLUSTERS }));
+  const args = ['--replicaof', '127.0.0.1', String(primary.port)];
+  const replica = keep(await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS }));
+  return { url: primary.url, servers: [primary, replica] };
+}
+
+async function measureClaims({ rounds, quick, progress }: LaneOptions, keep: KeepUntilEnd): Promise<LaneRow[]> {
+  const count = quick ? 1_000 : 10_000;
+  const subjects = [];
+  for (const shards of SHARDS) {
+    const { cluster } = keep(await startRedisShards(shards));
+    const ledger = await openLedger(cluster);
+    const measure = () =>
+      run(makeClaims(ledger, count), CLAIMS_IN_FLIGHT, (request: ClaimRequest) => claim(ledger, request));
+    subjects.push({ name: nameShards(shards), measure });
+  }
+  const name = `claims, ${CLAIMS_IN_FLIGHT} in flight`;
+  return runRounds([{ name, baseline: nameShards(1), subjects }], rounds, progress);
+}
+
+async function openLedger(redis: Cluster): Promise<Ledger> {
+  const ledger = new Ledger({ redis, retentionMs: RETENTION_MS });
+  await ledger.open({ headBlockNumber: 1 });
+  return ledger;
+}
+
+function nameShards(count: number): string {
+  return `a cluster of ${count}`;
+}
