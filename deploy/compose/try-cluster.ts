@@ -35,6 +35,10 @@ export async function tryCluster(stack: ComposeStack): Promise<void> {
   });
   const client = createAgentClient(stack.gateway, stack.createApiKey('devnet'));
 
+  const countSent = async () =>
+    Number(await callRpc(stack.rpcUrl, 'eth_getTransactionCount', [wallet.address, 'latest']));
+  const sentBefore = await countSent();
+
   step('a payment buys the answer, and a job is done');
   const first = await pay(stack);
   await untilServed(stack, first);
@@ -68,7 +72,7 @@ export async function tryCluster(stack: ComposeStack): Promise<void> {
     assert(isReplay, 'a payment bought a second answer');
     bodies.add(body);
   }
-  const sent = Number(await callRpc(stack.rpcUrl, 'eth_getTransactionCount', [wallet.address, 'latest']));
+  const sent = (await countSent()) - sentBefore;
   assert(sent === 3, `three jobs sent ${sent} transactions`);
   console.log(`    ${proofs.length} payments, ${bodies.size} answers, 3 jobs, ${sent} transactions`);
 }
