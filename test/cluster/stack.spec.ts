@@ -1,12 +1,18 @@
+import { connectRedis } from '@tollgate/redis';
+import { Redis } from 'ioredis';
+
 import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
+import { Ledger } from '../../libs/ledger/src/index.js';
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { createAgentClient, type AgentClient } from '../harness/agent-client.js';
+import { createRedisUsers, readAclRefusals } from '../harness/guarded-redis.js';
 import { payLocked } from '../harness/pay.js';
-import { retryUntilPaid } from '../harness/retry.js';
-import { startCluster, type StartedCluster } from './start-cluster.js';
+import { retryUntilPaid, waitFor } from '../harness/retry.js';
+import { CLUSTER_PASSWORD, startCluster, type StartedCluster } from './start-cluster.js';
 
 /** Sells for a hash and for a signature, and does a job. */
 async function sellToAll(stack: Stack, client: AgentClient): Promise<void> {
@@ -26,19 +32,39 @@ async function sellToAll(stack: Stack, client: AgentClient): Promise<void> {
   await client.waitFor(jobId, 'FINAL');
 }
 
+/**
+ * Opens the ledger on the next primary, as the first claim there would: payments from before are refused where a replica
+ * need not acknowledge, and those that follow must not be.
+ */
+async function noticeFailover(cluster: StartedCluster, { chain }: Stack): Promise<void> {
+  const redis = connectRedis({ url: cluster.url, role: 'test', logger: { log() {}, warn() {}, error() {} } });
+  await waitFor('the ledger is open on the next primary', async () => {
+    const headBlockNumber = Number(await callRpc(chain.rpcUrl, 'eth_blockNumber'));
+    return new Ledger({ redis }).open({ headBlockNumber }).then(
+      () => true,
+      () => false,
+    );
+  });
+  redis.disconnect();
+}
+
 describe.each([
   { name: 'gateway, verifier and agent worker on a cluster', durability: 'local' },
-  { name: 'the same when replicas must acknowledge', durability: 'replica' },
+  { name: 'the same when replicas must acknowledge, each process as a user of Redis', durability: 'replica' },
 ])('$name', ({ durability }) => {
+  const users = durability === 'replica' ? createRedisUsers('redis+cluster://127.0.0.1') : null;
   let cluster: StartedCluster;
   let stack: Stack;
   let client: AgentClient;
 
   beforeAll(async () => {
-    cluster = await startCluster();
-    const redis = { ...cluster.primaries[0]!, url: cluster.url, exited: () => new Promise<never>(() => undefined) };
+    cluster = await startCluster({ users });
+    const url = users === null ? cluster.url : cluster.urlOf('operator');
+    const redis = { ...cluster.primaries[0]!, url, exited: () => new Promise<never>(() => undefined) };
     const env = { SIGNED_PAYMENTS: 'true', RELAYER_POLL_MS: '20', LEDGER_DURABILITY: durability };
-    stack = await startStack({ redis, agentWorkers: 1, env });
+    const as = (user: string) => ({ REDIS_URL: cluster.urlOf(user), QUEUE_REDIS_URL: cluster.urlOf(user) });
+    const serviceEnv = { gateway: as('gateway-jobs'), verifier: as('verifier'), 'agent-worker': as('agent-worker') };
+    stack = await startStack({ redis, agentWorkers: 1, env, ...(users === null ? {} : { serviceEnv }) });
     const { token } = await stack.agents!.createApiKey(['submit', 'read']);
     client = createAgentClient(stack.baseUrl, token);
   });
@@ -48,15 +74,29 @@ describe.each([
     if (hasFailedTest) process.stderr.write(stack.logs());
     await stack.stop();
     await cluster.stop();
+    users?.remove();
   });
 
   it('sell for hashes and signatures, and do jobs', () => sellToAll(stack, client));
 
   it(`go on with both after a ${durability === 'local' ? 'primary was killed' : 'replica came back'}`, async () => {
-    if (durability === 'local') cluster.primaries[1]!.signal('SIGKILL');
-    else await cluster.replicas[1]!.kill().then(() => cluster.replicas[1]!.start());
+    if (durability === 'local') {
+      cluster.primaries[1]!.signal('SIGKILL');
+      await noticeFailover(cluster, stack);
+    } else await cluster.replicas[1]!.kill().then(() => cluster.replicas[1]!.start());
     await retryUntilPaid(() => fetch(`${stack.baseUrl}/health/ready`));
     await sellToAll(stack, client);
+  });
+
+  it('do nothing that the servers refuse', async () => {
+    for (const { port } of [...cluster.primaries, ...cluster.replicas]) {
+      const admin = new Redis({ port, password: CLUSTER_PASSWORD, retryStrategy: () => null });
+      admin.on('error', () => undefined);
+      // One of them was killed.
+      const refusals = await readAclRefusals(admin).catch(() => []);
+      admin.disconnect();
+      expect(refusals).toEqual([]);
+    }
   });
 });
 

@@ -1,13 +1,18 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
 import { Redis } from 'ioredis';
 
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
+import type { RedisUsers } from '../harness/guarded-redis.js';
 import { waitFor } from '../harness/retry.js';
 
 const SLOTS = 16_384;
 const SHARDS = 3;
 export const CLUSTER_PASSWORD = 'canary-password';
+
+const RIGHTS = ['on', `>${CLUSTER_PASSWORD}`, '~*', '&*', '+@all'];
 
 export interface StartedCluster {
   /** As an ACL user. */
@@ -15,21 +20,25 @@ export interface StartedCluster {
   /** The primaries at the start; the one at an index holds the slots of that third. */
   primaries: RedisServer[];
   replicas: RedisServer[];
+  /** With the users of deploy/redis: the same for one of them. */
+  urlOf(user: string): string;
   /** Starts one more server, which knows no other yet. */
   startServer(): Promise<RedisServer>;
   stop(): Promise<void>;
 }
 
-/** Three primaries with a replica each, which replaces its primary when that is silent for a second and a half. */
-export async function startCluster(): Promise<StartedCluster> {
-  const acl = ['--requirepass', CLUSTER_PASSWORD, '--masterauth', CLUSTER_PASSWORD];
-  const user = ['--user', 'seller', 'on', `>${CLUSTER_PASSWORD}`, '~*', '&*', '+@all'];
+/**
+ * Three primaries with a replica each, which replaces its primary when that is silent for a second and a half. With
+ * `users` they have those of deploy/redis too, and the replicas follow as one of them.
+ */
+export async function startCluster({ users = null }: { users?: RedisUsers | null } = {}): Promise<StartedCluster> {
+  const acl = users === null ? listOwnUsers() : addUsers(users);
   const timing = ['--cluster-node-timeout', '1500', '--repl-diskless-sync-delay', '0'];
   const servers: RedisServer[] = [];
   const startServer = async () => {
     // Of its own, because the default is an ephemeral port, which may be taken while the server is down.
     const bus = ['--cluster-port', String(await findFreePort())];
-    const args = ['--cluster-enabled', 'yes', ...bus, ...timing, ...acl, ...user];
+    const args = ['--cluster-enabled', 'yes', ...bus, ...timing, ...acl];
     const server = await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS });
     servers.push(server);
     return server;
@@ -64,15 +73,31 @@ export async function startCluster(): Promise<StartedCluster> {
   }
   for (const node of nodes) node.disconnect();
   const [primaries, replicas] = [servers.slice(0, SHARDS), servers.slice(SHARDS)];
+  const urlAs = (user: string, password = ''): string =>
+    `redis+cluster://${user}:${password}@${primaries.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
   return {
     startServer,
-    url: `redis+cluster://seller:${CLUSTER_PASSWORD}@${primaries.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    url: urlAs('seller', CLUSTER_PASSWORD),
+    urlOf: (user) => urlAs(user, users?.passwordOf(user)),
     primaries,
     replicas,
     stop: async () => {
       for (const server of servers) await server.stop();
     },
   };
+}
+
+function listOwnUsers(): string[] {
+  const passwords = ['--requirepass', CLUSTER_PASSWORD, '--masterauth', CLUSTER_PASSWORD];
+  return [...passwords, '--user', 'seller', ...RIGHTS];
+}
+
+/** Adds the seller and the user of the tests to the file. A server takes its users from a file or from arguments only. */
+function addUsers({ aclFile, passwordOf }: RedisUsers): string[] {
+  const own = ['default', 'seller'].map((user) => ['user', user, ...RIGHTS].join(' '));
+  const others = readFileSync(aclFile, 'utf8').replace('user default off\n', '');
+  writeFileSync(aclFile, `${[...own, others.trim()].join('\n')}\n`);
+  return ['--aclfile', aclFile, '--masteruser', 'replica', '--masterauth', passwordOf('replica')];
 }
 
 /** Introduces another server to the cluster of this one. */

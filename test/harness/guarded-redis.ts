@@ -22,15 +22,42 @@ export interface GuardedRedis {
   stop(): Promise<void>;
 }
 
+export interface RedisUsers {
+  aclFile: string;
+  /** The file with the user's URL, for `REDIS_URL_FILE`. */
+  urlFileOf: (user: string) => string;
+  passwordOf: (user: string) => string;
+  remove: () => void;
+}
+
+/** The users of deploy/redis for servers at this URL. */
+export function createRedisUsers(url: string): RedisUsers {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-users-'));
+  const aclFile = join(folder, 'users.acl');
+  execFileSync(process.execPath, [join(repositoryRoot(), 'deploy/redis/create-users.mjs'), aclFile, folder, url]);
+  return {
+    aclFile,
+    urlFileOf: (user) => join(folder, user, 'url'),
+    passwordOf: (user) => readFileSync(join(folder, user, 'password'), 'utf8'),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+/** What a server has refused: the user, the reason, and the command, key or channel. */
+export async function readAclRefusals(admin: Redis): Promise<string[]> {
+  const entries = (await admin.call('ACL', 'LOG')) as unknown[];
+  return entries.map((entry) => {
+    const fields = toObject(entry);
+    return [fields['username'], fields['reason'], fields['object']].join(' ');
+  });
+}
+
 /** A Redis with the users of deploy/redis, and one for tests that may do everything. */
 export async function startGuardedRedis(): Promise<GuardedRedis> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-users-'));
-  const [aclFile, port] = [join(folder, 'users.acl'), await findFreePort()];
-  const program = join(repositoryRoot(), 'deploy/redis/create-users.mjs');
-  execFileSync(process.execPath, [program, aclFile, folder, `redis://127.0.0.1:${port}`]);
+  const port = await findFreePort();
+  const { aclFile, urlFileOf, remove } = createRedisUsers(`redis://127.0.0.1:${port}`);
   appendFileSync(aclFile, 'user admin on nopass ~* &* +@all\n');
   const redis = await startRedis({ port, args: ['--aclfile', aclFile, '--enable-debug-command', 'yes'] });
-  const urlFileOf = (user: string): string => join(folder, user, 'url');
   const connections: Redis[] = [];
   const connect = (url: string): Redis => {
     connections.push(new Redis(url));
@@ -42,17 +69,11 @@ export async function startGuardedRedis(): Promise<GuardedRedis> {
     urlFileOf,
     connectAs: (user) => connect(readFileSync(urlFileOf(user), 'utf8')),
     admin,
-    readRefusals: async () => {
-      const entries = (await admin.call('ACL', 'LOG')) as unknown[];
-      return entries.map((entry) => {
-        const fields = toObject(entry);
-        return [fields['username'], fields['reason'], fields['object']].join(' ');
-      });
-    },
+    readRefusals: () => readAclRefusals(admin),
     stop: async () => {
       for (const connection of connections) connection.disconnect();
       await redis.stop();
-      rmSync(folder, { recursive: true });
+      remove();
     },
   };
 }
