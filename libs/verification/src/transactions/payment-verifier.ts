@@ -144,6 +144,8 @@ export class PaymentVerifier {
       case 'late':
         return { outcome: 'unavailable', reason: 'deadline_passed' };
       case 'refused': {
+        // Its refund is under way, so it is not recorded for one.
+        if (result.failure === 'payment_refunded') throw new PaymentRefused(result.failure);
         const { id, payer, amountBaseUnits } = findJudged(judgement, result.id);
         const { minedAtMs } = judgement;
         const { ledger, rules } = this.options;
