@@ -132,8 +132,9 @@ export class PaymentVerifier {
   private async toVerdict(result: ClaimResult, judgement: TransactionJudgement): Promise<VerifyPaymentVerdict> {
     switch (result.outcome) {
       case 'claimed': {
-        const { payer } = findJudged(judgement, result.lease.id);
-        return { outcome: 'claimed', lease: result.lease, bound: judgement.isBound, payer };
+        const { payer, amountBaseUnits } = findJudged(judgement, result.lease.id);
+        const amount = amountBaseUnits === null ? {} : { amountBaseUnits: amountBaseUnits.toString() };
+        return { outcome: 'claimed', lease: result.lease, bound: judgement.isBound, payer, ...amount };
       }
       case 'answered':
       case 'busy':
