@@ -85,6 +85,8 @@ export interface StepReceipt {
   blockNumber: number;
   status: 'success' | 'reverted';
   gasUsed: bigint;
+  /** Wei per gas; missing where the server does not return it. */
+  effectiveGasPrice?: bigint;
   logs: readonly ReceiptLog[];
 }
 

@@ -1,5 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
 
+import type { TransactionReport } from '../steps/report-transaction.js';
 import type { Attempt, JobFailure, JobState, JsonValue, LaneId, MinedAttempt, PlannedStep } from './job.js';
 
 /** Why a transition was not made. Repeating it is pointless until something else has changed. */
@@ -202,9 +203,14 @@ export interface FinishStepRequest extends StepWrite {
   undo?: readonly PlannedStep[] | undefined;
 }
 
-export type FinishMinedRequest = MarkMinedRequest & Pick<FinishStepRequest, 'undo'>;
+export type FinishMinedRequest = MarkMinedRequest & Pick<FinishStepRequest, 'undo'> & Reported;
 
-export type FailStepRequest = Omit<FinishStepRequest, 'undo'> & EndRequest;
+/** What the book is told in the same script; null or missing: nothing is reported. */
+export interface Reported {
+  report?: TransactionReport | null;
+}
+
+export type FailStepRequest = Omit<FinishStepRequest, 'undo'> & EndRequest & Reported;
 
 /**
  * `cancelling`: a transaction is in flight; a transfer to the wallet itself competes for its nonce, and whichever is

@@ -10,6 +10,7 @@ import { LeaseLostError, type LaneWork } from '../lanes/lane-work.js';
 import { pause } from '../pause.js';
 import { advanceJob, type AdvanceOutcome } from '../steps/advance-job.js';
 import { launchJob, type PlannedJob } from '../steps/launch-job.js';
+import type { ReportTransaction } from '../steps/report-transaction.js';
 import type { Journal } from '../store/journal.js';
 import { confirmLane } from './confirm-lane.js';
 import { JobLine } from './job-line.js';
@@ -24,6 +25,8 @@ export interface LaneRunnerOptions {
   signer: LaneSigner;
   planner: JobPlanner;
   judgeStep: JudgeStep;
+  /** Describes each final transaction for the book; missing or null: nothing is reported. */
+  report?: ReportTransaction | null;
   /** Unique among all processes that ever ran. */
   owner: string;
   settings?: Partial<LaneSettings>;
@@ -152,10 +155,10 @@ export class LaneRunner implements JobQueue {
   }
 
   #begin(held: HeldLane): LaneWork {
-    const { journal, chain, signer, planner, judgeStep, onTrouble } = this.#options;
+    const { journal, chain, signer, planner, judgeStep, report = null, onTrouble } = this.#options;
     const settings = this.#settings;
     const memory = createLaneMemory(settings);
-    this.#work = { journal, chain, lease: held, signer, planner, judgeStep, settings, onTrouble, ...memory };
+    this.#work = { journal, chain, lease: held, signer, planner, judgeStep, report, settings, onTrouble, ...memory };
     this.#line.clear();
     this.#room = 0;
     this.#reconciledAtMs = -Infinity;
@@ -183,6 +186,7 @@ export class LaneRunner implements JobQueue {
         if (!work.locked.has(jobId)) this.wake(jobId);
       };
       await reconcileLane(this.#options.journal, { wake }, this.lane);
+      if (work.report) await this.#options.journal.trimBook(this.lane);
       work.locked.releaseAll();
       this.#joinUnlocked(work);
       this.#reconciledAtMs = performance.now();
