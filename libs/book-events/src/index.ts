@@ -1,11 +1,6 @@
 export {
-  BOOK_EVENT_VERSION,
   type AnsweredFacts,
   type BookEvent,
-  type BookEventOf,
-  type BookEventType,
-  type BookFacts,
-  type Decimal,
   type JobTransactionFacts,
   type PaymentTimeline,
   type RefundedFacts,

@@ -3,8 +3,8 @@ import { nameOfPayment, signedPaymentId } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { SettlementFixture } from '../../test/settlement-fixture.js';
 import { settingsOf } from '../../test/settings-of.js';
+import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 describe('what a relayer reports to the book', () => {
   let fixture: SettlementFixture;

@@ -1,6 +1,6 @@
+import type { JobTransactionFacts, SettledFacts } from '@tollgate/book-events';
 import type { Hex } from '@tollgate/protocol';
 
-import type { TransactionReport } from '../steps/report-transaction.js';
 import type { Attempt, JobFailure, JobState, JsonValue, LaneId, MinedAttempt, PlannedStep } from './job.js';
 
 /** Why a transition was not made. Repeating it is pointless until something else has changed. */
@@ -204,6 +204,11 @@ export interface FinishStepRequest extends StepWrite {
 }
 
 export type FinishMinedRequest = MarkMinedRequest & Pick<FinishStepRequest, 'undo'> & Reported;
+
+/** What the book is told of a transaction that is final. */
+export type TransactionReport =
+  | { type: 'job_transaction'; facts: JobTransactionFacts }
+  | { type: 'settled'; facts: SettledFacts };
 
 /** What the book is told in the same script; null or missing: nothing is reported. */
 export interface Reported {

@@ -1,8 +1,7 @@
 import type { Chain } from '../chain/chain.js';
 import type { JobRecord, StepRecord } from '../jobs/job.js';
-import type { JobPlanner, LaneSigner, JudgeStep } from '../jobs/ports.js';
+import type { JobPlanner, LaneSigner, JudgeStep, ReportTransaction } from '../jobs/ports.js';
 import type { LaneLease, StepWrite } from '../jobs/transition.js';
-import type { ReportTransaction } from '../steps/report-transaction.js';
 import type { Journal } from '../store/journal.js';
 import type { LaneMemory } from './lane-memory.js';
 import type { LaneSettings } from './lane-settings.js';

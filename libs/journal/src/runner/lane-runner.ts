@@ -2,7 +2,7 @@ import type { Hex } from '@tollgate/protocol';
 
 import type { Chain } from '../chain/chain.js';
 import type { LaneId } from '../jobs/job.js';
-import type { JobPlanner, JobQueue, LaneSigner, JudgeStep } from '../jobs/ports.js';
+import type { JobPlanner, JobQueue, LaneSigner, JudgeStep, ReportTransaction } from '../jobs/ports.js';
 import type { SubmitResult } from '../jobs/transition.js';
 import { createLaneMemory } from '../lanes/lane-memory.js';
 import { DEFAULT_LANE_SETTINGS, type LaneSettings } from '../lanes/lane-settings.js';
@@ -10,7 +10,6 @@ import { LeaseLostError, type LaneWork } from '../lanes/lane-work.js';
 import { pause } from '../pause.js';
 import { advanceJob, type AdvanceOutcome } from '../steps/advance-job.js';
 import { launchJob, type PlannedJob } from '../steps/launch-job.js';
-import type { ReportTransaction } from '../steps/report-transaction.js';
 import type { Journal } from '../store/journal.js';
 import { confirmLane } from './confirm-lane.js';
 import { JobLine } from './job-line.js';

@@ -1,15 +1,7 @@
-import type { JobTransactionFacts, SettledFacts, TransactionFacts } from '@tollgate/book-events';
+import type { TransactionFacts } from '@tollgate/book-events';
 
 import type { JobRecord, StepRecord } from '../jobs/job.js';
-import type { StepReceipt } from '../jobs/ports.js';
-
-/** What the book is told of a transaction that is final. */
-export type TransactionReport =
-  | { type: 'job_transaction'; facts: JobTransactionFacts }
-  | { type: 'settled'; facts: SettledFacts };
-
-/** Describes a mined transaction of a job for the book. Must not throw: the step would not end. */
-export type ReportTransaction = (job: JobRecord, step: StepRecord, receipt: StepReceipt) => TransactionReport;
+import type { ReportTransaction, StepReceipt } from '../jobs/ports.js';
 
 /** What every transaction has. The step has its nonce. */
 export function describeTransaction(job: JobRecord, step: StepRecord, receipt: StepReceipt): TransactionFacts {

@@ -2,12 +2,11 @@ import type { Head } from '../chain/chain.js';
 import { crashPoint } from '../crash-point.js';
 import type { JobFailure, JobRecord, MinedAttempt, StepRecord } from '../jobs/job.js';
 import type { StepReceipt, StepVerdict } from '../jobs/ports.js';
-import type { Transition } from '../jobs/transition.js';
+import type { Transition, TransactionReport } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { sendLast } from './advance-job.js';
 import { askUndo } from './plan-step.js';
-import type { TransactionReport } from './report-transaction.js';
 
 /** A job's current step, with its nonce. */
 export interface FlyingStep {

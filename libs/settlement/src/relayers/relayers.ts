@@ -23,8 +23,8 @@ import type { Simulation } from '../simulation/simulation.js';
 import type { ContractWallets } from '../state/contract-wallets.js';
 import type { JobWatch } from '../state/job-watch.js';
 import type { Relayer } from './relayer.js';
-import { serveRelayer, type SettleServers } from './serve-relayer.js';
 import { reportSettlement } from './report-settlement.js';
+import { serveRelayer, type SettleServers } from './serve-relayer.js';
 import { countPayments, parseSettlementJob, SettlementPlanner, isOfContractWallet } from './settlement-job.js';
 
 export interface RelayersOptions extends MinedParts {
