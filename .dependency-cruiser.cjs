@@ -78,6 +78,12 @@ module.exports = {
       ['^(apps|test|libs/(?!(chain|crypto)/)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
     ),
     sourcesOf(
+      'libs/book-events',
+      'book-events-are-data',
+      'Writers and readers of the outbox share its events: no Redis, no framework, nothing of who writes them.',
+      ['^(apps|test|tools|libs/(?!book-events)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
+    ),
+    sourcesOf(
       'libs/ledger',
       'ledger-has-no-framework',
       'The ledger is used by any process; Nest wiring belongs to the applications.',

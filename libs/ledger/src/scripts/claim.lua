@@ -1,6 +1,6 @@
--- KEYS birth, entry; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, clock skew ms, slack ms, releases
--- allowed, `all` or `known` (only the rules for known payments), then per candidate: slot, block, mined at ms, window
--- ms or ''. Returns {now, outcome, slot, generation or wait, until}.
+-- KEYS birth, entry, outbox; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, clock skew ms, slack ms,
+-- releases allowed, `all` or `known` (only the rules for known payments), the most events in the outbox or '', then per
+-- candidate: slot, block, mined at ms, window ms or ''. Returns {now, outcome, slot, generation or wait, until}.
 --
 -- Atomic: checking every payment of the transaction and taking one, together with the age and birth rules on Redis's
 -- clock. Otherwise two requests could take one payment, one request with one retry key could take two, or a payment
@@ -8,6 +8,7 @@
 local owner, fingerprint, key = ARGV[1], ARGV[2], ARGV[3]
 local lease_ms, deadline, skew = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local slack, max_releases, scope = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
+local outbox_limit = tonumber(ARGV[10])
 local now = now_ms()
 local function answer(outcome, slot, number, til)
   return {text(now), outcome, slot or '', text(number or 0), text(til or 0)}
@@ -15,7 +16,7 @@ end
 if now > deadline then return answer('late') end
 
 local candidates, window = {}, 0
-for index = 10, #ARGV, 4 do
+for index = 11, #ARGV, 4 do
   local candidate = {
     slot = ARGV[index], block = tonumber(ARGV[index + 1]), mined = tonumber(ARGV[index + 2]),
     window = tonumber(ARGV[index + 3])
@@ -56,6 +57,8 @@ if known and (records['receipt'] ~= nil) ~= (candidates[1].slot == 'receipt') th
   end
 end
 
+-- For a refund, in whatever epoch: it buys nothing any more.
+local function is_closed(r) return r.state == 'F' end
 local function is_done(r) return r.state == 'D' or r.state == 'A' end
 local function is_live(r) return r.state == 'L' and r.til >= now end
 local function is_older(candidate)
@@ -102,6 +105,7 @@ if key ~= '' then
     local r = records[candidate.slot]
     if r and r.key == key then
       local same = r.fingerprint == fingerprint
+      if is_closed(r) then return answer('payment_refunded', candidate.slot) end
       if is_done(r) then return answer(same and 'answered' or 'conflict', candidate.slot) end
       if is_doubtful(r, candidate) then return answer('older_than_ledger', candidate.slot) end
       if is_live(r) then return answer(same and 'busy' or 'conflict', candidate.slot, r.til - now) end
@@ -116,6 +120,7 @@ if key ~= '' then
   end
   -- A payment that was accepted once keeps its answer even if it no longer fits the terms.
   for slot, r in pairs(records) do
+    if r.key == key and is_closed(r) then return answer('payment_refunded', slot) end
     if r.key == key and (is_done(r) or is_live(r)) then
       if r.fingerprint ~= fingerprint then return answer('conflict', slot) end
       return answer(is_done(r) and 'answered' or 'busy', slot, r.til - now)
@@ -134,12 +139,17 @@ for _, candidate in ipairs(candidates) do
       reason = 'payment_too_old'
     elseif is_older(candidate) then
       reason = 'older_than_ledger'
+    elseif outbox_limit and redis.call('XLEN', KEYS[3]) >= outbox_limit then
+      -- Only here: a payment that is known is answered, so that what was claimed ends in the book.
+      return answer('outbox_full')
     else
       return take(candidate, nil)
     end
   else
     if r.fingerprint == fingerprint then same_request = true end
-    if is_live(r) and not is_doubtful(r, candidate) then
+    if is_closed(r) then
+      reason = 'payment_refunded'
+    elseif is_live(r) and not is_doubtful(r, candidate) then
       wait = math.min(wait or r.til - now, r.til - now)
     elseif not is_done(r) then
       if r.key ~= '' then
