@@ -8,7 +8,15 @@ import { runProgram } from './run-step.mjs';
 /** Folders among them that hold no sources; `npm pack` makes a dist in each package. */
 const MADE = ['node_modules', 'dist'];
 const SOURCES = [
-  ...['apps', 'libs', 'packages', 'tools', 'scripts/build-cli.mjs', 'scripts/swc-options.json'],
+  ...[
+    'apps',
+    'libs',
+    'packages',
+    'tools',
+    'scripts/build-cli.mjs',
+    'scripts/build-web.mjs',
+    'scripts/swc-options.json',
+  ],
   ...['scripts/cache-packages.mjs', 'scripts/load-packages.mjs'],
   ...['nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'package-lock.json'],
 ];
@@ -39,7 +47,7 @@ export async function buildServices(root, { withCrashPoints = false } = {}) {
   writeFileSync(stamp, hash);
 }
 
-/** The services, and the command line that operates them: how each is built, and the file it becomes. */
+/** The services, the command line that operates them, and the pages: how each is built, and the file it becomes. */
 function services(root, withCrashPoints) {
   const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
   const { projects } = JSON.parse(readFileSync(join(root, 'nest-cli.json'), 'utf8'));
@@ -57,6 +65,11 @@ function services(root, withCrashPoints) {
       shownAs: 'node scripts/build-cli.mjs',
       args: [join(root, 'scripts', 'build-cli.mjs')],
       main: join(root, 'dist', 'tollgate.js'),
+    },
+    {
+      shownAs: 'node scripts/build-web.mjs',
+      args: [join(root, 'scripts', 'build-web.mjs')],
+      main: join(root, 'dist', 'apps', 'gateway', 'web', 'pay.js'),
     },
   ];
 }

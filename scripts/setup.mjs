@@ -9,6 +9,7 @@ import { answerHelp } from './answer-usage.mjs';
 import { isRedisUrlAnswering } from './ask-redis.mjs';
 import { areServicesBuilt, buildServices } from './build-services.mjs';
 import { findRedisServer, OLDEST_FOR_CLUSTERS } from './find-redis-server.mjs';
+import { findChromium, installChromium } from './install-chromium.mjs';
 import { arePackagesInstalled, installPackages } from './install-packages.mjs';
 import { installRedis, installValkey } from './install-redis.mjs';
 import { claimPidFile } from './process-identity.mjs';
@@ -22,6 +23,7 @@ each only if it is missing. The other commands run it themselves.
   npm run setup -- --packages      only the packages
   npm run setup -- --redis-server  a Redis server even if REDIS_URL answers, because tests start and kill their own
   npm run setup -- --clusters      also Valkey, or a Redis server new enough for tests of clusters and Sentinels
+  npm run setup -- --chromium      also the browser in which the pages are tested
   npm run setup -- --crash-points  also the services that the tests of whole stacks kill at a certain line
   npm run setup -- --published     also the published clients and servers for test/interop (550 MB)
 
@@ -35,6 +37,7 @@ export async function setup({
   needsServices = true,
   needsRedisServer = false,
   needsClusters = false,
+  needsChromium = false,
   needsCrashPoints = false,
   needsPublished = false,
 } = {}) {
@@ -58,6 +61,11 @@ export async function setup({
       run: async () => void compileContracts(),
     },
     { name: 'redis', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
+    needsChromium && {
+      name: 'chromium',
+      isDone: () => findChromium() !== undefined,
+      run: () => installChromium(),
+    },
     needsClusters && {
       name: 'valkey',
       isDone: () => Boolean(findRedisServer(root, OLDEST_FOR_CLUSTERS)),
@@ -124,6 +132,7 @@ if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
     onlyPackages: flags.includes('--packages'),
     needsRedisServer: flags.includes('--redis-server'),
     needsClusters: flags.includes('--clusters'),
+    needsChromium: flags.includes('--chromium'),
     needsCrashPoints: flags.includes('--crash-points'),
     needsPublished: flags.includes('--published'),
   };

@@ -13,8 +13,10 @@ import { keepParts } from './processes/keep-parts.js';
 import { openRedis } from './processes/redis.js';
 import { waitForStopRequest } from './processes/stop-request.js';
 import { startStack, type ProcessFailure, type Stack } from './stack/stack.js';
+import { buildTestWallet } from './test-wallet/build-test-wallet.js';
 
 const CHAIN_PORT = 8545;
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
 
 interface DevStack {
   stack: Stack;
@@ -77,7 +79,7 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
           verifier: claimPort(ports.VERIFIER_PORT),
           'agent-worker': claimPort(ports.AGENT_WORKER_PORT),
         },
-        env: { ...servicesEnv, EXPLORER_URL: explorerUrl },
+        env: { ...servicesEnv, EXPLORER_URL: explorerUrl, ...(await createTestWallet(folder, chain.rpcUrl)) },
         onReady: (part, url) => console.log(`${part} is ready at ${url}`),
       }),
     );
@@ -99,6 +101,13 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
     await stop();
     throw error;
   }
+}
+
+/** The settings of a wallet in the pages, so that a browser without one can pay; none where others reach the gateway. */
+async function createTestWallet({ path }: DevFolder, rpcUrl: string): Promise<NodeJS.ProcessEnv> {
+  const { HOST } = process.env;
+  if (HOST !== undefined && !LOOPBACK.includes(HOST)) return {};
+  return { TEST_WALLET: await buildTestWallet(path), WALLET_RPC_URL: rpcUrl };
 }
 
 /** The agent wallet of the stack, and an API key to submit jobs with. */
@@ -154,7 +163,9 @@ function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder
     ['', createFirstJob(state)],
     ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
   ];
-  console.log('\nTollgate runs. Ctrl-C stops it.\n');
+  console.log(
+    `\nTollgate runs. Ctrl-C stops it. Open this page, click, and pay with a test wallet:\n\n  ${state.baseUrl}/\n`,
+  );
   for (const [name, value] of lines) console.log(`  ${name.padEnd(9)} ${value}`);
   const warning = warnOfPublicUrl(PUBLIC_URL, wantedPort, state.baseUrl);
   if (warning !== null) console.warn(`\n  ${warning}`);

@@ -11,6 +11,7 @@ import type { GatewayEnvironment } from './config/gateway.config.js';
 import { registerDocs } from './docs/register-docs.js';
 import { FacilitatorAccess } from './facilitator/facilitator-access.js';
 import { addFacilitatorAccess } from './facilitator/for-servers.js';
+import { preparePages, registerPages } from './pages/register-pages.js';
 import { challengeWordsOf } from './paywall/offer/challenge-words.js';
 import { Paywall } from './paywall/paywall.js';
 import { PaywallConnections } from './paywall/paywall.module.js';
@@ -34,6 +35,7 @@ export async function createGateway(
   environment: GatewayEnvironment,
   routes: readonly PaidRoute[],
 ): Promise<NestFastifyApplication> {
+  const document = await preparePages(environment.pages);
   const { server, completeRoutes, closedRoutes } = createServer(environment.server, OPEN_PATHS);
   const adapter = createAdapter(server);
   const module = AppModule.forRoot(environment, routes);
@@ -55,7 +57,9 @@ export async function createGateway(
   await app.init();
   const relayer = app.get(AttendedRelayer);
   const words = challengeWordsOf(environment, () => relayer.address);
-  await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, words });
+  const { redis } = app.get(PaywallConnections);
+  const renderPage = await registerPages(server, { environment, routes, redis, document });
+  await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, words, renderPage });
   await app.get(QueueBoard).register(server);
   registerDocs(server, { app, routes, environment });
   completeRoutes();

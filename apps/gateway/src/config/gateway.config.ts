@@ -14,6 +14,7 @@ import { AgentJobsEnvironment } from './agent-jobs.environment.js';
 import { AnswerEnvironment } from './answer.environment.js';
 import { ChallengeEnvironment } from './challenge.environment.js';
 import { FacilitatorEnvironment } from './facilitator.environment.js';
+import { isLoopbackHost, PagesEnvironment } from './pages.environment.js';
 import { ServerEnvironment } from './server.environment.js';
 import { VerificationEnvironment } from './verification.environment.js';
 import { WeatherEnvironment } from './weather.environment.js';
@@ -47,6 +48,9 @@ export class GatewayEnvironment implements ChecksTogether {
   @SettingGroup(FacilitatorEnvironment)
   readonly facilitator!: FacilitatorEnvironment;
 
+  @SettingGroup(PagesEnvironment)
+  readonly pages!: PagesEnvironment;
+
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;
 
@@ -65,7 +69,12 @@ export class GatewayEnvironment implements ChecksTogether {
   }
 
   problemsTogether(): string[] {
-    return [...this.#problemsOfForm(), ...this.#problemsOfPolicy(), ...this.#problemsOfSecrets()];
+    return [
+      ...this.#problemsOfForm(),
+      ...this.#problemsOfPolicy(),
+      ...this.#problemsOfSecrets(),
+      ...this.#problemsOfTestWallet(),
+    ];
   }
 
   #problemsOfForm(): string[] {
@@ -85,6 +94,11 @@ export class GatewayEnvironment implements ChecksTogether {
     const { agentSecret } = this.agentJobs;
     const isUsedTwice = agentSecret !== undefined && this.challenge.challengeSecret.includes(agentSecret);
     return isUsedTwice ? ['AGENT_SECRET and CHALLENGE_SECRET are equal. Use a different secret for each.'] : [];
+  }
+
+  #problemsOfTestWallet(): string[] {
+    if (this.pages.testWallet === undefined || isLoopbackHost(this.server.host)) return [];
+    return [`TEST_WALLET signs without asking, so HOST must be a loopback address, and is ${this.server.host}.`];
   }
 
   #problemsOfPolicy(): string[] {

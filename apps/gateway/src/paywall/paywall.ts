@@ -16,9 +16,10 @@ import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempoten
 import type { ProblemAnswer, ResourceAnswer } from './answer/answer.js';
 import { sendAnswer } from './answer/send-answer.js';
 import type { ChallengedRequest } from './offer/challenges.js';
+import { prefersHtml } from './offer/html-page.js';
 import type { PaidEndpoint } from './offer/paid-endpoint.js';
 import type { ReadPublicOrigin } from './offer/public-origin.js';
-import { sendChallenge, sendUnpaid } from './offer/send-challenge.js';
+import { sendChallenge, sendUnpaid, sendUnpaidPage } from './offer/send-challenge.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import { factsOf, type PaymentFacts, type PaywallLog, type RequestFacts } from './paywall-log.js';
 import type { Order } from './present/order.js';
@@ -28,6 +29,7 @@ import {
   isPaymentFailure,
   paymentFactsOf,
   parsePurchase,
+  readQuery,
   type Purchase,
   type PurchaseTerms,
 } from './present/purchase.js';
@@ -201,8 +203,25 @@ export class Paywall implements OnApplicationShutdown {
   #challenge(endpoint: PaidEndpoint, path: string, request: FastifyRequest, reply: FastifyReply): void {
     const { terms, counters, log, logUnpaid } = this.parts;
     counters.unpaid += 1;
-    const challenge = request.method === 'HEAD' ? null : terms.challenges.render(this.#asked(endpoint, path, request));
-    sendUnpaid(request, reply, challenge);
+    const { renderPage } = endpoint;
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const varies = renderPage !== null && isRead;
+    if (request.method === 'HEAD') {
+      sendUnpaid(request, reply, { challenge: null, varies });
+    } else {
+      const asked = this.#asked(endpoint, path, request);
+      const challenge = terms.challenges.render(asked);
+      if (varies && prefersHtml(request.raw.headers)) {
+        const asPage = {
+          route: endpoint.route,
+          query: readQuery(request.raw.url ?? ''),
+          reference: challenge.reference,
+        };
+        sendUnpaidPage(request, reply, challenge, renderPage({ ...asked, ...asPage }));
+      } else {
+        sendUnpaid(request, reply, { challenge, varies });
+      }
+    }
     if (logUnpaid) log.unpaid(factsOf(request, path));
   }
 

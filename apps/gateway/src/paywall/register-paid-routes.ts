@@ -2,9 +2,18 @@ import { handleError } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
 import type { ChallengeWords } from './offer/challenge-words.js';
+import type { RenderHtmlPage } from './offer/html-page.js';
 import { PaidEndpoint } from './offer/paid-endpoint.js';
 import type { Paywall } from './paywall.js';
 import type { PaidRoute } from './route/paid-route.js';
+
+interface PaidRoutesParts {
+  readonly paywall: Paywall;
+  readonly routes: readonly PaidRoute[];
+  readonly words: ChallengeWords;
+  /** Null where browsers get the JSON too. */
+  readonly renderPage: RenderHtmlPage | null;
+}
 
 /**
  * Registers the paid routes on the server, with the paywall as their admission. Bodies stay bytes, so that they are
@@ -12,7 +21,7 @@ import type { PaidRoute } from './route/paid-route.js';
  */
 export async function registerPaidRoutes(
   server: FastifyInstance,
-  { paywall, routes, words }: { paywall: Paywall; routes: readonly PaidRoute[]; words: ChallengeWords },
+  { paywall, routes, words, renderPage }: PaidRoutesParts,
 ): Promise<void> {
   const pathsWithHead = new Set<string>();
   await server.register(async (scope) => {
@@ -20,7 +29,7 @@ export async function registerPaidRoutes(
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     scope.setErrorHandler(handleError);
     for (const route of routes) {
-      const endpoint = new PaidEndpoint(route, words);
+      const endpoint = new PaidEndpoint(route, words, route.methods.includes('GET') ? renderPage : null);
       const methods = pathsWithHead.has(route.path) ? [...route.methods] : [...route.methods, 'HEAD'];
       pathsWithHead.add(route.path);
       scope.route({

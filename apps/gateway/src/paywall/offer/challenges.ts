@@ -35,6 +35,7 @@ export interface RenderedChallenge {
   readonly body: string;
   /** Alternating names and values. */
   readonly headers: readonly string[];
+  readonly reference: string;
 }
 
 const NO_HEADERS: readonly string[] = [];
@@ -88,11 +89,15 @@ export class Challenges {
     });
     const { template, offer } = endpoint;
     const body = endpoint.renderStart(resource) + reference + template.renderEnd(error);
-    if (offer === null) return { body, headers: NO_HEADERS };
+    if (offer === null) return { body, headers: NO_HEADERS, reference };
     const signIn = endpoint.isRevisited
       ? createSignInParts(this.#nonces, origin.url + resource, issuedAtMs)
       : undefined;
-    return { body, headers: offer.render({ origin, resource, reference, issuedAtMs, signIn, error: reason }) };
+    return {
+      body,
+      headers: offer.render({ origin, resource, reference, issuedAtMs, signIn, error: reason }),
+      reference,
+    };
   }
 
   /** Null for a reference that this gateway did not issue for this method and resource. */

@@ -4,6 +4,7 @@ import { PaidPath } from '../route/paid-path.js';
 import type { PaidRoute } from '../route/paid-route.js';
 import { ChallengeTemplate } from './challenge-template.js';
 import type { ChallengeWords } from './challenge-words.js';
+import type { RenderHtmlPage } from './html-page.js';
 import { OfferTemplate } from './offer-template.js';
 
 /** A paid route prepared for requests: the constant parts of its challenges are rendered once. */
@@ -20,6 +21,8 @@ export class PaidEndpoint {
   constructor(
     readonly route: PaidRoute,
     private readonly words: ChallengeWords,
+    /** Renders the page that browsers get in place of the JSON of an unpaid GET; null where there is none. */
+    readonly renderPage: RenderHtmlPage | null = null,
   ) {
     const { payment, v1ClientsUrl, signedPayments, readRelayer } = words;
     const {

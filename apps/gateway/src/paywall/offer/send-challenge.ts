@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { setHeaders } from '../../server/set-headers.js';
 import type { RenderedChallenge } from './challenges.js';
+import type { HtmlPage } from './html-page.js';
 
 /** Sends the 402 of a request whose payment or sign-in was refused, with headers that state the reason. */
 export function sendChallenge(
@@ -19,20 +20,47 @@ export function sendChallenge(
     .send(challenge.body);
 }
 
+interface UnpaidAnswer {
+  /** Null for HEAD, which has no body. */
+  readonly challenge: RenderedChallenge | null;
+  /** Whether browsers get a page in its place. */
+  readonly varies: boolean;
+}
+
 /**
  * Writes the 402 of a request without payment directly to Node's response: it is the gateway's most frequent response,
- * and Fastify's reply pipeline would take as long as the rest of it. Without body for HEAD (`challenge` null).
+ * and Fastify's reply pipeline would take as long as the rest of it.
  */
-export function sendUnpaid(request: FastifyRequest, reply: FastifyReply, challenge: RenderedChallenge | null): void {
-  const { headers } = request.raw;
+export function sendUnpaid(request: FastifyRequest, reply: FastifyReply, { challenge, varies }: UnpaidAnswer): void {
   const answered = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
+  if (varies) answered.push('Vary', 'Accept');
   if (challenge !== null) answered.push('Content-Length', String(challenge.body.length), ...challenge.headers);
+  write(request, reply, answered, challenge?.body ?? null);
+}
+
+/** The same 402 as a page for a browser: status and headers are those of the JSON, but for the content's own. */
+export function sendUnpaidPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  challenge: RenderedChallenge,
+  page: HtmlPage,
+): void {
+  const body = Buffer.from(page.body);
+  const answered = [...page.headers, 'Cache-Control', 'no-store', 'Vary', 'Accept'];
+  answered.push('Content-Length', String(body.length), ...challenge.headers);
+  write(request, reply, answered, body);
+}
+
+function write(request: FastifyRequest, reply: FastifyReply, answered: string[], body: string | Buffer | null): void {
+  const { headers } = request.raw;
   if (headers.origin !== undefined || headers['x-request-id'] !== undefined) {
     for (const [name, value] of Object.entries(reply.getHeaders())) answered.push(name, String(value));
   }
   reply.hijack();
   const response = reply.raw;
   response.writeHead(402, answered);
-  if (challenge === null) response.end();
-  else response.end(challenge.body, 'latin1');
+  if (body === null) response.end();
+  // ASCII text is sent in one piece with the headers.
+  else if (typeof body === 'string') response.end(body, 'latin1');
+  else response.end(body);
 }

@@ -1,0 +1,90 @@
+import type { HtmlPage } from '../paywall/offer/html-page.js';
+import type { Brand } from './brand.js';
+import { escapeHtml } from './escape-html.js';
+import type { WebFile, WebFiles } from './web-files.js';
+
+/** What all pages of a gateway share. */
+export interface DocumentParts {
+  readonly files: WebFiles;
+  readonly brand: Brand;
+  /** The wallet of a devnet, and the node that it calls; null everywhere else. */
+  readonly testWallet: { readonly file: WebFile; readonly rpcUrl: string } | null;
+}
+
+export interface DocumentContent {
+  readonly title: string;
+  /** HTML: its texts are escaped already. */
+  readonly main: string;
+  /** HTML after the main part, such as the page's data. */
+  readonly end?: string;
+  /** Whether the page runs the pay script. */
+  readonly hasScript: boolean;
+  /** The path that `PUBLIC_URL` adds before every path of the gateway. */
+  readonly base: string;
+}
+
+/** A whole page, with a policy that lets it load its own files and nothing else. */
+export function renderDocument(parts: DocumentParts, content: DocumentContent): HtmlPage {
+  const { files, brand } = parts;
+  const { base, hasScript } = content;
+  const logo = brand.logo === null ? '' : `<img src="${escapeHtml(base + brand.logo.path)}" alt="">`;
+  const scripts = hasScript ? listScripts(parts) : [];
+  const body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(content.title)}</title>
+<link rel="icon" href="data:,">
+<style>${files.style.text}</style>
+</head>
+<body>
+<header>${logo}<span>${escapeHtml(brand.name)}</span></header>
+<main>
+${content.main}
+</main>
+<footer>Sold through Tollgate, an HTTP 402 payment gate. This page loads nothing from any other host.</footer>
+${content.end ?? ''}
+${scripts.map((script) => renderScript(base, script)).join('\n')}
+</body>
+</html>
+`;
+  return { body, headers: createHeaders(parts, hasScript) };
+}
+
+interface PageScript {
+  readonly file: WebFile;
+  readonly attributes: string;
+}
+
+function listScripts({ files, testWallet }: DocumentParts): PageScript[] {
+  const wallet = testWallet && { file: testWallet.file, attributes: ` data-rpc="${escapeHtml(testWallet.rpcUrl)}"` };
+  return [...(wallet === null ? [] : [wallet]), { file: files.script, attributes: '' }];
+}
+
+function renderScript(base: string, { file, attributes }: PageScript): string {
+  return `<script src="${escapeHtml(base + file.path)}" integrity="${file.hash}" defer${attributes}></script>`;
+}
+
+function createHeaders({ files, testWallet }: DocumentParts, hasScript: boolean): string[] {
+  const hashes = [files.script.hash, ...(testWallet === null ? [] : [testWallet.file.hash])];
+  const node = testWallet === null || !hasScript ? '' : ` ${new URL(testWallet.rpcUrl).origin}`;
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hasScript ? hashes.map((hash) => `'${hash}'`).join(' ') : "'none'"}`,
+    `style-src '${files.style.hash}'`,
+    `img-src 'self' data:${hasScript ? ' blob:' : ''}`,
+    ...(hasScript ? [`connect-src 'self'${node}`, 'frame-src blob:'] : []),
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return [
+    ...['Content-Type', 'text/html; charset=utf-8'],
+    ...['Content-Security-Policy', policy.join('; ')],
+    ...['Referrer-Policy', 'no-referrer'],
+    ...['X-Content-Type-Options', 'nosniff'],
+  ];
+}

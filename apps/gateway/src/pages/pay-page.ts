@@ -1,0 +1,97 @@
+import { appendHashLock, createHashLock, LOCK_MARKER, type Hex } from '@tollgate/protocol';
+
+import type { PayPageData } from '../../web/page-data.js';
+import type { HtmlPage, PageRequest } from '../paywall/offer/html-page.js';
+import { renderDocument, type DocumentParts } from './document.js';
+import { escapeHtml, renderDataBlock } from './escape-html.js';
+import type { PayTickets } from './pay-tickets.js';
+import { basePathOf, encodeTransferCall, renderFacts, showPrice, type SaleTerms } from './sale-facts.js';
+
+export interface PayPageParts {
+  readonly document: DocumentParts;
+  readonly terms: SaleTerms;
+  readonly tickets: PayTickets;
+  readonly signs: boolean;
+  readonly receiptSeconds: number;
+}
+
+/** The page of an unpaid request: what it costs, buttons for wallets, and everything as text for who has neither. */
+export function renderPayPage(parts: PayPageParts, request: PageRequest): HtmlPage {
+  const { terms, document } = parts;
+  const { route, method, resource, origin } = request;
+  const { priceBaseUnits, description, mimeType, isMetered } = route;
+  const base = basePathOf(origin.url);
+  const data = createData(parts, request, base);
+  const price = escapeHtml(showPrice(priceBaseUnits, terms.token));
+  const what = `<code>${escapeHtml(`${method} ${resource}`)}</code> (${escapeHtml(mimeType)})`;
+  const metered = '<p class="hint">With a signature by Permit2 you pay what the answer costs, and at most this.</p>';
+  const main = `<h1 id="title">Pay ${price}</h1>
+<p>${escapeHtml(description)}</p>
+${renderFacts(terms, what, priceBaseUnits)}
+${isMetered === true && parts.signs ? metered : ''}
+<div id="actions"><noscript><p>JavaScript is off, so this page cannot open a wallet. You can pay by hand.</p></noscript></div>
+<p id="status" role="status"></p>
+<section id="answer" aria-labelledby="answer-title" hidden><h2 id="answer-title">Your answer</h2><div id="answer-body"></div></section>
+<section id="receipt" aria-labelledby="receipt-title" hidden><h2 id="receipt-title">Receipt</h2>
+<dl><dt>Paid</dt><dd id="receipt-amount"></dd><dt>At</dt><dd id="receipt-time"></dd><dt>Transaction</dt><dd id="receipt-transaction"></dd></dl></section>
+<details id="phone" hidden><summary>Pay with your phone</summary>
+<p>Scan the code with your phone and pay there. The answer appears here. The code can pay, and nothing else.</p>
+<div id="code"></div></details>
+${renderByHand(parts, request)}`;
+  const title = `Pay – ${document.brand.name}`;
+  return renderDocument(document, { title, main, end: renderDataBlock('page-data', data), hasScript: true, base });
+}
+
+function createData(parts: PayPageParts, request: PageRequest, base: string): PayPageData {
+  const { payment, chain, token } = parts.terms;
+  const { network, payTo, maxTimeoutSeconds } = payment;
+  const { reference, route, resource } = request;
+  const { priceBaseUnits } = route;
+  const ticket = parts.tickets.create({
+    ...{ lock: lockOf(reference), path: resource, priceBaseUnits, asset: token.address, payTo, chainId: chain.id },
+    ...{ network, expiresAtMs: Date.now() + maxTimeoutSeconds * 1000 },
+  });
+  return {
+    ...{ kind: 'pay', chain, token, payTo, network, reference, base },
+    amountBaseUnits: priceBaseUnits.toString(),
+    secondsLeft: maxTimeoutSeconds,
+    ticketUrl: ticket === null ? null : `${base}/pay/${ticket}`,
+    ...{ signs: parts.signs, receiptSeconds: parts.receiptSeconds },
+  };
+}
+
+function lockOf(reference: string): Hex {
+  return `0x${createHashLock(reference).slice(LOCK_MARKER.length)}`;
+}
+
+/**
+ * How to pay without this page's buttons. Without JavaScript there is no field for the hash: a form that sends it would
+ * need a rule of its own in the page's policy, and would carry the reference through the browser's history.
+ */
+function renderByHand({ terms }: PayPageParts, { reference, route, resource, origin, query }: PageRequest): string {
+  const { payment, token, chain } = terms;
+  const { priceBaseUnits } = route;
+  const calldata = appendHashLock(encodeTransferCall(payment.payTo, priceBaseUnits), reference);
+  const url = origin.url + resource + (query === '' ? '' : `?${query}`);
+  const minutes = Math.max(1, Math.floor(payment.maxTimeoutSeconds / 60));
+  return `<details id="manual"><summary>Pay by hand</summary>
+<p>Within ${minutes} minute${minutes === 1 ? '' : 's'}, send a transaction on ${escapeHtml(chain.name)} (chain ${chain.id}) to the token's contract
+<code>${token.address}</code>, with value 0 and exactly this calldata. It transfers ${priceBaseUnits} base units to <code>${payment.payTo}</code>,
+locked to this page.</p>
+<pre tabindex="0" role="region" aria-label="Calldata">${calldata}</pre>
+<div id="by-hand"></div>
+<p>Or get the answer in a shell, with the hash of your transaction in place of <code>0xHASH</code>:</p>
+<pre tabindex="0" role="region" aria-label="Command">${escapeHtml(renderCommand(payment.network, reference, url))}</pre>
+</details>`;
+}
+
+function renderCommand(network: string, reference: string, url: string): string {
+  const proof = { x402Version: 1, scheme: 'exact', network, payload: { txHash: '0xHASH', reference } };
+  const header = `X-Payment: $(printf %s ${quote(JSON.stringify(proof))} | base64 | tr -d '\\n')`;
+  return `curl -H "${header}" ${quote(url)}`;
+}
+
+/** One argument of a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,95 @@
+import { Logger } from '@nestjs/common';
+import type { RedisClient } from '@tollgate/redis';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import type { GatewayEnvironment } from '../config/gateway.config.js';
+import type { PagesEnvironment } from '../config/pages.environment.js';
+import type { RenderHtmlPage } from '../paywall/offer/html-page.js';
+import { createPublicOrigin } from '../paywall/offer/public-origin.js';
+import type { PaidRoute } from '../paywall/route/paid-route.js';
+import { readBrand } from './brand.js';
+import type { DocumentParts } from './document.js';
+import { renderFrontPage, renderLlmsText } from './front-page.js';
+import { findOwnPaths } from './own-paths.js';
+import { renderPayPage } from './pay-page.js';
+import { PayTickets } from './pay-tickets.js';
+import { ReportedHashes } from './reported-hashes.js';
+import { saleTermsOf } from './sale-facts.js';
+import { sendPage, sendWebFile } from './send-page.js';
+import { loadTestWallet } from './test-wallet.js';
+import { registerTicketRoutes } from './ticket-routes.js';
+import { readWebFiles } from './web-files.js';
+
+export interface PagesParts {
+  readonly environment: GatewayEnvironment;
+  readonly routes: readonly PaidRoute[];
+  readonly redis: RedisClient;
+  /** Null where there are no pages. */
+  readonly document: DocumentParts | null;
+}
+
+/**
+ * Reads what all pages need. Null where they are turned off or not built.
+ *
+ * @throws ConfigurationError for a logo or a test wallet that must not be served
+ */
+export async function preparePages(settings: PagesEnvironment): Promise<DocumentParts | null> {
+  // Read in any case, so that a wrong setting is found.
+  const [brand, testWallet] = [readBrand(settings), await loadTestWallet(settings)];
+  if (!settings.pages) return null;
+  const files = readWebFiles();
+  return files === null ? null : { files, brand, testWallet };
+}
+
+/**
+ * Registers the pages for people, but for those whose paths a seller's route has. Returns what renders the page of an
+ * unpaid request; null where every client gets the JSON.
+ */
+export async function registerPages(server: FastifyInstance, parts: PagesParts): Promise<RenderHtmlPage | null> {
+  const { environment, routes, redis, document } = parts;
+  const logger = new Logger('Pages');
+  if (document === null) {
+    if (environment.pages.pages) logger.warn('The pages are not built, so browsers get JSON. Run `npm run build`.');
+    return null;
+  }
+  const { files, testWallet } = document;
+  if (testWallet !== null) logger.warn('TEST_WALLET: pages pay without asking, with accounts of the local anvil.');
+  const readOrigin = createPublicOrigin(environment.server.publicUrl);
+  const { served, notices } = findOwnPaths(routes);
+  for (const notice of notices) logger.warn(notice);
+  const terms = saleTermsOf(environment);
+  const signs = environment.challenge.signedPayments;
+  const listed = { terms, routes, signs };
+  if (served.has('front')) {
+    serve(server, '/', (request, reply) => sendPage(reply, renderFrontPage(document, listed, readOrigin(request).url)));
+  }
+  if (served.has('llms')) {
+    serve(server, '/llms.txt', (request, reply) =>
+      reply
+        .type('text/plain; charset=utf-8')
+        .header('Cache-Control', 'no-cache')
+        .send(renderLlmsText(document.brand.name, listed, readOrigin(request).url)),
+    );
+  }
+  if (!served.has('pay')) return null;
+  const { logo } = document.brand;
+  for (const file of [
+    files.script,
+    ...(logo === null ? [] : [logo]),
+    ...(testWallet === null ? [] : [testWallet.file]),
+  ]) {
+    serve(server, file.path, (request, reply) => sendWebFile(request, reply, file));
+  }
+  const tickets = new PayTickets(environment.challenge.challengeSecret);
+  await registerTicketRoutes(server, { document, terms, tickets, reports: new ReportedHashes(redis), readOrigin });
+  const receiptSeconds = environment.acceptance.boundRedemptionWindowSeconds;
+  return (request) => renderPayPage({ document, terms, tickets, signs, receiptSeconds }, request);
+}
+
+function serve(
+  server: FastifyInstance,
+  path: string,
+  handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
+): void {
+  server.get(path, { config: { access: 'free' } }, handler);
+}

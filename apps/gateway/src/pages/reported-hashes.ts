@@ -1,0 +1,60 @@
+import type { Hex } from '@tollgate/protocol';
+import { LuaScript, StoreUnavailableError, withTimeout, type RedisClient } from '@tollgate/redis';
+
+import reportHash from './scripts/report-hash.lua';
+
+const REPORT = new LuaScript(reportHash);
+const ANSWERS_WITHIN_MS = 3_000;
+const BUCKET_MS = 900_000;
+/** Buckets that are read: the current one, and those before it. */
+const BUCKETS = 3;
+/** Reports in one bucket, some 200 bytes each. */
+const MOST_REPORTS = 20_000;
+/** For one lock: a stranger with the ticket may report false hashes before the payer does. */
+const MOST_PER_LOCK = 16;
+
+/**
+ * Which transactions phones say they paid with, by the lock of the challenge. The reports are bounded in number, are
+ * forgotten after half an hour, and are claims of strangers: they are only ever tried, as a payer's own words are.
+ * Each operation throws StoreUnavailableError if Redis is unavailable.
+ */
+export class ReportedHashes {
+  constructor(private readonly redis: RedisClient) {}
+
+  /** A report beyond the bounds is dropped. */
+  async report(lock: Hex, txHash: Hex, nowMs = Date.now()): Promise<void> {
+    const args = [digitsOf(lock), digitsOf(txHash), MOST_REPORTS, MOST_PER_LOCK, BUCKETS * BUCKET_MS];
+    await within(REPORT.run(this.redis, keyOf(bucketAt(nowMs)), args));
+  }
+
+  /** The hashes that were reported for a lock. */
+  async find(lock: Hex, nowMs = Date.now()): Promise<Hex[]> {
+    const digits = digitsOf(lock);
+    const newest = bucketAt(nowMs);
+    const buckets = Array.from({ length: BUCKETS }, (_, age) => keyOf(newest - age));
+    // `g` follows every hexadecimal digit.
+    const read = (key: string) => this.redis.zrangebylex(key, `[${digits}`, `(${digits}g`);
+    const found = (await within(Promise.all(buckets.map(read)))).flat();
+    return [...new Set(found.map((member): Hex => `0x${member.slice(digits.length)}`))];
+  }
+}
+
+function bucketAt(nowMs: number): number {
+  return Math.floor(nowMs / BUCKET_MS);
+}
+
+function keyOf(bucket: number): string {
+  return `tollgate:reported-hashes:${bucket}`;
+}
+
+function digitsOf(hash: Hex): string {
+  return hash.slice(2).toLowerCase();
+}
+
+async function within<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await withTimeout(work, ANSWERS_WITHIN_MS);
+  } catch (cause) {
+    throw new StoreUnavailableError('ledger', 'The Redis that holds reported transactions is unavailable.', { cause });
+  }
+}

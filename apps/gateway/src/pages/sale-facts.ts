@@ -1,0 +1,48 @@
+import type { PaymentEnvironment } from '@tollgate/common';
+import { formatTokenAmount, type Hex } from '@tollgate/protocol';
+
+import type { ChainFacts, TokenFacts } from '../../web/page-data.js';
+import type { GatewayEnvironment } from '../config/gateway.config.js';
+import { escapeHtml } from './escape-html.js';
+
+/** The facts of every sale of this gateway. */
+export interface SaleTerms {
+  readonly payment: PaymentEnvironment;
+  readonly chain: ChainFacts;
+  readonly token: TokenFacts;
+}
+
+export function saleTermsOf({ payment, pages, challenge }: GatewayEnvironment): SaleTerms {
+  const { chainId, network, assetAddress: address, assetSymbol: symbol, assetDecimals: decimals } = payment;
+  const { chainName = network, walletRpcUrl, nativeSymbol } = pages;
+  const explorerUrl = challenge.explorerUrl?.replace(/\/+$/, '') ?? null;
+  const chain = { id: chainId, name: chainName, rpcUrl: walletRpcUrl ?? null, nativeSymbol, explorerUrl };
+  return { payment, chain, token: { address, symbol, decimals } };
+}
+
+/** A price for people: `0.01 USDC`. */
+export function showPrice(priceBaseUnits: bigint, { decimals, symbol }: TokenFacts): string {
+  return `${formatTokenAmount(priceBaseUnits, decimals)} ${symbol}`;
+}
+
+/** What is paid, to whom and where, as HTML: a payer reads it before its wallet opens. `what` is HTML. */
+export function renderFacts({ payment, chain, token }: SaleTerms, what: string, priceBaseUnits: bigint): string {
+  return `<dl id="facts">
+<dt>For</dt><dd>${what}</dd>
+<dt>Total</dt><dd>${escapeHtml(showPrice(priceBaseUnits, token))}</dd>
+<dt>Token</dt><dd>${escapeHtml(token.symbol)} <code>${token.address}</code></dd>
+<dt>Recipient</dt><dd><code>${payment.payTo}</code></dd>
+<dt>Network</dt><dd>${escapeHtml(chain.name)} (chain ${chain.id})</dd>
+</dl>`;
+}
+
+/** The calldata of an ERC-20 `transfer`, without a lock. */
+export function encodeTransferCall(payTo: Hex, amountBaseUnits: bigint): Hex {
+  const to = payTo.slice(2).toLowerCase().padStart(64, '0');
+  return `0xa9059cbb${to}${amountBaseUnits.toString(16).padStart(64, '0')}`;
+}
+
+/** The path of `PUBLIC_URL`, which a proxy in front of the gateway takes off: paths in pages begin with it. */
+export function basePathOf(originUrl: string): string {
+  return URL.canParse(originUrl) ? new URL(originUrl).pathname.replace(/\/+$/, '') : '';
+}

@@ -1,0 +1,151 @@
+import { handleError, sendProblem, type Problem } from '@tollgate/common';
+import { createHashLock, isHash, isRecord, LOCK_MARKER, readReference, type Hex } from '@tollgate/protocol';
+import { StoreUnavailableError } from '@tollgate/redis';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import type { ReadPublicOrigin } from '../paywall/offer/public-origin.js';
+import { RateLimit } from '../server/rate-limit.js';
+import type { DocumentParts } from './document.js';
+import type { PayTickets, TicketTerms } from './pay-tickets.js';
+import type { ReportedHashes } from './reported-hashes.js';
+import { basePathOf, type SaleTerms } from './sale-facts.js';
+import { sendPage } from './send-page.js';
+import { renderInvalidTicket, renderTicketPage } from './ticket-page.js';
+
+export interface TicketRoutesParts {
+  readonly document: DocumentParts;
+  readonly terms: SaleTerms;
+  readonly tickets: PayTickets;
+  readonly reports: ReportedHashes;
+  readonly readOrigin: ReadPublicOrigin;
+}
+
+const LARGEST_BODY_BYTES = 1024;
+/** One page asks every 1.5 s, and several people may share an address. */
+const QUESTIONS_PER_MINUTE = 600;
+const REPORTS_PER_MINUTE = 30;
+/** A transaction that was sent just before the ticket expired is still reported. */
+const REPORT_GRACE_MS = 600_000;
+
+const INVALID: Problem = {
+  status: 400,
+  code: 'request_invalid',
+  detail: 'The body is not the JSON that this path takes.',
+};
+const EXPIRED: Problem = { status: 404, code: 'not_found', detail: 'This ticket is not valid, or has expired.' };
+const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests from this address.' };
+const AWAY: Problem = {
+  status: 503,
+  code: 'service_unavailable',
+  detail: 'Redis does not answer.',
+  retryAfterMs: 2000,
+};
+
+/**
+ * `GET /pay/<ticket>`: the page that pays from a phone. `POST /pay/<ticket>`: the phone reports its transaction, and
+ * learns nothing. `POST /pay`: the payer asks for the reported transactions, with the reference in the body, where no
+ * log and no history has it.
+ */
+export async function registerTicketRoutes(server: FastifyInstance, parts: TicketRoutesParts): Promise<void> {
+  const [questions, reported] = [new RateLimit(QUESTIONS_PER_MINUTE), new RateLimit(REPORTS_PER_MINUTE)];
+  await server.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+    scope.setErrorHandler(handleError);
+    const config = { access: 'free' } as const;
+    const options = { config, bodyLimit: LARGEST_BODY_BYTES };
+    scope.get<TicketRequest>('/pay/:ticket', { config, exposeHeadRoute: false }, (request, reply) =>
+      showTicket(parts, request, reply),
+    );
+    scope.post<TicketRequest>('/pay/:ticket', options, (request, reply) =>
+      limited(reported, request, reply, () => report(parts, request, reply)),
+    );
+    scope.post('/pay', options, (request, reply) =>
+      limited(questions, request, reply, () => answerReports(parts, request, reply)),
+    );
+  });
+}
+
+interface TicketRequest {
+  Params: { ticket: string };
+}
+
+function showTicket(
+  parts: TicketRoutesParts,
+  request: FastifyRequest<TicketRequest>,
+  reply: FastifyReply,
+): FastifyReply {
+  const base = basePathOf(parts.readOrigin(request).url);
+  const nowMs = Date.now();
+  const ticket = readTicket(parts, request.params.ticket);
+  if (ticket === null || ticket.expiresAtMs <= nowMs) {
+    return sendPage(reply.code(404), renderInvalidTicket(parts.document, base));
+  }
+  return sendPage(reply, renderTicketPage(parts.document, parts.terms, { ticket, base, nowMs }));
+}
+
+async function report(
+  parts: TicketRoutesParts,
+  request: FastifyRequest<TicketRequest>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const ticket = readTicket(parts, request.params.ticket);
+  if (ticket === null || ticket.expiresAtMs + REPORT_GRACE_MS <= Date.now()) return sendProblem(reply, EXPIRED);
+  const txHash = readField(request.body, 'txHash');
+  if (!isHash(txHash)) return sendProblem(reply, INVALID);
+  await parts.reports.report(ticket.lock, txHash);
+  // The same for every report: whether others were made is nothing that a ticket's holder may know.
+  return reply.code(202).header('Cache-Control', 'no-store').send({ accepted: true });
+}
+
+async function answerReports(
+  { reports }: TicketRoutesParts,
+  { body }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const reference = readField(body, 'reference');
+  // Whoever knows the preimage of the lock may ask; any other text has no reports.
+  if (typeof reference !== 'string' || readReference(reference) === null) return sendProblem(reply, INVALID);
+  const lock: Hex = `0x${createHashLock(reference).slice(LOCK_MARKER.length)}`;
+  return reply.header('Cache-Control', 'no-store').send({ txHashes: await reports.find(lock) });
+}
+
+/** Null for a ticket of another gateway, or for terms that the settings no longer have. */
+function readTicket({ tickets, terms }: TicketRoutesParts, text: string): TicketTerms | null {
+  const ticket = tickets.read(text);
+  if (ticket === null) return null;
+  const { chain, token, payment } = terms;
+  const isCurrent =
+    ticket.chainId === chain.id &&
+    ticket.network === payment.network &&
+    ticket.asset === token.address.toLowerCase() &&
+    ticket.payTo === payment.payTo.toLowerCase();
+  return isCurrent ? ticket : null;
+}
+
+async function limited(
+  limit: RateLimit,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  serve: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  const waitMs = limit.take(request.ip);
+  if (waitMs > 0) return sendProblem(reply, { ...TOO_MANY, retryAfterMs: waitMs });
+  try {
+    return await serve();
+  } catch (error) {
+    if (error instanceof StoreUnavailableError) return sendProblem(reply, AWAY);
+    throw error;
+  }
+}
+
+/** A field of a JSON object; undefined for any other body. */
+function readField(body: unknown, name: string): unknown {
+  if (typeof body !== 'string') return undefined;
+  try {
+    const value: unknown = JSON.parse(body);
+    return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import type { PaidRoute } from '../route/paid-route.js';
+import type { PublicOrigin } from './public-origin.js';
+
+/** A page for people. */
+export interface HtmlPage {
+  readonly body: string;
+  /** Alternating names and values, the content type included. */
+  readonly headers: readonly string[];
+}
+
+/** An unpaid request that gets a page. */
+export interface PageRequest {
+  readonly route: PaidRoute;
+  readonly method: string;
+  /** The path in canonical form. */
+  readonly resource: string;
+  readonly origin: PublicOrigin;
+  /** The reference of its challenge. */
+  readonly reference: string;
+  /** As the client sent it, without `?`. */
+  readonly query: string;
+}
+
+export type RenderHtmlPage = (request: PageRequest) => HtmlPage;
+
+/**
+ * Whether the request is the navigation of a browser: it prefers HTML to JSON, and opens a document of its own where it
+ * says what for. Programs, which are nearly all clients, are told apart by one look at `Accept`.
+ */
+export function prefersHtml(headers: IncomingHttpHeaders): boolean {
+  const { accept } = headers;
+  if (accept === undefined || !/text\/html/i.test(accept)) return false;
+  const destination = headers['sec-fetch-dest'];
+  if (destination !== undefined && destination !== 'document') return false;
+  return qualityOf('text/html', accept) > qualityOf('application/json', accept);
+}
+
+/** The quality that the header gives a type: by its most specific range, 0 without one (RFC 9110, section 12.5.1). */
+function qualityOf(type: string, accept: string): number {
+  const ranges = [type, `${type.split('/')[0]}/*`, '*/*'];
+  let best = { rank: ranges.length, quality: 0 };
+  for (const part of accept.toLowerCase().split(',')) {
+    const [range = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const rank = ranges.indexOf(range);
+    if (rank === -1 || rank >= best.rank) continue;
+    best = { rank, quality: readQuality(parameters) };
+  }
+  return best.quality;
+}
+
+function readQuality(parameters: readonly string[]): number {
+  const given = parameters.find((parameter) => parameter.startsWith('q='));
+  if (given === undefined) return 1;
+  const quality = Number(given.slice(2));
+  return quality >= 0 && quality <= 1 ? quality : 0;
+}

@@ -1,0 +1,114 @@
+import { isHash, isRecord, X_PAYMENT, PAYMENT_SIGNATURE, type Hex } from '@tollgate/protocol';
+
+/** The header that redeems a payment. */
+export interface ProofHeader {
+  readonly name: typeof X_PAYMENT | typeof PAYMENT_SIGNATURE;
+  readonly value: string;
+}
+
+/** A purchase that this browser has begun. It is kept before anybody can pay, so that a closed tab loses nothing. */
+export interface KeptPurchase {
+  /** Opens the hash lock, and gets the answer again: it never leaves this browser but to the gateway. */
+  readonly reference: string;
+  readonly way: 'transfer' | 'signature' | 'phone';
+  readonly atMs: number;
+  readonly network: string;
+  readonly amountBaseUnits: string;
+  readonly from?: Hex;
+  /** The newest block when the wallet was asked, in hexadecimal. */
+  readonly fromBlock?: string;
+  readonly txHash?: Hex;
+  readonly proof?: ProofHeader;
+  /** Whether the answer has been received. */
+  readonly isRedeemed?: boolean;
+}
+
+const MOST_KEPT = 5;
+const WAYS: readonly unknown[] = ['transfer', 'signature', 'phone'];
+
+/** The purchases of one URL in this browser's storage, newest first. What is older than the receipt window is deleted. */
+export class KeptPurchases {
+  readonly #key: string;
+
+  /** @param lifetimeMs how long the gateway gives an answer again */
+  constructor(
+    url: string,
+    private readonly lifetimeMs: number,
+  ) {
+    this.#key = `tollgate:purchases:${url}`;
+  }
+
+  list(): KeptPurchase[] {
+    const oldest = Date.now() - this.lifetimeMs;
+    return parse(readItem(this.#key)).filter(({ atMs }) => atMs > oldest);
+  }
+
+  /** False where the browser keeps nothing (private mode, full storage): then no wallet may be opened. */
+  keep(purchase: KeptPurchase): boolean {
+    const others = this.list().filter(({ reference }) => reference !== purchase.reference);
+    return this.#write([purchase, ...others].slice(0, MOST_KEPT));
+  }
+
+  remove(reference: string): void {
+    this.#write(this.list().filter((purchase) => purchase.reference !== reference));
+  }
+
+  /** Calls back when another tab changes the purchases of this URL. */
+  onChange(changed: () => void): void {
+    window.addEventListener('storage', ({ key }) => {
+      if (key === this.#key) changed();
+    });
+  }
+
+  #write(purchases: readonly KeptPurchase[]): boolean {
+    try {
+      if (purchases.length === 0) localStorage.removeItem(this.#key);
+      else localStorage.setItem(this.#key, JSON.stringify(purchases));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** Deletes the purchases of other URLs that are older than the receipt window too. */
+export function sweepPurchases(lifetimeMs: number): void {
+  const keys = safely(() => Object.keys(localStorage), []);
+  for (const key of keys.filter((name) => name.startsWith('tollgate:purchases:'))) {
+    const newest = Math.max(0, ...parse(readItem(key)).map(({ atMs }) => atMs));
+    if (newest < Date.now() - lifetimeMs) safely(() => localStorage.removeItem(key), undefined);
+  }
+}
+
+function readItem(key: string): string {
+  return safely(() => localStorage.getItem(key), null) ?? '[]';
+}
+
+function safely<T>(work: () => T, otherwise: T): T {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** Storage may have been written by an older version, or by hand: what is not a purchase is left out. */
+function parse(text: string): KeptPurchase[] {
+  const value = safely<unknown>(() => JSON.parse(text), []);
+  return Array.isArray(value) ? value.filter(isPurchase) : [];
+}
+
+function isPurchase(value: unknown): value is KeptPurchase {
+  if (!isRecord(value)) return false;
+  const { reference, way, atMs, network, amountBaseUnits, txHash, proof } = value;
+  const isText = [reference, network, amountBaseUnits].every((one) => typeof one === 'string');
+  const isProof =
+    proof === undefined || (isRecord(proof) && typeof proof['value'] === 'string' && isHeader(proof['name']));
+  return (
+    isText && WAYS.includes(way) && typeof atMs === 'number' && (txHash === undefined || isHash(txHash)) && isProof
+  );
+}
+
+function isHeader(name: unknown): boolean {
+  return name === X_PAYMENT || name === PAYMENT_SIGNATURE;
+}

@@ -1,0 +1,115 @@
+import type { Page } from 'playwright-core';
+
+import { usePages } from './use-pages.js';
+import { createVisitor, keptBy, statusOf, type Visitor } from './visitor.js';
+
+const pages = usePages();
+let urls = 0;
+const newUrl = () => `/v1/notes/${(urls += 1)}?of=phone`;
+const PAID = 'Paid. Here is your answer.';
+
+async function showCode(desktop: Visitor, url = newUrl()): Promise<{ page: Page; ticket: string }> {
+  const page = await desktop.open(url);
+  await page.click('summary:has-text("Pay with your phone")');
+  const ticket = (await page.textContent('#code code')) ?? '';
+  await statusOf(page, 'Waiting for your phone');
+  return { page, ticket };
+}
+
+async function payBy(phone: Visitor, ticket: string): Promise<Page> {
+  const page = await phone.open(ticket);
+  await page.click('button:has-text("Send with")');
+  await statusOf(page, 'Sent. The other screen goes on');
+  return page;
+}
+
+describe('a phone that pays for the desktop', () => {
+  it('sends a locked transfer, and the answer appears on the desktop alone', async () => {
+    const desktop = await createVisitor(pages(), { hasNoWallet: true });
+    const phone = await createVisitor(pages(), { viewport: { width: 360, height: 640 }, isMobile: true });
+    const { page, ticket } = await showCode(desktop);
+    const mobile = await payBy(phone, ticket);
+    await page.bringToFront();
+    await statusOf(page, PAID);
+    const answer = (await page.textContent('#answer pre')) ?? '';
+    expect(answer).toContain('"path"');
+    expect(await mobile.textContent('body')).not.toContain('"path"');
+    const [, reference = ''] = /"reference":"([^"]+)"/.exec((await keptBy(page)).replaceAll('\\"', '"')) ?? [];
+    expect(reference).toMatch(/^chain-/);
+    expect(await mobile.content()).not.toContain(reference);
+    expect(await keptBy(mobile)).toBe('[]');
+    // Neither reference nor proof is in any address, title or log line.
+    expect([page.url(), await page.title(), mobile.url(), await mobile.title()].join()).not.toContain(reference);
+    expect(pages().stack.logs()).not.toContain(reference);
+    expect([...desktop.faults, ...phone.faults]).toEqual([]);
+    await desktop.context.close();
+    await phone.context.close();
+  });
+
+  it('may be one of two with one ticket: the first payment buys the answer', async () => {
+    const desktop = await createVisitor(pages(), { hasNoWallet: true });
+    const phones = [await createVisitor(pages()), await createVisitor(pages())];
+    const { page, ticket } = await showCode(desktop);
+    await Promise.all(phones.map((phone) => payBy(phone, ticket)));
+    await page.bringToFront();
+    await statusOf(page, PAID);
+    expect(pages().upstream.requests).toHaveLength(1);
+    for (const { context } of [desktop, ...phones]) await context.close();
+  });
+
+  it('is not held up by false reports of a stranger with the ticket', async () => {
+    const desktop = await createVisitor(pages(), { hasNoWallet: true });
+    const phone = await createVisitor(pages());
+    const { page, ticket } = await showCode(desktop);
+    const report = (txHash: string) =>
+      fetch(ticket, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ txHash }),
+      });
+    for (const digit of ['1', '2', '3']) expect((await report(`0x${digit.repeat(64)}`)).status).toBe(202);
+    await payBy(phone, ticket);
+    await page.bringToFront();
+    await statusOf(page, PAID);
+    await desktop.context.close();
+    await phone.context.close();
+  });
+
+  it('pays also while the desktop is closed', async () => {
+    const desktop = await createVisitor(pages(), { hasNoWallet: true });
+    const phone = await createVisitor(pages());
+    const url = newUrl();
+    const { page, ticket } = await showCode(desktop, url);
+    await page.close();
+    await payBy(phone, ticket);
+    await statusOf(await desktop.open(url), PAID);
+    await desktop.context.close();
+    await phone.context.close();
+  });
+
+  it('pays once with a ticket, and says so when its wallet refuses', async () => {
+    const desktop = await createVisitor(pages(), { hasNoWallet: true });
+    const phone = await createVisitor(pages());
+    const { ticket } = await showCode(desktop);
+    phone.wallet.refuse('eth_sendTransaction', 4001);
+    const page = await phone.open(ticket);
+    await page.click('button:has-text("Send with")');
+    expect(await statusOf(page, 'declined')).toContain('Nothing was paid.');
+    phone.wallet.handlers.clear();
+    await page.click('button:has-text("Send with")');
+    await statusOf(page, 'Sent.');
+    expect(await page.locator('button:has-text("Send with")').count()).toBe(0);
+    await desktop.context.close();
+    await phone.context.close();
+  });
+
+  it('is offered the browser of a wallet app where it has no wallet', async () => {
+    const desktop = await createVisitor(pages(), { hasNoWallet: true });
+    const { ticket, page } = await showCode(desktop);
+    await page.goto(ticket);
+    const link = await page.getAttribute('#actions a', 'href');
+    expect(link).toBe(`https://metamask.app.link/dapp/${ticket.replace(/^https?:\/\//, '')}`);
+    expect(desktop.faults).toEqual([]);
+    await desktop.context.close();
+  });
+});
