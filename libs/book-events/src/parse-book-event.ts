@@ -8,11 +8,11 @@ import {
   type TransactionFacts,
   type UnknownBookEvent,
 } from './book-event.js';
-import { address, count, decimal, hash32, list, oneOf, orNull, record, text, type Reader } from './readers.js';
+import { address, count, decimal, hash32, list, object, oneOf, orNull, words, type Reader } from './readers.js';
 
 type Fields<T> = { readonly [Name in keyof T]-?: Reader<T[Name]> };
 
-const timeline = record<PaymentTimeline>({
+const timeline = object<PaymentTimeline>({
   presentedAtMs: count,
   verifiedAtMs: orNull(count),
   claimedAtMs: orNull(count),
@@ -21,11 +21,11 @@ const timeline = record<PaymentTimeline>({
 });
 
 const sale: Fields<SaleFacts> = {
-  requestId: text,
-  route: text,
-  method: text,
-  scheme: text,
-  network: text,
+  requestId: words,
+  route: words,
+  method: words,
+  scheme: words,
+  network: words,
   chainId: count,
   asset: address,
   payTo: address,
@@ -45,26 +45,26 @@ const transaction: Fields<TransactionFacts> = {
   effectiveGasPrice: orNull(decimal),
   blockNumber: count,
   blockHash: hash32,
-  jobId: text,
-  operation: text,
+  jobId: words,
+  operation: words,
 };
 
 const FACTS: { readonly [Type in BookEventType]: Reader<BookFacts[Type]> } = {
-  answered: record({
+  answered: object({
     ...sale,
-    requestHash: text,
-    answerHash: orNull(text),
+    requestHash: words,
+    answerHash: orNull(words),
     status: count,
     bytes: orNull(count),
     upstreamMs: orNull(count),
     timeline,
   }),
-  settled: record({
+  settled: object({
     ...transaction,
     relayer: address,
     payments: list(
-      record({
-        payment: text,
+      object({
+        payment: words,
         asset: address,
         payTo: address,
         payer: address,
@@ -73,24 +73,24 @@ const FACTS: { readonly [Type in BookEventType]: Reader<BookFacts[Type]> } = {
       }),
     ),
   }),
-  released: record({ reason: text, sale: orNull(record(sale)), timeline: orNull(timeline) }),
-  refused: record({
-    failure: text,
+  released: object({ reason: words, sale: orNull(object(sale)), timeline: orNull(timeline) }),
+  refused: object({
+    failure: words,
     payer: orNull(address),
     amount: orNull(decimal),
     transaction: orNull(hash32),
     logIndex: orNull(count),
     minedAtMs: orNull(count),
-    detail: orNull(text),
+    detail: orNull(words),
     count,
   }),
-  refunding: record({
+  refunding: object({
     from: oneOf('free', 'expired', 'released', 'answered'),
-    refund: text,
-    reason: orNull(text),
+    refund: words,
+    reason: orNull(words),
   }),
-  refunded: record({ refund: text, transaction: hash32, amount: decimal, recipient: address }),
-  job_transaction: record({
+  refunded: object({ refund: words, transaction: hash32, amount: decimal, recipient: address }),
+  job_transaction: object({
     ...transaction,
     wallet: address,
     step: count,

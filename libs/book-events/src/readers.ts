@@ -10,7 +10,7 @@ function reader<T>(what: string, accepts: (value: unknown) => value is T): Reade
   };
 }
 
-export const text = reader('text', (value): value is string => typeof value === 'string');
+export const words = reader('text', (value): value is string => typeof value === 'string');
 export const count = reader(
   'a natural number',
   (value): value is number => Number.isSafeInteger(value) && (value as number) >= 0,
@@ -38,7 +38,7 @@ export function list<T>(read: Reader<T>): Reader<readonly T[]> {
 }
 
 /** Reads the named fields and drops all others. */
-export function record<T extends object>(fields: { readonly [Name in keyof T]-?: Reader<T[Name]> }): Reader<T> {
+export function object<T extends object>(fields: { readonly [Name in keyof T]-?: Reader<T[Name]> }): Reader<T> {
   const names = Object.keys(fields) as (keyof T & string)[];
   return (value) => {
     if (!isRecord(value)) throw new TypeError('not an object');

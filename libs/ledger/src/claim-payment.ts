@@ -1,6 +1,9 @@
+import { bucketEventsKey } from '@tollgate/book-events';
+
 import type { LedgerRunner } from './continuity.js';
 import { birthKey, bucketOf, entryKey } from './keys.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
+import { OutboxFullError } from './outbox.js';
 import { locatePayment, readPaymentId, type EntrySlot, type PaymentId } from './payment-id.js';
 import type { ClaimRequest, ClaimResult, PaymentCandidate } from './types.js';
 
@@ -18,8 +21,14 @@ type Located = PaymentCandidate & EntrySlot;
  * Claims one of a transaction's payments. All transfers of a transaction share one entry and are decided in one script.
  * Authorizations have their own entries (and cluster slots) and are tried one after the other, known payments first, so
  * that a retry finds its payment before it takes another.
+ * @param outboxLimit how many events a bucket may have for a new payment to be taken; null: any number
+ * @throws OutboxFullError
  */
-export async function claimPayment(runner: LedgerRunner, request: ClaimRequest): Promise<ClaimResult> {
+export async function claimPayment(
+  runner: LedgerRunner,
+  request: ClaimRequest,
+  outboxLimit: number | null,
+): Promise<ClaimResult> {
   const entries = groupByEntry(request.candidates);
   assertKey(request.owner, 'owner');
   assertKey(request.fingerprint, 'fingerprint');
@@ -27,15 +36,15 @@ export async function claimPayment(runner: LedgerRunner, request: ClaimRequest):
 
   const [only] = entries;
   if (entries.length === 1 && only) {
-    return (await claimEntry(runner, request, only, 'all'))?.result ?? { outcome: 'used' };
+    return (await claimEntry(runner, request, only, 'all', outboxLimit))?.result ?? { outcome: 'used' };
   }
   for (const candidates of entries) {
-    const known = await claimEntry(runner, request, candidates, 'known');
+    const known = await claimEntry(runner, request, candidates, 'known', null);
     if (known) return known.result;
   }
   let verdict: ClaimResult = { outcome: 'conflict' };
   for (const candidates of entries) {
-    const claim = await claimEntry(runner, request, candidates, 'all');
+    const claim = await claimEntry(runner, request, candidates, 'all', outboxLimit);
     if (claim && (claim.isOwn || claim.result.outcome === 'late')) return claim.result;
     if (claim && weight(claim.result) > weight(verdict)) verdict = claim.result;
   }
@@ -73,12 +82,13 @@ async function claimEntry(
   request: ClaimRequest,
   candidates: [Located, ...Located[]],
   scope: 'all' | 'known',
+  outboxLimit: number | null,
 ): Promise<EntryClaim | null> {
   const { entry } = candidates[0];
   const bucket = bucketOf(entry);
   const [outcome, slot = '', number, until] = await runner.run(
     LEDGER_SCRIPTS.claim,
-    [birthKey(bucket), entryKey(bucket, entry)],
+    [birthKey(bucket), entryKey(bucket, entry), bucketEventsKey(bucket)],
     [
       request.owner,
       request.fingerprint,
@@ -89,10 +99,12 @@ async function claimEntry(
       EXPIRY_SLACK_MS,
       MAX_RELEASES,
       scope,
+      outboxLimit ?? '',
       ...candidates.flatMap((one) => [one.slot, one.blockNumber, Math.floor(one.minedAtMs), one.windowMs ?? '']),
     ],
     request.headBlockNumber,
   );
+  if (outcome === 'outbox_full') throw new OutboxFullError();
   const id = readPaymentId({ entry, slot }) ?? candidates[0].id;
   const result = toResult(request, id, { outcome, number, until });
   // For a busy or conflicting payment the script returns the slot only if the retry key belongs to that payment.

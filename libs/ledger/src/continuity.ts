@@ -18,6 +18,8 @@ export interface ContinuityTerms {
   retentionMs: number;
   /** How many replicas must acknowledge the ledger's writes. */
   replicas: number;
+  /** Whether every payment is reported to the book. */
+  booked: boolean;
 }
 
 /**
@@ -42,6 +44,7 @@ export async function restoreContinuity(redis: Redis | Cluster, terms: Continuit
         terms.headBlockNumber ?? '',
         String(terms.retentionMs),
         String(terms.replicas),
+        terms.booked ? '1' : '0',
       ),
     ),
   );

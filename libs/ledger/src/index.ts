@@ -1,7 +1,15 @@
 export { MAX_RELEASES } from './claim-payment.js';
 export { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 export { Ledger } from './ledger.js';
-export { locatePayment, signedPaymentId, transactionEntry, type EntryId, type PaymentId } from './payment-id.js';
+export { OutboxFullError, readBookedSinceMs, type OutboxLength } from './outbox.js';
+export {
+  locatePayment,
+  nameOfPayment,
+  signedPaymentId,
+  transactionEntry,
+  type EntryId,
+  type PaymentId,
+} from './payment-id.js';
 export type {
   ClaimRefusal,
   ClaimRequest,

@@ -4,6 +4,8 @@ export const BUCKETS = 32;
 /** Refusals have their own hash tag, because they belong to no entry. */
 export const REFUSED_STREAM = 'tollgate:{refused}:refused-payments';
 export const REFUSED_SEEN = 'tollgate:{refused}:seen';
+/** How often each was presented, for the book. */
+export const REFUSED_COUNTS = 'tollgate:{refused}:counts';
 
 /** FNV-1a, which spreads evenly; nothing else is required of it. */
 export function bucketOf(entry: string): number {

@@ -164,7 +164,7 @@ describe('the ledger, compared with a model of its rules', () => {
           plan,
         );
       }),
-      { numRuns: 150 },
+      { numRuns: 200 },
     );
   });
 });

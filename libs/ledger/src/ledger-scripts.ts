@@ -9,6 +9,7 @@ import recordRefusal from './scripts/record-refusal.lua';
 import releaseOwner from './scripts/release-owner.lua';
 import release from './scripts/release.lua';
 import renew from './scripts/renew.lua';
+import book from './scripts/shared/book.lua';
 import record from './scripts/shared/record.lua';
 
 /** The scripts of all transitions. */
@@ -16,11 +17,11 @@ export const LEDGER_SCRIPTS = {
   claim: new LuaScript(record + claim),
   renew: new LuaScript(record + renew),
   fixAmount: new LuaScript(record + fixAmount),
-  commit: new LuaScript(record + commit),
-  release: new LuaScript(record + release),
-  releaseOwner: new LuaScript(record + releaseOwner),
+  commit: new LuaScript(record + book + commit),
+  release: new LuaScript(record + book + release),
+  releaseOwner: new LuaScript(record + book + releaseOwner),
   countReproduction: new LuaScript(record + countReproduction),
-  recordRefusal: new LuaScript(record + recordRefusal),
+  recordRefusal: new LuaScript(record + book + recordRefusal),
 };
 
 /** Run once, by each start and each restore. */

@@ -1,6 +1,6 @@
+import { bucketEventsKey, type AnsweredFacts, type ReleasedFacts } from '@tollgate/book-events';
 import {
   AcknowledgedCommands,
-  type Durability,
   explainRedisRefusal,
   ScriptRunner,
   StoreError,
@@ -11,31 +11,17 @@ import type { Cluster, Redis } from 'ioredis';
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
 import { restoreContinuity, type LedgerRunner } from './continuity.js';
 import { findPayment, isLeased, isSpent, type EntryServers } from './find-payment.js';
-import { answerKey, answersKey, birthKey, bucketOf, BUCKETS, entryKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
+import { answerKey, answersKey, birthKey, bucketOf, BUCKETS, entryKey } from './keys.js';
+import type { BookOptions, LedgerOptions } from './ledger-options.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
-import { locateEntry, locatePayment, type EntryId, type PaymentId } from './payment-id.js';
+import { trimOutbox, type OutboxLength } from './outbox.js';
+import { locateEntry, locatePayment, nameOfPayment, type EntryId, type PaymentId } from './payment-id.js';
+import { recordRefusal } from './record-refusal.js';
 import { decodeAnswer, encodeAnswer } from './stored-answer.js';
 import type { ClaimRequest, ClaimResult, FindRequest, FindResult, Lease, Refusal, StoredAnswer } from './types.js';
 
 const CLOCK_SAMPLE_MS = 30_000;
-
-export interface LedgerOptions {
-  redis: Redis | Cluster;
-  /** Redis memory for stored answers, over all buckets. Default 512 MiB. */
-  answerStoreBytes?: number;
-  /** The longest time an answer is kept, limited by its payment's entry. Default 24 hours. */
-  answerRetentionMs?: number;
-  /**
-   * The shortest time entries live. Pass the largest redemption window in use: increasing it later refuses payments.
-   */
-  retentionMs?: number;
-  /** How many refused payments are kept for refunds; the oldest are dropped. Default 100,000. */
-  refusalsKept?: number;
-  /** How long an operation waits for Redis. Default 3 seconds. */
-  timeoutMs?: number;
-  /** Without it a write counts once the server has answered. */
-  durability?: Durability | null;
-}
+const REQUEST_ENDED: ReleasedFacts = { reason: 'request_ended', sale: null, timeline: null };
 
 /**
  * The payments ledger: every payment is claimed once, answered once, and remembered for its window. Each operation is
@@ -48,6 +34,9 @@ export class Ledger {
   readonly #answerTtlMs: number;
   readonly #bucketBytes: number;
   readonly #refusalsKept: number;
+  readonly #book: BookOptions | null;
+  /** The events that no claim counts itself reached the limit at the last look. */
+  #isRefusedFull = false;
 
   constructor(options: LedgerOptions) {
     const { redis, retentionMs = 0, timeoutMs = 3000, answerStoreBytes = 512 * 1024 * 1024 } = options;
@@ -55,13 +44,15 @@ export class Ledger {
     this.#bucketBytes = Math.floor(answerStoreBytes / BUCKETS);
     this.#answerTtlMs = options.answerRetentionMs ?? 24 * 3600_000;
     this.#refusalsKept = options.refusalsKept ?? 100_000;
+    this.#book = options.book ?? null;
+    const booked = this.#book !== null;
     this.#acknowledged = options.durability ? new AcknowledgedCommands(redis, options.durability) : undefined;
     const replicas = options.durability?.replicas ?? 0;
     this.#runner = new ScriptRunner({
       redis,
       acknowledged: this.#acknowledged,
       timeoutMs,
-      restore: (head) => restoreContinuity(redis, { headBlockNumber: head ?? null, retentionMs, replicas }),
+      restore: (head) => restoreContinuity(redis, { headBlockNumber: head ?? null, retentionMs, replicas, booked }),
       toError: (reason, cause) =>
         new StoreUnavailableError('ledger', `The ledger's Redis is unavailable: ${reason}`, { cause }),
     });
@@ -85,9 +76,15 @@ export class Ledger {
   /**
    * Claims one of the candidates for this owner until `leaseMs` from now, or returns the reason why not. Idempotent per
    * owner.
+   * @throws OutboxFullError for a payment that the ledger does not know, while the outbox of the book is full
    */
   claim(request: ClaimRequest): Promise<ClaimResult> {
-    return claimPayment(this.#runner, request);
+    return claimPayment(this.#runner, request, this.#bucketLimit);
+  }
+
+  /** Whether changes are reported to the book, so that their facts are needed. */
+  get isBooked(): boolean {
+    return this.#book !== null;
   }
 
   /** What the ledger knows about this retry key at this transaction or signed payment, without asking the chain. */
@@ -127,14 +124,23 @@ export class Ledger {
    * Spends the payment and stores its answer (null stores only the marker, as when the answer exceeds the budget).
    * False when the lease belongs to another holder by now: then no answer may be sent.
    * @param receipt returned by `readReceipt` if the answer is not kept; values up to 64 bytes take the least memory
+   * @param facts for the book; without them it is no longer complete
    */
-  async commit(lease: Lease, answer: StoredAnswer | null, receipt = ''): Promise<boolean> {
+  async commit(
+    lease: Lease,
+    answer: StoredAnswer | null,
+    receipt = '',
+    facts: AnsweredFacts | null = null,
+  ): Promise<boolean> {
     const { bucket, slot, entry, answerName } = this.#locate(lease.id);
     const payload = answer ? encodeAnswer(answer) : '';
     const [outcome] = await this.#runner.run(
       LEDGER_SCRIPTS.commit,
-      [birthKey(bucket), entry, answerName, answersKey(bucket)],
-      [slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes, receipt],
+      [birthKey(bucket), entry, answerName, answersKey(bucket), bucketEventsKey(bucket)],
+      [
+        ...[slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes, receipt],
+        ...[nameOfPayment(lease.id), this.#encode(facts)],
+      ],
     );
     return outcome !== 'stale';
   }
@@ -143,14 +149,17 @@ export class Ledger {
    * Releases the payment unspent; a counted release uses up one of five. False when the lease was not this holder's.
    * `forgetsAmount`: drops the amount fixed under this lease, because nothing sent under it can still be moved; an
    * amount fixed under an earlier lease stays.
+   * @param facts for a payment whose money has arrived
    */
   async release(
     lease: Lease,
     { counted, forgetsAmount = false }: { counted: boolean; forgetsAmount?: boolean },
+    facts: ReleasedFacts | null = null,
   ): Promise<boolean> {
-    const { slot, entry } = this.#locate(lease.id);
-    const args = [slot, lease.generation, lease.owner, counted ? 1 : 0, forgetsAmount ? 1 : 0];
-    return (await this.#runner.run(LEDGER_SCRIPTS.release, [entry], args))[0] === 'released';
+    const { bucket, slot, entry } = this.#locate(lease.id);
+    const holder = [slot, lease.generation, lease.owner, counted ? 1 : 0, forgetsAmount ? 1 : 0];
+    const args = [...holder, nameOfPayment(lease.id), this.#encode(facts)];
+    return (await this.#runner.run(LEDGER_SCRIPTS.release, [entry, bucketEventsKey(bucket)], args))[0] === 'released';
   }
 
   /**
@@ -159,7 +168,11 @@ export class Ledger {
    */
   async releaseOwner(id: EntryId, owner: string): Promise<void> {
     const entry = locateEntry(id);
-    await this.#runner.run(LEDGER_SCRIPTS.releaseOwner, [entryKey(bucketOf(entry), entry)], [owner]);
+    const bucket = bucketOf(entry);
+    // A transaction has moved its money; of a signed payment nothing is known here.
+    const facts = 'txHash' in id ? REQUEST_ENDED : null;
+    const keys = [entryKey(bucket, entry), bucketEventsKey(bucket)];
+    await this.#runner.run(LEDGER_SCRIPTS.releaseOwner, keys, [owner, entry, this.#encode(facts)]);
   }
 
   /** The stored answer, byte for byte; null when only the marker was kept. */
@@ -192,15 +205,15 @@ export class Ledger {
    * Records a payment that was made and refused, for a refund, once per payment and failure, and drops the oldest beyond
    * the number that is kept; false when it is already recorded.
    */
-  async recordRefusal({ id, failure, payer, amountBaseUnits, minedAtMs, detail }: Refusal): Promise<boolean> {
-    const { entry, slot } = locatePayment(id);
-    const payment = `${entry}:${slot}`;
-    const fields = Object.entries({ payment, failure, payer, amountBaseUnits, minedAtMs, detail }).flatMap(
-      ([name, value]) => (value === undefined ? [] : [name, value.toString()]),
-    );
-    const args = [`${payment}|${failure}`, this.#refusalsKept, ...fields];
-    const keys = [REFUSED_SEEN, REFUSED_STREAM];
-    return (await this.#runner.run(LEDGER_SCRIPTS.recordRefusal, keys, args))[0] === 'recorded';
+  recordRefusal(refusal: Refusal): Promise<boolean> {
+    return recordRefusal(this.#runner, refusal, { kept: this.#refusalsKept, isBooked: this.isBooked });
+  }
+
+  /** Trims what the bookkeeper has acknowledged, and returns how much is left. Call every second or so. */
+  async trimOutbox(): Promise<OutboxLength> {
+    const length = await this.#runner.within(trimOutbox(this.#redis));
+    this.#isRefusedFull = this.#book !== null && length.refused >= this.#book.outboxLimit;
+    return length;
   }
 
   /** The time of Redis's clock in milliseconds, from the last sample. */
@@ -215,6 +228,15 @@ export class Ledger {
 
   #sampleClock(): Promise<void> {
     return this.#runner.within(this.#runner.clock.sample());
+  }
+
+  get #bucketLimit(): number | null {
+    if (this.#book === null) return null;
+    return this.#isRefusedFull ? 0 : Math.ceil(this.#book.outboxLimit / BUCKETS);
+  }
+
+  #encode(facts: object | null): string {
+    return facts === null || !this.isBooked ? '' : JSON.stringify(facts);
   }
 
   #locate(id: PaymentId): { bucket: number; slot: string; entry: string; answerName: string } {

@@ -66,6 +66,12 @@ export function locatePayment(id: PaymentId): EntrySlot {
   }
 }
 
+/** Entry and slot as one text, by which a payment is named outside the ledger: `tx:<chainId>:<hash>:<logIndex>`. */
+export function nameOfPayment(id: PaymentId): string {
+  const { entry, slot } = locatePayment(id);
+  return `${entry}:${slot}`;
+}
+
 /** The inverse of `locatePayment`; null when the text is not a payment. */
 export function readPaymentId({ entry, slot }: EntrySlot): PaymentId | null {
   const [kind, chain, first, second, third] = entry.split(':');

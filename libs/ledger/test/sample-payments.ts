@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import type { AnsweredFacts, ReleasedFacts } from '@tollgate/book-events';
 import type { Hex } from '@tollgate/protocol';
 
 import { createFingerprint, createOwner } from '../src/create-keys.js';
@@ -43,3 +44,31 @@ export function leaseOf(result: ClaimResult): Lease {
   if (result.outcome !== 'claimed') throw new Error(`expected a lease, got ${JSON.stringify(result)}`);
   return result.lease;
 }
+
+const SAMPLE_ADDRESS: Hex = `0x${'ab'.repeat(20)}`;
+
+/** Test data: what a gateway reports of a sold answer. */
+export const SAMPLE_ANSWERED: AnsweredFacts = {
+  requestId: 'request-1',
+  route: '/api/weather',
+  method: 'GET',
+  scheme: 'tx-hash',
+  network: `eip155:${CHAIN_ID}`,
+  chainId: CHAIN_ID,
+  asset: SAMPLE_ADDRESS,
+  payTo: SAMPLE_ADDRESS,
+  payer: SAMPLE_ADDRESS,
+  amount: '10000',
+  price: '10000',
+  transaction: sampleHash(),
+  logIndex: 0,
+  requestHash: 'x'.repeat(22),
+  answerHash: 'a'.repeat(64),
+  status: 200,
+  bytes: 92,
+  upstreamMs: 3,
+  timeline: { presentedAtMs: 1, verifiedAtMs: 2, claimedAtMs: 3, fulfilledAtMs: 4, settledAtMs: null },
+};
+
+/** Test data: what a gateway reports of a payment that it gives back. */
+export const SAMPLE_RELEASED: ReleasedFacts = { reason: 'failed', sale: null, timeline: null };

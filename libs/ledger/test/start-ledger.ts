@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import type { LedgerOptions } from '../src/ledger-options.js';
 import { Ledger } from '../src/ledger.js';
 import { HEAD_AT_BIRTH } from './sample-payments.js';
 
@@ -12,10 +13,13 @@ export interface StartedLedger {
 }
 
 /** An open ledger with its own Redis server. */
-export async function startLedger(options: RedisOptions = {}): Promise<StartedLedger> {
+export async function startLedger(
+  options: RedisOptions = {},
+  ledgerOptions: Partial<LedgerOptions> = {},
+): Promise<StartedLedger> {
   const server = await startRedis(options);
   const redis = new Redis(server.url);
-  const ledger = new Ledger({ redis, timeoutMs: 30_000 });
+  const ledger = new Ledger({ redis, timeoutMs: 30_000, ...ledgerOptions });
   await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
   const stop = async (): Promise<void> => {
     redis.disconnect();

@@ -8,4 +8,5 @@ export { findRedisUrlProblems } from './redis-url.js';
 export { ScriptRunner, type ScriptArgument } from './script-runner.js';
 export { checkServers, listPrimaries, loadScripts, RESTORE_MARKER } from './servers.js';
 export { StoreError, StoreUnavailableError } from './store-error.js';
+export { trimAcknowledged } from './trim-acknowledged.js';
 export { withTimeout } from './with-timeout.js';

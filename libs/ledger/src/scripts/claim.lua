@@ -1,6 +1,6 @@
--- KEYS birth, entry; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, clock skew ms, slack ms, releases
--- allowed, `all` or `known` (only the rules for known payments), then per candidate: slot, block, mined at ms, window
--- ms or ''. Returns {now, outcome, slot, generation or wait, until}.
+-- KEYS birth, entry, outbox; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, clock skew ms, slack ms,
+-- releases allowed, `all` or `known` (only the rules for known payments), the most events in the outbox or '', then per
+-- candidate: slot, block, mined at ms, window ms or ''. Returns {now, outcome, slot, generation or wait, until}.
 --
 -- Atomic: checking every payment of the transaction and taking one, together with the age and birth rules on Redis's
 -- clock. Otherwise two requests could take one payment, one request with one retry key could take two, or a payment
@@ -8,6 +8,7 @@
 local owner, fingerprint, key = ARGV[1], ARGV[2], ARGV[3]
 local lease_ms, deadline, skew = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local slack, max_releases, scope = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
+local outbox_limit = tonumber(ARGV[10])
 local now = now_ms()
 local function answer(outcome, slot, number, til)
   return {text(now), outcome, slot or '', text(number or 0), text(til or 0)}
@@ -15,7 +16,7 @@ end
 if now > deadline then return answer('late') end
 
 local candidates, window = {}, 0
-for index = 10, #ARGV, 4 do
+for index = 11, #ARGV, 4 do
   local candidate = {
     slot = ARGV[index], block = tonumber(ARGV[index + 1]), mined = tonumber(ARGV[index + 2]),
     window = tonumber(ARGV[index + 3])
@@ -138,6 +139,9 @@ for _, candidate in ipairs(candidates) do
       return take(candidate, nil)
     end
   else
+    elseif outbox_limit and redis.call('XLEN', KEYS[3]) >= outbox_limit then
+      -- Only here: a payment that is known is answered, so that what was claimed ends in the book.
+      return answer('outbox_full')
     if r.fingerprint == fingerprint then same_request = true end
     if is_live(r) and not is_doubtful(r, candidate) then
       wait = math.min(wait or r.til - now, r.til - now)

@@ -1,15 +1,15 @@
--- KEYS birth, entry, answer, answers (the byte budget); ARGV slot, generation, owner, answer or '', answer ttl ms,
--- budget bytes, receipt or '' (kept when the answer is not). Returns {now, `done` | `answered` | `stale` |
--- `discontinued`}.
+-- KEYS birth, entry, answer, answers (the byte budget), outbox; ARGV slot, generation, owner, answer or '', answer ttl
+-- ms, budget bytes, receipt or '' (kept when the answer is not), payment, facts for the book or ''. Returns {now, `done`
+-- | `answered` | `stale` | `discontinued`}.
 --
--- Atomic: checking that the lease is still this holder's, ending it, and storing the answer within the budget.
--- Otherwise a holder whose lease was taken over could answer too, a payment could be spent without its answer, or the
--- budget could be exceeded.
+-- Atomic: checking that the lease is still this holder's, ending it, storing the answer within the budget, and
+-- reporting it to the book. Otherwise a holder whose lease was taken over could answer too, a payment could be spent
+-- without its answer or be missing in the book, or the budget could be exceeded.
 local slot, generation, owner, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
-local ttl, budget = tonumber(ARGV[5]), tonumber(ARGV[6])
+local ttl, budget, facts = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[9]
 local SLICE_MS, OVERHEAD = 300000, 200
 local now = now_ms()
-local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch')
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'booked')
 if birth[1] ~= server_run() then return {text(now), 'discontinued'} end
 
 local fields = redis.call('HMGET', KEYS[2], slot, slot .. ':by')
@@ -59,4 +59,11 @@ if #payload > 0 then
 end
 if r.state == 'D' and ARGV[7] ~= '' then redis.call('HSET', KEYS[2], slot .. ':receipt', ARGV[7]) end
 write_state(KEYS[2], slot, r)
+report(KEYS[5], 'answered', now, ARGV[8], facts)
+-- The first payment that is not reported ends the time for which the book is complete.
+if facts == '' and birth[3] then
+  redis.call('HDEL', KEYS[1], 'booked')
+elseif facts ~= '' and not birth[3] then
+  redis.call('HSET', KEYS[1], 'booked', text(now))
+end
 return {text(now), r.state == 'A' and 'answered' or 'done'}

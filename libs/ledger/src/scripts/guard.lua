@@ -1,5 +1,5 @@
 -- KEYS birth; ARGV durable (1 when every write is on disk before it is acknowledged), head block or '', retention ms,
--- replicas that acknowledge every write before anything leaves.
+-- replicas that acknowledge every write before anything leaves, 1 when every payment is reported to the book.
 -- Returns `created`, `same`, `kept` or `raised`.
 --
 -- Atomic: comparing the run in the birth record with the run of this server, and raising the birth. Otherwise a payment
@@ -15,19 +15,29 @@ local process = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 local durable, head, retention, replicas = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 -- One that need not acknowledge may be promoted.
 if count_replicas(info) > replicas then replicas = 0 end
+local booked = ARGV[5] == '1'
 local now = now_ms()
 local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'durable', 'retention', 'process',
-  'replicas')
+  'replicas', 'booked')
 local old_retention = tonumber(birth[7] or '0')
 retention = math.max(retention, old_retention)
 
 local function born(epoch, at, block)
   redis.call('HSET', KEYS[1], 'run', run, 'process', process, 'epoch', text(epoch), 'at', text(at), 'block', text(block),
     'exact', head and '1' or '0', 'durable', durable, 'retention', text(retention), 'replicas', text(replicas))
+  -- What was lost may include events, so the book is complete from now on only.
+  redis.call('HDEL', KEYS[1], 'booked')
+end
+
+-- Since when every payment is reported to the book.
+local function keep_book(since)
+  if booked and not since then redis.call('HSET', KEYS[1], 'booked', text(now)) end
+  if not booked then redis.call('HDEL', KEYS[1], 'booked') end
 end
 
 if not birth[1] then
   born(1, now, head or 0)
+  keep_book(nil)
   return 'created'
 end
 
@@ -40,6 +50,7 @@ if birth[1] ~= run and birth[1] ~= predecessor and birth[8] ~= process then ackn
 local lost = acknowledged == 0 and (promoted or (birth[8] ~= process and (durable ~= '1' or birth[6] ~= '1')))
 if birth[1] ~= run and lost then
   born(epoch + 1, math.max(at, now), math.max(block, head or 0))
+  keep_book(nil)
   return 'raised'
 end
 
@@ -52,4 +63,5 @@ if head and birth[5] == '0' and now - at < 60000 then
 end
 redis.call('HSET', KEYS[1], 'run', run, 'process', process, 'at', text(at), 'block', text(block), 'durable', durable,
   'retention', text(retention), 'replicas', text(acknowledged))
+keep_book(birth[10])
 return birth[1] == run and 'same' or 'kept'

@@ -1,8 +1,9 @@
--- KEYS entry; ARGV slot, generation, owner, 1 when the release counts, 1 to forget the amount that this holder fixed.
--- Returns {now, `released` | `stale`}.
+-- KEYS entry, outbox; ARGV slot, generation, owner, 1 when the release counts, 1 to forget the amount that this holder
+-- fixed, payment, facts for the book or ''. Returns {now, `released` | `stale`}.
 --
--- Atomic: checking that the lease is still this holder's and releasing the payment. Otherwise, after a take-over, the
--- new holder's payment could become free for a third request.
+-- Atomic: checking that the lease is still this holder's, releasing the payment, and reporting it to the book.
+-- Otherwise, after a take-over, the new holder's payment could become free for a third request, or be reported as
+-- released.
 local now = now_ms()
 local r = read_record(redis.call('HGET', KEYS[1], ARGV[1]))
 if not r or r.generation ~= tonumber(ARGV[2]) then return {text(now), 'stale'} end
@@ -16,4 +17,5 @@ r.releases = r.releases + tonumber(ARGV[4])
 local amount, fixer = ARGV[1] .. ':amount', ARGV[1] .. ':fixer'
 if ARGV[5] == '1' and redis.call('HGET', KEYS[1], fixer) == ARGV[2] then redis.call('HDEL', KEYS[1], amount, fixer) end
 write_state(KEYS[1], ARGV[1], r)
+report_release(KEYS[1], KEYS[2], ARGV[1], now, ARGV[6], ARGV[7])
 return {text(now), 'released'}
