@@ -25,6 +25,15 @@ export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-pay
 export { HealthModule } from './health/health.module.js';
 export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
 export { clientNetwork } from './http/client-network.js';
+export { refuseRequest } from './http/request-invalid.js';
+export {
+  CHECK_REQUEST,
+  countParameter,
+  limitParameter,
+  onlyFields,
+  textParameter,
+  wordsParameter,
+} from './http/request-schemas.js';
 export { RateLimit } from './http/rate-limit.js';
 export { assertPublicTarget } from './http/assert-public-target.js';
 export { handleError } from './http/handle-error.js';

@@ -40,7 +40,10 @@ export interface PaymentReports {
   refunded?: readonly Reported<'refunded'>[];
 }
 
-export type PaymentState = 'settled' | 'answered' | 'released' | 'refused' | 'unclaimed' | 'refunding' | 'refunded';
+export const PAYMENT_STATES = [
+  ...(['settled', 'answered', 'released', 'refused', 'unclaimed', 'refunding', 'refunded'] as const),
+] as const;
+export type PaymentState = (typeof PAYMENT_STATES)[number];
 
 /** A payment in the book. */
 export interface PaymentRecord {

@@ -6,15 +6,12 @@ import { openServer } from './postgres-database.js';
 /** Where the book is: a folder of this machine, or a PostgreSQL server by its URL. */
 export type BookPlace = { readonly folder: string } | { readonly url: string };
 
-/** In which the tables are, so that the database may have others. */
-const SCHEMA = 'tollgate_book';
-
 /**
  * Opens the book for this process alone, with its tables at this release's version.
  * @throws BookHeldError while another process has it; BookUnavailableError
  */
-export async function claimBook(place: BookPlace, schema = SCHEMA): Promise<ClaimedDatabase> {
-  const database = 'url' in place ? await openServer(place.url, schema) : await openFolder(place.folder, schema);
+export async function claimBook(place: BookPlace): Promise<ClaimedDatabase> {
+  const database = 'url' in place ? await openServer(place.url) : await openFolder(place.folder);
   try {
     await migrate(database);
     return database;

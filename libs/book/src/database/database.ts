@@ -1,3 +1,6 @@
+/** In which the tables are, so that the database may have others. */
+export const SCHEMA = 'tollgate_book';
+
 /** What a statement takes; objects are passed as JSON text, and big numbers as decimal text. */
 export type SqlValue = string | number | boolean | null | readonly string[] | readonly number[];
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import { PGlite, type Transaction } from '@electric-sql/pglite';
 
-import type { ClaimedDatabase, Queryable, SqlValue } from './database.js';
+import { SCHEMA, type ClaimedDatabase, type Queryable, type SqlValue } from './database.js';
 import { lockFolder } from './folder-lock.js';
 
 const INT8 = 20;
@@ -11,20 +11,19 @@ const INT8 = 20;
  * PostgreSQL in this process, with its data in a folder. One connection: reads and writes take turns.
  * @throws BookHeldError when another process has the folder open
  */
-export async function openFolder(folder: string, schema: string): Promise<ClaimedDatabase> {
+export async function openFolder(folder: string): Promise<ClaimedDatabase> {
   const unlock = lockFolder(folder);
   try {
-    return await openPglite(join(folder, 'data'), schema, unlock);
+    return await openPglite(join(folder, 'data'), unlock);
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-/** @param dataDir a folder, or `memory://` */
-async function openPglite(dataDir: string, schema: string, unlock: () => void): Promise<ClaimedDatabase> {
+async function openPglite(dataDir: string, unlock: () => void): Promise<ClaimedDatabase> {
   const pglite = await PGlite.create(dataDir, { parsers: { [INT8]: Number } });
-  await pglite.exec(`CREATE SCHEMA IF NOT EXISTS ${schema}; SET search_path TO ${schema}`);
+  await pglite.exec(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}; SET search_path TO ${SCHEMA}`);
   return new PgliteDatabase(pglite, async () => {
     await pglite.close();
     unlock();

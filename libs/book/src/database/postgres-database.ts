@@ -3,6 +3,7 @@ import { Client, Pool, types, type ClientConfig, type QueryResult } from 'pg';
 import {
   BookHeldError,
   BookUnavailableError,
+  SCHEMA,
   type ClaimedDatabase,
   type Queryable,
   type SqlValue,
@@ -20,7 +21,7 @@ const INT8 = types.builtins.INT8;
  * A PostgreSQL server. One session has the advisory lock and makes every write, so a session that ends loses both.
  * @throws BookHeldError when another session has the lock; BookUnavailableError when the server does not answer
  */
-export async function openServer(url: string, schema: string): Promise<ClaimedDatabase> {
+export async function openServer(url: string): Promise<ClaimedDatabase> {
   const config = createConfig(url);
   const writer = new Client(config);
   const lost = new Promise<string>((resolve) => {
@@ -31,11 +32,11 @@ export async function openServer(url: string, schema: string): Promise<ClaimedDa
     await writer.connect();
     const { rows } = await writer.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1, hashtext($2)) AS held', [
       LOCK,
-      schema,
+      SCHEMA,
     ]);
     if (rows[0]?.held !== true) throw new BookHeldError('Another bookkeeper holds the lock of the book.');
-    await writer.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
-    await writer.query(`SET search_path TO ${schema}`);
+    await writer.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+    await writer.query(`SET search_path TO ${SCHEMA}`);
   } catch (error) {
     await writer.end().catch(() => undefined);
     throw error instanceof BookHeldError ? error : toUnavailable(error);
@@ -43,7 +44,7 @@ export async function openServer(url: string, schema: string): Promise<ClaimedDa
   const readers = new Pool({ ...config, max: READERS });
   readers.on('error', () => undefined);
   // Queued before the first statement of the connection's user.
-  readers.on('connect', (client) => void client.query(`SET search_path TO ${schema}`).catch(() => undefined));
+  readers.on('connect', (client) => void client.query(`SET search_path TO ${SCHEMA}`).catch(() => undefined));
   return new PostgresDatabase(writer, readers, lost);
 }
 
@@ -117,7 +118,7 @@ async function run<Row extends object>(
 /** Whether the server understood the statement and refused it, for example by a constraint; not: it is ending or full. */
 function isRefusal(error: unknown): boolean {
   const { code = '' } = Object(error) as { code?: string };
-  return /^(2[0-9A-Z]|3[A-Z]|42|P0|0A|44)/.test(code);
+  return /^(2[0-8]|2[A-Z]|3[A-Z]|42|P0|0A|44)/.test(code);
 }
 
 /** Without the URL, which may hold a password. */

@@ -11,13 +11,26 @@ export class BookWriter {
   static async open(database: ClaimedDatabase, holder: string): Promise<BookWriter> {
     const [row] = await database.transaction((within) =>
       within.query<{ epoch: number }>(
-        `UPDATE bookkeeper SET epoch = epoch + 1, holder = $1, since = now(), complete_from = coalesce(complete_from, now())
-          RETURNING epoch`,
+        `UPDATE bookkeeper SET epoch = epoch + 1, holder = $1, since = now() RETURNING epoch`,
         [holder],
       ),
     );
     if (row === undefined) throw new Error('The book has no row of its bookkeeper: its tables are damaged.');
     return new BookWriter(database, row.epoch);
+  }
+
+  /**
+   * Notes since when every change of money is reported, in milliseconds since 1970. A later time than before means that
+   * Redis has lost reports in between.
+   * @throws DeposedError, BookUnavailableError
+   */
+  async noteCompleteFrom(atMs: number): Promise<void> {
+    const at = new Date(atMs).toISOString();
+    await this.write((within) =>
+      within.query('UPDATE bookkeeper SET complete_from = $1 WHERE complete_from IS DISTINCT FROM $1::timestamptz', [
+        at,
+      ]),
+    );
   }
 
   /** @throws DeposedError when another bookkeeper has taken over; BookUnavailableError */
