@@ -13,6 +13,7 @@ const USERS = {
   'gateway-jobs': ['gateway', 'gateway-jobs', 'every-process'],
   verifier: ['verifier', 'every-process'],
   'agent-worker': ['agent-worker', 'every-process'],
+  bookkeeper: ['bookkeeper'],
   operator: ['operator', 'every-process', 'backup'],
   replica: ['replica'],
   sentinel: ['sentinel'],
