@@ -13,7 +13,13 @@ import {
   submitSample,
 } from '../../libs/journal/test/sample-jobs.js';
 import { Ledger, type Lease, type StoredAnswer } from '../../libs/ledger/src/index.js';
-import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../../libs/ledger/test/sample-payments.js';
+import {
+  CHAIN_ID,
+  HEAD_AT_BIRTH,
+  leaseOf,
+  sampleClaim,
+  sampleTransfer,
+} from '../../libs/ledger/test/sample-payments.js';
 import { connectRedis } from '../../libs/redis/src/connect-redis.js';
 import { StoreUnavailableError } from '../../libs/redis/src/index.js';
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
@@ -59,10 +65,12 @@ async function prepare(ledger: Ledger, journal: Journal) {
   const unclaimed = sampleClaim(ledger, { leaseMs: 120_000, deadlineMs: ledger.nowMs() + 120_000 });
   const request = sampleRequest(reserved.lane);
   const named = { ...request, jobId: createJobId(reserved.lane) };
+  const closed = sampleTransfer(ledger).id;
   const work = {
     claim: () => ledger.claim(unclaimed),
     'repeated claim': () => ledger.claim({ ...unclaimed, candidates: [...unclaimed.candidates] }),
     commit: () => ledger.commit(held, ANSWER),
+    'close for a refund': () => ledger.close({ id: closed, refund: 'refund-1', reason: null, allowsAnswered: false }),
     replay: () => ledger.readAnswer(answered.id),
     submit: () => journal.submit(request),
     'submit under an own id': () => journal.submitNamed(named),
@@ -73,7 +81,7 @@ async function prepare(ledger: Ledger, journal: Journal) {
   const entry = { chainId: CHAIN_ID, txHash: txHashOf(held) };
   const reads = {
     find: () => ledger.find({ ...entry, fingerprint: heldClaim.fingerprint, retryKey: 'held' }),
-    isSpent: () => ledger.isSpent(entry),
+    whySpent: () => ledger.whySpent(entry),
     isLeased: () => ledger.isLeased(entry),
   };
   return { work, unclaimed, request, reads };
@@ -125,17 +133,18 @@ describe('a primary with one replica that must acknowledge', () => {
   const countWaits = async (): Promise<number> =>
     Number(/cmdstat_waitaof:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
 
-  it('acknowledges claims, commits, replays and the writes of jobs', async () => {
+  it('acknowledges claims, commits, replays, refunds and the writes of jobs', async () => {
     const { work, reads } = await prepare(ledger, journal);
     expect(await work.claim()).toMatchObject({ outcome: 'claimed' });
     expect(await work['repeated claim']()).toMatchObject({ outcome: 'claimed' });
     expect(await work.commit()).toBe(true);
     expect(await work.replay()).toMatchObject({ status: 200 });
+    expect(await work['close for a refund']()).toEqual({ outcome: 'closed', from: 'free' });
     expect(await work.submit()).toMatchObject({ outcome: 'accepted' });
     expect(await work['put-attempt']()).toMatchObject({ outcome: 'done' });
     expect(await work['read for a broadcast']()).toMatchObject({ state: 'SIGNED' });
     expect(await reads.find()).toMatchObject({ outcome: 'answered' });
-    expect([await reads.isSpent(), await reads.isLeased()]).toEqual([true, false]);
+    expect([await reads.whySpent(), await reads.isLeased()]).toEqual(['payment_used', false]);
   });
 
   it('is asked once for all that is claimed in one turn', async () => {
@@ -169,6 +178,7 @@ describe('a primary with one replica that must acknowledge', () => {
     expect(await ledger.claim(other)).not.toMatchObject({ outcome: 'claimed' });
     expect(await work.commit()).toBe(true);
     expect(await work.replay()).toMatchObject({ status: 200 });
+    expect(await work['close for a refund']()).toEqual({ outcome: 'closed_before' });
     expect(await work['submit under an own id']()).toMatchObject({ outcome: 'known' });
     const first = await journal.submit(request);
     expect(await journal.submit(request)).toEqual({ ...first, outcome: 'known' });

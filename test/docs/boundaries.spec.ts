@@ -41,6 +41,10 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
     from: 'libs/crypto/src/probe.ts',
     to: ['libs/common/src/probe-target.ts', 'packages/client/src/probe-target.ts', '@nestjs/common'],
   },
+  'book-events-are-data': {
+    from: 'libs/book-events/src/probe.ts',
+    to: ['libs/ledger/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'ioredis', '@nestjs/common'],
+  },
   'redis-kit-stands-alone': {
     from: 'libs/redis/src/probe.ts',
     to: [

@@ -25,7 +25,7 @@ describe('a stack whose processes are users of Redis', () => {
 
   beforeAll(async () => {
     redis = await startGuardedRedis();
-    const env = { SIGNED_PAYMENTS: 'true', RELAYER_POLL_MS: '20' };
+    const env = { SIGNED_PAYMENTS: 'true', RELAYER_POLL_MS: '20', BOOK: 'on' };
     const serviceEnv = {
       gateway: asUser(redis, 'gateway-jobs'),
       verifier: asUser(redis, 'verifier'),
@@ -159,7 +159,7 @@ describe('the users of Redis', () => {
 
   it('keep passwords out of the ACL file', async () => {
     const rules = (await redis.admin.call('ACL', 'LIST')) as string[];
-    expect(rules.filter((rule) => / on /.test(rule) && !/^user admin /.test(rule))).toHaveLength(7);
+    expect(rules.filter((rule) => / on /.test(rule) && !/^user admin /.test(rule))).toHaveLength(8);
     for (const rule of rules.filter((one) => !/^user (admin|default) /.test(one)))
       expect(rule).toMatch(/ #[0-9a-f]{64} /);
     for (const user of USERS)

@@ -127,6 +127,7 @@ function toResult(
     case 'payment_too_old':
     case 'older_than_ledger':
     case 'released_too_often':
+    case 'payment_refunded':
       return { outcome: 'refused', failure: outcome, id };
     case 'conflict':
     case 'used':

@@ -31,6 +31,7 @@ function readFound(
 ): FindResult {
   for (const [slot, record] of readRecords(fields)) {
     if (record.retryKey !== request.retryKey) continue;
+    if (record.state === 'refunding') return { outcome: 'refused', failure: 'payment_refunded' };
     const same = record.fingerprint === request.fingerprint;
     if (record.state === 'answered' || record.state === 'done') {
       const id = readPaymentId({ entry, slot });
@@ -43,10 +44,14 @@ function readFound(
   return { outcome: 'none' };
 }
 
-/** Whether the payment is spent. Reads only: a claim in progress may still change that. */
-export async function isSpent(servers: EntryServers, id: EntryId): Promise<boolean> {
-  const records = await readEntry(servers, id);
-  return records.some(({ state }) => state === 'answered' || state === 'done');
+/** Why the payment buys nothing any more; null if it may. Reads only: a claim in progress may still change that. */
+export async function whySpent(
+  servers: EntryServers,
+  id: EntryId,
+): Promise<'payment_used' | 'payment_refunded' | null> {
+  const states = (await readEntry(servers, id)).map(({ state }) => state);
+  if (states.includes('refunding')) return 'payment_refunded';
+  return states.includes('answered') || states.includes('done') ? 'payment_used' : null;
 }
 
 /** Whether a request holds the payment and may still have it moved. Reads only. */

@@ -9,7 +9,7 @@ import type { Ledger } from './ledger.js';
 import type { ClaimRequest, Lease } from './types.js';
 
 interface ModelSlot {
-  state: 'leased' | 'expired' | 'done' | 'released';
+  state: 'leased' | 'expired' | 'done' | 'released' | 'refunding';
   generation: number;
   releases: number;
   owner: string;
@@ -37,6 +37,7 @@ function decide(model: Model, request: Request): { outcome: string; slot?: numbe
   );
   if (known?.[1]) {
     const [slot, one] = known;
+    if (one.state === 'refunding') return { outcome: 'payment_refunded', slot };
     const same = one.fingerprint === request.fingerprint;
     if (one.state === 'released')
       return one.releases >= 5 ? { outcome: 'released_too_often', slot } : { outcome: 'claimed', slot };
@@ -53,7 +54,8 @@ function decide(model: Model, request: Request): { outcome: string; slot?: numbe
   if (free >= 0) return { outcome: 'claimed', slot: free };
   const taken = model.slots.filter((one) => one !== null);
   if (taken.some((one) => one.state === 'leased')) return { outcome: 'busy' };
-  if (taken.some((one) => one.state === 'released' && one.retryKey === null)) return { outcome: 'released_too_often' };
+  const barred = taken.find((one) => one.state === 'refunding' || (one.state === 'released' && one.retryKey === null));
+  if (barred) return { outcome: barred.state === 'refunding' ? 'payment_refunded' : 'released_too_often' };
   if (taken.some((one) => (one.state === 'released' || one.state === 'expired') && one.retryKey))
     return { outcome: 'used' };
   return { outcome: taken.some((one) => one.fingerprint === request.fingerprint) ? 'used' : 'conflict' };
@@ -130,6 +132,30 @@ class End implements fc.AsyncCommand<Model, Real> {
   toString = () => `${this.how}(${this.which})`;
 }
 
+class Close implements fc.AsyncCommand<Model, Real> {
+  constructor(
+    readonly which: number,
+    readonly allowsAnswered: boolean,
+  ) {}
+  check = () => true;
+
+  async run(model: Model, { ledger, base }: Real): Promise<void> {
+    const index = this.which % model.slots.length;
+    const slot = model.slots[index];
+    const { id } = base.candidates[index]!;
+    const result = await ledger.close({ id, refund: 'r', reason: null, allowsAnswered: this.allowsAnswered });
+    if (slot?.state === 'refunding') return expect(result).toEqual({ outcome: 'closed_before' });
+    if (slot?.state === 'leased') return expect(result).toMatchObject({ outcome: 'leased' });
+    if (slot?.state === 'done' && !this.allowsAnswered) return expect(result).toEqual({ outcome: 'answered' });
+    const from = slot?.state === 'done' ? 'answered' : (slot?.state ?? 'free');
+    expect(result).toEqual({ outcome: 'closed', from });
+    const before = slot ?? { releases: 0, fingerprint: '-', retryKey: null, generation: 0 };
+    model.slots[index] = { ...before, state: 'refunding', owner: '', generation: before.generation + 1 };
+  }
+
+  toString = () => `close(${this.which}${this.allowsAnswered ? ', also answered' : ''})`;
+}
+
 describe('the ledger, compared with a model of its rules', () => {
   let started: StartedLedger;
   let ledger: Ledger;
@@ -141,7 +167,7 @@ describe('the ledger, compared with a model of its rules', () => {
 
   afterAll(() => started.stop());
 
-  it('decides every sequence of claims, commits and releases as the model does', async () => {
+  it('decides every sequence of claims, commits, releases and refunds as the model does', async () => {
     const request = fc.record({ fingerprint: fc.constantFrom('x', 'y'), retryKey: fc.constantFrom(null, 'a', 'b') });
     const which = fc.nat(1000);
     const how = fc.constantFrom<End['how'][]>('commit', 'release', 'release', 'give back', 'renew', 'release owner');
@@ -149,6 +175,7 @@ describe('the ledger, compared with a model of its rules', () => {
       [
         fc.tuple(request, fc.boolean()).map((args) => new Claim(...args)),
         fc.tuple(how, which).map((args) => new End(...args)),
+        fc.tuple(which, fc.boolean()).map((args) => new Close(...args)),
       ],
       { maxCommands: 60, size: 'max' },
     );

@@ -1,11 +1,13 @@
 import { LuaScript } from '@tollgate/redis';
 
 import claim from './scripts/claim.lua';
+import close from './scripts/close.lua';
 import commit from './scripts/commit.lua';
 import countReproduction from './scripts/count-reproduction.lua';
 import fixAmount from './scripts/fix-amount.lua';
 import guard from './scripts/guard.lua';
 import recordRefusal from './scripts/record-refusal.lua';
+import refunded from './scripts/refunded.lua';
 import releaseOwner from './scripts/release-owner.lua';
 import release from './scripts/release.lua';
 import renew from './scripts/renew.lua';
@@ -22,6 +24,8 @@ export const LEDGER_SCRIPTS = {
   releaseOwner: new LuaScript(record + book + releaseOwner),
   countReproduction: new LuaScript(record + countReproduction),
   recordRefusal: new LuaScript(record + book + recordRefusal),
+  close: new LuaScript(record + book + close),
+  refunded: new LuaScript(record + book + refunded),
 };
 
 /** Run once, by each start and each restore. */

@@ -1,4 +1,4 @@
-import { bucketEventsKey, type AnsweredFacts, type ReleasedFacts } from '@tollgate/book-events';
+import { bucketEventsKey, type AnsweredFacts, type RefundedFacts, type ReleasedFacts } from '@tollgate/book-events';
 import {
   AcknowledgedCommands,
   explainRedisRefusal,
@@ -9,8 +9,9 @@ import {
 import type { Cluster, Redis } from 'ioredis';
 
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
+import { closePayment, recordRefunded, type CloseRequest, type CloseResult } from './close-payment.js';
 import { restoreContinuity, type LedgerRunner } from './continuity.js';
-import { findPayment, isLeased, isSpent, type EntryServers } from './find-payment.js';
+import { findPayment, isLeased, whySpent, type EntryServers } from './find-payment.js';
 import { answerKey, answersKey, birthKey, bucketOf, BUCKETS, entryKey } from './keys.js';
 import type { BookOptions, LedgerOptions } from './ledger-options.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
@@ -92,9 +93,9 @@ export class Ledger {
     return this.#runner.within(findPayment(this.#servers, request, this.nowMs()));
   }
 
-  /** Whether a payment is spent, under whichever retry key. */
-  isSpent(id: EntryId): Promise<boolean> {
-    return this.#runner.within(isSpent(this.#servers, id));
+  /** Why a payment buys nothing any more, under whichever retry key; null if it may. */
+  whySpent(id: EntryId): Promise<'payment_used' | 'payment_refunded' | null> {
+    return this.#runner.within(whySpent(this.#servers, id));
   }
 
   /** Whether a request holds a payment and may still spend it. */
@@ -207,6 +208,16 @@ export class Ledger {
    */
   recordRefusal(refusal: Refusal): Promise<boolean> {
     return recordRefusal(this.#runner, refusal, { kept: this.#refusalsKept, isBooked: this.isBooked });
+  }
+
+  /** See `closePayment`. */
+  close(request: CloseRequest): Promise<CloseResult> {
+    return closePayment(this.#runner, request, this.isBooked);
+  }
+
+  /** See `recordRefunded`. */
+  recordRefunded(id: PaymentId, facts: RefundedFacts): Promise<boolean> {
+    return recordRefunded(this.#runner, id, facts, this.isBooked);
   }
 
   /** Trims what the bookkeeper has acknowledged, and returns how much is left. Call every second or so. */

@@ -3,10 +3,11 @@
  * `state,epoch,generation,releases,reproductions,atMs,untilMs,owner`, and under `<slot>:by` the request it is for,
  * `fingerprint,retryKey`. Neither exceeds 64 bytes, above which Redis leaves its compact encoding and takes twice the
  * memory. A metered payment also has `<slot>:amount`, with the generation that fixed it under `<slot>:fixer`; a signed
- * one whose answer was not kept has `<slot>:receipt`.
+ * one whose answer was not kept has `<slot>:receipt`. `<slot>:told`: the book knows that it was released;
+ * `<slot>:refund:<name>`: it knows of this refund.
  */
 export interface PaymentRecord {
-  state: 'leased' | 'answered' | 'done' | 'released';
+  state: 'leased' | 'answered' | 'done' | 'released' | 'refunding';
   /** The bucket's epoch when the payment was claimed; a possible loss of data starts a new epoch. */
   epoch: number;
   generation: number;
@@ -23,9 +24,9 @@ export interface PaymentRecord {
   retryKey: string | null;
 }
 
-const LETTERS = { leased: 'L', answered: 'A', done: 'D', released: 'R' } as const;
-const STATES = { L: 'leased', A: 'answered', D: 'done', R: 'released' } as const;
-const LINE = /^([LADR]),(\d+),(\d+),(\d+),(\d+),(\d+),(\d*),([\w-]*)$/;
+const LETTERS = { leased: 'L', answered: 'A', done: 'D', released: 'R', refunding: 'F' } as const;
+const STATES = { L: 'leased', A: 'answered', D: 'done', R: 'released', F: 'refunding' } as const;
+const LINE = /^([LADRF]),(\d+),(\d+),(\d+),(\d+),(\d+),(\d*),([\w-]*)$/;
 const BY = /^([\w-]+),([\w-]*)$/;
 
 /** Encodes a record as its two fields. */

@@ -34,7 +34,7 @@ export interface ClaimRequest {
   headBlockNumber: number;
 }
 
-export type ClaimRefusal = 'payment_too_old' | 'older_than_ledger' | 'released_too_often';
+export type ClaimRefusal = 'payment_too_old' | 'older_than_ledger' | 'released_too_often' | 'payment_refunded';
 
 export type ClaimResult =
   | { outcome: 'claimed'; lease: Lease }
@@ -54,7 +54,8 @@ export type FindResult =
   | { outcome: 'none' }
   | { outcome: 'answered'; id: PaymentId }
   | { outcome: 'busy'; retryAfterMs: number }
-  | { outcome: 'conflict' };
+  | { outcome: 'conflict' }
+  | { outcome: 'refused'; failure: 'payment_refunded' };
 
 export interface StoredAnswer {
   status: number;

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 import { limitOption, parseCount, type CliCommand } from '../shared/cli-command.js';
 import type { PaymentQuery } from './payments.js';
 
-const STATES = ['leased', 'answered', 'done', 'released'];
+const STATES = ['leased', 'answered', 'done', 'released', 'refunding'];
 
 /** `tollgate payments` */
 export function definePayments(program: CliCommand, env: NodeJS.ProcessEnv): void {
@@ -16,7 +16,7 @@ export function definePayments(program: CliCommand, env: NodeJS.ProcessEnv): voi
     .addOption(
       new Option(
         '--state <state>',
-        'only payments in this state: being answered, its answer stored, spent without a stored answer, released',
+        'only payments in this state: being answered, its answer stored, spent without a stored answer, released, closed for a refund',
       ).choices(STATES),
     )
     .addOption(limitOption(999_999_999))

@@ -11,7 +11,7 @@ export interface PaymentQuery {
   redis?: string;
   limit: number;
   /** One of `STATES`. */
-  state?: 'leased' | 'answered' | 'done' | 'released';
+  state?: 'leased' | 'answered' | 'done' | 'released' | 'refunding';
   chain: number;
 }
 

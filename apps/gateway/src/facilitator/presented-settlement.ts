@@ -1,7 +1,8 @@
+import type { AnsweredFacts, PaymentTimeline, ReleasedFacts, SaleFacts } from '@tollgate/book-events';
 import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/common';
 import type { Ledger, PaymentId, StoredAnswer } from '@tollgate/ledger';
 import type { ClaimedPurchase, PresentedPurchase, ReleaseTerms, Settled } from '@tollgate/middleware/purchase';
-import type { SettleResponse } from '@tollgate/protocol';
+import type { Hex, SettleResponse } from '@tollgate/protocol';
 
 import {
   isMetered,
@@ -44,7 +45,7 @@ export class PresentedSettlement implements Presented {
 
   fulfilment(claim: Claim): ClaimedSettlement {
     this.payer = claim.payer;
-    return new ClaimedSettlement(this.parts, claim);
+    return new ClaimedSettlement(this.parts, claim, this.keys.fingerprint);
   }
 
   async readAnswer({ id }: { readonly id: PaymentId }): Promise<SettleResponse | null> {
@@ -60,12 +61,17 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
   readonly leaseMs: number;
   readonly recordsSettlement: boolean;
   readonly settled: SettlementResult | null;
+  /** Null while nothing is reported to the book. */
+  readonly #timeline: PaymentTimeline | null;
 
   constructor(
     private readonly parts: PresentedSettlementParts,
     private readonly claim: Claim,
+    private readonly fingerprint: string,
   ) {
     const { txHash, payer, amountBaseUnits = this.#amount } = claim;
+    const { ledger } = parts;
+    this.#timeline = ledger.isBooked ? startTimeline(ledger.nowMs(), claim.lease.untilMs - parts.leaseMs) : null;
     this.leaseMs = parts.leaseMs;
     this.recordsSettlement = isMetered(parts.question.payment);
     this.settled = txHash === null ? null : this.#check({ outcome: 'settled', txHash, payer, amountBaseUnits });
@@ -100,12 +106,14 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
 
   /** Without the commit, a second request would get the same success. */
   commit(response: SettleResponse): Promise<boolean> {
-    return this.parts.ledger.commit(this.claim.lease, toStored(response)).catch(() => false);
+    return this.parts.ledger
+      .commit(this.claim.lease, toStored(response), '', this.#describe(response))
+      .catch(() => false);
   }
 
   /** If the ledger is unavailable, the lease expires. */
   release(terms: ReleaseTerms): Promise<boolean> {
-    return this.parts.ledger.release(this.claim.lease, terms).then(
+    return this.parts.ledger.release(this.claim.lease, terms, this.#describeRelease(terms)).then(
       () => true,
       () => true,
     );
@@ -113,6 +121,35 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
 
   reportFailure(): 'store' {
     return 'store';
+  }
+
+  /** For the book: the resource was another server's, which alone knows its request and its answer. */
+  #describe(response: SettleResponse): AnsweredFacts | null {
+    if (this.#timeline === null) return null;
+    const facts = { requestHash: this.fingerprint, answerHash: null, status: 200, bytes: null, upstreamMs: null };
+    const transaction = response.transaction === '' ? null : (response.transaction as Hex);
+    return { ...this.#describeSale(transaction), ...facts, timeline: this.#timeline };
+  }
+
+  #describeRelease({ cause }: ReleaseTerms): ReleasedFacts | null {
+    const { txHash } = this.claim;
+    if (this.#timeline === null || txHash === null) return null;
+    return { reason: cause, sale: this.#describeSale(txHash), timeline: this.#timeline };
+  }
+
+  #describeSale(transaction: Hex | null): SaleFacts {
+    const { question } = this.parts;
+    const { terms, payment, requestId } = question;
+    return {
+      ...{ requestId, route: 'facilitator', method: 'POST' },
+      scheme: payment.kind === 'permit2' ? payment.scheme : 'exact',
+      network: `eip155:${terms.chainId}`,
+      chainId: terms.chainId,
+      asset: terms.asset.toLowerCase() as Hex,
+      payTo: terms.payTo.toLowerCase() as Hex,
+      payer: this.claim.payer,
+      ...{ amount: this.#amount, price: this.#amount, transaction, logIndex: null },
+    };
   }
 
   get #amount(): string {
@@ -124,6 +161,11 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
     if (result.outcome !== 'settled' || BigInt(result.amountBaseUnits) === this.amountOf()) return result;
     return { outcome: 'failed', failure: 'payment_used', txHash: null };
   }
+}
+
+/** The question came when the server had its client's payment; when it was made is not known here. */
+function startTimeline(nowMs: number, claimedAtMs: number): PaymentTimeline {
+  return { presentedAtMs: claimedAtMs, verifiedAtMs: nowMs, claimedAtMs, fulfilledAtMs: null, settledAtMs: null };
 }
 
 function toStored(response: SettleResponse): StoredAnswer {

@@ -52,12 +52,17 @@ export class PaywallConnections implements OnApplicationShutdown {
     const connect = (queue: string) =>
       new RequestReplyClient({ redisUrl: urls.queueRedisUrl, queue, queueLimit: verification.verifyQueueLimit });
     const clients = { verify: connect(VERIFY_QUEUE), settle: connect(SETTLE_QUEUE) };
-    const settings = describeSettings({ payment, acceptance, signedPayments });
+    const settings = describeSettings({ payment, acceptance, signedPayments, redis: urls });
     const agreement = new Agreement({ own: settings });
     this.#counters = counters;
     this.#parts = {
       redis,
-      ledger: new Ledger({ redis, answerStoreBytes: answers.answerStoreBytes, durability: urls.durability }),
+      ledger: new Ledger({
+        redis,
+        answerStoreBytes: answers.answerStoreBytes,
+        durability: urls.durability,
+        book: urls.reportsTo,
+      }),
       clients,
       agreement,
       verifier: new AgreeingVerifiers({ client: clients.verify, agreement, settings }),

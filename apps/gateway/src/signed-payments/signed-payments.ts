@@ -61,8 +61,8 @@ export class SignedPayments {
     // An unsettled payment cannot have been spent.
     if (verdict.outcome !== 'valid' || verdict.txHash === null) return verdict;
     try {
-      const isSpent = await this.parts.ledger.isSpent(signedPaymentId(question.terms, question.payment));
-      return isSpent ? { outcome: 'refused', failure: 'payment_used', payer: verdict.payer } : verdict;
+      const failure = await this.parts.ledger.whySpent(signedPaymentId(question.terms, question.payment));
+      return failure === null ? verdict : { outcome: 'refused', failure, payer: verdict.payer };
     } catch (error) {
       return { outcome: 'unavailable', reason: reasonOf(error) };
     }

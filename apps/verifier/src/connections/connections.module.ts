@@ -14,8 +14,8 @@ import { provideFrom, VerifierConnections } from './verifier-connections.js';
 @Module({})
 export class VerifierConnectionsModule {
   static forRoot(environment: VerifierEnvironment): DynamicModule {
-    const { payment, rules, signedPayments } = environment;
-    const own = describeSettings({ payment, acceptance: rules, signedPayments });
+    const { payment, rules, signedPayments, redis } = environment;
+    const own = describeSettings({ payment, acceptance: rules, signedPayments, redis });
     const { asset } = payment.signedAsset;
     const decimals = payment.assetDecimals;
     const providers = [

@@ -10,8 +10,10 @@ import { combineObservers, connectChain, type ConnectedChain } from '@tollgate/c
 import { REDIS_LOGGER } from '@tollgate/common';
 import { Ledger } from '@tollgate/ledger';
 import { connectRedis, type RedisClient } from '@tollgate/redis';
+import { Registry } from 'prom-client';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
+import { OutboxWatch } from '../metrics/outbox-watch.js';
 import { RpcTroubleLog } from '../metrics/rpc-trouble-log.js';
 import { VerifierMetrics } from '../metrics/verifier-metrics.js';
 
@@ -26,10 +28,12 @@ export class VerifierConnections implements OnApplicationShutdown {
   readonly refundLog = new Logger('Refunds');
   /** The ledger is open and questions are taken. */
   isOpen = false;
+  readonly #outbox: OutboxWatch | null;
 
   constructor(
     @Inject(VerifierEnvironment) { redis, rules, chain, payment }: VerifierEnvironment,
     @Inject(VerifierMetrics) metrics: VerifierMetrics,
+    @Inject(Registry) registry: Registry,
   ) {
     this.ledgerRedis = connectRedis({ url: redis.redisUrl, role: 'ledger', logger: REDIS_LOGGER });
     this.queueRedis = connectRedis({
@@ -37,8 +41,9 @@ export class VerifierConnections implements OnApplicationShutdown {
       role: 'verify-queue-length',
       logger: REDIS_LOGGER,
     });
-    const { durability } = redis;
-    this.ledger = new Ledger({ redis: this.ledgerRedis, retentionMs: rules.memoryMs, durability });
+    const { durability, reportsTo: book } = redis;
+    this.ledger = new Ledger({ redis: this.ledgerRedis, retentionMs: rules.memoryMs, durability, book });
+    this.#outbox = book && new OutboxWatch(this.ledger, registry, book.outboxLimit);
     this.chain = connectChain({
       urls: chain.rpcUrl,
       chainId: payment.chainId,
@@ -57,6 +62,7 @@ export class VerifierConnections implements OnApplicationShutdown {
   readonly nowMs = (): number => this.ledger.nowMs();
 
   async onApplicationShutdown(): Promise<void> {
+    this.#outbox?.stop();
     await this.chain.close();
     this.ledgerRedis.disconnect();
     this.queueRedis.disconnect();

@@ -44,6 +44,27 @@ export class RedisEnvironment {
   @IsIntIn(10, 2_500)
   readonly ledgerReplicaTimeoutMs: number = 1_000;
 
+  @Setting({
+    help:
+      'Whether every change of money is reported to a bookkeeper: on or off. Gateways, verifiers and agent workers ' +
+      'need the same value.',
+  })
+  @IsIn(['off', 'on'])
+  readonly book: 'off' | 'on' = 'off';
+
+  @Setting({
+    help:
+      'Events of payments that may wait in Redis for the bookkeeper, about 1 KB each. At the limit, payments that ' +
+      'the ledger does not know yet get 503.',
+  })
+  @IsIntIn(1_000, 100_000_000)
+  readonly bookOutboxLimit: number = 500_000;
+
+  /** For the ledger and the journal; null: nothing is reported. */
+  get reportsTo(): { outboxLimit: number } | null {
+    return this.book === 'on' ? { outboxLimit: this.bookOutboxLimit } : null;
+  }
+
   get durability(): Durability | null {
     if (this.ledgerDurability === 'local') return null;
     return { replicas: this.ledgerReplicas, timeoutMs: this.ledgerReplicaTimeoutMs };

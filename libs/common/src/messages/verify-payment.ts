@@ -35,7 +35,8 @@ export interface VerifyPaymentRequest {
 }
 
 export type VerifyPaymentVerdict =
-  | { outcome: 'claimed'; lease: Lease; bound: boolean; payer: Hex }
+  /** `amountBaseUnits`: what was transferred; missing if the policy does not say which transfer pays. */
+  | { outcome: 'claimed'; lease: Lease; bound: boolean; payer: Hex; amountBaseUnits?: string }
   | { outcome: 'answered'; id: PaymentId }
   | { outcome: 'busy'; retryAfterMs: number }
   | { outcome: 'conflict' }

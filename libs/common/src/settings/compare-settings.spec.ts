@@ -18,8 +18,8 @@ class Compared {
 
 const [ASSET, PAY_TO] = [`0x${'aB'.repeat(20)}`, `0x${'cD'.repeat(20)}`];
 const OTHERS = [`0x${'22'.repeat(20)}:USD Coin: bridged:2`, `0x${'11'.repeat(20)}:a = b:1`];
-const describeAll = (env: Record<string, string> = {}) =>
-  describeSettings(readEnvironment(Compared, { ASSET_ADDRESS: ASSET, PAY_TO, ...env }));
+const describeAll = (env: Record<string, string> = {}, book: 'off' | 'on' = 'off') =>
+  describeSettings({ ...readEnvironment(Compared, { ASSET_ADDRESS: ASSET, PAY_TO, ...env }), redis: { book } });
 
 /** Another value for every setting that affects verdicts. */
 const CHANGES: Record<string, string> = {
@@ -58,6 +58,13 @@ describe('the settings that affect verdicts', () => {
     const otherwise = { FACILITATOR_ASSETS: `${second},${own},${first}`, ASSET_SYMBOL: 'USDC' };
     const upper = { ASSET_ADDRESS: `0x${'AB'.repeat(20)}`, PAY_TO: PAY_TO.toLowerCase() };
     expect(describeAll({ ...otherwise, ...upper })).toBe(written);
+  });
+
+  it('include the book only while it is on, so that a release without it agrees with one that has it off', () => {
+    expect(describeAll()).not.toContain('BOOK=');
+    expect(findDifferences({ gateway: describeAll({}, 'on'), verifier: describeAll() })).toEqual([
+      { setting: 'BOOK', gateway: 'on', verifier: null },
+    ]);
   });
 
   it('are reported with the values of both sides, also if one side has none', () => {

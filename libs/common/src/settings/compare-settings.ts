@@ -1,11 +1,13 @@
 import type { AcceptanceEnvironment } from '../config/acceptance.environment.js';
 import type { PaymentEnvironment } from '../config/payment.environment.js';
+import type { RedisEnvironment } from '../config/redis.environment.js';
 import type { SignedPaymentsEnvironment } from '../config/signed-payments.environment.js';
 
 export interface ComparedEnvironments {
   readonly payment: PaymentEnvironment;
   readonly acceptance: AcceptanceEnvironment;
   readonly signedPayments: SignedPaymentsEnvironment;
+  readonly redis: Pick<RedisEnvironment, 'book'>;
 }
 
 export interface SettingDifference {
@@ -16,10 +18,10 @@ export interface SettingDifference {
 }
 
 /**
- * The settings that can change a verdict, as `NAME=value` lines: a verifier compares this text with its own by `===`
+ * The settings that can change a verdict, or what is recorded of it, as `NAME=value` lines: a verifier compares this text with its own by `===`
  * and can name what differs. It holds no secrets, and no value can contain a line break.
  */
-export function describeSettings({ payment, acceptance, signedPayments }: ComparedEnvironments): string {
+export function describeSettings({ payment, acceptance, signedPayments, redis }: ComparedEnvironments): string {
   const asset = payment.signedAsset;
   // If an asset is listed twice the last entry counts; ASSET_ADDRESS always overrides its entry.
   const others = new Map(signedPayments.assets.map((one) => [one.asset, one]));
@@ -39,6 +41,8 @@ export function describeSettings({ payment, acceptance, signedPayments }: Compar
     BOUND_REDEMPTION_WINDOW_SECONDS: acceptance.boundRedemptionWindowSeconds,
     FACILITATOR_ASSETS: sorted([...others.values()].map((one) => [one.asset, one.name, one.version].join(':'))),
     EIP6492_FACTORIES: sorted([...signedPayments.factories]),
+    // Left out when off, so that processes of a release without it agree during an update.
+    ...(redis.book === 'on' && { BOOK: redis.book }),
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}`)

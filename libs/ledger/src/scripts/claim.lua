@@ -57,6 +57,8 @@ if known and (records['receipt'] ~= nil) ~= (candidates[1].slot == 'receipt') th
   end
 end
 
+-- For a refund, in whatever epoch: it buys nothing any more.
+local function is_closed(r) return r.state == 'F' end
 local function is_done(r) return r.state == 'D' or r.state == 'A' end
 local function is_live(r) return r.state == 'L' and r.til >= now end
 local function is_older(candidate)
@@ -103,6 +105,7 @@ if key ~= '' then
     local r = records[candidate.slot]
     if r and r.key == key then
       local same = r.fingerprint == fingerprint
+      if is_closed(r) then return answer('payment_refunded', candidate.slot) end
       if is_done(r) then return answer(same and 'answered' or 'conflict', candidate.slot) end
       if is_doubtful(r, candidate) then return answer('older_than_ledger', candidate.slot) end
       if is_live(r) then return answer(same and 'busy' or 'conflict', candidate.slot, r.til - now) end
@@ -117,6 +120,7 @@ if key ~= '' then
   end
   -- A payment that was accepted once keeps its answer even if it no longer fits the terms.
   for slot, r in pairs(records) do
+    if r.key == key and is_closed(r) then return answer('payment_refunded', slot) end
     if r.key == key and (is_done(r) or is_live(r)) then
       if r.fingerprint ~= fingerprint then return answer('conflict', slot) end
       return answer(is_done(r) and 'answered' or 'busy', slot, r.til - now)
@@ -135,15 +139,17 @@ for _, candidate in ipairs(candidates) do
       reason = 'payment_too_old'
     elseif is_older(candidate) then
       reason = 'older_than_ledger'
+    elseif outbox_limit and redis.call('XLEN', KEYS[3]) >= outbox_limit then
+      -- Only here: a payment that is known is answered, so that what was claimed ends in the book.
+      return answer('outbox_full')
     else
       return take(candidate, nil)
     end
   else
-    elseif outbox_limit and redis.call('XLEN', KEYS[3]) >= outbox_limit then
-      -- Only here: a payment that is known is answered, so that what was claimed ends in the book.
-      return answer('outbox_full')
     if r.fingerprint == fingerprint then same_request = true end
-    if is_live(r) and not is_doubtful(r, candidate) then
+    if is_closed(r) then
+      reason = 'payment_refunded'
+    elseif is_live(r) and not is_doubtful(r, candidate) then
       wait = math.min(wait or r.til - now, r.til - now)
     elseif not is_done(r) then
       if r.key ~= '' then

@@ -38,11 +38,12 @@ export interface SignedPaymentVerifierOptions extends RefundNotes {
 
 type Claim = NonNullable<VerifySignedPaymentRequest['claim']>;
 
-/** Failures after which the signature can move no more money. */
+/** Failures after which the signature can move no more money, or what it moves is paid back. */
 const NONCE_IS_GONE: ReadonlySet<PaymentFailure> = new Set([
   'payment_used',
   'payment_too_old',
   'authorization_cancelled',
+  'payment_refunded',
 ]);
 
 /** How long a payer should wait before it retries, while chain or ledger have not caught up. */
@@ -152,6 +153,8 @@ export class SignedPaymentVerifier {
         return { outcome: 'unavailable', reason: 'deadline_passed' };
       case 'refused': {
         const { failure } = result;
+        // Its refund is under way, so it is not recorded for one.
+        if (failure === 'payment_refunded') throw new PaymentRefused(failure);
         if (settlement === null) {
           // The chain state read may be older than what the ledger has lost: a later attempt decides.
           if (failure !== 'released_too_often') return unavailable(failure);

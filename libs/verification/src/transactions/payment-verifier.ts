@@ -132,8 +132,9 @@ export class PaymentVerifier {
   private async toVerdict(result: ClaimResult, judgement: TransactionJudgement): Promise<VerifyPaymentVerdict> {
     switch (result.outcome) {
       case 'claimed': {
-        const { payer } = findJudged(judgement, result.lease.id);
-        return { outcome: 'claimed', lease: result.lease, bound: judgement.isBound, payer };
+        const { payer, amountBaseUnits } = findJudged(judgement, result.lease.id);
+        const amount = amountBaseUnits === null ? {} : { amountBaseUnits: amountBaseUnits.toString() };
+        return { outcome: 'claimed', lease: result.lease, bound: judgement.isBound, payer, ...amount };
       }
       case 'answered':
       case 'busy':
@@ -144,6 +145,8 @@ export class PaymentVerifier {
       case 'late':
         return { outcome: 'unavailable', reason: 'deadline_passed' };
       case 'refused': {
+        // Its refund is under way, so it is not recorded for one.
+        if (result.failure === 'payment_refunded') throw new PaymentRefused(result.failure);
         const { id, payer, amountBaseUnits } = findJudged(judgement, result.id);
         const { minedAtMs } = judgement;
         const { ledger, rules } = this.options;

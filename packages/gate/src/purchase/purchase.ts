@@ -113,6 +113,8 @@ export type Unsettled<Result extends SettlementOutcome> = Exclude<Result, { read
 export type FailureCause = 'unreached' | 'failed' | 'unknown' | 'store';
 
 export interface ReleaseTerms {
+  /** Why the payment was not spent. */
+  readonly cause: 'not_charged' | 'unreached' | 'failed' | 'not_settled';
   /** Whether the release uses up one of those that a payment has. */
   readonly counted: boolean;
   /** Whether the amount fixed by this request may change: nothing was submitted for it. */

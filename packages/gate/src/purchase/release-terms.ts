@@ -10,19 +10,24 @@ export type Unspent =
  * @param mayBeSettled whether the payment was or may have been settled before this result
  */
 export function releaseTermsFor(unspent: Unspent, mayBeSettled: boolean): ReleaseTerms {
-  switch (unspent.cause) {
+  const { cause } = unspent;
+  switch (cause) {
     case 'not_charged':
     case 'failed':
-      return { counted: true, forgetsAmount: false, mayBeSettled };
+      return { cause, counted: true, forgetsAmount: false, mayBeSettled };
     case 'unreached':
       // No work was done, so the attempt does not count against the payer.
-      return { counted: false, forgetsAmount: false, mayBeSettled };
+      return { cause, counted: false, forgetsAmount: false, mayBeSettled };
     case 'not_settled':
-      return termsOfUnsettled(unspent.result, unspent.afterWork, mayBeSettled);
+      return { cause, ...termsOfUnsettled(unspent.result, unspent.afterWork, mayBeSettled) };
   }
 }
 
-function termsOfUnsettled(result: SettlementOutcome, afterWork: boolean, mayBeSettled: boolean): ReleaseTerms {
+function termsOfUnsettled(
+  result: SettlementOutcome,
+  afterWork: boolean,
+  mayBeSettled: boolean,
+): Omit<ReleaseTerms, 'cause'> {
   switch (result.outcome) {
     case 'failed':
       // Counts failures that cost work or gas: otherwise a payer that empties its account in the meantime could cause

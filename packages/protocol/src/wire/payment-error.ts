@@ -18,6 +18,7 @@ export const PAYMENT_FAILURES = [
   'signature_invalid',
   'payment_used',
   'released_too_often',
+  'payment_refunded',
   'recipient_mismatch',
   'amount_mismatch',
   'authorization_not_yet_valid',

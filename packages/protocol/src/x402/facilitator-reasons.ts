@@ -58,6 +58,7 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
     permit: 'permit2_invalid_nonce',
   },
   released_too_often: same('invalid_payment'),
+  payment_refunded: same('invalid_payment'),
   recipient_mismatch: {
     v1: 'invalid_exact_evm_payload_recipient_mismatch',
     v2: 'invalid_exact_evm_recipient_mismatch',

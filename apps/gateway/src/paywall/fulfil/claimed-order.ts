@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 
+import type { AnsweredFacts } from '@tollgate/book-events';
 import type { PaymentTrial, SettlementResult } from '@tollgate/common';
 import { crashPoint } from '@tollgate/journal';
 import type { Lease, Ledger } from '@tollgate/ledger';
@@ -31,6 +32,7 @@ import type { PaymentIdentifiers } from '../verify/payment-identifiers.js';
 import { createSignedQuestion, type QuestionTerms } from '../verify/verify-questions.js';
 import { parseCharge } from './metering.js';
 import { createResourceRequest } from './resource-request.js';
+import { describeAnswer, describeSale, SaleClock } from './sale-facts.js';
 
 /** A payment claimed for this order. */
 export interface OrderClaim {
@@ -69,6 +71,10 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   readonly settles: 'before' | 'after';
   readonly recordsSettlement: boolean;
   readonly #isMetered: boolean;
+  /** Null while nothing is reported to the book. */
+  readonly #clock: SaleClock | null;
+  /** The money that has arrived; null while none is known to have. */
+  #moved: MadePayment | null;
   #body: Buffer | Readable | null = null;
   #headers: [string, string][] = [];
 
@@ -86,6 +92,10 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     this.settled =
       txHash === null ? null : { outcome: 'settled', txHash, payer, ...(this.#isMetered && { amountBaseUnits }) };
     this.mayBeSettled = txHash !== null || isNamedBefore;
+    this.#moved = txHash === null ? null : { txHash, payer, amountBaseUnits };
+    const { ledger } = parts;
+    const times = { startedAtMs: order.purchase.startedAtMs, lease: claim.lease, leaseMs: this.leaseMs };
+    this.#clock = ledger.isBooked ? new SaleClock(() => ledger.nowMs(), times) : null;
   }
 
   renew(): Promise<boolean> {
@@ -96,9 +106,11 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   async produce(settled: MadeResult | null, signal: AbortSignal): Promise<ProducedAnswer> {
     const { route } = this.order.purchase.endpoint;
     const grounds = { payment: this.claim.lease.id, txHash: settled?.txHash ?? null, signal };
+    this.#clock?.noteAsked();
     const produced = await route.resource.produce(createResourceRequest(this.order, grounds));
     const isStored = route.answer === 'stored' && this.isCharged(produced);
     this.#body = await readBody(produced.body, isStored ? this.parts.maxStoredAnswerBytes : 0);
+    this.#clock?.noteFulfilled();
     return produced;
   }
 
@@ -121,6 +133,15 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   }
 
   async settle(amountBaseUnits: bigint): Promise<OrderResult> {
+    const result = await this.#settle(amountBaseUnits);
+    if (result.outcome === 'settled' && result.txHash !== null) {
+      this.#moved = result;
+      this.#clock?.noteSettled();
+    }
+    return result;
+  }
+
+  async #settle(amountBaseUnits: bigint): Promise<OrderResult> {
     const { signedPayments, terms } = this.parts;
     const { payer, trial } = this.claim;
     const { instrument } = this.order.purchase;
@@ -150,14 +171,17 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const isStored = answer === 'stored' && Buffer.isBuffer(body) && body.length <= this.parts.maxStoredAnswerBytes;
     // Kept in case the answer is not stored. A transaction needs no receipt: its proof names it.
     const kept = purchase.instrument.kind === 'transaction' ? '' : encodeReceipt(made);
-    return this.parts.ledger.commit(this.claim.lease, isStored ? { status, headers: this.#headers, body } : null, kept);
+    const stored = isStored ? { status, headers: this.#headers, body } : null;
+    return this.parts.ledger.commit(this.claim.lease, stored, kept, this.#describe(status, made));
   }
 
-  async release({ mayBeSettled, ...terms }: ReleaseTerms): Promise<boolean> {
+  async release({ cause, mayBeSettled, ...terms }: ReleaseTerms): Promise<boolean> {
     const { ledger, identifiers } = this.parts;
     const { lease, payer } = this.claim;
     const { paymentIdentifier: identifier } = this.order.purchase;
-    const released = await ledger.release(lease, terms);
+    const sale = this.#clock && this.#moved && describeSale(this.order, lease, this.parts.terms, this.#moved);
+    const facts = this.#clock && sale && { reason: cause, sale, timeline: this.#clock.read() };
+    const released = await ledger.release(lease, terms, facts);
     // An identifier that could not be deleted expires.
     if (identifier !== null && !mayBeSettled)
       await identifiers.forget({ payer, identifier, lease }).catch(() => undefined);
@@ -186,6 +210,16 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     }
     if (body !== null && !Buffer.isBuffer(body)) body.destroy();
     return this.#explain(end);
+  }
+
+  /** For the book. A settlement of a fixed price does not repeat its amount, and a claim may know the transferred one. */
+  #describe(status: number, made: MadePayment): AnsweredFacts | null {
+    if (this.#clock === null) return null;
+    const { lease, amountBaseUnits } = this.claim;
+    const money = { ...made, amountBaseUnits: made.amountBaseUnits ?? amountBaseUnits };
+    const sale = describeSale(this.order, lease, this.parts.terms, money);
+    const body = Buffer.isBuffer(this.#body) ? this.#body : null;
+    return describeAnswer(sale, { fingerprint: this.order.caller.fingerprint, status, body, clock: this.#clock });
   }
 
   /** The answer without the resource's response. */

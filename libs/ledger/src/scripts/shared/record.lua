@@ -21,7 +21,7 @@ end
 
 local function text(number) return string.format('%.0f', number) end
 
-local LINE = '^([LADR]),(%d+),(%d+),(%d+),(%d+),(%d+),(%d*),([%w_%-]*)$'
+local LINE = '^([LADRF]),(%d+),(%d+),(%d+),(%d+),(%d+),(%d*),([%w_%-]*)$'
 
 local function read_record(line, by)
   if not line then return nil end

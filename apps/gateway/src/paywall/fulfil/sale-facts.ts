@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+
+import type { AnsweredFacts, PaymentTimeline, SaleFacts } from '@tollgate/book-events';
+import type { Lease } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+
+import type { Order } from '../present/order.js';
+import type { QuestionTerms } from '../verify/verify-questions.js';
+
+/** What is known of the money: from the claim, or from the settlement. */
+export interface MovedMoney {
+  readonly txHash: Hex | null;
+  readonly payer: Hex | undefined;
+  readonly amountBaseUnits?: string | undefined;
+}
+
+/** The times of one sale, on Redis's clock. The ledger's commit adds its own. */
+export class SaleClock {
+  readonly #presentedAtMs: number;
+  readonly #verifiedAtMs: number;
+  readonly #claimedAtMs: number;
+  #settledAtMs: number | null = null;
+  #fulfilledAtMs: number | null = null;
+  #askedAtMs: number | null = null;
+
+  /** @param startedAtMs of the request, by `performance.now()`, as are all the times in between */
+  constructor(
+    private readonly nowMs: () => number,
+    { startedAtMs, lease, leaseMs }: { startedAtMs: number; lease: Lease; leaseMs: number },
+  ) {
+    const now = nowMs();
+    this.#verifiedAtMs = now;
+    this.#presentedAtMs = Math.floor(now - (performance.now() - startedAtMs));
+    this.#claimedAtMs = lease.untilMs - leaseMs;
+  }
+
+  noteAsked(): void {
+    this.#askedAtMs = this.nowMs();
+  }
+
+  noteFulfilled(): void {
+    this.#fulfilledAtMs = this.nowMs();
+  }
+
+  noteSettled(): void {
+    this.#settledAtMs = this.nowMs();
+  }
+
+  /** How long the resource took; null without one. */
+  get upstreamMs(): number | null {
+    if (this.#askedAtMs === null || this.#fulfilledAtMs === null) return null;
+    return Math.max(0, this.#fulfilledAtMs - this.#askedAtMs);
+  }
+
+  read(): PaymentTimeline {
+    return {
+      presentedAtMs: this.#presentedAtMs,
+      verifiedAtMs: this.#verifiedAtMs,
+      claimedAtMs: this.#claimedAtMs,
+      fulfilledAtMs: this.#fulfilledAtMs,
+      settledAtMs: this.#settledAtMs,
+    };
+  }
+}
+
+/** The sale as the book records it. */
+export function describeSale(order: Order, lease: Lease, terms: QuestionTerms, money: MovedMoney): SaleFacts {
+  const { purchase, caller } = order;
+  const { instrument, endpoint } = purchase;
+  const isTransaction = instrument.kind === 'transaction';
+  const { chainId, asset, payTo } = isTransaction ? terms : terms.signed;
+  const price = purchase.priceBaseUnits.toString();
+  return {
+    requestId: caller.requestId,
+    route: endpoint.route.path,
+    method: purchase.method,
+    scheme: isTransaction ? 'tx-hash' : schemeOf(order),
+    network: `eip155:${chainId}`,
+    chainId,
+    asset: asset.toLowerCase() as Hex,
+    payTo: payTo.toLowerCase() as Hex,
+    payer: money.payer ?? null,
+    // A signed payment of a fixed price moves exactly that; of a transaction the amount may not be known.
+    amount: money.amountBaseUnits ?? (isTransaction ? null : price),
+    price,
+    transaction: money.txHash,
+    logIndex: lease.id.kind === 'transfer' ? lease.id.logIndex : null,
+  };
+}
+
+/** What the sold answer adds. @param body null: it is streamed */
+export function describeAnswer(
+  sale: SaleFacts,
+  { fingerprint, status, body, clock }: { fingerprint: string; status: number; body: Buffer | null; clock: SaleClock },
+): AnsweredFacts {
+  return {
+    ...sale,
+    requestHash: fingerprint,
+    answerHash: body && createHash('sha256').update(body).digest('hex'),
+    status,
+    bytes: body && body.length,
+    upstreamMs: clock.upstreamMs,
+    timeline: clock.read(),
+  };
+}
+
+function schemeOf({ purchase: { form, instrument } }: Order): string {
+  if (form === 'mpp') return 'charge';
+  return instrument.kind === 'permit2' ? instrument.scheme : 'exact';
+}

@@ -1,0 +1,76 @@
+import { bucketEventsKey, type RefundedFacts, type RefundingFacts } from '@tollgate/book-events';
+
+import type { LedgerRunner } from './continuity.js';
+import { answerKey, birthKey, bucketOf, entryKey } from './keys.js';
+import { LEDGER_SCRIPTS } from './ledger-scripts.js';
+import { locatePayment, nameOfPayment, type PaymentId } from './payment-id.js';
+
+export interface CloseRequest {
+  /** As the chain shows the payment: a transfer caused by an authorization is that authorization. */
+  id: PaymentId;
+  /** Names the refund: 1 to 64 letters, digits or `.:_-`. */
+  refund: string;
+  reason: string | null;
+  /** Also closes a payment that bought an answer, which is then no longer replayed. */
+  allowsAnswered: boolean;
+}
+
+export type CloseResult =
+  /** `expired`: the request that held it is gone, and can no longer commit. `free`: the ledger did not know it. */
+  | { outcome: 'closed'; from: RefundingFacts['from'] }
+  /** For this refund or an earlier one. */
+  | { outcome: 'closed_before' }
+  /** A request holds it: ask again once it has ended. */
+  | { outcome: 'leased'; retryAfterMs: number }
+  /** It bought an answer. */
+  | { outcome: 'answered' }
+  /** The transaction was presented as a whole and this is one of its transfers, or the reverse: close the other. */
+  | { outcome: 'other_form' };
+
+/** Closes a payment for a refund: from then on it is refused as `payment_refunded`, and the mark never expires. */
+export async function closePayment(
+  runner: LedgerRunner,
+  { id, refund, reason, allowsAnswered }: CloseRequest,
+  isBooked: boolean,
+): Promise<CloseResult> {
+  const { entry, slot } = locatePayment(id);
+  const bucket = bucketOf(entry);
+  const keys = [birthKey(bucket), entryKey(bucket, entry), answerKey(bucket, entry, slot), bucketEventsKey(bucket)];
+  const facts: Omit<RefundingFacts, 'from'> = { refund: assertRefund(refund), reason };
+  const args = [slot, allowsAnswered ? 1 : 0, nameOfPayment(id), isBooked ? JSON.stringify(facts) : ''];
+  const [outcome, detail] = await runner.run(LEDGER_SCRIPTS.close, keys, args);
+  switch (outcome) {
+    case 'closed':
+      return { outcome, from: detail as RefundingFacts['from'] };
+    case 'leased':
+      return { outcome, retryAfterMs: Number(detail) };
+    case 'closed_before':
+    case 'answered':
+    case 'other_form':
+      return { outcome };
+    default:
+      throw new Error(`the ledger's script returned ${outcome}`);
+  }
+}
+
+/** Reports a refund as sent, once per name; false if it was reported before. @throws TypeError if it is not closed */
+export async function recordRefunded(
+  runner: LedgerRunner,
+  id: PaymentId,
+  facts: RefundedFacts,
+  isBooked: boolean,
+): Promise<boolean> {
+  const { entry, slot } = locatePayment(id);
+  const bucket = bucketOf(entry);
+  const args = [slot, assertRefund(facts.refund), nameOfPayment(id), isBooked ? JSON.stringify(facts) : ''];
+  const keys = [entryKey(bucket, entry), bucketEventsKey(bucket)];
+  const [outcome] = await runner.run(LEDGER_SCRIPTS.refunded, keys, args);
+  if (outcome === 'open') throw new TypeError('a payment is closed before its refund is recorded');
+  return outcome === 'recorded';
+}
+
+/** It names a field of the entry. */
+function assertRefund(refund: string): string {
+  if (!/^[\w.:-]{1,64}$/.test(refund)) throw new TypeError('a refund is named by 1 to 64 letters, digits or .:_-');
+  return refund;
+}
