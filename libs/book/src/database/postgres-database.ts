@@ -41,10 +41,13 @@ export async function openServer(url: string): Promise<ClaimedDatabase> {
     await writer.end().catch(() => undefined);
     throw error instanceof BookHeldError ? error : toUnavailable(error);
   }
-  const readers = new Pool({ ...config, max: READERS });
+  const readers = new Pool({
+    ...config,
+    max: READERS,
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, which its types do not say
+    onConnect: (client) => client.query(`SET search_path TO ${SCHEMA}`),
+  });
   readers.on('error', () => undefined);
-  // Queued before the first statement of the connection's user.
-  readers.on('connect', (client) => void client.query(`SET search_path TO ${SCHEMA}`).catch(() => undefined));
   return new PostgresDatabase(writer, readers, lost);
 }
 
