@@ -3,5 +3,5 @@
 module.exports = {
   ...require('../../jest.config.cjs'),
   rootDir: '../..',
-  roots: ['<rootDir>/test/postgres', '<rootDir>/libs/book', '<rootDir>/apps/bookkeeper', '<rootDir>/tools/cli/book'],
+  roots: ['<rootDir>/test/postgres', '<rootDir>/libs/book', '<rootDir>/apps/bookkeeper'],
 };

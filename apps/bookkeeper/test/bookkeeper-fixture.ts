@@ -8,7 +8,7 @@ import { ASSET, PAY_TO } from '../../../libs/book/test/sample-events.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { startBookkeeper } from '../src/start-bookkeeper.js';
 
-export const SIGNING_KEY = '22'.repeat(32);
+const SIGNING_KEY = '22'.repeat(32);
 
 export interface StartedBookkeeper {
   app: NestFastifyApplication;

@@ -23,7 +23,7 @@ export const hashOf = (number: number): Hex => `0x${number.toString(16).padStart
 export const transferId = (number: number): string => `tx:${CHAIN_ID}:${hashOf(number)}:0`;
 export const authorizationId = (number: number): string => `auth:${CHAIN_ID}:${ASSET}:${PAYER}:${hashOf(number)}:auth`;
 
-export function sampleSale(more: Partial<SaleFacts> = {}): SaleFacts {
+function sampleSale(more: Partial<SaleFacts> = {}): SaleFacts {
   return {
     ...{ requestId: 'request-1', route: '/api/weather', method: 'GET', scheme: 'tx-hash', network: 'eip155:1328' },
     ...{ chainId: CHAIN_ID, asset: ASSET, payTo: PAY_TO, payer: PAYER, amount: '10000', price: '10000' },

@@ -6,15 +6,13 @@ import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { formatTable } from '../shared/format-table.js';
 import { OperatorApi, type OperatorPlace } from './operator-api.js';
 
-export type BookOptions = OperatorPlace;
-
-export interface ExportOptions extends BookOptions {
+export interface ExportOptions extends OperatorPlace {
   from?: string;
   to?: string;
   format: 'csv' | 'jsonl';
 }
 
-export async function showBalances(options: BookOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
+export async function showBalances(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const { balances } = await new OperatorApi(options, env).read<{ balances: Balance[] }>('/operator/balances');
   const rows = balances.map(({ account, asset, amount }) => [account, asset, amount]);
   const text =
@@ -23,7 +21,7 @@ export async function showBalances(options: BookOptions, env: NodeJS.ProcessEnv)
 }
 
 /** @throws CommandError that names the first broken row */
-export async function verify(options: BookOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
+export async function verify(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const verdict = await new OperatorApi(options, env).read<BookVerdict>('/operator/verification');
   const { bookings, entries, closings, chainHash, broken } = verdict;
   if (broken !== null) throw new CommandError(`The book is broken. ${broken}`);
@@ -31,7 +29,7 @@ export async function verify(options: BookOptions, env: NodeJS.ProcessEnv): Prom
   return { json: verdict, text };
 }
 
-export async function close(options: BookOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
+export async function close(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const { closings } = await new OperatorApi(options, env).read<{ closings: SignedClosing[] }>(
     '/operator/closings',
     'POST',
@@ -46,7 +44,7 @@ export async function close(options: BookOptions, env: NodeJS.ProcessEnv): Promi
 /** @throws CommandError also where the file exists */
 export async function prove(
   payment: string,
-  { out, ...options }: BookOptions & { out: string },
+  { out, ...options }: OperatorPlace & { out: string },
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
   const proof = await new OperatorApi(options, env).read(`/operator/payments/${encodeURIComponent(payment)}/proof`);
@@ -65,5 +63,5 @@ export async function exportTable(
   write: (text: string) => void,
 ): Promise<void> {
   const query = new URLSearchParams({ format, ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
-  await new OperatorApi(options, env).print(`/operator/exports/${table}?${query}`, write);
+  await new OperatorApi(options, env).print(`/operator/exports/${table}?${query.toString()}`, write);
 }

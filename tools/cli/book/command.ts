@@ -1,8 +1,9 @@
 import { Option } from 'commander';
 
 import type { CliCommand } from '../shared/cli-command.js';
-import type { BookOptions, ExportOptions } from './book.js';
+import type { ExportOptions } from './book.js';
 import type { ProofOptions } from './check-proof-file.js';
+import type { OperatorPlace } from './operator-api.js';
 
 /** `tollgate book`, `export`, `prove` and `verify-proof` */
 export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
@@ -12,22 +13,22 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
 
   ask(book, 'balances', 'Shows the balance of each account, in base units: debits positive, credits negative.')
     .example('book balances')
-    .answers(async (options: BookOptions) => (await load()).showBalances(options, env));
+    .answers(async (options: OperatorPlace) => (await load()).showBalances(options, env));
 
   ask(book, 'verify', 'Recomputes the hash chain and the signatures of the closings; names the first broken row.')
     .example('book verify')
-    .answers(async (options: BookOptions) => (await load()).verify(options, env));
+    .answers(async (options: OperatorPlace) => (await load()).verify(options, env));
 
   ask(book, 'close', 'Closes and signs what has been booked so far, without waiting for the end of the day.')
     .example('book close')
-    .answers(async (options: BookOptions) => (await load()).close(options, env));
+    .answers(async (options: OperatorPlace) => (await load()).close(options, env));
 
   ask(program, 'prove', 'Writes what was booked for a payment to a file, provable without the database.')
     .argument('<payment>', "the payment's id, as payments list prints it with its slot")
     .requiredOption('--out <file>', 'a new file')
     .summary('a file that proves what was booked for a payment')
     .example('prove tx:1328:0x…:0 --out proof.json')
-    .answers(async (payment: string, options: BookOptions & { out: string }) =>
+    .answers(async (payment: string, options: OperatorPlace & { out: string }) =>
       (await load()).prove(payment, options, env),
     );
 

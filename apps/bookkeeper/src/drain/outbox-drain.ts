@@ -8,7 +8,7 @@ import {
   postUnread,
   type BookWriter,
   type DeliveredEvent,
-  type Seller,
+  type BookSeller,
 } from '@tollgate/book';
 import { readBookedSinceMs } from '@tollgate/ledger';
 
@@ -27,7 +27,7 @@ const LOOK_BACK_EVERY_MS = 5_000;
 export class OutboxDrain {
   readonly #logger = new Logger('Outbox');
   readonly #streams: OutboxStreams;
-  readonly #seller: Seller;
+  readonly #seller: BookSeller;
   #isFailing = false;
   #completeFromMs: number | null = null;
 

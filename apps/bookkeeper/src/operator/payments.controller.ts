@@ -1,12 +1,12 @@
 import { Controller, Get, Inject, Param, Query, UseFilters, UsePipes } from '@nestjs/common';
 import {
-  PAYMENT_STATES,
+  BOOKED_STATES,
   provePayment,
-  readPayment,
+  readBookedPayment,
   searchPayments,
   type PaymentPage,
   type PaymentPicture,
-  type PaymentProof,
+  type BookProof,
 } from '@tollgate/book';
 import {
   CHECK_REQUEST,
@@ -31,7 +31,7 @@ const paymentQuery = onlyFields({
   reference: textParameter.optional().describe("The ledger's id of the payment."),
   requestId: textParameter.optional(),
   route: textParameter.optional(),
-  state: z.enum(PAYMENT_STATES, `must be one of ${PAYMENT_STATES.join(', ')}`).optional(),
+  state: z.enum(BOOKED_STATES, `must be one of ${BOOKED_STATES.join(', ')}`).optional(),
   ...{ minAmount: amount, maxAmount: amount, from: timeParameter.optional(), to: timeParameter.optional() },
   ...{ limit: limitParameter, cursor: z.string('must be given only once').max(600, 'is too long').optional() },
 });
@@ -56,14 +56,14 @@ export class PaymentsController {
   @Get(':id')
   @ForOperators('operator:read', 'A payment with its timeline and its entries')
   async read(@Param('id') id: string): Promise<PaymentPicture> {
-    const payment = await readPayment(this.book.writer.database, id);
+    const payment = await readBookedPayment(this.book.writer.database, id);
     if (payment === null) throw notFound();
     return payment;
   }
 
   @Get(':id/proof')
   @ForOperators('operator:read', 'What was booked for a payment, provable without the database')
-  async prove(@Param('id') id: string): Promise<PaymentProof> {
+  async prove(@Param('id') id: string): Promise<BookProof> {
     const proof = await this.book.writer.database.snapshot((within) => provePayment(within, id));
     if (proof === 'unknown') throw notFound();
     if (proof === 'not_closed') {

@@ -1,5 +1,5 @@
 /** Base units by account; a debit is positive, a credit negative. */
-export type Position = ReadonlyMap<string, bigint>;
+export type AccountPosition = ReadonlyMap<string, bigint>;
 
 /** Tokens or coins that an account of ours holds on the chain. */
 export const chainAccount = (chainId: number, address: string): string => `chain:${chainId}:${address.toLowerCase()}`;
@@ -20,7 +20,7 @@ export const REFUNDS = 'refunds';
 export const assetName = (chainId: number, asset: string): string => `${chainId}:${asset.toLowerCase()}`;
 
 /** What has to be entered for one position to become the other. */
-export function difference(before: Position, after: Position): Map<string, bigint> {
+export function difference(before: AccountPosition, after: AccountPosition): Map<string, bigint> {
   const moved = new Map<string, bigint>();
   for (const account of new Set([...before.keys(), ...after.keys()])) {
     const amount = (after.get(account) ?? 0n) - (before.get(account) ?? 0n);

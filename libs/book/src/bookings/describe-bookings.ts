@@ -2,12 +2,13 @@ import type { BookEventOf, TransactionFacts } from '@tollgate/book-events';
 
 import { assetName, chainAccount, difference, gasAccount, jobsAccount } from './accounts.js';
 import type { EntryLine, NewBooking } from './booking.js';
-import { sha256, type JsonTree } from './canonical-json.js';
-import { assetOf, describePayment, positionOf, type Seller } from './describe-payment.js';
-import type { PaymentRecord } from './payment-record.js';
+import type { JsonTree } from './canonical-json.js';
+import { assetOf, describePayment, positionOf, type BookSeller } from './describe-payment.js';
+import type { BookedPayment } from './payment-record.js';
+import { requestDigest } from './request-digest.js';
 
 /** What changed for a payment, as a booking; null when no money has moved between accounts. */
-export function bookPayment(before: PaymentRecord, after: PaymentRecord, seller: Seller): NewBooking | null {
+export function bookPayment(before: BookedPayment, after: BookedPayment, seller: BookSeller): NewBooking | null {
   const [old, current] = [describePayment(before, seller), describePayment(after, seller)];
   const [from, to] = [positionOf(before, old), positionOf(after, current)];
   const [oldAsset, asset] = [assetOf(old), assetOf(current)];
@@ -54,13 +55,8 @@ export function gasCost({ gasUsed, effectiveGasPrice }: TransactionFacts): bigin
   return effectiveGasPrice === null ? null : BigInt(gasUsed) * BigInt(effectiveGasPrice);
 }
 
-/** The request is named by a salted hash, so that a proof shows it only to those who know the request. */
-export function requestDigest(requestSalt: string, requestHash: string): string {
-  return sha256(`${requestSalt}:${requestHash}`);
-}
-
 function describeFacts(
-  { reports, requestSalt }: PaymentRecord,
+  { reports, requestSalt }: BookedPayment,
   { state, amount, transaction, route, reason, refunded }: ReturnType<typeof describePayment>,
 ): NewBooking['facts'] {
   const { answered } = reports;

@@ -1,15 +1,23 @@
-import { assetName, chainAccount, OWED, payerAccount, REFUNDS, revenueAccount, type Position } from './accounts.js';
-import type { PaymentRecord, PaymentReports, PaymentState } from './payment-record.js';
+import {
+  assetName,
+  chainAccount,
+  OWED,
+  payerAccount,
+  REFUNDS,
+  revenueAccount,
+  type AccountPosition,
+} from './accounts.js';
+import type { BookedPayment, PaymentReports, BookedState } from './payment-record.js';
 
 /** Where money arrives that an event does not say more about: the seller's own settings. */
-export interface Seller {
+export interface BookSeller {
   readonly asset: string;
   readonly payTo: string;
 }
 
 /** A payment as it is listed and searched. Amounts are base units; null where no event has reported them. */
-export interface PaymentFacts {
-  readonly state: PaymentState;
+export interface BookedFacts {
+  readonly state: BookedState;
   readonly atMs: number;
   readonly scheme: string | null;
   readonly network: string | null;
@@ -25,7 +33,7 @@ export interface PaymentFacts {
   readonly refunded: string;
 }
 
-export function describePayment({ id, reports }: PaymentRecord, seller: Seller): PaymentFacts {
+export function describePayment({ id, reports }: BookedPayment, seller: BookSeller): BookedFacts {
   const { answered, released, refused, settled, unclaimed } = reports;
   const sale = answered ?? released?.sale ?? null;
   const named = parsePaymentId(id);
@@ -51,7 +59,7 @@ export function describePayment({ id, reports }: PaymentRecord, seller: Seller):
 }
 
 /** What the payment has moved between accounts so far, in base units of its asset. Empty until its money has arrived. */
-export function positionOf({ reports }: PaymentRecord, facts: PaymentFacts): Position {
+export function positionOf({ reports }: BookedPayment, facts: BookedFacts): AccountPosition {
   const { chainId, recipient, transaction, payer } = facts;
   const amount = BigInt(facts.amount ?? '0');
   if (chainId === null || recipient === null || transaction === null || amount === 0n) return new Map();
@@ -69,7 +77,7 @@ export function positionOf({ reports }: PaymentRecord, facts: PaymentFacts): Pos
   return position;
 }
 
-export function assetOf({ chainId, asset }: PaymentFacts): string {
+export function assetOf({ chainId, asset }: BookedFacts): string {
   return assetName(chainId ?? 0, asset ?? 'native');
 }
 
@@ -87,20 +95,20 @@ function holderOf(reports: PaymentReports, route: string | null, payer: string |
   }
 }
 
-function stateOf(reports: PaymentReports): PaymentState {
+function stateOf(reports: PaymentReports): BookedState {
   if (reports.refunded !== undefined) return 'refunded';
   if (reports.refunding !== undefined) return 'refunding';
   return reports.answered ? 'answered' : decidedState(reports);
 }
 
 /** The later of a refusal and a release decides: a payment that was refused may still be presented otherwise. */
-function decidedState({ released, refused, settled }: PaymentReports): PaymentState {
+function decidedState({ released, refused, settled }: PaymentReports): BookedState {
   if (refused && (!released || refused.atMs >= released.atMs)) return 'refused';
   if (released) return 'released';
   return settled ? 'settled' : 'unclaimed';
 }
 
-function reasonOf({ refused, released, refunding }: PaymentReports, state: PaymentState): string | null {
+function reasonOf({ refused, released, refunding }: PaymentReports, state: BookedState): string | null {
   if (state === 'refused') return refused?.failure ?? null;
   if (state === 'released') return released?.reason ?? null;
   return refunding?.reason ?? null;

@@ -40,25 +40,25 @@ export interface PaymentReports {
   refunded?: readonly Reported<'refunded'>[];
 }
 
-export const PAYMENT_STATES = [
+export const BOOKED_STATES = [
   ...(['settled', 'answered', 'released', 'refused', 'unclaimed', 'refunding', 'refunded'] as const),
 ] as const;
-export type PaymentState = (typeof PAYMENT_STATES)[number];
+export type BookedState = (typeof BOOKED_STATES)[number];
 
 /** A payment in the book. */
-export interface PaymentRecord {
+export interface BookedPayment {
   readonly id: string;
   readonly reports: PaymentReports;
   /** Makes the request's hash in the bookings unguessable; removed with the request's data. */
   readonly requestSalt: string;
 }
 
-export function createPayment(id: string): PaymentRecord {
+export function createPayment(id: string): BookedPayment {
   return { id, reports: {}, requestSalt: randomBytes(16).toString('hex') };
 }
 
 /** Adds an event of one payment. The result does not depend on the order of the events, or on how often one comes. */
-export function addReport({ id, reports, requestSalt }: PaymentRecord, event: BookEvent): PaymentRecord {
+export function addReport({ id, reports, requestSalt }: BookedPayment, event: BookEvent): BookedPayment {
   return { id, requestSalt, reports: { ...reports, ...report(reports, event, id) } };
 }
 

@@ -1,6 +1,7 @@
 import { isRecord } from '@tollgate/protocol';
 
 import { sha256 } from '../bookings/canonical-json.js';
+import { requestDigest } from '../bookings/request-digest.js';
 import { parseClosing, signerOf, type SignedClosing } from './closing.js';
 import { followPath, type MerkleStep } from './merkle.js';
 
@@ -13,7 +14,7 @@ export interface BookingProof {
 }
 
 /** A file that shows what was booked for a payment, without the database. */
-export interface PaymentProof {
+export interface BookProof {
   readonly version: 1;
   readonly payment: string;
   /** What the salted request hash in the bookings is made of; null for a payment without an answer. */
@@ -83,7 +84,7 @@ function checkBooking(value: unknown, payment: string, trusted: TrustedFact): Ch
 /** The request in the file, which is outside the hashed text, against the digest inside it. */
 function assertRequest(booking: number, answer: unknown, request: unknown): void {
   if (!isRecord(answer) || !isRecord(request)) return;
-  if (sha256(`${String(request['salt'])}:${String(request['hash'])}`) !== answer['request']) {
+  if (requestDigest(String(request['salt']), String(request['hash'])) !== answer['request']) {
     throw new TypeError(`Booking ${booking}: it was booked for another request than the file names.`);
   }
 }

@@ -2,13 +2,13 @@ import type { PaymentReports } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
 import type { ClosingContent, SignedClosing } from './closing.js';
 import { merklePath } from './merkle.js';
-import type { BookingProof, PaymentProof } from './payment-proof.js';
+import type { BookingProof, BookProof } from './payment-proof.js';
 
 /** Why there is no proof: the book does not know the payment, or its bookings are not closed yet. */
 export type NoProof = 'unknown' | 'not_closed';
 
 /** Proves what was booked for a payment, from the signed closings of its bookings. */
-export async function provePayment(within: Queryable, payment: string): Promise<PaymentProof | NoProof> {
+export async function provePayment(within: Queryable, payment: string): Promise<BookProof | NoProof> {
   const [known] = await within.query<{ salt: string; reported: PaymentReports }>(
     'SELECT request_salt AS salt, reported FROM payments WHERE id = $1',
     [payment],

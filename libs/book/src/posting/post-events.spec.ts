@@ -20,7 +20,7 @@ import {
 } from '../../test/sample-events.js';
 import type { ClaimedDatabase } from '../database/database.js';
 import { readBalances } from '../reading/read-balances.js';
-import { readPayment } from '../reading/read-payment.js';
+import { readBookedPayment } from '../reading/read-payment.js';
 import { verifyBook } from '../reading/verify-book.js';
 import { BookWriter } from './book-writer.js';
 import { postEvents, postUnread } from './post-events.js';
@@ -75,7 +75,7 @@ describe('posting events', () => {
   it('books an answer as revenue of its route', async () => {
     const id = transferId(++number);
     expect(await post(answered(id))).toEqual({ [CHAIN]: 10_000n, 'revenue:/api/weather': -10_000n });
-    expect(await readPayment(database, id)).toMatchObject({
+    expect(await readBookedPayment(database, id)).toMatchObject({
       ...{ state: 'answered', amount: '10000', payer: PAYER, requestId: 'request-1' },
       timeline: ['presented', 'verified', 'claimed', 'fulfilled', 'answered'].map((step) => ({ step })),
       entries: [{ account: CHAIN }, { account: 'revenue:/api/weather' }],
@@ -95,7 +95,7 @@ describe('posting events', () => {
     const id = transferId(++number);
     expect(await post(refused(id))).toEqual({ [CHAIN]: 10_000n, 'owed:refused': -10_000n });
     expect(await post(refused(id, { count: 4 }))).toEqual({});
-    expect(await readPayment(database, id)).toMatchObject({ state: 'refused', reason: 'payment_too_old' });
+    expect(await readBookedPayment(database, id)).toMatchObject({ state: 'refused', reason: 'payment_too_old' });
     expect(await post(answered(id))).toEqual({ 'owed:refused': 10_000n, 'revenue:/api/weather': -10_000n });
   });
 
@@ -124,13 +124,13 @@ describe('posting events', () => {
     expect(await post(answered(sold), refunding(sold), refunded(sold, '4000'))).toEqual({
       ...{ [CHAIN]: 10_000n, 'revenue:/api/weather': -10_000n, refunds: 4_000n, 'chain:1328:refunds': -4_000n },
     });
-    expect(await readPayment(database, sold)).toMatchObject({ state: 'refunded', refunded: '4000' });
+    expect(await readBookedPayment(database, sold)).toMatchObject({ state: 'refunded', refunded: '4000' });
   });
 
   it('refuses a refund of more than what arrived, whole batch included', async () => {
     const [id, other] = [transferId(++number), transferId(++number)];
     await expect(post(answered(other), answered(id), refunded(id, '10001'))).rejects.toThrow(/refunds_at_most/);
-    expect(await readPayment(database, other)).toBeNull();
+    expect(await readBookedPayment(database, other)).toBeNull();
   });
 
   it('corrects an amount that the chain shows otherwise with a further booking', async () => {

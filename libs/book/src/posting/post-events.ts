@@ -2,7 +2,7 @@ import type { BookEvent, BookEventOf } from '@tollgate/book-events';
 
 import type { NewBooking } from '../bookings/booking.js';
 import { bookPayment, bookTransaction, gasCost } from '../bookings/describe-bookings.js';
-import type { Seller } from '../bookings/describe-payment.js';
+import type { BookSeller } from '../bookings/describe-payment.js';
 import { addReport } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
 import type { BookWriter } from './book-writer.js';
@@ -25,16 +25,20 @@ export interface Posted {
  * Events that are in the book already change nothing.
  * @throws DeposedError, BookUnavailableError; then nothing is written
  */
-export function postEvents(writer: BookWriter, delivered: readonly DeliveredEvent[], seller: Seller): Promise<Posted> {
+export function postEvents(
+  writer: BookWriter,
+  delivered: readonly DeliveredEvent[],
+  seller: BookSeller,
+): Promise<Posted> {
   return writer.write(async (within) => post(within, await storeEvents(within, delivered), seller));
 }
 
 /** Writes what follows from the events that an earlier release could not read. */
-export function postUnread(writer: BookWriter, seller: Seller): Promise<Posted> {
+export function postUnread(writer: BookWriter, seller: BookSeller): Promise<Posted> {
   return writer.write(async (within) => post(within, await takeUnread(within), seller));
 }
 
-async function post(within: Queryable, added: readonly DeliveredEvent[], seller: Seller): Promise<Posted> {
+async function post(within: Queryable, added: readonly DeliveredEvent[], seller: BookSeller): Promise<Posted> {
   const events = added.flatMap(({ event }) => (event.type === 'unknown' ? [] : [event]));
   const payments = await loadPayments(within, [...new Set(events.flatMap(paymentsOf))]);
   const sent = await storeTransactions(within, events.filter(isTransaction));

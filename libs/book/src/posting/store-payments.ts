@@ -1,5 +1,5 @@
-import { describePayment, type Seller } from '../bookings/describe-payment.js';
-import { createPayment, type PaymentRecord, type PaymentReports } from '../bookings/payment-record.js';
+import { describePayment, type BookSeller } from '../bookings/describe-payment.js';
+import { createPayment, type BookedPayment, type PaymentReports } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
 
 const COLUMNS = {
@@ -16,22 +16,22 @@ const UPSERT = `INSERT INTO payments (${NAMES.join(', ')})
   ON CONFLICT (id) DO UPDATE SET ${NAMES.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
 /** The payments with these ids, by id; one that the book does not know is new. */
-export async function loadPayments(within: Queryable, ids: readonly string[]): Promise<Map<string, PaymentRecord>> {
+export async function loadPayments(within: Queryable, ids: readonly string[]): Promise<Map<string, BookedPayment>> {
   const rows = await within.query<{ id: string; reported: PaymentReports; request_salt: string }>(
     'SELECT id, reported, request_salt FROM payments WHERE id = ANY($1::text[])',
     [ids],
   );
-  const known = rows.map(({ id, reported, request_salt: requestSalt }): [string, PaymentRecord] => [
+  const known = rows.map(({ id, reported, request_salt: requestSalt }): [string, BookedPayment] => [
     id,
     { id, reports: reported, requestSalt },
   ]);
-  return new Map([...ids.map((id): [string, PaymentRecord] => [id, createPayment(id)]), ...known]);
+  return new Map([...ids.map((id): [string, BookedPayment] => [id, createPayment(id)]), ...known]);
 }
 
 export async function storePayments(
   within: Queryable,
-  payments: readonly PaymentRecord[],
-  seller: Seller,
+  payments: readonly BookedPayment[],
+  seller: BookSeller,
 ): Promise<void> {
   const rows = payments.map((payment) => {
     const { atMs, chainId, requestId, ...facts } = describePayment(payment, seller);

@@ -1,6 +1,6 @@
 import type { PaymentReports } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
-import { findPayment, type ListedPayment } from './search-payments.js';
+import { findBookedPayment, type ListedPayment } from './search-payments.js';
 
 export interface BookedEntry {
   readonly id: number;
@@ -28,8 +28,8 @@ export interface PaymentPicture extends ListedPayment {
 }
 
 /** Everything about one payment; null when the book does not know it. */
-export async function readPayment(within: Queryable, id: string): Promise<PaymentPicture | null> {
-  const listed = await findPayment(within, id);
+export async function readBookedPayment(within: Queryable, id: string): Promise<PaymentPicture | null> {
+  const listed = await findBookedPayment(within, id);
   if (listed === null) return null;
   const [row] = await within.query<{ reported: PaymentReports }>('SELECT reported FROM payments WHERE id = $1', [id]);
   const reported = row?.reported ?? {};

@@ -1,4 +1,4 @@
-import type { PaymentState } from '../bookings/payment-record.js';
+import type { BookedState } from '../bookings/payment-record.js';
 import type { Queryable, SqlValue } from '../database/database.js';
 
 /** What to search for; a payment matches all that is given. */
@@ -9,7 +9,7 @@ export interface PaymentSearch {
   readonly reference?: string | undefined;
   readonly requestId?: string | undefined;
   readonly route?: string | undefined;
-  readonly state?: PaymentState | undefined;
+  readonly state?: BookedState | undefined;
   /** Base units. */
   readonly minAmount?: string | undefined;
   readonly maxAmount?: string | undefined;
@@ -21,7 +21,7 @@ export interface PaymentSearch {
 /** A payment in a list. Amounts are base units. */
 export interface ListedPayment {
   readonly id: string;
-  readonly state: PaymentState;
+  readonly state: BookedState;
   readonly at: string;
   readonly scheme: string | null;
   readonly network: string | null;
@@ -89,7 +89,7 @@ const CONDITIONS: { readonly [Name in keyof PaymentSearch]-?: (parameter: string
 };
 
 /** One payment; null when the book does not know it. */
-export async function findPayment(within: Queryable, id: string): Promise<ListedPayment | null> {
+export async function findBookedPayment(within: Queryable, id: string): Promise<ListedPayment | null> {
   const [row] = await within.query<Row>(`SELECT ${LISTED} FROM payments WHERE id = $1`, [id]);
   return row === undefined ? null : toListed(row);
 }

@@ -18,7 +18,7 @@ export interface Demand {
 }
 
 /** Where a request comes from, and the credentials it presents. */
-export interface Presented {
+export interface PresentedKey {
   readonly address: string;
   readonly authorization: string | undefined;
 }
@@ -44,7 +44,7 @@ export class KeyAdmission {
 
   /** The key of a request, or the problem to respond with. */
   async identify(
-    { address, authorization }: Presented,
+    { address, authorization }: PresentedKey,
     { scopes, takesBasic, rateLimit }: Demand,
   ): Promise<{ key: ApiKey } | { problem: Problem }> {
     const token = readBearerToken(authorization) ?? (takesBasic ? readBasicToken(authorization) : null);

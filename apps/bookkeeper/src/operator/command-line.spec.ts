@@ -4,10 +4,10 @@ import { join } from 'node:path';
 
 import { Logger } from '@nestjs/common';
 
-import { BookkeeperFixture, type StartedBookkeeper } from '../../../apps/bookkeeper/test/bookkeeper-fixture.js';
-import { answered, deliver, transferId } from '../../../libs/book/test/sample-events.js';
-import { waitFor } from '../../../test/harness/retry.js';
-import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
+import { answered, deliver, transferId } from '../../../../libs/book/test/sample-events.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { NOT_DONE, tollgate, WRONG_USAGE } from '../../../../tools/cli/test/run-tollgate.js';
+import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
 
 const PAYMENT = transferId(1);
 
