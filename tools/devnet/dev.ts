@@ -162,7 +162,7 @@ function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder
     ...lineIf(FACILITATOR === 'true', 'servers', `use ${state.baseUrl}/facilitator as their facilitator`),
     ['agent', `wallet ${state.agent.wallet}, ${state.agent.address}; a first job:`],
     ['', createFirstJob(state)],
-    ['book', `${state.operator.url}/operator/balances, or: npm run tollgate -- book balances`],
+    ['book', `${state.operator.url}/operator/balances, or: node dist/tollgate.js book balances`],
     ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
   ];
   console.log('\nTollgate runs. Ctrl-C stops it.\n');
