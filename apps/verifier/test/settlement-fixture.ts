@@ -85,7 +85,7 @@ export class SettlementFixture {
 
   createRequest(
     payment: SignedAuthorization,
-    changes: Partial<SettleSignedPaymentRequest> = {},
+    changes: Partial<ComparedQuestion<SettleSignedPaymentRequest>> = {},
   ): ComparedQuestion<SettleSignedPaymentRequest> {
     const { value } = payment.authorization;
     return {
@@ -106,7 +106,10 @@ export class SettlementFixture {
     };
   }
 
-  settle(payment: SignedAuthorization, changes: Partial<SettleSignedPaymentRequest> = {}): Promise<SettlementResult> {
+  settle(
+    payment: SignedAuthorization,
+    changes: Partial<ComparedQuestion<SettleSignedPaymentRequest>> = {},
+  ): Promise<SettlementResult> {
     return this.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, this.createRequest(payment, changes), {
       timeoutMs: ASK_MS,
     });

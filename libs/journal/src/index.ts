@@ -38,10 +38,12 @@ export type {
   JobQueue,
   JudgeStep,
   LaneSigner,
+  ReportTransaction,
   StepReceipt,
   StepVerdict,
   TransactionToSign,
 } from './jobs/ports.js';
 export { Chain } from './chain/chain.js';
+export { describeTransaction, reportJobTransaction } from './steps/report-transaction.js';
 export { LaneRunner } from './runner/lane-runner.js';
 export type { LaneRunnerOptions } from './runner/lane-runner.js';

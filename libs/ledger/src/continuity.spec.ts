@@ -6,8 +6,8 @@ import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../test/sample-payments.js';
 import { createOwner } from './create-keys.js';
 import { BUCKETS, birthKey } from './keys.js';
-import type { LedgerOptions } from './ledger-options.js';
 import { Ledger } from './ledger.js';
+import type { LedgerOptions } from './ledger-options.js';
 import type { ClaimRequest, Lease } from './types.js';
 
 const HEAD = HEAD_AT_BIRTH + 10;

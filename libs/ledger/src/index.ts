@@ -1,8 +1,7 @@
 export { MAX_RELEASES } from './claim-payment.js';
-export type { CloseRequest, CloseResult } from './close-payment.js';
 export { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 export { Ledger } from './ledger.js';
-export { OutboxFullError, readBookedSinceMs, type OutboxLength } from './outbox.js';
+export { readBookedSinceMs, type OutboxLength } from './outbox.js';
 export {
   locatePayment,
   nameOfPayment,

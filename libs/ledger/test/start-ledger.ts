@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
-import type { LedgerOptions } from '../src/ledger-options.js';
 import { Ledger } from '../src/ledger.js';
+import type { LedgerOptions } from '../src/ledger-options.js';
 import { HEAD_AT_BIRTH } from './sample-payments.js';
 
 export interface StartedLedger {

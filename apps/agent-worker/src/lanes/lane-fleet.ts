@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { WalletDirectory, type KnownToken } from '@tollgate/agent-jobs';
-import { Journal, LaneRunner, LaneShare } from '@tollgate/journal';
+import { Journal, LaneRunner, LaneShare, reportJobTransaction } from '@tollgate/journal';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
 import { LaneTroubles } from '../connections/lane-troubles.js';
@@ -54,11 +54,12 @@ export class LaneFleet implements OnModuleDestroy {
   }
 
   #createRunner({ name, signer }: WorkerWallet, planning: JobPlanning): LaneRunner {
-    const { lanes, settlingStopMs } = this.environment;
+    const { lanes, redis, settlingStopMs } = this.environment;
     const runner: LaneRunner = new LaneRunner({
       ...{ journal: this.journal, chain: this.connections.chain, signer, planner: planning },
       settings: lanes.laneSettings(settlingStopMs),
       judgeStep: (...asked) => planning.judgeStep(...asked),
+      report: redis.book === 'on' ? reportJobTransaction : null,
       ...{ owner: this.#owner, share: this.#share },
       attend: attendLane([
         takeWakeUps({

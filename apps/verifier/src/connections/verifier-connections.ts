@@ -43,7 +43,7 @@ export class VerifierConnections implements OnApplicationShutdown {
     });
     const { durability, reportsTo: book } = redis;
     this.ledger = new Ledger({ redis: this.ledgerRedis, retentionMs: rules.memoryMs, durability, book });
-    this.#outbox = book && new OutboxWatch(this.ledger, registry, book.outboxLimit);
+    this.#outbox = book && new OutboxWatch(this.ledger, this.ledgerRedis, registry, book.outboxLimit);
     this.chain = connectChain({
       urls: chain.rpcUrl,
       chainId: payment.chainId,

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { observeGauge } from '@tollgate/common';
-import type { Ledger, OutboxLength } from '@tollgate/ledger';
+import { readBookedSinceMs, type Ledger, type OutboxLength } from '@tollgate/ledger';
+import type { RedisClient } from '@tollgate/redis';
 import type { Registry } from 'prom-client';
 
 const TRIM_EVERY_MS = 1_000;
@@ -18,9 +19,16 @@ export class OutboxWatch {
 
   constructor(
     private readonly ledger: Pick<Ledger, 'trimOutbox'>,
+    redis: RedisClient,
     registry: Registry,
     limit: number,
   ) {
+    observeGauge(
+      registry,
+      'tollgate_book_complete_since_seconds',
+      'Unix time from which every payment is reported to the book; 0 while it is not.',
+      async () => ((await readBookedSinceMs(redis)) ?? 0) / 1000,
+    );
     observeGauge(
       registry,
       'tollgate_book_outbox_events',

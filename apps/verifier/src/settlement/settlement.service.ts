@@ -167,6 +167,7 @@ export class SettlementService {
       settings: settlement.laneSettings(rules.confirmations, settleWithinMs),
       batchSize: settlement.settleBatchSize,
       batchWaitMs: settlement.settleBatchWaitMs,
+      isBooked: redis.book === 'on',
       onTrouble: (relayer, error) => troubles.report(relayer, error),
       ...{ journal, simulation, wallets, jobs, metrics, nowMs },
     });

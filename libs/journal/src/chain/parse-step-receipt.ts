@@ -11,9 +11,11 @@ export function parseStepReceipt(value: unknown, hash: Hex): StepReceipt | null 
   const receipt = parseReceipt(value, hash.toLowerCase() as Hex);
   if (receipt === null) return null;
   const { txHash: transactionHash, blockHash, blockNumber, status, logs } = receipt;
+  const { gasUsed, effectiveGasPrice } = parseObject(value, 'receipt');
   return {
     ...{ transactionHash, blockHash, blockNumber, logs },
     status: status === 'success' ? 'success' : 'reverted',
-    gasUsed: parseBigQuantity(parseObject(value, 'receipt').gasUsed, 'gas used'),
+    gasUsed: parseBigQuantity(gasUsed, 'gas used'),
+    ...(effectiveGasPrice !== undefined && { effectiveGasPrice: parseBigQuantity(effectiveGasPrice, 'gas price') }),
   };
 }

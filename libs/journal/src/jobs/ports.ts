@@ -1,7 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
 import type { JobFailure, JobRecord, JsonValue, LaneId, PlannedStep, StepRecord } from './job.js';
-import type { ApprovalScope, Spending } from './transition.js';
+import type { ApprovalScope, Spending, TransactionReport } from './transition.js';
 
 /** What a job will do from one of its steps on, as data. Making a plan sends nothing. */
 export interface JobPlan {
@@ -85,6 +85,8 @@ export interface StepReceipt {
   blockNumber: number;
   status: 'success' | 'reverted';
   gasUsed: bigint;
+  /** Wei per gas; missing where the server does not return it. */
+  effectiveGasPrice?: bigint;
   logs: readonly ReceiptLog[];
 }
 
@@ -104,6 +106,9 @@ export type JudgeStep = (
   receipt: StepReceipt,
   context: { token: number },
 ) => Promise<StepVerdict>;
+
+/** Describes a mined transaction of a job for the book. Must not throw: the step would not end. */
+export type ReportTransaction = (job: JobRecord, step: StepRecord, receipt: StepReceipt) => TransactionReport;
 
 /**
  * Where a job's wake-up goes: a message queue between processes, or a runner in this one. Waking twice does no harm.

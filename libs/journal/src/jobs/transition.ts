@@ -1,3 +1,4 @@
+import type { JobTransactionFacts, SettledFacts } from '@tollgate/book-events';
 import type { Hex } from '@tollgate/protocol';
 
 import type { Attempt, JobFailure, JobState, JsonValue, LaneId, MinedAttempt, PlannedStep } from './job.js';
@@ -202,9 +203,19 @@ export interface FinishStepRequest extends StepWrite {
   undo?: readonly PlannedStep[] | undefined;
 }
 
-export type FinishMinedRequest = MarkMinedRequest & Pick<FinishStepRequest, 'undo'>;
+export type FinishMinedRequest = MarkMinedRequest & Pick<FinishStepRequest, 'undo'> & Reported;
 
-export type FailStepRequest = Omit<FinishStepRequest, 'undo'> & EndRequest;
+/** What the book is told of a transaction that is final. */
+export type TransactionReport =
+  | { type: 'job_transaction'; facts: JobTransactionFacts }
+  | { type: 'settled'; facts: SettledFacts };
+
+/** What the book is told in the same script; null or missing: nothing is reported. */
+export interface Reported {
+  report?: TransactionReport | null;
+}
+
+export type FailStepRequest = Omit<FinishStepRequest, 'undo'> & EndRequest & Reported;
 
 /**
  * `cancelling`: a transaction is in flight; a transfer to the wallet itself competes for its nonce, and whichever is

@@ -1,6 +1,6 @@
 import type { Chain } from '../chain/chain.js';
 import type { JobRecord, StepRecord } from '../jobs/job.js';
-import type { JobPlanner, LaneSigner, JudgeStep } from '../jobs/ports.js';
+import type { JobPlanner, LaneSigner, JudgeStep, ReportTransaction } from '../jobs/ports.js';
 import type { LaneLease, StepWrite } from '../jobs/transition.js';
 import type { Journal } from '../store/journal.js';
 import type { LaneMemory } from './lane-memory.js';
@@ -14,6 +14,8 @@ export interface LaneWork extends LaneMemory {
   signer: LaneSigner;
   planner: JobPlanner;
   judgeStep: JudgeStep;
+  /** Null: nothing is reported to the book. */
+  report: ReportTransaction | null;
   settings: LaneSettings;
   onTrouble: (error: unknown) => void;
 }

@@ -2,7 +2,7 @@ import type { Hex } from '@tollgate/protocol';
 
 import type { Chain } from '../chain/chain.js';
 import type { LaneId } from '../jobs/job.js';
-import type { JobPlanner, JobQueue, LaneSigner, JudgeStep } from '../jobs/ports.js';
+import type { JobPlanner, JobQueue, LaneSigner, JudgeStep, ReportTransaction } from '../jobs/ports.js';
 import type { SubmitResult } from '../jobs/transition.js';
 import { createLaneMemory } from '../lanes/lane-memory.js';
 import { DEFAULT_LANE_SETTINGS, type LaneSettings } from '../lanes/lane-settings.js';
@@ -24,6 +24,8 @@ export interface LaneRunnerOptions {
   signer: LaneSigner;
   planner: JobPlanner;
   judgeStep: JudgeStep;
+  /** Describes each final transaction for the book; missing or null: nothing is reported. */
+  report?: ReportTransaction | null;
   /** Unique among all processes that ever ran. */
   owner: string;
   settings?: Partial<LaneSettings>;
@@ -152,10 +154,10 @@ export class LaneRunner implements JobQueue {
   }
 
   #begin(held: HeldLane): LaneWork {
-    const { journal, chain, signer, planner, judgeStep, onTrouble } = this.#options;
+    const { journal, chain, signer, planner, judgeStep, report = null, onTrouble } = this.#options;
     const settings = this.#settings;
     const memory = createLaneMemory(settings);
-    this.#work = { journal, chain, lease: held, signer, planner, judgeStep, settings, onTrouble, ...memory };
+    this.#work = { journal, chain, lease: held, signer, planner, judgeStep, report, settings, onTrouble, ...memory };
     this.#line.clear();
     this.#room = 0;
     this.#reconciledAtMs = -Infinity;
@@ -183,6 +185,7 @@ export class LaneRunner implements JobQueue {
         if (!work.locked.has(jobId)) this.wake(jobId);
       };
       await reconcileLane(this.#options.journal, { wake }, this.lane);
+      if (work.report) await this.#options.journal.trimBook(this.lane);
       work.locked.releaseAll();
       this.#joinUnlocked(work);
       this.#reconciledAtMs = performance.now();

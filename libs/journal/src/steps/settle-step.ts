@@ -2,7 +2,7 @@ import type { Head } from '../chain/chain.js';
 import { crashPoint } from '../crash-point.js';
 import type { JobFailure, JobRecord, MinedAttempt, StepRecord } from '../jobs/job.js';
 import type { StepReceipt, StepVerdict } from '../jobs/ports.js';
-import type { Transition } from '../jobs/transition.js';
+import type { Transition, TransactionReport } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { sendLast } from './advance-job.js';
@@ -61,21 +61,33 @@ async function noteMined(work: LaneWork, { job, step }: FlyingStep, receipt: Ste
 }
 
 /** Null: the steps that revoke what is left cannot be planned now. */
-async function finish(work: LaneWork, { job }: FlyingStep, receipt: StepReceipt): Promise<Transition | null> {
+async function finish(work: LaneWork, flying: FlyingStep, receipt: StepReceipt): Promise<Transition | null> {
+  const { job } = flying;
   const isLast = job.stepIndex > 0 && job.stepIndex + 1 === job.steps.length;
   // A job that was cancelled too late has succeeded, and leaves the same allowances behind.
   const undo = isLast && !job.ending?.undoing ? await askUndo(work, job) : [];
   if (undo === null) return null;
-  return assertLease(await work.journal.finishMined({ ...writeFor(work, job), mined: minedBy(receipt), undo }));
+  const report = describe(work, flying, receipt);
+  return assertLease(await work.journal.finishMined({ ...writeFor(work, job), mined: minedBy(receipt), undo, report }));
+}
+
+/** A transaction is reported when its step ends, which is when its block is deep enough. */
+function describe(
+  { report }: LaneWork,
+  { job, step, nonce }: FlyingStep,
+  receipt: StepReceipt,
+): TransactionReport | null {
+  return report && report(job, { ...step, nonce }, receipt);
 }
 
 /** Ends a step that is mined and did not succeed, or whose outcome is not known yet. */
 async function endOtherwise(
   work: LaneWork,
-  { job }: FlyingStep,
+  flying: FlyingStep,
   receipt: StepReceipt,
   verdict: StepVerdict,
 ): Promise<Transition | 'later'> {
+  const { job } = flying;
   const write = { ...writeFor(work, job), blockHash: receipt.blockHash };
   switch (verdict.outcome) {
     case 'done':
@@ -89,7 +101,8 @@ async function endOtherwise(
       // The first step reverted: nothing but gas was spent.
       const givesBackSpending = job.stepIndex === 0 && receipt.status === 'reverted';
       const { failure } = verdict;
-      return assertLease(await work.journal.failStep({ ...write, failure, undo, givesBackSpending }));
+      const report = describe(work, flying, receipt);
+      return assertLease(await work.journal.failStep({ ...write, failure, undo, givesBackSpending, report }));
     }
   }
 }

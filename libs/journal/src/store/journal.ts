@@ -1,9 +1,16 @@
-import { AcknowledgedCommands, type Durability, explainRedisRefusals, type ScriptArgument } from '@tollgate/redis';
+import { BOOK_GROUP, laneBookKey } from '@tollgate/book-events';
+import {
+  AcknowledgedCommands,
+  type Durability,
+  explainRedisRefusals,
+  type ScriptArgument,
+  trimAcknowledged,
+} from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { encodeFailure } from '../jobs/encode-job.js';
 import type { JobFailure, JobRecord, LaneId } from '../jobs/job.js';
-import { DEFAULT_FLEET, hashIdempotencyKey, idempotencyKey, laneKey, openKey } from '../jobs/keys.js';
+import { DEFAULT_FLEET, hashIdempotencyKey, idempotencyKey, laneKey, nameLane, openKey } from '../jobs/keys.js';
 import { readCancel, readLaneTransition, readRelease, readTransition } from '../jobs/read-reply.js';
 import type * as on from '../jobs/transition.js';
 import { Outbox } from '../outbox/outbox.js';
@@ -193,6 +200,11 @@ export class Journal extends StepJournal {
   async abandonJob(request: { jobId: string; minedNonce: number; failure: JobFailure }): Promise<on.Transition> {
     const args = [request.minedNonce, encodeFailure(request.failure)];
     return readTransition(await this.onJob('abandonJob', request.jobId, args));
+  }
+
+  /** Trims what the bookkeeper has acknowledged of a lane's transactions, and returns how many are left. */
+  trimBook(lane: LaneId): Promise<number> {
+    return this.runner.within(trimAcknowledged(this.#redis, laneBookKey(nameLane(lane)), BOOK_GROUP));
   }
 
   readLane(lane: LaneId): Promise<on.LaneStatus> {

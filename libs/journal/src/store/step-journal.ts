@@ -1,3 +1,4 @@
+import type { Hex } from '@tollgate/protocol';
 import type { ScriptArgument } from '@tollgate/redis';
 
 import { encodeFailure, encodeJson, encodeStep } from '../jobs/encode-job.js';
@@ -96,14 +97,16 @@ export abstract class StepJournal {
     return readTransition(await this.#onStep('markMined', request, listMined(request)));
   }
 
-  /** `markMined` and `finishStep` in one script, for a step that was deep enough when first seen. */
+  /** `markMined`, the report to the book and `finishStep` in one script, for a step that was deep enough when first seen. */
   async finishMined(request: on.FinishMinedRequest): Promise<on.Transition> {
     const { jobId, token, stepIndex, mined, undo } = request;
-    const [marked = [], finished = []] = await this.#chain(jobId, [
+    const { blockHash } = mined;
+    const replies = await this.#chain(jobId, [
       ['markMined', [token, stepIndex, ...listMined(request)]],
-      ['finishStep', [token, stepIndex, ...listFinish({ blockHash: mined.blockHash, undo })]],
+      ...listReport({ ...request, blockHash }),
+      ['finishStep', [token, stepIndex, ...listFinish({ blockHash, undo })]],
     ]);
-    return readTransition(finished[0] === 'skipped' || finished.length === 0 ? marked : finished);
+    return readTransition(lastOf(replies));
   }
 
   /** MINED -> BROADCAST: the block left the chain. */
@@ -121,8 +124,12 @@ export abstract class StepJournal {
 
   /** MINED, deep enough, failed -> REVERTED, or the first step of `undo`. */
   async failStep(request: on.FailStepRequest): Promise<on.Transition> {
-    const args = [request.blockHash.toLowerCase(), ...listEnd(request)];
-    return readTransition(await this.#onStep('failStep', request, args));
+    const { jobId, token, stepIndex, blockHash } = request;
+    const replies = await this.#chain(jobId, [
+      ...listReport(request),
+      ['failStep', [token, stepIndex, blockHash.toLowerCase(), ...listEnd(request)]],
+    ]);
+    return readTransition(lastOf(replies));
   }
 
   /** Any open state -> NEEDS_OPERATOR. */
@@ -171,6 +178,21 @@ export abstract class StepJournal {
       calls.map(([name, args]) => ({ name, job, args })),
     );
   }
+}
+
+/** The reply of the last call that was made: those after a refusal are skipped. */
+function lastOf(replies: readonly string[][]): string[] {
+  return replies.findLast(([outcome]) => outcome !== undefined && outcome !== 'skipped') ?? [];
+}
+
+function listReport({
+  report,
+  ...write
+}: on.StepWrite & on.Reported & { blockHash: Hex }): [TransitionName, ScriptArgument[]][] {
+  if (!report) return [];
+  const { token, stepIndex, blockHash } = write;
+  const args = [token, stepIndex, blockHash.toLowerCase(), report.type, JSON.stringify(report.facts)];
+  return [['reportTransaction', args]];
 }
 
 export function listAttempt({ expectedAttempts, nonce, attempt }: AttemptWrite): ScriptArgument[] {

@@ -39,6 +39,7 @@ import finishStep from '../scripts/step/finish-step.lua';
 import markBroadcast from '../scripts/step/mark-broadcast.lua';
 import markMined from '../scripts/step/mark-mined.lua';
 import putAttempt from '../scripts/step/put-attempt.lua';
+import reportTransaction from '../scripts/step/report-transaction.lua';
 import reserve from '../scripts/step/reserve.lua';
 import unmine from '../scripts/step/unmine.lua';
 
@@ -78,6 +79,7 @@ const transitions = {
   markBroadcast: worker + markSent + markBroadcast,
   markMined: worker + markSent + markMined,
   unmine: worker + unmine,
+  reportTransaction: worker + reportTransaction,
   finishStep: worker + finishStep,
   failStep: worker + failStep,
 } as const;

@@ -23,6 +23,7 @@ import type { Simulation } from '../simulation/simulation.js';
 import type { ContractWallets } from '../state/contract-wallets.js';
 import type { JobWatch } from '../state/job-watch.js';
 import type { Relayer } from './relayer.js';
+import { reportSettlement } from './report-settlement.js';
 import { serveRelayer, type SettleServers } from './serve-relayer.js';
 import { countPayments, parseSettlementJob, SettlementPlanner, isOfContractWallet } from './settlement-job.js';
 
@@ -36,6 +37,8 @@ export interface RelayersOptions extends MinedParts {
   settings: Partial<LaneSettings>;
   batchSize: number;
   batchWaitMs: number;
+  /** Whether transactions are reported to the book. */
+  isBooked: boolean;
   onTrouble: (relayer: Hex, error: unknown) => void;
 }
 
@@ -83,7 +86,7 @@ export class Relayers {
   }
 
   #createRunner(signer: LaneSigner): LaneRunner {
-    const { journal, chain, simulation, wallets, servers, settings, batchSize, batchWaitMs } = this.options;
+    const { journal, chain, simulation, wallets, servers, settings, batchSize, batchWaitMs, isBooked } = this.options;
     const lane = createLaneId(chain.chainId, signer.address);
     const planner = new SettlementPlanner(simulation, wallets, lane.address);
     const onTrouble = (error: unknown) => this.options.onTrouble(lane.address, error);
@@ -100,6 +103,7 @@ export class Relayers {
         void noteMined(this.options, job, step, receipt).catch(onTrouble);
         return Promise.resolve({ outcome: 'done' });
       },
+      report: isBooked ? reportSettlement : null,
       owner: this.#owner,
       share: this.#share,
       attend: ({ signal }) => {

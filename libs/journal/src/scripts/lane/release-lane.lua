@@ -16,10 +16,12 @@ if open + flight + parked > 0 then return refused('lane_busy', '', text(open), t
 for _, position in ipairs(redis.call('HVALS', key('consumers'))) do
   if tonumber(position) < tonumber(lane[6] or '0') then return refused('events_unread') end
 end
+-- The verifier or worker trims it once the bookkeeper has read it, which finds it by the lane's name alone.
+if redis.call('XLEN', key('book')) > 0 then return refused('events_unread') end
 if ARGV[2] == '' then return {text(now), 'done', text(ended)} end
 
 for _, id in ipairs(redis.call('ZRANGE', key('jobs'), 0, -1)) do redis.call('UNLINK', key('job:' .. id)) end
-for _, name in ipairs({'jobs', 'ended', 'idempotency', 'events', 'consumers', 'approvals'}) do redis.call('UNLINK', key(name)) end
+for _, name in ipairs({'jobs', 'ended', 'idempotency', 'events', 'book', 'consumers', 'approvals'}) do redis.call('UNLINK', key(name)) end
 redis.call('DEL', LANE)
 -- Earlier leases stay stale, and earlier idempotency keys are answered as forgotten, never carried out again.
 redis.call('HSET', LANE, 'leaseToken', lane[5] or '0', 'forgottenUntil', text(now))

@@ -1,0 +1,95 @@
+import { BOOK_GROUP, laneBookKey, parseBookEvent, type BookEvent, type UnknownBookEvent } from '@tollgate/book-events';
+
+import { waitFor } from '../../../../test/harness/retry.js';
+import { LaneFixture } from '../../test/lane-fixture.js';
+import { nameLane } from '../jobs/keys.js';
+import { reportJobTransaction } from '../steps/report-transaction.js';
+
+const REPORTED = { report: reportJobTransaction };
+
+describe('what a lane reports to the book', () => {
+  let fixture: LaneFixture;
+
+  beforeAll(async () => {
+    fixture = await LaneFixture.start();
+  });
+
+  afterAll(() => fixture.stop());
+
+  beforeEach(() => fixture.useNewWallet());
+
+  afterEach(() => fixture.endWorkers());
+
+  const stream = (): string => laneBookKey(nameLane(fixture.lane));
+  const readReports = async (): Promise<(BookEvent | UnknownBookEvent)[]> =>
+    (await fixture.redis.xrange(stream(), '-', '+')).map(([, fields]) => parseBookEvent(fields));
+
+  it('is each transaction once, when its step has ended, with what it cost', async () => {
+    const jobId = await fixture.submit();
+    fixture.startRunner({}, REPORTED);
+    const { steps } = await fixture.waitForState(jobId, 'FINAL');
+    const [step] = steps;
+    const [report, ...others] = await readReports();
+    expect(others).toEqual([]);
+    expect(report).toMatchObject({
+      type: 'job_transaction',
+      payment: '',
+      facts: {
+        ...{ chainId: fixture.lane.chainId, wallet: fixture.lane.address, jobId, operation: 'transfer', step: 0 },
+        ...{ transaction: step!.mined!.hash, nonce: fixture.firstNonce, outcome: 'success', kind: 'first' },
+        ...{ blockNumber: step!.mined!.blockNumber, blockHash: step!.mined!.blockHash },
+        gasUsed: expect.stringMatching(/^[1-9]\d+$/),
+        effectiveGasPrice: expect.stringMatching(/^[1-9]\d+$/),
+      },
+    });
+  });
+
+  it('is a failed transaction too', async () => {
+    const failure = { code: 'NO', message: 'No.', suggestion: 'None.' };
+    const jobId = await fixture.submit();
+    fixture.startRunner({}, { ...REPORTED, judgeStep: () => Promise.resolve({ outcome: 'failed', failure }) });
+    await fixture.waitForState(jobId, 'REVERTED');
+    expect(await readReports()).toMatchObject([{ type: 'job_transaction', facts: { jobId } }]);
+  });
+
+  it('is one event of a step that was ended twice, because the first reply was lost', async () => {
+    const jobId = await fixture.submit();
+    const { journal } = fixture;
+    const runner = fixture.startRunner({}, REPORTED);
+    await fixture.waitForState(jobId, 'FINAL');
+    await runner.stop();
+    const [report] = await readReports();
+    if (report?.type !== 'job_transaction') throw new Error('It is no report.');
+    const lease = (await journal.takeLease(fixture.lane, 'another', 60_000))!;
+    const { transaction: hash, blockNumber, blockHash } = report.facts;
+    await journal.finishMined({
+      ...{ jobId, stepIndex: 0, token: lease.token, mined: { hash, blockNumber, blockHash } },
+      report: { type: 'job_transaction', facts: report.facts },
+    });
+    expect(await readReports()).toHaveLength(1);
+    await journal.releaseLease(lease);
+  });
+
+  it('is nothing while the book is off', async () => {
+    const jobId = await fixture.submit();
+    fixture.startRunner();
+    await fixture.waitForState(jobId, 'FINAL');
+    expect(await fixture.redis.exists(stream())).toBe(0);
+  });
+
+  it('is trimmed once the bookkeeper has acknowledged it, and keeps the account from being released until then', async () => {
+    const jobId = await fixture.submit();
+    const runner = fixture.startRunner({}, REPORTED);
+    await fixture.waitForState(jobId, 'FINAL');
+    await runner.stop();
+    expect(await fixture.journal.release(fixture.lane)).toEqual({ outcome: 'refused', reason: 'events_unread' });
+    await fixture.redis.xgroup('CREATE', stream(), BOOK_GROUP, '0');
+    await fixture.redis.xreadgroup('GROUP', BOOK_GROUP, 'one', 'STREAMS', stream(), '>');
+    const [[id]] = (await fixture.redis.xrange(stream(), '-', '+')) as [[string, string[]]];
+    await fixture.redis.xack(stream(), BOOK_GROUP, id);
+    fixture.startRunner({}, REPORTED);
+    await waitFor('the trimming', async () => (await fixture.redis.xlen(stream())) === 0);
+    await fixture.endWorkers();
+    expect(await fixture.journal.release(fixture.lane)).toMatchObject({ outcome: 'done' });
+  });
+});
