@@ -78,6 +78,22 @@ module.exports = {
       ['^(apps|test|libs/(?!(chain|crypto)/)|packages/(?!protocol))', 'node_modules/(@nestjs|ioredis)/'],
     ),
     sourcesOf(
+      'libs/book',
+      'book-has-no-framework',
+      'The book is SQL and rules; how its events arrive, and who may read it, belong to the bookkeeper.',
+      [
+        '^(apps|test|tools|libs/(?!(book|book-events|crypto)/)|packages/(?!protocol))',
+        'node_modules/(@nestjs|ioredis)/',
+      ],
+    ),
+    {
+      name: 'only-the-bookkeeper-opens-the-database',
+      comment: 'One process opens the database of the book; the others, and the commands, ask it.',
+      severity: 'error',
+      from: { path: '^(apps|libs|packages|tools)', pathNot: ['\\.spec\\.ts$', '^libs/book/(src/database|test)/'] },
+      to: { path: 'node_modules/(pg|@electric-sql/pglite)/' },
+    },
+    sourcesOf(
       'libs/book-events',
       'book-events-are-data',
       'Writers and readers of the outbox share its events: no Redis, no framework, nothing of who writes them.',

@@ -1,4 +1,4 @@
-# One file for every process: `service` runs the gateway, the verifier or the agent worker, by its command;
+# One file for every process: `service` runs the gateway, the verifier, the agent worker or the bookkeeper, by its command;
 # `devnet` runs a local chain with a USDC-like token, for trying things out.
 
 FROM node:22-bookworm-slim AS build
@@ -33,7 +33,7 @@ COPY --from=pruned /app/dist ./dist
 COPY --from=pruned /app/deploy ./deploy
 RUN ln -s /app/dist/tollgate.js /usr/local/bin/tollgate
 USER node
-EXPOSE 4020 4021 4022
+EXPOSE 4020 4021 4022 4023
 HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=3 CMD ["node", "deploy/healthcheck.mjs"]
 # Keeps V8 from shrinking the young generation while idle; otherwise half the time of an answer is garbage collection.
 CMD ["node", "--enable-source-maps", "--min-semi-space-size=16", "dist/apps/gateway/main.js"]

@@ -2,7 +2,7 @@
 // service, because finding and reading 2,000 files took more than half of its start (docs/decisions/bundled-services.md);
 // the packages are one script, so that their compiled code can be kept (scripts/cache-packages.mjs);
 // private members and class fields stay as written, since the CLI would put each private field of an object in a WeakMap;
-// `.lua` files are imported as text; and a built service has no crash points, whatever else its process has loaded. With
+// `.lua` and `.sql` files are imported as text; and a built service has no crash points, whatever else its process has loaded. With
 // TOLLGATE_CRASH_POINTS it has them, and stands in dist/crash: tests kill such a service at a certain line.
 const { createHash } = require('node:crypto');
 const { readFileSync } = require('node:fs');
@@ -11,8 +11,8 @@ const { dirname, join, sep } = require('node:path');
 
 const SWC_OPTIONS = require('./scripts/swc-options.json');
 
-/** Modules that find files by their own place: a native addon, and the pages of /docs. */
-const UNBUNDLED = ['msgpackr-extract', 'swagger-ui-dist/absolute-path.js'];
+/** Modules that find files by their own place: a native addon, the pages of /docs, and a database in WASM. */
+const UNBUNDLED = ['msgpackr-extract', 'swagger-ui-dist/absolute-path.js', '@electric-sql/pglite'];
 const MAP = { namespace: 'tollgate', noSources: true, columns: false };
 /** Removes what no service uses of the packages, a quarter of the time that a start takes, and keeps names and lines. */
 const WITHOUT_UNUSED_CODE = {
@@ -49,7 +49,7 @@ module.exports = (
     node: { __dirname: 'node-module', __filename: 'node-module' },
     module: {
       ...options.module,
-      rules: [...options.module.rules.map(withOwnOptions), { test: /\.lua$/, type: 'asset/source' }],
+      rules: [...options.module.rules.map(withOwnOptions), { test: /\.(lua|sql)$/, type: 'asset/source' }],
       parser: { javascript: { importMeta: false } },
     },
     optimization: {

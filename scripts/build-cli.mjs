@@ -44,7 +44,7 @@ const compiler = rspack({
     // A URL of the file that runs, not of the source.
     parser: { javascript: { importMeta: false } },
     rules: [
-      { test: /\.lua$/, type: 'asset/source' },
+      { test: /\.(lua|sql)$/, type: 'asset/source' },
       {
         test: /\.ts$/,
         type: 'javascript/esm',

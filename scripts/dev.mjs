@@ -1,7 +1,7 @@
 import { answerHelp, refuseUsage } from './answer-usage.mjs';
 import { loadWhenReady } from './load-when-ready.mjs';
 
-const HELP = `npm run dev: Redis, a local chain with USDC, verifier, agent worker and gateway, until Ctrl-C.
+const HELP = `npm run dev: Redis, a local chain with USDC, verifier, agent worker, bookkeeper and gateway, until Ctrl-C.
 
 It installs and builds what is missing. When everything is ready, .tollgate/dev.json has the addresses,
 funded accounts and an API key for agent jobs; it is removed at the end. Settings of the services are environment variables, for example

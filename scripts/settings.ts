@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { listSettings, type EnvironmentClass, type SettingDescription } from '@tollgate/common';
 
 import { AgentWorkerEnvironment } from '../apps/agent-worker/src/config/agent-worker.config.js';
+import { BookkeeperEnvironment } from '../apps/bookkeeper/src/config/bookkeeper.config.js';
 import { GatewayEnvironment } from '../apps/gateway/src/config/gateway.config.js';
 import { VerifierEnvironment } from '../apps/verifier/src/config/verifier.config.js';
 import { fillIn, ROOT, writeGenerated } from './generated-files.js';
@@ -13,6 +14,7 @@ const services: Record<string, EnvironmentClass> = {
   gateway: GatewayEnvironment,
   verifier: VerifierEnvironment,
   'agent-worker': AgentWorkerEnvironment,
+  bookkeeper: BookkeeperEnvironment,
 };
 
 interface Documented {

@@ -25,9 +25,11 @@ Module._resolveFilename = function (request, parent, ...others) {
   return findSource(request, parent?.filename) ?? resolveFilename.call(this, request, parent, ...others);
 };
 Module._extensions['.ts'] = (module, filename) => module._compile(compile(filename), filename);
-Module._extensions['.lua'] = (module, filename) => {
+const loadText = (module, filename) => {
   module.exports = readFileSync(filename, 'utf8');
 };
+Module._extensions['.lua'] = loadText;
+Module._extensions['.sql'] = loadText;
 
 /** The source file that an import in our own code means; undefined for another package. */
 function findSource(request, importer) {

@@ -4,6 +4,7 @@ import { chatInThisProcess, createChatCommand } from '../../packages/agent-kit/s
 import { createMcpCommand, serveThisProcess } from '../../packages/agent-kit/src/cli/mcp-command.js';
 import { createPayCommand, processTerminal } from '../../packages/client/src/cli/pay-command.js';
 import { defineBackup } from './backup/command.js';
+import { defineBook } from './book/command.js';
 import { defineJobs } from './jobs/command.js';
 import { defineKeys } from './keys/command.js';
 import { definePayments } from './payments/command.js';
@@ -31,6 +32,7 @@ export function createProgram(surroundings: Surroundings, end: (exitCode: number
   defineWallets(program, env);
   defineWebhooks(program, env);
   defineBackup(program, env);
+  defineBook(program, env);
   for (const command of program.commands) command.addHelpText('afterAll', EXIT_CODES);
   program.commandsGroup('For payers and agents:');
   program.addCommand(createPayCommand({ env, terminal: processTerminal, end }).name('pay'));

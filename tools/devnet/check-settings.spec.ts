@@ -33,7 +33,7 @@ describe('the settings of a devnet', () => {
     expect(listed).toMatch(/ MAX_IN_FLIGHT .*\(verifier\)/);
     expect(listed).toMatch(/LANE_MAX_IN_FLIGHT .*\(agent-worker\)/);
     expect(listed).toMatch(/LEASE_MS .*\(gateway\)/);
-    expect(listed).toMatch(/LOG_LEVEL .*\(verifier, agent-worker, gateway\)/);
+    expect(listed).toMatch(/LOG_LEVEL .*\(verifier, agent-worker, bookkeeper, gateway\)/);
     expect(listed).toMatch(/ROUTES_FILE.*\/nowhere\/routes\.yaml.*\(gateway\)/);
     expect(listed).toMatch(/CHALLENGE_SECRET.*\(gateway\)/);
     expect(listed).toContain('7 problems');

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { ConfigurationError, examineEnvironment } from '@tollgate/common';
 
 import { AgentWorkerEnvironment } from '../../apps/agent-worker/src/config/agent-worker.config.js';
+import { BookkeeperEnvironment } from '../../apps/bookkeeper/src/config/bookkeeper.config.js';
 import { readConfiguration } from '../../apps/gateway/src/read-configuration.js';
 import { VerifierEnvironment } from '../../apps/verifier/src/config/verifier.config.js';
 import { readDevSettings, type DevSettings } from './dev-settings.js';
@@ -23,6 +24,7 @@ const STAND_INS: NodeJS.ProcessEnv = {
 const READERS: Record<ServiceApp, (env: NodeJS.ProcessEnv) => readonly string[]> = {
   verifier: (env) => examineEnvironment(VerifierEnvironment, env).problems,
   'agent-worker': (env) => examineEnvironment(AgentWorkerEnvironment, { WALLET_PRIVATE_KEY: ANY_KEY, ...env }).problems,
+  bookkeeper: (env) => examineEnvironment(BookkeeperEnvironment, { BOOK_SIGNING_KEY: ANY_KEY, ...env }).problems,
   gateway: (env) => problemsOf(() => readConfiguration(env)),
 };
 

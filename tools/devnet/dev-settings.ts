@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@tollgate/common';
 
-const USUAL_PORTS = { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022 } as const;
+const USUAL_PORTS = { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022, BOOKKEEPER_PORT: 4023 } as const;
 const MAX_PORT = 65_535;
 
 /** The settings of `npm run dev` itself; no service gets them unchanged. */
@@ -28,6 +28,7 @@ export function readDevSettings(env: NodeJS.ProcessEnv): DevSettings {
       PORT: portOf('PORT'),
       VERIFIER_PORT: portOf('VERIFIER_PORT'),
       AGENT_WORKER_PORT: portOf('AGENT_WORKER_PORT'),
+      BOOKKEEPER_PORT: portOf('BOOKKEEPER_PORT'),
     },
     chainId: read('CHAIN_ID', 1, Number.MAX_SAFE_INTEGER),
   };
@@ -46,6 +47,7 @@ export function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     'PORT',
     'VERIFIER_PORT',
     'AGENT_WORKER_PORT',
+    'BOOKKEEPER_PORT',
   ];
   const keys = [
     ...['WALLET_PRIVATE_KEY', 'WALLET_PRIVATE_KEY_FILE', 'WALLETS_FILE', 'POLICY_FILE'],

@@ -22,6 +22,8 @@ export interface DevState {
   accounts: DevnetAccount[];
   /** For agent jobs: the wallet's name and account, and an API key that may use it. */
   agent: { wallet: string; address: Hex; apiKey: string };
+  /** The operator API of the book, and an API key for it. */
+  operator: { url: string; apiKey: string };
   /** The protocols' addresses. */
   contracts: DevnetContracts;
 }
@@ -36,6 +38,8 @@ export interface DevFolder {
   challengeSecret: string;
   /** The secret of agent jobs here, the same at each start. */
   agentSecret: string;
+  /** The key that signs the closings of the book here, the same at each start. */
+  bookSigningKey: string;
   publish(state: DevState): void;
   release(): void;
 }
@@ -56,6 +60,7 @@ export function claimDevFolder(): DevFolder {
       isUsual: number === 1,
       challengeSecret: readOrCreateSecret(join(path, 'challenge-secret')),
       agentSecret: readOrCreateSecret(join(path, 'agent-secret')),
+      bookSigningKey: readOrCreateSecret(join(path, 'book-signing-key')),
       publish: (state) => {
         const draft = `${stateFile}.${process.pid}`;
         writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });

@@ -12,6 +12,7 @@ import { findFreePort } from './processes/free-port.js';
 import { keepParts } from './processes/keep-parts.js';
 import { openRedis } from './processes/redis.js';
 import { waitForStopRequest } from './processes/stop-request.js';
+import { createOperatorKey } from './stack/create-operator-key.js';
 import { startStack, type ProcessFailure, type Stack } from './stack/stack.js';
 import { buildTestWallet } from './test-wallet/build-test-wallet.js';
 
@@ -74,10 +75,12 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
         chain,
         quiet: false,
         agentWorkers: 1,
+        book: { folder: join(folder.path, 'book'), signingKey: folder.bookSigningKey },
         wantedPorts: {
           gateway: claimPort(ports.PORT),
           verifier: claimPort(ports.VERIFIER_PORT),
           'agent-worker': claimPort(ports.AGENT_WORKER_PORT),
+          bookkeeper: claimPort(ports.BOOKKEEPER_PORT),
         },
         env: { ...servicesEnv, EXPLORER_URL: explorerUrl, ...(await createTestWallet(folder, chain.rpcUrl)) },
         onReady: (part, url) => console.log(`${part} is ready at ${url}`),
@@ -94,6 +97,7 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
       explorerUrl,
       accounts: chain.accounts,
       agent: await openAgentDoor(stack),
+      operator: await openOperatorDoor(stack, redis.url),
       contracts: chain.contracts,
     };
     return { stack, state, wantedPort: ports.PORT, stop };
@@ -116,6 +120,12 @@ async function openAgentDoor({ agents }: Stack): Promise<DevState['agent']> {
   if (!agents || !wallet) throw new Error('the stack has no agent wallet');
   const { token } = await agents.createApiKey(['submit', 'read']);
   return { wallet: wallet.name, address: wallet.address, apiKey: token };
+}
+
+/** The operator API, and an API key that may do everything there. */
+async function openOperatorDoor({ bookkeeper }: Stack, redisUrl: string): Promise<DevState['operator']> {
+  if (bookkeeper === null) throw new Error('the stack has no bookkeeper');
+  return { url: bookkeeper.url, apiKey: await createOperatorKey(redisUrl) };
 }
 
 /**
@@ -161,6 +171,7 @@ function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder
     ...lineIf(FACILITATOR === 'true', 'servers', `use ${state.baseUrl}/facilitator as their facilitator`),
     ['agent', `wallet ${state.agent.wallet}, ${state.agent.address}; a first job:`],
     ['', createFirstJob(state)],
+    ['book', `${state.operator.url}/operator/balances, or: node dist/tollgate.js book balances`],
     ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
   ];
   console.log(

@@ -1,6 +1,9 @@
 export {
+  BOOK_EVENT_VERSION,
   type AnsweredFacts,
   type BookEvent,
+  type BookEventOf,
+  type BookFacts,
   type JobTransactionFacts,
   type PaymentTimeline,
   type RefundedFacts,

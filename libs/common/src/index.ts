@@ -1,4 +1,5 @@
-export { API_KEY_SCOPES, mayUseWallet, type ApiKey, type ApiKeyScope } from './api-keys/api-key.js';
+export { API_KEY_SCOPES, mayUseWallet, needsNoWallet, type ApiKey, type ApiKeyScope } from './api-keys/api-key.js';
+export { KeyAdmission, type Demand } from './api-keys/key-admission.js';
 export { ApiKeyStore } from './api-keys/api-key-store.js';
 export { AcceptanceEnvironment } from './config/acceptance.environment.js';
 export { AgentEnvironment } from './config/agent.environment.js';
@@ -23,6 +24,17 @@ export { ShutdownEnvironment } from './config/shutdown.environment.js';
 export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
 export { HealthModule } from './health/health.module.js';
 export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
+export { clientNetwork } from './http/client-network.js';
+export { refuseRequest } from './http/request-invalid.js';
+export {
+  CHECK_REQUEST,
+  countParameter,
+  limitParameter,
+  onlyFields,
+  textParameter,
+  wordsParameter,
+} from './http/request-schemas.js';
+export { RateLimit } from './http/rate-limit.js';
 export { assertPublicTarget } from './http/assert-public-target.js';
 export { handleError } from './http/handle-error.js';
 export { ProblemFilter } from './http/problem.filter.js';

@@ -24,4 +24,4 @@ export type { PaymentDetails, PaymentListing } from './read-payments.js';
 export { listRefusals } from './read-refusals.js';
 export type { RecordedRefusal } from './read-refusals.js';
 export { isBirthKey, restoreBirth } from './restore-birth.js';
-export { entryOfKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
+export { BUCKETS, entryOfKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';

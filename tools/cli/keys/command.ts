@@ -18,12 +18,13 @@ file AGENT_SECRET_FILE), which must be the agent workers' own.`,
     .requiredOption(
       '--scope <scopes>',
       'comma separated: submit (submits jobs), read (reads its own), operator (sees all jobs, approves, manages ' +
-        'queues), settle (has payments settled by the facilitator)',
+        'queues), settle (has payments settled by the facilitator), operator:read, operator:refund, operator:approve, ' +
+        'operator:wallets (the operator API of the bookkeeper)',
       parseList,
     )
     .option(
       '--wallet <name>',
-      'a wallet that it may use; may be repeated; "*" stands for all (default: the only wallet there is, else main; none for settle alone)',
+      'a wallet that it may use; may be repeated; "*" stands for all (default: the only wallet there is, else main; none for settle and operator:…)',
       (name: string, earlier: readonly string[] = []) => [...earlier, name],
     )
     .example('keys create --name shop --scope submit,read --wallet treasury')

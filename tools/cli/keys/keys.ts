@@ -4,6 +4,7 @@ import {
   API_KEY_SCOPES,
   ApiKeyStore,
   ConfigurationError,
+  needsNoWallet,
   readEnvironment,
   type ApiKey,
   type ApiKeyScope,
@@ -33,7 +34,7 @@ export async function createKey(
   const scopes = parseScopes(scope);
   const agentSecret = readAgentSecret(env);
   const { key, token } = await withRedis(findRedisUrl(redis, env), async (connection) => {
-    const wallets = wallet ?? (scopes.every((one) => one === 'settle') ? [] : [await findOnlyWallet(connection)]);
+    const wallets = wallet ?? (scopes.every(needsNoWallet) ? [] : [await findOnlyWallet(connection)]);
     return new ApiKeyStore(connection).create({ name, scopes, wallets });
   }).catch((error: unknown) => {
     throw error instanceof TypeError ? new InvalidArgumentError(error.message) : error;

@@ -7,8 +7,10 @@ import { CommandError } from './cli-command.js';
 interface DevPlace {
   redisUrl?: string;
   rpcUrl?: string;
+  operator?: { url: string; apiKey: string };
 }
 
+const DEFAULT_OPERATOR_URL = 'http://127.0.0.1:4023';
 const DEFAULT_REDIS_URL = 'redis://127.0.0.1:6379';
 
 /**
@@ -34,6 +36,18 @@ export function findRpcUrls(given: string | undefined, env: NodeJS.ProcessEnv): 
     .split(',')
     .map((url) => url.trim())
     .filter((url) => url !== '');
+}
+
+/**
+ * The operator API: `given`, else OPERATOR_URL, else that of a running `npm run dev`, else the default; with the key in
+ * OPERATOR_API_KEY, else that of the running `npm run dev`, else none.
+ */
+export function findOperator(given: string | undefined, env: NodeJS.ProcessEnv): { url: string; apiKey: string } {
+  const { operator } = readDevPlace(env);
+  return {
+    url: given ?? (readSetting(env, 'OPERATOR_URL') || (operator?.url ?? DEFAULT_OPERATOR_URL)),
+    apiKey: readSetting(env, 'OPERATOR_API_KEY') || (operator?.apiKey ?? ''),
+  };
 }
 
 /** As the services read a secret: from the variable, or from the file that `<name>_FILE` names. */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startChild, type Child, type Exit } from './child-process.js';
 import { repositoryRoot } from './repository.js';
 
-export type ServiceApp = 'gateway' | 'verifier' | 'agent-worker';
+export type ServiceApp = 'gateway' | 'verifier' | 'agent-worker' | 'bookkeeper';
 
 export interface ServiceOptions {
   app: ServiceApp;

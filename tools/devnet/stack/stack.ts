@@ -30,6 +30,8 @@ export interface StackOptions {
   relayers?: number;
   /** With any, the stack sets up wallets for them, and its gateways accept jobs. */
   agentWorkers?: number;
+  /** With one, the services report to the book (BOOK=on), and a bookkeeper keeps it in a folder. */
+  book?: { folder: string; signingKey: string };
   /** The agent wallets by name, at most four; default one, `devnet`, with no limits. */
   agentWallets?: Readonly<Record<string, AgentWalletTerms>>;
   /** Whose build the services run: see `startService`. */
@@ -54,6 +56,8 @@ export interface Stack {
   gateways: ServiceProcess[];
   verifiers: ServiceProcess[];
   agentWorkers: ServiceProcess[];
+  /** Null without a book. */
+  bookkeeper: ServiceProcess | null;
   /** Null without agent workers. */
   agents: AgentSetup | null;
   redis: RedisServer;
@@ -72,7 +76,10 @@ export interface ProcessFailure {
   logs: string;
 }
 
-const PORT_SETTINGS = { gateway: 'PORT', verifier: 'VERIFIER_PORT', 'agent-worker': 'AGENT_WORKER_PORT' } as const;
+const PORT_SETTINGS = {
+  ...{ gateway: 'PORT', verifier: 'VERIFIER_PORT' },
+  ...{ 'agent-worker': 'AGENT_WORKER_PORT', bookkeeper: 'BOOKKEEPER_PORT' },
+} as const;
 
 /** Starts Redis, a chain and the built services as real processes on free ports, and waits until all are ready. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
@@ -102,8 +109,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       gateway: {},
       verifier: { RELAYER_PRIVATE_KEYS: relayers.map(({ privateKey }) => privateKey).join(',') },
       'agent-worker': agents?.workerEnv ?? {},
+      bookkeeper: { BOOK_FOLDER: options.book?.folder, BOOK_SIGNING_KEY: options.book?.signingKey },
     };
-    const settings = createSettings(redis, chain, { ...agents?.env, ...options.env });
+    const book = { BOOK: options.book === undefined ? undefined : 'on' };
+    const settings = createSettings(redis, chain, { ...agents?.env, ...book, ...options.env });
     const start = async (app: ServiceApp, count: number) => {
       const services: ServiceProcess[] = [];
       for (let number = 1; number <= count; number++) {
@@ -128,6 +137,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       }
       return services;
     };
+    const [bookkeeper = null] = await start('bookkeeper', options.book === undefined ? 0 : 1);
     const verifierProcesses = await start('verifier', verifiers);
     const workerProcesses = await start('agent-worker', agentWorkers);
     const gatewayProcesses = await start('gateway', gateways);
@@ -136,12 +146,14 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       { name: 'redis', exited: redis.exited(), logs: redis.logs },
       { name: 'chain', exited: chain.exited(), logs: chain.logs },
       ...[...gatewayProcesses, ...verifierProcesses, ...workerProcesses],
+      ...(bookkeeper === null ? [] : [bookkeeper]),
     ];
     return {
       baseUrl: gatewayProcesses[0]?.url ?? '',
       gateways: gatewayProcesses,
       verifiers: verifierProcesses,
       agentWorkers: workerProcesses,
+      bookkeeper,
       agents,
       redis,
       chain,

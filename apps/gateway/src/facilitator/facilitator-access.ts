@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { sendProblem, withRequestId, type Problem } from '@tollgate/common';
+import { type Problem, RateLimit, sendProblem, withRequestId } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { ApiKeyAccess, isJson, NOT_JSON } from '../agent/access/api-key-access.js';
 import { GatewayEnvironment } from '../config/gateway.config.js';
-import { RateLimit } from '../server/rate-limit.js';
 
 const SCOPES = ['settle'] as const;
 

@@ -1,8 +1,6 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { SampledLogger } from '@tollgate/common';
+import { clientNetwork, SampledLogger } from '@tollgate/common';
 import { SETTLEMENT_PENDING, type SettleResponse } from '@tollgate/protocol';
-
-import { clientNetwork } from '../server/client-network.js';
 
 /**
  * Logs one line for each settlement. Requests without a transaction, which any client can fabricate, are sampled per

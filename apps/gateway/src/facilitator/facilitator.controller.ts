@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Query, Req, Res, UsePipes } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ProblemError, type ApiKey } from '@tollgate/common';
+import { type ApiKey, CHECK_REQUEST, ProblemError } from '@tollgate/common';
 import {
   IDEMPOTENCY_KEY,
   IDEMPOTENT_REPLAYED,
@@ -12,7 +12,6 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { OptionalCaller } from '../agent/access/caller.js';
-import { CHECK_REQUEST } from '../agent/shared/request-schemas.js';
 import { DescribeRoute } from '../docs/describe/describe-route.js';
 import { answerWith, FACILITATOR_TAG, ref, REPLAYED } from '../docs/describe/openapi-parts.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';

@@ -1,6 +1,5 @@
+import { countParameter, textParameter } from '@tollgate/common';
 import { z } from 'zod';
-
-import { countParameter, textParameter } from '../agent/shared/request-schemas.js';
 
 /** Filter and page of the resource listing. Unknown parameters are ignored: published clients send additional ones. */
 export const listingQuery = z.object({

@@ -1,3 +1,4 @@
+import { refuseRequest } from '@tollgate/common';
 import {
   isRecord,
   ownField,
@@ -10,7 +11,6 @@ import {
   type RequirementTerms,
 } from '@tollgate/protocol';
 
-import { refuseRequest } from '../agent/shared/request-invalid.js';
 import { isPaymentFailure } from '../paywall/present/purchase.js';
 
 /** A server's question: a payment of its client, and the payment requirements it must meet. */

@@ -1,8 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { SampledLogger } from '@tollgate/common';
+import { clientNetwork, SampledLogger } from '@tollgate/common';
 import type { FastifyRequest } from 'fastify';
 
-import { clientNetwork } from '../server/client-network.js';
 import type { ProblemAnswer, ResourceAnswer } from './answer/answer.js';
 import type { Order } from './present/order.js';
 import { paymentFactsOf } from './present/purchase.js';

@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs';
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { ConfigurationError, handleError, isStopping, PROBLEM_JSON, problemOf, renderProblem } from '@tollgate/common';
+import {
+  ConfigurationError,
+  handleError,
+  isStopping,
+  PROBLEM_JSON,
+  problemOf,
+  RateLimit,
+  renderProblem,
+} from '@tollgate/common';
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 
 import type { ServerEnvironment } from '../config/server.environment.js';
@@ -12,7 +20,6 @@ import { closeWhenIdle, endConnectionsWhenStopping } from './drain.js';
 import { addGate } from './gate.js';
 import { openRoutes, type OpenPaths } from './open-routes.js';
 import { watchMethods } from './other-methods.js';
-import { RateLimit } from './rate-limit.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_PARAMETER_LENGTH = 1024;

@@ -1,9 +1,8 @@
-import { sendProblem, type Problem } from '@tollgate/common';
+import { type Problem, type RateLimit, sendProblem } from '@tollgate/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Cors } from './cors.js';
 import { isLoopback } from './plain-http.js';
-import type { RateLimit } from './rate-limit.js';
 import { setHeaders } from './set-headers.js';
 
 /** Decides on the requests of a route: passes them on, or answers them itself. */

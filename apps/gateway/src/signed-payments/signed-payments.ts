@@ -1,20 +1,20 @@
 import {
+  clientNetwork,
   NoReplyError,
+  type PaymentTrial,
   QueueFullError,
   SETTLE_SIGNED_PAYMENT,
-  VERIFY_SIGNED_PAYMENT,
-  type PaymentTrial,
   type SettlementResult,
   type SettleSignedPaymentRequest,
   type SignedPaymentTerms,
   type SignedPaymentVerdict,
+  VERIFY_SIGNED_PAYMENT,
   type VerifySignedPaymentRequest,
 } from '@tollgate/common';
 import { createOwner, signedPaymentId, type Ledger } from '@tollgate/ledger';
 import type { SignedPayment, SignedPermit } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 
-import { clientNetwork } from '../server/client-network.js';
 import type { Settlers, Verifiers } from '../verifiers/agreeing-verifiers.js';
 
 export interface SignedPaymentSettings {

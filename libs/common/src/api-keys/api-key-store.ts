@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { RedisClient } from '@tollgate/redis';
 
-import { API_KEY_SCOPES, type ApiKey, type ApiKeyScope } from './api-key.js';
+import { API_KEY_SCOPES, needsNoWallet, type ApiKey, type ApiKeyScope } from './api-key.js';
 
 const KEYS = 'tollgate:{api-keys}';
 // Separate from the keys, which are never rewritten: so concurrent revocations and creations cannot undo one another.
@@ -20,7 +20,7 @@ export interface NewApiKey {
   name: string;
   /** At least one. */
   scopes: readonly ApiKeyScope[];
-  /** By name, or `*`; at least one, except for a key that only settles. */
+  /** By name, or `*`; at least one, except for a key whose scopes need none. */
   wallets: readonly string[];
 }
 
@@ -93,7 +93,7 @@ function assertNewKey({ name, scopes, wallets }: NewApiKey): void {
   if (scopes.length === 0 || !scopes.every(isScope)) {
     throw new TypeError(`a key needs one or more of the scopes ${SCOPES.join(', ')}`);
   }
-  const needsWallet = scopes.some((scope) => scope !== 'settle');
+  const needsWallet = !scopes.every(needsNoWallet);
   if (
     (wallets.length === 0 && needsWallet) ||
     !wallets.every((wallet) => wallet === '*' || /^[\w.-]{1,64}$/.test(wallet))

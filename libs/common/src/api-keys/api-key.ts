@@ -1,9 +1,18 @@
 /**
  * `submit` submits jobs, `read` reads the key's own jobs, `operator` sees all jobs, approves them, and manages the
- * queues. `settle` lets the facilitator settle payments to any recipient, for which the relayer pays the gas.
+ * queues. `settle` lets the facilitator settle payments to any recipient, for which the relayer pays the gas. The others
+ * are for the book: to read it, to ask for refunds, to approve and to close, and to pause wallets and relayers.
  */
-export const API_KEY_SCOPES = ['submit', 'read', 'operator', 'settle'] as const;
+export const API_KEY_SCOPES = [
+  ...(['submit', 'read', 'operator', 'settle'] as const),
+  ...(['operator:read', 'operator:refund', 'operator:approve', 'operator:wallets'] as const),
+] as const;
 export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
+
+/** Whether a key with this scope alone uses no wallet. */
+export function needsNoWallet(scope: ApiKeyScope): boolean {
+  return scope === 'settle' || scope.startsWith('operator:');
+}
 
 /** The stored facts about an API key. The token itself is not stored; it is shown once. */
 export interface ApiKey {
@@ -12,7 +21,7 @@ export interface ApiKey {
   /** A name for display. */
   name: string;
   scopes: readonly ApiKeyScope[];
-  /** Names of the wallets that the key may use; `*` stands for all. Empty for a key that only settles. */
+  /** Names of the wallets that the key may use; `*` stands for all. Empty for a key whose scopes need none. */
   wallets: readonly string[];
   createdAtMs: number;
   revokedAtMs: number | null;

@@ -14,6 +14,7 @@ export const PROBLEM_CODES = [
   'not_found',
   'job_not_found',
   'webhook_not_found',
+  'book_payment_not_found',
   'method_not_allowed',
   'request_timeout',
   'payment_in_progress',
@@ -23,6 +24,7 @@ export const PROBLEM_CODES = [
   'job_state',
   'floors_changed',
   'too_many_webhooks',
+  'not_closed',
   'answer_gone',
   'job_forgotten',
   'body_too_large',
@@ -48,6 +50,7 @@ export const PROBLEM_CODES = [
   'planning_unavailable',
   'jobs_unavailable',
   'agent_secret_missing',
+  'book_unavailable',
   'service_unavailable',
 ] as const;
 export type ProblemCode = (typeof PROBLEM_CODES)[number];

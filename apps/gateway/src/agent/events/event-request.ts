@@ -1,9 +1,8 @@
+import { onlyFields, refuseRequest, textParameter, wordsParameter } from '@tollgate/common';
 import { codeOfLane, readEventId, type Journal, type LaneId } from '@tollgate/journal';
 import { EVENT_TYPES } from '@tollgate/protocol';
 import type { z } from 'zod';
 
-import { refuseRequest } from '../shared/request-invalid.js';
-import { onlyFields, textParameter, wordsParameter } from '../shared/request-schemas.js';
 import { readCursor, type EventCursor } from './event-cursor.js';
 
 export const eventQuery = onlyFields({

@@ -1,11 +1,10 @@
 import { Controller, Get, Inject, Query, Req, Res, UseFilters, UsePipes } from '@nestjs/common';
-import type { ApiKey } from '@tollgate/common';
+import { type ApiKey, CHECK_REQUEST } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { CHECK_REQUEST } from '../shared/request-schemas.js';
 import { eventQuery, type EventFilter } from './event-request.js';
 import { EventStreams } from './event-streams.js';
 

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Inject, Param, Post, Res, UseFilters, UsePipes } from '@nestjs/common';
-import type { ApiKey } from '@tollgate/common';
+import { type ApiKey, CHECK_REQUEST, onlyFields } from '@tollgate/common';
 import type { AgentJobView } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -8,7 +8,6 @@ import { answerWith, ref } from '../../docs/describe/openapi-parts.js';
 import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { CHECK_REQUEST, onlyFields } from '../shared/request-schemas.js';
 import { JobDecisions } from './job-decisions.js';
 
 const ID = 'The id of the job.';

@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { findTokenProblems } from '@tollgate/agent-jobs';
-import { PLAN_JOB, ProblemError, type ApiKey } from '@tollgate/common';
+import { type ApiKey, PLAN_JOB, ProblemError, refuseRequest } from '@tollgate/common';
 import type { AgentJobRequest, AgentPlanView } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 import { askWorker, PLANNING_UNAVAILABLE } from '../shared/ask-worker.js';
-import { refuseRequest } from '../shared/request-invalid.js';
 import { findWallet } from './job-submission.js';
 
 /** Has a worker of the wallet plan a job. Nothing is stored or sent for it. */

@@ -1,11 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { checkTokens, fingerprintOfJob } from '@tollgate/agent-jobs';
-import { ProblemError, type ApiKey, type Problem, mayUseWallet } from '@tollgate/common';
+import { type ApiKey, mayUseWallet, type Problem, ProblemError, refuseRequest } from '@tollgate/common';
 import { acceptJob, type JsonValue, type SubmitResult, type LaneId } from '@tollgate/journal';
 import type { AgentJobRequest, AgentJobView, JobState } from '@tollgate/protocol';
 
 import { AgentConnections } from '../shared/agent-connections.js';
-import { refuseRequest } from '../shared/request-invalid.js';
 import { JOB_NOT_FOUND, Jobs } from './jobs.js';
 
 export interface Submission {

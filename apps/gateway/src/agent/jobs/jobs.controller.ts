@@ -14,7 +14,7 @@ import {
   type PipeTransform,
 } from '@nestjs/common';
 import { JobRequestError, parseJobRequest } from '@tollgate/agent-jobs';
-import { ProblemError, type ApiKey } from '@tollgate/common';
+import { type ApiKey, CHECK_REQUEST, onlyFields, ProblemError, refuseRequest } from '@tollgate/common';
 import {
   IDEMPOTENCY_KEY,
   IDEMPOTENT_REPLAYED,
@@ -32,8 +32,6 @@ import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../../server/idempo
 import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { refuseRequest } from '../shared/request-invalid.js';
-import { CHECK_REQUEST, onlyFields } from '../shared/request-schemas.js';
 import { JobPreview } from './job-preview.js';
 import { JobSubmission, type Submitted } from './job-submission.js';
 import { Jobs, listQuery, type JobListQuery } from './jobs.js';

@@ -1,6 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { describeJob } from '@tollgate/agent-jobs';
-import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
+import {
+  type ApiKey,
+  limitParameter,
+  onlyFields,
+  type Problem,
+  ProblemError,
+  refuseRequest,
+  textParameter,
+  wordsParameter,
+} from '@tollgate/common';
 import type { JobRecord, LaneId } from '@tollgate/journal';
 import { AGENT_OPERATIONS, JOB_STATES, type AgentJobPage, type AgentJobView } from '@tollgate/protocol';
 import { z } from 'zod';
@@ -8,8 +17,6 @@ import { z } from 'zod';
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
 import { AgentConnections } from '../shared/agent-connections.js';
-import { refuseRequest } from '../shared/request-invalid.js';
-import { limitParameter, onlyFields, textParameter, wordsParameter } from '../shared/request-schemas.js';
 
 export const JOB_NOT_FOUND: Problem = {
   status: 404,

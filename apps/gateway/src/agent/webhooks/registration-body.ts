@@ -1,7 +1,6 @@
+import { onlyFields } from '@tollgate/common';
 import { AGENT_OPERATIONS, EVENT_TYPES } from '@tollgate/protocol';
 import { z } from 'zod';
-
-import { onlyFields } from '../shared/request-schemas.js';
 
 const URL_MISSING = 'must be the URL to which events are posted';
 

@@ -12,14 +12,13 @@ import {
   UseFilters,
   UsePipes,
 } from '@nestjs/common';
-import type { ApiKey, ApiKeyScope } from '@tollgate/common';
+import { type ApiKey, type ApiKeyScope, CHECK_REQUEST, limitParameter, onlyFields } from '@tollgate/common';
 import type { FastifyReply } from 'fastify';
 
 import { answerWith, listOf, ref } from '../../docs/describe/openapi-parts.js';
 import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { CHECK_REQUEST, limitParameter, onlyFields } from '../shared/request-schemas.js';
 import { registrationBody, type WebhookRegistration } from './registration-body.js';
 import { WebhookRegistry, type DeadLetterView, type NewWebhookView, type WebhookView } from './webhook-registry.js';
 

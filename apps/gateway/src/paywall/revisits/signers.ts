@@ -1,15 +1,15 @@
 import {
+  clientNetwork,
+  type ContractSignatureVerdict,
   NoReplyError,
   QueueFullError,
   VERIFY_CONTRACT_SIGNATURE,
-  type ContractSignatureVerdict,
   type VerifyContractSignatureRequest,
 } from '@tollgate/common';
 import { recoverAccount } from '@tollgate/crypto';
 import type { SignIn } from '@tollgate/protocol';
 import { hashMessage } from 'viem';
 
-import { clientNetwork } from '../../server/client-network.js';
 import type { Verifiers } from '../../verifiers/agreeing-verifiers.js';
 
 export interface SignersParts {

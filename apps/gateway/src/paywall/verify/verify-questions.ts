@@ -1,8 +1,7 @@
-import type { SignedPaymentTerms, VerifyPaymentRequest } from '@tollgate/common';
+import { clientNetwork, type SignedPaymentTerms, type VerifyPaymentRequest } from '@tollgate/common';
 import { createOwner, signedPaymentId, type EntryId } from '@tollgate/ledger';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 
-import { clientNetwork } from '../../server/client-network.js';
 import type { SignedPaymentQuestion } from '../../signed-payments/signed-payments.js';
 import type { Order } from '../present/order.js';
 import type { TransactionInstrument } from '../present/presented-payment.js';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { RateLimit } from '../../server/rate-limit.js';
+import { RateLimit } from '../http/rate-limit.js';
 
 const MAX_ADMITTED = 10_000;
 

@@ -1,4 +1,4 @@
-import { ProblemError } from '@tollgate/common';
+import { ProblemError } from './problem.js';
 
 const MAX_DETAIL = 500;
 

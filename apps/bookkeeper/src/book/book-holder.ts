@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { BookHeldError, BookUnavailableError, BookWriter, claimBook } from '@tollgate/book';
+import { ConfigurationError, ProblemError } from '@tollgate/common';
+
+import { DailyClosings } from '../closings/daily-closings.js';
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { OutboxDrain } from '../drain/outbox-drain.js';
+
+const CLAIM_EVERY_MS = 1_000;
+/** What PostgreSQL says where only another setting helps: authorization, no such database, no right to create. */
+const MISCONFIGURED = /^(28|3D|42501)/;
+
+/** Opens the book when no other bookkeeper has it, works on it as long as it is ours, and waits again after that. */
+@Injectable()
+export class BookHolder implements OnApplicationShutdown {
+  readonly #logger = new Logger('Book');
+  /** Identifies this run of this process; the host name is for operators. */
+  readonly #owner = `${hostname().slice(0, 64)}-${randomBytes(6).toString('hex')}`;
+  readonly #stopping = new AbortController();
+  #open: BookWriter | null = null;
+  #waitsFor = 'it has not been opened yet';
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(
+    @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
+    @Inject(OutboxDrain) private readonly drain: OutboxDrain,
+    @Inject(DailyClosings) private readonly closings: DailyClosings,
+  ) {}
+
+  /** Tries once, and goes on in the background. @throws ConfigurationError where waiting does not help */
+  async start(): Promise<void> {
+    const first = await this.#claim();
+    this.#running = this.#run(first);
+  }
+
+  get isActive(): boolean {
+    return this.#open !== null;
+  }
+
+  /** The open book. @throws ProblemError 503 while this process does not have it */
+  get writer(): BookWriter {
+    if (this.#open !== null) return this.#open;
+    const detail = `The book is not open in this bookkeeper: ${this.#waitsFor}`;
+    throw new ProblemError({ status: 503, code: 'book_unavailable', detail, retryAfterMs: 2 * CLAIM_EVERY_MS });
+  }
+
+  /** @throws Error with the reason while this process does not have the book, or the database does not answer */
+  async assertOpen(): Promise<void> {
+    if (this.#open === null) throw new Error(`the book is not open here: ${this.#waitsFor}`);
+    await this.#open.database.query('SELECT 1');
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(first: BookWriter | null): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let claimed = first; !signal.aborted;) {
+      if (claimed !== null) this.#wait(await this.#work(claimed));
+      await sleep(CLAIM_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      claimed = await this.#claim().catch((error: unknown) => this.#wait(String(error)));
+    }
+  }
+
+  /** Returns why it ended. */
+  async #work(writer: BookWriter): Promise<string> {
+    this.#open = writer;
+    this.#waitsFor = '';
+    this.#logger.log(`the book is open (${writer.database.kind}), epoch ${writer.epoch}`);
+    const ending = new AbortController();
+    const signal = AbortSignal.any([this.#stopping.signal, ending.signal]);
+    const works = [this.drain.run(writer, signal), this.closings.run(writer, signal)];
+    const ends = works.map((work) => work.then(() => 'this process is stopping', describeEnd));
+    const reason = await Promise.race([writer.database.lost, ...ends]);
+    this.#open = null;
+    ending.abort();
+    await Promise.all(ends);
+    await writer.database.close();
+    return reason;
+  }
+
+  async #claim(): Promise<BookWriter | null> {
+    try {
+      const database = await claimBook(this.environment.book.place);
+      return await BookWriter.open(database, this.#owner).catch(async (error: unknown) => {
+        await database.close();
+        throw error;
+      });
+    } catch (error) {
+      if (error instanceof BookHeldError || error instanceof BookUnavailableError) return this.#wait(error.message);
+      const { code = '', message = '' } = Object(error) as { code?: string; message?: string };
+      if (MISCONFIGURED.test(code)) throw new ConfigurationError([`BOOK_DATABASE_URL: ${message}.`]);
+      throw error;
+    }
+  }
+
+  #wait(reason: string): null {
+    // Logged once for each reason, however long it lasts.
+    if (reason !== this.#waitsFor && !this.#stopping.signal.aborted) this.#logger.warn(`waits for the book: ${reason}`);
+    this.#waitsFor = reason;
+    return null;
+  }
+}
+
+function describeEnd(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,18 @@
+import { Inject, Module } from '@nestjs/common';
+
+import { DailyClosings } from '../closings/daily-closings.js';
+import { BookkeeperConnections } from '../drain/connections.js';
+import { OutboxDrain } from '../drain/outbox-drain.js';
+import { BookMetrics } from '../metrics/book-metrics.js';
+import { BookHolder } from './book-holder.js';
+
+/** Keeps the book: holds it, drains the outbox into it, and closes its days. */
+@Module({
+  providers: [BookkeeperConnections, BookMetrics, OutboxDrain, DailyClosings, BookHolder],
+  exports: [BookkeeperConnections, DailyClosings, BookHolder],
+})
+export class BookModule {
+  constructor(@Inject(BookMetrics) metrics: BookMetrics, @Inject(BookHolder) book: BookHolder) {
+    metrics.observeActive(() => book.isActive);
+  }
+}

@@ -1,0 +1,43 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { checkRedis, createLoggerParams, HealthModule, listSecrets, MetricsModule } from '@tollgate/common';
+import { LoggerModule } from 'nestjs-pino';
+
+import { BookHolder } from './book/book-holder.js';
+import { BookModule } from './book/book.module.js';
+import { BookkeeperEnvironment } from './config/bookkeeper.config.js';
+import { BookkeeperConnections } from './drain/connections.js';
+import { OperatorModule } from './operator/operator.module.js';
+
+@Module({})
+export class BookkeeperModule {
+  /** Gives the settings to the modules; Nest builds everything else. */
+  static forRoot(environment: BookkeeperEnvironment): DynamicModule {
+    return {
+      module: BookkeeperModule,
+      global: true,
+      imports: [
+        LoggerModule.forRoot(
+          createLoggerParams({ service: 'bookkeeper', log: environment.log, secrets: secretsOf(environment) }),
+        ),
+        MetricsModule.forRoot({ service: 'bookkeeper' }),
+        HealthModule.forRootAsync({
+          imports: [BookModule],
+          inject: [BookkeeperConnections, BookHolder],
+          useFactory: ({ commands }: BookkeeperConnections, book: BookHolder) => ({
+            redis: checkRedis(commands),
+            book: () => book.assertOpen(),
+          }),
+        }),
+        BookModule,
+        OperatorModule,
+      ],
+      providers: [{ provide: BookkeeperEnvironment, useValue: environment }],
+      exports: [BookkeeperEnvironment],
+    };
+  }
+}
+
+/** A secret key is redacted with and without its `0x`. */
+function secretsOf(environment: BookkeeperEnvironment): string[] {
+  return listSecrets(environment).map((secret) => secret.replace(/^0x/, ''));
+}

@@ -1,0 +1,77 @@
+import { Logger } from '@nestjs/common';
+import { ConfigurationError } from '@tollgate/common';
+
+import { answered, deliver, transferId } from '../../../libs/book/test/sample-events.js';
+import { waitFor } from '../../../test/harness/retry.js';
+import { BookkeeperFixture, type StartedBookkeeper } from '../test/bookkeeper-fixture.js';
+import { startBookkeeper } from './start-bookkeeper.js';
+
+describe('the bookkeeper', () => {
+  let fixture: BookkeeperFixture;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    fixture = await BookkeeperFixture.start();
+  });
+
+  afterEach(() => fixture.endBookkeepers());
+
+  afterAll(() => fixture.stop());
+
+  const isReady = async ({ url }: StartedBookkeeper): Promise<boolean> =>
+    (await fetch(`${url}/health/ready`)).status === 200;
+
+  async function countBookings({ url }: StartedBookkeeper, token: string): Promise<number> {
+    const response = await fetch(`${url}/operator/health`, { headers: { Authorization: `Bearer ${token}` } });
+    return ((await response.json()) as { lastBooking: number }).lastBooking;
+  }
+
+  it.each([
+    ['BOOK_SIGNING_KEY', { BOOK_SIGNING_KEY: 'ca'.repeat(20) }],
+    ['BOOK_SIGNING_KEY', { BOOK_SIGNING_KEY: '00'.repeat(32) }],
+    ['BOOK_DATABASE_URL', { BOOK_DATABASE_URL: 'mysql://canary@db' }],
+    ['BOOK_BATCH', { BOOK_BATCH: '0' }],
+    ['PAY_TO', { PAY_TO: 'me' }],
+  ])('does not start with a wrong %s, and says so', async (name, env) => {
+    const refused = startBookkeeper(fixture.environment(env));
+    await expect(refused).rejects.toThrow(name);
+    await expect(refused).rejects.toBeInstanceOf(ConfigurationError);
+    await expect(refused).rejects.not.toThrow(/canary|cacaca/);
+  });
+
+  it('hands the book over to a second one that waits, events in flight included', async () => {
+    const token = await fixture.createToken('operator:read');
+    const first = await fixture.startBookkeeper();
+    const second = await fixture.startBookkeeper();
+    await waitFor('the first one is ready', () => isReady(first));
+    expect(await isReady(second)).toBe(false);
+    const waiting = await fetch(`${second.url}/operator/health`, { headers: { Authorization: `Bearer ${token}` } });
+    expect(await waiting.json()).toMatchObject({ status: 503, code: 'book_unavailable' });
+
+    await fixture.report(deliver(answered(transferId(1))));
+    await waitFor('it is booked', async () => (await countBookings(first, token)) === 1);
+    // Delivered to a bookkeeper that ends before it writes them.
+    const event = deliver(answered(transferId(2)));
+    await first.close();
+    await fixture.report(event);
+    await fixture.redis.xreadgroup('GROUP', 'book', 'bookkeeper', 'STREAMS', event.stream, '>');
+
+    await waitFor('the second one is ready', () => isReady(second));
+    await waitFor('the event in flight is booked', async () => (await countBookings(second, token)) === 2);
+    expect(await fixture.redis.xpending(event.stream, 'book')).toEqual([0, null, null, null]);
+  });
+
+  it('goes on after Redis was killed, and after it came back without its data', async () => {
+    const token = await fixture.createToken('operator:read');
+    const bookkeeper = await fixture.startBookkeeper();
+    await waitFor('it is ready', () => isReady(bookkeeper));
+    const before = await countBookings(bookkeeper, token);
+    await fixture.server.kill();
+    await waitFor('it is not ready', async () => !(await isReady(bookkeeper)));
+    await fixture.server.start();
+    await fixture.redis.flushall();
+    const again = await fixture.createToken('operator:read');
+    await fixture.report(deliver(answered(transferId(3))));
+    await waitFor('the event is booked', async () => (await countBookings(bookkeeper, again)) === before + 1);
+  });
+});

@@ -1,0 +1,53 @@
+import type { BookPlace } from '@tollgate/book';
+import { IsIntIn, Setting, type ChecksTogether } from '@tollgate/common';
+import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
+import { IsNotEmpty, IsOptional, Matches } from 'class-validator';
+
+const KEY_MESSAGE = '$property must be 32 bytes in hexadecimal';
+
+/** Where the book is, and the key that signs its closings. */
+export class BookEnvironment implements ChecksTogether {
+  @Setting({
+    secret: true,
+    help: 'PostgreSQL server of the book, version 15 or newer. Without it the book is in BOOK_FOLDER, in a database inside the bookkeeper.',
+    example: 'postgres://tollgate@db.example/tollgate',
+  })
+  @IsOptional()
+  @Matches(/^postgres(ql)?:\/\/\S+$/, { message: '$property must be a postgres:// URL' })
+  readonly bookDatabaseUrl?: string;
+
+  @Setting({ help: 'Folder of the book where BOOK_DATABASE_URL is not set. Only one process can have it open.' })
+  @IsNotEmpty()
+  readonly bookFolder: string = 'book';
+
+  @Setting({
+    secret: true,
+    help: 'Private key that signs the closings of the book: 32 bytes in hexadecimal. Keep it away from the database, and from any account that has money.',
+    example: '$(openssl rand -hex 32)',
+  })
+  @Matches(/^(0x)?[0-9a-f]{64}$/i, { message: KEY_MESSAGE })
+  readonly bookSigningKey!: string;
+
+  @Setting({
+    help: 'Events that the bookkeeper reads from one stream, and writes to the book in one transaction, at a time.',
+  })
+  @IsIntIn(1, 10_000)
+  readonly bookBatch: number = 500;
+
+  #signer: PreimageSigner | null = null;
+
+  get place(): BookPlace {
+    return this.bookDatabaseUrl === undefined ? { folder: this.bookFolder } : { url: this.bookDatabaseUrl };
+  }
+
+  /** Signs closings. */
+  get signer(): PreimageSigner {
+    if (this.#signer === null) throw new Error('the settings of the book were not checked');
+    return this.#signer;
+  }
+
+  problemsTogether(): string[] {
+    this.#signer = createPreimageSigner(`0x${this.bookSigningKey.replace(/^0x/i, '')}`);
+    return this.#signer === null ? ['BOOK_SIGNING_KEY is no private key: it is 0, or too large.'] : [];
+  }
+}

@@ -1,0 +1,36 @@
+import {
+  CryptoEnvironment,
+  LogEnvironment,
+  PaymentEnvironment,
+  RedisEnvironment,
+  SettingGroup,
+  ShutdownEnvironment,
+} from '@tollgate/common';
+
+import { BookEnvironment } from './book.environment.js';
+import { BookkeeperServerEnvironment } from './server.environment.js';
+
+/** All settings of the bookkeeper, read at start with `readEnvironment(BookkeeperEnvironment, process.env)`. */
+export class BookkeeperEnvironment {
+  @SettingGroup(BookkeeperServerEnvironment)
+  readonly server!: BookkeeperServerEnvironment;
+
+  @SettingGroup(BookEnvironment)
+  readonly book!: BookEnvironment;
+
+  /** Of the seller: where money arrives. */
+  @SettingGroup(PaymentEnvironment)
+  readonly payment!: PaymentEnvironment;
+
+  @SettingGroup(RedisEnvironment)
+  readonly redis!: RedisEnvironment;
+
+  @SettingGroup(CryptoEnvironment)
+  readonly crypto!: CryptoEnvironment;
+
+  @SettingGroup(LogEnvironment)
+  readonly log!: LogEnvironment;
+
+  @SettingGroup(ShutdownEnvironment)
+  readonly shutdown!: ShutdownEnvironment;
+}

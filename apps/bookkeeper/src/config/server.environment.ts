@@ -1,0 +1,22 @@
+import { IsIntIn, Setting } from '@tollgate/common';
+import { IsNotEmpty } from 'class-validator';
+
+export class BookkeeperServerEnvironment {
+  @Setting({ help: 'Port for the operator API, health and metrics of the bookkeeper; 0 picks a free one.' })
+  @IsIntIn(0, 65_535)
+  readonly bookkeeperPort: number = 4023;
+
+  @Setting({
+    help: 'Address on which the operator API, health and metrics of the bookkeeper listen; 0.0.0.0 for every interface. Keep it off the public internet.',
+  })
+  @IsNotEmpty()
+  readonly bookkeeperHost: string = '127.0.0.1';
+
+  @Setting({ help: 'Requests to /operator per minute and API key; 0 means no limit.' })
+  @IsIntIn(0)
+  readonly operatorRateLimitPerMinute: number = 600;
+
+  @Setting({ help: 'Invalid API keys per minute and client address at the operator API; 0 means no limit.' })
+  @IsIntIn(0)
+  readonly operatorRefusedKeysPerMinute: number = 20;
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import {
+  BookUnavailableError,
+  DeposedError,
+  postEvents,
+  postUnread,
+  type BookWriter,
+  type DeliveredEvent,
+  type BookSeller,
+} from '@tollgate/book';
+import { readBookedSinceMs } from '@tollgate/ledger';
+
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { BookMetrics } from '../metrics/book-metrics.js';
+import { BookkeeperConnections } from './connections.js';
+import { OutboxStreams } from './outbox-streams.js';
+
+const PAUSE_MS = 500;
+const FIND_EVERY_MS = 5_000;
+/** A bookkeeper that was deposed may have taken entries after its successor looked for them. */
+const LOOK_BACK_EVERY_MS = 5_000;
+
+/** Writes the outbox into the book: a batch is one transaction, and is acknowledged when it is committed. */
+@Injectable()
+export class OutboxDrain {
+  readonly #logger = new Logger('Outbox');
+  readonly #streams: OutboxStreams;
+  readonly #seller: BookSeller;
+  #isFailing = false;
+  #completeFromMs: number | null = null;
+
+  constructor(
+    @Inject(BookkeeperEnvironment) { book, payment }: BookkeeperEnvironment,
+    @Inject(BookkeeperConnections) private readonly connections: BookkeeperConnections,
+    @Inject(BookMetrics) private readonly metrics: BookMetrics,
+  ) {
+    this.#streams = new OutboxStreams(connections.outbox, book.bookBatch);
+    this.#seller = { asset: payment.assetAddress, payTo: payment.payTo };
+    metrics.observeLag(() => this.#streams.readLag());
+  }
+
+  /** Until the signal is aborted; goes on when Redis or the database is back. @throws DeposedError */
+  async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
+    let [lookedBackAtMs, foundAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    let hasReadUnread = false;
+    while (!signal.aborted) {
+      try {
+        if (!hasReadUnread) this.metrics.count(await postUnread(writer, this.#seller));
+        hasReadUnread = true;
+        const nowMs = performance.now();
+        if (nowMs - foundAtMs > FIND_EVERY_MS) {
+          await this.#streams.find();
+          await this.#noteCompleteFrom(writer);
+          foundAtMs = nowMs;
+        }
+        if (nowMs - lookedBackAtMs > LOOK_BACK_EVERY_MS) {
+          while ((await this.#post(writer, await this.#streams.readUnacknowledged())) > 0 && !signal.aborted);
+          lookedBackAtMs = nowMs;
+        }
+        await this.#post(writer, await this.#streams.readNew());
+        this.#isFailing = false;
+      } catch (error) {
+        if (error instanceof DeposedError || signal.aborted) throw error;
+        this.#report(error);
+        // What was read and not written is looked for at once, and a Redis that came back empty has no groups.
+        lookedBackAtMs = foundAtMs = Number.NEGATIVE_INFINITY;
+        this.#streams.forget();
+        await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #noteCompleteFrom(writer: BookWriter): Promise<void> {
+    const sinceMs = await readBookedSinceMs(this.connections.commands);
+    if (sinceMs === null || sinceMs === this.#completeFromMs) return;
+    await writer.noteCompleteFrom(sinceMs);
+    this.#completeFromMs = sinceMs;
+  }
+
+  /** Returns the number of events in the batch. */
+  async #post(writer: BookWriter, delivered: readonly DeliveredEvent[]): Promise<number> {
+    if (delivered.length === 0) return 0;
+    this.metrics.count(await postEvents(writer, delivered, this.#seller));
+    await this.#streams.acknowledge(delivered);
+    return delivered.length;
+  }
+
+  #report(error: unknown): void {
+    this.metrics.failed();
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (error instanceof BookUnavailableError) this.#logger.warn(`the book waits: ${reason}`);
+    else this.#logger.error({ msg: `the outbox is not read: ${reason}`, err: error });
+  }
+}

@@ -1,0 +1,110 @@
+import type { DeliveredEvent } from '@tollgate/book';
+import { BOOK_GROUP, bucketEventsKey, laneBookKey, parseBookEvent, REFUSED_EVENTS } from '@tollgate/book-events';
+import { BUCKETS } from '@tollgate/ledger';
+import type { RedisClient } from '@tollgate/redis';
+
+/** One consumer in each group: only the active bookkeeper reads, and its successor goes on where it ended. */
+const CONSUMER = 'bookkeeper';
+/** A stream that is added while the others are waited for is read after this time at the latest. */
+const BLOCK_MS = 500;
+/** The names of all lanes: wallets and relayers. */
+const LANE_SETS = ['tollgate:{lanes}:lanes', 'tollgate:{relayers}:lanes'];
+
+type Reply = [stream: string, entries: [id: string, fields: string[] | null][]][] | null;
+
+/** The streams of the outbox, as a consumer group sees them. */
+export class OutboxStreams {
+  readonly #known = new Set<string>();
+
+  constructor(
+    private readonly redis: RedisClient,
+    private readonly count: number,
+  ) {}
+
+  /** Finds the streams, and creates the group in those that are new. From the first entry on, or none would be missed. */
+  async find(): Promise<void> {
+    const lanes = (await Promise.all(LANE_SETS.map((key) => this.redis.smembers(key)))).flat();
+    const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucketEventsKey(bucket));
+    const added = [...buckets, REFUSED_EVENTS, ...lanes.map(laneBookKey)].filter((key) => !this.#known.has(key));
+    await Promise.all(added.map((key) => this.#createGroup(key)));
+    for (const key of added) this.#known.add(key);
+  }
+
+  /** Makes `find` create the groups again, after Redis has lost them. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  /** Entries that were delivered to a bookkeeper and not acknowledged: it died, or its database was away. */
+  readUnacknowledged(): Promise<DeliveredEvent[]> {
+    return this.#read('0', null);
+  }
+
+  /** Entries that no bookkeeper has read; waits for half a second when there are none. */
+  readNew(): Promise<DeliveredEvent[]> {
+    return this.#read('>', BLOCK_MS);
+  }
+
+  async acknowledge(delivered: readonly DeliveredEvent[]): Promise<void> {
+    const byStream = new Map<string, string[]>();
+    for (const { stream, id } of delivered) byStream.set(stream, [...(byStream.get(stream) ?? []), id]);
+    await Promise.all([...byStream].map(([stream, ids]) => this.redis.xack(stream, BOOK_GROUP, ...ids)));
+  }
+
+  /** Events that are not in the book, and the milliseconds since the oldest of them was written. */
+  async readLag(): Promise<{ events: number; ageMs: number }> {
+    const lags = await Promise.all([...this.#known].map((key) => this.#readLagOf(key)));
+    return {
+      events: lags.reduce((sum, { events }) => sum + events, 0),
+      ageMs: Math.max(0, ...lags.map(({ oldestAtMs }) => (oldestAtMs === null ? 0 : Date.now() - oldestAtMs))),
+    };
+  }
+
+  async #readLagOf(key: string): Promise<{ events: number; oldestAtMs: number | null }> {
+    const groups = (await this.redis.xinfo('GROUPS', key)) as unknown[][];
+    const group = groups.map(toRecord).find(({ name }) => name === BOOK_GROUP);
+    const events = Number(group?.['lag'] ?? 0) + Number(group?.['pending'] ?? 0);
+    if (events === 0) return { events, oldestAtMs: null };
+    const [pendingFrom] = (await this.redis.xpending(key, BOOK_GROUP)).slice(1);
+    const after = typeof pendingFrom === 'string' ? pendingFrom : `(${String(group?.['last-delivered-id'])}`;
+    const [oldest] = await this.redis.xrange(key, after, '+', 'COUNT', 1);
+    return { events, oldestAtMs: oldest ? Number.parseInt(oldest[0], 10) : null };
+  }
+
+  async #createGroup(key: string): Promise<void> {
+    try {
+      await this.redis.xgroup('CREATE', key, BOOK_GROUP, '0', 'MKSTREAM');
+    } catch (error) {
+      if (!String(error).includes('BUSYGROUP')) throw error;
+    }
+  }
+
+  async #read(from: '0' | '>', blockMs: number | null): Promise<DeliveredEvent[]> {
+    const keys = [...this.#known];
+    // The streams of a cluster are in different slots, for which no one command can ask.
+    if (this.redis.isCluster) return (await Promise.all(keys.map((key) => this.#readOf([key], from, null)))).flat();
+    return this.#readOf(keys, from, blockMs);
+  }
+
+  async #readOf(keys: readonly string[], from: '0' | '>', blockMs: number | null): Promise<DeliveredEvent[]> {
+    const [group, ids] = [['GROUP', BOOK_GROUP, CONSUMER] as const, keys.map(() => from)];
+    const limit = ['COUNT', this.count] as const;
+    const reply: Reply = await (blockMs === null
+      ? this.redis.xreadgroup(...group, ...limit, 'STREAMS', ...keys, ...ids)
+      : this.redis.xreadgroup(...group, ...limit, 'BLOCK', blockMs, 'STREAMS', ...keys, ...ids));
+    return (reply ?? []).flatMap(([stream, entries]) =>
+      entries.map(([id, fields]): DeliveredEvent => ({
+        stream,
+        id,
+        fields: fields ?? [],
+        event: parseBookEvent(fields ?? []),
+      })),
+    );
+  }
+}
+
+function toRecord(flat: unknown[]): Record<string, unknown> {
+  const record: Record<string, unknown> = {};
+  for (let index = 0; index + 1 < flat.length; index += 2) record[String(flat[index])] = flat[index + 1];
+  return record;
+}

@@ -1,0 +1,53 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Posted } from '@tollgate/book';
+import { keepFresh, observeGauge } from '@tollgate/common';
+import { Counter, Registry } from 'prom-client';
+
+const FRESH_MS = 500;
+
+/** What the bookkeeper has written, and what waits for it. */
+@Injectable()
+export class BookMetrics {
+  readonly #events: Counter<'outcome'>;
+  readonly #bookings: Counter;
+  readonly #failures: Counter;
+
+  constructor(@Inject(Registry) private readonly registry: Registry) {
+    const registers = [registry];
+    this.#events = new Counter({
+      name: 'tollgate_book_events_total',
+      help: 'Events that were written to the book, by outcome: applied, or unread for one of a later release.',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.#bookings = new Counter({ name: 'tollgate_book_bookings_total', help: 'Bookings that were made.', registers });
+    this.#failures = new Counter({
+      name: 'tollgate_book_failures_total',
+      help: 'Attempts to write the book that failed and are repeated.',
+      registers,
+    });
+  }
+
+  observeLag(read: () => Promise<{ events: number; ageMs: number }>): void {
+    const readOnce = keepFresh(FRESH_MS, read);
+    const help = 'Events in the outbox that are not in the book.';
+    observeGauge(this.registry, 'tollgate_book_lag_events', help, async () => (await readOnce()).events);
+    const ageHelp = 'Age of the oldest event that is not in the book.';
+    observeGauge(this.registry, 'tollgate_book_lag_seconds', ageHelp, async () => (await readOnce()).ageMs / 1000);
+  }
+
+  observeActive(isActive: () => boolean): void {
+    const help = '1 in the bookkeeper that has the book open; the sum over all is 1.';
+    observeGauge(this.registry, 'tollgate_book_active', help, () => Number(isActive()));
+  }
+
+  count({ events, unread, bookings }: Posted): void {
+    this.#events.inc({ outcome: 'applied' }, events - unread);
+    this.#events.inc({ outcome: 'unread' }, unread);
+    this.#bookings.inc(bookings);
+  }
+
+  failed(): void {
+    this.#failures.inc();
+  }
+}

@@ -1,0 +1,97 @@
+import { Controller, Get, Inject, Post, Req, UseFilters } from '@nestjs/common';
+import {
+  readBalances,
+  readClosings,
+  recordAct,
+  verifyBook,
+  type Balance,
+  type BookVerdict,
+  type SignedClosing,
+} from '@tollgate/book';
+import type { ApiKey } from '@tollgate/common';
+import type { FastifyRequest } from 'fastify';
+
+import { BookHolder } from '../book/book-holder.js';
+import { DailyClosings } from '../closings/daily-closings.js';
+import { ForOperators, OperatorKey } from './operator-access.js';
+import { OperatorErrorFilter } from './operator-error.filter.js';
+
+const LISTED = 400;
+
+/** How far the book is, and who has it. */
+interface BookHealth {
+  kind: 'pglite' | 'postgres';
+  epoch: number;
+  holder: string;
+  since: string;
+  /** Every change of money since then is in the book. */
+  completeFrom: string | null;
+  lastBooking: number;
+  chainHash: string;
+  /** Events that this release cannot read. */
+  unreadEvents: number;
+  /** Whose signature the closings have. */
+  closingKey: string;
+}
+
+interface BookRow {
+  epoch: number;
+  holder: string;
+  since: Date;
+  complete_from: Date | null;
+  last_booking: number;
+  chain_hash: string;
+  unread: number;
+}
+
+@Controller('operator')
+@UseFilters(OperatorErrorFilter)
+export class BookController {
+  constructor(
+    @Inject(BookHolder) private readonly book: BookHolder,
+    @Inject(DailyClosings) private readonly closings: DailyClosings,
+  ) {}
+
+  @Get('health')
+  @ForOperators('operator:read', 'How far the book is, and who has it')
+  async health(): Promise<BookHealth> {
+    const { database } = this.book.writer;
+    const [row] = await database.query<BookRow>(
+      `SELECT epoch, holder, since, complete_from, last_booking, chain_hash,
+        (SELECT count(*) FROM events WHERE NOT applied) AS unread FROM bookkeeper`,
+    );
+    if (row === undefined) throw new Error('the book has no row of its bookkeeper');
+    return {
+      ...{ kind: database.kind, epoch: row.epoch, holder: row.holder, since: row.since.toISOString() },
+      ...{ completeFrom: row.complete_from?.toISOString() ?? null, lastBooking: row.last_booking },
+      ...{ chainHash: row.chain_hash, unreadEvents: row.unread, closingKey: this.closings.signer },
+    };
+  }
+
+  @Get('balances')
+  @ForOperators('operator:read', 'The balance of each account and asset, in base units')
+  async balances(): Promise<{ balances: Balance[] }> {
+    return { balances: await readBalances(this.book.writer.database) };
+  }
+
+  @Get('verification')
+  @ForOperators('operator:read', 'Recomputes the hash chain, and names the first row that is broken')
+  verify(): Promise<BookVerdict> {
+    return verifyBook(this.book.writer.database, [this.closings.signer]);
+  }
+
+  @Get('closings')
+  @ForOperators('operator:read', 'The signed closings, newest first')
+  async list(): Promise<{ closings: SignedClosing[] }> {
+    return { closings: await readClosings(this.book.writer.database, LISTED) };
+  }
+
+  @Post('closings')
+  @ForOperators('operator:approve', 'Closes what has been booked so far, of today too')
+  async close(@OperatorKey() { id: keyId }: ApiKey, @Req() { id: requestId }: FastifyRequest) {
+    const { writer } = this.book;
+    // Recorded first: what cannot be recorded is not done.
+    await recordAct(writer, { keyId, action: 'close', subject: 'book', requestId, details: {} });
+    return { closings: await this.closings.closeNow(writer) };
+  }
+}

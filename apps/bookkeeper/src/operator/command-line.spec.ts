@@ -1,0 +1,103 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Logger } from '@nestjs/common';
+
+import { answered, deliver, transferId } from '../../../../libs/book/test/sample-events.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { NOT_DONE, tollgate, WRONG_USAGE } from '../../../../tools/cli/test/run-tollgate.js';
+import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
+
+const PAYMENT = transferId(1);
+
+describe('tollgate book, export, prove and verify-proof', () => {
+  let fixture: BookkeeperFixture;
+  let bookkeeper: StartedBookkeeper;
+  let folder: string;
+  let env: Record<string, string>;
+  let closed: { content: { root: string }; signer: string };
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-cli-'));
+    fixture = await BookkeeperFixture.start();
+    for (const number of [1, 2, 3]) await fixture.report(deliver(answered(transferId(number))));
+    bookkeeper = await fixture.startBookkeeper();
+    const apiKey = await fixture.createToken('operator:read', 'operator:approve');
+    env = { OPERATOR_URL: bookkeeper.url, OPERATOR_API_KEY: apiKey, TOLLGATE_STATE_DIR: folder };
+    await waitFor('all is booked', async () => (await tollgate(['book', 'verify'], env)).includes('3 bookings'));
+    [closed] = JSON.parse(await tollgate(['book', 'close', '--json'], env));
+    await tollgate(['prove', PAYMENT, '--out', join(folder, 'proof.json')], env);
+  });
+
+  afterAll(async () => {
+    await fixture.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const proof = (): string => join(folder, 'proof.json');
+
+  it('shows balances and exports', async () => {
+    expect(await tollgate(['book', 'balances'], env)).toMatch(/^revenue:\/api\/weather +1328:0x\w+ +-30000$/m);
+    expect((await tollgate(['export', 'payments', '--format', 'jsonl'], env)).split('\n')).toHaveLength(3);
+    expect((await tollgate(['export', 'entries', '--from', '2026-01-01'], env)).split('\n')).toHaveLength(7);
+    await expect(tollgate(['export', 'entries', '--from', 'soon'], env)).rejects.toThrow(/must be a day or a time/);
+    expect(await tollgate(['book', 'close'], env)).toBe('Everything is closed already.');
+  });
+
+  it('checks a proof offline, by the root or by the key', async () => {
+    for (const trusted of [
+      ['--root', closed.content.root],
+      ['--key', closed.signer],
+    ]) {
+      const text = await tollgate(['verify-proof', proof(), ...trusted]);
+      expect(text).toMatch(new RegExp(`^${PAYMENT} is proved:\nbooking 1 .*\n.*10000 base units`));
+    }
+  });
+
+  it('refuses a proof without anything to check it against, or with something that it does not fit', async () => {
+    await expect(tollgate(['verify-proof', proof()])).rejects.toMatchObject(WRONG_USAGE);
+    const both = ['--root', closed.content.root, '--key', closed.signer];
+    await expect(tollgate(['verify-proof', proof(), ...both])).rejects.toMatchObject(WRONG_USAGE);
+    const others = [
+      ['--root', 'ab'.repeat(32)],
+      ['--key', `0x${'ab'.repeat(20)}`],
+    ];
+    for (const other of others)
+      await expect(tollgate(['verify-proof', proof(), ...other])).rejects.toMatchObject(NOT_DONE);
+  });
+
+  it.each([
+    ['an amount', (text: string) => text.replaceAll('10000', '10001')],
+    ['the request', (text: string) => text.replace('"hash": "r', '"hash": "x')],
+    ['the payment', (text: string) => text.replace(`"payment": "${PAYMENT}"`, `"payment": "${transferId(2)}"`)],
+    ['the path', (text: string) => text.replace('"side": "right"', '"side": "left"')],
+    ['the day', (text: string) => text.replace(/"day": "20\d\d/, '"day": "1999')],
+    ['the version', (text: string) => text.replace('"version": 1', '"version": 2')],
+    ['everything', () => '{}'],
+    ['the syntax', () => '{'],
+  ])('refuses a proof in which %s was changed', async (name, change) => {
+    const file = join(folder, `${name.replace(' ', '-')}.json`);
+    const [before, after] = [readFileSync(proof(), 'utf8'), change(readFileSync(proof(), 'utf8'))];
+    expect(after).not.toBe(before);
+    writeFileSync(file, after);
+    await expect(tollgate(['verify-proof', file, '--key', closed.signer])).rejects.toMatchObject(NOT_DONE);
+  });
+
+  it('says in one sentence why it cannot ask', async () => {
+    await expect(tollgate(['book', 'balances', '--operator', 'http://127.0.0.1:9'], env)).rejects.toThrow(
+      /^No bookkeeper answers at http:\/\/127\.0\.0\.1:9\. Start one, or name it with OPERATOR_URL\.\n$/,
+    );
+    await expect(tollgate(['book', 'balances'], { TOLLGATE_STATE_DIR: folder })).rejects.toThrow(
+      /^OPERATOR_API_KEY is not set/,
+    );
+    await expect(tollgate(['book', 'balances'], { ...env, OPERATOR_API_KEY: 'wrong' })).rejects.toThrow(
+      /unknown or revoked/,
+    );
+    await expect(tollgate(['prove', 'tx:1:2', '--out', join(folder, 'no.json')], env)).rejects.toThrow(
+      /no such payment/,
+    );
+    await expect(tollgate(['prove', PAYMENT, '--out', proof()], env)).rejects.toThrow(/Name a new file/);
+  });
+});

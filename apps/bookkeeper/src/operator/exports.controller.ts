@@ -1,0 +1,66 @@
+import { Readable } from 'node:stream';
+
+import { Controller, Get, Inject, Param, Query, StreamableFile, UseFilters, UsePipes } from '@nestjs/common';
+import { EXPORTS, readExport, type ExportName, type Queryable } from '@tollgate/book';
+import { CHECK_REQUEST, onlyFields, ProblemError } from '@tollgate/common';
+import { z } from 'zod';
+
+import { BookHolder } from '../book/book-holder.js';
+import { formatCsv, formatJsonLines } from './format-rows.js';
+import { ForOperators } from './operator-access.js';
+import { OperatorErrorFilter } from './operator-error.filter.js';
+import { timeParameter } from './time-parameter.js';
+
+const exportQuery = onlyFields({
+  ...{ from: timeParameter.optional(), to: timeParameter.optional() },
+  format: z.enum(['csv', 'jsonl'], 'must be csv or jsonl').default('csv'),
+});
+
+const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' };
+const END_OF_TIME_MS = Date.UTC(9999, 11, 31);
+
+@Controller('operator/exports')
+@UseFilters(OperatorErrorFilter)
+@UsePipes(CHECK_REQUEST)
+export class ExportsController {
+  constructor(@Inject(BookHolder) private readonly book: BookHolder) {}
+
+  @Get(':table')
+  @ForOperators('operator:read', 'All payments or entries of a time, as CSV or JSON lines, oldest first')
+  export(
+    @Param('table') table: string,
+    @Query({ schema: exportQuery }) { from, to, format }: z.output<typeof exportQuery>,
+  ): StreamableFile {
+    if (!isTable(table)) {
+      const detail = `There are exports of ${Object.keys(EXPORTS).join(' and ')}.`;
+      throw new ProblemError({ status: 404, code: 'not_found', detail });
+    }
+    const { database } = this.book.writer;
+    const rows = exportText(database, { table, format, fromMs: from ?? 0, toMs: to ?? END_OF_TIME_MS });
+    return new StreamableFile(Readable.from(rows), { type: TYPES[format] });
+  }
+}
+
+interface Asked {
+  table: ExportName;
+  format: 'csv' | 'jsonl';
+  fromMs: number;
+  toMs: number;
+}
+
+/** The text of an export, a page at a time, so that no export has to fit into the memory. */
+async function* exportText(within: Queryable, { table, format, fromMs, toMs }: Asked): AsyncGenerator<string> {
+  const { schema, columns } = EXPORTS[table];
+  if (format === 'csv') yield formatCsv([['schema', ...columns]]);
+  let position: string | null = null;
+  do {
+    const page = await readExport(within, table, { fromMs, toMs, position });
+    const rows = page.rows.map((row) => [schema, ...row]);
+    if (rows.length > 0) yield format === 'csv' ? formatCsv(rows) : formatJsonLines(['schema', ...columns], rows);
+    ({ position } = page);
+  } while (position !== null);
+}
+
+function isTable(name: string): name is ExportName {
+  return Object.hasOwn(EXPORTS, name);
+}

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+
+import { BookModule } from '../book/book.module.js';
+import { BookController } from './book.controller.js';
+import { ExportsController } from './exports.controller.js';
+import { OperatorGuard } from './operator-access.js';
+import { PaymentsController } from './payments.controller.js';
+
+/** The operator API: everything below `/operator`, for API keys with its scopes. */
+@Module({
+  imports: [BookModule],
+  controllers: [PaymentsController, BookController, ExportsController],
+  providers: [OperatorGuard],
+})
+export class OperatorModule {}

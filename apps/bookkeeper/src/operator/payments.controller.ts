@@ -1,0 +1,81 @@
+import { Controller, Get, Inject, Param, Query, UseFilters, UsePipes } from '@nestjs/common';
+import {
+  BOOKED_STATES,
+  provePayment,
+  readBookedPayment,
+  searchPayments,
+  type PaymentPage,
+  type PaymentPicture,
+  type BookProof,
+} from '@tollgate/book';
+import {
+  CHECK_REQUEST,
+  limitParameter,
+  onlyFields,
+  ProblemError,
+  refuseRequest,
+  textParameter,
+} from '@tollgate/common';
+import { z } from 'zod';
+
+import { BookHolder } from '../book/book-holder.js';
+import { ForOperators } from './operator-access.js';
+import { OperatorErrorFilter } from './operator-error.filter.js';
+import { timeParameter } from './time-parameter.js';
+
+const amount = textParameter.regex(/^(0|[1-9]\d{0,77})$/, 'must be base units, a whole number').optional();
+
+const paymentQuery = onlyFields({
+  transaction: textParameter.optional(),
+  payer: textParameter.optional(),
+  reference: textParameter.optional().describe("The ledger's id of the payment."),
+  requestId: textParameter.optional(),
+  route: textParameter.optional(),
+  state: z.enum(BOOKED_STATES, `must be one of ${BOOKED_STATES.join(', ')}`).optional(),
+  ...{ minAmount: amount, maxAmount: amount, from: timeParameter.optional(), to: timeParameter.optional() },
+  ...{ limit: limitParameter, cursor: z.string('must be given only once').max(600, 'is too long').optional() },
+});
+
+@Controller('operator/payments')
+@UseFilters(OperatorErrorFilter)
+@UsePipes(CHECK_REQUEST)
+export class PaymentsController {
+  constructor(@Inject(BookHolder) private readonly book: BookHolder) {}
+
+  @Get()
+  @ForOperators('operator:read', 'Payments that match all that is given, newest first')
+  async search(@Query({ schema: paymentQuery }) query: z.output<typeof paymentQuery>): Promise<PaymentPage> {
+    const { limit, cursor, from: fromMs, to: toMs, ...search } = query;
+    try {
+      return await searchPayments(this.book.writer.database, { ...search, fromMs, toMs }, { limit, cursor });
+    } catch (error) {
+      throw error instanceof RangeError ? refuseRequest(['cursor is not one of this list']) : error;
+    }
+  }
+
+  @Get(':id')
+  @ForOperators('operator:read', 'A payment with its timeline and its entries')
+  async read(@Param('id') id: string): Promise<PaymentPicture> {
+    const payment = await readBookedPayment(this.book.writer.database, id);
+    if (payment === null) throw notFound();
+    return payment;
+  }
+
+  @Get(':id/proof')
+  @ForOperators('operator:read', 'What was booked for a payment, provable without the database')
+  async prove(@Param('id') id: string): Promise<BookProof> {
+    const proof = await this.book.writer.database.snapshot((within) => provePayment(within, id));
+    if (proof === 'unknown') throw notFound();
+    if (proof === 'not_closed') {
+      const detail =
+        'A booking of this payment is not closed yet. It is after the end of its day, UTC, or by POST /operator/closings.';
+      throw new ProblemError({ status: 409, code: 'not_closed', detail });
+    }
+    return proof;
+  }
+}
+
+function notFound(): ProblemError {
+  const detail = 'The book has no such payment, or has booked nothing for it.';
+  return new ProblemError({ status: 404, code: 'book_payment_not_found', detail });
+}

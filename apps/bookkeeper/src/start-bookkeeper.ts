@@ -1,0 +1,46 @@
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ProblemFilter, readEnvironment, type RunningService } from '@tollgate/common';
+import { checkCrypto } from '@tollgate/crypto';
+import { Logger } from 'nestjs-pino';
+
+import { BookHolder } from './book/book-holder.js';
+import { BookkeeperModule } from './bookkeeper.module.js';
+import { BookkeeperEnvironment } from './config/bookkeeper.config.js';
+import { registerDocument } from './operator/register-document.js';
+
+const MAX_BODY_BYTES = 64 * 1024;
+const LOOPBACK = /^(127\.|::1$|localhost$)/;
+
+/**
+ * Starts health, metrics and the operator API, then opens the book. Waits for a Redis or a database that is down, and
+ * while another bookkeeper has the book; refuses to start where only another setting helps.
+ */
+export async function startBookkeeper(
+  env: NodeJS.ProcessEnv,
+): Promise<RunningService & { app: NestFastifyApplication }> {
+  await checkCrypto();
+  const environment = readEnvironment(BookkeeperEnvironment, env);
+  const { bookkeeperHost: host, bookkeeperPort: port } = environment.server;
+  const app = await NestFactory.create<NestFastifyApplication>(
+    BookkeeperModule.forRoot(environment),
+    new FastifyAdapter({ forceCloseConnections: 'idle', bodyLimit: MAX_BODY_BYTES }),
+    { bufferLogs: true, abortOnError: false },
+  );
+  const logger = app.get(Logger);
+  app.useLogger(logger);
+  app.useGlobalFilters(new ProblemFilter());
+  try {
+    registerDocument(app);
+    await app.listen(port, host);
+    if (!LOOPBACK.test(host)) {
+      logger.warn(`bookkeeper: BOOKKEEPER_HOST is ${host}: let only operators reach it, through a proxy with HTTPS`);
+    }
+    logger.log(`bookkeeper: operator API, health and metrics at ${await app.getUrl()}`);
+    await app.get(BookHolder).start();
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+  return { app, close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
+}

@@ -1,0 +1,69 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { DeliveredEvent } from '@tollgate/book';
+import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
+import { Redis } from 'ioredis';
+
+import { createTestBook, type TestBook } from '../../../libs/book/test/create-test-book.js';
+import { ASSET, PAY_TO } from '../../../libs/book/test/sample-events.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { startBookkeeper } from '../src/start-bookkeeper.js';
+
+const SIGNING_KEY = '22'.repeat(32);
+
+export interface StartedBookkeeper {
+  app: NestFastifyApplication;
+  url: string;
+  close: () => Promise<unknown>;
+}
+
+/** A Redis, an empty book, and bookkeepers in this process. */
+export class BookkeeperFixture {
+  readonly #started: StartedBookkeeper[] = [];
+
+  private constructor(
+    readonly server: RedisServer,
+    readonly redis: Redis,
+    readonly book: TestBook,
+  ) {}
+
+  static async start(): Promise<BookkeeperFixture> {
+    const [server, book] = await Promise.all([startRedis(), createTestBook()]);
+    const redis = new Redis(server.url, { maxRetriesPerRequest: null });
+    redis.on('error', () => undefined);
+    return new BookkeeperFixture(server, redis, book);
+  }
+
+  async stop(): Promise<void> {
+    await this.endBookkeepers();
+    this.redis.disconnect();
+    await this.server.stop();
+    await this.book.remove();
+  }
+
+  async endBookkeepers(): Promise<void> {
+    await Promise.all(this.#started.splice(0).map(({ close }) => close()));
+  }
+
+  environment(more: Record<string, string> = {}): Record<string, string> {
+    return {
+      ...{ BOOKKEEPER_PORT: '0', REDIS_URL: this.server.url, LOG_LEVEL: 'silent', ASSET_ADDRESS: ASSET, PAY_TO },
+      ...{ BOOK_SIGNING_KEY: SIGNING_KEY, OPERATOR_RATE_LIMIT_PER_MINUTE: '0', ...this.book.env, ...more },
+    };
+  }
+
+  async startBookkeeper(more: Record<string, string> = {}): Promise<StartedBookkeeper> {
+    const service = await startBookkeeper(this.environment(more));
+    const started = { app: service.app, url: await service.app.getUrl(), close: () => service.close() };
+    this.#started.push(started);
+    return started;
+  }
+
+  /** Writes an event to the outbox, as the ledger's scripts do. */
+  async report({ stream, fields }: DeliveredEvent): Promise<void> {
+    await this.redis.xadd(stream, '*', ...fields);
+  }
+
+  async createToken(...scopes: ApiKeyScope[]): Promise<string> {
+    return (await new ApiKeyStore(this.redis).create({ name: 'spec', scopes, wallets: [] })).token;
+  }
+}

@@ -1,0 +1,147 @@
+import {
+  assetName,
+  chainAccount,
+  OWED,
+  payerAccount,
+  REFUNDS,
+  revenueAccount,
+  type AccountPosition,
+} from './accounts.js';
+import type { BookedPayment, PaymentReports, BookedState } from './payment-record.js';
+
+/** Where money arrives that an event does not say more about: the seller's own settings. */
+export interface BookSeller {
+  readonly asset: string;
+  readonly payTo: string;
+}
+
+/** A payment as it is listed and searched. Amounts are base units; null where no event has reported them. */
+export interface BookedFacts {
+  readonly state: BookedState;
+  readonly atMs: number;
+  readonly scheme: string | null;
+  readonly network: string | null;
+  readonly chainId: number | null;
+  readonly asset: string | null;
+  readonly payer: string | null;
+  readonly recipient: string | null;
+  readonly route: string | null;
+  readonly requestId: string | null;
+  readonly transaction: string | null;
+  readonly reason: string | null;
+  readonly amount: string | null;
+  readonly refunded: string;
+}
+
+export function describePayment({ id, reports }: BookedPayment, seller: BookSeller): BookedFacts {
+  const { answered, released, refused, settled, unclaimed } = reports;
+  const sale = answered ?? released?.sale ?? null;
+  const named = parsePaymentId(id);
+  const moved = settled ?? unclaimed;
+  const state = stateOf(reports);
+  return {
+    state,
+    atMs: lastTime(reports),
+    scheme: sale?.scheme ?? null,
+    network: sale?.network ?? (named.chainId === null ? null : `eip155:${named.chainId}`),
+    chainId: sale?.chainId ?? named.chainId,
+    asset: lower(moved?.asset ?? sale?.asset ?? named.asset ?? seller.asset),
+    payer: lower(moved?.payer ?? sale?.payer ?? refused?.payer ?? named.payer),
+    recipient: lower(moved?.payTo ?? sale?.payTo ?? seller.payTo),
+    route: sale?.route ?? null,
+    requestId: sale?.requestId ?? null,
+    transaction: moved?.transaction ?? sale?.transaction ?? refused?.transaction ?? named.transaction,
+    reason: reasonOf(reports, state),
+    // The chain's own word first.
+    amount: moved?.amount ?? sale?.amount ?? refused?.amount ?? null,
+    refunded: String((reports.refunded ?? []).reduce((sum, { amount }) => sum + BigInt(amount), 0n)),
+  };
+}
+
+/** What the payment has moved between accounts so far, in base units of its asset. Empty until its money has arrived. */
+export function positionOf({ reports }: BookedPayment, facts: BookedFacts): AccountPosition {
+  const { chainId, recipient, transaction, payer } = facts;
+  const amount = BigInt(facts.amount ?? '0');
+  if (chainId === null || recipient === null || transaction === null || amount === 0n) return new Map();
+  const refunded = BigInt(facts.refunded);
+  const isSold = reports.answered !== undefined;
+  const position = new Map<string, bigint>();
+  const add = (account: string, units: bigint) => position.set(account, (position.get(account) ?? 0n) + units);
+  add(chainAccount(chainId, recipient), amount);
+  add(holderOf(reports, facts.route, payer), -amount);
+  if (refunded > 0n) {
+    // A refund of money that had bought nothing pays a debt; any other lowers revenue.
+    add(isSold ? REFUNDS : holderOf(reports, facts.route, payer), refunded);
+    add(`chain:${chainId}:refunds`, -refunded);
+  }
+  return position;
+}
+
+export function assetOf({ chainId, asset }: BookedFacts): string {
+  return assetName(chainId ?? 0, asset ?? 'native');
+}
+
+function holderOf(reports: PaymentReports, route: string | null, payer: string | null): string {
+  if (reports.answered) return revenueAccount(route ?? '');
+  switch (decidedState(reports)) {
+    case 'refused':
+      return OWED.refused;
+    case 'released':
+      return OWED.released;
+    case 'settled':
+      return payerAccount(payer ?? 'unknown');
+    default:
+      return OWED.unclaimed;
+  }
+}
+
+function stateOf(reports: PaymentReports): BookedState {
+  if (reports.refunded !== undefined) return 'refunded';
+  if (reports.refunding !== undefined) return 'refunding';
+  return reports.answered ? 'answered' : decidedState(reports);
+}
+
+/** The later of a refusal and a release decides: a payment that was refused may still be presented otherwise. */
+function decidedState({ released, refused, settled }: PaymentReports): BookedState {
+  if (refused && (!released || refused.atMs >= released.atMs)) return 'refused';
+  if (released) return 'released';
+  return settled ? 'settled' : 'unclaimed';
+}
+
+function reasonOf({ refused, released, refunding }: PaymentReports, state: BookedState): string | null {
+  if (state === 'refused') return refused?.failure ?? null;
+  if (state === 'released') return released?.reason ?? null;
+  return refunding?.reason ?? null;
+}
+
+function lastTime(reports: PaymentReports): number {
+  const { refunded = [], ...single } = reports;
+  return Math.max(0, ...[...Object.values(single), ...refunded].map(({ atMs }) => atMs));
+}
+
+type NamedInId = Record<'transaction' | 'asset' | 'payer', string | null> & { chainId: number | null };
+
+/** What the ledger's id of a payment says: entry and slot, `tx:<chainId>:<hash>:<log index>` or one of a signature. */
+function parsePaymentId(id: string): NamedInId {
+  const [kind, chain = '', first = '', second = ''] = id.split(':');
+  const named = {
+    chainId: /^\d{1,15}$/.test(chain) ? Number(chain) : null,
+    transaction: null,
+    asset: null,
+    payer: null,
+  };
+  switch (kind) {
+    case 'tx':
+      return { ...named, transaction: first };
+    case 'auth':
+      return { ...named, asset: first, payer: second };
+    case 'permit':
+      return { ...named, payer: first };
+    default:
+      return named;
+  }
+}
+
+function lower(text: string | null): string | null {
+  return text === null ? null : text.toLowerCase();
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+
+import type { BookEvent, BookFacts } from '@tollgate/book-events';
+
+/** A payment's event as the book keeps it, with its time. */
+export type Reported<Type extends keyof BookFacts> = BookFacts[Type] & { readonly atMs: number };
+
+/** A settlement that moved this payment. */
+export interface ReportedSettlement {
+  readonly atMs: number;
+  readonly transaction: string;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly payer: string;
+  readonly amount: string;
+  readonly relayer: string;
+  readonly gasUsed: string;
+  readonly effectiveGasPrice: string | null;
+  readonly payments: number;
+}
+
+/** A transfer that the chain shows, found by reconciling. */
+export interface ReportedTransfer {
+  readonly atMs: number;
+  readonly transaction: string;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly payer: string;
+  readonly amount: string;
+}
+
+/** What the events reported of one payment, by type. */
+export interface PaymentReports {
+  answered?: Reported<'answered'>;
+  settled?: ReportedSettlement;
+  unclaimed?: ReportedTransfer;
+  released?: Reported<'released'>;
+  refused?: Reported<'refused'>;
+  refunding?: Reported<'refunding'>;
+  refunded?: readonly Reported<'refunded'>[];
+}
+
+export const BOOKED_STATES = [
+  ...(['settled', 'answered', 'released', 'refused', 'unclaimed', 'refunding', 'refunded'] as const),
+] as const;
+export type BookedState = (typeof BOOKED_STATES)[number];
+
+/** A payment in the book. */
+export interface BookedPayment {
+  readonly id: string;
+  readonly reports: PaymentReports;
+  /** Makes the request's hash in the bookings unguessable; removed with the request's data. */
+  readonly requestSalt: string;
+}
+
+export function createPayment(id: string): BookedPayment {
+  return { id, reports: {}, requestSalt: randomBytes(16).toString('hex') };
+}
+
+/** Adds an event of one payment. The result does not depend on the order of the events, or on how often one comes. */
+export function addReport({ id, reports, requestSalt }: BookedPayment, event: BookEvent): BookedPayment {
+  return { id, requestSalt, reports: { ...reports, ...report(reports, event, id) } };
+}
+
+function report(reports: PaymentReports, event: BookEvent, id: string): PaymentReports {
+  const { atMs } = event;
+  switch (event.type) {
+    case 'answered':
+      // A payment is answered once; what is reported again, after Redis was restored from a copy, adds nothing.
+      return { answered: reports.answered ?? { ...event.facts, atMs } };
+    case 'released':
+      return { released: latest(reports.released, { ...event.facts, atMs }) };
+    case 'refused':
+      return { refused: mostCounted(reports.refused, { ...event.facts, atMs }) };
+    case 'refunding':
+      return { refunding: reports.refunding ?? { ...event.facts, atMs } };
+    case 'refunded': {
+      const known = reports.refunded ?? [];
+      const isKnown = known.some(({ transaction }) => transaction === event.facts.transaction);
+      return isKnown ? {} : { refunded: [...known, { ...event.facts, atMs }] };
+    }
+    case 'settled': {
+      const { transaction, relayer, gasUsed, effectiveGasPrice, payments } = event.facts;
+      const moved = payments.find(({ payment }) => payment === id);
+      if (reports.settled !== undefined || moved === undefined || moved.amount === null) return {};
+      const { asset, payTo, payer, amount } = moved;
+      const gas = { relayer, gasUsed, effectiveGasPrice, payments: payments.length };
+      return { settled: { atMs, transaction, asset, payTo, payer, amount, ...gas } };
+    }
+    case 'job_transaction':
+      return {};
+  }
+}
+
+function latest<T extends { atMs: number }>(known: T | undefined, added: T): T {
+  return known === undefined || added.atMs > known.atMs ? added : known;
+}
+
+/** Repeats of one failure have a growing count; another failure is later. */
+function mostCounted(known: Reported<'refused'> | undefined, added: Reported<'refused'>): Reported<'refused'> {
+  if (known === undefined) return added;
+  if (known.failure === added.failure) return added.count > known.count ? added : known;
+  return latest(known, added);
+}

@@ -1,0 +1,40 @@
+/** In which the tables are, so that the database may have others. */
+export const SCHEMA = 'tollgate_book';
+
+/** What a statement takes; objects are passed as JSON text, and big numbers as decimal text. */
+export type SqlValue = string | number | boolean | null | readonly string[] | readonly number[];
+
+/** Runs SQL of PostgreSQL 15. `bigint` columns are read as numbers, `numeric` as text, `timestamptz` as `Date`. */
+export interface Queryable {
+  /** @throws BookUnavailableError when the database does not answer; DatabaseError-like objects with `code` else */
+  query<Row extends object>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
+}
+
+/** A database that this process alone writes to, until it is closed or `lost` resolves. */
+export interface ClaimedDatabase extends Queryable {
+  readonly kind: 'pglite' | 'postgres';
+  /** Resolves with the reason when the claim is lost: another process may write from now on. */
+  readonly lost: Promise<string>;
+  /** One transaction; those of this process run one after another. Rolled back when the work rejects. */
+  transaction<T>(work: (within: Queryable) => Promise<T>): Promise<T>;
+  /** Reads at one moment, beside transactions that write where the database allows it. */
+  snapshot<T>(work: (within: Queryable) => Promise<T>): Promise<T>;
+  /** Several statements without values. */
+  execute(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The database does not answer, is full, or refuses this user. Nothing was written, or all of it: ask again. */
+export class BookUnavailableError extends Error {
+  override readonly name = 'BookUnavailableError';
+}
+
+/** Another process writes this book. */
+export class BookHeldError extends Error {
+  override readonly name = 'BookHeldError';
+}
+
+/** Another bookkeeper has taken the book over; this one must stop writing. */
+export class DeposedError extends Error {
+  override readonly name = 'DeposedError';
+}

@@ -1,0 +1,146 @@
+import { Client, Pool, types, type ClientConfig, type QueryResult } from 'pg';
+
+import {
+  BookHeldError,
+  BookUnavailableError,
+  SCHEMA,
+  type ClaimedDatabase,
+  type Queryable,
+  type SqlValue,
+} from './database.js';
+import { InTurn } from './in-turn.js';
+
+/** Any number that no other program of this database uses: the lock that the active bookkeeper holds. */
+const LOCK = 0x7011_6a7e;
+const CONNECT_WITHIN_MS = 5_000;
+const STATEMENT_WITHIN_MS = 60_000;
+const READERS = 4;
+const INT8 = types.builtins.INT8;
+
+/**
+ * A PostgreSQL server. One session has the advisory lock and makes every write, so a session that ends loses both.
+ * @throws BookHeldError when another session has the lock; BookUnavailableError when the server does not answer
+ */
+export async function openServer(url: string): Promise<ClaimedDatabase> {
+  const config = createConfig(url);
+  const writer = new Client(config);
+  const lost = new Promise<string>((resolve) => {
+    writer.on('error', (error) => resolve(error.message));
+    writer.on('end', () => resolve('the connection was closed'));
+  });
+  try {
+    await writer.connect();
+    const { rows } = await writer.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1, hashtext($2)) AS held', [
+      LOCK,
+      SCHEMA,
+    ]);
+    if (rows[0]?.held !== true) throw new BookHeldError('Another bookkeeper holds the lock of the book.');
+    await writer.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`);
+    await writer.query(`SET search_path TO ${SCHEMA}`);
+  } catch (error) {
+    await writer.end().catch(() => undefined);
+    throw error instanceof BookHeldError ? error : toUnavailable(error);
+  }
+  const readers = new Pool({
+    ...config,
+    max: READERS,
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, which its types do not say
+    onConnect: (client) => client.query(`SET search_path TO ${SCHEMA}`),
+  });
+  readers.on('error', () => undefined);
+  return new PostgresDatabase(writer, readers, lost);
+}
+
+class PostgresDatabase implements ClaimedDatabase {
+  readonly kind = 'postgres';
+  readonly #writes = new InTurn();
+
+  constructor(
+    private readonly writer: Client,
+    private readonly readers: Pool,
+    readonly lost: Promise<string>,
+  ) {}
+
+  query<Row extends object>(sql: string, values?: readonly SqlValue[]): Promise<Row[]> {
+    return run<Row>(this.readers, sql, values);
+  }
+
+  transaction<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
+    return this.#writes.run(() => transact(this.writer, 'BEGIN', work));
+  }
+
+  async snapshot<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
+    const client = await this.readers.connect().catch((error: unknown) => {
+      throw toUnavailable(error);
+    });
+    try {
+      return await transact(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work);
+    } finally {
+      client.release();
+    }
+  }
+
+  async execute(sql: string): Promise<void> {
+    await this.#writes.run(() => run(this.writer, sql));
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([this.readers.end(), this.writer.end()]);
+  }
+}
+
+interface Connection {
+  query(sql: string, values?: unknown[]): Promise<QueryResult>;
+}
+
+async function transact<T>(connection: Connection, begin: string, work: (within: Queryable) => Promise<T>): Promise<T> {
+  await run(connection, begin);
+  try {
+    const result = await work({ query: (sql, values) => run(connection, sql, values) });
+    await run(connection, 'COMMIT');
+    return result;
+  } catch (error) {
+    await connection.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function run<Row extends object>(
+  connection: Connection,
+  sql: string,
+  values: readonly SqlValue[] = [],
+): Promise<Row[]> {
+  try {
+    const { rows } = await connection.query(sql, [...values]);
+    return rows as Row[];
+  } catch (error) {
+    throw isRefusal(error) ? error : toUnavailable(error);
+  }
+}
+
+/** Whether the server understood the statement and refused it, for example by a constraint; not: it is ending or full. */
+function isRefusal(error: unknown): boolean {
+  const { code = '' } = Object(error) as { code?: string };
+  return /^(2[0-8]|2[A-Z]|3[A-Z]|42|P0|0A|44)/.test(code);
+}
+
+/** Without the URL, which may hold a password. */
+function toUnavailable(error: unknown): BookUnavailableError {
+  const { code, message } = Object(error) as { code?: string; message?: string };
+  const reason = message || code || 'no reason given';
+  return new BookUnavailableError(`The database of the book is not available: ${reason}`, { cause: error });
+}
+
+function createConfig(connectionString: string): ClientConfig {
+  return {
+    connectionString,
+    application_name: 'tollgate-bookkeeper',
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    statement_timeout: STATEMENT_WITHIN_MS,
+    query_timeout: STATEMENT_WITHIN_MS + 5_000,
+    idle_in_transaction_session_timeout: STATEMENT_WITHIN_MS,
+    keepAlive: true,
+    // The driver's parsers return anything.
+    types: { getTypeParser: (oid, format): unknown => (oid === INT8 ? Number : types.getTypeParser(oid, format)) },
+  };
+}

@@ -1,0 +1,18 @@
+export type { BookSeller } from './bookings/describe-payment.js';
+export { BOOKED_STATES } from './bookings/payment-record.js';
+export { closeBook } from './closing/close-book.js';
+export type { SignedClosing } from './closing/closing.js';
+export type { BookProof } from './closing/payment-proof.js';
+export { provePayment } from './closing/prove-payment.js';
+export { claimBook, type BookPlace } from './database/claim-book.js';
+export { BookHeldError, BookUnavailableError, DeposedError, type Queryable } from './database/database.js';
+export { BookWriter } from './posting/book-writer.js';
+export type { DeliveredEvent } from './posting/delivered-event.js';
+export { recordAct } from './posting/record-act.js';
+export { postEvents, postUnread, type Posted } from './posting/post-events.js';
+export { EXPORTS, readExport, type ExportName } from './reading/export-rows.js';
+export { readBalances, type Balance } from './reading/read-balances.js';
+export { readClosings } from './reading/read-closings.js';
+export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
+export { searchPayments, type PaymentPage } from './reading/search-payments.js';
+export { verifyBook, type BookVerdict } from './reading/verify-book.js';

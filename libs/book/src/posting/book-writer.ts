@@ -1,0 +1,45 @@
+import { DeposedError, type ClaimedDatabase, type Queryable } from '../database/database.js';
+
+/** Writes as the active bookkeeper: each transaction first checks that no later one has taken over. */
+export class BookWriter {
+  private constructor(
+    readonly database: ClaimedDatabase,
+    readonly epoch: number,
+  ) {}
+
+  /** Takes over: transactions of every earlier bookkeeper are refused from now on. */
+  static async open(database: ClaimedDatabase, holder: string): Promise<BookWriter> {
+    const [row] = await database.transaction((within) =>
+      within.query<{ epoch: number }>(
+        `UPDATE bookkeeper SET epoch = epoch + 1, holder = $1, since = now() RETURNING epoch`,
+        [holder],
+      ),
+    );
+    if (row === undefined) throw new Error('The book has no row of its bookkeeper: its tables are damaged.');
+    return new BookWriter(database, row.epoch);
+  }
+
+  /**
+   * Notes since when every change of money is reported, in milliseconds since 1970. A later time than before means that
+   * Redis has lost reports in between.
+   * @throws DeposedError, BookUnavailableError
+   */
+  async noteCompleteFrom(atMs: number): Promise<void> {
+    const at = new Date(atMs).toISOString();
+    await this.write((within) =>
+      within.query('UPDATE bookkeeper SET complete_from = $1 WHERE complete_from IS DISTINCT FROM $1::timestamptz', [
+        at,
+      ]),
+    );
+  }
+
+  /** @throws DeposedError when another bookkeeper has taken over; BookUnavailableError */
+  write<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
+    return this.database.transaction(async (within) => {
+      // Locks the row, so that a successor waits for this transaction, or this one sees it.
+      const [row] = await within.query<{ epoch: number }>('SELECT epoch FROM bookkeeper FOR UPDATE');
+      if (row?.epoch !== this.epoch) throw new DeposedError('Another bookkeeper has taken the book over.');
+      return work(within);
+    });
+  }
+}

@@ -1,0 +1,184 @@
+import type { BookEvent } from '@tollgate/book-events';
+
+import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import {
+  answered,
+  ASSET,
+  authorizationId,
+  deliver,
+  hashOf,
+  PAY_TO,
+  PAYER,
+  refunded,
+  refunding,
+  refused,
+  RELAYER,
+  released,
+  SELLER,
+  settled,
+  transferId,
+} from '../../test/sample-events.js';
+import type { ClaimedDatabase } from '../database/database.js';
+import { readBalances } from '../reading/read-balances.js';
+import { readBookedPayment } from '../reading/read-payment.js';
+import { verifyBook } from '../reading/verify-book.js';
+import { BookWriter } from './book-writer.js';
+import { postEvents, postUnread } from './post-events.js';
+
+const CHAIN = `chain:1328:${PAY_TO}`;
+const TOKEN = `1328:${ASSET}`;
+
+describe('posting events', () => {
+  let book: TestBook;
+  let database: ClaimedDatabase;
+  let writer: BookWriter;
+  let number = 0;
+
+  beforeAll(async () => {
+    book = await createTestBook();
+    database = await book.claim();
+    writer = await BookWriter.open(database, 'spec');
+  });
+
+  afterEach(async () => {
+    expect((await verifyBook(database, [])).broken).toBeNull();
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await book.remove();
+  });
+
+  /** By account, what these events add to the balances in base units of the token. */
+  async function post(...events: BookEvent[]): Promise<Record<string, bigint>> {
+    const before = await read();
+    await postEvents(
+      writer,
+      events.map((event) => deliver(event)),
+      SELLER,
+    );
+    const after = await read();
+    const changes = new Map(after);
+    for (const [account, amount] of before) changes.set(account, (changes.get(account) ?? 0n) - amount);
+    return Object.fromEntries([...changes].filter(([, amount]) => amount !== 0n));
+  }
+
+  async function read(): Promise<Map<string, bigint>> {
+    const balances = await readBalances(database);
+    const sums = new Map<string, bigint>();
+    for (const { asset, amount } of balances) sums.set(asset, (sums.get(asset) ?? 0n) + BigInt(amount));
+    expect([...sums.values()].every((sum) => sum === 0n)).toBe(true);
+    const names = balances.map(({ account, asset }) => (asset === TOKEN ? account : `${account} in ${asset}`));
+    return new Map(balances.map(({ amount }, index) => [names[index] ?? '', BigInt(amount)]));
+  }
+
+  it('books an answer as revenue of its route', async () => {
+    const id = transferId(++number);
+    expect(await post(answered(id))).toEqual({ [CHAIN]: 10_000n, 'revenue:/api/weather': -10_000n });
+    expect(await readBookedPayment(database, id)).toMatchObject({
+      ...{ state: 'answered', amount: '10000', payer: PAYER, requestId: 'request-1' },
+      timeline: ['presented', 'verified', 'claimed', 'fulfilled', 'answered'].map((step) => ({ step })),
+      entries: [{ account: CHAIN }, { account: 'revenue:/api/weather' }],
+    });
+  });
+
+  it('changes nothing when an event is delivered again, in the same batch or later', async () => {
+    const event = answered(transferId(++number));
+    const one = deliver(event);
+    expect(await postEvents(writer, [one, one], SELLER)).toMatchObject({ events: 1, bookings: 1 });
+    expect(await postEvents(writer, [one], SELLER)).toEqual({ events: 0, unread: 0, bookings: 0 });
+    // A Redis that was restored from a copy reports the same under another id.
+    expect(await postEvents(writer, [deliver(event)], SELLER)).toEqual({ events: 1, unread: 0, bookings: 0 });
+  });
+
+  it('owes what was refused, and moves it to the revenue when it is redeemed after all', async () => {
+    const id = transferId(++number);
+    expect(await post(refused(id))).toEqual({ [CHAIN]: 10_000n, 'owed:refused': -10_000n });
+    expect(await post(refused(id, { count: 4 }))).toEqual({});
+    expect(await readBookedPayment(database, id)).toMatchObject({ state: 'refused', reason: 'payment_too_old' });
+    expect(await post(answered(id))).toEqual({ 'owed:refused': 10_000n, 'revenue:/api/weather': -10_000n });
+  });
+
+  it('books nothing for a signature that moved no money', async () => {
+    expect(await post(released(authorizationId(++number), { transaction: null }))).toEqual({});
+  });
+
+  it('books a settlement once: the gas as an expense, the money for its payer until the answer', async () => {
+    const id = authorizationId(++number);
+    const event = settled([id], { transaction: hashOf(500 + number) });
+    const [gas, wallet] = [`gas:${RELAYER} in 1328:native`, `chain:1328:${RELAYER} in 1328:native`];
+    expect(await post(event, event)).toEqual({
+      ...{ [CHAIN]: 10_000n, [`payer:${PAYER}`]: -10_000n },
+      ...{ [gas]: 120_000_000_000_000n, [wallet]: -120_000_000_000_000n },
+    });
+    expect(await post(answered(id, { transaction: hashOf(500 + number) }))).toEqual({
+      ...{ [`payer:${PAYER}`]: 10_000n, 'revenue:/api/weather': -10_000n },
+    });
+  });
+
+  it('pays a debt with the refund of what bought nothing, and lowers revenue with any other', async () => {
+    const [owed, sold] = [transferId(++number), transferId(++number)];
+    expect(await post(refused(owed), refunding(owed), refunded(owed, '10000'))).toEqual({
+      ...{ [CHAIN]: 10_000n, 'chain:1328:refunds': -10_000n },
+    });
+    expect(await post(answered(sold), refunding(sold), refunded(sold, '4000'))).toEqual({
+      ...{ [CHAIN]: 10_000n, 'revenue:/api/weather': -10_000n, refunds: 4_000n, 'chain:1328:refunds': -4_000n },
+    });
+    expect(await readBookedPayment(database, sold)).toMatchObject({ state: 'refunded', refunded: '4000' });
+  });
+
+  it('refuses a refund of more than what arrived, whole batch included', async () => {
+    const [id, other] = [transferId(++number), transferId(++number)];
+    await expect(post(answered(other), answered(id), refunded(id, '10001'))).rejects.toThrow(/refunds_at_most/);
+    expect(await readBookedPayment(database, other)).toBeNull();
+  });
+
+  it('corrects an amount that the chain shows otherwise with a further booking', async () => {
+    const id = authorizationId(++number);
+    const transaction = hashOf(700 + number);
+    await post(answered(id, { amount: '9000', transaction }));
+    expect(await post(settled([id], { transaction, effectiveGasPrice: null }))).toEqual({
+      ...{ [CHAIN]: 1_000n, 'revenue:/api/weather': -1_000n },
+    });
+  });
+
+  it('ends with the same balances in whatever order the events come', async () => {
+    const orders = permute(['refused', 'settled', 'answered', 'refunding', 'refunded']);
+    const results = new Set<string>();
+    for (const order of orders.filter((_, index) => index % 6 === 0)) {
+      const id = authorizationId(++number);
+      const transaction = hashOf(10_000 + number);
+      const events: Record<string, BookEvent> = {
+        ...{ refused: refused(id), answered: answered(id, { transaction }), refunding: refunding(id) },
+        ...{ settled: settled([id], { transaction, effectiveGasPrice: null }), refunded: refunded(id, '10000') },
+      };
+      const changes = await post(...order.flatMap((name) => events[name] ?? []));
+      results.add(
+        JSON.stringify(Object.entries(changes).sort(), (_, value: unknown) =>
+          typeof value === 'bigint' ? String(value) : value,
+        ),
+      );
+    }
+    expect(results.size).toBe(1);
+  });
+
+  it('keeps an event of a later version, and posts it once it can be read', async () => {
+    const readable = deliver(answered(transferId(++number)));
+    const fields = readable.fields.map((field, index) => (index === 1 ? '2' : field));
+    const later = { ...readable, fields, event: { type: 'unknown', why: 'version', fields: {} } as const };
+    expect(await postEvents(writer, [later], SELLER)).toEqual({ events: 1, unread: 1, bookings: 0 });
+    expect(await postUnread(writer, SELLER)).toMatchObject({ events: 0 });
+    // What a release that knows the version would find.
+    await database.query(`UPDATE events SET fields = $1::jsonb WHERE id = $2`, [
+      JSON.stringify(readable.fields),
+      later.id,
+    ]);
+    expect(await postUnread(writer, SELLER)).toEqual({ events: 1, unread: 0, bookings: 1 });
+    expect(await postUnread(writer, SELLER)).toMatchObject({ events: 0 });
+  });
+});
+
+function permute(names: readonly string[]): string[][] {
+  if (names.length <= 1) return [[...names]];
+  return names.flatMap((name) => permute(names.filter((other) => other !== name)).map((rest) => [name, ...rest]));
+}

@@ -1,0 +1,88 @@
+import type { BookEvent, BookEventOf } from '@tollgate/book-events';
+
+import type { NewBooking } from '../bookings/booking.js';
+import { bookPayment, bookTransaction, gasCost } from '../bookings/describe-bookings.js';
+import type { BookSeller } from '../bookings/describe-payment.js';
+import { addReport } from '../bookings/payment-record.js';
+import type { Queryable } from '../database/database.js';
+import type { BookWriter } from './book-writer.js';
+import { paymentsOf, type DeliveredEvent } from './delivered-event.js';
+import { storeBookings } from './store-bookings.js';
+import { loadPayments, storePayments } from './store-payments.js';
+import { storeEvents, takeUnread } from './take-events.js';
+
+/** What one transaction added to the book. */
+export interface Posted {
+  /** Events that were not in the book. */
+  events: number;
+  /** Of these, the ones that this release cannot read. They are kept for a later one. */
+  unread: number;
+  bookings: number;
+}
+
+/**
+ * Writes a batch of events, the payments that they report about, and the bookings that follow, in one transaction.
+ * Events that are in the book already change nothing.
+ * @throws DeposedError, BookUnavailableError; then nothing is written
+ */
+export function postEvents(
+  writer: BookWriter,
+  delivered: readonly DeliveredEvent[],
+  seller: BookSeller,
+): Promise<Posted> {
+  return writer.write(async (within) => post(within, await storeEvents(within, delivered), seller));
+}
+
+/** Writes what follows from the events that an earlier release could not read. */
+export function postUnread(writer: BookWriter, seller: BookSeller): Promise<Posted> {
+  return writer.write(async (within) => post(within, await takeUnread(within), seller));
+}
+
+async function post(within: Queryable, added: readonly DeliveredEvent[], seller: BookSeller): Promise<Posted> {
+  const events = added.flatMap(({ event }) => (event.type === 'unknown' ? [] : [event]));
+  const payments = await loadPayments(within, [...new Set(events.flatMap(paymentsOf))]);
+  const sent = await storeTransactions(within, events.filter(isTransaction));
+  const bookings: NewBooking[] = [];
+  const add = (booking: NewBooking | null) => booking && bookings.push(booking);
+  for (const event of events) {
+    if (isTransaction(event) && sent.delete(nameTransaction(event))) add(bookTransaction(event));
+    for (const id of paymentsOf(event)) {
+      const before = payments.get(id);
+      if (before === undefined) continue;
+      const after = addReport(before, event);
+      payments.set(id, after);
+      add(bookPayment(before, after, seller));
+    }
+  }
+  if (payments.size > 0) await storePayments(within, [...payments.values()], seller);
+  await storeBookings(within, bookings, Date.now());
+  return { events: added.length, unread: added.length - events.length, bookings: bookings.length };
+}
+
+type OwnTransaction = BookEventOf<'settled'> | BookEventOf<'job_transaction'>;
+
+function isTransaction(event: BookEvent): event is OwnTransaction {
+  return event.type === 'settled' || event.type === 'job_transaction';
+}
+
+const nameTransaction = ({ facts }: OwnTransaction): string => `${facts.chainId} ${facts.transaction.toLowerCase()}`;
+
+/** Records our transactions; returns the names of those that are new. */
+async function storeTransactions(within: Queryable, events: readonly OwnTransaction[]): Promise<Set<string>> {
+  if (events.length === 0) return new Set();
+  const rows = events.map(({ type, atMs, facts }) => ({
+    ...{ chain_id: facts.chainId, hash: facts.transaction.toLowerCase(), kind: type },
+    sender: ('relayer' in facts ? facts.relayer : facts.wallet).toLowerCase(),
+    block_number: facts.blockNumber,
+    gas_cost: gasCost(facts)?.toString() ?? null,
+    at: new Date(atMs),
+  }));
+  const stored = await within.query<{ chain_id: number; hash: string }>(
+    `INSERT INTO transactions (chain_id, hash, sender, kind, block_number, gas_cost, at)
+      SELECT chain_id, hash, sender, kind, block_number, gas_cost, at FROM jsonb_to_recordset($1::jsonb) AS t(
+        chain_id bigint, hash text, sender text, kind text, block_number bigint, gas_cost numeric, at timestamptz)
+      ON CONFLICT DO NOTHING RETURNING chain_id, hash`,
+    [JSON.stringify(rows)],
+  );
+  return new Set(stored.map(({ chain_id: chainId, hash }) => `${chainId} ${hash}`));
+}

@@ -1,0 +1,66 @@
+import type { Queryable } from '../database/database.js';
+
+/** A table of an export: its name with the version of its columns, which never change within a version. */
+export interface ExportTable {
+  readonly schema: string;
+  readonly columns: readonly string[];
+  /** The rows after a position, in the order of the position: `$1` position, `$2` from, `$3` to, `$4` limit. */
+  readonly sql: string;
+  readonly start: string;
+}
+
+export type ExportName = keyof typeof EXPORTS;
+
+const isoTime = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** Amounts are base units, times are UTC. */
+export const EXPORTS = {
+  payments: {
+    schema: 'payments.v1',
+    columns: [
+      ...['id', 'state', 'at', 'scheme', 'network', 'asset', 'payer', 'recipient', 'route', 'request_id'],
+      ...['transaction', 'reason', 'amount', 'refunded'],
+    ],
+    sql: `SELECT ${isoTime('at')} || ' ' || id AS position, id, state, ${isoTime('at')} AS at, scheme, network, asset, payer,
+        recipient, route, request_id, transaction, reason, amount::text, refunded::text
+      FROM payments WHERE (at, id) > (split_part($1, ' ', 1)::timestamptz, split_part($1, ' ', 2))
+        AND at >= $2::timestamptz AND at < $3::timestamptz
+      ORDER BY payments.at, id LIMIT $4`,
+    start: '1970-01-01T00:00:00.000Z ',
+  },
+  entries: {
+    schema: 'entries.v1',
+    columns: ['id', 'booking', 'booked_at', 'kind', 'payment', 'account', 'asset', 'amount'],
+    sql: `SELECT entries.id::text AS position, entries.id::text, booking::text, ${isoTime('booked_at')} AS booked_at, kind,
+        payment, account, asset, amount::text
+      FROM entries JOIN bookings ON bookings.id = booking WHERE entries.id > $1::bigint
+        AND booked_at >= $2::timestamptz AND booked_at < $3::timestamptz
+      ORDER BY entries.id LIMIT $4`,
+    start: '0',
+  },
+} as const satisfies Record<string, ExportTable>;
+
+export interface ExportPage {
+  /** In the order of the table's columns. */
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** Where the next page begins; null after the last. */
+  readonly position: string | null;
+}
+
+const PAGE = 1_000;
+
+/** The next rows of an export. `position`: null for the first page. Times are milliseconds since 1970. */
+export async function readExport(
+  within: Queryable,
+  name: ExportName,
+  { fromMs, toMs, position }: { fromMs: number; toMs: number; position: string | null },
+): Promise<ExportPage> {
+  const { sql, columns, start } = EXPORTS[name];
+  const rows = await within.query<Record<string, string | null>>(sql, [
+    ...[position ?? start, new Date(fromMs).toISOString(), new Date(toMs).toISOString(), PAGE],
+  ]);
+  return {
+    rows: rows.map((row) => columns.map((column) => row[column] ?? null)),
+    position: rows.length === PAGE ? (rows.at(-1)?.['position'] ?? null) : null,
+  };
+}

@@ -1,0 +1,110 @@
+import type { BookedState } from '../bookings/payment-record.js';
+import type { Queryable, SqlValue } from '../database/database.js';
+
+/** What to search for; a payment matches all that is given. */
+export interface PaymentSearch {
+  readonly transaction?: string | undefined;
+  readonly payer?: string | undefined;
+  /** The ledger's id of the payment. */
+  readonly reference?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly route?: string | undefined;
+  readonly state?: BookedState | undefined;
+  /** Base units. */
+  readonly minAmount?: string | undefined;
+  readonly maxAmount?: string | undefined;
+  /** Milliseconds since 1970: from inclusive, to exclusive. */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+}
+
+/** A payment in a list. Amounts are base units. */
+export interface ListedPayment {
+  readonly id: string;
+  readonly state: BookedState;
+  readonly at: string;
+  readonly scheme: string | null;
+  readonly network: string | null;
+  readonly asset: string | null;
+  readonly payer: string | null;
+  readonly recipient: string | null;
+  readonly route: string | null;
+  readonly requestId: string | null;
+  readonly transaction: string | null;
+  readonly reason: string | null;
+  readonly amount: string | null;
+  readonly refunded: string;
+}
+
+export interface PaymentPage {
+  readonly payments: readonly ListedPayment[];
+  /** Continues after this page; null when it was the last. */
+  readonly cursor: string | null;
+}
+
+const LISTED = `id, state, at, scheme, network, asset, payer, recipient, route, request_id AS "requestId", transaction,
+  reason, amount::text, refunded::text`;
+
+type Row = Omit<ListedPayment, 'at'> & { at: Date };
+
+/** Payments, newest first. @throws RangeError for a cursor that is none */
+export async function searchPayments(
+  within: Queryable,
+  search: PaymentSearch,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<PaymentPage> {
+  const values: SqlValue[] = [];
+  const parameter = (value: SqlValue): string => `$${values.push(value)}`;
+  const conditions = Object.entries(CONDITIONS).flatMap(([name, toSql]) => {
+    const value = search[name as keyof PaymentSearch];
+    return value === undefined
+      ? []
+      : [toSql(parameter(typeof value === 'number' ? new Date(value).toISOString() : value))];
+  });
+  if (cursor !== undefined) {
+    const { at, id } = parseCursor(cursor);
+    conditions.push(`(at, id) < (${parameter(at)}::timestamptz, ${parameter(id)})`);
+  }
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const rows = await within.query<Row>(
+    `SELECT ${LISTED} FROM payments ${where} ORDER BY at DESC, id DESC LIMIT ${parameter(limit + 1)}`,
+    values,
+  );
+  const page = rows.slice(0, limit).map(toListed);
+  const last = page.at(-1);
+  return { payments: page, cursor: rows.length > limit && last ? createCursor(last) : null };
+}
+
+const CONDITIONS: { readonly [Name in keyof PaymentSearch]-?: (parameter: string) => string } = {
+  transaction: (value) => `transaction = lower(${value})`,
+  payer: (value) => `payer = lower(${value})`,
+  reference: (value) => `id = lower(${value})`,
+  requestId: (value) => `request_id = ${value}`,
+  route: (value) => `route = ${value}`,
+  state: (value) => `state = ${value}`,
+  minAmount: (value) => `amount >= ${value}::numeric`,
+  maxAmount: (value) => `amount <= ${value}::numeric`,
+  fromMs: (value) => `at >= ${value}::timestamptz`,
+  toMs: (value) => `at < ${value}::timestamptz`,
+};
+
+/** One payment; null when the book does not know it. */
+export async function findBookedPayment(within: Queryable, id: string): Promise<ListedPayment | null> {
+  const [row] = await within.query<Row>(`SELECT ${LISTED} FROM payments WHERE id = $1`, [id]);
+  return row === undefined ? null : toListed(row);
+}
+
+function toListed({ at, ...row }: Row): ListedPayment {
+  return { ...row, at: at.toISOString() };
+}
+
+function createCursor({ at, id }: ListedPayment): string {
+  return Buffer.from(`${at} ${id}`).toString('base64url');
+}
+
+function parseCursor(cursor: string): { at: string; id: string } {
+  const [, at, id] =
+    /^(\d{4}-\d\d-\d\dT[\d:.]+Z) ([^\s]{1,300})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (at === undefined || id === undefined) throw new RangeError('The cursor is not one of this list.');
+  return { at, id };
+}

@@ -1,0 +1,133 @@
+import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
+
+import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
+import { closeBook } from '../closing/close-book.js';
+import type { ClaimedDatabase } from '../database/database.js';
+import { BookWriter } from '../posting/book-writer.js';
+import { postEvents } from '../posting/post-events.js';
+import { verifyBook } from './verify-book.js';
+
+const signer = createPreimageSigner(`0x${'11'.repeat(32)}`) as PreimageSigner;
+
+describe('the book', () => {
+  let book: TestBook;
+  let database: ClaimedDatabase;
+
+  beforeAll(async () => {
+    book = await createTestBook();
+    database = await book.claim();
+    const writer = await BookWriter.open(database, 'spec');
+    await postEvents(
+      writer,
+      [1, 2, 3].map((number) => deliver(answered(transferId(number)))),
+      SELLER,
+    );
+    await closeBook(writer, signer, Date.now() + 1_000);
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await book.remove();
+  });
+
+  it('verifies', async () => {
+    expect(await verifyBook(database, [signer.address])).toMatchObject({
+      ...{ bookings: 3, entries: 6, closings: 1, broken: null },
+    });
+  });
+
+  it.each([
+    'UPDATE entries SET amount = 1 WHERE id = 1',
+    'DELETE FROM entries WHERE id = 6',
+    'TRUNCATE entries',
+    `UPDATE bookings SET content = '{}'`,
+    'DELETE FROM bookings',
+    'TRUNCATE bookings',
+    'DELETE FROM closings',
+    'UPDATE closings SET number = 7',
+    'DELETE FROM audit',
+    'TRUNCATE audit',
+  ])('refuses %s', async (sql) => {
+    await database.query(
+      `INSERT INTO audit (key_id, action, subject, request_id, details) VALUES ('k', 'a', 's', 'r', '{}')`,
+    );
+    await expect(database.transaction((within) => within.query(sql))).rejects.toThrow(/append-only|permission denied/);
+  });
+
+  it.each([
+    [
+      'does not sum to zero',
+      `INSERT INTO entries (id, booking, account, asset, amount) VALUES (90, 1, 'refunds', '1328:x', 1)`,
+    ],
+    [
+      'has no booking',
+      `INSERT INTO entries (id, booking, account, asset, amount) VALUES (90, 9, 'a', 'x', 1), (91, 9, 'b', 'x', -1)`,
+    ],
+    ['has no entries', `INSERT INTO bookings VALUES (90, '{}', 'payment', null, now(), '', '')`],
+  ])('refuses a booking that %s', async (_name, sql) => {
+    await expect(database.transaction((within) => within.query(sql))).rejects.toThrow(
+      /not complete, or does not sum to zero/,
+    );
+  });
+
+  const TRIGGERS = ['bookings', 'entries', 'closings'];
+  it.each([
+    [
+      'an amount',
+      `UPDATE entries SET amount = '10001' WHERE id = 3`,
+      'Entry 3 of booking 2: its amount is 10001, and was booked as 10000.',
+    ],
+    [
+      'an account',
+      `UPDATE entries SET account = 'refunds' WHERE id = 4`,
+      'Entry 4 of booking 2: its account is refunds',
+    ],
+    ['a lost entry', 'DELETE FROM entries WHERE id = 5', 'Entry 5 of booking 3 is missing.'],
+    [
+      'a strange entry',
+      `INSERT INTO entries VALUES (7, 3, 'a', 'x', 1), (8, 3, 'b', 'x', -1)`,
+      'Entry 7 is not part of booking 3.',
+    ],
+    [
+      'entries of no booking',
+      `INSERT INTO entries VALUES (7, 9, 'a', 'x', 1), (8, 9, 'b', 'x', -1)`,
+      'Entry 7 belongs to no booking.',
+    ],
+    [
+      'a changed content',
+      `UPDATE bookings SET content = replace(content, '10000', '20000') WHERE id = 2`,
+      'Booking 2: its content was changed.',
+    ],
+    [
+      'a content with a new hash',
+      `UPDATE bookings SET content = content || ' ', content_hash = encode(sha256((content || ' ')::bytea), 'hex') WHERE id = 1`,
+      'Booking 1: it does not follow the booking before it.',
+    ],
+    ['a lost booking', 'DELETE FROM bookings WHERE id = 2', 'Booking 2 is missing.'],
+    ['a lost end', 'DELETE FROM bookings WHERE id = 3', 'Booking 3 is missing: it was the last one.'],
+    [
+      'a closing',
+      `UPDATE closings SET content = replace(content, '2026', '2025')`,
+      'Closing 1: its signature does not fit its content.',
+    ],
+  ])('names the first row that is broken: %s', async (_name, sql, broken) => {
+    const undone = new Error('undone');
+    const attempt = database.transaction(async (within) => {
+      for (const table of TRIGGERS) {
+        await within.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
+        await within.query(`GRANT ALL ON ${table} TO CURRENT_USER`);
+      }
+      await within.query(sql);
+      const verdict = await verifyBook({ ...database, snapshot: (work) => work(within) }, []);
+      expect(verdict.broken).toContain(broken);
+      throw undone;
+    });
+    await expect(attempt).rejects.toBe(undone);
+  });
+
+  it('does not verify with closings of another key', async () => {
+    const verdict = await verifyBook(database, [`0x${'00'.repeat(20)}`]);
+    expect(verdict.broken).toContain(`Closing 1: it was signed by ${signer.address}`);
+  });
+});

@@ -1,0 +1,125 @@
+import { CHAIN_START, nextChainHash } from '../bookings/booking.js';
+import { sha256 } from '../bookings/canonical-json.js';
+import type { ClaimedDatabase, Queryable } from '../database/database.js';
+import { verifyClosings } from './verify-closings.js';
+
+export interface BookVerdict {
+  readonly bookings: number;
+  readonly entries: number;
+  readonly closings: number;
+  /** The chain hash of the last booking. */
+  readonly chainHash: string;
+  /** The first row that does not fit, as a sentence; null when all do. */
+  readonly broken: string | null;
+}
+
+interface BookingRow {
+  id: number;
+  content: string;
+  content_hash: string;
+  chain_hash: string;
+}
+
+interface EntryRow {
+  id: number;
+  booking: number;
+  account: string;
+  asset: string;
+  amount: string;
+}
+
+const PAGE = 2_000;
+
+/**
+ * Recomputes the hash chain from the first booking on, compares each entry with what its booking's hash covers, adds
+ * up every booking, and checks the signatures of the closings.
+ * @param signers the addresses whose closings count; any when it is empty
+ */
+export function verifyBook(database: ClaimedDatabase, signers: readonly string[]): Promise<BookVerdict> {
+  return database.snapshot((within) => verifyWithin(within, signers));
+}
+
+async function verifyWithin(within: Queryable, signers: readonly string[]): Promise<BookVerdict> {
+  let [bookings, entries, chainHash] = [0, 0, CHAIN_START];
+  const conclude = (broken: string | null, closings = 0) => ({ bookings, entries, closings, chainHash, broken });
+  for (;;) {
+    const page = await within.query<BookingRow>(
+      'SELECT id, content, content_hash, chain_hash FROM bookings WHERE id > $1 ORDER BY id LIMIT $2',
+      [bookings, PAGE],
+    );
+    if (page.length === 0) break;
+    const lines = await readEntries(within, bookings, page.at(-1)?.id ?? 0);
+    for (const booking of page) {
+      const own = lines.get(booking.id) ?? [];
+      const broken = findFault(booking, bookings + 1, chainHash) ?? findEntryFault(booking, own);
+      if (broken !== null) return conclude(broken);
+      bookings = booking.id;
+      entries += own.length;
+      chainHash = booking.chain_hash;
+    }
+  }
+  const end = await findEndFault(within, conclude(null));
+  if (end !== null) return conclude(end);
+  const { closings, broken } = await verifyClosings(within, signers);
+  return conclude(broken, closings);
+}
+
+async function readEntries(within: Queryable, after: number, upTo: number): Promise<Map<number, EntryRow[]>> {
+  const rows = await within.query<EntryRow>(
+    'SELECT id, booking, account, asset, amount::text FROM entries WHERE booking > $1 AND booking <= $2 ORDER BY id',
+    [after, upTo],
+  );
+  const byBooking = new Map<number, EntryRow[]>();
+  for (const row of rows) {
+    const own = byBooking.get(row.booking);
+    if (own) own.push(row);
+    else byBooking.set(row.booking, [row]);
+  }
+  return byBooking;
+}
+
+function findFault(row: BookingRow, expectedId: number, previous: string): string | null {
+  if (row.id !== expectedId) return `Booking ${expectedId} is missing.`;
+  if (sha256(row.content) !== row.content_hash) return `Booking ${row.id}: its content was changed.`;
+  if (nextChainHash(previous, row.content_hash) !== row.chain_hash) {
+    return `Booking ${row.id}: it does not follow the booking before it.`;
+  }
+  return null;
+}
+
+/** Compares the entries that the hash covers with the rows that balances are added up from. */
+function findEntryFault({ id, content }: BookingRow, rows: readonly EntryRow[]): string | null {
+  const hashed = (JSON.parse(content) as { entries: Omit<EntryRow, 'booking'>[] }).entries;
+  const sums = new Map<string, bigint>();
+  for (const [index, one] of hashed.entries()) {
+    const row = rows[index];
+    if (row === undefined || row.id > one.id) return `Entry ${one.id} of booking ${id} is missing.`;
+    if (row.id !== one.id) return `Entry ${row.id} is not part of booking ${id}.`;
+    const changed = (['account', 'asset', 'amount'] as const).find((name) => row[name] !== one[name]);
+    if (changed !== undefined) {
+      return `Entry ${one.id} of booking ${id}: its ${changed} is ${row[changed]}, and was booked as ${one[changed]}.`;
+    }
+    sums.set(row.asset, (sums.get(row.asset) ?? 0n) + BigInt(row.amount));
+  }
+  const added = rows[hashed.length];
+  if (added !== undefined) return `Entry ${added.id} is not part of booking ${id}.`;
+  return [...sums.values()].some((sum) => sum !== 0n) ? `Booking ${id} does not sum to zero.` : null;
+}
+
+/** Bookings that were cut off at the end, and entries of no booking. */
+async function findEndFault(
+  within: Queryable,
+  { bookings, entries, chainHash }: Omit<BookVerdict, 'broken'>,
+): Promise<string | null> {
+  const [end] = await within.query<{ last: number; hash: string }>(
+    'SELECT last_booking AS last, chain_hash AS hash FROM bookkeeper',
+  );
+  if (end?.last !== bookings || end.hash !== chainHash)
+    return `Booking ${bookings + 1} is missing: it was the last one.`;
+  const [stray] = await within.query<{ id: number }>(
+    'SELECT id FROM entries WHERE NOT EXISTS (SELECT FROM bookings WHERE bookings.id = entries.booking) ORDER BY id LIMIT 1',
+  );
+  if (stray !== undefined) return `Entry ${stray.id} belongs to no booking.`;
+  const [count] = await within.query<{ entries: number }>('SELECT count(*) AS entries FROM entries');
+  return count?.entries === entries ? null : 'The number of entries does not fit the bookings.';
+}

@@ -1,0 +1,73 @@
+import { hash, randomBytes } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Client } from 'pg';
+
+import { claimBook, type BookPlace } from '../src/database/claim-book.js';
+import type { ClaimedDatabase } from '../src/database/database.js';
+
+/** An empty book of one spec. */
+export interface TestBook {
+  place: BookPlace;
+  /** The settings of a bookkeeper for it. */
+  env: Record<string, string>;
+  claim: () => Promise<ClaimedDatabase>;
+  remove: () => Promise<void>;
+}
+
+const root = join(__dirname, '../../..');
+
+/** In a database of its own on the server at TEST_DATABASE_URL, as `npm run test:postgres` sets it; else in a folder. */
+export async function createTestBook(): Promise<TestBook> {
+  const server = process.env['TEST_DATABASE_URL'];
+  if (server !== undefined) return createOnServer(server);
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-book-'));
+  // To create a cluster takes seconds, to copy one no time.
+  cpSync(await findTemplate(), folder, { recursive: true });
+  return {
+    place: { folder },
+    env: { BOOK_FOLDER: folder },
+    claim: () => claimBook({ folder }),
+    remove: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })),
+  };
+}
+
+async function createOnServer(server: string): Promise<TestBook> {
+  const name = `book_${randomBytes(6).toString('hex')}`;
+  await runOn(server, `CREATE DATABASE ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return {
+    place: { url: url.href },
+    env: { BOOK_DATABASE_URL: url.href },
+    claim: () => claimBook({ url: url.href }),
+    remove: () => runOn(server, `DROP DATABASE ${name} WITH (FORCE)`),
+  };
+}
+
+async function runOn(connectionString: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+/** A cluster with empty tables, made once for each version of PGlite and of the migrations. */
+async function findTemplate(): Promise<string> {
+  const versions = ['node_modules/@electric-sql/pglite/package.json', 'libs/book/src/migrations/0001-book.sql'];
+  const version = hash('sha256', versions.map((file) => readFileSync(join(root, file), 'utf8')).join(''), 'hex');
+  const template = join(root, '.tollgate', `book-template-${version.slice(0, 12)}`);
+  if (existsSync(template)) return template;
+  mkdirSync(join(root, '.tollgate'), { recursive: true });
+  const made = mkdtempSync(`${template}-`);
+  await (await claimBook({ folder: made })).close();
+  try {
+    renameSync(made, template);
+  } catch {
+    // Another worker was faster.
+    rmSync(made, { recursive: true });
+  }
+  return template;
+}

@@ -1,0 +1,22 @@
+// npm run test:postgres: the specs of the book on a PostgreSQL server, as an unprivileged role. It
+// installs Debian's postgresql where there is none and this user may.
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { runJest } from './run-jest.mjs';
+import { runProgram } from './run-step.mjs';
+
+if (!existsSync('/usr/lib/postgresql')) {
+  const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  await runProgram('apt-get', ['update'], { env });
+  await runProgram('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql'], { env });
+}
+const require = createRequire(import.meta.url);
+require('./typescript.cjs');
+const { startPostgres } = require('../tools/devnet/processes/postgres.ts');
+const server = await startPostgres();
+const args = ['--config', 'test/postgres/jest.config.cjs', '--maxWorkers=2', ...process.argv.slice(2)];
+try {
+  process.exitCode = await runJest(args, { TEST_DATABASE_URL: server.url });
+} finally {
+  await server.stop();
+}

@@ -1,0 +1,67 @@
+import { writeFileSync } from 'node:fs';
+
+import type { Balance, BookVerdict, SignedClosing } from '@tollgate/book';
+
+import { CommandError, type CommandResult } from '../shared/cli-command.js';
+import { formatTable } from '../shared/format-table.js';
+import { OperatorApi, type OperatorPlace } from './operator-api.js';
+
+export interface ExportOptions extends OperatorPlace {
+  from?: string;
+  to?: string;
+  format: 'csv' | 'jsonl';
+}
+
+export async function showBalances(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
+  const { balances } = await new OperatorApi(options, env).read<{ balances: Balance[] }>('/operator/balances');
+  const rows = balances.map(({ account, asset, amount }) => [account, asset, amount]);
+  const text =
+    rows.length === 0 ? 'Nothing has been booked yet.' : formatTable(['ACCOUNT', 'ASSET', 'BASE UNITS'], rows);
+  return { json: balances, text };
+}
+
+/** @throws CommandError that names the first broken row */
+export async function verify(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
+  const verdict = await new OperatorApi(options, env).read<BookVerdict>('/operator/verification');
+  const { bookings, entries, closings, chainHash, broken } = verdict;
+  if (broken !== null) throw new CommandError(`The book is broken. ${broken}`);
+  const text = `The book is whole: ${bookings} bookings, ${entries} entries, ${closings} closings; its chain ends with ${chainHash}.`;
+  return { json: verdict, text };
+}
+
+export async function close(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
+  const { closings } = await new OperatorApi(options, env).read<{ closings: SignedClosing[] }>(
+    '/operator/closings',
+    'POST',
+  );
+  const lines = closings.map(
+    ({ content: { number, firstBooking, lastBooking, root }, signer }) =>
+      `Closing ${number}: bookings ${firstBooking} to ${lastBooking}, root ${root}, signed by ${signer}.`,
+  );
+  return { json: closings, text: lines.length === 0 ? 'Everything is closed already.' : lines.join('\n') };
+}
+
+/** @throws CommandError also where the file exists */
+export async function prove(
+  payment: string,
+  { out, ...options }: OperatorPlace & { out: string },
+  env: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
+  const proof = await new OperatorApi(options, env).read(`/operator/payments/${encodeURIComponent(payment)}/proof`);
+  try {
+    writeFileSync(out, `${JSON.stringify(proof, null, 2)}\n`, { flag: 'wx' });
+  } catch (error) {
+    throw new CommandError(`${out} cannot be written (${(error as NodeJS.ErrnoException).code}). Name a new file.`);
+  }
+  return { json: proof, text: `${out} is written. Check it with tollgate verify-proof ${out} --key <address>.` };
+}
+
+export async function exportTable(
+  table: 'payments' | 'entries',
+  { from, to, format, ...options }: ExportOptions,
+  env: NodeJS.ProcessEnv,
+  write: (text: string) => void,
+): Promise<void> {
+  const query = new URLSearchParams({ format, ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
+  await new OperatorApi(options, env).print(`/operator/exports/${table}?${query.toString()}`, write);
+}

@@ -1,0 +1,76 @@
+import { Option } from 'commander';
+
+import type { CliCommand } from '../shared/cli-command.js';
+import type { ExportOptions } from './book.js';
+import type { ProofOptions } from './check-proof-file.js';
+import type { OperatorPlace } from './operator-api.js';
+
+/** `tollgate book`, `export`, `prove` and `verify-proof` */
+export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
+  const load = () => import('./book.js');
+  const book = program.command('book').summary('the book: balances, closings, and whether it is whole');
+  book.description('Asks the bookkeeper about the book.').addHelpText('after', PLACE);
+
+  ask(book, 'balances', 'Shows the balance of each account, in base units: debits positive, credits negative.')
+    .example('book balances')
+    .answers(async (options: OperatorPlace) => (await load()).showBalances(options, env));
+
+  ask(book, 'verify', 'Recomputes the hash chain and the signatures of the closings; names the first broken row.')
+    .example('book verify')
+    .answers(async (options: OperatorPlace) => (await load()).verify(options, env));
+
+  ask(book, 'close', 'Closes and signs what has been booked so far, without waiting for the end of the day.')
+    .example('book close')
+    .answers(async (options: OperatorPlace) => (await load()).close(options, env));
+
+  ask(program, 'prove', 'Writes what was booked for a payment to a file, provable without the database.')
+    .argument('<payment>', "the payment's id, as payments list prints it with its slot")
+    .requiredOption('--out <file>', 'a new file')
+    .summary('a file that proves what was booked for a payment')
+    .example('prove tx:1328:0x…:0 --out proof.json')
+    .answers(async (payment: string, options: OperatorPlace & { out: string }) =>
+      (await load()).prove(payment, options, env),
+    );
+
+  program
+    .command('verify-proof')
+    .summary('checks such a file, offline')
+    .description('Checks a file of tollgate prove against a root or a key that you know by other means. Asks nobody.')
+    .argument('<file>', 'a file of tollgate prove')
+    .option('--root <hash>', "a closing's Merkle root, 64 hexadecimal digits")
+    .option('--key <address>', 'the address whose signature the closings have')
+    .option('--json', 'print one JSON document')
+    .example('verify-proof proof.json --key 0x…')
+    .answers(async (file: string, options: ProofOptions) =>
+      (await import('./check-proof-file.js')).checkProofFile(file, options),
+    );
+
+  const exports = program.command('export').summary('payments or entries as CSV or JSON lines');
+  exports.description('Prints all payments or entries of a time, oldest first.').addHelpText('after', PLACE);
+  for (const table of ['payments', 'entries'] as const) {
+    ask(exports, table, `Prints the ${table}. Their columns never change within a schema version.`)
+      .option('--from <time>', 'from this day or time, UTC')
+      .option('--to <time>', 'before this day or time, UTC')
+      .addOption(new Option('--format <format>', 'of the output').choices(['csv', 'jsonl']).default('csv'))
+      .example(`export ${table} --from 2026-11-01 --to 2026-12-01`)
+      .action(async (options: ExportOptions, command: CliCommand) =>
+        (await load()).exportTable(table, options, env, (text) => command.configureOutput().writeOut?.(text)),
+      );
+  }
+}
+
+const PLACE = `
+The API key needs the scope operator:read, to close operator:approve: tollgate keys create --name me --scope operator:read
+It belongs in OPERATOR_API_KEY, or in the file OPERATOR_API_KEY_FILE; that of a running npm run dev is found.`;
+
+/** A subcommand that asks the operator API. */
+function ask(parent: CliCommand, name: string, description: string): CliCommand {
+  return parent
+    .command(name)
+    .description(description)
+    .option('--json', 'print one JSON document')
+    .option(
+      '--operator <url>',
+      "the bookkeeper's address (default: OPERATOR_URL, else that of a running npm run dev, else http://127.0.0.1:4023)",
+    );
+}

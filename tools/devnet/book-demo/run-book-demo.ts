@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { claimBook, type Balance, type BookVerdict, type PaymentPicture } from '@tollgate/book';
+import { encodeProof, parseChallenge, X_PAYMENT } from '@tollgate/protocol';
+
+import { readBalance } from '../chain/read-balance.js';
+import { transferTokens } from '../chain/transfer-tokens.js';
+import { playToEnd } from '../demo/play-to-end.js';
+import { showHeading, showTable } from '../demo/show-job.js';
+import { createOperatorKey } from '../stack/create-operator-key.js';
+import type { Stack } from '../stack/stack.js';
+
+const SIGNING_KEY = '11'.repeat(32);
+const BOOKED_WITHIN_MS = 20_000;
+/** So short that a payment can be too old within the demo. */
+const WINDOW_SECONDS = 8;
+
+/** Sells and refuses, shows what the book makes of it, and breaks a row of it. Resolves with the exit code. */
+export function runBookDemo(): Promise<number> {
+  return playToEnd(async ({ keep, startServices }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-book-demo-'));
+    keep({ stop: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })) });
+    const stack = await startServices({
+      book: { folder, signingKey: SIGNING_KEY },
+      env: {
+        BOUND_REDEMPTION_WINDOW_SECONDS: String(WINDOW_SECONDS),
+        REDEMPTION_WINDOW_SECONDS: String(WINDOW_SECONDS),
+      },
+    });
+    const operator = new Operator(stack, await createOperatorKey(stack.redis.url));
+    const heldBefore = await readBalance(stack.chain, stack.chain.payTo);
+
+    showHeading(1, 'Two payments buy an answer, and one that is presented too late is refused');
+    const sold = [await buy(stack, { status: 200 }), await buy(stack, { status: 200 })];
+    const refused = await buy(stack, { status: 402, waitMs: (WINDOW_SECONDS + 3) * 1000 });
+
+    showHeading(2, 'Each is in the book, with its timeline');
+    for (const transaction of [...sold, refused]) await showPayment(operator, transaction);
+
+    showHeading(3, 'The balances sum to zero, and the recipient has on the chain what the book says');
+    await compareWithChain(operator, stack, heldBefore);
+
+    showHeading(4, 'The book is whole, and is closed with a signature');
+    await operator.read('/operator/closings', 'POST');
+    const whole = await operator.read<BookVerdict>('/operator/verification');
+    if (whole.broken !== null || whole.closings !== 1) throw new Error(`the book is broken: ${whole.broken}`);
+    console.log(`  ${whole.bookings} bookings, ${whole.entries} entries, ${whole.closings} closing`);
+
+    showHeading(5, 'An administrator of the database changes an amount, which the book notices');
+    await breakRow(stack, folder);
+    const { broken } = await operator.read<BookVerdict>('/operator/verification');
+    if (broken === null || !broken.startsWith('Entry 1 of booking 1: its amount is 1,'))
+      throw new Error(`found: ${broken}`);
+    console.log(`  ${broken}`);
+    console.log('\nEvery check passed.');
+  });
+}
+
+class Operator {
+  constructor(
+    private readonly stack: Stack,
+    private readonly apiKey: string,
+  ) {}
+
+  async read<T>(path: string, method: 'GET' | 'POST' = 'GET'): Promise<T> {
+    const headers = { Authorization: `Bearer ${this.apiKey}` };
+    const response = await fetch(new URL(path, this.stack.bookkeeper?.url), { method, headers });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  /** The payment of a transaction, once it is in the book. */
+  async waitForPayment(transaction: string): Promise<PaymentPicture> {
+    for (const untilMs = Date.now() + BOOKED_WITHIN_MS; Date.now() < untilMs; await sleep(100)) {
+      const { payments } = await this.read<{ payments: { id: string }[] }>(
+        `/operator/payments?transaction=${transaction}`,
+      );
+      if (payments[0]) return this.read(`/operator/payments/${payments[0].id}`);
+    }
+    throw new Error(`the payment of ${transaction} is not in the book`);
+  }
+}
+
+/** Pays the price, presents the payment after a while, and returns the hash of its transaction. */
+async function buy({ baseUrl, chain }: Stack, expected: { status: number; waitMs?: number }): Promise<string> {
+  const url = `${baseUrl}/api/weather`;
+  const [requirement] = parseChallenge(await (await fetch(url)).json()).accepts;
+  const [payer] = chain.accounts;
+  if (!requirement || !payer) throw new Error('the challenge accepts nothing, or the devnet has no accounts');
+  const { maxAmountRequired: amount, extra, network } = requirement;
+  const transfer = { from: payer.address, amountBaseUnits: BigInt(amount), lockReference: extra.reference };
+  const txHash = await transferTokens(chain, transfer);
+  await sleep(expected.waitMs ?? 0);
+  const payload = { txHash, amount, from: payer.address, reference: extra.reference };
+  const proof = encodeProof({ x402Version: 1, scheme: 'exact', network, payload });
+  const { status } = await fetch(url, { headers: { [X_PAYMENT]: proof } });
+  if (status !== expected.status) throw new Error(`expected ${expected.status}, got ${status}`);
+  console.log(`  ${amount} base units, ${txHash}: ${status}`);
+  return txHash;
+}
+
+async function showPayment(operator: Operator, transaction: string): Promise<void> {
+  const { id, state, reason, timeline, entries } = await operator.waitForPayment(transaction);
+  console.log(`\n  ${id}: ${state}${reason === null ? '' : ` (${reason})`}`);
+  const [first] = timeline;
+  const startMs = Date.parse(first?.at ?? '');
+  console.log(`    ${timeline.map(({ step, at }) => `${step} +${Date.parse(at) - startMs} ms`).join(', ')}`);
+  showTable(
+    ['ACCOUNT', 'BASE UNITS'],
+    entries.map(({ account, amount }) => [account, amount]),
+  );
+}
+
+async function compareWithChain(operator: Operator, { chain }: Stack, heldBefore: bigint): Promise<void> {
+  const { balances } = await operator.read<{ balances: Balance[] }>('/operator/balances');
+  showTable(
+    ['ACCOUNT', 'ASSET', 'BASE UNITS'],
+    balances.map(({ account, asset, amount }) => [account, asset, amount]),
+  );
+  const sum = balances.reduce((total, { amount }) => total + BigInt(amount), 0n);
+  const account = `chain:${chain.chainId}:${chain.payTo.toLowerCase()}`;
+  const booked = BigInt(balances.find((one) => one.account === account)?.amount ?? '0');
+  const received = (await readBalance(chain, chain.payTo)) - heldBefore;
+  console.log(`\n  sum ${sum}; on the chain ${received}, in the book ${booked}, difference ${received - booked}`);
+  if (sum !== 0n || received !== booked) throw new Error('book and chain differ');
+}
+
+/** As the owner of the database can: with the triggers turned off, while the bookkeeper does not run. */
+async function breakRow({ bookkeeper }: Stack, folder: string): Promise<void> {
+  await bookkeeper?.kill('SIGTERM');
+  const database = await claimBook({ folder });
+  const change = 'UPDATE entries SET amount = 1 WHERE id = 1';
+  await database.execute(
+    `ALTER TABLE entries DISABLE TRIGGER USER; ${change}; ALTER TABLE entries ENABLE TRIGGER USER`,
+  );
+  await database.close();
+  console.log(`  ${change}`);
+  await bookkeeper?.restart();
+}
