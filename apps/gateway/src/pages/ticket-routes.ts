@@ -1,10 +1,9 @@
-import { handleError, sendProblem, type Problem } from '@tollgate/common';
+import { handleError, RateLimit, sendProblem, type Problem } from '@tollgate/common';
 import { createHashLock, isHash, isRecord, LOCK_MARKER, readReference, type Hex } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { ReadPublicOrigin } from '../paywall/offer/public-origin.js';
-import { RateLimit } from '../server/rate-limit.js';
 import type { DocumentParts } from './document.js';
 import type { PayTickets, TicketTerms } from './pay-tickets.js';
 import type { ReportedHashes } from './reported-hashes.js';
