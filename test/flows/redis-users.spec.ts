@@ -41,7 +41,7 @@ describe('a stack whose processes are users of Redis', () => {
     await redis.stop();
   });
 
-  it('sells for hashes and signatures, and does jobs', async () => {
+  it('sells for hashes and signatures, notes what phones report, and does jobs', async () => {
     const { proof } = await payLocked(stack.chain, resource());
     const ask = () => fetch(resource(), { headers: { 'X-PAYMENT': proof } });
     const { body } = await retryUntilPaid(ask);
@@ -50,6 +50,18 @@ describe('a stack whose processes are users of Redis', () => {
     const signed = await signAuthorization(stack.chain, stack.chain.accounts[0]!, { value: '1000' });
     const headers = presentV2(await readChallenge(resource()), signed);
     await retryUntilPaid(() => fetch(resource(), { headers }));
+
+    const page = await (await fetch(resource(), { headers: { Accept: 'text/html' } })).text();
+    const [, reference = '', ticket = ''] = /"reference":"([^"]+)".*"ticketUrl":"([^"]+)"/.exec(page) ?? [];
+    const post = (path: string, body: object) =>
+      fetch(stack.baseUrl + path, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const txHash = `0x${'ab'.repeat(32)}`;
+    expect((await post(ticket, { txHash })).status).toBe(202);
+    expect(await (await post('/pay', { reference })).json()).toEqual({ txHashes: [txHash] });
 
     const { token } = await stack.agents!.createApiKey(['submit', 'read']);
     const client = createAgentClient(stack.baseUrl, token);

@@ -107,11 +107,13 @@ async function startDevStack(folder: DevFolder): Promise<DevStack> {
   }
 }
 
-/** The settings of a wallet in the pages, so that a browser without one can pay; none where others reach the gateway. */
+/** Whether the pages have a wallet, so that a browser without one can pay: not where others reach the gateway. */
+function hasTestWallet({ HOST, PAGES }: NodeJS.ProcessEnv = process.env): boolean {
+  return PAGES !== 'false' && (HOST === undefined || LOOPBACK.includes(HOST));
+}
+
 async function createTestWallet({ path }: DevFolder, rpcUrl: string): Promise<NodeJS.ProcessEnv> {
-  const { HOST } = process.env;
-  if (HOST !== undefined && !LOOPBACK.includes(HOST)) return {};
-  return { TEST_WALLET: await buildTestWallet(path), WALLET_RPC_URL: rpcUrl };
+  return hasTestWallet() ? { TEST_WALLET: await buildTestWallet(path), WALLET_RPC_URL: rpcUrl } : {};
 }
 
 /** The agent wallet of the stack, and an API key to submit jobs with. */
@@ -174,9 +176,8 @@ function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder
     ['book', `${state.operator.url}/operator/balances, or: node dist/tollgate.js book balances`],
     ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
   ];
-  console.log(
-    `\nTollgate runs. Ctrl-C stops it. Open this page, click, and pay with a test wallet:\n\n  ${state.baseUrl}/\n`,
-  );
+  const page = hasTestWallet() ? 'Open this page, click, and pay with a test wallet' : 'What it sells';
+  console.log(`\nTollgate runs. Ctrl-C stops it. ${page}:\n\n  ${state.baseUrl}/\n`);
   for (const [name, value] of lines) console.log(`  ${name.padEnd(9)} ${value}`);
   const warning = warnOfPublicUrl(PUBLIC_URL, wantedPort, state.baseUrl);
   if (warning !== null) console.warn(`\n  ${warning}`);

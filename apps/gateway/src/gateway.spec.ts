@@ -253,7 +253,7 @@ describe('browsers', () => {
     const strict = await startGateway(redis.url, routes, { CORS_ORIGINS: Origin });
     const allowed = await send(strict.port, { path: '/api/weather', headers: { Origin } });
     const denied = await send(strict.port, { path: '/api/weather', headers: { Origin: 'https://evil.example' } });
-    expect([allowed.headers['access-control-allow-origin'], allowed.headers.vary]).toEqual([Origin, 'Origin']);
+    expect([allowed.headers['access-control-allow-origin'], allowed.headers.vary]).toEqual([Origin, 'Accept, Origin']);
     expect(denied.headers['access-control-allow-origin']).toBeUndefined();
     await strict.stop();
   });
