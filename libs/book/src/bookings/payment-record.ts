@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { BookEvent, BookFacts } from '@tollgate/book-events';
 
 /** A payment's event as the book keeps it, with its time. */
-export type Reported<Type extends keyof BookFacts> = BookFacts[Type] & { readonly atMs: number };
+export type ReportedEvent<Type extends keyof BookFacts> = BookFacts[Type] & { readonly atMs: number };
 
 /** A settlement that moved this payment. */
 export interface ReportedSettlement {
@@ -31,13 +31,13 @@ export interface ReportedTransfer {
 
 /** What the events reported of one payment, by type. */
 export interface PaymentReports {
-  answered?: Reported<'answered'>;
+  answered?: ReportedEvent<'answered'>;
   settled?: ReportedSettlement;
   unclaimed?: ReportedTransfer;
-  released?: Reported<'released'>;
-  refused?: Reported<'refused'>;
-  refunding?: Reported<'refunding'>;
-  refunded?: readonly Reported<'refunded'>[];
+  released?: ReportedEvent<'released'>;
+  refused?: ReportedEvent<'refused'>;
+  refunding?: ReportedEvent<'refunding'>;
+  refunded?: readonly ReportedEvent<'refunded'>[];
 }
 
 export const BOOKED_STATES = [
@@ -97,7 +97,10 @@ function latest<T extends { atMs: number }>(known: T | undefined, added: T): T {
 }
 
 /** Repeats of one failure have a growing count; another failure is later. */
-function mostCounted(known: Reported<'refused'> | undefined, added: Reported<'refused'>): Reported<'refused'> {
+function mostCounted(
+  known: ReportedEvent<'refused'> | undefined,
+  added: ReportedEvent<'refused'>,
+): ReportedEvent<'refused'> {
   if (known === undefined) return added;
   if (known.failure === added.failure) return added.count > known.count ? added : known;
   return latest(known, added);
