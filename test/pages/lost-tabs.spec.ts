@@ -64,6 +64,29 @@ describe('a payment', () => {
     await visitor.context.close();
   });
 
+  it.each(['the earlier', 'the shown'])('by hand is redeemed with the reference of %s page', async (which) => {
+    const visitor = await createVisitor(pages());
+    const url = newUrl();
+    const page = await visitor.open(url);
+    const calls: unknown[] = [];
+    visitor.wallet.handlers.set('eth_sendTransaction', ([call]) => {
+      calls.push(call);
+      return new Promise(() => undefined);
+    });
+    await page.click(SEND);
+    await untilKept(page);
+    await page.close();
+    visitor.wallet.handlers.clear();
+    const again = await visitor.open(url);
+    await again.click('summary:has-text("Pay by hand")');
+    const shown = { ...(calls[0] as object), data: (await again.textContent('#manual pre'))?.trim() };
+    const txHash = await visitor.wallet.request('eth_sendTransaction', [which === 'the shown' ? shown : calls[0]]);
+    await again.fill('#hash', String(txHash));
+    await again.press('#hash', 'Enter');
+    await statusOf(again, PAID);
+    await visitor.context.close();
+  });
+
   it('that no chain has is not found, and can be begun anew', async () => {
     const visitor = await createVisitor(pages());
     const url = newUrl();

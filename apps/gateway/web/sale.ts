@@ -96,10 +96,14 @@ export class PageSale {
     return this.#keepOwn('phone');
   }
 
-  /** The purchase that a transaction hash from outside belongs to: the one that was begun, or that of the shown details. */
+  /**
+   * A transaction hash from outside, for the details that the page shows. If its lock is that of a purchase which was
+   * begun before, `redeem` finds out.
+   */
   keepByHand(txHash: Hex): KeptPurchase {
-    const [open] = this.store.list().filter(({ isRedeemed }) => isRedeemed !== true);
-    return this.keepProof(open ?? this.#createOwn('transfer'), txHash);
+    const { reference } = this.data;
+    const own = this.store.list().find((kept) => kept.reference === reference) ?? this.#createOwn('transfer');
+    return this.keepProof(own, txHash);
   }
 
   keepProof(purchase: KeptPurchase, txHash: Hex): KeptPurchase {
@@ -109,7 +113,11 @@ export class PageSale {
   }
 
   /** Gets the answer of a payment and shows it with its receipt. */
-  async redeem(purchase: KeptPurchase, onWait: (reason: string) => void): Promise<SaleEnd> {
+  async redeem(
+    purchase: KeptPurchase,
+    onWait: (reason: string) => void,
+    refused: readonly string[] = [],
+  ): Promise<SaleEnd> {
     const { proof } = purchase;
     if (proof === undefined) throw new PageProblem('This purchase has no payment yet.');
     const end = await redeem(this.url, proof, onWait);
@@ -129,9 +137,21 @@ export class PageSale {
         return createEnd('This answer was delivered once and is not stored, so it cannot be shown again.', 'done');
       case 'later':
         return createEnd(`${end.reason} Nothing is lost: try again, or come back to this page.`, 'retry');
-      case 'refused':
+      case 'refused': {
+        const other = end.failure === 'lock_mismatch' ? this.#findOther(purchase, refused) : undefined;
+        if (other !== undefined && purchase.txHash !== undefined) {
+          this.store.remove(purchase.reference);
+          return this.redeem(this.keepProof(other, purchase.txHash), onWait, [...refused, purchase.reference]);
+        }
         return createEnd(explainRefusal(end.failure, purchase), 'refused');
+      }
     }
+  }
+
+  /** Another purchase that waits for its payment, whose lock the transaction may have. */
+  #findOther({ reference }: KeptPurchase, refused: readonly string[]): KeptPurchase | undefined {
+    const isOpen = (kept: KeptPurchase): boolean => kept.proof === undefined && kept.isRedeemed !== true;
+    return this.store.list().find((kept) => isOpen(kept) && ![reference, ...refused].includes(kept.reference));
   }
 
   #keepOwn(way: KeptPurchase['way']): KeptPurchase | null {
