@@ -91,7 +91,7 @@ module.exports = {
       comment: 'One process opens the database of the book; the others, and the commands, ask it.',
       severity: 'error',
       from: { path: '^(apps|libs|packages|tools)', pathNot: ['\\.spec\\.ts$', '^libs/book/(src/database|test)/'] },
-      to: { path: 'node_modules/(pg|@electric-sql/pglite)/' },
+      to: { path: 'node_modules/(pg|@types/pg|@electric-sql/pglite)/' },
     },
     sourcesOf(
       'libs/book-events',
@@ -215,7 +215,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)dist/' },
+    exclude: { path: ['^dist/', '^packages/[^/]+/dist/'] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'] },

@@ -45,6 +45,14 @@ const BREAKS: Record<string, { from: string; to: string[] }> = {
     from: 'libs/book-events/src/probe.ts',
     to: ['libs/ledger/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'ioredis', '@nestjs/common'],
   },
+  'book-has-no-framework': {
+    from: 'libs/book/src/probe.ts',
+    to: ['libs/ledger/src/probe-target.ts', 'packages/client/src/probe-target.ts', 'ioredis', '@nestjs/common'],
+  },
+  'only-the-bookkeeper-opens-the-database': {
+    from: 'apps/bookkeeper/src/probe.ts',
+    to: ['pg', '@electric-sql/pglite'],
+  },
   'redis-kit-stands-alone': {
     from: 'libs/redis/src/probe.ts',
     to: [

@@ -10,7 +10,7 @@ const check = (env: NodeJS.ProcessEnv) => checkSettings(env, { ...SECRETS, ...ch
 describe('the settings of a devnet', () => {
   it('are read where nothing is wrong', () => {
     expect(check({})).toEqual({
-      ports: { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022 },
+      ports: { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022, BOOKKEEPER_PORT: 4023 },
       chainId: undefined,
     });
   });
