@@ -72,6 +72,7 @@ describe('npm run dev', () => {
       'explorerUrl',
       'accounts',
       'agent',
+      'operator',
       'contracts',
     ]);
     expect(state.contracts).toEqual(DEVNET_CONTRACTS);
