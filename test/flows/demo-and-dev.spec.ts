@@ -87,7 +87,9 @@ describe('npm run dev', () => {
     dev.signal('SIGINT');
     await dev.exited;
     expect(await waitUntilGone(processes)).toEqual([]);
-    expect(readdirSync(folder)).toEqual(['agent-secret', 'challenge-secret']);
+    // The book, secrets, and a wallet to click with stay for the next time.
+    const kept = ['agent-secret', 'book', 'book-signing-key', 'challenge-secret', 'test-wallet.js'];
+    expect(readdirSync(folder)).toEqual(kept);
   }, 180_000);
 
   it('reports all wrong settings at once, of every service, before it starts any', async () => {
