@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { RefundedFacts } from '@tollgate/book-events';
@@ -169,17 +170,23 @@ describe('closing a payment for a refund', () => {
           const earlier = leaseOf(await ledger.claim({ ...request, leaseMs: 30_000, owner: createOwner() }));
           await ledger.release(earlier, { counted: true }, SAMPLE_RELEASED);
         }
+        // A third of the races each is begun by the redemption, by the refund, and by both at once.
+        const [first, done] = [race % 3, new EventEmitter()];
         const redeem = async (): Promise<boolean> => {
-          await sleep(Math.random() * 2);
+          if (first === 1) await once(done, 'close');
+          if (first === 2) await sleep(Math.random() * 2);
           const claimed = await ledger.claim(request);
+          done.emit('claim');
           if (claimed.outcome !== 'claimed') return false;
           await sleep(Math.random() * 2);
           return ledger.commit(claimed.lease, null, '', SAMPLE_ANSWERED);
         };
         const refund = async (): Promise<boolean> => {
-          await sleep(Math.random() * 3);
+          if (first === 0) await once(done, 'claim');
+          if (first === 2) await sleep(Math.random() * 3);
           for (;;) {
             const { outcome } = await refunds.close({ id, refund: 'race', reason: null, allowsAnswered: false });
+            done.emit('close');
             if (outcome !== 'leased') return outcome === 'closed';
           }
         };

@@ -84,7 +84,8 @@ describe('the metrics of relayers', () => {
   });
 
   it('include every metric that the alerts and the page on operations name', async () => {
-    const text = await readMetrics();
+    const { app } = await fixture.startVerifier({ BOOK: 'on' });
+    const text = await (await fetch(`${await app.getUrl()}/metrics`)).text();
     const [, alerts = ''] = readFileSync('deploy/alerts.yml', 'utf8').split('- name: tollgate-relayers');
     const alerted = [...alerts.matchAll(/tollgate_\w+/g)].map(([name]) => name.replace(/_(bucket|count)$/, ''));
     const page = readFileSync('docs/operations.md', 'utf8').matchAll(/\| `(tollgate_\w+)`.*Verifier: /g);

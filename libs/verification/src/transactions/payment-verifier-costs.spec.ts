@@ -19,6 +19,7 @@ const claimed = {
   bound: false,
   lease: expect.anything() as unknown,
   payer: expect.anything() as unknown,
+  amountBaseUnits: expect.any(String) as unknown,
 };
 /** How often the chain was asked for receipts meanwhile. */
 const lookupsDuring = async (work: () => Promise<unknown>): Promise<number> => {

@@ -15,6 +15,7 @@ describe('verifying a payment with a bare transfer', () => {
       outcome: 'claimed',
       bound: false,
       payer: payer().address.toLowerCase(),
+      amountBaseUnits: '1000',
       lease: {
         id: { kind: 'transfer', chainId: 1328, txHash, logIndex: 0 },
         owner: expect.any(String),
