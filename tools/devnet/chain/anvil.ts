@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 
+import { listOnPath } from '../../../scripts/on-path.mjs';
 import { startChild, type Child } from '../processes/child-process.js';
 import { callRpc } from '../processes/json-rpc.js';
 import { repositoryRoot } from '../processes/repository.js';
@@ -64,8 +65,7 @@ export function anvilProgram(): string {
   try {
     return createRequire(join(repositoryRoot(), 'package.json')).resolve(`${name}/bin/anvil`);
   } catch (cause) {
-    const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'anvil'));
-    const installed = onPath.find((file) => existsSync(file));
+    const installed = listOnPath('anvil').find((file) => existsSync(file));
     if (installed !== undefined) return installed;
     throw new Error(
       `There is no anvil for ${process.platform} ${process.arch}: run \`npm ci\`, or install Foundry (it brings anvil).`,
