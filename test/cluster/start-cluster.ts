@@ -3,12 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { assignSlots } from '../../tools/devnet/processes/assign-slots.js';
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import type { RedisUsers } from '../harness/guarded-redis.js';
 import { waitFor } from '../harness/retry.js';
 
-const SLOTS = 16_384;
 const SHARDS = 3;
 export const CLUSTER_PASSWORD = 'canary-password';
 
@@ -45,12 +45,7 @@ export async function startCluster({ users = null }: { users?: RedisUsers | null
   };
   for (let index = 0; index < 2 * SHARDS; index++) await startServer();
   const nodes = servers.map(({ port }) => new Redis({ port, password: CLUSTER_PASSWORD }));
-  await Promise.all(
-    nodes.slice(0, SHARDS).map((node, index) => {
-      const [from, to] = [Math.floor((index * SLOTS) / SHARDS), Math.floor(((index + 1) * SLOTS) / SHARDS) - 1];
-      return node.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
-    }),
-  );
+  await assignSlots(nodes.slice(0, SHARDS));
   for (const node of nodes) await meet(nodes[0]!, node);
   for (const node of nodes) {
     await waitFor('each server knows the others', async () => {

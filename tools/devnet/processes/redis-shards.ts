@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Cluster, Redis } from 'ioredis';
 
+import { assignSlots } from './assign-slots.js';
 import { startRedis, type RedisServer } from './redis.js';
-
-export const SLOTS = 16_384;
 
 export interface RedisShards {
   /** As services take it. */
@@ -21,12 +20,7 @@ export async function startRedisShards(count = 3): Promise<RedisShards> {
   const args = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
   for (let index = 0; index < count; index++) servers.push(await startRedis({ args }));
   const nodes = servers.map(({ url }) => new Redis(url));
-  await Promise.all(
-    nodes.map((node, index) => {
-      const [from, to] = [Math.floor((index * SLOTS) / count), Math.floor(((index + 1) * SLOTS) / count) - 1];
-      return node.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
-    }),
-  );
+  await assignSlots(nodes);
   for (const { port } of servers.slice(1)) await nodes[0]?.call('CLUSTER', 'MEET', '127.0.0.1', port);
   for (const node of nodes) {
     while (!(await node.cluster('INFO')).includes('cluster_state:ok')) await sleep(50);

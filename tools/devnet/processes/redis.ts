@@ -7,6 +7,7 @@ import { Redis } from 'ioredis';
 import { isRedisUrlAnswering } from '../../../scripts/ask-redis.mjs';
 import { findRedisServer } from '../../../scripts/find-redis-server.mjs';
 import { isRunning } from '../../../scripts/process-identity.mjs';
+import { assignSlots } from './assign-slots.js';
 import { startChild, type Child, type Exit } from './child-process.js';
 import { findFreePort } from './free-port.js';
 import { repositoryRoot, stateDirectory } from './repository.js';
@@ -145,7 +146,7 @@ function isOneSlotOnly({ args, oldest }: RedisOptions): boolean {
 async function takeAllSlots(port: number): Promise<void> {
   const redis = new Redis({ port });
   try {
-    await redis.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383);
+    await assignSlots([redis]);
     while (!(await redis.cluster('INFO')).includes('cluster_state:ok')) await sleep(20);
   } finally {
     redis.disconnect();

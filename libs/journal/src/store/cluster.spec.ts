@@ -1,6 +1,7 @@
 import type { Cluster } from 'ioredis';
 
-import { SLOTS, startRedisShards, type RedisShards } from '../../../../tools/devnet/processes/redis-shards.js';
+import { SLOTS } from '../../../../tools/devnet/processes/assign-slots.js';
+import { startRedisShards, type RedisShards } from '../../../../tools/devnet/processes/redis-shards.js';
 import { finishSample, sampleLane, sampleRequest, submitSample } from '../../test/sample-jobs.js';
 import * as keys from '../jobs/keys.js';
 import { Journal } from './journal.js';

@@ -1,0 +1,12 @@
+import type { Redis } from 'ioredis';
+
+/** Of a Redis Cluster. */
+export const SLOTS = 16_384;
+
+/** Gives each server, none of which has slots yet, its share of them. */
+export async function assignSlots(servers: readonly Redis[]): Promise<void> {
+  const firstOf = (index: number) => Math.floor((index * SLOTS) / servers.length);
+  await Promise.all(
+    servers.map((server, index) => server.call('CLUSTER', 'ADDSLOTSRANGE', firstOf(index), firstOf(index + 1) - 1)),
+  );
+}
