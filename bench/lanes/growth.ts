@@ -7,10 +7,11 @@ import { sendPayments } from '../load/send-payments.js';
 import { makePayments } from '../payments.js';
 import { startReplayNode } from '../replay-node.js';
 import { formatNumber } from '../report.js';
-import { runRounds, type Case, type Sample } from '../run-rounds.js';
+import { runRounds, type Sample } from '../run-rounds.js';
 import { startTollgate, type Tollgate } from '../tollgate.js';
 import { withCleanup } from '../with-cleanup.js';
 import { fillLedger, readMemory } from './fill-ledger.js';
+import { measurePaidStacks } from './paid-stacks.js';
 
 const PROCESSES: [gateways: number, verifiers: number][] = [
   [1, 1],
@@ -36,42 +37,13 @@ export async function runGrowthLane(options: LaneOptions): Promise<LaneResult> {
   };
 }
 
-async function measureProcesses(chain: Devnet, { rounds, quick, progress }: LaneOptions): Promise<LaneRow[]> {
-  return withCleanup(async (keep) => {
-    const requests = quick ? 1_000 : 4_000;
-    const node = keep(await startReplayNode(chain));
-    const subjects = [];
-    for (const [gateways, verifiers] of PROCESSES) {
-      const name = `${gateways} gateway${gateways > 1 ? 's' : ''}, ${verifiers} verifier${verifiers > 1 ? 's' : ''}`;
-      progress(`starting ${name}`);
-      subjects.push({ name, tollgate: keep(await startTollgate({ chain, rpcUrl: node.url, gateways, verifiers })) });
-    }
-    progress('mining payments');
-    const payments = await makePayments(chain, {
-      kind: 'bare',
-      count: requests * (rounds + 1),
-      url: '',
-      node: node.url,
-    });
-    for (const { name, tollgate } of subjects) {
-      progress(`warming up ${name}`);
-      await send(tollgate, payments.slice(0, requests));
-    }
-    const turns = new Map<string, number>();
-    const measured: Case = {
-      name: 'processes',
-      baseline: subjects[0]?.name ?? '',
-      subjects: subjects.map(({ name, tollgate }) => ({
-        name,
-        measure: () => {
-          const turn = (turns.get(name) ?? 0) + 1;
-          turns.set(name, turn);
-          return send(tollgate, payments.slice(turn * requests, (turn + 1) * requests));
-        },
-      })),
-    };
-    return runRounds([measured], rounds, progress);
-  });
+function measureProcesses(chain: Devnet, options: LaneOptions): Promise<LaneRow[]> {
+  const stacks = PROCESSES.map(([gateways, verifiers]) => ({
+    name: `${gateways} gateway${gateways > 1 ? 's' : ''}, ${verifiers} verifier${verifiers > 1 ? 's' : ''}`,
+    options: { gateways, verifiers },
+  }));
+  const terms = { name: 'processes', inFlight: IN_FLIGHT, requests: options.quick ? 1_000 : 4_000 };
+  return withCleanup((keep) => measurePaidStacks(chain, stacks, terms, options, keep));
 }
 
 /** The ledger only ever grows here, so the sizes cannot be interleaved; each size has its rounds before the next. */

@@ -7,24 +7,16 @@ import { startRedis } from '../../tools/devnet/processes/redis.js';
 import { startRedisShards } from '../../tools/devnet/processes/redis-shards.js';
 import { startBenchChain } from '../bench-chain.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
-import { sendPayments } from '../load/send-payments.js';
-import { makePayments } from '../payments.js';
-import { startReplayNode } from '../replay-node.js';
-import { runRounds, type Case } from '../run-rounds.js';
-import { startTollgate, type BenchServers, type Tollgate } from '../tollgate.js';
+import { runRounds } from '../run-rounds.js';
+import type { BenchServers } from '../tollgate.js';
 import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
 import { claim, makeClaims, RETENTION_MS, run } from './claims.js';
+import { measurePaidStacks, type PaidStack } from './paid-stacks.js';
 
 const PAID_IN_FLIGHT = 64;
 const CLAIMS_IN_FLIGHT = 128;
 const LOCAL = 'one server with a replica, local';
 const SHARDS = [1, 2, 3];
-
-interface Setup {
-  name: string;
-  redis: BenchServers;
-  env?: Record<string, string>;
-}
 
 /** Paid answers with each setup of Redis servers, and claims with one to three of them, all on this machine. */
 export async function runRedisLane(options: LaneOptions): Promise<LaneResult> {
@@ -38,52 +30,23 @@ export async function runRedisLane(options: LaneOptions): Promise<LaneResult> {
   };
 }
 
-async function measurePaid(
-  chain: Devnet,
-  { rounds, quick, progress }: LaneOptions,
-  keep: KeepUntilEnd,
-): Promise<LaneRow[]> {
-  const requests = quick ? 500 : 2_000;
-  const node = keep(await startReplayNode(chain));
-  const subjects: { name: string; tollgate: Tollgate }[] = [];
-  for (const { name, redis, env = {} } of await startSetups(keep)) {
-    progress(`starting ${name}`);
-    subjects.push({ name, tollgate: keep(await startTollgate({ chain, rpcUrl: node.url, redis, env })) });
-  }
-  progress('mining payments');
-  const count = requests * (rounds + 1);
-  const payments = await makePayments(chain, { kind: 'bare', count, url: '', node: node.url });
-  const send = ({ name, tollgate }: (typeof subjects)[number], turn: number) => {
-    const ofTurn = payments.slice(turn * requests, (turn + 1) * requests);
-    return sendPayments(
-      { name, urls: tollgate.urls, roles: tollgate.roles, header: 'x-payment' },
-      ofTurn,
-      PAID_IN_FLIGHT,
-    );
-  };
-  for (const subject of subjects) {
-    progress(`warming up ${subject.name}`);
-    await send(subject, 0);
-  }
-  const measured: Case = {
-    name: `paid, ${PAID_IN_FLIGHT} in flight`,
-    baseline: LOCAL,
-    subjects: subjects.map((subject) => {
-      let turn = 0;
-      return { name: subject.name, measure: () => send(subject, ++turn) };
-    }),
-  };
-  return runRounds([measured], rounds, progress);
+async function measurePaid(chain: Devnet, options: LaneOptions, keep: KeepUntilEnd): Promise<LaneRow[]> {
+  const name = `paid, ${PAID_IN_FLIGHT} in flight`;
+  const terms = { name, inFlight: PAID_IN_FLIGHT, requests: options.quick ? 500 : 2_000 };
+  return measurePaidStacks(chain, await startSetups(keep), terms, options, keep);
 }
 
-async function startSetups(keep: KeepUntilEnd): Promise<Setup[]> {
+/** Servers of Redis for stacks; the first one is what the others are compared with. */
+async function startSetups(keep: KeepUntilEnd): Promise<PaidStack[]> {
   const one = keep(await startRedis({ oldest: OLDEST_FOR_CLUSTERS }));
-  const setups: Setup[] = [
-    { name: LOCAL, redis: await startPair(keep) },
-    { name: 'one server with a replica, replica', redis: await startPair(keep), env: { LEDGER_DURABILITY: 'replica' } },
-    { name: 'one server', redis: { url: one.url, servers: [one] } },
+  const env = { LEDGER_DURABILITY: 'replica' };
+  const setups: PaidStack[] = [
+    { name: LOCAL, options: { redis: await startPair(keep) } },
+    { name: 'one server with a replica, replica', options: { redis: await startPair(keep), env } },
+    { name: 'one server', options: { redis: { url: one.url, servers: [one] } } },
   ];
-  for (const count of SHARDS) setups.push({ name: nameShards(count), redis: keep(await startRedisShards(count)) });
+  for (const count of SHARDS)
+    setups.push({ name: nameShards(count), options: { redis: keep(await startRedisShards(count)) } });
   return setups;
 }
 
