@@ -5,20 +5,6 @@ import type { BookEvent, BookFacts } from '@tollgate/book-events';
 /** A payment's event as the book keeps it, with its time. */
 export type ReportedEvent<Type extends keyof BookFacts> = BookFacts[Type] & { readonly atMs: number };
 
-/** A settlement that moved this payment. */
-export interface ReportedSettlement {
-  readonly atMs: number;
-  readonly transaction: string;
-  readonly asset: string;
-  readonly payTo: string;
-  readonly payer: string;
-  readonly amount: string;
-  readonly relayer: string;
-  readonly gasUsed: string;
-  readonly effectiveGasPrice: string | null;
-  readonly payments: number;
-}
-
 /** A transfer that the chain shows, found by reconciling. */
 export interface ReportedTransfer {
   readonly atMs: number;
@@ -27,6 +13,14 @@ export interface ReportedTransfer {
   readonly payTo: string;
   readonly payer: string;
   readonly amount: string;
+}
+
+/** A settlement that moved this payment. */
+export interface ReportedSettlement extends ReportedTransfer {
+  readonly relayer: string;
+  readonly gasUsed: string;
+  readonly effectiveGasPrice: string | null;
+  readonly payments: number;
 }
 
 /** What the events reported of one payment, by type. */

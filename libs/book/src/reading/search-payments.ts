@@ -1,3 +1,4 @@
+import type { BookedFacts } from '../bookings/describe-payment.js';
 import type { BookedState } from '../bookings/payment-record.js';
 import type { Queryable, SqlValue } from '../database/database.js';
 
@@ -18,22 +19,10 @@ export interface PaymentSearch {
   readonly toMs?: number | undefined;
 }
 
-/** A payment in a list. Amounts are base units. */
-export interface ListedPayment {
+/** A payment in a list. */
+export interface ListedPayment extends Omit<BookedFacts, 'atMs' | 'chainId'> {
   readonly id: string;
-  readonly state: BookedState;
   readonly at: string;
-  readonly scheme: string | null;
-  readonly network: string | null;
-  readonly asset: string | null;
-  readonly payer: string | null;
-  readonly recipient: string | null;
-  readonly route: string | null;
-  readonly requestId: string | null;
-  readonly transaction: string | null;
-  readonly reason: string | null;
-  readonly amount: string | null;
-  readonly refunded: string;
 }
 
 export interface PaymentPage {
