@@ -35,7 +35,7 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
   program
     .command('verify-proof')
     .summary('checks such a file, offline')
-    .description('Checks a file of tollgate prove against a root or a key that you know by other means. Asks nobody.')
+    .description('Checks a file of tollgate prove against a root or a key that you know by other means. Works offline.')
     .argument('<file>', 'a file of tollgate prove')
     .option('--root <hash>', "a closing's Merkle root, 64 hexadecimal digits")
     .option('--key <address>', 'the address whose signature the closings have')

@@ -103,7 +103,7 @@ async function answerReports(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const reference = readField(body, 'reference');
-  // Whoever knows the preimage of the lock may ask; any other text has no reports.
+  // The reference is the preimage of the lock that a ticket holds, so a ticket is not enough to ask.
   if (typeof reference !== 'string' || readReference(reference) === null) return sendProblem(reply, INVALID);
   const lock: Hex = `0x${createHashLock(reference).slice(LOCK_MARKER.length)}`;
   return reply.header('Cache-Control', 'no-store').send({ txHashes: await reports.find(lock) });

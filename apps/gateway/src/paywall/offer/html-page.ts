@@ -26,8 +26,8 @@ export interface PageRequest {
 export type RenderHtmlPage = (request: PageRequest) => HtmlPage;
 
 /**
- * Whether the request is the navigation of a browser: it prefers HTML to JSON, and opens a document of its own where it
- * says what for. Programs, which are nearly all clients, are told apart by one look at `Accept`.
+ * Whether a browser opens the URL as a page: `Accept` prefers HTML to JSON, and `Sec-Fetch-Dest`, if it is sent, is
+ * `document`. Nearly all clients are programs, whose `Accept` does not name HTML, so that is checked first.
  */
 export function prefersHtml(headers: IncomingHttpHeaders): boolean {
   const { accept } = headers;
