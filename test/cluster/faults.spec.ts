@@ -198,9 +198,8 @@ describe.each([
       'no',
     ];
     const key = ['--tls-key-file', resolve(file.replace('.cert.', '.key.'))];
-    const own = cluster.length > 0 ? [...cluster, '--cluster-port', String(await findFreePort())] : [];
     const announced = cluster.length > 0 ? ['--cluster-announce-ip', '127.0.0.1'] : [];
-    const args = [...tls, ...key, ...own, ...announced];
+    const args = [...tls, ...key, ...cluster, ...announced];
     const server = await startRedis({ port, args, oldest: OLDEST_FOR_CLUSTERS });
     if (cluster.length > 0) {
       const node = new Redis({ port, tls: { rejectUnauthorized: false } });

@@ -4,7 +4,6 @@ import { Redis } from 'ioredis';
 
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
 import { assignSlots } from '../../tools/devnet/processes/assign-slots.js';
-import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import type { RedisUsers } from '../harness/guarded-redis.js';
 import { waitFor } from '../harness/retry.js';
@@ -36,9 +35,7 @@ export async function startCluster({ users = null }: { users?: RedisUsers | null
   const timing = ['--cluster-node-timeout', '1500', '--repl-diskless-sync-delay', '0'];
   const servers: RedisServer[] = [];
   const startServer = async () => {
-    // Of its own, because the default is an ephemeral port, which may be taken while the server is down.
-    const bus = ['--cluster-port', String(await findFreePort())];
-    const args = ['--cluster-enabled', 'yes', ...bus, ...timing, ...acl];
+    const args = ['--cluster-enabled', 'yes', ...timing, ...acl];
     const server = await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS });
     servers.push(server);
     return server;

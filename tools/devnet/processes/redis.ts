@@ -53,8 +53,8 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   const ownsDirectory = options.dir === undefined;
   const dir = options.dir ?? createDirectory();
   mkdirSync(dir, { recursive: true });
-  const first = await launch(options, dir, options.port);
-  const port = first.port;
+  const first = await launch(options, dir, { port: options.port });
+  const { port, bus } = first;
   let child = first.child;
   if (isOneSlotOnly(options)) await takeAllSlots(port);
 
@@ -66,7 +66,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
       await child.end('SIGKILL');
     },
     start: async () => {
-      if (child.hasExited()) child = (await launch(options, dir, port)).child;
+      if (child.hasExited()) child = (await launch(options, dir, { port, bus })).child;
     },
     signal: (signal) => child.signal(signal),
     exited: () => child.exited,
@@ -115,25 +115,33 @@ function createDirectory(): string {
 }
 
 /** With a given port, that port or an error; without one, another port if the first was taken meanwhile. */
-async function launch(options: RedisOptions, dir: string, wanted?: number): Promise<{ child: Child; port: number }> {
+async function launch(
+  options: RedisOptions,
+  dir: string,
+  wanted: { port?: number | undefined; bus?: number | undefined },
+): Promise<{ child: Child; port: number; bus: number }> {
   const program = findRedisServer(repositoryRoot(), options.oldest);
+  const isClustered = isOneSlotOnly(options) || options.args?.includes('--cluster-enabled');
   if (!program)
     throw new Error(`There is no redis-server of version ${options.oldest ?? 7} or newer: run \`npm run setup\`.`);
   for (let attempt = 1; ; attempt++) {
-    const port = wanted ?? (await findFreePort());
+    const port = wanted.port ?? (await findFreePort());
+    // The default, 10,000 above the other port, is an ephemeral port: a connection of any process may have it.
+    const bus = wanted.bus ?? (await findFreePort());
+    const own = isClustered ? ['--cluster-port', String(bus)] : [];
     const child = await startChild({
       name: 'redis',
       command: program.command,
-      args: serverArguments(options, dir, port),
+      args: [...serverArguments(options, dir, port), ...own],
       env: { ...process.env, ...program.environment },
     });
     try {
       // Its own log line, because an answer on the port may be another server's. After a restart it comes once the files are read.
       await child.waitForLine(/Ready to accept connections/, 30_000);
-      return { child, port };
+      return { child, port, bus };
     } catch (error) {
       await child.end('SIGKILL');
-      if (wanted !== undefined || attempt === 5 || !child.logs().includes('Address already in use')) throw error;
+      if (wanted.port !== undefined || attempt === 5 || !child.logs().includes('Address already in use')) throw error;
     }
   }
 }
