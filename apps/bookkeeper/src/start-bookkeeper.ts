@@ -10,6 +10,8 @@ import { BookkeeperEnvironment } from './config/bookkeeper.config.js';
 import { registerDocument } from './operator/register-document.js';
 
 const MAX_BODY_BYTES = 64 * 1024;
+/** The id of an authorization has 190 characters, percent-encoded some more. */
+const MAX_ID_LENGTH = 400;
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 /**
@@ -24,7 +26,11 @@ export async function startBookkeeper(
   const { bookkeeperHost: host, bookkeeperPort: port } = environment.server;
   const app = await NestFactory.create<NestFastifyApplication>(
     BookkeeperModule.forRoot(environment),
-    new FastifyAdapter({ forceCloseConnections: 'idle', bodyLimit: MAX_BODY_BYTES }),
+    new FastifyAdapter({
+      forceCloseConnections: 'idle',
+      bodyLimit: MAX_BODY_BYTES,
+      routerOptions: { maxParamLength: MAX_ID_LENGTH },
+    }),
     { bufferLogs: true, abortOnError: false },
   );
   const logger = app.get(Logger);

@@ -5,11 +5,12 @@ import { BookController } from './book.controller.js';
 import { ExportsController } from './exports.controller.js';
 import { OperatorGuard } from './operator-access.js';
 import { PaymentsController } from './payments.controller.js';
+import { ReconcileController } from './reconcile.controller.js';
 
 /** The operator API: everything below `/operator`, for API keys with its scopes. */
 @Module({
   imports: [BookModule],
-  controllers: [PaymentsController, BookController, ExportsController],
+  controllers: [PaymentsController, BookController, ExportsController, ReconcileController],
   providers: [OperatorGuard],
 })
 export class OperatorModule {}

@@ -25,6 +25,7 @@ export const PROBLEM_CODES = [
   'floors_changed',
   'too_many_webhooks',
   'not_closed',
+  'reconcile_off',
   'answer_gone',
   'job_forgotten',
   'body_too_large',
