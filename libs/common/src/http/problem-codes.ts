@@ -9,6 +9,7 @@ export const PROBLEM_CODES = [
   'api_key_refused',
   'route_closed',
   'scope_missing',
+  'origin_refused',
   'wallet_not_allowed',
   'own_job',
   'not_found',

@@ -54,7 +54,7 @@ export class Jobs {
   }
 
   describe(job: JobRecord): AgentJobView {
-    return describeJob(job, { explorerUrl: this.environment.challenge.explorerUrl });
+    return describeJob(job, { explorerUrl: this.environment.explorer.explorerUrl });
   }
 
   /** @throws ProblemError if the cursor does not belong to this list */
