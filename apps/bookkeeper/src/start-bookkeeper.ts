@@ -1,16 +1,18 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { ProblemFilter, readEnvironment, type RunningService } from '@tollgate/common';
+import { isLoopbackHost, ProblemFilter, readEnvironment, type RunningService } from '@tollgate/common';
 import { checkCrypto } from '@tollgate/crypto';
 import { Logger } from 'nestjs-pino';
 
 import { BookHolder } from './book/book-holder.js';
 import { BookkeeperModule } from './bookkeeper.module.js';
 import { BookkeeperEnvironment } from './config/bookkeeper.config.js';
+import { guardConsole } from './console/console-gate.js';
 import { registerDocument } from './operator/register-document.js';
+import { ConsoleSessions } from './sessions/console-sessions.js';
+import { forwardToOperator } from './sessions/session-request.js';
 
 const MAX_BODY_BYTES = 64 * 1024;
-const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 /**
  * Starts health, metrics and the operator API, then opens the book. Waits for a Redis or a database that is down, and
@@ -24,7 +26,7 @@ export async function startBookkeeper(
   const { bookkeeperHost: host, bookkeeperPort: port } = environment.server;
   const app = await NestFactory.create<NestFastifyApplication>(
     BookkeeperModule.forRoot(environment),
-    new FastifyAdapter({ forceCloseConnections: 'idle', bodyLimit: MAX_BODY_BYTES }),
+    new FastifyAdapter({ forceCloseConnections: 'idle', bodyLimit: MAX_BODY_BYTES, rewriteUrl: forwardToOperator }),
     { bufferLogs: true, abortOnError: false },
   );
   const logger = app.get(Logger);
@@ -32,11 +34,13 @@ export async function startBookkeeper(
   app.useGlobalFilters(new ProblemFilter());
   try {
     registerDocument(app);
+    const { consoleHosts } = environment.server;
+    guardConsole(app.getHttpAdapter().getInstance(), app.get(ConsoleSessions), consoleHosts);
     await app.listen(port, host);
-    if (!LOOPBACK.test(host)) {
+    if (!isLoopbackHost(host)) {
       logger.warn(`bookkeeper: BOOKKEEPER_HOST is ${host}: let only operators reach it, through a proxy with HTTPS`);
     }
-    logger.log(`bookkeeper: operator API, health and metrics at ${await app.getUrl()}`);
+    logger.log(`bookkeeper: operator API, console, health and metrics at ${await app.getUrl()}`);
     await app.get(BookHolder).start();
   } catch (error) {
     await app.close();

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 
 import { BookModule } from '../book/book.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
 import { BookController } from './book.controller.js';
 import { ExportsController } from './exports.controller.js';
 import { OperatorGuard } from './operator-access.js';
@@ -8,7 +9,7 @@ import { PaymentsController } from './payments.controller.js';
 
 /** The operator API: everything below `/operator`, for API keys with its scopes. */
 @Module({
-  imports: [BookModule],
+  imports: [BookModule, SessionsModule],
   controllers: [PaymentsController, BookController, ExportsController],
   providers: [OperatorGuard],
 })

@@ -1,0 +1,3 @@
+import { render } from 'preact';
+
+render(<p>Tollgate</p>, document.getElementById('console')!);
