@@ -1,6 +1,7 @@
 import { Inject, Module } from '@nestjs/common';
 
 import { DailyClosings } from '../closings/daily-closings.js';
+import { BookChanges } from '../drain/book-changes.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
@@ -8,8 +9,8 @@ import { BookHolder } from './book-holder.js';
 
 /** Keeps the book: holds it, drains the outbox into it, and closes its days. */
 @Module({
-  providers: [BookkeeperConnections, BookMetrics, OutboxDrain, DailyClosings, BookHolder],
-  exports: [BookkeeperConnections, DailyClosings, BookHolder],
+  providers: [BookChanges, BookkeeperConnections, BookMetrics, OutboxDrain, DailyClosings, BookHolder],
+  exports: [BookChanges, BookkeeperConnections, DailyClosings, BookHolder],
 })
 export class BookModule {
   constructor(@Inject(BookMetrics) metrics: BookMetrics, @Inject(BookHolder) book: BookHolder) {

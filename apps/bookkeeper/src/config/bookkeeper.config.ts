@@ -1,5 +1,6 @@
 import {
   CryptoEnvironment,
+  ExplorerEnvironment,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
@@ -21,6 +22,9 @@ export class BookkeeperEnvironment {
   /** Of the seller: where money arrives. */
   @SettingGroup(PaymentEnvironment)
   readonly payment!: PaymentEnvironment;
+
+  @SettingGroup(ExplorerEnvironment)
+  readonly explorer!: ExplorerEnvironment;
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;
