@@ -1,3 +1,6 @@
 import { render } from 'preact';
 
-render(<p>Tollgate</p>, document.getElementById('console')!);
+import { App } from './app.js';
+
+const place = document.getElementById('console');
+if (place !== null) render(<App />, place);

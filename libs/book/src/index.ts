@@ -1,5 +1,5 @@
 export type { BookSeller } from './bookings/describe-payment.js';
-export { BOOKED_STATES } from './bookings/payment-record.js';
+export { BOOKED_STATES } from './bookings/booked-states.js';
 export { closeBook } from './closing/close-book.js';
 export type { SignedClosing } from './closing/closing.js';
 export type { BookProof } from './closing/payment-proof.js';

@@ -1,4 +1,4 @@
-import type { BookedState } from '../bookings/payment-record.js';
+import type { BookedState } from '../bookings/booked-states.js';
 import type { Queryable } from '../database/database.js';
 
 /** A part of the summary's time: `[at, at + stepMs)`. */

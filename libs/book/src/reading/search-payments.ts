@@ -1,5 +1,5 @@
+import type { BookedState } from '../bookings/booked-states.js';
 import type { BookedFacts } from '../bookings/describe-payment.js';
-import type { BookedState } from '../bookings/payment-record.js';
 import type { Queryable, SqlValue } from '../database/database.js';
 
 /** What to search for; a payment matches all that is given. */
