@@ -10,9 +10,9 @@ export interface Seller {
 }
 
 /** An amount of base units for people. `asset`: a token's address, maybe after its chain and a colon; null: the seller's. */
-export function showAmount(baseUnits: string, asset: string | null, seller: Seller): string {
+export function showMoney(baseUnits: string, asset: string | null, seller: Seller): string {
   const { asset: sold, chainId } = seller;
-  if (baseUnits.startsWith('-')) return `−${showAmount(baseUnits.slice(1), asset, seller)}`;
+  if (baseUnits.startsWith('-')) return `−${showMoney(baseUnits.slice(1), asset, seller)}`;
   if (asset === null || asset === sold.address || asset === `${chainId}:${sold.address}`) {
     return `${group(formatTokenAmount(BigInt(baseUnits), sold.decimals))} ${sold.symbol}`;
   }
@@ -29,7 +29,7 @@ export function showCoins(wei: string): string {
 }
 
 /** Thin spaces between thousands. */
-export function group(digits: string): string {
+function group(digits: string): string {
   const [whole = '', part] = digits.split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, '\u202f');
   return part === undefined ? grouped : `${grouped}.${part}`;
@@ -55,6 +55,6 @@ export function showTime(at: string): string {
 }
 
 /** How many people read it: `1 payment`, `2 payments`. */
-export function count(number: number, noun: string): string {
+export function showCount(number: number, noun: string): string {
   return `${group(String(number))} ${noun}${number === 1 ? '' : 's'}`;
 }

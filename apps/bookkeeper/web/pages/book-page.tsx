@@ -5,7 +5,7 @@ import type { AuditPage } from '../../../../libs/book/src/reading/read-audit.js'
 import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
 import type { BookVerdict } from '../../../../libs/book/src/reading/verify-book.js';
 import { OPERATOR, read, RequestFailed, write } from '../data/api.js';
-import { count, shorten, showAmount, type Seller } from '../data/format.js';
+import { showCount, shorten, showMoney, type Seller } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Empty, Facts, Failure, Table, Time } from '../parts/parts.js';
@@ -42,12 +42,12 @@ export function BookPage({ seller }: { seller: Seller }) {
             { name: 'Account', show: ({ account }) => account },
             {
               name: 'Debit',
-              show: ({ asset, amount }) => (amount.startsWith('-') ? '' : showAmount(amount, asset, seller)),
+              show: ({ asset, amount }) => (amount.startsWith('-') ? '' : showMoney(amount, asset, seller)),
               isNumber: true,
             },
             {
               name: 'Credit',
-              show: ({ asset, amount }) => (amount.startsWith('-') ? showAmount(amount.slice(1), asset, seller) : ''),
+              show: ({ asset, amount }) => (amount.startsWith('-') ? showMoney(amount.slice(1), asset, seller) : ''),
               isNumber: true,
             },
           ]}
@@ -75,7 +75,7 @@ function Closings() {
               'Complete from',
               health.data.completeFrom === null ? 'not known: set BOOK=on' : <Time at={health.data.completeFrom} />,
             ],
-            ['Bookings', count(health.data.lastBooking, 'booking')],
+            ['Bookings', showCount(health.data.lastBooking, 'booking')],
             ['Newest chain hash', <code key="hash">{health.data.chainHash}</code>],
             ['Key of the closings', <code key="key">{health.data.closingKey}</code>],
             ['Database', `${health.data.kind}, held by ${health.data.holder}, epoch ${health.data.epoch}`],
@@ -133,7 +133,7 @@ function VerifyButton() {
       <span role="status">
         {verdict !== null &&
           (verdict.broken ??
-            `All fits: ${count(verdict.bookings, 'booking')}, ${verdict.entries} entries, ${count(verdict.closings, 'closing')}.`)}
+            `All fits: ${showCount(verdict.bookings, 'booking')}, ${verdict.entries} entries, ${showCount(verdict.closings, 'closing')}.`)}
       </span>
       <Failure problem={problem} />
     </>

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 
 import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
 import type { BookSummary, SummaryWindow } from '../../../../libs/book/src/reading/read-summary.js';
-import { count, showAmount, showDuration, type Seller } from '../data/format.js';
+import { showCount, showMoney, showDuration, type Seller } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { Choice, Empty, Facts, Failure, Table } from '../parts/parts.js';
@@ -54,11 +54,15 @@ function Figures({ summary, seller }: { summary: BookSummary; seller: Seller }) 
         <Tile name="Sold" value={showAll(totals.sold, seller)} />
         <Tile
           name="Paid answers"
-          value={count(totals.of('answered'), 'answer')}
+          value={showCount(totals.of('answered'), 'answer')}
           more={perMinute(totals.of('answered'))}
         />
-        <Tile name="Refused" value={count(totals.of('refused'), 'payment')} more={perMinute(totals.of('refused'))} />
-        <Tile name="Released" value={count(totals.of('released'), 'payment')} more="may be presented again" />
+        <Tile
+          name="Refused"
+          value={showCount(totals.of('refused'), 'payment')}
+          more={perMinute(totals.of('refused'))}
+        />
+        <Tile name="Released" value={showCount(totals.of('released'), 'payment')} more="may be presented again" />
         <Tile
           name="Time to answer"
           value={whole === undefined ? 'no answer yet' : `p50 ${showDuration(whole.p50Ms)}`}
@@ -118,7 +122,7 @@ function Tile({ name, value, more = '' }: { name: string; value: string; more?: 
 type Sums = ReadonlyMap<string, bigint>;
 
 function showAll(sums: Sums, seller: Seller): string {
-  return [...sums].map(([asset, amount]) => showAmount(String(amount), asset, seller)).join(', ') || '0';
+  return [...sums].map(([asset, amount]) => showMoney(String(amount), asset, seller)).join(', ') || '0';
 }
 
 function addOwed(balances: readonly Balance[]): Sums {

@@ -1,5 +1,5 @@
 import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
-import { showAmount, type Seller } from '../data/format.js';
+import { showMoney, type Seller } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
 import { Choice, Empty, Failure } from '../parts/parts.js';
@@ -26,7 +26,7 @@ export function OwedPage({ seller, query }: { seller: Seller; query: URLSearchPa
         {owed.map(({ account, asset, amount }) => (
           <div class="tile" key={account + asset}>
             <span>{account.replace('owed:', '')}</span>
-            <b>{showAmount(amount.replace('-', ''), asset, seller)}</b>
+            <b>{showMoney(amount.replace('-', ''), asset, seller)}</b>
           </div>
         ))}
       </div>

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import type { ListedPayment, PaymentPage as Page } from '../../../../libs/book/src/reading/search-payments.js';
-import { showAmount, type Seller } from '../data/format.js';
+import { showMoney, type Seller } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { Failure, Hex, State, Table, Time } from '../parts/parts.js';
@@ -71,7 +71,7 @@ function Payments({ label, payments, seller, hasReason }: PaymentsProps) {
         { name: 'State', show: ({ state }) => <State state={state} /> },
         {
           name: 'Amount',
-          show: ({ amount, asset }) => (amount === null ? 'unknown' : showAmount(amount, asset, seller)),
+          show: ({ amount, asset }) => (amount === null ? 'unknown' : showMoney(amount, asset, seller)),
           isNumber: true,
         },
         hasReason

@@ -1,5 +1,5 @@
 import type { PaymentPicture, TimelineStep } from '../../../../libs/book/src/reading/read-payment.js';
-import { showAmount, showDuration, type Seller } from '../data/format.js';
+import { showMoney, showDuration, type Seller } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
@@ -44,8 +44,8 @@ function Picture({ payment, seller }: { payment: PaymentPicture; seller: Seller 
         facts={[
           ['State', <State key="state" state={state} />],
           ...(reason === null ? [] : [['Reason', reason] as const]),
-          ['Amount', amount === null ? 'not known' : showAmount(amount, asset, seller)],
-          ...(refunded === '0' ? [] : [['Paid back', showAmount(refunded, asset, seller)] as const]),
+          ['Amount', amount === null ? 'not known' : showMoney(amount, asset, seller)],
+          ...(refunded === '0' ? [] : [['Paid back', showMoney(refunded, asset, seller)] as const]),
           ['Route', route ?? 'none'],
           ['Scheme', scheme ?? 'not known'],
           ['Payer', payer === null ? 'not known' : <Whole key="payer" text={payer} />],
@@ -67,7 +67,7 @@ function Picture({ payment, seller }: { payment: PaymentPicture; seller: Seller 
           { name: 'Booking', show: ({ booking, kind }) => `${booking}, ${kind}` },
           { name: 'Booked', show: ({ bookedAt }) => <Time at={bookedAt} /> },
           { name: 'Account', show: ({ account }) => account },
-          { name: 'Amount', show: ({ amount: units, asset: unit }) => showAmount(units, unit, seller), isNumber: true },
+          { name: 'Amount', show: ({ amount: units, asset: unit }) => showMoney(units, unit, seller), isNumber: true },
         ]}
       />
       <details>
