@@ -9,7 +9,7 @@ import { BookHolder } from './book-holder.js';
 /** Keeps the book: holds it, drains the outbox into it, and closes its days. */
 @Module({
   providers: [BookkeeperConnections, BookMetrics, OutboxDrain, DailyClosings, BookHolder],
-  exports: [BookkeeperConnections, DailyClosings, BookHolder],
+  exports: [BookkeeperConnections, OutboxDrain, DailyClosings, BookHolder],
 })
 export class BookModule {
   constructor(@Inject(BookMetrics) metrics: BookMetrics, @Inject(BookHolder) book: BookHolder) {

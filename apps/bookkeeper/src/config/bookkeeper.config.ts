@@ -3,6 +3,7 @@ import {
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
+  RpcEnvironment,
   SettingGroup,
   ShutdownEnvironment,
 } from '@tollgate/common';
@@ -21,6 +22,10 @@ export class BookkeeperEnvironment {
   /** Of the seller: where money arrives. */
   @SettingGroup(PaymentEnvironment)
   readonly payment!: PaymentEnvironment;
+
+  /** Shows who has paid, and what the wallets hold. */
+  @SettingGroup(RpcEnvironment)
+  readonly chain!: RpcEnvironment;
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;

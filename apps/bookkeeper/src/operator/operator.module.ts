@@ -1,6 +1,14 @@
 import { Module } from '@nestjs/common';
 
 import { BookModule } from '../book/book.module.js';
+import { SellerChain } from '../chain/seller-chain.js';
+import { Troubles } from '../health/troubles.js';
+import { OperatorJobsController } from './jobs.controller.js';
+import { Journals } from '../jobs/journals.js';
+import { OperatorJobs } from '../jobs/operator-jobs.js';
+import { OperatorWallets } from '../wallets/operator-wallets.js';
+import { WalletsController } from './wallets.controller.js';
+import { AuditTrail } from './audit-trail.js';
 import { BookController } from './book.controller.js';
 import { ExportsController } from './exports.controller.js';
 import { OperatorGuard } from './operator-access.js';
@@ -9,7 +17,7 @@ import { PaymentsController } from './payments.controller.js';
 /** The operator API: everything below `/operator`, for API keys with its scopes. */
 @Module({
   imports: [BookModule],
-  controllers: [PaymentsController, BookController, ExportsController],
-  providers: [OperatorGuard],
+  controllers: [PaymentsController, BookController, ExportsController, OperatorJobsController, WalletsController],
+  providers: [OperatorGuard, AuditTrail, SellerChain, Journals, OperatorJobs, OperatorWallets, Troubles],
 })
 export class OperatorModule {}
