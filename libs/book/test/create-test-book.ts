@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -56,7 +56,11 @@ async function runOn(connectionString: string, sql: string): Promise<void> {
 
 /** A cluster with empty tables, made once for each version of PGlite and of the migrations. */
 async function findTemplate(): Promise<string> {
-  const versions = ['node_modules/@electric-sql/pglite/package.json', 'libs/book/src/migrations/0001-book.sql'];
+  const migrations = readdirSync(join(root, 'libs/book/src/migrations')).sort();
+  const versions = [
+    'node_modules/@electric-sql/pglite/package.json',
+    ...migrations.map((name) => `libs/book/src/migrations/${name}`),
+  ];
   const version = hash('sha256', versions.map((file) => readFileSync(join(root, file), 'utf8')).join(''), 'hex');
   const template = join(root, '.tollgate', `book-template-${version.slice(0, 12)}`);
   if (existsSync(template)) return template;

@@ -10,7 +10,7 @@ import { BookHolder } from './book-holder.js';
 /** Keeps the book: holds it, drains the outbox into it, and closes its days. */
 @Module({
   providers: [BookChanges, BookkeeperConnections, BookMetrics, OutboxDrain, DailyClosings, BookHolder],
-  exports: [BookChanges, BookkeeperConnections, DailyClosings, BookHolder],
+  exports: [BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, BookHolder],
 })
 export class BookModule {
   constructor(@Inject(BookMetrics) metrics: BookMetrics, @Inject(BookHolder) book: BookHolder) {

@@ -4,6 +4,7 @@ import {
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
+  RpcEnvironment,
   SettingGroup,
   ShutdownEnvironment,
 } from '@tollgate/common';
@@ -25,6 +26,10 @@ export class BookkeeperEnvironment {
 
   @SettingGroup(ExplorerEnvironment)
   readonly explorer!: ExplorerEnvironment;
+
+  /** Shows who has paid, and what the wallets hold. */
+  @SettingGroup(RpcEnvironment)
+  readonly chain!: RpcEnvironment;
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;

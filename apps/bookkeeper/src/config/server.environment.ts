@@ -30,4 +30,10 @@ export class BookkeeperServerEnvironment {
   @Setting({ help: 'Invalid API keys per minute and client address at the operator API; 0 means no limit.' })
   @IsIntIn(0)
   readonly operatorRefusedKeysPerMinute: number = 20;
+
+  @Setting({
+    help: 'Writes of one API key to /operator in a day, UTC: approvals, refunds, pauses and so on; 0 means no limit.',
+  })
+  @IsIntIn(0)
+  readonly operatorWritesPerDay: number = 1_000;
 }

@@ -40,7 +40,12 @@ export class OutboxDrain {
   ) {
     this.#streams = new OutboxStreams(connections.outbox, book.bookBatch);
     this.#seller = { asset: payment.assetAddress, payTo: payment.payTo };
-    metrics.observeLag(() => this.#streams.readLag());
+    metrics.observeLag(() => this.readLag());
+  }
+
+  /** Events that are not in the book, and the milliseconds since the oldest of them was written. */
+  readLag(): Promise<{ events: number; ageMs: number }> {
+    return this.#streams.readLag();
   }
 
   /** Until the signal is aborted; goes on when Redis or the database is back. @throws DeposedError */

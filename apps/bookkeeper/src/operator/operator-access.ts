@@ -18,6 +18,8 @@ import { OperatorKeys } from '../sessions/operator-keys.js';
 import { sessionOf } from '../sessions/session-request.js';
 
 const SCOPES = Symbol('scopes of a route');
+/** Metadata of a route that writes: how the audit table names what it does. */
+export const ACT = Symbol('act of a route');
 
 const callers = new WeakMap<FastifyRequest, ApiKey>();
 
@@ -46,10 +48,14 @@ export class OperatorGuard implements CanActivate {
   }
 }
 
-/** Restricts a route to API keys with this scope, and describes it. */
-export function ForOperators(scope: ApiKeyScope, summary: string): MethodDecorator {
+/**
+ * Restricts a route to API keys with this scope, and describes it.
+ * @param act of a route that writes: how the audit table names what it does
+ */
+export function ForOperators(scope: ApiKeyScope, summary: string, act?: string): MethodDecorator {
   return applyDecorators(
     SetMetadata(SCOPES, [scope]),
+    SetMetadata(ACT, act),
     UseGuards(OperatorGuard),
     ApiBearerAuth(),
     ApiTags('Operator'),
@@ -58,8 +64,13 @@ export function ForOperators(scope: ApiKeyScope, summary: string): MethodDecorat
 }
 
 /** The API key of the request. */
-export const OperatorKey = createParamDecorator((_: unknown, context: ExecutionContext): ApiKey => {
-  const caller = callers.get(context.switchToHttp().getRequest<FastifyRequest>());
+export const OperatorKey = createParamDecorator((_: unknown, context: ExecutionContext): ApiKey =>
+  callerOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);
+
+/** The API key of a request that the guard has admitted. */
+export function callerOf(request: FastifyRequest): ApiKey {
+  const caller = callers.get(request);
   if (caller === undefined) throw new Error('An operator route was reached without its guard.');
   return caller;
-});
+}

@@ -1,8 +1,12 @@
 import book from '../migrations/0001-book.sql';
+import refunds from '../migrations/0003-refunds.sql';
 import type { ClaimedDatabase } from './database.js';
 
 /** By number, in the order in which they run. One that was released is never changed; another one follows it. */
-const MIGRATIONS: readonly (readonly [number: number, sql: string])[] = [[1, book]];
+const MIGRATIONS: readonly (readonly [number: number, sql: string])[] = [
+  [1, book],
+  [3, refunds],
+];
 
 /**
  * Brings the tables to this release's version; each migration is one transaction.
