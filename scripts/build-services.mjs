@@ -69,7 +69,7 @@ function services(root, withCrashPoints) {
     {
       shownAs: 'node scripts/build-web.mjs',
       args: [join(root, 'scripts', 'build-web.mjs')],
-      main: join(root, 'dist', 'apps', 'gateway', 'web', 'pay.js'),
+      main: join(root, 'dist', 'apps', 'bookkeeper', 'web', 'console.js'),
     },
   ];
 }

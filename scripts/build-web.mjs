@@ -1,4 +1,5 @@
-// Builds the gateway's pages to dist/apps/gateway/web, and refuses to when they are larger than their budget.
+// Builds the pages of the gateway and of the bookkeeper to dist/apps/*/web, and refuses to when they are larger than
+// their budget.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,29 +7,35 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const source = join(root, 'apps', 'gateway', 'web');
-const target = join(root, 'dist', 'apps', 'gateway', 'web');
-/** Of script and style together, the QR code included. */
-const MOST_GZIPPED_BYTES = 25_000;
+/** `mostGzippedBytes`: of script and style together; the pay page's script has the QR code in it. */
+const PAGES = [
+  { app: 'gateway', entries: { pay: 'main.ts', pages: 'pages.css' }, mostGzippedBytes: 25_000 },
+  { app: 'bookkeeper', entries: { console: 'main.tsx', style: 'console.css' }, mostGzippedBytes: 60_000 },
+];
 
-rmSync(target, { recursive: true, force: true });
-mkdirSync(target, { recursive: true });
-await build({
-  entryPoints: { pay: join(source, 'main.ts'), pages: join(source, 'pages.css') },
-  outdir: target,
-  tsconfig: join(root, 'tsconfig.json'),
-  bundle: true,
-  minify: true,
-  format: 'iife',
-  target: ['es2022'],
-  legalComments: 'none',
-  logLevel: 'warning',
-});
-const sizes = ['pay.js', 'pages.css'].map((file) => gzipSync(readFileSync(join(target, file)), { level: 9 }).length);
-const size = sizes.reduce((sum, one) => sum + one, 0);
-if (size > MOST_GZIPPED_BYTES) {
-  process.stderr.write(
-    `The pages have ${size} bytes gzipped; at most ${MOST_GZIPPED_BYTES} (scripts/build-web.mjs).\n`,
-  );
-  process.exit(1);
+for (const { app, entries, mostGzippedBytes } of PAGES) {
+  const source = join(root, 'apps', app, 'web');
+  const outdir = join(root, 'dist', 'apps', app, 'web');
+  rmSync(outdir, { recursive: true, force: true });
+  mkdirSync(outdir, { recursive: true });
+  const { metafile } = await build({
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(source, file)])),
+    outdir,
+    tsconfig: join(source, 'tsconfig.json'),
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: ['es2022'],
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+    absWorkingDir: root,
+  });
+  const files = Object.keys(metafile.outputs).map((file) => join(root, file));
+  const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(file), { level: 9 }).length, 0);
+  process.stdout.write(`pages of the ${app}: ${bytes} bytes gzipped, of at most ${mostGzippedBytes}\n`);
+  if (bytes > mostGzippedBytes) {
+    process.stderr.write(`The pages of the ${app} are too large (scripts/build-web.mjs).\n`);
+    process.exit(1);
+  }
 }

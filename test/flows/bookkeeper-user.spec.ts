@@ -1,6 +1,8 @@
 import type { Redis } from 'ioredis';
 
 import { BOOK_GROUP, bucketEventsKey, laneBookKey, REFUSED_EVENTS } from '../../libs/book-events/src/index.js';
+import { createJobId, createLaneId, Journal } from '../../libs/journal/src/index.js';
+import { Ledger } from '../../libs/ledger/src/index.js';
 import { startGuardedRedis, type GuardedRedis } from '../harness/guarded-redis.js';
 
 const LANE = `1328:0x${'ab'.repeat(20)}`;
@@ -9,10 +11,11 @@ const STREAMS = [bucketEventsKey(7), REFUSED_EVENTS, laneBookKey(LANE)];
 describe('the bookkeeper as a user of Redis', () => {
   let redis: GuardedRedis;
   let bookkeeper: Redis;
+  let admin: Redis;
 
   beforeAll(async () => {
     redis = await startGuardedRedis();
-    const { admin } = redis;
+    ({ admin } = redis);
     bookkeeper = redis.connectAs('bookkeeper');
     for (const stream of STREAMS) await admin.xadd(stream, '1-0', 'v', '1');
     await admin.hset('tollgate:{pay-7}:birth', 'booked', '5');
@@ -33,20 +36,55 @@ describe('the bookkeeper as a user of Redis', () => {
     expect(await bookkeeper.smembers('tollgate:{relayers}:lanes')).toEqual([LANE]);
   });
 
+  it('decides about jobs and pauses accounts, with the scripts of the journal', async () => {
+    const lane = createLaneId(1328, `0x${'ab'.repeat(20)}`);
+    const own = new Journal({ redis: admin });
+    await own.open();
+    await own.adopt(lane, { pendingNonce: 0 });
+    const journal = new Journal({ redis: bookkeeper });
+    await journal.open();
+    const job = { operation: 'transfer', input: {}, wallet: 'main', keyId: 'key-1', fingerprint: 'print' };
+    const submitted = await journal.submit({ ...job, lane, idempotencyKey: 'one' });
+    const jobId = 'jobId' in submitted ? submitted.jobId : '';
+    expect(await journal.cancel(jobId)).toMatchObject({ outcome: 'done' });
+    expect((await journal.listJobs({ lanes: await journal.readLanes() })).jobs).toMatchObject([{ state: 'CANCELLED' }]);
+    const named = { ...job, lane, jobId: createJobId(lane) };
+    expect(await journal.submitNamed(named)).toMatchObject({ outcome: 'accepted' });
+    const why = { code: 'PAUSED_BY_OPERATOR', message: 'an audit', suggestion: 'Wait.' };
+    expect(await journal.pauseLane(lane, why)).toEqual({ outcome: 'done' });
+    expect(await journal.resumeLane(lane)).toEqual({ outcome: 'done' });
+    expect(await journal.readSpentToday(lane)).toEqual({});
+  });
+
+  it('closes payments and reports refunds, with the scripts of the ledger', async () => {
+    const ledger = new Ledger({ redis: bookkeeper, book: { outboxLimit: 1_000 } });
+    const id = { kind: 'transfer', chainId: 1328, txHash: `0x${'cd'.repeat(32)}`, logIndex: 0 } as const;
+    const close = { id, refund: 'refund-1', reason: null, allowsAnswered: true };
+    expect(await ledger.close(close)).toEqual({ outcome: 'closed', from: 'free' });
+    const facts = { transaction: id.txHash, amount: '5', recipient: `0x${'ef'.repeat(20)}` } as const;
+    expect(await ledger.recordRefunded(id, { refund: 'refund-1', ...facts })).toBe(true);
+  });
+
+  it('was refused none of this', async () => {
+    expect(await redis.readRefusals()).toEqual([]);
+  });
+
   const stream = STREAMS[0]!;
   it.each([
-    ['XADD', stream, '*', 'v', '1'],
     ['XDEL', stream, '1-0'],
     ['XTRIM', stream, 'MAXLEN', '0'],
     ['XGROUP', 'DESTROY', stream, BOOK_GROUP],
-    ['DEL', stream],
+    ['XADD', REFUSED_EVENTS, '*', 'v', '1'],
+    ['DEL', REFUSED_EVENTS],
     ['UNLINK', stream],
     ['EXPIRE', stream, '1'],
-    ['EVAL', "return redis.call('DEL', KEYS[1])", '1', stream],
-    ['HSET', 'tollgate:{pay-7}:birth', 'booked', '1'],
     ['SADD', 'tollgate:{relayers}:lanes', 'x'],
-    ['HGETALL', `tollgate:{pay-7}:tx:1328:0x${'cd'.repeat(32)}`],
-    ['XRANGE', `tollgate:{${LANE}}:events`, '-', '+'],
+    ['HSET', 'tollgate:{wallets}', 'main', 'x'],
+    ['HSET', 'tollgate:{api-keys}', 'x', 'y'],
+    ['HSET', 'tollgate:{agent}:bull', 'x', 'y'],
+    ['EVAL', "return redis.call('SADD', KEYS[1], 'x')", '1', 'tollgate:{lanes}:lanes'],
+    ['EVAL', "return redis.call('DEL', KEYS[1])", '1', REFUSED_EVENTS],
+    ['GET', 'tollgate:sign-in-nonce:1'],
     ['KEYS', '*'],
     ['FLUSHALL'],
   ])('may not run %s %s', async (command, ...args) => {

@@ -37,6 +37,7 @@ const transferPlanning: JobPlanning = {
   undo: () => Promise.resolve([]),
   judgeStep: () => Promise.resolve({ outcome: 'done' }),
   readTokens: () => Promise.resolve([{ symbol: 'SEI', address: '0x0', decimals: 18, names: ['sei', '0x0'] }]),
+  readLimits: () => Promise.resolve([]),
   dryRun: ({ operation }) =>
     Promise.resolve<PlanJobReply>({ outcome: 'unavailable', reason: `no dry run of ${operation}` }),
 };

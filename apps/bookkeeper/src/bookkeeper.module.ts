@@ -5,6 +5,7 @@ import { LoggerModule } from 'nestjs-pino';
 import { BookHolder } from './book/book-holder.js';
 import { BookModule } from './book/book.module.js';
 import { BookkeeperEnvironment } from './config/bookkeeper.config.js';
+import { ConsoleModule } from './console/console.module.js';
 import { BookkeeperConnections } from './drain/connections.js';
 import { OperatorModule } from './operator/operator.module.js';
 
@@ -30,6 +31,7 @@ export class BookkeeperModule {
         }),
         BookModule,
         OperatorModule,
+        ConsoleModule,
       ],
       providers: [{ provide: BookkeeperEnvironment, useValue: environment }],
       exports: [BookkeeperEnvironment],

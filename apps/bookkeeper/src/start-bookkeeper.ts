@@ -1,18 +1,20 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { ProblemFilter, readEnvironment, type RunningService } from '@tollgate/common';
+import { isLoopbackHost, ProblemFilter, readEnvironment, type RunningService } from '@tollgate/common';
 import { checkCrypto } from '@tollgate/crypto';
 import { Logger } from 'nestjs-pino';
 
 import { BookHolder } from './book/book-holder.js';
 import { BookkeeperModule } from './bookkeeper.module.js';
 import { BookkeeperEnvironment } from './config/bookkeeper.config.js';
+import { guardConsole } from './console/console-gate.js';
 import { registerDocument } from './operator/register-document.js';
+import { ConsoleSessions } from './sessions/console-sessions.js';
+import { forwardToOperator } from './sessions/session-request.js';
 
 const MAX_BODY_BYTES = 64 * 1024;
 /** The id of an authorization has 190 characters, percent-encoded some more. */
 const MAX_ID_LENGTH = 400;
-const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 /**
  * Starts health, metrics and the operator API, then opens the book. Waits for a Redis or a database that is down, and
@@ -27,8 +29,7 @@ export async function startBookkeeper(
   const app = await NestFactory.create<NestFastifyApplication>(
     BookkeeperModule.forRoot(environment),
     new FastifyAdapter({
-      forceCloseConnections: 'idle',
-      bodyLimit: MAX_BODY_BYTES,
+      ...{ forceCloseConnections: 'idle', bodyLimit: MAX_BODY_BYTES, rewriteUrl: forwardToOperator },
       routerOptions: { maxParamLength: MAX_ID_LENGTH },
     }),
     { bufferLogs: true, abortOnError: false },
@@ -38,11 +39,13 @@ export async function startBookkeeper(
   app.useGlobalFilters(new ProblemFilter());
   try {
     registerDocument(app);
+    const { consoleHosts } = environment.server;
+    guardConsole(app.getHttpAdapter().getInstance(), app.get(ConsoleSessions), consoleHosts);
     await app.listen(port, host);
-    if (!LOOPBACK.test(host)) {
+    if (!isLoopbackHost(host)) {
       logger.warn(`bookkeeper: BOOKKEEPER_HOST is ${host}: let only operators reach it, through a proxy with HTTPS`);
     }
-    logger.log(`bookkeeper: operator API, health and metrics at ${await app.getUrl()}`);
+    logger.log(`bookkeeper: operator API, console, health and metrics at ${await app.getUrl()}`);
     await app.get(BookHolder).start();
   } catch (error) {
     await app.close();

@@ -9,6 +9,8 @@ import { startRedis, type RedisServer } from '../../../tools/devnet/processes/re
 import { startBookkeeper } from '../src/start-bookkeeper.js';
 
 const SIGNING_KEY = '22'.repeat(32);
+/** A port that refuses. */
+const NO_RPC_SERVER = 'http://127.0.0.1:9';
 
 export interface StartedBookkeeper {
   app: NestFastifyApplication;
@@ -47,6 +49,7 @@ export class BookkeeperFixture {
   environment(more: Record<string, string> = {}): Record<string, string> {
     return {
       ...{ BOOKKEEPER_PORT: '0', REDIS_URL: this.server.url, LOG_LEVEL: 'silent', ASSET_ADDRESS: ASSET, PAY_TO },
+      RPC_URL: NO_RPC_SERVER,
       ...{ BOOK_SIGNING_KEY: SIGNING_KEY, OPERATOR_RATE_LIMIT_PER_MINUTE: '0', ...this.book.env, ...more },
     };
   }

@@ -1,5 +1,5 @@
 export type { BookSeller } from './bookings/describe-payment.js';
-export { BOOKED_STATES } from './bookings/payment-record.js';
+export { BOOKED_STATES } from './bookings/booked-states.js';
 export { closeBook } from './closing/close-book.js';
 export type { SignedClosing } from './closing/closing.js';
 export type { BookProof } from './closing/payment-proof.js';
@@ -12,9 +12,11 @@ export { recordAct } from './posting/record-act.js';
 export { postEvents, postUnread, type Posted } from './posting/post-events.js';
 export { EXPORTS, readExport, type ExportName } from './reading/export-rows.js';
 export { readBalances, type Balance } from './reading/read-balances.js';
+export { readAudit, type AuditPage } from './reading/read-audit.js';
 export { readClosings } from './reading/read-closings.js';
 export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
-export { searchPayments, type PaymentPage } from './reading/search-payments.js';
+export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
+export { PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
 export { verifyBook, type BookVerdict } from './reading/verify-book.js';
 export {
   readAnchors,

@@ -56,9 +56,11 @@ async function runOn(connectionString: string, sql: string): Promise<void> {
 
 /** A cluster with empty tables, made once for each version of PGlite and of the migrations. */
 async function findTemplate(): Promise<string> {
-  const migrations = 'libs/book/src/migrations';
-  const files = readdirSync(join(root, migrations)).map((file) => join(migrations, file));
-  const versions = ['node_modules/@electric-sql/pglite/package.json', ...files];
+  const migrations = readdirSync(join(root, 'libs/book/src/migrations')).sort();
+  const versions = [
+    'node_modules/@electric-sql/pglite/package.json',
+    ...migrations.map((name) => `libs/book/src/migrations/${name}`),
+  ];
   const version = hash('sha256', versions.map((file) => readFileSync(join(root, file), 'utf8')).join(''), 'hex');
   const template = join(root, '.tollgate', `book-template-${version.slice(0, 12)}`);
   if (existsSync(template)) return template;

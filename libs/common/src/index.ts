@@ -3,6 +3,7 @@ export { KeyAdmission, type Demand } from './api-keys/key-admission.js';
 export { ApiKeyStore } from './api-keys/api-key-store.js';
 export { AcceptanceEnvironment } from './config/acceptance.environment.js';
 export { AgentEnvironment } from './config/agent.environment.js';
+export { ExplorerEnvironment } from './config/explorer.environment.js';
 export { ConfigurationError } from './config/configuration-error.js';
 export { CryptoEnvironment } from './config/crypto.environment.js';
 export { IsIntIn } from './config/is-int-in.js';
@@ -36,6 +37,7 @@ export {
 } from './http/request-schemas.js';
 export { RateLimit } from './http/rate-limit.js';
 export { assertPublicTarget } from './http/assert-public-target.js';
+export { isLoopbackHost } from './http/loopback-host.js';
 export { handleError } from './http/handle-error.js';
 export { ProblemFilter } from './http/problem.filter.js';
 export {
@@ -73,5 +75,14 @@ export { RequestReplyContext } from './request-reply/request-reply-context.js';
 export { NoReplyError, QueueFullError, RequestFailedError } from './request-reply/request-reply-error.js';
 export { RequestReplyServer } from './request-reply/request-reply-server.js';
 export { describeSettings, findDifferences, type SettingDifference } from './settings/compare-settings.js';
+export {
+  createWebFile,
+  findBuiltPages,
+  hashForPolicy,
+  sendWebFile,
+  type WebFile,
+  type WebFileKind,
+} from './web/web-file.js';
+export { CONSOLE_COOKIE, readConsoleCookies, withoutConsoleCookie } from './web/console-cookie.js';
 export { runService, type RunningService } from './shutdown/run-service.js';
 export { isStopping } from './shutdown/stopping.js';

@@ -8,6 +8,7 @@ export {
 } from './jobs/agent-job-message.js';
 export {
   AGENT_OPERATIONS,
+  JOB_OPERATIONS,
   EVENT_TYPES,
   FINAL_STATES,
   JOB_STATES,
@@ -20,6 +21,7 @@ export {
   type AgentJobRequest,
   type AgentJobView,
   type AgentOperation,
+  type JobOperation,
   type AgentPlanView,
   type AgentStepView,
   type FinalState,

@@ -1,5 +1,5 @@
 import { Journal, type JobQueue, type JobRecord } from '@tollgate/journal';
-import { AGENT_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
+import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
 import { createRedis, type RedisClient, StoreError } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
 
@@ -12,7 +12,7 @@ import { withRedis } from '../shared/with-redis.js';
 import { decideJob, findJob, type Decision, type JobParts } from './decide-job.js';
 import { formatJob, formatJobs, toJobJson } from './format-jobs.js';
 import { printEvents } from './print-events.js';
-import { retryJob } from './retry-job.js';
+import { repeatJob } from './retry-job.js';
 
 export interface JobOptions {
   redis?: string;
@@ -73,7 +73,7 @@ export function decide(decision: Decision, options: JobOptions, env: NodeJS.Proc
 }
 
 export function retry(id: string, options: JobOptions & { key?: string }, env: NodeJS.ProcessEnv): Promise<string> {
-  return withParts(options, env, (parts) => retryJob(parts, id, options.key));
+  return withParts(options, env, (parts) => repeatJob(parts, id, options.key));
 }
 
 function withParts(
@@ -124,9 +124,9 @@ function parseFilter({ state, operation }: JobListOptions) {
   if (words?.some((word) => !(JOB_STATES as readonly string[]).includes(word))) {
     throw new InvalidArgumentError(`--state must be one or more of ${JOB_STATES.join(', ')}`);
   }
-  const known = AGENT_OPERATIONS.find((one) => one === operation);
+  const known = JOB_OPERATIONS.find((one) => one === operation);
   if (operation !== undefined && known === undefined) {
-    throw new InvalidArgumentError(`--operation must be one of ${AGENT_OPERATIONS.join(', ')}`);
+    throw new InvalidArgumentError(`--operation must be one of ${JOB_OPERATIONS.join(', ')}`);
   }
   return { ...(states && { states }), ...(known && { operation: known }) };
 }

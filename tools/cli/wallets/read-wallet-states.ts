@@ -1,7 +1,8 @@
 import type { LaneId, LaneStatus } from '@tollgate/journal';
 
+// The library's index would load Nest, which doubles the start.
+import { listAccounts, type Account, type AccountSources } from '../../../libs/agent-jobs/src/wallets/list-accounts.js';
 import { withChain } from '../shared/with-chain.js';
-import { listAccounts, type Account, type AccountSources } from './list-accounts.js';
 
 export interface WalletState extends Omit<Account, 'names'> {
   /** Null: the account has none. */

@@ -1,10 +1,9 @@
-import type { WalletEntry } from '@tollgate/agent-jobs';
+import type { AccountSources, WalletEntry } from '@tollgate/agent-jobs';
 import { createLaneId, nameLane, type LaneId, type LaneTransition } from '@tollgate/journal';
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError } from '../shared/cli-command.js';
 import { findChainId, withChain } from '../shared/with-chain.js';
-import type { AccountSources } from './list-accounts.js';
 
 export interface WalletParts extends Omit<AccountSources, 'relayers'> {
   rpcUrls: readonly string[];

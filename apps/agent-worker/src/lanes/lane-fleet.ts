@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { WalletDirectory, type KnownToken } from '@tollgate/agent-jobs';
+import { WalletDirectory } from '@tollgate/agent-jobs';
 import { Journal, LaneRunner, LaneShare, reportJobTransaction } from '@tollgate/journal';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
@@ -70,7 +70,7 @@ export class LaneFleet implements OnModuleDestroy {
           },
         }),
         (held) => this.pumps.attend(held, name),
-        publishTokens(this.directory, name, () => planning.readTokens()),
+        publishFacts(this.directory, name, planning),
       ]),
       onTrouble: (error) => this.troubles.report(name, error),
     });
@@ -80,16 +80,16 @@ export class LaneFleet implements OnModuleDestroy {
 
 const RETRY_MS = 2000;
 
-/** Publishes, for gateways, which tokens a wallet's jobs may refer to: those known to the worker that runs its lane. */
-function publishTokens(
-  directory: WalletDirectory,
-  walletName: string,
-  readTokens: () => Promise<readonly KnownToken[]>,
-): Attendant {
+/**
+ * Publishes which tokens a wallet's jobs may refer to, for gateways, and the limits of its policy, for operators: as
+ * known to the worker that runs its lane.
+ */
+function publishFacts(directory: WalletDirectory, walletName: string, planning: JobPlanning): Attendant {
   return async ({ signal }) => {
     while (!signal.aborted) {
       try {
-        return await directory.publishTokens(walletName, await readTokens());
+        await directory.publishTokens(walletName, await planning.readTokens());
+        return await directory.publishLimits(walletName, await planning.readLimits());
       } catch {
         // Chain or Redis is down, which planning reports; until then only the worker finds unknown tokens.
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);

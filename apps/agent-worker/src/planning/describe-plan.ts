@@ -1,3 +1,4 @@
+import type { WalletLimit } from '@tollgate/agent-jobs';
 import {
   showSymbol,
   type PlannedOperation,
@@ -56,6 +57,24 @@ export function countSpending(spending: readonly TokenAmount[], perDay: readonly
   return perDay.flatMap(({ token, amountBaseUnits: limit }) => {
     const spent = spending.find((amount) => isSameToken(amount.token, token));
     if (!spent || spent.amountBaseUnits === 0n) return [];
-    return [{ asset: token.isNative ? 'native' : token.address, amount: spent.amountBaseUnits, limit }];
+    return [{ asset: nameAsset(token), amount: spent.amountBaseUnits, limit }];
   });
+}
+
+/** The limits of a policy, for operators. */
+export function describeLimits(
+  { perOperation, perDay }: { perOperation: readonly TokenLimit[]; perDay: readonly TokenLimit[] },
+  above: readonly TokenLimit[],
+): WalletLimit[] {
+  const tokens = new Map([...perOperation, ...perDay, ...above].map(({ token }) => [nameAsset(token), token]));
+  const find = (limits: readonly TokenLimit[], asset: string): string | null =>
+    limits.find(({ token }) => nameAsset(token) === asset)?.amountBaseUnits.toString() ?? null;
+  return [...tokens].map(([asset, { symbol, decimals }]) => ({
+    ...{ asset, symbol, decimals },
+    ...{ perOperation: find(perOperation, asset), perDay: find(perDay, asset), approvalAbove: find(above, asset) },
+  }));
+}
+
+function nameAsset({ isNative, address }: TokenLimit['token']): string {
+  return isNative ? 'native' : address;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { writeStoredPlan, type KnownToken, type PlanFloors } from '@tollgate/agent-jobs';
+import { writeStoredPlan, type KnownToken, type PlanFloors, type WalletLimit } from '@tollgate/agent-jobs';
 import {
   AgentKitError,
   type OperationPlanner,
@@ -24,7 +24,7 @@ import type { PaymentPlanner } from '../payments/payment-planner.js';
 import type { PlannedWallet } from '../wallets/planned-wallet.js';
 import { createJobStep, listGranted, listScopes, reliesOnAllowance } from './create-job-steps.js';
 import { nameOfKit } from './create-operation-planner.js';
-import { countSpending, describePlan, needsApproval } from './describe-plan.js';
+import { countSpending, describeLimits, describePlan, needsApproval } from './describe-plan.js';
 import { toPlanFailure, toJobFailure } from './explain-trouble.js';
 import type { JobPlanning } from './job-planning.js';
 import { limitDraft, limitInput, listCeilings, narrowInput, type Ceilings } from './narrow-plan.js';
@@ -86,6 +86,14 @@ export class WalletPlanner implements JobPlanning {
       decimals,
       names,
     }));
+  }
+
+  async readLimits(): Promise<readonly WalletLimit[]> {
+    const [{ limits }, above] = await Promise.all([
+      this.#kit.connect(),
+      this.#kit.readAmounts('approvalAbove', this.#wallet.approvalAbove),
+    ]);
+    return describeLimits(limits, above);
   }
 
   async dryRun({ operation, input }: Pick<PlanJobRequest, 'operation' | 'input'>): Promise<PlanJobReply> {

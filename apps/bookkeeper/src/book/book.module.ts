@@ -1,6 +1,7 @@
 import { Inject, Module } from '@nestjs/common';
 
 import { DailyClosings } from '../closings/daily-closings.js';
+import { BookChanges } from '../drain/book-changes.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
@@ -10,8 +11,11 @@ import { BookHolder } from './book-holder.js';
 
 /** Keeps the book: holds it, drains the outbox into it, closes its days, and compares it with the chain. */
 @Module({
-  providers: [BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler, BookHolder],
-  exports: [BookkeeperConnections, DailyClosings, Reconciler, BookHolder],
+  providers: [
+    ...[BookChanges, BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler],
+    BookHolder,
+  ],
+  exports: [BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, BookHolder],
 })
 export class BookModule {
   constructor(@Inject(BookMetrics) metrics: BookMetrics, @Inject(BookHolder) book: BookHolder) {

@@ -1,8 +1,10 @@
 import {
   CryptoEnvironment,
+  ExplorerEnvironment,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
+  RpcEnvironment,
   SettingGroup,
   ShutdownEnvironment,
 } from '@tollgate/common';
@@ -25,6 +27,13 @@ export class BookkeeperEnvironment {
   /** Of the seller: where money arrives. */
   @SettingGroup(PaymentEnvironment)
   readonly payment!: PaymentEnvironment;
+
+  @SettingGroup(ExplorerEnvironment)
+  readonly explorer!: ExplorerEnvironment;
+
+  /** Shows who has paid, and what the wallets hold. */
+  @SettingGroup(RpcEnvironment)
+  readonly chain!: RpcEnvironment;
 
   @SettingGroup(RedisEnvironment)
   readonly redis!: RedisEnvironment;

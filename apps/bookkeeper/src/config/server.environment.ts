@@ -1,5 +1,5 @@
 import { IsIntIn, Setting } from '@tollgate/common';
-import { IsNotEmpty } from 'class-validator';
+import { IsNotEmpty, Matches } from 'class-validator';
 
 export class BookkeeperServerEnvironment {
   @Setting({ help: 'Port for the operator API, health and metrics of the bookkeeper; 0 picks a free one.' })
@@ -12,6 +12,17 @@ export class BookkeeperServerEnvironment {
   @IsNotEmpty()
   readonly bookkeeperHost: string = '127.0.0.1';
 
+  @Setting({
+    help: 'Host names, besides those of loopback, by which browsers reach the console at /console, comma separated: those of the proxy with HTTPS in front of it.',
+    as: 'list',
+    example: 'console.example',
+  })
+  @Matches(/^([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])$/i, {
+    each: true,
+    message: 'every entry of $property must be a host name without a port',
+  })
+  readonly consoleHosts: string[] = [];
+
   @Setting({ help: 'Requests to /operator per minute and API key; 0 means no limit.' })
   @IsIntIn(0)
   readonly operatorRateLimitPerMinute: number = 600;
@@ -19,4 +30,10 @@ export class BookkeeperServerEnvironment {
   @Setting({ help: 'Invalid API keys per minute and client address at the operator API; 0 means no limit.' })
   @IsIntIn(0)
   readonly operatorRefusedKeysPerMinute: number = 20;
+
+  @Setting({
+    help: 'Writes of one API key to /operator in a day, UTC: approvals, refunds, pauses and so on; 0 means no limit.',
+  })
+  @IsIntIn(0)
+  readonly operatorWritesPerDay: number = 1_000;
 }

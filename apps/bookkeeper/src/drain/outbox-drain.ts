@@ -14,6 +14,7 @@ import { readBookedSinceMs } from '@tollgate/ledger';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
+import { BookChanges } from './book-changes.js';
 import { BookkeeperConnections } from './connections.js';
 import { OutboxStreams } from './outbox-streams.js';
 
@@ -37,11 +38,17 @@ export class OutboxDrain {
     @Inject(BookkeeperEnvironment) { book, payment }: BookkeeperEnvironment,
     @Inject(BookkeeperConnections) private readonly connections: BookkeeperConnections,
     @Inject(BookMetrics) private readonly metrics: BookMetrics,
+    @Inject(BookChanges) private readonly changes: BookChanges,
   ) {
     this.#batch = book.bookBatch;
     this.#streams = new OutboxStreams(connections.outbox, book.bookBatch);
     this.#seller = { asset: payment.assetAddress, payTo: payment.payTo };
-    metrics.observeLag(() => this.#streams.readLag());
+    metrics.observeLag(() => this.readLag());
+  }
+
+  /** Events that are not in the book, and the milliseconds since the oldest of them was written. */
+  readLag(): Promise<{ events: number; ageMs: number }> {
+    return this.#streams.readLag();
   }
 
   /** Every event that was reported before this time is in the book, in milliseconds since 1970. */
@@ -94,6 +101,7 @@ export class OutboxDrain {
   async #post(writer: BookWriter, delivered: readonly DeliveredEvent[]): Promise<number> {
     if (delivered.length === 0) return 0;
     this.metrics.count(await postEvents(writer, delivered, this.#seller));
+    this.changes.note();
     await this.#streams.acknowledge(delivered);
     return delivered.length;
   }

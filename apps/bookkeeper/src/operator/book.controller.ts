@@ -1,25 +1,27 @@
-import { Controller, Get, Inject, Post, Req, UseFilters } from '@nestjs/common';
+import { Controller, Get, Inject, Post, UseFilters, UseInterceptors } from '@nestjs/common';
 import {
   readBalances,
   readClosings,
-  recordAct,
   verifyBook,
   type Balance,
   type BookVerdict,
   type SignedClosing,
 } from '@tollgate/book';
-import type { ApiKey } from '@tollgate/common';
-import type { FastifyRequest } from 'fastify';
 
 import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
-import { ForOperators, OperatorKey } from './operator-access.js';
+import { Troubles, type Trouble } from '../health/troubles.js';
+import { ForOperators } from './operator-access.js';
+import { AuditTrail } from './audit-trail.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
 
 const LISTED = 400;
 
-/** How far the book is, and who has it. */
+/** Whether all is well, how far the book is, and who has it. */
 interface BookHealth {
+  /** Nothing of `troubles` is there. */
+  well: boolean;
+  troubles: Trouble[];
   kind: 'pglite' | 'postgres';
   epoch: number;
   holder: string;
@@ -46,14 +48,16 @@ interface BookRow {
 
 @Controller('operator')
 @UseFilters(OperatorErrorFilter)
+@UseInterceptors(AuditTrail)
 export class BookController {
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(DailyClosings) private readonly closings: DailyClosings,
+    @Inject(Troubles) private readonly troubles: Troubles,
   ) {}
 
   @Get('health')
-  @ForOperators('operator:read', 'How far the book is, and who has it')
+  @ForOperators('operator:read', 'What is wrong and how to mend it, how far the book is, and who has it')
   async health(): Promise<BookHealth> {
     const { database } = this.book.writer;
     const [row] = await database.query<BookRow>(
@@ -61,7 +65,9 @@ export class BookController {
         (SELECT count(*) FROM events WHERE NOT applied) AS unread FROM bookkeeper`,
     );
     if (row === undefined) throw new Error('the book has no row of its bookkeeper');
+    const troubles = await this.troubles.find();
     return {
+      ...{ well: troubles.length === 0, troubles },
       ...{ kind: database.kind, epoch: row.epoch, holder: row.holder, since: row.since.toISOString() },
       ...{ completeFrom: row.complete_from?.toISOString() ?? null, lastBooking: row.last_booking },
       ...{ chainHash: row.chain_hash, unreadEvents: row.unread, closingKey: this.closings.signer },
@@ -87,11 +93,8 @@ export class BookController {
   }
 
   @Post('closings')
-  @ForOperators('operator:approve', 'Closes what has been booked so far, of today too')
-  async close(@OperatorKey() { id: keyId }: ApiKey, @Req() { id: requestId }: FastifyRequest) {
-    const { writer } = this.book;
-    // Recorded first: what cannot be recorded is not done.
-    await recordAct(writer, { keyId, action: 'close', subject: 'book', requestId, details: {} });
-    return { closings: await this.closings.closeNow(writer) };
+  @ForOperators('operator:approve', 'Closes what has been booked so far, of today too', 'close')
+  async close(): Promise<{ closings: SignedClosing[] }> {
+    return { closings: await this.closings.closeNow(this.book.writer) };
   }
 }

@@ -1,10 +1,13 @@
 import { Logger } from '@nestjs/common';
+import { ApiKeyStore } from '@tollgate/common';
 
 import {
   answered,
+  ASSET,
   authorizationId,
   deliver,
   hashOf,
+  PAY_TO,
   PAYER,
   refused,
   settled,
@@ -30,7 +33,7 @@ describe('the operator API', () => {
     }
     await fixture.report(deliver(refused(transferId(6))));
     await fixture.report(deliver(settled([authorizationId(7)])));
-    bookkeeper = await fixture.startBookkeeper();
+    bookkeeper = await fixture.startBookkeeper({ EXPLORER_URL: 'https://explorer.example/' });
     await fixture.report(
       deliver(answered(LAST, { route: '=1+1', requestId: 'a "quoted", one', transaction: hashOf(1000) })),
     );
@@ -113,6 +116,10 @@ describe('the operator API', () => {
     ['/operator/balances', 'GET'],
     ['/operator/verification', 'GET'],
     ['/operator/health', 'GET'],
+    ['/operator/summary', 'GET'],
+    ['/operator/seller', 'GET'],
+    ['/operator/events', 'GET'],
+    ['/operator/audit', 'GET'],
     ['/operator/exports/entries', 'GET'],
     ['/operator/closings', 'POST'],
   ])('asks %s for a key with the scope', async (path, method) => {
@@ -152,6 +159,69 @@ describe('the operator API', () => {
       bookings: 9,
       broken: null,
     });
+  });
+
+  it('lists what is owed, oldest first, page by page', async () => {
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const path = `/operator/payments?state=refused,settled&order=oldest&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`;
+      const page = (await (await get(path)).json()) as { payments: { id: string }[]; cursor: string | null };
+      seen.push(...page.payments.map(({ id }) => id));
+      ({ cursor } = page);
+    }
+    expect(seen).toEqual([transferId(6), authorizationId(7)]);
+  });
+
+  it('says what the seller is paid in, and sums up the last hour', async () => {
+    expect(await (await get('/operator/seller')).json()).toEqual({
+      ...{ network: 'chain-testnet', chainId: 1328, payTo: PAY_TO, explorerUrl: 'https://explorer.example' },
+      asset: { address: ASSET, symbol: 'USDC', decimals: 6 },
+    });
+    const summary = (await (await get('/operator/summary')).json()) as { points: unknown[] };
+    expect(summary.points).toHaveLength(60);
+    expect((await get('/operator/summary?window=year')).status).toBe(400);
+  });
+
+  it('says when the book changes, and ends with the key', async () => {
+    const { key, token } = await new ApiKeyStore(fixture.redis).create({
+      ...{ name: 'watches', scopes: ['operator:read'], wallets: [] },
+    });
+    const response = await get('/operator/events', token);
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const events = response.body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+    await fixture.report(deliver(answered(transferId(2000))));
+    let text = '';
+    while (!text.includes('event: book')) text += (await events.next()).value;
+    await new ApiKeyStore(fixture.redis).revoke(key.id);
+    for (let done: boolean | undefined = false; !done;) ({ done } = await events.next());
+    expect((await get('/operator/events', token)).status).toBe(401);
+  });
+
+  it('bounds the event streams of a key, and counts those that are open', async () => {
+    const own = await fixture.createToken('operator:read');
+    const streams: AbortController[] = [];
+    const open = async () => {
+      streams.push(new AbortController());
+      const headers = { Authorization: `Bearer ${own}` };
+      return (await fetch(`${bookkeeper.url}/operator/events`, { headers, signal: streams.at(-1)!.signal })).status;
+    };
+    for (let count = 0; count < 20; count++) expect(await open()).toBe(200);
+    expect(await open()).toBe(429);
+    streams[0]!.abort();
+    await waitFor('one may be opened', async () => (await open()) === 200);
+    for (const stream of streams) stream.abort();
+  });
+
+  it('lists what people did', async () => {
+    const approver = await fixture.createToken('operator:approve');
+    await get('/operator/closings', approver, 'POST');
+    const { acts, next } = (await (await get('/operator/audit?limit=1')).json()) as {
+      acts: { id: number; action: string; keyId: string }[];
+      next: number | null;
+    };
+    expect(acts).toMatchObject([{ action: 'close', subject: 'book', keyId: approver.split('_')[1] }]);
+    expect(next === null || next === acts[0]!.id).toBe(true);
+    expect((await get('/operator/audit?before=none')).status).toBe(400);
   });
 
   it('describes itself', async () => {

@@ -1,6 +1,8 @@
 import { Catch, type ArgumentsHost } from '@nestjs/common';
 import { BookUnavailableError, DeposedError } from '@tollgate/book';
+import { ChainUnavailableError } from '@tollgate/chain';
 import { ProblemError, ProblemFilter, type Problem } from '@tollgate/common';
+import { StoreError } from '@tollgate/redis';
 
 const UNAVAILABLE: Problem = {
   status: 503,
@@ -9,11 +11,35 @@ const UNAVAILABLE: Problem = {
   retryAfterMs: 2_000,
 };
 
+const JOBS_UNAVAILABLE: Problem = {
+  status: 503,
+  code: 'jobs_unavailable',
+  detail: 'The ledger and the journal cannot be asked now. Send the same request again.',
+  retryAfterMs: 2_000,
+};
+
+const CHAIN_UNAVAILABLE: Problem = {
+  status: 503,
+  code: 'chain_unavailable',
+  detail: 'No RPC server of the chain answers. Send the same request again.',
+  retryAfterMs: 2_000,
+};
+
 /** Answers the errors of the operator routes as problems. */
 @Catch()
 export class OperatorErrorFilter extends ProblemFilter {
   override catch(exception: unknown, host: ArgumentsHost): void {
-    const isAway = exception instanceof BookUnavailableError || exception instanceof DeposedError;
-    super.catch(isAway ? new ProblemError(UNAVAILABLE, { cause: exception }) : exception, host);
+    super.catch(explain(exception), host);
   }
+}
+
+function explain(exception: unknown): unknown {
+  const problem = findProblem(exception);
+  return problem === null ? exception : new ProblemError(problem, { cause: exception });
+}
+
+function findProblem(exception: unknown): Problem | null {
+  if (exception instanceof BookUnavailableError || exception instanceof DeposedError) return UNAVAILABLE;
+  if (exception instanceof StoreError) return JOBS_UNAVAILABLE;
+  return exception instanceof ChainUnavailableError ? CHAIN_UNAVAILABLE : null;
 }

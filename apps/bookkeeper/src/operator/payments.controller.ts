@@ -1,6 +1,7 @@
 import { Controller, Get, Inject, Param, Query, UseFilters, UsePipes } from '@nestjs/common';
 import {
   BOOKED_STATES,
+  PAYMENT_ORDERS,
   provePayment,
   readBookedPayment,
   searchPayments,
@@ -15,6 +16,7 @@ import {
   ProblemError,
   refuseRequest,
   textParameter,
+  wordsParameter,
 } from '@tollgate/common';
 import { z } from 'zod';
 
@@ -31,7 +33,8 @@ const paymentQuery = onlyFields({
   reference: textParameter.optional().describe("The ledger's id of the payment."),
   requestId: textParameter.optional(),
   route: textParameter.optional(),
-  state: z.enum(BOOKED_STATES, `must be one of ${BOOKED_STATES.join(', ')}`).optional(),
+  state: wordsParameter(BOOKED_STATES).optional().describe('One or more, separated by commas.'),
+  order: z.enum(PAYMENT_ORDERS, `must be one of ${PAYMENT_ORDERS.join(', ')}`).optional(),
   ...{ minAmount: amount, maxAmount: amount, from: timeParameter.optional(), to: timeParameter.optional() },
   ...{ limit: limitParameter, cursor: z.string('must be given only once').max(600, 'is too long').optional() },
 });
@@ -43,11 +46,14 @@ export class PaymentsController {
   constructor(@Inject(BookHolder) private readonly book: BookHolder) {}
 
   @Get()
-  @ForOperators('operator:read', 'Payments that match all that is given, newest first')
+  @ForOperators(
+    'operator:read',
+    'Payments that match all that is given, newest first unless another order is asked for',
+  )
   async search(@Query({ schema: paymentQuery }) query: z.output<typeof paymentQuery>): Promise<PaymentPage> {
-    const { limit, cursor, from: fromMs, to: toMs, ...search } = query;
+    const { limit, order, cursor, from: fromMs, to: toMs, ...search } = query;
     try {
-      return await searchPayments(this.book.writer.database, { ...search, fromMs, toMs }, { limit, cursor });
+      return await searchPayments(this.book.writer.database, { ...search, fromMs, toMs }, { limit, order, cursor });
     } catch (error) {
       throw error instanceof RangeError ? refuseRequest(['cursor is not one of this list']) : error;
     }

@@ -1,5 +1,5 @@
 import { IsRandomText, Setting, type ChecksTogether } from '@tollgate/common';
-import { ArrayNotEmpty, IsArray, IsBoolean, IsIn, IsOptional, IsUrl, MinLength } from 'class-validator';
+import { ArrayNotEmpty, IsArray, IsBoolean, IsIn, IsOptional, MinLength } from 'class-validator';
 
 const CHALLENGE_FORMS = ['documented', 'v1-clients'] as const;
 export type ChallengeForm = (typeof CHALLENGE_FORMS)[number];
@@ -37,14 +37,6 @@ export class ChallengeEnvironment implements ChecksTogether {
   })
   @IsOptional()
   readonly routesFile?: string;
-
-  @Setting({
-    help: 'Block explorer; if set, the log links each transaction to {EXPLORER_URL}/tx/{hash}.',
-    example: 'https://explorer.example',
-  })
-  @IsOptional()
-  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_tld: false })
-  readonly explorerUrl?: string;
 
   problemsTogether(): string[] {
     const areDifferent = new Set(this.challengeSecret).size === this.challengeSecret.length;

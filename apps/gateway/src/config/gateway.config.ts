@@ -2,6 +2,8 @@ import {
   AcceptanceEnvironment,
   type ChecksTogether,
   CryptoEnvironment,
+  ExplorerEnvironment,
+  isLoopbackHost,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
@@ -14,7 +16,7 @@ import { AgentJobsEnvironment } from './agent-jobs.environment.js';
 import { AnswerEnvironment } from './answer.environment.js';
 import { ChallengeEnvironment } from './challenge.environment.js';
 import { FacilitatorEnvironment } from './facilitator.environment.js';
-import { isLoopbackHost, PagesEnvironment } from './pages.environment.js';
+import { PagesEnvironment } from './pages.environment.js';
 import { ServerEnvironment } from './server.environment.js';
 import { VerificationEnvironment } from './verification.environment.js';
 import { WeatherEnvironment } from './weather.environment.js';
@@ -29,6 +31,9 @@ export class GatewayEnvironment implements ChecksTogether {
 
   @SettingGroup(AcceptanceEnvironment)
   readonly acceptance!: AcceptanceEnvironment;
+
+  @SettingGroup(ExplorerEnvironment)
+  readonly explorer!: ExplorerEnvironment;
 
   @SettingGroup(ChallengeEnvironment)
   readonly challenge!: ChallengeEnvironment;

@@ -1,6 +1,5 @@
-import { Setting, type ChecksTogether } from '@tollgate/common';
+import { isLoopbackHost, Setting, type ChecksTogether } from '@tollgate/common';
 import { IsBoolean, IsNotEmpty, IsOptional, IsUrl, Matches } from 'class-validator';
-import ipaddr from 'ipaddr.js';
 
 const URL_OPTIONS = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };
 
@@ -56,10 +55,4 @@ export class PagesEnvironment implements ChecksTogether {
     if (isLoopbackHost(url.hostname)) return [];
     return ['TEST_WALLET is for a local anvil: WALLET_RPC_URL must be on a loopback address.'];
   }
-}
-
-/** Whether the name or address means this machine alone. */
-export function isLoopbackHost(host: string): boolean {
-  const name = host.replace(/^\[|\]$/g, '');
-  return name === 'localhost' || (ipaddr.isValid(name) && ipaddr.process(name).range() === 'loopback');
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError, createWebFile, type WebFile, type WebFileKind } from '@tollgate/common';
 
 import type { PagesEnvironment } from '../config/pages.environment.js';
-import { createWebFile, type WebFile, type WebFileKind } from './web-files.js';
+import { ASSETS_PATH } from './web-files.js';
 
 /** The seller's name and logo on the pages. */
 export interface Brand {
@@ -30,7 +30,7 @@ export function readBrand({ brandName, brandLogo }: PagesEnvironment): Brand {
   if (kind === null) {
     throw new ConfigurationError([`BRAND_LOGO: ${brandLogo} is no PNG, JPEG, WebP or SVG image.`]);
   }
-  return { name: brandName, logo: createWebFile('logo', kind, body) };
+  return { name: brandName, logo: createWebFile(ASSETS_PATH, 'logo', kind, body) };
 }
 
 /** By the content: the name of a file says nothing. */

@@ -1,7 +1,9 @@
+import type { WebFile } from '@tollgate/common';
+
 import type { HtmlPage } from '../paywall/offer/html-page.js';
 import type { Brand } from './brand.js';
 import { escapeHtml } from './escape-html.js';
-import type { WebFile, WebFiles } from './web-files.js';
+import type { WebFiles } from './web-files.js';
 
 /** What all pages of a gateway share. */
 export interface DocumentParts {

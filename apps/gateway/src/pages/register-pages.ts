@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { sendWebFile } from '@tollgate/common';
 import type { RedisClient } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -15,7 +16,7 @@ import { renderPayPage } from './pay-page.js';
 import { PayTickets } from './pay-tickets.js';
 import { ReportedHashes } from './reported-hashes.js';
 import { saleTermsOf } from './sale-facts.js';
-import { sendPage, sendWebFile } from './send-page.js';
+import { sendPage } from './send-page.js';
 import { loadTestWallet } from './test-wallet.js';
 import { registerTicketRoutes } from './ticket-routes.js';
 import { readWebFiles } from './web-files.js';

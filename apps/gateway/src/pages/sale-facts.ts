@@ -12,10 +12,10 @@ export interface SaleTerms {
   readonly token: TokenFacts;
 }
 
-export function saleTermsOf({ payment, pages, challenge }: GatewayEnvironment): SaleTerms {
+export function saleTermsOf({ payment, pages, explorer }: GatewayEnvironment): SaleTerms {
   const { chainId, network, assetAddress: address, assetSymbol: symbol, assetDecimals: decimals } = payment;
   const { chainName = network, walletRpcUrl, nativeSymbol } = pages;
-  const explorerUrl = challenge.explorerUrl?.replace(/\/+$/, '') ?? null;
+  const explorerUrl = explorer.explorerUrl?.replace(/\/+$/, '') ?? null;
   const chain = { id: chainId, name: chainName, rpcUrl: walletRpcUrl ?? null, nativeSymbol, explorerUrl };
   return { payment, chain, token: { address, symbol, decimals } };
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError, createWebFile } from '@tollgate/common';
 
 import type { PagesEnvironment } from '../config/pages.environment.js';
 import type { DocumentParts } from './document.js';
-import { createWebFile } from './web-files.js';
+import { ASSETS_PATH } from './web-files.js';
 
 const ANSWERS_WITHIN_MS = 5_000;
 
@@ -24,7 +24,8 @@ export async function loadTestWallet({
     throw new ConfigurationError([`TEST_WALLET is for anvil alone, and the node at WALLET_RPC_URL is ${version}.`]);
   }
   try {
-    return { file: createWebFile('test-wallet', 'js', readFileSync(testWallet)), rpcUrl: walletRpcUrl };
+    const file = createWebFile(ASSETS_PATH, 'test-wallet', 'js', readFileSync(testWallet));
+    return { file, rpcUrl: walletRpcUrl };
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     throw new ConfigurationError([`TEST_WALLET: the file ${testWallet} cannot be read (${code}).`]);

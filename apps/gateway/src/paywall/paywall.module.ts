@@ -157,11 +157,11 @@ function createPaywall(
   counters: PaywallCounters,
   signedPayments: SignedPayments,
 ): Paywall {
-  const { payment, challenge, verification, answers, server } = environment;
+  const { payment, challenge, explorer, verification, answers, server } = environment;
   const { ledger, verifier, redis } = connections;
   const { network, chainId, assetAddress: asset, assetDecimals, payTo, maxTimeoutSeconds, signedAsset } = payment;
   const { leaseMs, maxStoredAnswerBytes } = answers;
-  const log = new PaywallLog(challenge.explorerUrl);
+  const log = new PaywallLog(explorer.explorerUrl);
   const identifiers = new PaymentIdentifiers(redis);
   const signed = {
     ...{ chainId, asset: signedAsset.asset, assetName: signedAsset.name, assetVersion: signedAsset.version },

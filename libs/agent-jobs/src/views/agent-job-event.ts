@@ -1,5 +1,5 @@
 import type { JobEvent } from '@tollgate/journal';
-import type { AgentJobEvent, AgentOperation } from '@tollgate/protocol';
+import type { AgentJobEvent, JobOperation } from '@tollgate/protocol';
 
 /** A journal event in the form in which clients receive it, over every channel. */
 export function toAgentJobEvent(event: JobEvent, walletName: string): AgentJobEvent {
@@ -9,7 +9,7 @@ export function toAgentJobEvent(event: JobEvent, walletName: string): AgentJobEv
     type,
     jobId,
     // Safe to cast: jobs are parsed before they are journaled.
-    operation: operation as AgentOperation,
+    operation: operation as JobOperation,
     wallet: walletName,
     at: new Date(atMs).toISOString(),
     ...(txHash !== undefined && { txHash }),

@@ -1,11 +1,11 @@
 import type { Attempt, JobRecord, StepRecord } from '@tollgate/journal';
 import {
-  AGENT_OPERATIONS,
+  JOB_OPERATIONS,
   type AgentAnswerView,
   type AgentAttemptView,
   type AgentJobView,
-  type AgentOperation,
   type AgentStepView,
+  type JobOperation,
 } from '@tollgate/protocol';
 
 import { readStoredPlan } from './stored-plan.js';
@@ -38,8 +38,8 @@ export function describeJob(job: JobRecord, { explorerUrl }: DescribeOptions): A
 }
 
 /** @throws TypeError for an operation that this version of the program does not know */
-function nameOperation(name: string): AgentOperation {
-  const found = AGENT_OPERATIONS.find((one) => one === name);
+function nameOperation(name: string): JobOperation {
+  const found = JOB_OPERATIONS.find((one) => one === name);
   if (!found) throw new TypeError(`the journal has a job of the unknown operation ${name}`);
   return found;
 }

@@ -34,6 +34,19 @@ function isKnownToken(value: unknown): value is KnownToken {
 
 const WALLETS = 'tollgate:{wallets}';
 const TOKENS = 'tollgate:{wallets}:tokens';
+const LIMITS = 'tollgate:{wallets}:limits';
+
+/** What a wallet's policy allows of one token: base units as decimal text; null: no limit. */
+export interface WalletLimit {
+  /** As the journal counts it: a token's address, or `native`. */
+  asset: string;
+  symbol: string;
+  decimals: number;
+  perOperation: string | null;
+  perDay: string | null;
+  /** An operation that spends more needs an approval. */
+  approvalAbove: string | null;
+}
 
 /** The public data of a wallet: its name and its account on one chain. */
 export interface WalletEntry {
@@ -56,7 +69,7 @@ export class WalletDirectory {
 
   /** Removes a name, so that another account can take it. */
   async remove(name: string): Promise<boolean> {
-    const [removed] = await Promise.all([this.redis.hdel(WALLETS, name), this.redis.hdel(TOKENS, name)]);
+    const [removed] = await Promise.all([WALLETS, TOKENS, LIMITS].map((key) => this.redis.hdel(key, name)));
     return removed === 1;
   }
 
@@ -68,6 +81,18 @@ export class WalletDirectory {
   /** Null if no worker of the wallet has published them yet. */
   async findTokens(name: string): Promise<readonly KnownToken[] | null> {
     return parseKnownTokens((await this.redis.hget(TOKENS, name)) ?? '');
+  }
+
+  /** Stores the limits of the wallet's policy, as known to its worker, for operators; replaces the earlier ones. */
+  async publishLimits(name: string, limits: readonly WalletLimit[]): Promise<void> {
+    await this.redis.hset(LIMITS, name, JSON.stringify(limits));
+  }
+
+  /** Null if no worker of the wallet has published them yet. */
+  async findLimits(name: string): Promise<readonly WalletLimit[] | null> {
+    const text = await this.redis.hget(LIMITS, name);
+    // Only workers write it, in this form.
+    return text === null ? null : (JSON.parse(text) as WalletLimit[]);
   }
 
   async find(name: string): Promise<WalletEntry | null> {

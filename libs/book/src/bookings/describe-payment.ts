@@ -7,7 +7,8 @@ import {
   revenueAccount,
   type AccountPosition,
 } from './accounts.js';
-import type { BookedPayment, BookedState, PaymentReports, ReportedTransfer } from './payment-record.js';
+import type { BookedState } from './booked-states.js';
+import type { BookedPayment, PaymentReports, ReportedTransfer } from './payment-record.js';
 
 /** Where money arrives that an event does not say more about: the seller's own settings. */
 export interface BookSeller {

@@ -48,11 +48,6 @@ export interface PaymentReports {
   refunded?: readonly ReportedEvent<'refunded'>[];
 }
 
-export const BOOKED_STATES = [
-  ...(['settled', 'answered', 'released', 'refused', 'unclaimed', 'refunding', 'refunded', 'withdrawn'] as const),
-] as const;
-export type BookedState = (typeof BOOKED_STATES)[number];
-
 /** A payment in the book. */
 export interface BookedPayment {
   readonly id: string;

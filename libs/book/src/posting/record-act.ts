@@ -13,13 +13,24 @@ export interface OperatorAct {
   readonly details: { readonly [name: string]: JsonTree };
 }
 
-/** Records an act in the audit table, which is append-only. @throws DeposedError, BookUnavailableError */
-export async function recordAct(writer: BookWriter, act: OperatorAct): Promise<void> {
-  const { keyId, action, subject, requestId, details } = act;
-  await writer.write((within) =>
+/**
+ * Records an act in the audit table, which is append-only. False: the key has made as many acts of this day, UTC, as it
+ * may (0: any number), and nothing is recorded.
+ * @throws DeposedError, BookUnavailableError
+ */
+export async function recordAct(
+  writer: BookWriter,
+  { keyId, action, subject, requestId, details }: OperatorAct,
+  { mostPerDay }: { mostPerDay: number },
+): Promise<boolean> {
+  const recorded = await writer.write((within) =>
     within.query(
-      'INSERT INTO audit (key_id, action, subject, request_id, details) VALUES ($1, $2, $3, $4, $5::jsonb)',
-      [...[keyId, action, subject, requestId, JSON.stringify(details)]],
+      `INSERT INTO audit (key_id, action, subject, request_id, details) SELECT $1, $2, $3, $4, $5::jsonb
+        WHERE $6 = 0 OR $6 > (SELECT count(*) FROM audit
+          WHERE key_id = $1 AND at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC')
+        RETURNING id`,
+      [...[keyId, action, subject, requestId, JSON.stringify(details), mostPerDay]],
     ),
   );
+  return recorded.length === 1;
 }

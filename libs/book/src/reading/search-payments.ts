@@ -1,5 +1,5 @@
+import type { BookedState } from '../bookings/booked-states.js';
 import type { BookedFacts } from '../bookings/describe-payment.js';
-import type { BookedState } from '../bookings/payment-record.js';
 import type { Queryable, SqlValue } from '../database/database.js';
 
 /** What to search for; a payment matches all that is given. */
@@ -10,7 +10,8 @@ export interface PaymentSearch {
   readonly reference?: string | undefined;
   readonly requestId?: string | undefined;
   readonly route?: string | undefined;
-  readonly state?: BookedState | undefined;
+  /** One of these. */
+  readonly state?: readonly BookedState[] | undefined;
   /** Base units. */
   readonly minAmount?: string | undefined;
   readonly maxAmount?: string | undefined;
@@ -18,6 +19,9 @@ export interface PaymentSearch {
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
 }
+
+export const PAYMENT_ORDERS = ['newest', 'oldest'] as const;
+export type PaymentOrder = (typeof PAYMENT_ORDERS)[number];
 
 /** A payment in a list. */
 export interface ListedPayment extends Omit<BookedFacts, 'atMs' | 'chainId'> {
@@ -36,12 +40,13 @@ const LISTED = `id, state, at, scheme, network, asset, payer, recipient, route, 
 
 type Row = Omit<ListedPayment, 'at'> & { at: Date };
 
-/** Payments, newest first. @throws RangeError for a cursor that is none */
+/** Payments, newest or oldest first. @throws RangeError for a cursor that is none */
 export async function searchPayments(
   within: Queryable,
   search: PaymentSearch,
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  { limit, order = 'newest', cursor }: { limit: number; order?: PaymentOrder | undefined; cursor?: string | undefined },
 ): Promise<PaymentPage> {
+  const [after, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC'];
   const values: SqlValue[] = [];
   const parameter = (value: SqlValue): string => `$${values.push(value)}`;
   const conditions = Object.entries(CONDITIONS).flatMap(([name, toSql]) => {
@@ -52,11 +57,11 @@ export async function searchPayments(
   });
   if (cursor !== undefined) {
     const { at, id } = parseCursor(cursor);
-    conditions.push(`(at, id) < (${parameter(at)}::timestamptz, ${parameter(id)})`);
+    conditions.push(`(at, id) ${after} (${parameter(at)}::timestamptz, ${parameter(id)})`);
   }
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
   const rows = await within.query<Row>(
-    `SELECT ${LISTED} FROM payments ${where} ORDER BY at DESC, id DESC LIMIT ${parameter(limit + 1)}`,
+    `SELECT ${LISTED} FROM payments ${where} ORDER BY at ${direction}, id ${direction} LIMIT ${parameter(limit + 1)}`,
     values,
   );
   const page = rows.slice(0, limit).map(toListed);
@@ -70,7 +75,7 @@ const CONDITIONS: { readonly [Name in keyof PaymentSearch]-?: (parameter: string
   reference: (value) => `id = lower(${value})`,
   requestId: (value) => `request_id = ${value}`,
   route: (value) => `route = ${value}`,
-  state: (value) => `state = ${value}`,
+  state: (value) => `state = ANY(${value}::text[])`,
   minAmount: (value) => `amount >= ${value}::numeric`,
   maxAmount: (value) => `amount <= ${value}::numeric`,
   fromMs: (value) => `at >= ${value}::timestamptz`,

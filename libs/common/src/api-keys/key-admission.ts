@@ -55,6 +55,14 @@ export class KeyAdmission {
     if (key === 'unknown') return { problem: this.options.unavailable };
     if (key === null) return { problem: this.#refuseGuess(address, token, takesBasic) };
     this.#guesses.admit(token);
+    return this.admit(key, { scopes, rateLimit });
+  }
+
+  /** Judges a key that is known already, by its rate and its scopes. */
+  admit(
+    key: ApiKey,
+    { scopes, rateLimit }: Pick<Demand, 'scopes' | 'rateLimit'>,
+  ): { key: ApiKey } | { problem: Problem } {
     const waitMs = rateLimit.take(key.id);
     if (waitMs > 0) return { problem: { ...TOO_MANY, retryAfterMs: waitMs } };
     return scopes.some((scope) => key.scopes.includes(scope)) ? { key } : { problem: refuseScope(scopes) };

@@ -50,6 +50,8 @@ export const jobsKey = (lane: LaneId): string => `${root(lane)}jobs`;
 export const flightKey = (lane: LaneId): string => `${root(lane)}flight`;
 /** The steps in flight that are not mined. */
 export const unminedKey = (lane: LaneId): string => `${root(lane)}unmined`;
+/** What was counted of the daily limits on a day, in days since 1970: base units by asset. */
+export const spentKey = (lane: LaneId, day: number): string => `${root(lane)}spent:${day}`;
 export const eventsKey = (lane: LaneId): string => `${root(lane)}events`;
 /** The position of each consumer in the events. */
 export const consumersKey = (lane: LaneId): string => `${root(lane)}consumers`;

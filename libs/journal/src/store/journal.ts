@@ -10,7 +10,15 @@ import type { Cluster, Redis } from 'ioredis';
 
 import { encodeFailure } from '../jobs/encode-job.js';
 import type { JobFailure, JobRecord, LaneId } from '../jobs/job.js';
-import { DEFAULT_FLEET, hashIdempotencyKey, idempotencyKey, laneKey, nameLane, openKey } from '../jobs/keys.js';
+import {
+  DEFAULT_FLEET,
+  hashIdempotencyKey,
+  idempotencyKey,
+  laneKey,
+  nameLane,
+  openKey,
+  spentKey,
+} from '../jobs/keys.js';
 import { readCancel, readLaneTransition, readRelease, readTransition } from '../jobs/read-reply.js';
 import type * as on from '../jobs/transition.js';
 import { Outbox } from '../outbox/outbox.js';
@@ -209,6 +217,11 @@ export class Journal extends StepJournal {
 
   readLane(lane: LaneId): Promise<on.LaneStatus> {
     return this.runner.within(readLaneStatus(this.#redis, lane));
+  }
+
+  /** What the jobs of a lane spend today, UTC, of the assets with a daily limit: base units by asset. */
+  readSpentToday(lane: LaneId): Promise<Record<string, string>> {
+    return this.runner.within(this.#redis.hgetall(spentKey(lane, Math.floor(Date.now() / DAY_MS))));
   }
 
   /** Those of these lanes that another fleet has adopted, which this fleet therefore cannot use. */

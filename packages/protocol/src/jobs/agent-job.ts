@@ -22,6 +22,10 @@ export const AGENT_OPERATIONS = [
 ] as const;
 export type AgentOperation = (typeof AGENT_OPERATIONS)[number];
 
+/** What the jobs of the journal do: what callers can request, and refunds, which only the bookkeeper writes. */
+export const JOB_OPERATIONS = [...AGENT_OPERATIONS, 'refund'] as const;
+export type JobOperation = (typeof JOB_OPERATIONS)[number];
+
 /** States that a job passes through: the state of its current step. */
 export const OPEN_STATES = ['AWAITING_APPROVAL', 'PLANNED', 'RESERVED', 'SIGNED', 'BROADCAST', 'MINED'] as const;
 /** States that a job never leaves. */
@@ -112,8 +116,9 @@ export interface AgentAnswerView {
 }
 
 /** A job as `GET /agent/jobs/:id` shows it. Times are ISO 8601, UTC. */
-export interface AgentJobView extends AgentJobRequest {
+export interface AgentJobView extends Omit<AgentJobRequest, 'operation'> {
   id: string;
+  operation: JobOperation;
   state: JobState;
   submittedAt: string;
   updatedAt: string;
@@ -139,7 +144,7 @@ export interface AgentJobEvent {
   id: string;
   type: JobEventType;
   jobId: string;
-  operation: AgentOperation;
+  operation: JobOperation;
   wallet: string;
   /** ISO 8601, UTC. */
   at: string;

@@ -1,13 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, READ_MINED_NONCE, type ApiKey, type Problem, type ReadMinedNonceReply } from '@tollgate/common';
+import { problemOfRefusal, JOB_NOT_FOUND, refuseState } from '@tollgate/agent-jobs';
+import { ProblemError, READ_MINED_NONCE, type ApiKey, type ReadMinedNonceReply } from '@tollgate/common';
 import type { CancelResult, JobRecord, Transition } from '@tollgate/journal';
 import type { AgentJobView, JobFailure } from '@tollgate/protocol';
 
 import { AgentConnections } from '../shared/agent-connections.js';
 import { askWorker, PLANNING_UNAVAILABLE } from '../shared/ask-worker.js';
-import { JOB_NOT_FOUND, Jobs } from './jobs.js';
-
-type Refused = Extract<Transition, { outcome: 'refused' }>;
+import { Jobs } from './jobs.js';
 
 const REJECTED: JobFailure = {
   code: 'JOB_REJECTED',
@@ -75,44 +74,10 @@ export class JobDecisions {
     const { journal, queue } = this.connections;
     const current = await journal.readJob(job.id);
     if (current === null) throw new ProblemError(JOB_NOT_FOUND);
-    if (result.outcome === 'refused') throw new ProblemError(problemOfRefusal(result, current));
+    if (result.outcome === 'refused') throw new ProblemError(problemOfRefusal(result.reason, current));
     await queue.wake(job.id, job.lane);
     return this.jobs.describe(current);
   }
-}
-
-function problemOfRefusal({ reason }: Refused, job: JobRecord): Problem {
-  const { state } = job;
-  switch (reason) {
-    case 'own_job':
-      return {
-        status: 403,
-        code: 'own_job',
-        detail: 'A job cannot be approved with the API key that submitted it. Use the key of another operator.',
-      };
-    case 'not_found':
-      return JOB_NOT_FOUND;
-    case 'floors_changed':
-      return {
-        status: 409,
-        code: 'floors_changed',
-        detail: '`floorsHash` does not match the current plan. Review the plan and send its hash.',
-        members: { state, floorsHash: job.approval?.floorsHash ?? null },
-      };
-    case 'too_late':
-      return refuseState(state, 'It is too late to cancel the job.');
-    case 'nonce_unused':
-      return refuseState(
-        state,
-        "The job's nonce is not used on the chain yet. Resume the job, so that the wallet can continue.",
-      );
-    default:
-      return refuseState(state, `The job is ${state}, which does not allow this.`);
-  }
-}
-
-function refuseState(state: string, detail: string): Problem {
-  return { status: 409, code: 'job_state', detail, members: { state } };
 }
 
 const TIMEOUT_MS = 5_000;

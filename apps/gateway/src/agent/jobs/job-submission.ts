@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { checkTokens, fingerprintOfJob } from '@tollgate/agent-jobs';
+import { checkTokens, fingerprintOfJob, JOB_NOT_FOUND, refuseState, RETRIED_STATES } from '@tollgate/agent-jobs';
 import { type ApiKey, mayUseWallet, type Problem, ProblemError, refuseRequest } from '@tollgate/common';
 import { acceptJob, type JsonValue, type SubmitResult, type LaneId } from '@tollgate/journal';
-import type { AgentJobRequest, AgentJobView, JobState } from '@tollgate/protocol';
+import type { AgentJobRequest, AgentJobView } from '@tollgate/protocol';
 
 import { AgentConnections } from '../shared/agent-connections.js';
-import { JOB_NOT_FOUND, Jobs } from './jobs.js';
+import { Jobs } from './jobs.js';
 
 export interface Submission {
   readonly request: AgentJobRequest;
@@ -19,8 +19,6 @@ export interface Submitted {
   /** Whether an earlier request with the same key created the job. */
   readonly isReplay: boolean;
 }
-
-const RETRIED_STATES: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'];
 
 const REUSED: Problem = {
   status: 409,
@@ -59,10 +57,12 @@ export class JobSubmission {
     const job = await this.jobs.find(caller, jobId);
     if (job.keyId !== caller.id) throw new ProblemError(JOB_NOT_FOUND);
     if (!RETRIED_STATES.includes(job.state)) {
-      const detail = `The job is ${job.state}. Only a failed job can be retried.`;
-      throw new ProblemError({ status: 409, code: 'job_state', detail, members: { state: job.state } });
+      throw new ProblemError(refuseState(job.state, `The job is ${job.state}. Only a failed job can be retried.`));
     }
     const { operation, wallet, input } = this.jobs.describe(job);
+    if (operation === 'refund') {
+      throw new ProblemError(refuseState(job.state, 'A refund is repeated by the bookkeeper: tollgate refunds retry.'));
+    }
     return this.submit(caller, { request: { operation, wallet, input }, idempotencyKey, retryOf: job.id });
   }
 

@@ -1,35 +1,28 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { describeJob } from '@tollgate/agent-jobs';
+import { describeJob, JOB_NOT_FOUND } from '@tollgate/agent-jobs';
 import {
   type ApiKey,
   limitParameter,
   onlyFields,
-  type Problem,
   ProblemError,
   refuseRequest,
   textParameter,
   wordsParameter,
 } from '@tollgate/common';
 import type { JobRecord, LaneId } from '@tollgate/journal';
-import { AGENT_OPERATIONS, JOB_STATES, type AgentJobPage, type AgentJobView } from '@tollgate/protocol';
+import { JOB_OPERATIONS, JOB_STATES, type AgentJobPage, type AgentJobView } from '@tollgate/protocol';
 import { z } from 'zod';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 
-export const JOB_NOT_FOUND: Problem = {
-  status: 404,
-  code: 'job_not_found',
-  detail: 'There is no such job, or it belongs to another API key.',
-};
-
 export const listQuery = onlyFields({
   state: wordsParameter(JOB_STATES)
     .optional()
     .meta({ description: 'One or more, separated by commas.', example: 'FINAL,REVERTED' }),
   operation: z
-    .enum(AGENT_OPERATIONS, `must be one of ${AGENT_OPERATIONS.join(', ')}`)
+    .enum(JOB_OPERATIONS, `must be one of ${JOB_OPERATIONS.join(', ')}`)
     .optional()
     .describe('One operation.'),
   wallet: textParameter.optional().describe("A wallet's name."),
@@ -54,7 +47,7 @@ export class Jobs {
   }
 
   describe(job: JobRecord): AgentJobView {
-    return describeJob(job, { explorerUrl: this.environment.challenge.explorerUrl });
+    return describeJob(job, { explorerUrl: this.environment.explorer.explorerUrl });
   }
 
   /** @throws ProblemError if the cursor does not belong to this list */

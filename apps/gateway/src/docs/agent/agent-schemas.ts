@@ -1,11 +1,11 @@
 import { DISABLED_REASONS } from '@tollgate/agent-jobs';
-import { AGENT_OPERATIONS, EVENT_TYPES, JOB_STATES } from '@tollgate/protocol';
+import { JOB_OPERATIONS, EVENT_TYPES, JOB_STATES } from '@tollgate/protocol';
 
 import { flag, integer, listOf, record, ref, text } from '../describe/openapi-parts.js';
 
 const time = { ...text, format: 'date-time' };
 const txHash = { ...text, pattern: '^0x[0-9a-f]{64}$' };
-const operation = { ...text, enum: [...AGENT_OPERATIONS] };
+const operation = { ...text, enum: [...JOB_OPERATIONS] };
 const orNull = (schema: object): object => ({ anyOf: [schema, { type: 'null' }] });
 const amounts = listOf(record({ token: text, symbol: text, amount: { ...text, description: 'decimal, whole units' } }));
 

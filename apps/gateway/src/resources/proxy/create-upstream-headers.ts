@@ -1,3 +1,5 @@
+import { withoutConsoleCookie } from '@tollgate/common';
+
 import { canonicalName, hopByHopHeaders } from '../../paywall/route/hop-by-hop-headers.js';
 import type { ResourceRequest } from '../../paywall/route/paid-route.js';
 import { CREDENTIALS, isPaymentHeader } from './header-rules.js';
@@ -52,7 +54,9 @@ export function createUpstreamHeaders(request: ResourceRequest, rules: UpstreamH
     if (OURS.test(canonical) || OTHER_REQUEST.test(canonical) || isPaymentHeader(canonical)) continue;
     if (CREDENTIALS.has(canonical) && !rules.passCredentials) continue;
     if (CONDITIONS.has(canonical) && isSafeMethod(request.method)) continue;
-    for (const one of [value].flat()) passed.push([name, one]);
+    // A console on the same host shares its cookies, and its session is for no upstream.
+    const values = [value].flat().flatMap((one) => (canonical === 'cookie' ? (withoutConsoleCookie(one) ?? []) : one));
+    for (const one of values) passed.push([name, one]);
   }
   return [...passed, ...own, ...rules.added].flat();
 }

@@ -108,6 +108,14 @@ describe('createUpstreamHeaders', () => {
     expect(sent(headers, { passCredentials: true })).toEqual({ ...headers, ...ours });
   });
 
+  it.each([
+    ['tollgate_console=secret', undefined],
+    ['a=b; tollgate_console=secret; c=d', 'a=b; c=d'],
+    ['a=tollgate_console=x;tollgate_console =secret', 'a=tollgate_console=x'],
+  ])('forwards no session of a console on the same host: %s', (cookie, left) => {
+    expect(sent({ cookie }, { passCredentials: true })['cookie']).toBe(left);
+  });
+
   it('removes conditions from safe requests, since a 304 would be the paid response', () => {
     const headers = { 'if-none-match': '"1"', 'if-modified-since': 'x', 'if-match': '"2"' };
     expect(sent(headers)).toEqual({ 'if-match': '"2"', ...ours });

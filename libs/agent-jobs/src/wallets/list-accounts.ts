@@ -1,5 +1,6 @@
-import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { nameLane, type Journal, type LaneId } from '@tollgate/journal';
+
+import type { WalletDirectory } from './wallet-directory.js';
 
 /** An account with a role. */
 export interface Account {

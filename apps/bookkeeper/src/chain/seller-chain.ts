@@ -1,0 +1,85 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  askForCode,
+  askForNativeBalance,
+  combineObservers,
+  hasCode,
+  parseBigQuantity,
+  parseQuantity,
+  parseReceipt,
+  RpcBatcher,
+  RpcEndpoint,
+  RpcEndpoints,
+  valueOf,
+  type Receipt,
+  type RpcCall,
+  type RpcResult,
+} from '@tollgate/chain';
+import type { Hex } from '@tollgate/protocol';
+
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+
+const CONNECTIONS = 4;
+const BATCH_SIZE = 100;
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+
+/** The seller's chain. Every read throws ChainUnavailableError when no RPC server gives a usable answer. */
+@Injectable()
+export class SellerChain implements OnApplicationShutdown {
+  readonly chainId: number;
+  readonly #endpoints: RpcEndpoints;
+  readonly #batcher: RpcBatcher;
+  readonly #withinMs: number;
+
+  constructor(@Inject(BookkeeperEnvironment) { chain, payment }: BookkeeperEnvironment) {
+    this.chainId = payment.chainId;
+    this.#withinMs = chain.rpcTimeoutMs * chain.rpcUrl.length;
+    const observer = combineObservers();
+    this.#endpoints = new RpcEndpoints(
+      chain.rpcUrl.map((url) => new RpcEndpoint({ url, connections: CONNECTIONS }, payment.chainId)),
+      chain.rpcTimeoutMs,
+      observer,
+      nowMs,
+    );
+    this.#batcher = new RpcBatcher({
+      ...{ endpoints: this.#endpoints, batchSize: BATCH_SIZE, batchesInFlight: CONNECTIONS, observer, nowMs },
+      ...{ maxResponseBytes: MAX_RESPONSE_BYTES, maxReceiptBytes: MAX_RESPONSE_BYTES },
+    });
+  }
+
+  /** Null where the chain has no such transaction. */
+  readReceipt(txHash: Hex): Promise<Receipt | null> {
+    return this.#ask({ method: 'eth_getTransactionReceipt', params: [txHash] }, (result) =>
+      parseReceipt(valueOf(result, 'eth_getTransactionReceipt'), txHash),
+    );
+  }
+
+  isContract(address: Hex): Promise<boolean> {
+    return this.#ask(askForCode(address), hasCode);
+  }
+
+  /** Wei at the latest block. */
+  readBalance(address: Hex): Promise<bigint> {
+    return this.#ask(askForNativeBalance(address), (result) =>
+      parseBigQuantity(valueOf(result, 'eth_getBalance'), 'balance'),
+    );
+  }
+
+  readHeadNumber(): Promise<number> {
+    return this.#ask({ method: 'eth_blockNumber', params: [] }, (result) =>
+      parseQuantity(valueOf(result, 'eth_blockNumber'), 'block number'),
+    );
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.#batcher.close();
+    await this.#endpoints.close();
+  }
+
+  #ask<T>(call: RpcCall, read: (result: RpcResult | undefined) => T): Promise<T> {
+    const deadlineMs = nowMs() + this.#withinMs;
+    return this.#batcher.ask({ calls: [call], read: ([result]) => read(result), deadlineMs });
+  }
+}
+
+const nowMs = (): number => performance.now();

@@ -1,0 +1,120 @@
+import { Inject, Injectable } from '@nestjs/common';
+
+import { BookHolder } from '../book/book-holder.js';
+import { SellerChain } from '../chain/seller-chain.js';
+import { OutboxDrain } from '../drain/outbox-drain.js';
+import { OperatorJobs } from '../jobs/operator-jobs.js';
+import { OperatorWallets, type OperatorWallet } from '../wallets/operator-wallets.js';
+
+/** Something that a person has to mend. */
+export interface Trouble {
+  /** `book`, `outbox`, `chain`, `jobs`, or the name or the address of an account. */
+  readonly about: string;
+  /** One sentence. */
+  readonly what: string;
+  /** The command that mends it, or what to do. */
+  readonly mend: string;
+}
+
+const LATE_MS = 60_000;
+const LISTED = 200;
+
+/** Finds what is wrong. A part that cannot be asked is a trouble too. */
+@Injectable()
+export class Troubles {
+  /** What is asked, by the part of the installation. */
+  readonly #finders: Readonly<Record<string, () => Promise<Trouble[]>>> = {
+    book: () => this.#ofBook(),
+    outbox: () => this.#ofOutbox(),
+    chain: () => this.#ofChain(),
+    wallets: () => this.#ofAccounts(),
+    jobs: () => this.#ofJobs(),
+  };
+
+  constructor(
+    @Inject(BookHolder) private readonly book: BookHolder,
+    @Inject(OutboxDrain) private readonly drain: OutboxDrain,
+    @Inject(SellerChain) private readonly chain: SellerChain,
+    @Inject(OperatorWallets) private readonly wallets: OperatorWallets,
+    @Inject(OperatorJobs) private readonly jobs: OperatorJobs,
+  ) {}
+
+  async find(): Promise<Trouble[]> {
+    const found = Object.entries(this.#finders).map(([about, find]) =>
+      find().catch((): Trouble[] => [
+        { about, what: `The state of the ${about} cannot be read.`, mend: "Look at the bookkeeper's log." },
+      ]),
+    );
+    return (await Promise.all(found)).flat();
+  }
+
+  async #ofBook(): Promise<Trouble[]> {
+    const [row] = await this.book.writer.database.query<{ complete: boolean; unread: number }>(
+      `SELECT complete_from IS NOT NULL AS complete, (SELECT count(*) FROM events WHERE NOT applied) AS unread
+        FROM bookkeeper`,
+    );
+    const troubles: Trouble[] = [];
+    if (row?.complete !== true) {
+      const what = 'No process has reported to the book yet.';
+      troubles.push({ about: 'book', what, mend: 'Set BOOK=on at every gateway, verifier and agent worker.' });
+    }
+    if ((row?.unread ?? 0) > 0) {
+      const what = `${row?.unread} events are of a later release, and are not booked.`;
+      troubles.push({ about: 'book', what, mend: 'Start the bookkeeper of the release that the gateways run.' });
+    }
+    return troubles;
+  }
+
+  async #ofOutbox(): Promise<Trouble[]> {
+    const { events, ageMs } = await this.drain.readLag();
+    if (ageMs <= LATE_MS) return [];
+    const what = `${events} events wait to be booked, the oldest for ${Math.round(ageMs / 1000)} seconds.`;
+    return [{ about: 'outbox', what, mend: "Look at the bookkeeper's log: its database may be slow or full." }];
+  }
+
+  async #ofChain(): Promise<Trouble[]> {
+    const isReached = await this.chain.readHeadNumber().then(
+      () => true,
+      () => false,
+    );
+    if (isReached) return [];
+    return [{ about: 'chain', what: 'No RPC server of RPC_URL answers.', mend: 'Set RPC_URL to one that does.' }];
+  }
+
+  async #ofAccounts(): Promise<Trouble[]> {
+    return (await this.wallets.list()).flatMap(findTroubles);
+  }
+
+  async #ofJobs(): Promise<Trouble[]> {
+    const state = ['NEEDS_OPERATOR', 'AWAITING_APPROVAL'] as const;
+    const { jobs } = await this.jobs.list({ state, limit: LISTED });
+    const count = (one: (typeof state)[number]): number => jobs.filter((job) => job.state === one).length;
+    const [stopped, waiting] = [count('NEEDS_OPERATOR'), count('AWAITING_APPROVAL')];
+    const list = (one: string): string => `tollgate jobs list --state ${one}`;
+    return [
+      ...(stopped === 0 ? [] : [{ what: `${stopped} jobs need an operator.`, mend: list('NEEDS_OPERATOR') }]),
+      ...(waiting === 0 ? [] : [{ what: `${waiting} jobs wait for an approval.`, mend: list('AWAITING_APPROVAL') }]),
+    ].map((trouble) => ({ about: 'jobs', ...trouble }));
+  }
+}
+
+function findTroubles(account: OperatorWallet): Trouble[] {
+  const { name, role, address, nextNonce, frozen, paused, heldBy, openJobs, balanceWei } = account;
+  const about = name ?? address;
+  const adopt = role === 'wallet' ? `tollgate wallets adopt ${about}` : 'Start a verifier that has its key.';
+  const resume = role === 'wallet' ? `tollgate wallets resume ${about}` : `POST /operator/relayers/${address}/resume`;
+  const process = role === 'wallet' ? 'an agent worker' : 'a verifier';
+  if (nextNonce === null) return [{ about, what: 'The account is not adopted: it sends nothing.', mend: adopt }];
+  const troubles: Omit<Trouble, 'about'>[] = [];
+  if (frozen === 'chain_ahead') {
+    troubles.push({ what: 'The chain has transactions of this account that the journal does not know.', mend: adopt });
+  }
+  if (paused !== null) troubles.push({ what: `The account is paused: ${paused.message}`, mend: resume });
+  if (heldBy === null) {
+    const jobs = openJobs === 0 ? '' : ` and ${openJobs} jobs wait`;
+    troubles.push({ what: `No process sends for the account${jobs}.`, mend: `Start ${process} that has its key.` });
+  }
+  if (balanceWei === '0')
+    troubles.push({ what: 'The account has no coins for gas.', mend: `Send some to ${address}.` });
+  return troubles.map((trouble) => ({ about, ...trouble }));
+}

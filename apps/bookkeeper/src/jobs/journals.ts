@@ -1,0 +1,35 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { WalletDirectory } from '@tollgate/agent-jobs';
+import { Journal, RELAYER_FLEET, type JobQueue } from '@tollgate/journal';
+
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { BookkeeperConnections } from '../drain/connections.js';
+
+const TIMEOUT_MS = 3_000;
+
+/** The journals of the wallets and of the relayers, and the names of the wallets. */
+@Injectable()
+export class Journals {
+  readonly journal: Journal;
+  /** Never opened here: the verifiers set its options. */
+  readonly relayers: Journal;
+  readonly directory: WalletDirectory;
+  /** Wakes nobody: it has no right to write to the queues, and a worker looks at its jobs every ten seconds. */
+  readonly queue: JobQueue = { wake: () => undefined };
+
+  constructor(
+    @Inject(BookkeeperConnections) { commands: redis }: BookkeeperConnections,
+    @Inject(BookkeeperEnvironment) { redis: { durability } }: BookkeeperEnvironment,
+  ) {
+    this.journal = new Journal({ redis, timeoutMs: TIMEOUT_MS, durability });
+    this.relayers = new Journal({ redis, timeoutMs: TIMEOUT_MS, durability, fleet: RELAYER_FLEET });
+    this.directory = new WalletDirectory(redis);
+  }
+
+  /** The journal of a role. The relayers' one finds its scripts loaded by the other. */
+  async of(role: 'wallet' | 'relayer'): Promise<Journal> {
+    if (role === 'wallet') return this.journal;
+    await this.journal.open();
+    return this.relayers;
+  }
+}

@@ -1,0 +1,145 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  describeJob,
+  digestPlan,
+  problemOfRefusal,
+  JOB_NOT_FOUND,
+  listCalls,
+  refuseState,
+  retryJob,
+  type PlannedCall,
+  type RetryRefusal,
+} from '@tollgate/agent-jobs';
+import { ProblemError, refuseRequest, type ApiKey, type Problem } from '@tollgate/common';
+import type { CancelResult, JobRecord, JobState, Transition } from '@tollgate/journal';
+import type { AgentJobView, JobOperation } from '@tollgate/protocol';
+
+import { Journals } from './journals.js';
+
+/** A job as operators see it. */
+export interface OperatorJob extends AgentJobView {
+  /** The API key that submitted it. */
+  readonly keyId: string;
+  readonly chainId: number;
+  readonly address: string;
+  /** Its plan as it would be sent now, call by call; empty before it is planned. */
+  readonly calls: readonly PlannedCall[];
+  /** What an approval names. Null: the job needs none, or is not planned yet. */
+  readonly planDigest: string | null;
+}
+
+export interface OperatorJobPage {
+  readonly jobs: readonly OperatorJob[];
+  /** Continues after this page; null when it was the last. A page may be short, or empty, and still have one. */
+  readonly cursor: string | null;
+}
+
+export interface JobSearch {
+  readonly state?: readonly JobState[] | undefined;
+  readonly operation?: JobOperation | undefined;
+  readonly wallet?: string | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Reads and decides about the jobs of all wallets, through the journal's own scripts. */
+@Injectable()
+export class OperatorJobs {
+  constructor(@Inject(Journals) private readonly journals: Journals) {}
+
+  /** Newest first. */
+  async list({ state, operation, wallet, limit, cursor }: JobSearch): Promise<OperatorJobPage> {
+    const { journal, directory } = this.journals;
+    const entry = wallet === undefined ? null : await directory.find(wallet);
+    const lanes = wallet === undefined ? await journal.readLanes() : entry === null ? [] : [entry.lane];
+    try {
+      const page = await journal.listJobs({
+        ...{ lanes, limit },
+        ...(state !== undefined && { states: state }),
+        ...(operation !== undefined && { operation }),
+        ...(cursor !== undefined && { cursor }),
+      });
+      const jobs = page.jobs.filter((job) => wallet === undefined || job.wallet === wallet);
+      return { jobs: jobs.map(describe), cursor: page.cursor };
+    } catch (error) {
+      if (error instanceof TypeError && cursor !== undefined) throw refuseRequest(['cursor is not one of this list']);
+      throw error;
+    }
+  }
+
+  async read(id: string): Promise<OperatorJob> {
+    return describe(await this.#find(id));
+  }
+
+  /** @param digest of the plan that the caller has reviewed */
+  async approve({ id: approvedBy }: ApiKey, id: string, digest: string): Promise<OperatorJob> {
+    const job = await this.#find(id);
+    const planDigest = digestPlan(job);
+    if (job.state === 'AWAITING_APPROVAL' && planDigest !== digest) throw planChanged(job.state, planDigest);
+    const floorsHash = job.approval?.floorsHash ?? '';
+    const result = await this.journals.journal.approve({ jobId: job.id, floorsHash, approvedBy });
+    if (result.outcome === 'refused' && result.reason === 'floors_changed') {
+      throw planChanged(job.state, digestPlan(await this.#find(id)));
+    }
+    return this.#settle(job, result);
+  }
+
+  async cancel(id: string): Promise<OperatorJob> {
+    const job = await this.#find(id);
+    return this.#settle(job, await this.journals.journal.cancel(job.id));
+  }
+
+  /** Submits the request of a failed job again, as a new job for the same API key; returns that one. */
+  async retry(id: string): Promise<OperatorJob> {
+    const job = await this.#find(id);
+    const result = await retryJob(this.journals, job);
+    if (result.outcome === 'refused') throw new ProblemError(explainRetry(result.reason, job));
+    return describe(result.job);
+  }
+
+  async #find(id: string): Promise<JobRecord> {
+    const job = await this.journals.journal.readJob(id);
+    if (job === null) throw new ProblemError(JOB_NOT_FOUND);
+    return job;
+  }
+
+  async #settle(job: JobRecord, result: Transition | CancelResult): Promise<OperatorJob> {
+    const current = await this.#find(job.id);
+    if (result.outcome === 'refused') throw new ProblemError(problemOfRefusal(result.reason, current));
+    return describe(current);
+  }
+}
+
+function describe(job: JobRecord): OperatorJob {
+  const { keyId, lane } = job;
+  return { ...describeJob(job, {}), keyId, ...lane, calls: listCalls(job), planDigest: digestPlan(job) };
+}
+
+function planChanged(state: string, planDigest: string | null): ProblemError {
+  const detail = 'The plan is another one than you reviewed. Review it again, and approve it by its `planDigest`.';
+  return new ProblemError({ status: 409, code: 'plan_changed', detail, members: { state, planDigest } });
+}
+
+function explainRetry(reason: RetryRefusal, { state, wallet }: JobRecord): Problem {
+  switch (reason) {
+    case 'not_failed':
+      return refuseState(state, `The job is ${state}. Only a failed job can be retried.`);
+    case 'refund':
+      return refuseState(state, 'This job sends a refund. Retry the refund: POST /operator/refunds/<id>/retry.');
+    case 'conflict':
+    case 'forgotten':
+    case 'too_often': {
+      const detail =
+        'The job was retried, and what became of that is no longer stored. Look at the chain, then submit it anew.';
+      return { status: 410, code: 'job_forgotten', detail };
+    }
+    case 'lane_full': {
+      const detail = `The wallet ${wallet} has reached its limit of open jobs. Wait for one to end.`;
+      return { status: 503, code: 'wallet_full', detail, retryAfterMs: 10_000 };
+    }
+    case 'not_adopted': {
+      const detail = `The wallet ${wallet} is not in use yet. Run: tollgate wallets adopt ${wallet}`;
+      return { status: 503, code: 'wallet_not_adopted', detail, retryAfterMs: 60_000 };
+    }
+  }
+}

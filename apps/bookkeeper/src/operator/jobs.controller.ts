@@ -1,0 +1,95 @@
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  Query,
+  UseFilters,
+  UseInterceptors,
+  UsePipes,
+} from '@nestjs/common';
+import {
+  CHECK_REQUEST,
+  limitParameter,
+  onlyFields,
+  textParameter,
+  wordsParameter,
+  type ApiKey,
+} from '@tollgate/common';
+import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
+import { z } from 'zod';
+
+import { AuditTrail } from './audit-trail.js';
+import { ForOperators, OperatorKey } from './operator-access.js';
+import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorJobs, type OperatorJob, type OperatorJobPage } from '../jobs/operator-jobs.js';
+
+const jobQuery = onlyFields({
+  state: wordsParameter(JOB_STATES)
+    .optional()
+    .meta({ description: 'One or more, separated by commas.', example: 'AWAITING_APPROVAL,NEEDS_OPERATOR' }),
+  operation: z.enum(JOB_OPERATIONS, `must be one of ${JOB_OPERATIONS.join(', ')}`).optional(),
+  wallet: textParameter.optional().describe("A wallet's name."),
+  ...{ limit: limitParameter, cursor: textParameter.optional() },
+});
+
+const DIGEST = 'must be the planDigest of the job: 64 hexadecimal digits';
+
+const approval = onlyFields({
+  plan: z
+    .string(DIGEST)
+    .regex(/^[0-9a-f]{64}$/, DIGEST)
+    .describe('The `planDigest` of the plan that was reviewed.'),
+});
+
+@Controller('operator/jobs')
+@UseFilters(OperatorErrorFilter)
+@UsePipes(CHECK_REQUEST)
+@UseInterceptors(AuditTrail)
+export class OperatorJobsController {
+  constructor(@Inject(OperatorJobs) private readonly jobs: OperatorJobs) {}
+
+  @Get()
+  @ForOperators('operator:read', 'Jobs of all wallets that match all that is given, newest first')
+  list(@Query({ schema: jobQuery }) query: z.output<typeof jobQuery>): Promise<OperatorJobPage> {
+    return this.jobs.list(query);
+  }
+
+  @Get(':id')
+  @ForOperators('operator:read', 'A job with its plan, call by call, and the digest that an approval names')
+  read(@Param('id') id: string): Promise<OperatorJob> {
+    return this.jobs.read(id);
+  }
+
+  @Post(':id/approve')
+  @HttpCode(200)
+  @ForOperators(
+    'operator:approve',
+    'Approves exactly the plan with this digest; not of a job of its own',
+    'job.approve',
+  )
+  approve(
+    @OperatorKey() caller: ApiKey,
+    @Param('id') id: string,
+    @Body({ schema: approval }) { plan }: z.output<typeof approval>,
+  ): Promise<OperatorJob> {
+    return this.jobs.approve(caller, id, plan);
+  }
+
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @ForOperators('operator:approve', 'Cancels a job; where a transaction is in flight, the chain decides', 'job.cancel')
+  cancel(@Param('id') id: string): Promise<OperatorJob> {
+    return this.jobs.cancel(id);
+  }
+
+  @Post(':id/retry')
+  @HttpCode(200)
+  @ForOperators('operator:approve', 'Repeats the request of a failed job as a new job, which it returns', 'job.retry')
+  retry(@Param('id') id: string): Promise<OperatorJob> {
+    return this.jobs.retry(id);
+  }
+}

@@ -1,0 +1,75 @@
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  UseFilters,
+  UseInterceptors,
+  UsePipes,
+} from '@nestjs/common';
+import { CHECK_REQUEST, onlyFields } from '@tollgate/common';
+import { z } from 'zod';
+
+import { AuditTrail } from './audit-trail.js';
+import { ForOperators } from './operator-access.js';
+import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorWallets, type OperatorWallet } from '../wallets/operator-wallets.js';
+
+const REASON = 'must be 1 to 200 characters';
+
+const pause = onlyFields({
+  reason: z.string(REASON).min(1, REASON).max(200, REASON).optional(),
+}).optional();
+
+type Pause = z.output<typeof pause>;
+
+const DEFAULT_REASON = 'An operator has paused the account.';
+
+@Controller('operator')
+@UseFilters(OperatorErrorFilter)
+@UsePipes(CHECK_REQUEST)
+@UseInterceptors(AuditTrail)
+export class WalletsController {
+  constructor(@Inject(OperatorWallets) private readonly wallets: OperatorWallets) {}
+
+  @Get('wallets')
+  @ForOperators('operator:read', 'The wallets of agent jobs and the relayers: balance, nonce, in flight, limits')
+  async list(): Promise<{ wallets: OperatorWallet[] }> {
+    return { wallets: await this.wallets.list() };
+  }
+
+  @Post('wallets/:name/pause')
+  @HttpCode(200)
+  @ForOperators('operator:wallets', 'Begins no new transaction; those in flight continue', 'wallet.pause')
+  pauseWallet(@Param('name') name: string, @Body({ schema: pause }) body: Pause): Promise<OperatorWallet> {
+    return this.wallets.pauseWallet(name, body?.reason ?? DEFAULT_REASON);
+  }
+
+  @Post('wallets/:name/resume')
+  @HttpCode(200)
+  @ForOperators('operator:wallets', 'Ends a pause', 'wallet.resume')
+  resumeWallet(@Param('name') name: string): Promise<OperatorWallet> {
+    return this.wallets.resumeWallet(name);
+  }
+
+  @Post('relayers/:address/pause')
+  @HttpCode(200)
+  @ForOperators(
+    'operator:wallets',
+    'Settles nothing new with this relayer; what is in flight continues',
+    'relayer.pause',
+  )
+  pauseRelayer(@Param('address') address: string, @Body({ schema: pause }) body: Pause): Promise<OperatorWallet> {
+    return this.wallets.pauseRelayer(address, body?.reason ?? DEFAULT_REASON);
+  }
+
+  @Post('relayers/:address/resume')
+  @HttpCode(200)
+  @ForOperators('operator:wallets', 'Ends a pause', 'relayer.resume')
+  resumeRelayer(@Param('address') address: string): Promise<OperatorWallet> {
+    return this.wallets.resumeRelayer(address);
+  }
+}

@@ -1,0 +1,137 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { listAccounts, type Account, type WalletLimit } from '@tollgate/agent-jobs';
+import { ProblemError } from '@tollgate/common';
+import type { JobFailure, LaneId, LaneTransition } from '@tollgate/journal';
+
+import { SellerChain } from '../chain/seller-chain.js';
+import { Journals } from '../jobs/journals.js';
+
+/** A limit of a wallet's policy, and what is left of it today, UTC: base units. */
+export interface LimitToday extends WalletLimit {
+  readonly leftToday: string | null;
+}
+
+/** An account that sends transactions: a wallet of agent jobs, or a relayer that settles payments. */
+export interface OperatorWallet {
+  readonly role: 'wallet' | 'relayer';
+  /** Null for a relayer, and for a wallet whose name was removed. */
+  readonly name: string | null;
+  readonly address: string;
+  readonly chainId: number;
+  /** The nonce that is given out next; null: not adopted yet. */
+  readonly nextNonce: number | null;
+  readonly openJobs: number;
+  /** Transactions that are sent or signed, and not mined. */
+  readonly inFlight: number;
+  /** Wei; null where the chain does not answer, or the account is on another one. */
+  readonly balanceWei: string | null;
+  readonly paused: JobFailure | null;
+  /** Why it must be compared with the chain before it sends anything. */
+  readonly frozen: 'restarted' | 'lost' | 'chain_ahead' | null;
+  /** The process that sends for it. */
+  readonly heldBy: string | null;
+  /** Null before its worker has published them; empty: its policy limits no amounts. */
+  readonly limits: readonly LimitToday[] | null;
+}
+
+/** Looks at the accounts that send, and pauses them. */
+@Injectable()
+export class OperatorWallets {
+  constructor(
+    @Inject(Journals) private readonly journals: Journals,
+    @Inject(SellerChain) private readonly chain: SellerChain,
+  ) {}
+
+  /** One with several names is listed under each. */
+  async list(): Promise<OperatorWallet[]> {
+    const described = (await listAccounts(this.journals)).map((account) => this.#describe(account));
+    return (await Promise.all(described)).flat();
+  }
+
+  async pauseWallet(name: string, reason: string): Promise<OperatorWallet> {
+    const lane = await this.#findWallet(name);
+    const { journal } = this.journals;
+    const mend = `tollgate wallets resume ${name}`;
+    return this.#settle({ lane, role: 'wallet', names: [name] }, await journal.pauseLane(lane, pausedBy(reason, mend)));
+  }
+
+  async resumeWallet(name: string): Promise<OperatorWallet> {
+    const lane = await this.#findWallet(name);
+    return this.#settle({ lane, role: 'wallet', names: [name] }, await this.journals.journal.resumeLane(lane));
+  }
+
+  async pauseRelayer(address: string, reason: string): Promise<OperatorWallet> {
+    const lane = await this.#findRelayer(address);
+    const relayers = await this.journals.of('relayer');
+    const mend = `POST /operator/relayers/${lane.address}/resume`;
+    return this.#settle({ lane, role: 'relayer', names: [] }, await relayers.pauseLane(lane, pausedBy(reason, mend)));
+  }
+
+  async resumeRelayer(address: string): Promise<OperatorWallet> {
+    const lane = await this.#findRelayer(address);
+    const relayers = await this.journals.of('relayer');
+    return this.#settle({ lane, role: 'relayer', names: [] }, await relayers.resumeLane(lane));
+  }
+
+  async #findWallet(name: string): Promise<LaneId> {
+    const entry = await this.journals.directory.find(name);
+    if (entry === null) throw notFound(`No worker has a wallet named "${name.slice(0, 64)}".`);
+    return entry.lane;
+  }
+
+  async #findRelayer(address: string): Promise<LaneId> {
+    const lanes = await this.journals.relayers.readLanes();
+    const lane = lanes.find((one) => one.address === address.toLowerCase() && one.chainId === this.chain.chainId);
+    if (lane === undefined) throw notFound('No verifier has a relayer with this address on the chain of the seller.');
+    return lane;
+  }
+
+  async #settle(account: Account, result: LaneTransition): Promise<OperatorWallet> {
+    if (result.outcome === 'refused') {
+      const detail = `The account ${account.lane.address} is not adopted: nothing is sent from it.`;
+      throw new ProblemError({ status: 409, code: 'wallet_not_adopted', detail });
+    }
+    const [described] = await this.#describe(account);
+    if (described === undefined) throw notFound('The account is gone.');
+    return described;
+  }
+
+  async #describe({ lane, role, names }: Account): Promise<OperatorWallet[]> {
+    const journal = role === 'relayer' ? this.journals.relayers : this.journals.journal;
+    const [status, balance] = await Promise.all([journal.readLane(lane), this.#readBalance(lane)]);
+    const known = names.length === 0 ? [null] : names;
+    return Promise.all(
+      known.map(async (name) => ({
+        ...{ role, name, ...lane, nextNonce: status.nextNonce, openJobs: status.openJobs },
+        ...{ inFlight: status.unminedSteps, balanceWei: balance?.toString() ?? null, paused: status.paused },
+        ...{ frozen: status.frozen, heldBy: status.lease?.owner ?? null, limits: await this.#readLimits(name, lane) },
+      })),
+    );
+  }
+
+  async #readBalance(lane: LaneId): Promise<bigint | null> {
+    if (lane.chainId !== this.chain.chainId) return null;
+    return this.chain.readBalance(lane.address).catch(() => null);
+  }
+
+  async #readLimits(name: string | null, lane: LaneId): Promise<LimitToday[] | null> {
+    const limits = name === null ? null : await this.journals.directory.findLimits(name);
+    if (limits === null || limits.length === 0) return limits === null ? null : [];
+    const spent = await this.journals.journal.readSpentToday(lane);
+    return limits.map((limit) => ({ ...limit, leftToday: leftOf(limit, spent[limit.asset]) }));
+  }
+}
+
+function leftOf({ perDay }: WalletLimit, spent = '0'): string | null {
+  if (perDay === null) return null;
+  const left = BigInt(perDay) - BigInt(spent);
+  return String(left > 0n ? left : 0n);
+}
+
+function pausedBy(message: string, mend: string): JobFailure {
+  return { code: 'PAUSED_BY_OPERATOR', message, suggestion: `To end the pause: ${mend}` };
+}
+
+function notFound(detail: string): ProblemError {
+  return new ProblemError({ status: 404, code: 'wallet_not_found', detail });
+}

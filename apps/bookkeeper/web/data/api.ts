@@ -1,0 +1,62 @@
+/** An error that the bookkeeper answered with, or that it could not be reached. */
+export class RequestFailed extends Error {
+  override readonly name = 'RequestFailed';
+
+  constructor(
+    /** HTTP status; 0 where there was no answer. */
+    readonly status: number,
+    readonly code: string,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+/** The key that a session belongs to. */
+export interface Session {
+  readonly keyId: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly endsAt: string;
+}
+
+/** Where the console reaches the operator API. */
+export const OPERATOR = '/console/operator';
+const SESSION = '/console/session';
+
+let endSession = (): void => undefined;
+
+/** Called when a request shows that the session has ended. */
+export function onSessionEnd(listener: () => void): void {
+  endSession = listener;
+}
+
+export const readSession = (): Promise<Session> => ask('GET', SESSION);
+export const logIn = (key: string): Promise<Session> => ask('POST', SESSION, { key });
+export const logOut = (): Promise<unknown> => ask('DELETE', SESSION);
+
+/** Reads a path of the operator API. @throws RequestFailed */
+export const read = <T>(path: string, signal?: AbortSignal): Promise<T> =>
+  ask('GET', OPERATOR + path, undefined, signal);
+
+/** Writes to a path of the operator API. @throws RequestFailed */
+export const write = <T>(path: string, body?: object): Promise<T> => ask('POST', OPERATOR + path, body);
+
+async function ask<T>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<T> {
+  const init: RequestInit = { method, headers: { 'X-Tollgate-Console': '1' }, ...(signal && { signal }) };
+  if (body !== undefined) {
+    init.headers = { ...init.headers, 'Content-Type': 'application/json' };
+    init.body = JSON.stringify(body);
+  }
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    throw new RequestFailed(0, 'unreachable', 'The bookkeeper does not answer. Is it running?');
+  }
+  if (response.ok) return (response.status === 204 ? null : await response.json()) as T;
+  const { code = '', detail = '' } = (await response.json().catch(() => ({}))) as { code?: string; detail?: string };
+  if (response.status === 401 && path !== SESSION) endSession();
+  throw new RequestFailed(response.status, code, detail || `The bookkeeper answered with status ${response.status}.`);
+}

@@ -1,0 +1,213 @@
+import { useState } from 'preact/hooks';
+
+import type { SignedClosing } from '../../../../libs/book/src/closing/closing.js';
+import type { AuditPage } from '../../../../libs/book/src/reading/read-audit.js';
+import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
+import type { BookVerdict } from '../../../../libs/book/src/reading/verify-book.js';
+import { OPERATOR, read, RequestFailed, write } from '../data/api.js';
+import { showCount, shorten, showMoney, type Seller } from '../data/format.js';
+import { useLive } from '../data/live.js';
+import { WriteButton } from '../parts/confirm.js';
+import { Empty, Facts, Failure, Table, Time } from '../parts/parts.js';
+import { Reconciled } from './reconciled.js';
+
+const SHOWN_CLOSINGS = 10;
+
+interface BookHealth {
+  readonly kind: string;
+  readonly epoch: number;
+  readonly holder: string;
+  readonly completeFrom: string | null;
+  readonly lastBooking: number;
+  readonly chainHash: string;
+  readonly closingKey: string;
+}
+
+/** Balances, closings, exports and what people did. */
+export function BookPage({ seller }: { seller: Seller }) {
+  const balances = useLive<{ balances: readonly Balance[] }>('/balances');
+  return (
+    <>
+      <h1>Book</h1>
+      <Reconciled seller={seller} />
+      <h2>Balances</h2>
+      <Failure problem={balances.problem} />
+      {balances.data?.balances.length === 0 && <Empty>Nothing is booked yet.</Empty>}
+      {balances.data !== null && balances.data.balances.length > 0 && (
+        <Table
+          label="Balance of each account"
+          rows={balances.data.balances}
+          keyOf={({ account, asset }) => account + asset}
+          columns={[
+            { name: 'Account', show: ({ account }) => account },
+            {
+              name: 'Debit',
+              show: ({ asset, amount }) => (amount.startsWith('-') ? '' : showMoney(amount, asset, seller)),
+              isNumber: true,
+            },
+            {
+              name: 'Credit',
+              show: ({ asset, amount }) => (amount.startsWith('-') ? showMoney(amount.slice(1), asset, seller) : ''),
+              isNumber: true,
+            },
+          ]}
+        />
+      )}
+      <Closings />
+      <Exports />
+      <Acts />
+    </>
+  );
+}
+
+function Closings() {
+  const health = useLive<BookHealth>('/health');
+  const closings = useLive<{ closings: readonly SignedClosing[] }>('/closings');
+  const listed = closings.data?.closings ?? [];
+  return (
+    <>
+      <h2>Closings</h2>
+      <Failure problem={closings.problem ?? health.problem} />
+      {health.data !== null && (
+        <Facts
+          facts={[
+            [
+              'Complete from',
+              health.data.completeFrom === null ? 'not known: set BOOK=on' : <Time at={health.data.completeFrom} />,
+            ],
+            ['Bookings', showCount(health.data.lastBooking, 'booking')],
+            ['Newest chain hash', <code key="hash">{health.data.chainHash}</code>],
+            ['Key of the closings', <code key="key">{health.data.closingKey}</code>],
+            ['Database', `${health.data.kind}, held by ${health.data.holder}, epoch ${health.data.epoch}`],
+          ]}
+        />
+      )}
+      {listed.length === 0 ? (
+        <Empty>No day is closed yet: a day is closed after its end, UTC.</Empty>
+      ) : (
+        <Table
+          label="The newest closings"
+          rows={listed.slice(0, SHOWN_CLOSINGS)}
+          keyOf={({ hash }) => hash}
+          columns={[
+            { name: 'Number', show: ({ content }) => content.number },
+            { name: 'Day', show: ({ content }) => content.day },
+            { name: 'Bookings', show: ({ content }) => `${content.firstBooking} to ${content.lastBooking}` },
+            { name: 'Root', show: ({ content }) => <code title={content.root}>{shorten(content.root)}</code> },
+            { name: 'Hash', show: ({ hash }) => <code title={hash}>{shorten(hash)}</code> },
+          ]}
+        />
+      )}
+      <div class="buttons">
+        <VerifyButton />
+        <WriteButton
+          act="Close the book now"
+          scope="operator:approve"
+          run={() => write('/closings')}
+          onDone={closings.reload}
+        >
+          <p>All that is booked so far, of today too, is closed and signed.</p>
+        </WriteButton>
+      </div>
+    </>
+  );
+}
+
+function VerifyButton() {
+  const [verdict, setVerdict] = useState<BookVerdict | null>(null);
+  const [problem, setProblem] = useState<RequestFailed | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const verify = async (): Promise<void> => {
+    setBusy(true);
+    setProblem(null);
+    await read<BookVerdict>('/verification')
+      .then(setVerdict)
+      .catch((error: unknown) => setProblem(error instanceof RequestFailed ? error : null));
+    setBusy(false);
+  };
+  return (
+    <>
+      <button type="button" disabled={isBusy} onClick={() => void verify()}>
+        {isBusy ? 'Verifying…' : 'Verify all of it'}
+      </button>
+      <span role="status">
+        {verdict !== null &&
+          (verdict.broken ??
+            `All fits: ${showCount(verdict.bookings, 'booking')}, ${verdict.entries} entries, ${showCount(verdict.closings, 'closing')}.`)}
+      </span>
+      <Failure problem={problem} />
+    </>
+  );
+}
+
+function Exports() {
+  const [from, setFrom] = useState('');
+  const [to, setTo] = useState('');
+  const linkOf = (table: string, format: string): string => {
+    const set = Object.entries({ from, to }).filter(([, value]) => value !== '');
+    return `${OPERATOR}/exports/${table}?${new URLSearchParams([['format', format], ...set]).toString()}`;
+  };
+  return (
+    <>
+      <h2>Exports</h2>
+      <div class="search">
+        <label>
+          From, UTC
+          <input type="date" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
+        </label>
+        <label>
+          Before, UTC
+          <input type="date" value={to} onInput={(event) => setTo(event.currentTarget.value)} />
+        </label>
+      </div>
+      <ul>
+        {['payments', 'entries'].flatMap((table) =>
+          (['csv', 'jsonl'] as const).map((format) => (
+            <li key={table + format}>
+              <a href={linkOf(table, format)} download={`${table}.${format}`}>
+                {table} as {format === 'csv' ? 'CSV' : 'JSON lines'}
+              </a>
+            </li>
+          )),
+        )}
+      </ul>
+    </>
+  );
+}
+
+function Acts() {
+  const [before, setBefore] = useState<number | null>(null);
+  const acts = useLive<AuditPage>(`/audit?limit=20${before === null ? '' : `&before=${before}`}`);
+  const { data } = acts;
+  const next = data?.next ?? null;
+  return (
+    <>
+      <h2>What people did</h2>
+      <Failure problem={acts.problem} />
+      {data?.acts.length === 0 && <Empty>No one has written through the operator API yet.</Empty>}
+      {data !== null && data.acts.length > 0 && (
+        <Table
+          label="Writes through the operator API"
+          rows={data.acts}
+          keyOf={({ id }) => id}
+          columns={[
+            { name: 'Time', show: ({ at }) => <Time at={at} /> },
+            { name: 'Act', show: ({ action }) => action },
+            { name: 'Of', show: ({ subject }) => <span title={subject}>{shorten(subject)}</span> },
+            { name: 'Key', show: ({ keyId }) => <code>{keyId}</code> },
+          ]}
+        />
+      )}
+      {(before !== null || next !== null) && (
+        <div class="buttons">
+          <button type="button" disabled={before === null} onClick={() => setBefore(null)}>
+            Newest acts
+          </button>
+          <button type="button" disabled={next === null} onClick={() => setBefore(next)}>
+            Older acts
+          </button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,172 @@
+import { FINAL_STATES, OPEN_STATES, type AgentAmountView, type AgentStepView } from '@tollgate/protocol';
+
+import { write } from '../data/api.js';
+import { showCoins, type Seller } from '../data/format.js';
+import { JOBS_EVERY_MS, type OperatorJobView } from '../data/jobs.js';
+import { useLive } from '../data/live.js';
+import { go, linkTo } from '../data/route.js';
+import { WriteButton } from '../parts/confirm.js';
+import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
+
+const isOpen = (state: string): boolean => OPEN_STATES.some((one) => one === state);
+const endedBadly = (state: string): boolean => state !== 'FINAL' && FINAL_STATES.some((one) => one === state);
+
+/** One job: its plan as it will be sent, what was sent, and what may be decided about it. */
+export function JobPage({ id, seller }: { id: string; seller: Seller }) {
+  const path = `/jobs/${encodeURIComponent(id)}`;
+  const job = useLive<OperatorJobView>(path, JOBS_EVERY_MS);
+  const { data } = job;
+  return (
+    <>
+      <p>
+        <a href={linkTo('jobs')}>All jobs</a>
+      </p>
+      <h1>Job</h1>
+      <Failure problem={job.problem} />
+      {data !== null && (
+        <>
+          <Facts
+            facts={[
+              ['State', <State key="state" state={data.state} />],
+              ['Operation', data.operation],
+              ['Wallet', `${data.wallet}, ${data.address}`],
+              ['Submitted', <Time key="at" at={data.submittedAt} />],
+              ['By the key', <code key="key">{data.keyId}</code>],
+              ['Id', <code key="id">{data.id}</code>],
+              ...(data.retryOf === null
+                ? []
+                : [
+                    [
+                      'Repeats',
+                      <a key="of" href={linkTo('jobs', data.retryOf)}>
+                        {data.retryOf}
+                      </a>,
+                    ] as const,
+                  ]),
+              ...(data.approval?.approvedBy
+                ? [['Approved by', <code key="by">{data.approval.approvedBy}</code>] as const]
+                : []),
+            ]}
+          />
+          {data.failure !== null && (
+            <p class="failure">
+              {data.failure.message} {data.failure.suggestion}
+            </p>
+          )}
+          <Plan job={data} />
+          <Decisions job={data} path={path} reload={job.reload} />
+          <Steps steps={data.steps} seller={seller} />
+          <details>
+            <summary>The request</summary>
+            <pre tabIndex={0}>{JSON.stringify(data.input, null, 2)}</pre>
+          </details>
+        </>
+      )}
+    </>
+  );
+}
+
+function Plan({ job: { plan, calls, planDigest } }: { job: OperatorJobView }) {
+  if (plan === null) return <p class="hint">It is not planned yet.</p>;
+  return (
+    <>
+      <h2>Plan</h2>
+      <pre tabIndex={0}>{plan.preview}</pre>
+      <Facts
+        facts={[
+          ['Spends at most', showAmounts(plan.spends)],
+          ['Receives at least', showAmounts(plan.receives)],
+          ['Recipients', plan.recipients.length === 0 ? 'none' : plan.recipients.join(', ')],
+          ...(plan.warnings.length === 0 ? [] : [['Warnings', plan.warnings.join(' ')] as const]),
+          ...(planDigest === null ? [] : [['Digest of this plan', <code key="digest">{planDigest}</code>] as const]),
+        ]}
+      />
+      {calls.length > 0 && (
+        <Table
+          label="Calls of the plan, as they will be sent"
+          rows={calls.map((call, index) => ({ ...call, index }))}
+          keyOf={({ index }) => index}
+          columns={[
+            { name: 'Call', show: ({ index }) => index + 1 },
+            { name: 'To', show: ({ to }) => <code>{to}</code> },
+            { name: 'Coins', show: ({ valueWei }) => showCoins(valueWei) },
+            { name: 'Data', show: ({ data }) => <code>{data}</code> },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function showAmounts(amounts: readonly AgentAmountView[]): string {
+  return amounts.length === 0 ? 'nothing' : amounts.map(({ amount, symbol }) => `${amount} ${symbol}`).join(', ');
+}
+
+function Decisions({ job, path, reload }: { job: OperatorJobView; path: string; reload: () => void }) {
+  const { state, plan, planDigest } = job;
+  const scope = 'operator:approve';
+  return (
+    <div class="buttons">
+      {state === 'AWAITING_APPROVAL' && plan !== null && planDigest !== null && (
+        <WriteButton
+          // Another plan is another question.
+          key={planDigest}
+          act="Approve this plan"
+          scope={scope}
+          isMain
+          run={() => write(`${path}/approve`, { plan: planDigest })}
+          onDone={reload}
+        >
+          <p>{plan.summary}</p>
+          <p>
+            Spends at most {showAmounts(plan.spends)}, from {job.wallet}. Exactly the plan with the digest{' '}
+            <code>{planDigest}</code> is approved: if the worker has made another one since, nothing happens.
+          </p>
+        </WriteButton>
+      )}
+      {isOpen(state) && (
+        <WriteButton act="Cancel the job" scope={scope} run={() => write(`${path}/cancel`)} onDone={reload}>
+          <p>The job is given up. Where one of its transactions is in flight already, the chain decides.</p>
+        </WriteButton>
+      )}
+      {endedBadly(state) && (
+        <WriteButton
+          act="Retry as a new job"
+          scope={scope}
+          run={async () => go(linkTo('jobs', (await write<OperatorJobView>(`${path}/retry`)).id))}
+        >
+          <p>The same request is submitted again, as a new job with a new plan.</p>
+        </WriteButton>
+      )}
+    </div>
+  );
+}
+
+function Steps({ steps, seller }: { steps: readonly AgentStepView[]; seller: Seller }) {
+  if (steps.length === 0) return null;
+  return (
+    <>
+      <h2>Transactions</h2>
+      <Table
+        label="Steps and their transactions"
+        rows={steps.map((step, index) => ({ ...step, index }))}
+        keyOf={({ index }) => index}
+        columns={[
+          { name: 'Step', show: ({ label, index }) => `${index + 1}. ${label}` },
+          { name: 'State', show: ({ state }) => <State state={state} /> },
+          { name: 'Nonce', show: ({ nonce }) => nonce ?? 'none' },
+          {
+            name: 'Transactions',
+            show: ({ attempts }) =>
+              attempts.map(({ txHash, kind }) => (
+                <div key={txHash}>
+                  <Hex text={txHash} seller={seller} /> {kind}
+                </div>
+              )),
+          },
+          { name: 'Block', show: ({ mined }) => mined?.blockNumber ?? 'not mined' },
+        ]}
+      />
+    </>
+  );
+}

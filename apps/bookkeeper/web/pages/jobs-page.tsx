@@ -1,0 +1,96 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import type { Seller } from '../data/format.js';
+import { JOBS_EVERY_MS, type OperatorJobsPage, type OperatorJobView } from '../data/jobs.js';
+import { useLive } from '../data/live.js';
+import { go, linkTo } from '../data/route.js';
+import { Choice, Empty, Failure, State, Table, Time } from '../parts/parts.js';
+import { JobPage } from './job-page.js';
+
+/** By what is shown, the states that are asked for. */
+const SHOWN = {
+  all: '',
+  'need a person': 'AWAITING_APPROVAL,NEEDS_OPERATOR',
+  failed: 'REVERTED,REJECTED,PLAN_FAILED',
+} as const;
+const NAMES = Object.keys(SHOWN) as (keyof typeof SHOWN)[];
+
+/** The jobs of all wallets, or one of them. */
+export function JobsPage({ id, query, seller }: { id: string | null; query: URLSearchParams; seller: Seller }) {
+  if (id !== null) return <JobPage id={id} seller={seller} />;
+  return <JobList query={query} />;
+}
+
+function JobList({ query }: { query: URLSearchParams }) {
+  const chosen = NAMES.find((name) => name === query.get('show')) ?? 'all';
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  useEffect(() => setCursors([]), [chosen]);
+  const search = new URLSearchParams({ limit: '50', ...(SHOWN[chosen] !== '' && { state: SHOWN[chosen] }) });
+  const cursor = cursors.at(-1);
+  if (cursor !== undefined) search.set('cursor', cursor);
+  const page = useLive<OperatorJobsPage>(`/jobs?${search.toString()}`, JOBS_EVERY_MS);
+  const next = page.data?.cursor ?? null;
+  return (
+    <>
+      <h1>Jobs</h1>
+      <Choice
+        label="Which jobs are shown"
+        names={NAMES}
+        chosen={chosen}
+        onChoose={(name) => go(linkTo('jobs', null, { show: name === 'all' ? '' : name }))}
+      />
+      <Failure problem={page.problem} />
+      {page.data?.jobs.length === 0 && (
+        <Empty>
+          {chosen === 'all' ? (
+            <>
+              No job was submitted yet. A client submits one with <code>POST /agent/jobs</code> at the gateway.
+            </>
+          ) : (
+            'No job is in this state: nothing to do here.'
+          )}
+        </Empty>
+      )}
+      {page.data !== null && page.data.jobs.length > 0 && <Jobs jobs={page.data.jobs} />}
+      {(cursors.length > 0 || next !== null) && (
+        <div class="buttons">
+          <button type="button" disabled={cursors.length === 0} onClick={() => setCursors([])}>
+            First page
+          </button>
+          <button
+            type="button"
+            disabled={next === null}
+            onClick={() => next !== null && setCursors([...cursors, next])}
+          >
+            Next page
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Jobs({ jobs }: { jobs: readonly OperatorJobView[] }) {
+  return (
+    <Table
+      label="Jobs"
+      rows={jobs}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: 'Submitted',
+          show: ({ id, submittedAt }) => (
+            <a href={linkTo('jobs', id)}>
+              <Time at={submittedAt} />
+            </a>
+          ),
+        },
+        { name: 'State', show: ({ state }) => <State state={state} /> },
+        { name: 'Operation', show: ({ operation }) => operation },
+        { name: 'Wallet', show: ({ wallet }) => wallet },
+        { name: 'What', show: ({ plan, failure }) => failure?.message ?? plan?.summary ?? 'not planned yet' },
+        { name: 'Key', show: ({ keyId }) => <code>{keyId}</code> },
+      ]}
+    />
+  );
+}

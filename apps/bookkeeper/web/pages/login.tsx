@@ -1,0 +1,51 @@
+import { useState } from 'preact/hooks';
+
+import { logIn, RequestFailed, type Session } from '../data/api.js';
+import { Failure } from '../parts/parts.js';
+
+/** Takes an API key once; from then on a cookie stands for it, which no script can read. */
+export function Login(props: { problem: RequestFailed | null; onLogin: (session: Session) => void }) {
+  const [problem, setProblem] = useState(props.problem);
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (form: HTMLFormElement): Promise<void> => {
+    const { value } = form.elements.namedItem('key') as HTMLInputElement;
+    setBusy(true);
+    setProblem(null);
+    try {
+      const session = await logIn(value.trim());
+      form.reset();
+      props.onLogin(session);
+    } catch (error) {
+      setBusy(false);
+      setProblem(error instanceof RequestFailed ? error : new RequestFailed(0, 'failed', String(error)));
+    }
+  };
+  return (
+    <main class="login">
+      <h1>Tollgate console</h1>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit(event.currentTarget);
+        }}
+      >
+        <label for="key">API key</label>
+        <input id="key" name="key" type="password" autocomplete="current-password" spellcheck={false} required />
+        <Failure problem={problem} />
+        <button type="submit" class="main" disabled={isBusy}>
+          {isBusy ? 'Checking…' : 'Log in'}
+        </button>
+      </form>
+      <p class="hint">
+        The key needs the scope <code>operator:read</code>; a write needs its own. To create one:
+      </p>
+      <pre tabIndex={0}>
+        tollgate keys create --name console --scope operator:read --scope operator:approve --scope operator:wallets
+        --scope operator:refund
+      </pre>
+      <p class="hint">
+        The key is sent once and not kept here. The session ends after 12 hours, or when the key is revoked.
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,195 @@
+import { useMemo, useState } from 'preact/hooks';
+
+import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
+import type { BookSummary, SummaryWindow } from '../../../../libs/book/src/reading/read-summary.js';
+import { showCount, showMoney, showDuration, type Seller } from '../data/format.js';
+import { useLive } from '../data/live.js';
+import { linkTo } from '../data/route.js';
+import { Choice, Empty, Facts, Failure, Table } from '../parts/parts.js';
+import { Plot, type Series } from '../parts/plot.js';
+import { Verdict } from './verdict.js';
+
+const WINDOWS = ['hour', 'day', 'month'] as const;
+const STEPS = {
+  verify: 'read the chain and judge the payment',
+  claim: 'claim it for this request',
+  fulfil: 'ask the resource, and settle a signed payment',
+  commit: 'store the answer',
+  whole: 'the whole request',
+};
+
+/** Is it well, and how much is sold? */
+export function NowPage({ seller }: { seller: Seller }) {
+  const [window, setWindow] = useState<SummaryWindow>('hour');
+  const summary = useLive<BookSummary>(`/summary?window=${window}`, 15_000);
+  const { data } = summary;
+  return (
+    <>
+      <h1>Now</h1>
+      <Verdict summary={data} />
+      <div class="bar">
+        <h2>The last {window}</h2>
+        <Choice label="Time that is shown" names={WINDOWS} chosen={window} onChoose={setWindow} />
+      </div>
+      <Failure problem={summary.problem} />
+      {data !== null && <Figures summary={data} seller={seller} />}
+    </>
+  );
+}
+
+function Figures({ summary, seller }: { summary: BookSummary; seller: Seller }) {
+  const owed = useLive<{ balances: readonly Balance[] }>('/balances');
+  const totals = useMemo(() => addUp(summary), [summary]);
+  const plots = useMemo(() => createPlots(summary, seller), [summary, seller]);
+  const whole = summary.durations.find(({ step }) => step === 'whole');
+  const owedNow = useMemo(() => addOwed(owed.data?.balances ?? []), [owed.data]);
+  const perMinute = (number: number): string => {
+    const minutes = Math.max(1, (Date.parse(summary.to) - Date.parse(summary.from)) / 60_000);
+    return `${Math.round((number / minutes) * 100) / 100} a minute`;
+  };
+  const isEmpty = Object.keys(totals.counts).length === 0;
+  return (
+    <>
+      <div class="tiles">
+        <Tile name="Sold" value={showAll(totals.sold, seller)} />
+        <Tile
+          name="Paid answers"
+          value={showCount(totals.of('answered'), 'answer')}
+          more={perMinute(totals.of('answered'))}
+        />
+        <Tile
+          name="Refused"
+          value={showCount(totals.of('refused'), 'payment')}
+          more={perMinute(totals.of('refused'))}
+        />
+        <Tile name="Released" value={showCount(totals.of('released'), 'payment')} more="may be presented again" />
+        <Tile
+          name="Time to answer"
+          value={whole === undefined ? 'no answer yet' : `p50 ${showDuration(whole.p50Ms)}`}
+          more={whole === undefined ? '' : `p99 ${showDuration(whole.p99Ms)}`}
+        />
+        <Tile name="Owed, in all" value={showAll(owedNow, seller)} more={<a href={linkTo('owed')}>to whom</a>} />
+      </div>
+      {isEmpty ? (
+        <Empty>
+          Nothing was paid in this time. A first sale: open the gateway’s page, or run <code>npm run pay -- …</code>.
+          Requests without a payment are counted by the gateway’s metrics, not by the book.
+        </Empty>
+      ) : (
+        <div class="plots">
+          {plots.map(({ title, series }) => (
+            <Plot key={title} title={title} times={plots.times} series={series} />
+          ))}
+        </div>
+      )}
+      {summary.durations.length > 0 && (
+        <>
+          <h2>Where the time goes</h2>
+          <Table
+            label="Durations of the steps of an answer"
+            rows={summary.durations}
+            keyOf={({ step }) => step}
+            columns={[
+              { name: 'Step', show: ({ step }) => `${step}: ${STEPS[step]}` },
+              { name: 'p50', show: ({ p50Ms }) => showDuration(p50Ms), isNumber: true },
+              { name: 'p99', show: ({ p99Ms }) => showDuration(p99Ms), isNumber: true },
+            ]}
+          />
+        </>
+      )}
+      <h2>The seller</h2>
+      <Facts
+        facts={[
+          ['Token', `${seller.asset.symbol}, ${seller.asset.decimals} decimals`],
+          ['Paid to', <code key="to">{seller.payTo}</code>],
+          ['Network', `${seller.network} (chain ${seller.chainId})`],
+        ]}
+      />
+    </>
+  );
+}
+
+function Tile({ name, value, more = '' }: { name: string; value: string; more?: preact.ComponentChildren }) {
+  return (
+    <div class="tile">
+      <span>{name}</span>
+      <b>{value}</b>
+      <span>{more}</span>
+    </div>
+  );
+}
+
+type Sums = ReadonlyMap<string, bigint>;
+
+function showAll(sums: Sums, seller: Seller): string {
+  return [...sums].map(([asset, amount]) => showMoney(String(amount), asset, seller)).join(', ') || '0';
+}
+
+function addOwed(balances: readonly Balance[]): Sums {
+  const sums = new Map<string, bigint>();
+  for (const { account, asset, amount } of balances) {
+    // What is owed is a credit, which is negative.
+    if (account.startsWith('owed:')) sums.set(asset, (sums.get(asset) ?? 0n) - BigInt(amount));
+  }
+  return sums;
+}
+
+function addUp({ points }: BookSummary) {
+  const counts: Record<string, number> = {};
+  const sold = new Map<string, bigint>();
+  for (const point of points) {
+    for (const [state, number] of Object.entries(point.counts)) counts[state] = (counts[state] ?? 0) + number;
+    for (const [asset, amount] of Object.entries(point.sold)) {
+      sold.set(asset, (sold.get(asset) ?? 0n) + BigInt(amount));
+    }
+  }
+  return {
+    counts,
+    of: (state: string): number => counts[state] ?? 0,
+    sold,
+  };
+}
+
+function createPlots({ points, stepMs }: BookSummary, { asset, chainId }: Seller) {
+  const each = stepMs === 60_000 ? 'per minute' : `per ${showDuration(stepMs)}`;
+  const scale = 10 ** asset.decimals;
+  const countsOf = (state: keyof (typeof points)[number]['counts']) => points.map(({ counts }) => counts[state] ?? 0);
+  const series = (name: string, colour: string, values: (number | null)[]): Series => ({ name, colour, values });
+  const list = [
+    {
+      title: `${asset.symbol} sold, ${each}`,
+      // For the eye: no amount is calculated with it.
+      series: [
+        series(
+          'sold',
+          '--accent',
+          points.map(({ sold }) => Number(sold[`${chainId}:${asset.address}`] ?? 0) / scale),
+        ),
+      ],
+    },
+    {
+      title: `Payments, ${each}`,
+      series: [
+        series('paid', '--good', countsOf('answered')),
+        series('refused', '--bad', countsOf('refused')),
+        series('released', '--waiting', countsOf('released')),
+      ],
+    },
+    {
+      title: 'Milliseconds to an answer',
+      series: [
+        series(
+          'p50',
+          '--accent',
+          points.map(({ p50Ms }) => p50Ms),
+        ),
+        series(
+          'p99',
+          '--waiting',
+          points.map(({ p99Ms }) => p99Ms),
+        ),
+      ],
+    },
+  ];
+  return Object.assign(list, { times: points.map(({ at }) => Date.parse(at) / 1_000) });
+}

@@ -1,0 +1,49 @@
+import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
+import { showMoney, type Seller } from '../data/format.js';
+import { useLive } from '../data/live.js';
+import { go, linkTo } from '../data/route.js';
+import { Choice, Empty, Failure } from '../parts/parts.js';
+import { PaymentList } from './payment-list.js';
+
+const SHOWN = ['all', 'refused', 'released', 'unclaimed'] as const;
+const MEANING = {
+  all: 'Money that arrived and bought nothing, oldest first.',
+  refused: 'Refused: the payment was wrong or late, and its money arrived.',
+  released: 'Released: the resource failed. The payer may present the payment again.',
+  unclaimed: 'Unclaimed: money that arrived without any request.',
+};
+
+/** What is owed to payers, oldest first. */
+export function OwedPage({ seller, query }: { seller: Seller; query: URLSearchParams }) {
+  const asked = SHOWN.find((name) => name === query.get('state')) ?? 'all';
+  const balances = useLive<{ balances: readonly Balance[] }>('/balances');
+  const owed = (balances.data?.balances ?? []).filter(({ account }) => account.startsWith('owed:'));
+  return (
+    <>
+      <h1>Owed</h1>
+      <Failure problem={balances.problem} />
+      <div class="tiles">
+        {owed.map(({ account, asset, amount }) => (
+          <div class="tile" key={account + asset}>
+            <span>{account.replace('owed:', '')}</span>
+            <b>{showMoney(amount.replace('-', ''), asset, seller)}</b>
+          </div>
+        ))}
+      </div>
+      <Choice
+        label="What is shown"
+        names={SHOWN}
+        chosen={asked}
+        onChoose={(name) => go(linkTo('owed', null, { state: name === 'all' ? '' : name }))}
+      />
+      <p class="hint">{MEANING[asked]} Open one to see why, and to pay it back.</p>
+      <PaymentList
+        label={MEANING[asked]}
+        search={{ state: asked === 'all' ? SHOWN.slice(1).join(',') : asked, order: 'oldest', limit: '50' }}
+        seller={seller}
+        hasReason
+        empty={<Empty>Nothing is owed. What is refused or released from now on appears here.</Empty>}
+      />
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import type { ListedPayment, PaymentPage as Page } from '../../../../libs/book/src/reading/search-payments.js';
+import { showMoney, type Seller } from '../data/format.js';
+import { useLive } from '../data/live.js';
+import { linkTo } from '../data/route.js';
+import { Failure, Hex, State, Table, Time } from '../parts/parts.js';
+
+interface ListProps {
+  readonly label: string;
+  /** Of `GET /operator/payments`, without the cursor. */
+  readonly search: Readonly<Record<string, string>>;
+  readonly seller: Seller;
+  readonly empty: preact.ComponentChildren;
+  /** Why each is here, in place of its route. */
+  readonly hasReason?: boolean;
+}
+
+/** A page of payments, live, with a way to the next page and back to the first. */
+export function PaymentList({ label, search, seller, empty, hasReason = false }: ListProps) {
+  const query = new URLSearchParams(search).toString();
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  useEffect(() => setCursors([]), [query]);
+  const cursor = cursors.at(-1);
+  const page = useLive<Page>(`/payments?${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+  const { data } = page;
+  if (data === null) return <Failure problem={page.problem} />;
+  const next = data.cursor;
+  return (
+    <>
+      <Failure problem={page.problem} />
+      {data.payments.length === 0 ? empty : <Payments {...{ label, seller, hasReason }} payments={data.payments} />}
+      {(cursors.length > 0 || next !== null) && (
+        <div class="buttons">
+          <button type="button" disabled={cursors.length === 0} onClick={() => setCursors([])}>
+            First page
+          </button>
+          <button
+            type="button"
+            disabled={next === null}
+            onClick={() => next !== null && setCursors([...cursors, next])}
+          >
+            Next page
+          </button>
+          <span>Page {cursors.length + 1}</span>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface PaymentsProps extends Pick<ListProps, 'label' | 'seller' | 'hasReason'> {
+  readonly payments: readonly ListedPayment[];
+}
+
+function Payments({ label, payments, seller, hasReason }: PaymentsProps) {
+  return (
+    <Table
+      label={label}
+      rows={payments}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: 'Time',
+          show: ({ id, at }) => (
+            <a href={linkTo('payments', id)}>
+              <Time at={at} />
+            </a>
+          ),
+        },
+        { name: 'State', show: ({ state }) => <State state={state} /> },
+        {
+          name: 'Amount',
+          show: ({ amount, asset }) => (amount === null ? 'unknown' : showMoney(amount, asset, seller)),
+          isNumber: true,
+        },
+        hasReason
+          ? { name: 'Reason', show: ({ reason }) => reason ?? 'no request' }
+          : { name: 'Route', show: ({ route }) => route ?? 'none' },
+        { name: 'Payer', show: ({ payer }) => (payer === null ? 'unknown' : <Hex text={payer} />) },
+        {
+          name: 'Transaction',
+          show: ({ transaction }) => (transaction === null ? 'none' : <Hex text={transaction} seller={seller} />),
+        },
+      ]}
+    />
+  );
+}

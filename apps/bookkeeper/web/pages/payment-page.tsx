@@ -1,0 +1,101 @@
+import type { PaymentPicture, TimelineStep } from '../../../../libs/book/src/reading/read-payment.js';
+import { showMoney, showDuration, type Seller } from '../data/format.js';
+import { useLive } from '../data/live.js';
+import { linkTo } from '../data/route.js';
+import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
+import { Refund } from './refund.js';
+
+const STEPS: Readonly<Record<string, string>> = {
+  presented: 'The request came in',
+  verified: 'The payment was judged',
+  claimed: 'It was claimed for this request',
+  fulfilled: 'The resource had answered',
+  settled: 'The relayer’s transaction moved the money',
+  answered: 'The answer was stored and sent',
+  released: 'It bought nothing, and may be presented again',
+  refused: 'It was refused',
+  arrived: 'The money arrived without a request',
+  refunding: 'It was closed for a refund',
+  refunded: 'It was paid back',
+};
+
+/** One payment: what it was, what became of it, and its entries in the book. */
+export function PaymentPage({ id, seller }: { id: string; seller: Seller }) {
+  const payment = useLive<PaymentPicture>(`/payments/${encodeURIComponent(id)}`);
+  const { data } = payment;
+  return (
+    <>
+      <p>
+        <a href={linkTo('payments')}>All payments</a>
+      </p>
+      <h1>Payment</h1>
+      <Failure problem={payment.problem} />
+      {data !== null && <Picture payment={data} seller={seller} />}
+    </>
+  );
+}
+
+function Picture({ payment, seller }: { payment: PaymentPicture; seller: Seller }) {
+  const { id, state, amount, refunded, asset, route, requestId, payer, recipient, transaction, reason, scheme } =
+    payment;
+  return (
+    <>
+      <Facts
+        facts={[
+          ['State', <State key="state" state={state} />],
+          ...(reason === null ? [] : [['Reason', reason] as const]),
+          ['Amount', amount === null ? 'not known' : showMoney(amount, asset, seller)],
+          ...(refunded === '0' ? [] : [['Paid back', showMoney(refunded, asset, seller)] as const]),
+          ['Route', route ?? 'none'],
+          ['Scheme', scheme ?? 'not known'],
+          ['Payer', payer === null ? 'not known' : <Whole key="payer" text={payer} />],
+          ['Recipient', recipient === null ? 'not known' : <Whole key="to" text={recipient} />],
+          ['Transaction', transaction === null ? 'none' : <Hex key="tx" text={transaction} seller={seller} />],
+          ['Request id', requestId ?? 'none'],
+          ['Reference', <Whole key="id" text={id} />],
+        ]}
+      />
+      <h2>Timeline</h2>
+      <Timeline steps={payment.timeline} />
+      <Refund payment={payment} seller={seller} />
+      <h2>In the book</h2>
+      <Table
+        label="Entries of this payment"
+        rows={payment.entries}
+        keyOf={({ id: entry }) => entry}
+        columns={[
+          { name: 'Booking', show: ({ booking, kind }) => `${booking}, ${kind}` },
+          { name: 'Booked', show: ({ bookedAt }) => <Time at={bookedAt} /> },
+          { name: 'Account', show: ({ account }) => account },
+          { name: 'Amount', show: ({ amount: units, asset: unit }) => showMoney(units, unit, seller), isNumber: true },
+        ]}
+      />
+      <details>
+        <summary>What the services reported</summary>
+        <pre tabIndex={0}>{JSON.stringify(payment.reported, null, 2)}</pre>
+      </details>
+    </>
+  );
+}
+
+function Whole({ text }: { text: string }) {
+  return <code>{text}</code>;
+}
+
+function Timeline({ steps }: { steps: readonly TimelineStep[] }) {
+  return (
+    <ol class="timeline">
+      {steps.map(({ step, at }, index) => {
+        const before = steps[index - 1];
+        return (
+          <li key={step + at}>
+            <Time at={at} /> <b>{step}</b> {STEPS[step] ?? ''}
+            {before !== undefined && (
+              <span class="hint"> after {showDuration(Date.parse(at) - Date.parse(before.at))}</span>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

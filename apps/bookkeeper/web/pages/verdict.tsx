@@ -1,0 +1,72 @@
+import type { BookSummary } from '../../../../libs/book/src/reading/read-summary.js';
+import { ACCOUNTS_EVERY_MS, type AccountList, type SendingAccount } from '../data/accounts.js';
+import { showCoins, showDuration, shorten } from '../data/format.js';
+import { useLive } from '../data/live.js';
+import { Failure } from '../parts/parts.js';
+
+interface Trouble {
+  readonly about: string;
+  readonly what: string;
+  readonly mend: string;
+}
+
+interface Health {
+  readonly troubles?: readonly Trouble[];
+}
+
+const DAY_HOURS = 24;
+
+/** Whether all is well, in words, with what mends it, and how long the relayers' coins last. */
+export function Verdict({ summary }: { summary: BookSummary | null }) {
+  const health = useLive<Health>('/health', ACCOUNTS_EVERY_MS);
+  const senders = useLive<AccountList>('/wallets', ACCOUNTS_EVERY_MS);
+  if (health.data === null) return <Failure problem={health.problem} />;
+  const { troubles = [] } = health.data;
+  return (
+    <section class="verdict" data-tone={troubles.length === 0 ? 'good' : 'bad'} aria-label="State" aria-live="polite">
+      <p>
+        <b>{troubles.length === 0 ? 'All is well.' : 'Something needs you.'}</b>
+      </p>
+      <Failure problem={health.problem} />
+      {troubles.length > 0 && (
+        <ul>
+          {troubles.map(({ about, what, mend }) => (
+            <li key={about + what}>
+              <b>{about}</b>: {what} {/^(tollgate|npm|docker) /.test(mend) ? <code>{mend}</code> : mend}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Runways senders={senders.data?.wallets ?? []} summary={summary} />
+    </section>
+  );
+}
+
+/** For each relayer its coins, and the hours that they last at the pace of the last day. */
+function Runways({ senders, summary }: { senders: readonly SendingAccount[]; summary: BookSummary | null }) {
+  const relayers = senders.filter(({ role }) => role === 'relayer');
+  if (relayers.length === 0) return null;
+  return (
+    <ul class="plain">
+      {relayers.map(({ address, chainId, balanceWei }) => {
+        const gas = summary?.gasOfLastDay.find(
+          (one) => one.sender === address.toLowerCase() && one.chainId === chainId,
+        );
+        return (
+          <li key={`${chainId}:${address}`}>
+            Relayer <code title={address}>{shorten(address)}</code>:{' '}
+            {balanceWei === null
+              ? 'its balance cannot be read'
+              : `${showCoins(balanceWei)}, ${runway(balanceWei, gas?.wei)}`}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function runway(balanceWei: string, spentWei = '0'): string {
+  if (BigInt(spentWei) === 0n) return 'no gas spent in the last day';
+  const hours = Number((BigInt(balanceWei) * BigInt(DAY_HOURS)) / BigInt(spentWei));
+  return `enough for ${hours > 8_760 ? 'more than a year' : showDuration(hours * 3_600_000)} at the pace of the last day`;
+}

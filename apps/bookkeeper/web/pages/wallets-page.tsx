@@ -1,0 +1,116 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+
+import { ACCOUNTS_EVERY_MS, type AccountList, type SendingAccount } from '../data/accounts.js';
+import { write } from '../data/api.js';
+import { showCoins, type Seller } from '../data/format.js';
+import { useLive } from '../data/live.js';
+import { WriteButton } from '../parts/confirm.js';
+import { Empty, Facts, Failure, Hex, State, Table } from '../parts/parts.js';
+
+/** The accounts that send transactions: relayers, and the wallets of agent jobs. */
+export function WalletsPage({ seller }: { seller: Seller }) {
+  const accounts = useLive<AccountList>('/wallets', ACCOUNTS_EVERY_MS);
+  const { data } = accounts;
+  return (
+    <>
+      <h1>Wallets</h1>
+      <Failure problem={accounts.problem} />
+      {data?.wallets.length === 0 && (
+        <Empty>
+          No account sends anything yet. A verifier with <code>RELAYER_PRIVATE_KEYS</code> has relayers; an agent worker
+          has wallets, and <code>tollgate wallets adopt</code> puts one into use.
+        </Empty>
+      )}
+      {data?.wallets.map((account) => (
+        <Account
+          key={`${account.role} ${account.name} ${account.chainId} ${account.address}`}
+          {...{ account, seller }}
+          reload={accounts.reload}
+        />
+      ))}
+    </>
+  );
+}
+
+function Account({ account, seller, reload }: { account: SendingAccount; seller: Seller; reload: () => void }) {
+  const { role, name, address, chainId, paused, limits } = account;
+  const title = name ?? `${role} ${address.slice(0, 8)}…`;
+  return (
+    <section aria-label={title}>
+      <h2>
+        {title} <State state={stateOf(account)} />
+      </h2>
+      <Facts
+        facts={[
+          ['Role', role === 'relayer' ? 'relayer: settles signed payments' : 'wallet of agent jobs'],
+          ['Address', <Hex key="address" text={address} seller={seller} kind="address" />],
+          ['Chain', String(chainId)],
+          ['Coins for gas', account.balanceWei === null ? 'cannot be read' : showCoins(account.balanceWei)],
+          ['Open jobs', String(account.openJobs)],
+          ['In flight', String(account.inFlight)],
+          ['Next nonce', account.nextNonce === null ? 'not adopted' : String(account.nextNonce)],
+          ['Process', account.heldBy ?? 'none sends for it'],
+          ...(paused === null ? [] : [['Paused', paused.message] as const]),
+        ]}
+      />
+      {limits !== null && limits.length > 0 && (
+        <Table
+          label={`Limits of ${title}`}
+          rows={limits}
+          keyOf={({ asset }) => asset}
+          columns={[
+            { name: 'Token', show: ({ symbol }) => symbol },
+            { name: 'Left today', show: (limit) => showLimit(limit.leftToday, limit.decimals), isNumber: true },
+            { name: 'A day', show: (limit) => showLimit(limit.perDay, limit.decimals), isNumber: true },
+            { name: 'A job', show: (limit) => showLimit(limit.perOperation, limit.decimals), isNumber: true },
+            { name: 'Approval above', show: (limit) => showLimit(limit.approvalAbove, limit.decimals), isNumber: true },
+          ]}
+        />
+      )}
+      <PauseButton {...{ account, title, reload }} />
+    </section>
+  );
+}
+
+function PauseButton({ account, title, reload }: { account: SendingAccount; title: string; reload: () => void }) {
+  const { role, name, address, paused } = account;
+  if (role === 'wallet' && name === null) return null;
+  const path = role === 'relayer' ? `/relayers/${address}` : `/wallets/${encodeURIComponent(name ?? '')}`;
+  return (
+    <div class="buttons">
+      {paused === null ? (
+        <WriteButton
+          act={`Pause ${title}`}
+          scope="operator:wallets"
+          run={() => write(`${path}/pause`, {})}
+          onDone={reload}
+        >
+          <p>
+            It begins no new transaction; those in flight continue.
+            {role === 'relayer' && ' While no relayer settles, signed payments are answered with 503.'}
+          </p>
+        </WriteButton>
+      ) : (
+        <WriteButton
+          act={`Resume ${title}`}
+          scope="operator:wallets"
+          run={() => write(`${path}/resume`)}
+          onDone={reload}
+        >
+          <p>It sends again, beginning with what waits.</p>
+        </WriteButton>
+      )}
+    </div>
+  );
+}
+
+function stateOf({ nextNonce, paused, frozen, heldBy }: SendingAccount): string {
+  if (nextNonce === null) return 'not adopted';
+  if (paused !== null) return 'paused';
+  if (frozen !== null) return 'frozen';
+  return heldBy === null ? 'no process' : 'sends';
+}
+
+function showLimit(baseUnits: string | null, decimals: number): string {
+  return baseUnits === null ? 'no limit' : formatTokenAmount(BigInt(baseUnits), decimals);
+}

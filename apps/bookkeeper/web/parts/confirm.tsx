@@ -1,0 +1,82 @@
+import type { ComponentChildren } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+
+import { RequestFailed } from '../data/api.js';
+import { SessionContext } from '../data/session.js';
+import { Failure } from './parts.js';
+
+interface WriteProps {
+  /** Of the button, and of the question: `Approve this plan`. */
+  readonly act: string;
+  /** What it does, exactly. */
+  readonly children: ComponentChildren;
+  readonly scope: string;
+  readonly run: () => Promise<unknown>;
+  /** After it was done. */
+  readonly onDone?: () => void;
+  readonly isMain?: boolean;
+}
+
+/** A button that writes: it asks again first, and says why it failed. Off where the key has not the scope. */
+export function WriteButton({ act, children, scope, run, onDone, isMain = false }: WriteProps) {
+  const { scopes } = useContext(SessionContext);
+  const [isAsked, setAsked] = useState(false);
+  if (!scopes.includes(scope)) {
+    return (
+      <span class="missing-scope">
+        {act}: needs an API key with the scope <code>{scope}</code>.
+      </span>
+    );
+  }
+  return (
+    <>
+      <button type="button" class={isMain ? 'main' : ''} onClick={() => setAsked(true)}>
+        {act}
+      </button>
+      {isAsked && (
+        <Confirm act={act} run={run} onDone={onDone} onClose={() => setAsked(false)}>
+          {children}
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+interface ConfirmProps extends Pick<WriteProps, 'act' | 'children' | 'run'> {
+  readonly onDone: (() => void) | undefined;
+  readonly onClose: () => void;
+}
+
+function Confirm({ act, children, run, onDone, onClose }: ConfirmProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<RequestFailed | null>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const doIt = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await run();
+      onClose();
+      onDone?.();
+    } catch (error) {
+      setProblem(error instanceof RequestFailed ? error : new RequestFailed(0, 'failed', String(error)));
+      setBusy(false);
+    }
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby="confirm" onClose={onClose}>
+      <h2 id="confirm">{act}?</h2>
+      {children}
+      <p class="hint">It is recorded with the name of your API key.</p>
+      <Failure problem={problem} />
+      <div class="buttons">
+        <button type="button" disabled={isBusy} onClick={onClose}>
+          No, go back
+        </button>
+        <button type="button" class="main" disabled={isBusy} onClick={() => void doIt()}>
+          {isBusy ? 'Working…' : `Yes: ${act.toLowerCase()}`}
+        </button>
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,71 @@
+import { acceptJob, type JobQueue, type JobRecord, type JobState, type Journal } from '@tollgate/journal';
+
+import { fingerprintOfJob } from '../request/fingerprint.js';
+import { describeJob } from '../views/describe-job.js';
+
+/** States of a job that has failed, and may be repeated by another. */
+export const RETRIED_STATES: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'];
+
+const MAX_RETRIES = 100;
+
+export type RetryResult =
+  /** `known`: an earlier call made the job, which has not failed. */
+  { outcome: 'made' | 'known'; job: JobRecord } | { outcome: 'refused'; reason: RetryRefusal };
+
+export type RetryRefusal =
+  /** The job has not failed. */
+  | 'not_failed'
+  /** The job sends a refund, which the bookkeeper repeats. */
+  | 'refund'
+  /** The given idempotency key belongs to another job. */
+  | 'conflict'
+  /** The job was retried, and that job has ended and is no longer stored. */
+  | 'forgotten'
+  | 'too_often'
+  | 'lane_full'
+  | 'not_adopted';
+
+/**
+ * Repeats the request of a failed job for the same API key; the new job names the old one. A repeated call creates no
+ * second job, unless the new one has failed too.
+ * @param givenKey the idempotency key of the new job; without one it is made from the number of retries
+ */
+export async function retryJob(
+  parts: { journal: Journal; queue: JobQueue },
+  job: JobRecord,
+  givenKey?: string,
+): Promise<RetryResult> {
+  if (!RETRIED_STATES.includes(job.state)) return { outcome: 'refused', reason: 'not_failed' };
+  if (job.operation === 'refund') return { outcome: 'refused', reason: 'refund' };
+  for (let count = 1; count <= MAX_RETRIES; count++) {
+    const submitted = await submit(parts, job, givenKey ?? `retry-${count}-of-${job.id}`);
+    if (submitted.outcome === 'refused') return submitted;
+    const { outcome, job: made } = submitted;
+    if (outcome === 'made' || givenKey !== undefined || !RETRIED_STATES.includes(made.state)) return submitted;
+  }
+  return { outcome: 'refused', reason: 'too_often' };
+}
+
+async function submit(
+  parts: { journal: Journal; queue: JobQueue },
+  job: JobRecord,
+  idempotencyKey: string,
+): Promise<RetryResult> {
+  const { lane, operation, wallet, input, keyId, id: retryOf } = job;
+  const fingerprint = fingerprintOfJob(describeJob(job, {}), retryOf);
+  const request = { lane, operation, wallet, input, keyId, idempotencyKey, fingerprint, retryOf };
+  const result = await acceptJob(parts, request);
+  switch (result.outcome) {
+    case 'accepted':
+    case 'known': {
+      const made = await parts.journal.readJob(result.jobId);
+      if (made === null) return { outcome: 'refused', reason: 'forgotten' };
+      return { outcome: result.outcome === 'accepted' ? 'made' : 'known', job: made };
+    }
+    case 'conflict':
+    case 'forgotten':
+      return { outcome: 'refused', reason: result.outcome };
+    case 'refused':
+      return { outcome: 'refused', reason: result.reason === 'lane_full' ? 'lane_full' : 'not_adopted' };
+  }
+}

@@ -1,0 +1,94 @@
+import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import {
+  answered,
+  ASSET,
+  deliver,
+  refused,
+  RELAYER,
+  SELLER,
+  settled,
+  transferId,
+  authorizationId,
+} from '../../test/sample-events.js';
+import type { ClaimedDatabase } from '../database/database.js';
+import { BookWriter } from '../posting/book-writer.js';
+import { postEvents } from '../posting/post-events.js';
+import { readSummary } from './read-summary.js';
+
+/** Of the sample events. */
+const START_MS = Date.UTC(2026, 10, 25, 10);
+const NOW_MS = START_MS + 90_000;
+
+describe('the summary of the book', () => {
+  let book: TestBook;
+  let database: ClaimedDatabase;
+
+  beforeAll(async () => {
+    book = await createTestBook();
+    database = await book.claim();
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await book.remove();
+  });
+
+  it('of an empty book has all its points, and nothing in them', async () => {
+    for (const [window, points] of [
+      ['hour', 60],
+      ['day', 96],
+      ['month', 124],
+    ] as const) {
+      const summary = await readSummary(database, window, NOW_MS);
+      expect(summary.points).toHaveLength(points);
+      expect(new Set(summary.points.map(({ counts, p50Ms }) => JSON.stringify([counts, p50Ms])))).toEqual(
+        new Set(['[{},null]']),
+      );
+      expect([summary.durations, summary.gasOfLastDay]).toEqual([[], []]);
+    }
+  });
+
+  it('counts states, adds up what was sold, and measures the newest answers', async () => {
+    const slow = answered(transferId(3), { amount: '5' });
+    slow.atMs = START_MS + 60_000;
+    const events = [answered(transferId(1)), answered(transferId(2)), slow, refused(transferId(4))];
+    const settlement = settled([authorizationId(5)]);
+    await postEvents(
+      await BookWriter.open(database, 'spec'),
+      [...events, settlement].map((one) => deliver(one)),
+      SELLER,
+    );
+    const { points, durations, gasOfLastDay, stepMs, from } = await readSummary(database, 'hour', NOW_MS);
+    expect([stepMs, from]).toEqual([60_000, new Date(START_MS - 58 * 60_000).toISOString()]);
+    expect(points.slice(-2)).toEqual([
+      {
+        at: new Date(START_MS).toISOString(),
+        counts: { answered: 2, refused: 1, settled: 1 },
+        sold: { [`1328:${ASSET}`]: '20000' },
+        ...{ p50Ms: 10, p99Ms: 10 },
+      },
+      {
+        at: new Date(START_MS + 60_000).toISOString(),
+        counts: { answered: 1 },
+        sold: { [`1328:${ASSET}`]: '5' },
+        ...{ p50Ms: 60_000, p99Ms: 60_000 },
+      },
+    ]);
+    expect(durations).toEqual([
+      { step: 'verify', p50Ms: 1, p99Ms: 1 },
+      { step: 'claim', p50Ms: 1, p99Ms: 1 },
+      { step: 'fulfil', p50Ms: 1, p99Ms: 1 },
+      { step: 'commit', p50Ms: 7, p99Ms: 59_997 },
+      { step: 'whole', p50Ms: 10, p99Ms: 60_000 },
+    ]);
+    const wei = String(60_000n * 2_000_000_000n);
+    expect(gasOfLastDay).toEqual([{ sender: RELAYER, chainId: 1328, wei, transactions: 1 }]);
+  });
+
+  it('leaves out what is older than its window', async () => {
+    const { points, gasOfLastDay } = await readSummary(database, 'hour', NOW_MS + 7_200_000);
+    expect(points.every(({ counts }) => Object.keys(counts).length === 0)).toBe(true);
+    expect(gasOfLastDay).toHaveLength(1);
+    expect((await readSummary(database, 'month', NOW_MS + 25 * 3_600_000)).gasOfLastDay).toEqual([]);
+  });
+});

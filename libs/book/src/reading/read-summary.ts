@@ -1,0 +1,154 @@
+import type { BookedState } from '../bookings/booked-states.js';
+import type { Queryable } from '../database/database.js';
+
+/** A part of the summary's time: `[at, at + stepMs)`. */
+export interface SummaryPoint {
+  readonly at: string;
+  /** Payments by their state now, at the time of their last event. A state without any is missing. */
+  readonly counts: { readonly [State in BookedState]?: number };
+  /** What answered payments brought, by asset: base units. */
+  readonly sold: Readonly<Record<string, string>>;
+  /** Milliseconds from the request to the committed answer; null without one. */
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+}
+
+/** How long a step of an answer took: milliseconds, of the payments whose events report both its ends. */
+export interface StepDuration {
+  readonly step: 'verify' | 'claim' | 'fulfil' | 'commit' | 'whole';
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** What an account of ours has paid for gas in the last day. */
+export interface GasSpent {
+  readonly sender: string;
+  readonly chainId: number;
+  readonly wei: string;
+  readonly transactions: number;
+}
+
+export interface BookSummary {
+  readonly from: string;
+  readonly to: string;
+  readonly stepMs: number;
+  /** Oldest first, without gaps; the last one is not over yet. */
+  readonly points: readonly SummaryPoint[];
+  readonly durations: readonly StepDuration[];
+  readonly gasOfLastDay: readonly GasSpent[];
+}
+
+export const SUMMARY_WINDOWS = ['hour', 'day', 'month'] as const;
+export type SummaryWindow = (typeof SUMMARY_WINDOWS)[number];
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+const WINDOWS: Readonly<Record<SummaryWindow, { stepMs: number; points: number }>> = {
+  hour: { stepMs: MINUTE_MS, points: 60 },
+  day: { stepMs: 15 * MINUTE_MS, points: 96 },
+  month: { stepMs: DAY_MS / 4, points: 124 },
+};
+/** Durations are those of the newest answers, so that a month of them does not hold up the book. */
+const MEASURED = 5_000;
+
+/** Money, counts and durations of the last hour, day or month up to `nowMs`, in milliseconds since 1970. */
+export async function readSummary(within: Queryable, window: SummaryWindow, nowMs: number): Promise<BookSummary> {
+  const { stepMs, points } = WINDOWS[window];
+  const fromMs = (Math.floor(nowMs / stepMs) - points + 1) * stepMs;
+  const from = new Date(fromMs).toISOString();
+  const counted = await readCounts(within, from, stepMs);
+  const measured = await readDurations(within, from, stepMs);
+  return {
+    ...{ from, to: new Date(nowMs).toISOString(), stepMs },
+    points: Array.from({ length: points }, (_, index) => {
+      const atMs = fromMs + index * stepMs;
+      const { counts = {}, sold = {} } = counted.get(atMs) ?? {};
+      return { at: new Date(atMs).toISOString(), counts, sold, ...(measured.byPoint.get(atMs) ?? UNMEASURED) };
+    }),
+    durations: measured.durations,
+    gasOfLastDay: await readGas(within, new Date(nowMs - DAY_MS).toISOString()),
+  };
+}
+
+const UNMEASURED = { p50Ms: null, p99Ms: null };
+/** The start of the point that a time is in: milliseconds since 1970. `$2` is the length of a point. */
+const POINT = '(floor(extract(epoch FROM at) * 1000 / $2::bigint) * $2::bigint)::bigint';
+
+interface CountRow {
+  point: number;
+  state: BookedState;
+  chain: number | null;
+  asset: string | null;
+  count: number;
+  amount: string;
+}
+
+async function readCounts(within: Queryable, from: string, stepMs: number) {
+  const rows = await within.query<CountRow>(
+    `SELECT ${POINT} AS point, state, chain_id AS chain, asset, count(*) AS count,
+      coalesce(sum(amount - refunded), 0)::text AS amount
+      FROM payments WHERE at >= $1::timestamptz GROUP BY 1, 2, 3, 4`,
+    [from, stepMs],
+  );
+  const byPoint = new Map<number, { counts: { [State in BookedState]?: number }; sold: Record<string, string> }>();
+  for (const { point, state, chain, asset, count, amount } of rows) {
+    const found = byPoint.get(point) ?? { counts: {}, sold: {} };
+    byPoint.set(point, found);
+    found.counts[state] = (found.counts[state] ?? 0) + count;
+    if (state !== 'answered') continue;
+    const name = `${chain ?? 0}:${asset ?? 'native'}`;
+    found.sold[name] = String(BigInt(found.sold[name] ?? '0') + BigInt(amount));
+  }
+  return byPoint;
+}
+
+/** By step, the times of an answer between which it lies, in its report. */
+const STEPS: Readonly<Record<StepDuration['step'], readonly [start: string, end: string]>> = {
+  verify: ['{timeline,presentedAtMs}', '{timeline,verifiedAtMs}'],
+  claim: ['{timeline,verifiedAtMs}', '{timeline,claimedAtMs}'],
+  fulfil: ['{timeline,claimedAtMs}', '{timeline,fulfilledAtMs}'],
+  commit: ['{timeline,fulfilledAtMs}', '{atMs}'],
+  whole: ['{timeline,presentedAtMs}', '{atMs}'],
+};
+const STEP_NAMES = Object.keys(STEPS) as StepDuration['step'][];
+
+type DurationRow = Record<StepDuration['step'], number[] | null> & { point: number | null };
+
+async function readDurations(within: Queryable, from: string, stepMs: number) {
+  const durations = STEP_NAMES.map((step) => {
+    const [start, end] = STEPS[step];
+    // The clocks of two processes: the difference may be negative.
+    return `greatest(0, (answered #>> '${end}')::bigint - (answered #>> '${start}')::bigint) AS ${step}`;
+  });
+  const quantiles = STEP_NAMES.map(
+    (step) => `percentile_disc(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY ${step}) AS ${step}`,
+  );
+  const rows = await within.query<DurationRow>(
+    `WITH newest AS (SELECT at, reported -> 'answered' AS answered FROM payments
+        WHERE state = 'answered' AND at >= $1::timestamptz ORDER BY at DESC, id DESC LIMIT ${MEASURED}),
+      measured AS (SELECT ${POINT} AS point, ${durations.join(', ')} FROM newest)
+      SELECT point, ${quantiles.join(', ')} FROM measured GROUP BY GROUPING SETS ((point), ())`,
+    [from, stepMs],
+  );
+  const all = rows.find(({ point }) => point === null);
+  return {
+    byPoint: new Map(rows.flatMap(({ point, whole }) => (point === null ? [] : [[point, pairOf(whole)] as const]))),
+    durations: STEP_NAMES.flatMap((step): StepDuration[] => {
+      const { p50Ms, p99Ms } = pairOf(all?.[step] ?? null);
+      return p50Ms === null || p99Ms === null ? [] : [{ step, p50Ms, p99Ms }];
+    }),
+  };
+}
+
+function pairOf(quantiles: readonly (number | string)[] | null) {
+  const [p50, p99] = quantiles ?? [];
+  return p50 === undefined || p99 === undefined ? UNMEASURED : { p50Ms: Number(p50), p99Ms: Number(p99) };
+}
+
+async function readGas(within: Queryable, from: string): Promise<GasSpent[]> {
+  return within.query<GasSpent>(
+    `SELECT sender, chain_id AS "chainId", coalesce(sum(gas_cost), 0)::text AS wei, count(*) AS transactions
+      FROM transactions WHERE at >= $1::timestamptz GROUP BY 1, 2 ORDER BY 1, 2`,
+    [from],
+  );
+}
