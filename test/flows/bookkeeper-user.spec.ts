@@ -33,6 +33,13 @@ describe('the bookkeeper as a user of Redis', () => {
     expect(await bookkeeper.smembers('tollgate:{relayers}:lanes')).toEqual([LANE]);
   });
 
+  it('publishes the events of payments, and nothing else', async () => {
+    for (const channel of ['payment.answered', 'book.closed', 'reconcile.difference']) {
+      expect(await bookkeeper.publish(channel, '{}')).toBe(0);
+    }
+    await expect(bookkeeper.publish('jobCompleted', '{}')).rejects.toThrow('NOPERM');
+  });
+
   const stream = STREAMS[0]!;
   it.each([
     ['XADD', stream, '*', 'v', '1'],

@@ -17,7 +17,7 @@ import { Registry, type Counter } from 'prom-client';
 import { FAILURE, sampleHash, sampleLane } from '../../../libs/journal/test/sample-jobs.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { Webhooks } from '../src/webhooks/webhooks.js';
-import { startTarget, type WebhookReceiver } from './start-target.js';
+import { startTarget, type WebhookReceiver } from '../../../test/harness/start-target.js';
 
 export const AGENT_SECRET = 'canary-agent-secret-of-at-least-32-characters';
 

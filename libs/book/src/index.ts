@@ -16,3 +16,34 @@ export { readClosings } from './reading/read-closings.js';
 export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
 export { searchPayments, type PaymentPage } from './reading/search-payments.js';
 export { verifyBook, type BookVerdict } from './reading/verify-book.js';
+export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
+export {
+  findEventNumber,
+  findNumberBefore,
+  readEventPosition,
+  readEventRange,
+  readOutgoingEvents,
+  storeEventPosition,
+  trimOutgoingEvents,
+} from './delivery/read-events.js';
+export {
+  boundWaiting,
+  countDeliveries,
+  listDeadDeliveries,
+  listDueTargets,
+  readDue,
+  recordTried,
+  resendDead,
+  trimDead,
+  type DeadDelivery,
+  type DueDelivery,
+  type TriedDelivery,
+} from './delivery/webhook-deliveries.js';
+export {
+  addPaymentTarget,
+  disablePaymentTarget,
+  enablePaymentTarget,
+  listPaymentTargets,
+  removePaymentTarget,
+  type PaymentTarget,
+} from './delivery/webhook-targets.js';

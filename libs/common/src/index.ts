@@ -81,5 +81,5 @@ export { isStopping } from './shutdown/stopping.js';
 export { createDeliveryCounter, type CountDelivery } from './webhooks/delivery-counter.js';
 export { deriveWebhookSecret } from './webhooks/derive-webhook-secret.js';
 export { findUrlFault } from './webhooks/find-url-fault.js';
-export { postEvent, signWebhook } from './webhooks/post-event.js';
+export { postEvent } from './webhooks/post-event.js';
 export { retryDelay } from './webhooks/retry-delay.js';

@@ -39,7 +39,11 @@ export class Webhooks {
     const targets = new WebhookTargets(journalRedis);
     const queue = openWebhooksQueue(queueRedis);
     const waiting = new WaitingDeliveries(queueRedis, queue);
-    const onOutcome = createDeliveryCounter(registry);
+    const onOutcome = createDeliveryCounter(
+      registry,
+      'tollgate_webhook_deliveries_total',
+      'tollgate_webhook_duration_seconds',
+    );
     this.#queue = queue;
     this.consumer = new WebhookFanOut({ targets, queue, waiting, settings, onOutcome });
     this.#deliverer = new WebhookDeliverer({

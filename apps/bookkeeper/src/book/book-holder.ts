@@ -8,6 +8,8 @@ import { ConfigurationError, ProblemError } from '@tollgate/common';
 
 import { DailyClosings } from '../closings/daily-closings.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
+import { PublishedEvents } from '../delivery/published-events.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 
 const CLAIM_EVERY_MS = 1_000;
@@ -29,6 +31,8 @@ export class BookHolder implements OnApplicationShutdown {
     @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
     @Inject(OutboxDrain) private readonly drain: OutboxDrain,
     @Inject(DailyClosings) private readonly closings: DailyClosings,
+    @Inject(PublishedEvents) private readonly nestEvents: PublishedEvents,
+    @Inject(PaymentWebhooks) private readonly webhooks: PaymentWebhooks,
   ) {}
 
   /** Tries once, and goes on in the background. @throws ConfigurationError where waiting does not help */
@@ -76,7 +80,7 @@ export class BookHolder implements OnApplicationShutdown {
     this.#logger.log(`the book is open (${writer.database.kind}), epoch ${writer.epoch}`);
     const ending = new AbortController();
     const signal = AbortSignal.any([this.#stopping.signal, ending.signal]);
-    const works = [this.drain.run(writer, signal), this.closings.run(writer, signal)];
+    const works = [this.drain, this.closings, this.nestEvents, this.webhooks].map((work) => work.run(writer, signal));
     const ends = works.map((work) => work.then(() => 'this process is stopping', describeEnd));
     const reason = await Promise.race([writer.database.lost, ...ends]);
     this.#open = null;

@@ -5,9 +5,12 @@ import {
   RedisEnvironment,
   SettingGroup,
   ShutdownEnvironment,
+  TargetEnvironment,
+  WebhookEnvironment,
 } from '@tollgate/common';
 
 import { BookEnvironment } from './book.environment.js';
+import { EventEnvironment } from './event.environment.js';
 import { BookkeeperServerEnvironment } from './server.environment.js';
 
 /** All settings of the bookkeeper, read at start with `readEnvironment(BookkeeperEnvironment, process.env)`. */
@@ -17,6 +20,15 @@ export class BookkeeperEnvironment {
 
   @SettingGroup(BookEnvironment)
   readonly book!: BookEnvironment;
+
+  @SettingGroup(EventEnvironment)
+  readonly events!: EventEnvironment;
+
+  @SettingGroup(WebhookEnvironment)
+  readonly webhooks!: WebhookEnvironment;
+
+  @SettingGroup(TargetEnvironment)
+  readonly targets!: TargetEnvironment;
 
   /** Of the seller: where money arrives. */
   @SettingGroup(PaymentEnvironment)

@@ -15,6 +15,7 @@ import { readBookedSinceMs } from '@tollgate/ledger';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
 import { BookkeeperConnections } from './connections.js';
+import { NewsBell } from './news-bell.js';
 import { OutboxStreams } from './outbox-streams.js';
 
 const PAUSE_MS = 500;
@@ -35,6 +36,7 @@ export class OutboxDrain {
     @Inject(BookkeeperEnvironment) { book, payment }: BookkeeperEnvironment,
     @Inject(BookkeeperConnections) private readonly connections: BookkeeperConnections,
     @Inject(BookMetrics) private readonly metrics: BookMetrics,
+    @Inject(NewsBell) private readonly bell: NewsBell,
   ) {
     this.#streams = new OutboxStreams(connections.outbox, book.bookBatch);
     this.#seller = { asset: payment.assetAddress, payTo: payment.payTo };
@@ -83,6 +85,7 @@ export class OutboxDrain {
   async #post(writer: BookWriter, delivered: readonly DeliveredEvent[]): Promise<number> {
     if (delivered.length === 0) return 0;
     this.metrics.count(await postEvents(writer, delivered, this.#seller));
+    this.bell.ring();
     await this.#streams.acknowledge(delivered);
     return delivered.length;
   }

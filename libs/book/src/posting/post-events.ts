@@ -5,6 +5,8 @@ import { bookPayment, bookTransaction, gasCost } from '../bookings/describe-book
 import type { BookSeller } from '../bookings/describe-payment.js';
 import { addReport } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
+import { describeOutgoingEvents, type OutgoingEvent } from '../events/outgoing-event.js';
+import { storeOutgoingEvents } from '../events/store-events.js';
 import type { BookWriter } from './book-writer.js';
 import { paymentsOf, type DeliveredEvent } from './delivered-event.js';
 import { storeBookings } from './store-bookings.js';
@@ -21,7 +23,8 @@ export interface Posted {
 }
 
 /**
- * Writes a batch of events, the payments that they report about, and the bookings that follow, in one transaction.
+ * Writes a batch of events, the payments that they report about, and the bookings and the events for other programs that
+ * follow, in one transaction.
  * Events that are in the book already change nothing.
  * @throws DeposedError, BookUnavailableError; then nothing is written
  */
@@ -43,6 +46,7 @@ async function post(within: Queryable, added: readonly DeliveredEvent[], seller:
   const payments = await loadPayments(within, [...new Set(events.flatMap(paymentsOf))]);
   const sent = await storeTransactions(within, events.filter(isTransaction));
   const bookings: NewBooking[] = [];
+  const changes: OutgoingEvent[] = [];
   const add = (booking: NewBooking | null) => booking && bookings.push(booking);
   for (const event of events) {
     if (isTransaction(event) && sent.delete(nameTransaction(event))) add(bookTransaction(event));
@@ -52,10 +56,12 @@ async function post(within: Queryable, added: readonly DeliveredEvent[], seller:
       const after = addReport(before, event);
       payments.set(id, after);
       add(bookPayment(before, after, seller));
+      changes.push(...describeOutgoingEvents(before, after, seller));
     }
   }
   if (payments.size > 0) await storePayments(within, [...payments.values()], seller);
   await storeBookings(within, bookings, Date.now());
+  await storeOutgoingEvents(within, changes);
   return { events: added.length, unread: added.length - events.length, bookings: bookings.length };
 }
 

@@ -1,4 +1,4 @@
-import type { BookedFacts } from '../bookings/describe-payment.js';
+import type { ListedPayment } from '../bookings/describe-payment.js';
 import type { BookedState } from '../bookings/payment-record.js';
 import type { Queryable, SqlValue } from '../database/database.js';
 
@@ -17,12 +17,6 @@ export interface PaymentSearch {
   /** Milliseconds since 1970: from inclusive, to exclusive. */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
-}
-
-/** A payment in a list. */
-export interface ListedPayment extends Omit<BookedFacts, 'atMs' | 'chainId'> {
-  readonly id: string;
-  readonly at: string;
 }
 
 export interface PaymentPage {

@@ -5,16 +5,16 @@ import type { DeliveryOutcome } from '../messages/queue-jobs.js';
 /** Counts an attempt to deliver; the duration only of events that were posted. */
 export type CountDelivery = (outcome: DeliveryOutcome, durationMs: number | null) => void;
 
-/** Counts the outcomes of deliveries in the metrics. */
-export function createDeliveryCounter(registry: Registry): CountDelivery {
+/** Counts the outcomes of deliveries in these metrics. */
+export function createDeliveryCounter(registry: Registry, outcomesName: string, durationsName: string): CountDelivery {
   const outcomes = new Counter({
-    name: 'tollgate_webhook_deliveries_total',
+    name: outcomesName,
     help: 'Attempts to deliver an event to a webhook target, by outcome; crowded_out: too many events waited for the target.',
     labelNames: ['outcome'],
     registers: [registry],
   });
   const durations = new Histogram({
-    name: 'tollgate_webhook_duration_seconds',
+    name: durationsName,
     help: 'Time until webhook targets answered or failed.',
     buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10],
     registers: [registry],
