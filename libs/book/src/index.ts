@@ -15,6 +15,7 @@ export { readBalances, type Balance } from './reading/read-balances.js';
 export { readClosings } from './reading/read-closings.js';
 export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
 export { searchPayments, type PaymentPage } from './reading/search-payments.js';
+export { removeRequests, type RemovedRequests } from './retention/remove-requests.js';
 export { verifyBook, type BookVerdict } from './reading/verify-book.js';
 export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
 export {

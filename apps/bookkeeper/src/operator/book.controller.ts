@@ -1,15 +1,18 @@
-import { Controller, Get, Inject, Post, Req, UseFilters } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Post, Req, UseFilters, UsePipes } from '@nestjs/common';
 import {
   readBalances,
   readClosings,
   recordAct,
+  removeRequests,
   verifyBook,
   type Balance,
   type BookVerdict,
+  type RemovedRequests,
   type SignedClosing,
 } from '@tollgate/book';
-import type { ApiKey } from '@tollgate/common';
+import { CHECK_REQUEST, onlyFields, type ApiKey } from '@tollgate/common';
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
@@ -17,6 +20,11 @@ import { ForOperators, OperatorKey } from './operator-access.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
 
 const LISTED = 400;
+const MONTHS_WRONG = 'must be a whole number of months from 1 to 1200';
+
+const retentionBody = onlyFields({
+  months: z.int(MONTHS_WRONG).min(1, MONTHS_WRONG).max(1_200, MONTHS_WRONG),
+});
 
 /** How far the book is, and who has it. */
 interface BookHealth {
@@ -93,5 +101,20 @@ export class BookController {
     // Recorded first: what cannot be recorded is not done.
     await recordAct(writer, { keyId, action: 'close', subject: 'book', requestId, details: {} });
     return { closings: await this.closings.closeNow(writer) };
+  }
+
+  @Post('retention')
+  @UsePipes(CHECK_REQUEST)
+  @ForOperators('operator:approve', 'Removes the request data of payments older than so many months; entries stay')
+  async removeRequests(
+    @OperatorKey() { id: keyId }: ApiKey,
+    @Body({ schema: retentionBody }) { months }: z.output<typeof retentionBody>,
+    @Req() { id: requestId }: FastifyRequest,
+  ): Promise<RemovedRequests & { before: string }> {
+    const { writer } = this.book;
+    const beforeMs = new Date().setUTCMonth(new Date().getUTCMonth() - months);
+    const before = new Date(beforeMs).toISOString();
+    await recordAct(writer, { keyId, action: 'remove_requests', subject: 'book', requestId, details: { before } });
+    return { before, ...(await removeRequests(writer, beforeMs)) };
   }
 }

@@ -115,6 +115,9 @@ describe('the operator API', () => {
     ['/operator/health', 'GET'],
     ['/operator/exports/entries', 'GET'],
     ['/operator/closings', 'POST'],
+    ['/operator/retention', 'POST'],
+    ['/operator/events', 'GET'],
+    ['/operator/webhooks', 'POST'],
   ])('asks %s for a key with the scope', async (path, method) => {
     expect((await fetch(`${bookkeeper.url}${path}`, { method })).status).toBe(401);
     const other = await fixture.createToken('operator:wallets');

@@ -23,9 +23,13 @@ export interface ReportedSettlement extends ReportedTransfer {
   readonly payments: number;
 }
 
+/** What is removed after some months, when the book keeps the amounts alone. */
+type OfRequest = 'requestId' | 'requestHash' | 'method' | 'bytes' | 'upstreamMs' | 'timeline';
+type Kept<Facts> = Omit<Facts, OfRequest> & Partial<Pick<Facts, OfRequest & keyof Facts>>;
+
 /** What the events reported of one payment, by type. */
 export interface PaymentReports {
-  answered?: ReportedEvent<'answered'>;
+  answered?: Kept<ReportedEvent<'answered'>>;
   settled?: ReportedSettlement;
   unclaimed?: ReportedTransfer;
   released?: ReportedEvent<'released'>;
@@ -43,12 +47,16 @@ export type BookedState = (typeof BOOKED_STATES)[number];
 export interface BookedPayment {
   readonly id: string;
   readonly reports: PaymentReports;
-  /** Makes the request's hash in the bookings unguessable; removed with the request's data. */
+  /** Makes the request's hash in the bookings unguessable; empty once the request's data was removed. */
   readonly requestSalt: string;
 }
 
 export function createPayment(id: string): BookedPayment {
-  return { id, reports: {}, requestSalt: randomBytes(16).toString('hex') };
+  return { id, reports: {}, requestSalt: createSalt() };
+}
+
+export function createSalt(): string {
+  return randomBytes(16).toString('hex');
 }
 
 /** Adds an event of one payment. The result does not depend on the order of the events, or on how often one comes. */
