@@ -65,7 +65,14 @@ describe('the bookkeeper as a user of Redis', () => {
     expect(await ledger.recordRefunded(id, { refund: 'refund-1', ...facts })).toBe(true);
   });
 
-  it('was refused none of this', async () => {
+  it('publishes the events of payments, and nothing else', async () => {
+    for (const channel of ['payment.answered', 'book.closed', 'reconcile.difference']) {
+      expect(await bookkeeper.publish(channel, '{}')).toBe(0);
+    }
+    await expect(bookkeeper.publish('jobCompleted', '{}')).rejects.toThrow('NOPERM');
+  });
+
+  it('was refused nothing else', async () => {
     expect(await redis.readRefusals()).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import {
   WebhookTargets,
   type WebhookTarget,
 } from '@tollgate/agent-jobs';
-import { ApiKeyStore, type ApiKeyScope, type WebhookDelivery } from '@tollgate/common';
+import { ApiKeyStore, WebhookEnvironment, type ApiKeyScope, type WebhookDelivery } from '@tollgate/common';
 import type { JobEvent } from '@tollgate/journal';
 import type { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -16,9 +16,8 @@ import { Registry, type Counter } from 'prom-client';
 
 import { FAILURE, sampleHash, sampleLane } from '../../../libs/journal/test/sample-jobs.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
-import { WebhookEnvironment } from '../src/config/webhook.environment.js';
 import { Webhooks } from '../src/webhooks/webhooks.js';
-import { startTarget, type WebhookReceiver } from './start-target.js';
+import { startTarget, type WebhookReceiver } from '../../../test/harness/start-target.js';
 
 export const AGENT_SECRET = 'canary-agent-secret-of-at-least-32-characters';
 

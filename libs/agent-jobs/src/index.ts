@@ -5,7 +5,7 @@ export { nameRefund, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJo
 export { describeInputs } from './request/job-inputs.js';
 export { JobRequestError } from './request/job-request-error.js';
 export { parseJobRequest } from './request/parse-job-request.js';
-export { deriveEnqueueSecret, deriveWebhookSecret } from './message/agent-secrets.js';
+export { deriveEnqueueSecret } from './message/agent-secrets.js';
 export {
   verifyAgentJobMessage,
   type MessageRefusalCode,

@@ -40,3 +40,35 @@ export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } fro
 export type { OwnReceipt, UnreportedTransaction } from './reconcile/settle-gas.js';
 export type { MoneyAnswer, NamedTransfer } from './reconcile/settle-money.js';
 export { beginAt, storePage } from './reconcile/store-transfers.js';
+export { removeRequests, type RemovedRequests } from './retention/remove-requests.js';
+export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
+export {
+  findEventNumber,
+  findNumberBefore,
+  readEventPosition,
+  readEventRange,
+  readOutgoingEvents,
+  storeEventPosition,
+  trimOutgoingEvents,
+} from './delivery/read-events.js';
+export {
+  boundWaiting,
+  countDeliveries,
+  listDeadDeliveries,
+  listDueTargets,
+  readDue,
+  recordTried,
+  resendDead,
+  trimDead,
+  type DeadDelivery,
+  type DueDelivery,
+  type TriedDelivery,
+} from './delivery/webhook-deliveries.js';
+export {
+  addPaymentTarget,
+  disablePaymentTarget,
+  enablePaymentTarget,
+  listPaymentTargets,
+  removePaymentTarget,
+  type PaymentTarget,
+} from './delivery/webhook-targets.js';

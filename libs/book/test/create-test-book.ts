@@ -18,6 +18,7 @@ export interface TestBook {
 }
 
 const root = join(__dirname, '../../..');
+const MIGRATIONS = 'libs/book/src/migrations';
 
 /** In a database of its own on the server at TEST_DATABASE_URL, as `npm run test:postgres` sets it; else in a folder. */
 export async function createTestBook(): Promise<TestBook> {
@@ -56,11 +57,8 @@ async function runOn(connectionString: string, sql: string): Promise<void> {
 
 /** A cluster with empty tables, made once for each version of PGlite and of the migrations. */
 async function findTemplate(): Promise<string> {
-  const migrations = readdirSync(join(root, 'libs/book/src/migrations')).sort();
-  const versions = [
-    'node_modules/@electric-sql/pglite/package.json',
-    ...migrations.map((name) => `libs/book/src/migrations/${name}`),
-  ];
+  const migrations = readdirSync(join(root, MIGRATIONS)).map((file) => join(MIGRATIONS, file));
+  const versions = ['node_modules/@electric-sql/pglite/package.json', ...migrations.sort()];
   const version = hash('sha256', versions.map((file) => readFileSync(join(root, file), 'utf8')).join(''), 'hex');
   const template = join(root, '.tollgate', `book-template-${version.slice(0, 12)}`);
   if (existsSync(template)) return template;

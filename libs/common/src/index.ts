@@ -21,8 +21,11 @@ export {
 export { RedisEnvironment } from './config/redis.environment.js';
 export { RpcEnvironment } from './config/rpc.environment.js';
 export { Setting, SettingGroup, type EnvironmentClass, type SettingDescription } from './config/setting.js';
+export { TargetEnvironment } from './config/target.environment.js';
+export { WebhookEnvironment } from './config/webhook.environment.js';
 export { ShutdownEnvironment } from './config/shutdown.environment.js';
 export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
+export { NestPublisher } from './events/nest-publisher.js';
 export { HealthModule } from './health/health.module.js';
 export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
 export { clientNetwork } from './http/client-network.js';
@@ -38,6 +41,7 @@ export {
 export { RateLimit } from './http/rate-limit.js';
 export { assertPublicTarget } from './http/assert-public-target.js';
 export { isLoopbackHost } from './http/loopback-host.js';
+export { EventStreamResponse, openEventStream, type EventStreamLimits } from './http/event-stream-response.js';
 export { handleError } from './http/handle-error.js';
 export { ProblemFilter } from './http/problem.filter.js';
 export {
@@ -86,3 +90,8 @@ export {
 export { CONSOLE_COOKIE, readConsoleCookies, withoutConsoleCookie } from './web/console-cookie.js';
 export { runService, type RunningService } from './shutdown/run-service.js';
 export { isStopping } from './shutdown/stopping.js';
+export { createDeliveryCounter, type CountDelivery } from './webhooks/delivery-counter.js';
+export { deriveWebhookSecret } from './webhooks/derive-webhook-secret.js';
+export { findUrlFault } from './webhooks/find-url-fault.js';
+export { postEvent } from './webhooks/post-event.js';
+export { retryDelay } from './webhooks/retry-delay.js';

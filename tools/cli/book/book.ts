@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 
-import type { Balance, BookVerdict, SignedClosing } from '@tollgate/book';
+import type { Balance, BookVerdict, RemovedRequests, SignedClosing } from '@tollgate/book';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { formatTable } from '../shared/format-table.js';
@@ -11,6 +11,8 @@ export interface ExportOptions extends OperatorPlace {
   to?: string;
   format: 'csv' | 'jsonl';
 }
+
+type Removed = RemovedRequests & { before: string };
 
 export async function showBalances(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const { balances } = await new OperatorApi(options, env).read<{ balances: Balance[] }>('/operator/balances');
@@ -39,6 +41,17 @@ export async function close(options: OperatorPlace, env: NodeJS.ProcessEnv): Pro
       `Closing ${number}: bookings ${firstBooking} to ${lastBooking}, root ${root}, signed by ${signer}.`,
   );
   return { json: closings, text: lines.length === 0 ? 'Everything is closed already.' : lines.join('\n') };
+}
+
+export async function forget(
+  { months, ...options }: OperatorPlace & { months: string },
+  env: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
+  const body = { months: Number(months) };
+  const removed = await new OperatorApi(options, env).read<Removed>('/operator/retention', 'POST', body);
+  const { before, payments, events, outgoing } = removed;
+  const text = `Removed what was requested before ${before}: of ${payments} payments, ${events} events of the outbox and ${outgoing} events for other programs.`;
+  return { json: removed, text };
 }
 
 /** @throws CommandError also where the file exists */

@@ -24,6 +24,15 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
     .example('book close')
     .answers(async (options: OperatorPlace) => (await load()).close(options, env));
 
+  ask(
+    book,
+    'forget',
+    'Removes the request data of payments older than so many months. Amounts, entries and proofs stay.',
+  )
+    .addOption(new Option('--months <n>', 'of payments to which nothing has happened since').makeOptionMandatory())
+    .example('book forget --months 6')
+    .answers(async (options: OperatorPlace & { months: string }) => (await load()).forget(options, env));
+
   ask(program, 'prove', 'Writes what was booked for a payment to a file, provable without the database.')
     .argument('<payment>', "the payment's id, as payments list prints it with its slot")
     .requiredOption('--out <file>', 'a new file')
@@ -75,7 +84,7 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
 }
 
 const PLACE = `
-The API key needs the scope operator:read, to close operator:approve: tollgate keys create --name me --scope operator:read
+The API key needs the scope operator:read, to close and to forget operator:approve: tollgate keys create --name me --scope operator:read
 It belongs in OPERATOR_API_KEY, or in the file OPERATOR_API_KEY_FILE; that of a running npm run dev is found.`;
 
 /** A subcommand that asks the operator API. */

@@ -5,6 +5,7 @@ import {
   RedisEnvironment,
   SettingGroup,
   ShutdownEnvironment,
+  WebhookEnvironment,
 } from '@tollgate/common';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
@@ -13,7 +14,6 @@ import { LaneEnvironment } from './lane.environment.js';
 import { MessageEnvironment } from './message.environment.js';
 import { WorkerServerEnvironment } from './server.environment.js';
 import { WalletEnvironment } from './wallet.environment.js';
-import { WebhookEnvironment } from './webhook.environment.js';
 
 /** The share of the stop timeout for work beside the lanes: messages, webhook posts and dry runs get one each. */
 const SMALL_SHARE = 0.08;

@@ -1,71 +1,25 @@
-import { ClientRedis } from '@nestjs/microservices';
 import { toAgentJobEvent } from '@tollgate/agent-jobs';
+import { NestPublisher } from '@tollgate/common';
 import type { JobEvent } from '@tollgate/journal';
-import { closeWithin, createRedis } from '@tollgate/redis';
-import type { Redis } from 'ioredis';
-import { lastValueFrom } from 'rxjs';
 
 import type { EventConsumer } from './event-consumer.js';
 
-const RETRY_DELAY_MS = 1_000;
-const CLOSE_WITHIN_MS = 1_000;
-
-/**
- * Publishes each event under its type with Nest's own Redis transport. A service that connects that transport to the
- * same Redis receives it with `@EventPattern('transactionFailed')`. This is pub/sub: a service that is not subscribed
- * at that moment never receives it.
- */
+/** Publishes the events of jobs to Nest services. */
 export class NestEvents implements EventConsumer {
   readonly name = 'nest-events';
-  readonly #client: NestClient;
+  readonly #publisher: NestPublisher;
 
   /** @param redisUrl the Redis of the queues */
   constructor(redisUrl: string) {
-    this.#client = new NestClient(redisUrl);
+    this.#publisher = new NestPublisher(redisUrl);
   }
 
   /** Resolves when Redis has accepted all of them. */
-  async take(events: readonly JobEvent[], wallet: string): Promise<void> {
-    const published = events.map((event) =>
-      lastValueFrom(this.#client.emit(event.type, toAgentJobEvent(event, wallet)), { defaultValue: null }),
-    );
-    await Promise.all(published);
+  take(events: readonly JobEvent[], wallet: string): Promise<void> {
+    return this.#publisher.publish(events.map((event) => toAgentJobEvent(event, wallet)));
   }
 
-  async close(): Promise<void> {
-    await closeWithin(CLOSE_WITHIN_MS, this.#client);
-    this.#client.disconnect();
-  }
-}
-
-class NestClient extends ClientRedis {
-  #created: Redis[] = [];
-
-  constructor(private readonly redisUrl: string) {
-    super({ retryAttempts: Number.MAX_SAFE_INTEGER, retryDelay: RETRY_DELAY_MS });
-  }
-
-  /** Connects by URL, which Nest's own transport does not support. */
-  override createClient(): Promise<Redis> {
-    // Nest calls what a cluster's client has too.
-    const redis = createRedis(this.redisUrl, {
-      ...this.getClientOptions(),
-      connectionName: 'tollgate-nest-events',
-      connectTimeout: 5_000,
-      maxRetriesPerRequest: 2,
-      lazyConnect: true,
-    }) as Redis;
-    this.#created = [...this.#created.filter(({ status }) => status !== 'end'), redis];
-    return Promise.resolve(redis);
-  }
-
-  /** Ends connections to a Redis that does not answer `QUIT`. */
-  disconnect(): void {
-    for (const redis of this.#created.splice(0)) redis.disconnect();
-  }
-
-  /** The publisher reports an outage once; the connections would report it every second. */
-  override registerErrorListener(client: Redis): void {
-    client.on('error', () => undefined);
+  close(): Promise<void> {
+    return this.#publisher.close();
   }
 }

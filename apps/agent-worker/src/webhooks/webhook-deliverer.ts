@@ -1,27 +1,24 @@
 import { setMaxListeners } from 'node:events';
 
 import { Logger } from '@nestjs/common';
-import {
-  deriveWebhookSecret,
-  serveQueue,
-  type WaitingDeliveries,
-  type WebhookTarget,
-  type WebhookTargets,
-} from '@tollgate/agent-jobs';
+import { serveQueue, type WaitingDeliveries, type WebhookTarget, type WebhookTargets } from '@tollgate/agent-jobs';
 import {
   createSafeFetch,
+  deriveWebhookSecret,
+  postEvent,
+  retryDelay,
   WEBHOOKS_QUEUE,
   type ApiKeyStore,
+  type CountDelivery,
   type DeliveryOutcome,
   type SafeFetch,
   type TargetRules,
   type WebhookDelivery,
+  type WebhookEnvironment,
 } from '@tollgate/common';
 import { closeWithin, duplicateRedis, type RedisClient } from '@tollgate/redis';
 import { DelayedError, type Job, type Worker } from 'bullmq';
 
-import type { WebhookEnvironment } from '../config/webhook.environment.js';
-import { postEvent } from './post-event.js';
 import { TargetTurns } from './target-turns.js';
 
 export interface WebhookDelivererOptions {
@@ -35,7 +32,7 @@ export interface WebhookDelivererOptions {
   rules: TargetRules;
   settings: Readonly<WebhookEnvironment>;
   /** For metrics; the duration only of events that were posted. */
-  onOutcome: (outcome: DeliveryOutcome, durationMs: number | null) => void;
+  onOutcome: CountDelivery;
 }
 
 const LOCK_MS = 30_000;
@@ -184,16 +181,4 @@ export class WebhookDeliverer {
 async function postpone(job: Job, token: string | undefined, delayMs: number): Promise<never> {
   await job.moveToDelayed(Date.now() + delayMs, token);
   throw new DelayedError();
-}
-
-/**
- * The delay after a failed attempt, with a quarter of jitter either way, so that deliveries that failed together are
- * not repeated together. A target may ask for a longer delay, up to the longest, but not for a shorter one.
- * @param attemptsMade 1 after the first
- */
-function retryDelay(attemptsMade: number, retryAfterMs: number | null, settings: WebhookEnvironment): number {
-  const { webhookFirstRetryMs, webhookLongestRetryMs: longestRetryMs } = settings;
-  const backOffMs = Math.min(webhookFirstRetryMs * 2 ** (attemptsMade - 1), longestRetryMs);
-  const jitteredMs = Math.round(backOffMs * (0.75 + Math.random() / 2));
-  return Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, longestRetryMs));
 }

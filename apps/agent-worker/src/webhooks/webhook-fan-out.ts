@@ -6,11 +6,10 @@ import {
   type WebhookTarget,
   type WebhookTargets,
 } from '@tollgate/agent-jobs';
-import type { WebhookDelivery } from '@tollgate/common';
+import type { WebhookDelivery, WebhookEnvironment } from '@tollgate/common';
 import type { JobEvent } from '@tollgate/journal';
 import type { JobsOptions, Queue } from 'bullmq';
 
-import type { WebhookEnvironment } from '../config/webhook.environment.js';
 import type { WebhookDelivererOptions } from './webhook-deliverer.js';
 
 export interface WebhookFanOutOptions {

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 
-import { deriveWebhookSecret, toAgentJobEvent } from '@tollgate/agent-jobs';
-import { ApiKeyStore } from '@tollgate/common';
+import { toAgentJobEvent } from '@tollgate/agent-jobs';
+import { ApiKeyStore, deriveWebhookSecret } from '@tollgate/common';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { AGENT_SECRET, WebhookFixture } from '../../test/webhook-fixture.js';

@@ -1,11 +1,16 @@
 import { DeadLetters, openWebhooksQueue, WaitingDeliveries, WebhookTargets } from '@tollgate/agent-jobs';
-import { ApiKeyStore, type AgentEnvironment, type WebhookDelivery } from '@tollgate/common';
+import {
+  ApiKeyStore,
+  createDeliveryCounter,
+  type AgentEnvironment,
+  type WebhookDelivery,
+  type WebhookEnvironment,
+} from '@tollgate/common';
 import type { RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
 import type { Registry } from 'prom-client';
 
-import type { WebhookEnvironment } from '../config/webhook.environment.js';
-import { createDeliveryCounter, observeWebhooks } from './observe-webhooks.js';
+import { observeWebhooks } from './observe-webhooks.js';
 import { WebhookDeliverer } from './webhook-deliverer.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
 
@@ -34,7 +39,11 @@ export class Webhooks {
     const targets = new WebhookTargets(journalRedis);
     const queue = openWebhooksQueue(queueRedis);
     const waiting = new WaitingDeliveries(queueRedis, queue);
-    const onOutcome = createDeliveryCounter(registry);
+    const onOutcome = createDeliveryCounter(
+      registry,
+      'tollgate_webhook_deliveries_total',
+      'tollgate_webhook_duration_seconds',
+    );
     this.#queue = queue;
     this.consumer = new WebhookFanOut({ targets, queue, waiting, settings, onOutcome });
     this.#deliverer = new WebhookDeliverer({

@@ -8,6 +8,8 @@ import { ConfigurationError, ProblemError } from '@tollgate/common';
 
 import { DailyClosings } from '../closings/daily-closings.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
+import { PublishedEvents } from '../delivery/published-events.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Reconciler } from '../reconcile/reconciler.js';
 
@@ -31,6 +33,8 @@ export class BookHolder implements OnApplicationShutdown {
     @Inject(OutboxDrain) private readonly drain: OutboxDrain,
     @Inject(DailyClosings) private readonly closings: DailyClosings,
     @Inject(Reconciler) private readonly reconciler: Reconciler,
+    @Inject(PublishedEvents) private readonly nestEvents: PublishedEvents,
+    @Inject(PaymentWebhooks) private readonly webhooks: PaymentWebhooks,
   ) {}
 
   /** Tries once, and goes on in the background. @throws ConfigurationError where waiting does not help */
@@ -78,7 +82,8 @@ export class BookHolder implements OnApplicationShutdown {
     this.#logger.log(`the book is open (${writer.database.kind}), epoch ${writer.epoch}`);
     const ending = new AbortController();
     const signal = AbortSignal.any([this.#stopping.signal, ending.signal]);
-    const works = [this.drain, this.closings, this.reconciler].map((part) => part.run(writer, signal));
+    const parts = [this.drain, this.closings, this.reconciler, this.nestEvents, this.webhooks];
+    const works = parts.map((part) => part.run(writer, signal));
     const ends = works.map((work) => work.then(() => 'this process is stopping', describeEnd));
     const reason = await Promise.race([writer.database.lost, ...ends]);
     this.#open = null;

@@ -2,6 +2,9 @@ import { Inject, Module } from '@nestjs/common';
 
 import { DailyClosings } from '../closings/daily-closings.js';
 import { BookChanges } from '../drain/book-changes.js';
+import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
+import { PublishedEvents } from '../delivery/published-events.js';
+import { WebhookSecrets } from '../delivery/webhook-secrets.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
@@ -9,13 +12,13 @@ import { ReconcileMetrics } from '../metrics/reconcile-metrics.js';
 import { Reconciler } from '../reconcile/reconciler.js';
 import { BookHolder } from './book-holder.js';
 
-/** Keeps the book: holds it, drains the outbox into it, closes its days, and compares it with the chain. */
+/** Keeps the book: holds it, drains the outbox into it, closes its days, compares it with the chain, delivers its events. */
 @Module({
   providers: [
     ...[BookChanges, BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler],
-    BookHolder,
+    ...[PublishedEvents, PaymentWebhooks, WebhookSecrets, BookHolder],
   ],
-  exports: [BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, BookHolder],
+  exports: [BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, BookHolder, WebhookSecrets],
 })
 export class BookModule {
   constructor(@Inject(BookMetrics) metrics: BookMetrics, @Inject(BookHolder) book: BookHolder) {

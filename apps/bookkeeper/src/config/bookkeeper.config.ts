@@ -7,9 +7,12 @@ import {
   RpcEnvironment,
   SettingGroup,
   ShutdownEnvironment,
+  TargetEnvironment,
+  WebhookEnvironment,
 } from '@tollgate/common';
 
 import { BookEnvironment } from './book.environment.js';
+import { EventEnvironment } from './event.environment.js';
 import { ReconcileEnvironment } from './reconcile.environment.js';
 import { BookkeeperServerEnvironment } from './server.environment.js';
 
@@ -23,6 +26,14 @@ export class BookkeeperEnvironment {
 
   @SettingGroup(ReconcileEnvironment)
   readonly reconcile!: ReconcileEnvironment;
+  @SettingGroup(EventEnvironment)
+  readonly events!: EventEnvironment;
+
+  @SettingGroup(WebhookEnvironment)
+  readonly webhooks!: WebhookEnvironment;
+
+  @SettingGroup(TargetEnvironment)
+  readonly targets!: TargetEnvironment;
 
   /** Of the seller: where money arrives. */
   @SettingGroup(PaymentEnvironment)

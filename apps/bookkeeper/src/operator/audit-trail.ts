@@ -42,8 +42,14 @@ function describeAct(request: FastifyRequest, action: string) {
   return {
     ...{ keyId: callerOf(request).id, action, requestId },
     subject: subject.replace(/\p{Cc}/gu, '?').slice(0, MAX_SUBJECT),
-    details: body === undefined || body === null ? {} : { body: JSON.stringify(body).slice(0, MAX_BODY) },
+    details: body === undefined || body === null ? {} : { body: JSON.stringify(body, withoutPath).slice(0, MAX_BODY) },
   };
+}
+
+/** Of a webhook's URL only the host: what follows may hold a secret of its owner. */
+function withoutPath(name: string, value: unknown): unknown {
+  if (name !== 'url' || typeof value !== 'string') return value;
+  return URL.canParse(value) ? new URL(value).host : 'no URL';
 }
 
 function tooMany(mostPerDay: number): ProblemError {

@@ -1,12 +1,16 @@
-import { Controller, Get, Inject, Post, UseFilters, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, Inject, Post, UseFilters, UseInterceptors, UsePipes } from '@nestjs/common';
 import {
   readBalances,
   readClosings,
+  removeRequests,
   verifyBook,
   type Balance,
   type BookVerdict,
+  type RemovedRequests,
   type SignedClosing,
 } from '@tollgate/book';
+import { CHECK_REQUEST, onlyFields } from '@tollgate/common';
+import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
@@ -16,6 +20,11 @@ import { AuditTrail } from './audit-trail.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
 
 const LISTED = 400;
+const MONTHS_WRONG = 'must be a whole number of months from 1 to 1200';
+
+const retentionBody = onlyFields({
+  months: z.int(MONTHS_WRONG).min(1, MONTHS_WRONG).max(1_200, MONTHS_WRONG),
+});
 
 /** Whether all is well, how far the book is, and who has it. */
 interface BookHealth {
@@ -96,5 +105,19 @@ export class BookController {
   @ForOperators('operator:approve', 'Closes what has been booked so far, of today too', 'close')
   async close(): Promise<{ closings: SignedClosing[] }> {
     return { closings: await this.closings.closeNow(this.book.writer) };
+  }
+
+  @Post('retention')
+  @UsePipes(CHECK_REQUEST)
+  @ForOperators(
+    'operator:approve',
+    'Removes the request data of payments older than so many months; entries stay',
+    'remove_requests',
+  )
+  async removeRequests(
+    @Body({ schema: retentionBody }) { months }: z.output<typeof retentionBody>,
+  ): Promise<RemovedRequests & { before: string }> {
+    const beforeMs = new Date().setUTCMonth(new Date().getUTCMonth() - months);
+    return { before: new Date(beforeMs).toISOString(), ...(await removeRequests(this.book.writer, beforeMs)) };
   }
 }

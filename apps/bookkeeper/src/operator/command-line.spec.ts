@@ -85,6 +85,12 @@ describe('tollgate book, export, prove and verify-proof', () => {
     await expect(tollgate(['verify-proof', file, '--key', closed.signer])).rejects.toMatchObject(NOT_DONE);
   });
 
+  it('forgets what was requested long ago, for a key that may approve', async () => {
+    expect(await tollgate(['book', 'forget', '--months', '1'], env)).toMatch(/^Removed what was requested before /);
+    await expect(tollgate(['book', 'forget', '--months', '0'], env)).rejects.toThrow(/whole number of months/);
+    await expect(tollgate(['book', 'forget'], env)).rejects.toThrow(/--months/);
+  });
+
   it('says in one sentence why it cannot ask', async () => {
     await expect(tollgate(['book', 'balances', '--operator', 'http://127.0.0.1:9'], env)).rejects.toThrow(
       /^No bookkeeper answers at http:\/\/127\.0\.0\.1:9\. Start one, or name it with OPERATOR_URL\.\n$/,

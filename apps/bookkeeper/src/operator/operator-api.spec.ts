@@ -118,10 +118,13 @@ describe('the operator API', () => {
     ['/operator/health', 'GET'],
     ['/operator/summary', 'GET'],
     ['/operator/seller', 'GET'],
-    ['/operator/events', 'GET'],
+    ['/operator/changes', 'GET'],
     ['/operator/audit', 'GET'],
     ['/operator/exports/entries', 'GET'],
     ['/operator/closings', 'POST'],
+    ['/operator/retention', 'POST'],
+    ['/operator/events', 'GET'],
+    ['/operator/webhooks', 'POST'],
   ])('asks %s for a key with the scope', async (path, method) => {
     expect((await fetch(`${bookkeeper.url}${path}`, { method })).status).toBe(401);
     const other = await fixture.createToken('operator:wallets');
@@ -186,7 +189,7 @@ describe('the operator API', () => {
     const { key, token } = await new ApiKeyStore(fixture.redis).create({
       ...{ name: 'watches', scopes: ['operator:read'], wallets: [] },
     });
-    const response = await get('/operator/events', token);
+    const response = await get('/operator/changes', token);
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     const events = response.body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
     await fixture.report(deliver(answered(transferId(2000))));
@@ -194,7 +197,7 @@ describe('the operator API', () => {
     while (!text.includes('event: book')) text += (await events.next()).value;
     await new ApiKeyStore(fixture.redis).revoke(key.id);
     for (let done: boolean | undefined = false; !done;) ({ done } = await events.next());
-    expect((await get('/operator/events', token)).status).toBe(401);
+    expect((await get('/operator/changes', token)).status).toBe(401);
   });
 
   it('bounds the event streams of a key, and counts those that are open', async () => {
@@ -203,7 +206,7 @@ describe('the operator API', () => {
     const open = async () => {
       streams.push(new AbortController());
       const headers = { Authorization: `Bearer ${own}` };
-      return (await fetch(`${bookkeeper.url}/operator/events`, { headers, signal: streams.at(-1)!.signal })).status;
+      return (await fetch(`${bookkeeper.url}/operator/changes`, { headers, signal: streams.at(-1)!.signal })).status;
     };
     for (let count = 0; count < 20; count++) expect(await open()).toBe(200);
     expect(await open()).toBe(429);

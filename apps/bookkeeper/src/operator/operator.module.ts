@@ -9,10 +9,13 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { OperatorWallets } from '../wallets/operator-wallets.js';
 import { AuditTrail } from './audit-trail.js';
 import { BookController } from './book.controller.js';
-import { EventsController } from './events.controller.js';
+import { ChangesController } from './changes.controller.js';
 import { ExportsController } from './exports.controller.js';
 import { OperatorJobsController } from './jobs.controller.js';
 import { OperatorGuard } from './operator-access.js';
+import { PaymentEventStreams } from './payment-event-streams.js';
+import { PaymentEventsController } from './payment-events.controller.js';
+import { PaymentWebhooksController } from './payment-webhooks.controller.js';
 import { PaymentsController } from './payments.controller.js';
 import { ReconcileController } from './reconcile.controller.js';
 import { SummaryController } from './summary.controller.js';
@@ -22,9 +25,13 @@ import { WalletsController } from './wallets.controller.js';
 @Module({
   imports: [BookModule, SessionsModule],
   controllers: [
-    ...[PaymentsController, BookController, ExportsController, SummaryController, EventsController],
+    ...[PaymentsController, BookController, ExportsController, SummaryController, ChangesController],
     ...[OperatorJobsController, WalletsController, ReconcileController],
+    ...[PaymentEventsController, PaymentWebhooksController],
   ],
-  providers: [OperatorGuard, AuditTrail, SellerChain, Journals, OperatorJobs, OperatorWallets, Troubles],
+  providers: [
+    ...[OperatorGuard, AuditTrail, SellerChain, Journals, OperatorJobs, OperatorWallets, Troubles],
+    PaymentEventStreams,
+  ],
 })
 export class OperatorModule {}

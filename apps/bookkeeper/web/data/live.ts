@@ -9,7 +9,7 @@ const listeners = new Set<() => void>();
 
 /** Opens the one event stream of this tab; returns what closes it. `onState` is told whether it is open. */
 export function openStream(onState: (isOpen: boolean) => void): () => void {
-  const stream = new EventSource(`${OPERATOR}/events`);
+  const stream = new EventSource(`${OPERATOR}/changes`);
   const tell = (): void => {
     for (const listener of listeners) listener();
   };

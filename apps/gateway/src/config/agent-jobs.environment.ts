@@ -1,8 +1,8 @@
-import { IsIntIn, IsRandomText, Setting } from '@tollgate/common';
-import { IsBoolean, IsOptional, MinLength } from 'class-validator';
+import { IsIntIn, IsRandomText, Setting, TargetEnvironment } from '@tollgate/common';
+import { IsOptional, MinLength } from 'class-validator';
 
 /** The gateway's settings for agent jobs. Selling and paying need none of them, and no API key. */
-export class AgentJobsEnvironment {
+export class AgentJobsEnvironment extends TargetEnvironment {
   @Setting({
     help: 'The secrets for direct enqueuing and for webhooks are derived from it. At least 32 characters, the same for gateways, agent workers and npm run keys; a gateway without it registers no webhooks.',
     secret: true,
@@ -12,12 +12,6 @@ export class AgentJobsEnvironment {
   @MinLength(32, { message: '$property must have at least 32 characters' })
   @IsRandomText()
   readonly agentSecret?: string;
-
-  @Setting({
-    help: 'Allow payment jobs and webhooks to reach private, loopback and link-local addresses. For development only.',
-  })
-  @IsBoolean()
-  readonly allowPrivateTargets: boolean = false;
 
   @Setting({ help: 'Requests to /agent per minute and API key; 0 means no limit.' })
   @IsIntIn(0)

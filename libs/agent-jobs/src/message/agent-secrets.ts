@@ -6,17 +6,5 @@ import { createHmac } from 'node:crypto';
  * @param agentSecret the setting `AGENT_SECRET`
  */
 export function deriveEnqueueSecret(agentSecret: string, keyId: string): string {
-  return derive(agentSecret, `enqueue:${keyId}`);
-}
-
-/**
- * The secret with which the events for a webhook target are signed. The target's owner gets it once, in the answer to
- * the registration.
- */
-export function deriveWebhookSecret(agentSecret: string, targetId: string): string {
-  return derive(agentSecret, `webhook:${targetId}`);
-}
-
-function derive(agentSecret: string, name: string): string {
-  return createHmac('sha256', agentSecret).update(`tollgate.${name}`).digest('base64url');
+  return createHmac('sha256', agentSecret).update(`tollgate.enqueue:${keyId}`).digest('base64url');
 }

@@ -1,4 +1,4 @@
-import { ApiKeyStore, assertPublicTarget, TargetRefusedError, type TargetRules } from '@tollgate/common';
+import { ApiKeyStore, findUrlFault, type TargetRules } from '@tollgate/common';
 import type { AgentOperation, JobEventType } from '@tollgate/protocol';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 
@@ -13,7 +13,6 @@ const REMOVE_TARGET = new LuaScript(removeTarget);
 
 const KEYS = 'tollgate:{webhooks}:keys';
 const OPERATORS = 'tollgate:{webhooks}:operators';
-const URL_MAX = 2_048;
 
 export interface NewWebhookTarget {
   /** The API key that registers it. */
@@ -122,16 +121,4 @@ export class WebhookTargets {
 
 function targetsOf(keyId: string): string {
   return `tollgate:{webhooks}:of:${keyId}`;
-}
-
-/** Why events cannot be posted to the URL, as a sentence for the registrant; null: they can. */
-async function findUrlFault(url: string, rules: TargetRules): Promise<string | null> {
-  if (url.length > URL_MAX) return `The URL is longer than ${URL_MAX} characters.`;
-  try {
-    await assertPublicTarget(url, rules);
-    return null;
-  } catch (error) {
-    if (error instanceof TargetRefusedError) return error.message;
-    throw error;
-  }
 }

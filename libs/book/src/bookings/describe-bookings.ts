@@ -65,7 +65,7 @@ function describeFacts(
   const { answered } = reports;
   const answer: JsonTree = answered
     ? {
-        request: requestDigest(requestSalt, answered.requestHash),
+        request: answered.requestHash === undefined ? null : requestDigest(requestSalt, answered.requestHash),
         answer: answered.answerHash,
         status: answered.status,
         price: answered.price,

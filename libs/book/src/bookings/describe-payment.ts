@@ -34,6 +34,12 @@ export interface BookedFacts {
   readonly refunded: string;
 }
 
+/** A payment in a list. */
+export interface ListedPayment extends Omit<BookedFacts, 'atMs' | 'chainId'> {
+  readonly id: string;
+  readonly at: string;
+}
+
 export function describePayment({ id, reports }: BookedPayment, seller: BookSeller): BookedFacts {
   const { answered, released, refused } = reports;
   const sale = answered ?? released?.sale ?? null;

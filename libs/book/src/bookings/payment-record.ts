@@ -35,9 +35,13 @@ export interface OtherPayment {
   readonly payment: string;
 }
 
+/** What is removed after some months, when the book keeps the amounts alone. */
+type OfRequest = 'requestId' | 'requestHash' | 'method' | 'bytes' | 'upstreamMs' | 'timeline';
+type Kept<Facts> = Omit<Facts, OfRequest> & Partial<Pick<Facts, OfRequest & keyof Facts>>;
+
 /** What the events reported of one payment, by type; `transfer`, `removed` and `bookedAs` are found by reconciling. */
 export interface PaymentReports {
-  answered?: ReportedEvent<'answered'>;
+  answered?: Kept<ReportedEvent<'answered'>>;
   settled?: ReportedSettlement;
   transfer?: ReportedTransfer;
   removed?: RemovedTransactions;
@@ -52,12 +56,16 @@ export interface PaymentReports {
 export interface BookedPayment {
   readonly id: string;
   readonly reports: PaymentReports;
-  /** Makes the request's hash in the bookings unguessable; removed with the request's data. */
+  /** Makes the request's hash in the bookings unguessable; empty once the request's data was removed. */
   readonly requestSalt: string;
 }
 
 export function createPayment(id: string): BookedPayment {
-  return { id, reports: {}, requestSalt: randomBytes(16).toString('hex') };
+  return { id, reports: {}, requestSalt: createSalt() };
+}
+
+export function createSalt(): string {
+  return randomBytes(16).toString('hex');
 }
 
 /** Adds a transfer that the chain shows. */

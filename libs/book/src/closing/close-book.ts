@@ -2,6 +2,7 @@ import type { PreimageSigner } from '@tollgate/crypto';
 
 import { toCanonicalJson } from '../bookings/canonical-json.js';
 import type { Queryable } from '../database/database.js';
+import { storeOutgoingEvents } from '../events/store-events.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { closingBytes, closingHash, type ClosingContent, type SignedClosing } from './closing.js';
 import { merkleRoot } from './merkle.js';
@@ -49,6 +50,10 @@ async function closeNext(within: Queryable, signer: PreimageSigner, beforeMs: nu
       ...[closing.hash, closing.signer, closing.signature],
     ],
   );
+  const at = new Date().toISOString();
+  await storeOutgoingEvents(within, [
+    { version: 1, id: `book.closed:${closing.hash}`, type: 'book.closed', at, closing },
+  ]);
   return closing;
 }
 

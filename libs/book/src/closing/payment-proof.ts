@@ -17,7 +17,7 @@ export interface BookingProof {
 export interface BookProof {
   readonly version: 1;
   readonly payment: string;
-  /** What the salted request hash in the bookings is made of; null for a payment without an answer. */
+  /** What the salted request hash in the bookings is made of; null without an answer, or once the request was removed. */
   readonly request: { readonly salt: string; readonly hash: string } | null;
   readonly bookings: readonly BookingProof[];
 }

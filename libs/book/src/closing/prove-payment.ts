@@ -37,7 +37,8 @@ export async function provePayment(within: Queryable, payment: string): Promise<
     });
   }
   const { answered } = known.reported;
-  const request = answered ? { salt: known.salt, hash: answered.requestHash } : null;
+  const hash = answered?.requestHash;
+  const request = hash === undefined ? null : { salt: known.salt, hash };
   return { version: 1, payment, request, bookings: proofs };
 }
 

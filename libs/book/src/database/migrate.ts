@@ -1,6 +1,7 @@
 import book from '../migrations/0001-book.sql';
 import reconcile from '../migrations/0002-reconcile.sql';
 import refunds from '../migrations/0003-refunds.sql';
+import events from '../migrations/0004-events.sql';
 import type { ClaimedDatabase } from './database.js';
 
 /** By number, in the order in which they run. One that was released is never changed; another one follows it. */
@@ -8,6 +9,7 @@ const MIGRATIONS: readonly (readonly [number: number, sql: string])[] = [
   [1, book],
   [2, reconcile],
   [3, refunds],
+  [4, events],
 ];
 
 /**
@@ -18,16 +20,15 @@ export async function migrate(database: ClaimedDatabase): Promise<void> {
   await database.execute(
     'CREATE TABLE IF NOT EXISTS migrations (number bigint PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())',
   );
-  const [row] = await database.transaction((within) =>
-    within.query<{ last: number | null }>('SELECT max(number) AS last FROM migrations'),
+  const rows = await database.transaction((within) =>
+    within.query<{ number: number }>('SELECT number FROM migrations ORDER BY number'),
   );
-  const last = row?.last ?? 0;
-  const newest = MIGRATIONS.at(-1)?.[0] ?? 0;
+  const [last, newest] = [rows.at(-1)?.number ?? 0, MIGRATIONS.at(-1)?.[0] ?? 0];
   if (last > newest) {
     throw new Error(`The book has tables of a later release (version ${last}; this release knows ${newest}).`);
   }
   for (const [number, sql] of MIGRATIONS) {
-    if (number <= last) continue;
+    if (rows.some((row) => row.number === number)) continue;
     await database.execute(`BEGIN; ${sql}; INSERT INTO migrations (number) VALUES (${number}); COMMIT`);
   }
 }

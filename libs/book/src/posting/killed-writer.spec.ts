@@ -2,13 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startChild } from '../../../../tools/devnet/processes/child-process.js';
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import { addPaymentTarget } from '../delivery/webhook-targets.js';
 import { verifyBook } from '../reading/verify-book.js';
+import { BookWriter } from './book-writer.js';
 
 describe('a bookkeeper that is killed while it writes', () => {
   let book: TestBook;
 
   beforeAll(async () => {
     book = await createTestBook();
+    const database = await book.claim();
+    const writer = await BookWriter.open(database, 'spec');
+    await addPaymentTarget(writer, { keyId: 'key', url: 'https://shop.example/hook', events: [] }, 1);
+    await database.close();
   });
 
   afterAll(() => book.remove());
@@ -36,7 +42,9 @@ describe('a bookkeeper that is killed while it writes', () => {
       expect(verdict.broken).toBeNull();
       expect(verdict.bookings % 20).toBe(0);
       expect(verdict.bookings).toBeGreaterThanOrEqual((written + 1) * 20);
-      expect(await database.query('SELECT count(*) AS count FROM events')).toEqual([{ count: verdict.bookings }]);
+      for (const table of ['events', 'payment_events', 'webhook_deliveries']) {
+        expect(await database.query(`SELECT count(*) AS count FROM ${table}`)).toEqual([{ count: verdict.bookings }]);
+      }
       await database.close();
     },
   );

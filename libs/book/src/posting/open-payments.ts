@@ -3,12 +3,15 @@ import { bookPayment } from '../bookings/describe-bookings.js';
 import { describePayment, type BookSeller } from '../bookings/describe-payment.js';
 import type { BookedPayment } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
+import { describeOutgoingEvents, type OutgoingEvent } from '../events/outgoing-event.js';
+import { storeOutgoingEvents } from '../events/store-events.js';
 import { expectTransfers, type ExpectedTransfer } from './expect-transfers.js';
 import { loadPayments, storePayments } from './store-payments.js';
 
 /** Payments that one transaction of the database changes. */
 export class OpenPayments {
   readonly #changed = new Map<string, BookedPayment>();
+  readonly #events: OutgoingEvent[] = [];
 
   private constructor(
     private readonly before: ReadonlyMap<string, BookedPayment>,
@@ -30,10 +33,11 @@ export class OpenPayments {
     if (before === undefined) return null;
     const after = change(before);
     this.#changed.set(id, after);
+    this.#events.push(...describeOutgoingEvents(before, after, this.seller));
     return bookPayment(before, after, this.seller);
   }
 
-  /** Writes what was changed, and which transfers the chain has to show for it. */
+  /** Writes what was changed, which transfers the chain has to show for it, and the events that others are told. */
   async store(within: Queryable): Promise<void> {
     const changed = [...this.#changed.values()];
     if (changed.length === 0) return;
@@ -47,5 +51,6 @@ export class OpenPayments {
       }),
       this.seller,
     );
+    await storeOutgoingEvents(within, this.#events);
   }
 }

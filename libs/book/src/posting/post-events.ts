@@ -22,7 +22,8 @@ export interface Posted {
 }
 
 /**
- * Writes a batch of events, the payments that they report about, and the bookings that follow, in one transaction.
+ * Writes a batch of events, the payments that they report about, and the bookings and the events for other programs that
+ * follow, in one transaction.
  * Events that are in the book already change nothing.
  * @throws DeposedError, BookUnavailableError; then nothing is written
  */

@@ -1,5 +1,5 @@
 import { describePayment, type BookSeller } from '../bookings/describe-payment.js';
-import { createPayment, type BookedPayment, type PaymentReports } from '../bookings/payment-record.js';
+import { createPayment, createSalt, type BookedPayment, type PaymentReports } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
 
 const COLUMNS = {
@@ -23,7 +23,8 @@ export async function loadPayments(within: Queryable, ids: readonly string[]): P
   );
   const known = rows.map(({ id, reported, request_salt: requestSalt }): [string, BookedPayment] => [
     id,
-    { id, reports: reported, requestSalt },
+    // A request that follows the removal of an earlier one has a salt of its own.
+    { id, reports: reported, requestSalt: requestSalt === '' ? createSalt() : requestSalt },
   ]);
   return new Map([...ids.map((id): [string, BookedPayment] => [id, createPayment(id)]), ...known]);
 }

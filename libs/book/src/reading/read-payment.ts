@@ -1,6 +1,7 @@
+import type { ListedPayment } from '../bookings/describe-payment.js';
 import type { PaymentReports } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
-import { findBookedPayment, type ListedPayment } from './search-payments.js';
+import { findBookedPayment } from './search-payments.js';
 
 export interface BookedEntry {
   readonly id: number;

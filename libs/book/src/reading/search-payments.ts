@@ -1,5 +1,5 @@
 import type { BookedState } from '../bookings/booked-states.js';
-import type { BookedFacts } from '../bookings/describe-payment.js';
+import type { ListedPayment } from '../bookings/describe-payment.js';
 import type { Queryable, SqlValue } from '../database/database.js';
 
 /** What to search for; a payment matches all that is given. */
@@ -22,12 +22,6 @@ export interface PaymentSearch {
 
 export const PAYMENT_ORDERS = ['newest', 'oldest'] as const;
 export type PaymentOrder = (typeof PAYMENT_ORDERS)[number];
-
-/** A payment in a list. */
-export interface ListedPayment extends Omit<BookedFacts, 'atMs' | 'chainId'> {
-  readonly id: string;
-  readonly at: string;
-}
 
 export interface PaymentPage {
   readonly payments: readonly ListedPayment[];

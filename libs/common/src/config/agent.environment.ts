@@ -1,10 +1,11 @@
-import { IsBoolean, MinLength } from 'class-validator';
+import { MinLength } from 'class-validator';
 
 import { IsRandomText } from './is-random-text.js';
 import { Setting } from './setting.js';
+import { TargetEnvironment } from './target.environment.js';
 
 /** Settings that the services which accept and run agent jobs must share. */
-export class AgentEnvironment {
+export class AgentEnvironment extends TargetEnvironment {
   @Setting({
     help: 'The secrets for direct enqueuing and for webhooks are derived from it. At least 32 characters, the same for gateways, agent workers and npm run keys.',
     secret: true,
@@ -13,10 +14,4 @@ export class AgentEnvironment {
   @MinLength(32, { message: '$property must have at least 32 characters' })
   @IsRandomText()
   readonly agentSecret!: string;
-
-  @Setting({
-    help: 'Allow payment jobs and webhooks to reach private, loopback and link-local addresses. For development only.',
-  })
-  @IsBoolean()
-  readonly allowPrivateTargets: boolean = false;
 }

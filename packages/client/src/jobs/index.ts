@@ -24,6 +24,7 @@ export {
 } from './jobs-client.js';
 export {
   verifyWebhook,
+  verifyWebhookSignature,
   WebhookError,
   type VerifyWebhookOptions,
   type WebhookFault,

@@ -31,7 +31,8 @@ export class WebhookError extends Error {
 }
 
 /**
- * Verifies a webhook delivery and returns its event. The event may arrive again under the same `id`: act on it once.
+ * Verifies a delivery of an agent job's event and returns the event. It may arrive again under the same `id`: act on it
+ * once.
  * @param body the raw body, before any parsing
  * @param secret from the answer to the registration
  * @throws WebhookError when the request is not from the gateway, or is too old; TypeError without a secret
@@ -40,8 +41,24 @@ export async function verifyWebhook(
   headers: WebhookHeaders,
   body: string,
   secret: string,
-  { toleranceMs = 300_000, nowMs = Date.now() }: VerifyWebhookOptions = {},
+  options: VerifyWebhookOptions = {},
 ): Promise<AgentJobEvent> {
+  await verifyWebhookSignature(headers, body, secret, options);
+  const event = parseAgentJobEvent(body);
+  if (event === null) throw new WebhookError('event_unreadable', 'The body is not a known event.');
+  return event;
+}
+
+/**
+ * Verifies who posted a delivery of any kind, such as a payment's event from the bookkeeper. Parse the body afterwards.
+ * @throws WebhookError when the request is not from the holder of the secret, or is too old; TypeError without a secret
+ */
+export async function verifyWebhookSignature(
+  headers: WebhookHeaders,
+  body: string,
+  secret: string,
+  { toleranceMs = 300_000, nowMs = Date.now() }: VerifyWebhookOptions = {},
+): Promise<void> {
   const timestamp = readHeader(headers, 'tollgate-timestamp');
   const signature = readHeader(headers, 'tollgate-signature');
   if (timestamp === null || signature === null) {
@@ -54,9 +71,6 @@ export async function verifyWebhook(
   if (!isEqual(signature, `v1=${toHex(await hmacSha256(secret, `${timestamp}.${body}`))}`)) {
     throw new WebhookError('signature_wrong', 'The signature does not match this secret and body.');
   }
-  const event = parseAgentJobEvent(body);
-  if (event === null) throw new WebhookError('event_unreadable', 'The body is not a known event.');
-  return event;
 }
 
 function readHeader(headers: WebhookHeaders, name: string): string | null {

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { ProblemError, type ApiKey } from '@tollgate/common';
+import { openEventStream, ProblemError, type ApiKey } from '@tollgate/common';
 import type { FastifyReply } from 'fastify';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
@@ -11,13 +11,6 @@ import { EventTail } from './event-tail.js';
 import { WalletNames } from './wallet-names.js';
 
 const LOOK_AT_KEYS_MS = 2_000;
-const STREAM_HEADERS = {
-  'Content-Type': 'text/event-stream; charset=utf-8',
-  // Prevents proxies from buffering the events.
-  'X-Accel-Buffering': 'no',
-  // A stream that ends because its gateway stops is reopened on a new connection, which reaches another gateway.
-  Connection: 'close',
-};
 
 /** The event streams of this process: limits their number and ends them. */
 @Injectable()
@@ -54,9 +47,7 @@ export class EventStreams implements BeforeApplicationShutdown {
     try {
       await this.#tail.join(stream);
       const start = await readStart(this.connections.journal, lastEventId, this.#tail.positions);
-      reply.hijack();
-      reply.raw.writeHead(200, { ...readHeaders(reply), ...STREAM_HEADERS });
-      await stream.run(reply.raw, start);
+      await stream.run(openEventStream(reply), start);
     } catch (error) {
       if (!reply.raw.headersSent) throw error;
       this.connections.report(error);
@@ -122,13 +113,4 @@ export class EventStreams implements BeforeApplicationShutdown {
   #endStreamsOf(keyId: string): void {
     for (const stream of this.#ofKeys.get(keyId) ?? []) stream.end();
   }
-}
-
-/** The headers set so far: CORS and the request id. */
-function readHeaders(reply: FastifyReply): Record<string, string | string[]> {
-  return Object.fromEntries(
-    Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value : String(value)]],
-    ),
-  );
 }

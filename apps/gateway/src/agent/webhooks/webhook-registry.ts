@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { deriveWebhookSecret, type FailedDelivery, type WebhookTarget } from '@tollgate/agent-jobs';
-import { ProblemError, type ApiKey, type Problem } from '@tollgate/common';
+import type { FailedDelivery, WebhookTarget } from '@tollgate/agent-jobs';
+import { deriveWebhookSecret, ProblemError, type ApiKey, type Problem } from '@tollgate/common';
 import type { AgentJobEvent } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';

@@ -1,4 +1,5 @@
-import { deriveWebhookSecret, nameDelivery, openWebhooksQueue, WebhookTargets } from '@tollgate/agent-jobs';
+import { nameDelivery, openWebhooksQueue, WebhookTargets } from '@tollgate/agent-jobs';
+import { deriveWebhookSecret } from '@tollgate/common';
 import type { AgentJobEvent } from '@tollgate/protocol';
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';

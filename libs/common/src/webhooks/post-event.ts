@@ -1,13 +1,14 @@
 import { createHmac } from 'node:crypto';
 
-import { TargetRefusedError, type SafeFetch } from '@tollgate/common';
-import type { AgentJobEvent } from '@tollgate/protocol';
+import type { SafeFetch } from '../http/safe-fetch.js';
+import { TargetRefusedError } from '../http/target-refused-error.js';
 
 export interface PostEventOptions {
   fetch: SafeFetch['fetch'];
   url: string;
   secret: string;
-  event: AgentJobEvent;
+  /** Posted as JSON. */
+  event: { readonly id: string };
   /** Aborts a running post. */
   signal: AbortSignal;
 }

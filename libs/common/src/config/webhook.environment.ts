@@ -1,5 +1,7 @@
-import { IsIntIn, Setting } from '@tollgate/common';
+import { IsIntIn } from './is-int-in.js';
+import { Setting } from './setting.js';
 
+/** How events are posted to webhook targets: those of jobs by the workers, those of payments by the bookkeeper. */
 export class WebhookEnvironment {
   @Setting({
     help: 'How often an event is posted to a webhook target before it becomes a dead letter; with the other defaults that is after about 22 hours.',
@@ -25,11 +27,11 @@ export class WebhookEnvironment {
   @IsIntIn(1, 1_000_000)
   readonly webhookWaitingPerTarget: number = 10_000;
 
-  @Setting({ help: 'Concurrent posts of one worker to all webhook targets together.' })
+  @Setting({ help: 'Concurrent posts of one process to all webhook targets together.' })
   @IsIntIn(1, 1_000)
   readonly webhookConcurrency: number = 32;
 
-  @Setting({ help: 'Concurrent posts of one worker to the same webhook target.' })
+  @Setting({ help: 'Concurrent posts of one process to the same webhook target.' })
   @IsIntIn(1, 1_000)
   readonly webhookConcurrencyPerTarget: number = 4;
 }

@@ -27,7 +27,7 @@ const ALIVE_EVERY_MS = 5_000;
 
 @Controller('operator')
 @UseFilters(OperatorErrorFilter)
-export class EventsController {
+export class ChangesController {
   readonly #streams = new Map<string, number>();
 
   constructor(
@@ -36,10 +36,10 @@ export class EventsController {
   ) {}
 
   /** The events hold nothing: who shows the book asks for what it shows. */
-  @Sse('events')
+  @Sse('changes')
   @Header('X-Accel-Buffering', 'no')
   @ForOperators('operator:read', 'Server-sent events: `book` when the book has changed, `alive` every five seconds')
-  events(@OperatorKey() { id: keyId }: ApiKey): Observable<MessageEvent> {
+  stream(@OperatorKey() { id: keyId }: ApiKey): Observable<MessageEvent> {
     if ((this.#streams.get(keyId) ?? 0) >= MOST_OF_KEY) {
       const detail = `This API key has ${MOST_OF_KEY} event streams open, and may have no more.`;
       throw new ProblemError({ status: 429, code: 'too_many_streams', detail, retryAfterMs: ALIVE_EVERY_MS });

@@ -1,0 +1,247 @@
+import { Logger } from '@nestjs/common';
+import type { OutgoingEvent } from '@tollgate/book';
+import { verifyWebhookSignature } from '@tollgate/client/jobs';
+import { ApiKeyStore } from '@tollgate/common';
+import { Redis } from 'ioredis';
+
+import {
+  answered,
+  authorizationId,
+  deliver,
+  hashOf,
+  refunded,
+  refunding,
+  refused,
+  released,
+  settled,
+  transferId,
+} from '../../../../libs/book/test/sample-events.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { startTarget, type WebhookReceiver } from '../../../../test/harness/start-target.js';
+import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
+import { readEventStream } from '../../test/read-event-stream.js';
+
+const QUICK = {
+  ALLOW_PRIVATE_TARGETS: 'true',
+  ...{ WEBHOOK_ATTEMPTS: '3', WEBHOOK_FIRST_RETRY_MS: '20', WEBHOOK_LONGEST_RETRY_MS: '100' },
+};
+
+describe('events of payments', () => {
+  let fixture: BookkeeperFixture;
+  let bookkeeper: StartedBookkeeper;
+  let token: string;
+  let receivers: WebhookReceiver[] = [];
+  let next = 1;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    fixture = await BookkeeperFixture.start();
+  });
+
+  beforeEach(async () => {
+    bookkeeper = await fixture.startBookkeeper(QUICK);
+    token = await fixture.createToken('operator:read');
+  });
+
+  afterEach(async () => {
+    await fixture.endBookkeepers();
+    await Promise.all(receivers.map((receiver) => receiver.stop()));
+    receivers = [];
+  });
+
+  afterAll(() => fixture.stop());
+
+  function ask(path: string, method = 'GET', body?: object, bearer = token): Promise<Response> {
+    return fetch(`${bookkeeper.url}/operator${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${bearer}`, ...(body && { 'Content-Type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  }
+
+  async function register(events: string[] = []): Promise<{ receiver: WebhookReceiver; id: string; secret: string }> {
+    const receiver = await startTarget();
+    receivers.push(receiver);
+    const answer = await ask('/webhooks', 'POST', { url: receiver.url, events });
+    expect(answer.status).toBe(201);
+    return { receiver, ...((await answer.json()) as { id: string; secret: string }) };
+  }
+
+  const report = (...events: Parameters<typeof deliver>[0][]) =>
+    Promise.all(events.map((event) => fixture.report(deliver(event))));
+  const idsAt = ({ posts }: WebhookReceiver) => posts.map(({ headers }) => String(headers['tollgate-event-id']));
+  const newId = (): string => transferId(100 + next++);
+
+  it('are posted, signed, once for each change of a payment', async () => {
+    const { receiver, secret } = await register();
+    const [sold, late, failed, signed] = [newId(), newId(), newId(), authorizationId(next++)];
+    const release = released(failed);
+    await report(refused(late), refused(late, { count: 2 }), release, settled([signed]));
+    await waitFor('the first are posted', () => receiver.posts.length === 3);
+    await report(answered(sold), answered(sold), refunding(late), refunded(late, '4000'));
+    await waitFor('all are posted', () => receiver.posts.length === 5);
+    const ids = [
+      `payment.answered:${sold}`,
+      `payment.refused:${late}:payment_too_old`,
+      `payment.released:${failed}:${release.atMs}`,
+      `payment.settled:${signed}`,
+      `payment.refunded:${late}:${hashOf(900)}`,
+    ];
+    expect(idsAt(receiver).sort()).toEqual(ids.sort());
+    const post = receiver.posts.find(({ body }) => body.includes('payment.refunded'));
+    expect(JSON.parse(post!.body)).toMatchObject({
+      ...{ version: 1, type: 'payment.refunded' },
+      payment: { id: late, state: 'refunded', amount: '10000', refunded: '4000' },
+      refund: { refund: 'refund-1', amount: '4000', transaction: hashOf(900) },
+    });
+    await verifyWebhookSignature(post!.headers, post!.body, secret);
+    await expect(verifyWebhookSignature(post!.headers, post!.body, `${secret}x`)).rejects.toThrow('signature');
+  });
+
+  it('reach each target with the types that it wants, from its registration on', async () => {
+    await report(answered(newId()));
+    await waitFor('it is in the book', async () => {
+      const { payments } = (await (await ask('/payments?state=answered')).json()) as { payments: unknown[] };
+      return payments.length > 0;
+    });
+    const refusals = await register(['payment.refused']);
+    const all = await register();
+    const [sold, late] = [newId(), newId()];
+    await report(answered(sold), refused(late));
+    await waitFor('all are posted', () => all.receiver.posts.length === 2 && refusals.receiver.posts.length === 1);
+    expect(idsAt(refusals.receiver)).toEqual([`payment.refused:${late}:payment_too_old`]);
+    expect(idsAt(all.receiver).sort()).toEqual([`payment.answered:${sold}`, `payment.refused:${late}:payment_too_old`]);
+  });
+
+  it('are tried again, and by the next bookkeeper, with the same id and body', async () => {
+    const { receiver } = await register();
+    receiver.answerWith(500, (response) => response.destroy());
+    await report(answered(newId()));
+    await waitFor('it was tried', () => receiver.posts.length >= 1);
+    await fixture.endBookkeepers();
+    const tried = receiver.posts.length;
+    receiver.answerWith(204);
+    bookkeeper = await fixture.startBookkeeper({ ...QUICK, WEBHOOK_ATTEMPTS: '20' });
+    await waitFor('it is delivered', () => receiver.posts.length > tried);
+    expect(new Set(receiver.posts.map(({ body }) => body)).size).toBe(1);
+    await waitFor('nothing waits', async () => (await listWebhooks())[0]?.waiting === 0);
+  });
+
+  it('are dead letters after the last attempt, which can be sent again', async () => {
+    const { receiver, id } = await register();
+    receiver.answerWith(500);
+    const sold = newId();
+    await report(answered(sold));
+    const readDead = async () =>
+      ((await (await ask('/webhooks/dead-letters')).json()) as { deadLetters: { event: OutgoingEvent }[] }).deadLetters;
+    await waitFor('it is given up', async () => (await readDead()).length === 1);
+    expect(await readDead()).toMatchObject([
+      { webhookId: id, attempts: 3, reason: 'The target answered 500.', event: { id: `payment.answered:${sold}` } },
+    ]);
+    receiver.answerWith(204);
+    expect(await (await ask(`/webhooks/${id}/resend`, 'POST')).json()).toEqual({ resent: 1 });
+    await waitFor('it is delivered', () => receiver.posts.length === 4);
+    await waitFor('it is no dead letter', async () => (await readDead()).length === 0);
+  });
+
+  it('stop for a target that answers 410, and for a revoked key', async () => {
+    const gone = await register();
+    gone.receiver.answerWith(410);
+    await report(answered(newId()), answered(newId()));
+    await waitFor('it is disabled', async () => (await listWebhooks())[0]?.disabled === 'gone');
+    expect((await ask(`/webhooks/${gone.id}`, 'DELETE')).status).toBe(204);
+
+    const { receiver } = await register();
+    const keys = new ApiKeyStore(fixture.redis);
+    await keys.revoke(token.split('_')[1]!);
+    token = await fixture.createToken('operator:read');
+    const heir = await register();
+    await report(answered(newId()));
+    await waitFor('another key gets it', () => heir.receiver.posts.length === 1);
+    expect(receiver.posts).toEqual([]);
+  });
+
+  it('do not reach private addresses unless that is allowed', async () => {
+    await fixture.endBookkeepers();
+    bookkeeper = await fixture.startBookkeeper();
+    const answer = await ask('/webhooks', 'POST', { url: 'https://127.0.0.1/hook' });
+    expect(await answer.json()).toMatchObject({ status: 422, code: 'webhook_target_refused' });
+  });
+
+  it('belong to a key: others do not see its targets', async () => {
+    const { id } = await register();
+    const other = await fixture.createToken('operator:read');
+    expect(await (await ask('/webhooks', 'GET', undefined, other)).json()).toEqual({ webhooks: [] });
+    expect((await ask(`/webhooks/${id}`, 'DELETE', undefined, other)).status).toBe(404);
+    expect((await ask('/webhooks', 'POST', { url: 'https://example.com', colour: 'red' })).status).toBe(400);
+  });
+
+  it('are streamed, and a client that comes back gets what it missed, once', async () => {
+    const first = await readEventStream(`${bookkeeper.url}/operator/events`, token);
+    const [one, two, three] = [newId(), newId(), newId()];
+    await report(answered(one));
+    await waitFor('the first came', () => first.events.length === 1);
+    first.close();
+    await report(answered(two), refused(three));
+    const rest = await readEventStream(`${bookkeeper.url}/operator/events`, token, first.lastEventId());
+    await waitFor('the others came', () => rest.events.length === 2);
+    rest.close();
+    expect([...first.events, ...rest.events].map(({ payment }) => payment?.id).sort()).toEqual(
+      [one, two, three].sort(),
+    );
+    const byEvent = await readEventStream(`${bookkeeper.url}/operator/events`, token, first.events[0]!.id);
+    await waitFor('the others came again', () => byEvent.events.length === 2);
+    byEvent.close();
+    const typed = await readEventStream(`${bookkeeper.url}/operator/events?type=payment.refused`, token, 'e-0');
+    await waitFor('the refusal came', () => typed.events.some(({ payment }) => payment?.id === three));
+    typed.close();
+    expect(new Set(typed.events.map(({ type }) => type))).toEqual(new Set(['payment.refused']));
+  });
+
+  it('are streamed again to a client that knows more than a restored book', async () => {
+    const stream = await readEventStream(`${bookkeeper.url}/operator/events`, token, 'e-999999999');
+    const id = newId();
+    await report(answered(id));
+    await waitFor('it came', () => stream.events.some(({ payment }) => payment?.id === id));
+    stream.close();
+  });
+
+  it.each([['nonsense'], ['payment.answered:unknown']])('are not streamed after %s', async (lastEventId) => {
+    const response = await fetch(`${bookkeeper.url}/operator/events`, {
+      headers: { Authorization: `Bearer ${token}`, 'Last-Event-ID': lastEventId },
+    });
+    expect(await response.json()).toMatchObject({ status: 400, code: 'request_invalid' });
+  });
+
+  it('are published to Nest services', async () => {
+    const subscriber = new Redis(fixture.server.url);
+    const heard: { pattern: string; data: OutgoingEvent }[] = [];
+    await subscriber.subscribe('payment.answered');
+    subscriber.on('message', (_, text) => heard.push(JSON.parse(text) as (typeof heard)[number]));
+    const id = newId();
+    await report(answered(id));
+    await waitFor('it is published', () => heard.some(({ data }) => data.id === `payment.answered:${id}`));
+    expect(heard.at(-1)).toMatchObject({ pattern: 'payment.answered', data: { version: 1, payment: { id } } });
+    subscriber.disconnect();
+  });
+
+  it('report a closing', async () => {
+    const { receiver } = await register(['book.closed']);
+    await report(answered(newId()));
+    const approver = await fixture.createToken('operator:approve');
+    await waitFor('something is closed', async () => {
+      const { closings } = (await (await ask('/closings', 'POST', undefined, approver)).json()) as {
+        closings: unknown[];
+      };
+      return closings.length > 0;
+    });
+    await waitFor('it is posted', () => receiver.posts.length === 1);
+    const event = JSON.parse(receiver.posts[0]!.body) as OutgoingEvent;
+    expect(event).toMatchObject({ type: 'book.closed', id: `book.closed:${event.closing!.hash}` });
+  });
+
+  async function listWebhooks(): Promise<{ waiting: number; disabled: string | null }[]> {
+    return ((await (await ask('/webhooks')).json()) as { webhooks: { waiting: number; disabled: string | null }[] })
+      .webhooks;
+  }
+});

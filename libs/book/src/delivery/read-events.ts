@@ -1,0 +1,76 @@
+import type { Queryable } from '../database/database.js';
+import type { OutgoingEvent } from '../events/outgoing-event.js';
+import type { BookWriter } from '../posting/book-writer.js';
+
+export interface NumberedEvent {
+  /** Its place in the order of all events; numbers may be missing. */
+  readonly number: number;
+  readonly event: OutgoingEvent;
+}
+
+interface Row {
+  number: number;
+  content: string;
+}
+
+/** The events after this number, in their order. */
+export async function readOutgoingEvents(within: Queryable, after: number, limit: number): Promise<NumberedEvent[]> {
+  const rows = await within.query<Row>(
+    'SELECT number, content FROM payment_events WHERE number > $1 ORDER BY number LIMIT $2',
+    [after, limit],
+  );
+  return rows.map(({ number, content }) => ({ number, event: JSON.parse(content) as OutgoingEvent }));
+}
+
+/** The numbers of the oldest and the newest event that are kept; 0 without any. */
+export async function readEventRange(within: Queryable): Promise<{ oldest: number; newest: number }> {
+  const [row] = await within.query<{ oldest: number | null; newest: number | null }>(
+    'SELECT min(number) AS oldest, max(number) AS newest FROM payment_events',
+  );
+  return { oldest: row?.oldest ?? 0, newest: row?.newest ?? 0 };
+}
+
+/** Null for an event that the book does not have, or no longer. */
+export async function findEventNumber(within: Queryable, id: string): Promise<number | null> {
+  const [row] = await within.query<{ number: number }>('SELECT number FROM payment_events WHERE id = $1', [id]);
+  return row?.number ?? null;
+}
+
+/** The number before the events of the last milliseconds. */
+export async function findNumberBefore(within: Queryable, lastMs: number): Promise<number> {
+  const [row] = await within.query<{ number: number | null }>(
+    `SELECT max(number) AS number FROM payment_events WHERE at < now() - $1 * interval '1 millisecond'`,
+    [lastMs],
+  );
+  return row?.number ?? 0;
+}
+
+/** The last event that a consumer has taken; one that is new starts with the next event. */
+export async function readEventPosition(writer: BookWriter, consumer: string): Promise<number> {
+  const [row] = await writer.write((within) =>
+    within.query<{ number: number }>(
+      `INSERT INTO event_positions (consumer, number)
+        SELECT $1, coalesce(max(number), 0) FROM payment_events
+        ON CONFLICT (consumer) DO UPDATE SET consumer = excluded.consumer RETURNING number`,
+      [consumer],
+    ),
+  );
+  return row?.number ?? 0;
+}
+
+export async function storeEventPosition(writer: BookWriter, consumer: string, number: number): Promise<void> {
+  await writer.write((within) =>
+    within.query('UPDATE event_positions SET number = $2 WHERE consumer = $1', [consumer, number]),
+  );
+}
+
+/** Removes the oldest events above this number, except those that wait for a webhook target or are its dead letters. */
+export async function trimOutgoingEvents(writer: BookWriter, kept: number): Promise<void> {
+  await writer.write((within) =>
+    within.query(
+      `DELETE FROM payment_events WHERE number <= (SELECT max(number) FROM payment_events) - $1
+        AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE event = number)`,
+      [kept],
+    ),
+  );
+}

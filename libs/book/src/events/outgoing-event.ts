@@ -1,0 +1,103 @@
+import type { JsonTree } from '../bookings/canonical-json.js';
+import { describePayment, type BookSeller, type ListedPayment } from '../bookings/describe-payment.js';
+import type { BookedPayment, PaymentReports } from '../bookings/payment-record.js';
+
+export const OUTGOING_EVENT_TYPES = [
+  ...(['payment.settled', 'payment.answered', 'payment.released', 'payment.refused', 'payment.refunded'] as const),
+  ...(['book.closed', 'reconcile.difference'] as const),
+] as const;
+export type OutgoingEventType = (typeof OUTGOING_EVENT_TYPES)[number];
+
+/** An event as webhooks, event streams and Nest services receive it: at least once, always with the same id. */
+export interface OutgoingEvent {
+  /** Of this shape. Fields are added within a version, and never changed or removed. */
+  readonly version: 1;
+  readonly id: string;
+  readonly type: OutgoingEventType;
+  /** When it happened. ISO 8601, UTC. */
+  readonly at: string;
+  /** `payment.*`: the payment after the event, as `GET /operator/payments` lists it. */
+  readonly payment?: ListedPayment;
+  /** `payment.refunded`: this refund; the payment's `refunded` is the sum of all. */
+  readonly refund?: {
+    readonly refund: string;
+    readonly transaction: string;
+    readonly amount: string;
+    readonly recipient: string;
+  };
+  /** `book.closed`: as `GET /operator/closings` lists it. */
+  readonly closing?: {
+    readonly content: object;
+    readonly hash: string;
+    readonly signer: string;
+    readonly signature: string;
+  };
+  /** `reconcile.difference` */
+  readonly difference?: Readonly<Record<string, JsonTree>>;
+}
+
+/** What another report has changed for a payment, as events. None for a report that was known, or only repeats one. */
+export function describeOutgoingEvents(
+  before: BookedPayment,
+  after: BookedPayment,
+  seller: BookSeller,
+): OutgoingEvent[] {
+  const news = describeNews(before.reports, after.reports);
+  if (news.length === 0) return [];
+  const payment = listPayment(after, seller);
+  return news.map(({ type, atMs, name, refund }): OutgoingEvent => ({
+    ...{ version: 1, id: [type, after.id, ...(name === undefined ? [] : [name])].join(':'), type },
+    ...{ at: new Date(atMs).toISOString(), payment },
+    ...(refund && { refund }),
+  }));
+}
+
+/**
+ * A difference between the chain and the book.
+ * @param name what it is about, such as a transaction and the index of a log: one event for each
+ */
+export function describeDifference(
+  name: string,
+  atMs: number,
+  difference: Readonly<Record<string, JsonTree>>,
+): OutgoingEvent {
+  const at = new Date(atMs).toISOString();
+  return { version: 1, id: `reconcile.difference:${name}`, type: 'reconcile.difference', at, difference };
+}
+
+interface News {
+  readonly type: OutgoingEventType;
+  readonly atMs: number;
+  /** Tells events of one type and payment apart. */
+  readonly name?: string;
+  readonly refund?: OutgoingEvent['refund'];
+}
+
+function describeNews(before: PaymentReports, after: PaymentReports): News[] {
+  const news: News[] = [];
+  const { settled, answered, released, refused, refunded = [] } = after;
+  if (settled && !before.settled) news.push({ type: 'payment.settled', atMs: settled.atMs });
+  if (answered && !before.answered) news.push({ type: 'payment.answered', atMs: answered.atMs });
+  if (released && released.atMs !== before.released?.atMs) {
+    news.push({ type: 'payment.released', atMs: released.atMs, name: String(released.atMs) });
+  }
+  // Repeats of one failure raise its count alone.
+  if (refused && refused.failure !== before.refused?.failure) {
+    news.push({ type: 'payment.refused', atMs: refused.atMs, name: refused.failure });
+  }
+  for (const { refund, transaction, amount, recipient, atMs } of refunded.slice(before.refunded?.length ?? 0)) {
+    const event = { refund: { refund, transaction, amount, recipient }, name: transaction };
+    news.push({ type: 'payment.refunded', atMs, ...event });
+  }
+  return news;
+}
+
+function listPayment(payment: BookedPayment, seller: BookSeller): ListedPayment {
+  const { atMs, ...facts } = describePayment(payment, seller);
+  const { state, scheme, network, asset, payer, recipient, route, requestId } = facts;
+  const { transaction, reason, amount, refunded } = facts;
+  return {
+    ...{ id: payment.id, at: new Date(atMs).toISOString(), state, scheme, network, asset, payer, recipient },
+    ...{ route, requestId, transaction, reason, amount, refunded },
+  };
+}

@@ -1,0 +1,56 @@
+import type { BookWriter } from '../posting/book-writer.js';
+
+export interface RemovedRequests {
+  /** Payments whose request data was removed. */
+  readonly payments: number;
+  /** Entries of the outbox that were removed. */
+  readonly events: number;
+  /** Events for other programs that were removed, with what waited to be delivered. */
+  readonly outgoing: number;
+}
+
+/** In one transaction, so that what is booked meanwhile never waits for long. */
+const BATCH = 1_000;
+/** What an answer's event says of the request. Accounts, amounts and the hash of the answer stay. */
+const OF_REQUEST = [
+  ...['{answered,requestId}', '{answered,requestHash}', '{answered,method}', '{answered,bytes}'],
+  ...['{answered,upstreamMs}', '{answered,timeline}'],
+  ...['{released,sale,requestId}', '{released,sale,method}', '{released,timeline}'],
+];
+const WITHOUT_REQUEST = OF_REQUEST.reduce((reported, path) => `(${reported} #- '${path}')`, 'reported');
+
+/**
+ * Removes who asked for what, of payments to which nothing has happened since: the request's id, method, hash and times,
+ * the salt of its hash in the bookings, and the events as they came. Bookings, entries and closings are not touched, so
+ * the book verifies as before, and a payment is proved without its request.
+ * @throws DeposedError, BookUnavailableError; what was removed until then stays removed
+ */
+export async function removeRequests(writer: BookWriter, beforeMs: number): Promise<RemovedRequests> {
+  const before = new Date(beforeMs).toISOString();
+  const removeAll = async (sql: string): Promise<number> => {
+    let removed = 0;
+    for (;;) {
+      const rows = await writer.write((within) => within.query(sql, [before, BATCH]));
+      removed += rows.length;
+      if (rows.length < BATCH) return removed;
+    }
+  };
+  const payments = await removeAll(
+    `UPDATE payments SET request_id = NULL, request_salt = '', reported = ${WITHOUT_REQUEST}
+      WHERE id IN (SELECT id FROM payments WHERE at < $1 AND request_salt <> '' LIMIT $2) RETURNING id`,
+  );
+  // An event that no release has read yet is not booked.
+  const events = await removeAll(
+    `DELETE FROM events WHERE (stream, id) IN (SELECT stream, id FROM events WHERE at < $1 AND applied LIMIT $2)
+      RETURNING id`,
+  );
+  await removeAll(
+    `DELETE FROM webhook_deliveries WHERE (target, event) IN (SELECT target, event FROM webhook_deliveries
+      JOIN payment_events ON number = event WHERE at < $1 LIMIT $2) RETURNING event`,
+  );
+  const outgoing = await removeAll(
+    `DELETE FROM payment_events WHERE number IN (SELECT number FROM payment_events WHERE at < $1 LIMIT $2)
+      RETURNING number`,
+  );
+  return { payments, events, outgoing };
+}

@@ -1,0 +1,17 @@
+import { assertPublicTarget } from '../http/assert-public-target.js';
+import { TargetRefusedError } from '../http/target-refused-error.js';
+import type { TargetRules } from '../http/target-rules.js';
+
+const URL_MAX = 2_048;
+
+/** Why events cannot be posted to the URL, as a sentence for the registrant; null: they can. */
+export async function findUrlFault(url: string, rules: TargetRules): Promise<string | null> {
+  if (url.length > URL_MAX) return `The URL is longer than ${URL_MAX} characters.`;
+  try {
+    await assertPublicTarget(url, rules);
+    return null;
+  } catch (error) {
+    if (error instanceof TargetRefusedError) return error.message;
+    throw error;
+  }
+}
