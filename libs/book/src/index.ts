@@ -37,4 +37,4 @@ export {
 export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } from './reconcile/post-answers.js';
 export type { OwnReceipt, UnreportedTransaction } from './reconcile/settle-gas.js';
 export type { MoneyAnswer, NamedTransfer } from './reconcile/settle-money.js';
-export { beginAt, storePage } from './reconcile/store-transfers.js';
+export { beginAt, matchTransfers, storePage } from './reconcile/store-transfers.js';
