@@ -15,16 +15,20 @@ export class ComposeStack {
   readonly folder = mkdtempSync(join(tmpdir(), 'tollgate-compose-'));
   readonly gateway: string;
   readonly rpcUrl: string;
+  /** The bookkeeper's operator API. */
+  readonly operator: string;
   readonly #command: readonly string[];
 
-  private constructor(command: readonly string[], ports: { gateway: number; devnet: number }) {
+  private constructor(command: readonly string[], ports: { gateway: number; devnet: number; operator: number }) {
     this.#command = command;
     this.gateway = `http://127.0.0.1:${ports.gateway}`;
     this.rpcUrl = `http://127.0.0.1:${ports.devnet}`;
+    this.operator = `http://127.0.0.1:${ports.operator}`;
     this.env = {
       ...process.env,
       PORT: String(ports.gateway),
       DEVNET_PORT: String(ports.devnet),
+      OPERATOR_PORT: String(ports.operator),
       COMPOSE_PROJECT_NAME: `tollgate-test-${process.pid}`,
     };
   }
@@ -32,8 +36,8 @@ export class ComposeStack {
   /** @param files compose files, the later ones over the earlier */
   static async create(files: readonly string[]): Promise<ComposeStack> {
     const command = [...findCompose(), ...files.flatMap((file) => ['--file', file]), '--profile', 'devnet'];
-    const [gateway, devnet] = await Promise.all([findFreePort(), findFreePort()]);
-    return new ComposeStack(command, { gateway, devnet });
+    const [gateway, devnet, operator] = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
+    return new ComposeStack(command, { gateway, devnet, operator });
   }
 
   async up(...options: string[]): Promise<void> {
@@ -82,8 +86,15 @@ export class ComposeStack {
 
   /** The command that `docker-compose.yml` shows to newcomers. */
   createApiKey(wallet: string): string {
-    const args = ['create', '--name', 'compose', '--scope', 'submit,read', '--wallet', wallet, '--json'];
-    const output = this.exec('gateway', 'tollgate', 'keys', ...args);
+    return this.#createKey('--scope', 'submit,read', '--wallet', wallet);
+  }
+
+  createOperatorKey(): string {
+    return this.#createKey('--scope', 'operator:read');
+  }
+
+  #createKey(...options: string[]): string {
+    const output = this.exec('gateway', 'tollgate', 'keys', 'create', '--name', 'compose', '--json', ...options);
     const token = /tgk_\w+_[\w-]+/.exec(output)?.[0];
     assert(token !== undefined, `no API key was made: ${output}`);
     return token;
