@@ -23,7 +23,7 @@ export interface ShownPage {
 }
 
 const ANCHORS_KEPT = 200;
-const ROWS_AT_ONCE = 2_000;
+const ROWS_AT_ONCE = 5_000;
 const MATCHED_AT_ONCE = 5_000;
 
 /** Chooses the first block that is compared. */
