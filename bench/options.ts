@@ -36,6 +36,7 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                       job-latency from a job's acceptance to transactionSubmitted, beside sending directly
                       swap-jobs   swap jobs a second of one wallet and one token, by an agent worker process
                       job-cost    what the journal of a job costs Redis
+                      reconcile   the book against a provider's logs, and the search in it, at 1,000,000 payments
   --rounds <n>      rounds to take the median of (default 5)
   --quick           one short round: does it run?
   --full            also the cases that take minutes (ten million ledger entries, 100,000 ended jobs)

@@ -17,6 +17,7 @@ const LANE_MODULES = {
   'job-latency': async () => (await import('./job-latency.js')).runJobLatencyLane,
   'swap-jobs': async () => (await import('./swap-jobs.js')).runSwapJobsLane,
   'job-cost': async () => (await import('./job-cost.js')).runJobCostLane,
+  reconcile: async () => (await import('./reconcile.js')).runReconcileLane,
 };
 export type LaneName = keyof typeof LANE_MODULES;
 export const LANES = Object.keys(LANE_MODULES) as LaneName[];

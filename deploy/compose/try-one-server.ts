@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 
+import type { Reconciliation } from '@tollgate/book';
 import { encodeJsonHeader, X_PAYMENT, X_PAYMENT_RESPONSE, type Hex } from '@tollgate/protocol';
 import { toHex } from 'viem';
 
@@ -18,6 +19,8 @@ const OWN_PRICE = '0.002';
 const OWN_PRICE_BASE_UNITS = 2000;
 /** Every so many jobs one of the two agent workers is killed. */
 const KILL_EVERY = 6;
+/** The grace of deploy/devnet.env, and some more. */
+const RECONCILED_WITHIN_MS = 180_000;
 let dead: string | undefined;
 
 /**
@@ -70,6 +73,8 @@ export async function tryOneServer(stack: ComposeStack): Promise<void> {
     disturb: (jobNumber) => killWorkerAt(stack, jobNumber),
   });
 
+  await expectReconciled(stack);
+
   await stack.down();
   step(
     'start again with an environment file of one’s own, made from .env.example, a wallet and a relayer of one’s own',
@@ -101,7 +106,7 @@ export async function tryOneServer(stack: ComposeStack): Promise<void> {
 async function checkBook(stack: ComposeStack, payments: number): Promise<void> {
   const headers = { authorization: `Bearer ${stack.createOperatorKey()}` };
   const ask = async (path: string): Promise<unknown> => {
-    const response = await fetch(`${stack.bookkeeper}/operator/${path}`, { headers });
+    const response = await fetch(`${stack.operator}/operator/${path}`, { headers });
     assert(response.status === 200, `${path}: status ${response.status}: ${await response.clone().text()}`);
     return response.json();
   };
@@ -111,6 +116,24 @@ async function checkBook(stack: ComposeStack, payments: number): Promise<void> {
   });
   const verdict = (await ask('verification')) as { bookings: number; broken: string | null };
   assert(verdict.broken === null && verdict.bookings > payments, `the book says: ${JSON.stringify(verdict)}`);
+}
+
+/** Waits until every transfer and every transaction of relayer and wallet is compared with the book, and none differs. */
+async function expectReconciled(stack: ComposeStack): Promise<void> {
+  step('chain and book agree in every transfer and transaction');
+  const apiKey = stack.createOperatorKey();
+  for (const endsAtMs = Date.now() + RECONCILED_WITHIN_MS; ; await new Promise((wait) => setTimeout(wait, 2000))) {
+    const headers = { Authorization: `Bearer ${apiKey}` };
+    const response = await fetch(`${stack.operator}/operator/reconcile`, { headers });
+    const answer = (await response.json()) as Reconciliation & { trouble: string | null };
+    const { chainOnly = [], bookOnly = [], different = [], waiting, trouble } = answer;
+    const differences = chainOnly.length + bookOnly.length + different.length;
+    if (response.ok && trouble === null && waiting.transfers + waiting.payments + differences === 0) {
+      console.log(`    blocks ${answer.firstBlock} to ${answer.block}: 0 differences`);
+      return;
+    }
+    assert(Date.now() < endsAtMs, `chain and book differ: ${JSON.stringify(answer)}`);
+  }
 }
 
 /** Kills one of the two workers while a job is in progress, and starts the one that was killed before. */

@@ -39,7 +39,7 @@ export {
 export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } from './reconcile/post-answers.js';
 export type { OwnReceipt, UnreportedTransaction } from './reconcile/settle-gas.js';
 export type { MoneyAnswer, NamedTransfer } from './reconcile/settle-money.js';
-export { beginAt, storePage } from './reconcile/store-transfers.js';
+export { beginAt, matchTransfers, storePage } from './reconcile/store-transfers.js';
 export { removeRequests, type RemovedRequests } from './retention/remove-requests.js';
 export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
 export {

@@ -20,8 +20,10 @@ export async function reconcile(
 ): Promise<void> {
   const query = new URLSearchParams({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
   const answer = await new OperatorApi(options, env).read<Answer>(`/operator/reconcile?${query.toString()}`);
-  print(json === true ? JSON.stringify(answer, null, 2) : describe(answer));
   const { chainOnly, bookOnly, different, trouble, comparedAt } = answer;
+  if (json === true) print(JSON.stringify(answer, null, 2));
+  // Lists of another time must not look like those of now.
+  else if (trouble === null && comparedAt !== null) print(describe(answer));
   if (trouble !== null || comparedAt === null) throw new CommandError(`The comparison is not of now: ${trouble}.`);
   const count = chainOnly.length + bookOnly.length + different.length;
   if (count > 0) throw new CommandError(`Chain and book differ in ${count === 1 ? '1 place' : `${count} places`}.`);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { claimBook, type Balance, type BookVerdict, type PaymentPicture } from '@tollgate/book';
+import { claimBook, type Balance, type BookVerdict, type PaymentPicture, type Reconciliation } from '@tollgate/book';
 import { encodeProof, parseChallenge, X_PAYMENT } from '@tollgate/protocol';
 
 import { readBalance } from '../chain/read-balance.js';
@@ -18,7 +18,7 @@ const BOOKED_WITHIN_MS = 20_000;
 /** So short that a payment can be too old within the demo. */
 const WINDOW_SECONDS = 8;
 
-/** Sells and refuses, shows what the book makes of it, and breaks a row of it. Resolves with the exit code. */
+/** Sells and refuses, takes a transfer without a request, shows what the book makes of it, and breaks a row of it. Resolves with the exit code. */
 export function runBookDemo(): Promise<number> {
   return playToEnd(async ({ keep, startServices }) => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-book-demo-'));
@@ -28,6 +28,7 @@ export function runBookDemo(): Promise<number> {
       env: {
         BOUND_REDEMPTION_WINDOW_SECONDS: String(WINDOW_SECONDS),
         REDEMPTION_WINDOW_SECONDS: String(WINDOW_SECONDS),
+        RECONCILE_GRACE_SECONDS: '2',
       },
     });
     const operator = new Operator(stack, await createOperatorKey(stack.redis.url));
@@ -40,16 +41,24 @@ export function runBookDemo(): Promise<number> {
     showHeading(2, 'Each is in the book, with its timeline');
     for (const transaction of [...sold, refused]) await showPayment(operator, transaction);
 
-    showHeading(3, 'The balances sum to zero, and the recipient has on the chain what the book says');
+    showHeading(3, 'A transfer that no request presents is owed to its payer as unclaimed');
+    const bare = await transferTokens(stack.chain, { amountBaseUnits: 500n });
+    console.log(`  500 base units, ${bare}`);
+    await showPayment(operator, bare);
+
+    showHeading(4, 'The balances sum to zero, and the recipient has on the chain what the book says');
     await compareWithChain(operator, stack, heldBefore);
 
-    showHeading(4, 'The book is whole, and is closed with a signature');
+    showHeading(5, 'Every transfer and every transaction of the relayer is in the book, and nothing else');
+    await reconcile(operator);
+
+    showHeading(6, 'The book is whole, and is closed with a signature');
     await operator.read('/operator/closings', 'POST');
     const whole = await operator.read<BookVerdict>('/operator/verification');
     if (whole.broken !== null || whole.closings !== 1) throw new Error(`the book is broken: ${whole.broken}`);
     console.log(`  ${whole.bookings} bookings, ${whole.entries} entries, ${whole.closings} closing`);
 
-    showHeading(5, 'An administrator of the database changes an amount, which the book notices');
+    showHeading(7, 'An administrator of the database changes an amount, which the book notices');
     await breakRow(stack, folder);
     const { broken } = await operator.read<BookVerdict>('/operator/verification');
     if (broken === null || !broken.startsWith('Entry 1 of booking 1: its amount is 1,'))
@@ -126,6 +135,20 @@ async function compareWithChain(operator: Operator, { chain }: Stack, heldBefore
   const received = (await readBalance(chain, chain.payTo)) - heldBefore;
   console.log(`\n  sum ${sum}; on the chain ${received}, in the book ${booked}, difference ${received - booked}`);
   if (sum !== 0n || received !== booked) throw new Error('book and chain differ');
+}
+
+/** Once everything is compared; throws where chain and book differ. */
+async function reconcile(operator: Operator): Promise<void> {
+  for (const untilMs = Date.now() + BOOKED_WITHIN_MS; ; await sleep(100)) {
+    const answer = await operator.read<Reconciliation>('/operator/reconcile');
+    const { chainOnly, bookOnly, different, waiting, firstBlock, block } = answer;
+    const differences = [...chainOnly, ...bookOnly, ...different];
+    if (block !== null && waiting.transfers + waiting.payments + differences.length === 0) {
+      console.log(`  blocks ${firstBlock} to ${block}: on the chain only 0, in the book only 0, different 0`);
+      return;
+    }
+    if (Date.now() > untilMs) throw new Error(`chain and book differ: ${JSON.stringify(answer)}`);
+  }
 }
 
 /** As the owner of the database can: with the triggers turned off, while the bookkeeper does not run. */

@@ -1,5 +1,6 @@
 import {
   beginAt,
+  matchTransfers,
   postAnswers,
   readAnchors,
   readCompleteFrom,
@@ -20,8 +21,8 @@ import {
 import { TransferWalk, type ChainHistory, type TransferPage } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
-import { TransactionAnswers } from './transaction-answers.js';
 import { SenderWatch } from './sender-watch.js';
+import { TransactionAnswers } from './transaction-answers.js';
 
 export interface ComparisonOptions {
   history: ChainHistory;
@@ -137,6 +138,7 @@ export class ChainComparison {
     const terms = { scope, seller, completeFromMs };
     const first = await postAnswers(writer, { money: new Map(), gas: new Map(), unreported }, terms);
     const all = { bookings: [...first.bookings], differences: [...first.differences] };
+    await writer.write((within) => matchTransfers(within, scope));
     const asked = new Set<string>();
     for (let round = 1; round <= ROUNDS && !signal.aborted; round++) {
       const limit = QUESTIONS_AT_ONCE * round;

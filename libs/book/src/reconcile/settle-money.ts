@@ -6,7 +6,7 @@ import type { Queryable } from '../database/database.js';
 import { OpenPayments } from '../posting/open-payments.js';
 import type { ChainScope } from './chain-scope.js';
 import type { Difference } from './differences.js';
-import { matchTransfers, storeTransfers, type ShownTransfer } from './store-transfers.js';
+import { storeTransfers, type ShownTransfer } from './store-transfers.js';
 
 /** A transfer with the name under which the ledger knows it if it is presented. */
 export interface NamedTransfer extends ShownTransfer {
@@ -53,7 +53,6 @@ export async function settleMoney(
 ): Promise<SettledMoney> {
   const shown = answer?.transfers ?? [];
   await storeTransfers(within, scope, shown);
-  await matchTransfers(within, scope);
   const expected = await readExpected(within, scope, transaction);
   const open = await readOpen(within, scope, transaction, shown);
   const payments = await OpenPayments.load(within, [...expected, ...open].map(nameOf), seller);
@@ -69,7 +68,7 @@ export async function settleMoney(
 
   for (const { id, payer, amount, since } of expected) {
     const isPaidBack = hasRefund(payments.find(id));
-    const own = takeFor(open, { id, payer, isAlone: expected.length === 1 && open.length === 1 });
+    const own = takeFor(open, { id, payer, amount, isAlone: expected.length === 1 && open.length === 1 });
     if (own !== undefined && !isPaidBack) {
       book(id, (payment) => addTransfer(payment, toReport(own, scope)));
       links.push({ transfer: own, id });
@@ -108,10 +107,11 @@ function hasRefund(payment: BookedPayment | undefined): boolean {
 /** Takes the transfer that is the payment's: of its name, else of its payer, else the only one. */
 function takeFor(
   open: NamedTransfer[],
-  { id, payer, isAlone }: { id: string; payer: string; isAlone: boolean },
+  { id, payer, amount, isAlone }: Omit<Expected, 'since'> & { isAlone: boolean },
 ): NamedTransfer | undefined {
   const found =
     open.find((transfer) => transfer.payment === id) ??
+    open.find((transfer) => transfer.payer === payer && transfer.amount === amount) ??
     open.find((transfer) => transfer.payer === payer) ??
     (payer === '' || isAlone ? open[0] : undefined);
   if (found !== undefined) open.splice(open.indexOf(found), 1);

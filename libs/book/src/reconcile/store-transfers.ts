@@ -24,6 +24,7 @@ export interface ShownPage {
 
 const ANCHORS_KEPT = 200;
 const ROWS_AT_ONCE = 5_000;
+const MATCHED_AT_ONCE = 5_000;
 
 /** Chooses the first block that is compared. */
 export async function beginAt(writer: BookWriter, scope: ChainScope, firstBlock: number): Promise<void> {
@@ -57,41 +58,35 @@ export async function storePage(writer: BookWriter, scope: ChainScope, page: Sho
   });
 }
 
-/**
- * Stores transfers that are not stored yet, each with the payment that is booked for it. Within a transaction, transfers
- * and payments of the same payer and amount belong together in their order.
- */
+/** Stores transfers that are not stored yet, each with the payment that is booked for it. */
 export async function storeTransfers(
   within: Queryable,
-  { chainId, asset, recipient }: ChainScope,
+  scope: ChainScope,
   transfers: readonly ShownTransfer[],
 ): Promise<void> {
-  if (transfers.length === 0) return;
-  const rows = transfers.map(({ transaction, logIndex, blockNumber, payer, amount, atMs }) => ({
-    ...{ transaction, payer, amount, log_index: logIndex, block_number: blockNumber },
-    at: atMs === null ? null : new Date(atMs),
+  const { chainId, asset, recipient } = scope;
+  const hashes = [...new Set(transfers.map(({ transaction }) => transaction))];
+  if (hashes.length === 0) return;
+  const known = await within.query<{ transaction: string; log_index: number }>(
+    'SELECT transaction, log_index FROM chain_transfers WHERE chain_id = $1 AND transaction = ANY($2::text[])',
+    [chainId, hashes],
+  );
+  const isKnown = new Set(known.map(({ transaction, log_index: logIndex }) => `${transaction} ${logIndex}`));
+  const added = transfers.filter(({ transaction, logIndex }) => !isKnown.has(`${transaction} ${logIndex}`));
+  const paymentOf = pair(added, await readExpected(within, scope, hashes));
+  const rows = added.map((transfer) => ({
+    ...{ transaction: transfer.transaction, payer: transfer.payer, amount: transfer.amount },
+    ...{ log_index: transfer.logIndex, block_number: transfer.blockNumber, payment: paymentOf.get(transfer) ?? null },
+    at: transfer.atMs === null ? null : new Date(transfer.atMs),
   }));
   await within.query(
-    `WITH shown AS (
-      SELECT *, row_number() OVER (PARTITION BY transaction, payer, amount ORDER BY log_index) AS place
-      FROM jsonb_to_recordset($1::jsonb) AS t(transaction text, payer text, amount numeric, log_index bigint,
-        block_number bigint, at timestamptz)
-      WHERE NOT EXISTS (SELECT FROM chain_transfers known
-        WHERE known.chain_id = $2 AND known.transaction = t.transaction AND known.log_index = t.log_index)
-    ), expected AS (
-      SELECT id, transaction, payer, amount,
-        row_number() OVER (PARTITION BY transaction, payer, amount ORDER BY id) AS place
-      FROM unreconciled_payments
-      WHERE chain_id = $2 AND asset = $3 AND recipient = $4 AND transaction IN (SELECT transaction FROM shown)
-    ), stored AS (
-      INSERT INTO chain_transfers (chain_id, transaction, log_index, block_number, asset, payer, recipient, amount, at, payment)
-        SELECT $2, transaction, log_index, block_number, $3, payer, $4, amount, at, id
-        FROM shown LEFT JOIN expected USING (transaction, payer, amount, place)
-      RETURNING payment
-    )
-    DELETE FROM unreconciled_payments USING stored WHERE id = payment`,
+    `INSERT INTO chain_transfers (chain_id, transaction, log_index, block_number, asset, payer, recipient, amount, at, payment)
+      SELECT $2, transaction, log_index, block_number, $3, payer, $4, amount, at, payment
+        FROM jsonb_to_recordset($1::jsonb) AS t(transaction text, payer text, amount numeric, log_index bigint,
+          block_number bigint, at timestamptz, payment text)`,
     [JSON.stringify(rows), chainId, asset, recipient],
   );
+  await forgetExpected(within, [...paymentOf.values()]);
   // A relayer's transaction that settles in the block that was reported needs no receipt.
   await within.query(
     `UPDATE transactions SET state = 'final' FROM (
@@ -104,27 +99,68 @@ export async function storeTransfers(
 }
 
 /** Brings together what came one after the other: transfers that were stored before the event of their payment. */
-export async function matchTransfers(within: Queryable, { chainId, asset, recipient }: ChainScope): Promise<void> {
-  await within.query(
-    `WITH shown AS (
-      SELECT chain_id, transaction, log_index, payer, amount,
-        row_number() OVER (PARTITION BY transaction, payer, amount ORDER BY log_index) AS place
-      FROM chain_transfers
+export async function matchTransfers(within: Queryable, scope: ChainScope): Promise<void> {
+  const { chainId, asset, recipient } = scope;
+  const rows = await within.query<OpenTransfer>(
+    `SELECT transaction, log_index AS "logIndex", payer, amount::text FROM chain_transfers
       WHERE payment IS NULL AND chain_id = $1 AND asset = $2 AND recipient = $3
-        AND transaction IN (SELECT transaction FROM unreconciled_payments)
-    ), expected AS (
-      SELECT id, transaction, payer, amount,
-        row_number() OVER (PARTITION BY transaction, payer, amount ORDER BY id) AS place
-      FROM unreconciled_payments
-      WHERE chain_id = $1 AND asset = $2 AND recipient = $3 AND transaction IN (SELECT transaction FROM shown)
-    ), stored AS (
-      UPDATE chain_transfers known SET payment = id
-        FROM shown JOIN expected USING (transaction, payer, amount, place)
-        WHERE known.chain_id = shown.chain_id AND known.transaction = shown.transaction
-          AND known.log_index = shown.log_index
-      RETURNING payment
-    )
-    DELETE FROM unreconciled_payments USING stored WHERE id = payment`,
-    [chainId, asset, recipient],
+        AND transaction IN (SELECT transaction FROM unreconciled_payments) ORDER BY transaction, log_index LIMIT $4`,
+    [chainId, asset, recipient, MATCHED_AT_ONCE],
   );
+  if (rows.length === 0) return;
+  const hashes = [...new Set(rows.map(({ transaction }) => transaction))];
+  const paymentOf = pair(rows, await readExpected(within, scope, hashes));
+  const matched = [...paymentOf].map(([{ transaction, logIndex }, payment]) => ({ transaction, logIndex, payment }));
+  await within.query(
+    `UPDATE chain_transfers SET payment = matched.payment
+      FROM jsonb_to_recordset($1::jsonb) AS matched(transaction text, "logIndex" bigint, payment text)
+      WHERE chain_id = $2 AND chain_transfers.transaction = matched.transaction AND log_index = "logIndex"`,
+    [JSON.stringify(matched), chainId],
+  );
+  await forgetExpected(within, [...paymentOf.values()]);
+}
+
+type OpenTransfer = Pick<ShownTransfer, 'transaction' | 'logIndex' | 'payer' | 'amount'>;
+
+/** A payment whose transfer the chain has not shown. */
+interface ExpectedPayment {
+  id: string;
+  transaction: string;
+  payer: string;
+  amount: string;
+}
+
+const nameKind = ({ transaction, payer, amount }: OpenTransfer | ExpectedPayment): string =>
+  `${transaction} ${payer} ${amount}`;
+
+/** Transfers and payments of one transaction, payer and amount belong together in their order. */
+function pair<T extends OpenTransfer>(transfers: readonly T[], expected: readonly ExpectedPayment[]): Map<T, string> {
+  const waiting = new Map<string, ExpectedPayment[]>();
+  for (const payment of expected) {
+    const alike = waiting.get(nameKind(payment));
+    if (alike) alike.push(payment);
+    else waiting.set(nameKind(payment), [payment]);
+  }
+  const paymentOf = new Map<T, string>();
+  for (const transfer of transfers) {
+    const payment = waiting.get(nameKind(transfer))?.shift();
+    if (payment !== undefined) paymentOf.set(transfer, payment.id);
+  }
+  return paymentOf;
+}
+
+function readExpected(
+  within: Queryable,
+  { chainId, asset, recipient }: ChainScope,
+  hashes: readonly string[],
+): Promise<ExpectedPayment[]> {
+  return within.query<ExpectedPayment>(
+    `SELECT id, transaction, payer, amount::text FROM unreconciled_payments
+      WHERE chain_id = $1 AND asset = $2 AND recipient = $3 AND transaction = ANY($4::text[]) ORDER BY id`,
+    [chainId, asset, recipient, hashes],
+  );
+}
+
+async function forgetExpected(within: Queryable, ids: readonly string[]): Promise<void> {
+  await within.query('DELETE FROM unreconciled_payments WHERE id = ANY($1::text[])', [ids]);
 }

@@ -13,6 +13,8 @@ export interface TransferPage {
 }
 
 const PAGES_AT_ONCE = 4;
+/** Pages that a node answers before a longer one is tried. */
+const GROWS_AFTER = 32;
 
 /**
  * Reads the transfers of many blocks, a page at a time. Nodes limit the blocks and the logs of one answer, and each in
@@ -20,6 +22,7 @@ const PAGES_AT_ONCE = 4;
  */
 export class TransferWalk {
   #span: number;
+  #answered = 0;
 
   /** @param mostBlocks how many blocks one `eth_getLogs` spans at most */
   constructor(
@@ -29,19 +32,34 @@ export class TransferWalk {
     this.#span = mostBlocks;
   }
 
-  /** The pages in the order of their blocks. @throws ChainUnavailableError */
+  /** The pages in the order of their blocks; the next ones are read while these are used. @throws ChainUnavailableError */
   async *walk(search: TransferSearch): AsyncGenerator<TransferPage> {
-    for (let next = search.fromBlock; next <= search.toBlock;) {
-      const spanBefore = this.#span;
-      const ranges: TransferSearch[] = [];
-      for (let count = 0; count < PAGES_AT_ONCE && next <= search.toBlock; count++) {
-        const toBlock = Math.min(next + spanBefore - 1, search.toBlock);
-        ranges.push({ ...search, fromBlock: next, toBlock });
-        next = toBlock + 1;
-      }
-      yield* await Promise.all(ranges.map((range) => this.#readPage(range)));
-      if (this.#span === spanBefore) this.#span = Math.min(this.#span * 2, this.mostBlocks);
+    let pages = this.#readPages(search);
+    for (;;) {
+      const read = await pages;
+      const next = (read.at(-1)?.toBlock ?? search.toBlock) + 1;
+      if (read.length === 0) return;
+      pages = this.#readPages({ ...search, fromBlock: next });
+      // Whoever stops using the pages does not hear of this failure.
+      pages.catch(() => undefined);
+      yield* read;
     }
+  }
+
+  async #readPages({ toBlock: last, ...search }: TransferSearch): Promise<TransferPage[]> {
+    const spanBefore = this.#span;
+    const ranges: TransferSearch[] = [];
+    for (let next = search.fromBlock; ranges.length < PAGES_AT_ONCE && next <= last; next += spanBefore) {
+      ranges.push({ ...search, fromBlock: next, toBlock: Math.min(next + spanBefore - 1, last) });
+    }
+    const pages = await Promise.all(ranges.map((range) => this.#readPage(range)));
+    // Not at once: what was refused lately will be refused again.
+    this.#answered = this.#span === spanBefore ? this.#answered + pages.length : 0;
+    if (this.#answered >= GROWS_AFTER && this.#span < this.mostBlocks) {
+      this.#span = Math.min(this.#span * 2, this.mostBlocks);
+      this.#answered = 0;
+    }
+    return pages;
   }
 
   async #readPage(range: TransferSearch): Promise<TransferPage> {
