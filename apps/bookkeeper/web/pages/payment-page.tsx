@@ -7,8 +7,8 @@ import { Refund } from './refund.js';
 
 const STEPS: Readonly<Record<string, string>> = {
   presented: 'The request came in',
-  verified: 'The payment was judged',
-  claimed: 'It was claimed for this request',
+  claimed: 'The verifier had judged it, and claimed it for this request',
+  verified: 'The gateway had the verdict',
   fulfilled: 'The resource had answered',
   settled: 'The relayer’s transaction moved the money',
   answered: 'The answer was stored and sent',
