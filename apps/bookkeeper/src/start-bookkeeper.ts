@@ -13,6 +13,8 @@ import { ConsoleSessions } from './sessions/console-sessions.js';
 import { forwardToOperator } from './sessions/session-request.js';
 
 const MAX_BODY_BYTES = 64 * 1024;
+/** The id of an authorization has 190 characters, percent-encoded some more. */
+const MAX_ID_LENGTH = 400;
 
 /**
  * Starts health, metrics and the operator API, then opens the book. Waits for a Redis or a database that is down, and
@@ -26,7 +28,10 @@ export async function startBookkeeper(
   const { bookkeeperHost: host, bookkeeperPort: port } = environment.server;
   const app = await NestFactory.create<NestFastifyApplication>(
     BookkeeperModule.forRoot(environment),
-    new FastifyAdapter({ forceCloseConnections: 'idle', bodyLimit: MAX_BODY_BYTES, rewriteUrl: forwardToOperator }),
+    new FastifyAdapter({
+      ...{ forceCloseConnections: 'idle', bodyLimit: MAX_BODY_BYTES, rewriteUrl: forwardToOperator },
+      routerOptions: { maxParamLength: MAX_ID_LENGTH },
+    }),
     { bufferLogs: true, abortOnError: false },
   );
   const logger = app.get(Logger);

@@ -18,3 +18,25 @@ export { readBookedPayment, type PaymentPicture } from './reading/read-payment.j
 export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
 export { PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
 export { verifyBook, type BookVerdict } from './reading/verify-book.js';
+export {
+  readAnchors,
+  readCompleteFrom,
+  readChainPosition,
+  type ChainPosition,
+  type ChainScope,
+} from './reconcile/chain-scope.js';
+export { storeDifferences, type Difference } from './reconcile/differences.js';
+export { readLostTransfers, readOpenQuestions } from './reconcile/open-questions.js';
+export { readReconciliation, type ListedDifference, type Reconciliation } from './reconcile/read-reconciliation.js';
+export { rewind } from './reconcile/rewind.js';
+export {
+  readReportedSenders,
+  readSenders,
+  readUnknownNonces,
+  storeSender,
+  type KnownSender,
+} from './reconcile/senders.js';
+export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } from './reconcile/post-answers.js';
+export type { OwnReceipt, UnreportedTransaction } from './reconcile/settle-gas.js';
+export type { MoneyAnswer, NamedTransfer } from './reconcile/settle-money.js';
+export { beginAt, storePage } from './reconcile/store-transfers.js';

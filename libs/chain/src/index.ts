@@ -54,4 +54,8 @@ export { findAuthorizationUse } from './nonce-uses/find-authorization-use.js';
 export type { AuthorizationLookUp, AuthorizationUse } from './nonce-uses/find-authorization-use.js';
 export { findPermitUse, SENT_BY_ANOTHER } from './nonce-uses/find-permit-use.js';
 export type { PermitLookUp, PermitUse } from './nonce-uses/find-permit-use.js';
+export { ChainHistory } from './history/chain-history.js';
+export type { CostedReceipt } from './history/chain-history.js';
+export { TransferWalk } from './history/transfer-walk.js';
+export type { TransferPage } from './history/transfer-walk.js';
 export { lookUpAuthorization } from './nonce-uses/look-up-authorization.js';

@@ -4,8 +4,9 @@ import type { CliCommand } from '../shared/cli-command.js';
 import type { ExportOptions } from './book.js';
 import type { ProofOptions } from './check-proof-file.js';
 import type { OperatorPlace } from './operator-api.js';
+import type { ReconcileOptions } from './reconcile.js';
 
-/** `tollgate book`, `export`, `prove` and `verify-proof` */
+/** `tollgate book`, `export`, `prove`, `reconcile` and `verify-proof` */
 export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./book.js');
   const book = program.command('book').summary('the book: balances, closings, and whether it is whole');
@@ -44,6 +45,20 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
     .answers(async (file: string, options: ProofOptions) =>
       (await import('./check-proof-file.js')).checkProofFile(file, options),
     );
+
+  ask(
+    program,
+    'reconcile',
+    'Compares the book with the chain: what is on the chain only, in the book only, or different.',
+  )
+    .summary('what chain and book do not agree on')
+    .option('--from <time>', 'differences from this day or time, UTC')
+    .option('--to <time>', 'differences before this day or time, UTC')
+    .addHelpText('after', '\nThe exit code is 1 when there is a difference, and when the chain could not be read.')
+    .example('reconcile --from 2026-11-01 --to 2026-12-01')
+    .action(async (options: ReconcileOptions, command: CliCommand) => {
+      await (await import('./reconcile.js')).reconcile(options, env, (text) => command.print(text));
+    });
 
   const exports = program.command('export').summary('payments or entries as CSV or JSON lines');
   exports.description('Prints all payments or entries of a time, oldest first.').addHelpText('after', PLACE);

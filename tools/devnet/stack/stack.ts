@@ -109,7 +109,11 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       gateway: {},
       verifier: { RELAYER_PRIVATE_KEYS: relayers.map(({ privateKey }) => privateKey).join(',') },
       'agent-worker': agents?.workerEnv ?? {},
-      bookkeeper: { BOOK_FOLDER: options.book?.folder, BOOK_SIGNING_KEY: options.book?.signingKey },
+      bookkeeper: {
+        ...{ BOOK_FOLDER: options.book?.folder, BOOK_SIGNING_KEY: options.book?.signingKey },
+        // A devnet replaces no block.
+        ...{ RECONCILE_RPC_URL: chain.rpcUrl, RECONCILE_CONFIRMATIONS: '1', RECONCILE_INTERVAL_MS: '1000' },
+      },
     };
     const book = { BOOK: options.book === undefined ? undefined : 'on' };
     const settings = createSettings(redis, chain, { ...agents?.env, ...book, ...options.env });

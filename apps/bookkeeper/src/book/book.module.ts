@@ -5,12 +5,17 @@ import { BookChanges } from '../drain/book-changes.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
+import { ReconcileMetrics } from '../metrics/reconcile-metrics.js';
+import { Reconciler } from '../reconcile/reconciler.js';
 import { BookHolder } from './book-holder.js';
 
-/** Keeps the book: holds it, drains the outbox into it, and closes its days. */
+/** Keeps the book: holds it, drains the outbox into it, closes its days, and compares it with the chain. */
 @Module({
-  providers: [BookChanges, BookkeeperConnections, BookMetrics, OutboxDrain, DailyClosings, BookHolder],
-  exports: [BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, BookHolder],
+  providers: [
+    ...[BookChanges, BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler],
+    BookHolder,
+  ],
+  exports: [BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, BookHolder],
 })
 export class BookModule {
   constructor(@Inject(BookMetrics) metrics: BookMetrics, @Inject(BookHolder) book: BookHolder) {

@@ -10,6 +10,7 @@ import {
 } from '@tollgate/common';
 
 import { BookEnvironment } from './book.environment.js';
+import { ReconcileEnvironment } from './reconcile.environment.js';
 import { BookkeeperServerEnvironment } from './server.environment.js';
 
 /** All settings of the bookkeeper, read at start with `readEnvironment(BookkeeperEnvironment, process.env)`. */
@@ -19,6 +20,9 @@ export class BookkeeperEnvironment {
 
   @SettingGroup(BookEnvironment)
   readonly book!: BookEnvironment;
+
+  @SettingGroup(ReconcileEnvironment)
+  readonly reconcile!: ReconcileEnvironment;
 
   /** Of the seller: where money arrives. */
   @SettingGroup(PaymentEnvironment)

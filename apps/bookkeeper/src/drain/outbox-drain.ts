@@ -29,8 +29,10 @@ export class OutboxDrain {
   readonly #logger = new Logger('Outbox');
   readonly #streams: OutboxStreams;
   readonly #seller: BookSeller;
+  readonly #batch: number;
   #isFailing = false;
   #completeFromMs: number | null = null;
+  #readToEndAtMs = 0;
 
   constructor(
     @Inject(BookkeeperEnvironment) { book, payment }: BookkeeperEnvironment,
@@ -38,6 +40,7 @@ export class OutboxDrain {
     @Inject(BookMetrics) private readonly metrics: BookMetrics,
     @Inject(BookChanges) private readonly changes: BookChanges,
   ) {
+    this.#batch = book.bookBatch;
     this.#streams = new OutboxStreams(connections.outbox, book.bookBatch);
     this.#seller = { asset: payment.assetAddress, payTo: payment.payTo };
     metrics.observeLag(() => this.readLag());
@@ -46,6 +49,11 @@ export class OutboxDrain {
   /** Events that are not in the book, and the milliseconds since the oldest of them was written. */
   readLag(): Promise<{ events: number; ageMs: number }> {
     return this.#streams.readLag();
+  }
+
+  /** Every event that was reported before this time is in the book, in milliseconds since 1970. */
+  get readToEndAtMs(): number {
+    return this.#readToEndAtMs;
   }
 
   /** Until the signal is aborted; goes on when Redis or the database is back. @throws DeposedError */
@@ -66,7 +74,10 @@ export class OutboxDrain {
           while ((await this.#post(writer, await this.#streams.readUnacknowledged())) > 0 && !signal.aborted);
           lookedBackAtMs = nowMs;
         }
-        await this.#post(writer, await this.#streams.readNew());
+        const askedAtMs = Date.now();
+        const posted = await this.#post(writer, await this.#streams.readNew());
+        // A stream that has more would have filled a batch of its own.
+        if (posted < this.#batch) this.#readToEndAtMs = askedAtMs;
         this.#isFailing = false;
       } catch (error) {
         if (error instanceof DeposedError || signal.aborted) throw error;

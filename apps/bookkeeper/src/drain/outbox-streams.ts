@@ -12,6 +12,11 @@ const LANE_SETS = ['tollgate:{lanes}:lanes', 'tollgate:{relayers}:lanes'];
 
 type Reply = [stream: string, entries: [id: string, fields: string[] | null][]][] | null;
 
+/** The wallets and relayers of all chains, each `<chainId>:<address>`. */
+export async function listLanes(redis: RedisClient): Promise<string[]> {
+  return (await Promise.all(LANE_SETS.map((key) => redis.smembers(key)))).flat();
+}
+
 /** The streams of the outbox, as a consumer group sees them. */
 export class OutboxStreams {
   readonly #known = new Set<string>();
@@ -23,7 +28,7 @@ export class OutboxStreams {
 
   /** Finds the streams, and creates the group in those that are new. From the first entry on, or none would be missed. */
   async find(): Promise<void> {
-    const lanes = (await Promise.all(LANE_SETS.map((key) => this.redis.smembers(key)))).flat();
+    const lanes = await listLanes(this.redis);
     const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucketEventsKey(bucket));
     const added = [...buckets, REFUSED_EVENTS, ...lanes.map(laneBookKey)].filter((key) => !this.#known.has(key));
     await Promise.all(added.map((key) => this.#createGroup(key)));

@@ -9,7 +9,7 @@ import { BookHolder } from '../book/book-holder.js';
 import { formatCsv, formatJsonLines } from './format-rows.js';
 import { ForOperators } from './operator-access.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
-import { timeParameter } from './time-parameter.js';
+import { END_OF_TIME_MS, timeParameter } from './time-parameter.js';
 
 const exportQuery = onlyFields({
   ...{ from: timeParameter.optional(), to: timeParameter.optional() },
@@ -17,7 +17,6 @@ const exportQuery = onlyFields({
 });
 
 const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' };
-const END_OF_TIME_MS = Date.UTC(9999, 11, 31);
 
 @Controller('operator/exports')
 @UseFilters(OperatorErrorFilter)

@@ -14,6 +14,7 @@ import { ExportsController } from './exports.controller.js';
 import { OperatorJobsController } from './jobs.controller.js';
 import { OperatorGuard } from './operator-access.js';
 import { PaymentsController } from './payments.controller.js';
+import { ReconcileController } from './reconcile.controller.js';
 import { SummaryController } from './summary.controller.js';
 import { WalletsController } from './wallets.controller.js';
 
@@ -22,7 +23,7 @@ import { WalletsController } from './wallets.controller.js';
   imports: [BookModule, SessionsModule],
   controllers: [
     ...[PaymentsController, BookController, ExportsController, SummaryController, EventsController],
-    ...[OperatorJobsController, WalletsController],
+    ...[OperatorJobsController, WalletsController, ReconcileController],
   ],
   providers: [OperatorGuard, AuditTrail, SellerChain, Journals, OperatorJobs, OperatorWallets, Troubles],
 })

@@ -12,13 +12,16 @@ export function bookPayment(before: BookedPayment, after: BookedPayment, seller:
   const [old, current] = [describePayment(before, seller), describePayment(after, seller)];
   const [from, to] = [positionOf(before, old), positionOf(after, current)];
   const [oldAsset, asset] = [assetOf(old), assetOf(current)];
-  // An asset that was booked wrongly is taken back whole.
+  const isBooked = from.size > 0;
+  const isElsewhere = old.transaction !== current.transaction || oldAsset !== asset;
+  // What was booked for another transaction or in another asset is taken back whole.
   const lines =
-    oldAsset === asset
-      ? toLines(difference(from, to), asset)
-      : [...toLines(difference(from, new Map()), oldAsset), ...toLines(difference(new Map(), to), asset)];
+    isBooked && to.size > 0 && isElsewhere
+      ? [...toLines(difference(from, new Map()), oldAsset), ...toLines(to, asset)]
+      : toLines(difference(from, to), isBooked ? oldAsset : asset);
   if (lines.length === 0) return null;
-  const isCorrected = from.size > 0 && (oldAsset !== asset || old.amount !== current.amount);
+  const isGone = current.state === 'withdrawn';
+  const isCorrected = isBooked && (isElsewhere || isGone || old.amount !== current.amount);
   return {
     kind: isCorrected ? 'correction' : 'payment',
     payment: after.id,
@@ -72,7 +75,7 @@ function describeFacts(
 }
 
 /** In the order of the accounts, so that equal changes are booked alike. */
-function toLines(moved: ReadonlyMap<string, bigint>, asset: string): EntryLine[] {
+export function toLines(moved: ReadonlyMap<string, bigint>, asset: string): EntryLine[] {
   return [...moved]
     .filter(([, amount]) => amount !== 0n)
     .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -8,7 +8,7 @@ import {
   type AccountPosition,
 } from './accounts.js';
 import type { BookedState } from './booked-states.js';
-import type { BookedPayment, PaymentReports } from './payment-record.js';
+import type { BookedPayment, PaymentReports, ReportedTransfer } from './payment-record.js';
 
 /** Where money arrives that an event does not say more about: the seller's own settings. */
 export interface BookSeller {
@@ -35,11 +35,12 @@ export interface BookedFacts {
 }
 
 export function describePayment({ id, reports }: BookedPayment, seller: BookSeller): BookedFacts {
-  const { answered, released, refused, settled, unclaimed } = reports;
+  const { answered, released, refused } = reports;
   const sale = answered ?? released?.sale ?? null;
   const named = parsePaymentId(id);
-  const moved = settled ?? unclaimed;
-  const state = stateOf(reports);
+  const moved = findMoved(reports);
+  const transaction = moved?.transaction ?? sale?.transaction ?? refused?.transaction ?? named.transaction;
+  const state = isWithdrawn(reports, transaction) ? 'withdrawn' : stateOf(reports);
   return {
     state,
     atMs: lastTime(reports),
@@ -51,9 +52,8 @@ export function describePayment({ id, reports }: BookedPayment, seller: BookSell
     recipient: lower(moved?.payTo ?? sale?.payTo ?? seller.payTo),
     route: sale?.route ?? null,
     requestId: sale?.requestId ?? null,
-    transaction: moved?.transaction ?? sale?.transaction ?? refused?.transaction ?? named.transaction,
+    transaction: lower(transaction),
     reason: reasonOf(reports, state),
-    // The chain's own word first.
     amount: moved?.amount ?? sale?.amount ?? refused?.amount ?? null,
     refunded: String((reports.refunded ?? []).reduce((sum, { amount }) => sum + BigInt(amount), 0n)),
   };
@@ -62,7 +62,7 @@ export function describePayment({ id, reports }: BookedPayment, seller: BookSell
 /** What the payment has moved between accounts so far, in base units of its asset. Empty until its money has arrived. */
 export function positionOf({ reports }: BookedPayment, facts: BookedFacts): AccountPosition {
   const { chainId, recipient, transaction, payer } = facts;
-  const amount = BigInt(facts.amount ?? '0');
+  const amount = facts.state === 'withdrawn' ? 0n : BigInt(facts.amount ?? '0');
   if (chainId === null || recipient === null || transaction === null || amount === 0n) return new Map();
   const refunded = BigInt(facts.refunded);
   const isSold = reports.answered !== undefined;
@@ -80,6 +80,19 @@ export function positionOf({ reports }: BookedPayment, facts: BookedFacts): Acco
 
 export function assetOf({ chainId, asset }: BookedFacts): string {
   return assetName(chainId ?? 0, asset ?? 'native');
+}
+
+/** The chain's own word first, unless the chain has taken it back. */
+function findMoved({ transfer, settled, removed }: PaymentReports): ReportedTransfer | undefined {
+  const isThere = (moved?: ReportedTransfer) => moved && removed?.transactions.includes(moved.transaction) !== true;
+  return [transfer, settled].find(isThere) ?? transfer ?? settled;
+}
+
+function isWithdrawn(reports: PaymentReports, transaction: string | null): boolean {
+  const { refunding, refunded, removed, bookedAs } = reports;
+  if (refunding !== undefined || refunded !== undefined) return false;
+  if (bookedAs !== undefined && !reports.answered && decidedState(reports) === 'unclaimed') return true;
+  return transaction !== null && removed?.transactions.includes(transaction.toLowerCase()) === true;
 }
 
 function holderOf(reports: PaymentReports, route: string | null, payer: string | null): string {
@@ -109,7 +122,8 @@ function decidedState({ released, refused, settled }: PaymentReports): BookedSta
   return settled ? 'settled' : 'unclaimed';
 }
 
-function reasonOf({ refused, released, refunding }: PaymentReports, state: BookedState): string | null {
+function reasonOf({ refused, released, refunding, bookedAs }: PaymentReports, state: BookedState): string | null {
+  if (state === 'withdrawn') return bookedAs ? `booked as ${bookedAs.payment}` : REMOVED;
   if (state === 'refused') return refused?.failure ?? null;
   if (state === 'released') return released?.reason ?? null;
   return refunding?.reason ?? null;
@@ -119,6 +133,9 @@ function lastTime(reports: PaymentReports): number {
   const { refunded = [], ...single } = reports;
   return Math.max(0, ...[...Object.values(single), ...refunded].map(({ atMs }) => atMs));
 }
+
+/** Why a payment is withdrawn that no other payment has taken the place of. */
+const REMOVED = 'removed_from_chain';
 
 type NamedInId = Record<'transaction' | 'asset' | 'payer', string | null> & { chainId: number | null };
 

@@ -23,11 +23,25 @@ export interface ReportedSettlement extends ReportedTransfer {
   readonly payments: number;
 }
 
-/** What the events reported of one payment, by type. */
+/** Transactions of a payment that the chain had and no longer has. */
+export interface RemovedTransactions {
+  readonly atMs: number;
+  readonly transactions: readonly string[];
+}
+
+/** Another payment that the transfer of this one belongs to. */
+export interface OtherPayment {
+  readonly atMs: number;
+  readonly payment: string;
+}
+
+/** What the events reported of one payment, by type; `transfer`, `removed` and `bookedAs` are found by reconciling. */
 export interface PaymentReports {
   answered?: ReportedEvent<'answered'>;
   settled?: ReportedSettlement;
-  unclaimed?: ReportedTransfer;
+  transfer?: ReportedTransfer;
+  removed?: RemovedTransactions;
+  bookedAs?: OtherPayment;
   released?: ReportedEvent<'released'>;
   refused?: ReportedEvent<'refused'>;
   refunding?: ReportedEvent<'refunding'>;
@@ -44,6 +58,27 @@ export interface BookedPayment {
 
 export function createPayment(id: string): BookedPayment {
   return { id, reports: {}, requestSalt: randomBytes(16).toString('hex') };
+}
+
+/** Adds a transfer that the chain shows. */
+export function addTransfer(payment: BookedPayment, transfer: ReportedTransfer): BookedPayment {
+  const { removed } = payment.reports;
+  const isBack = removed?.transactions.includes(transfer.transaction) === true;
+  const left = removed?.transactions.filter((transaction) => transaction !== transfer.transaction) ?? [];
+  const back = isBack && { removed: { ...removed, transactions: left } };
+  return { ...payment, reports: { ...payment.reports, transfer, ...back } };
+}
+
+/** Notes that the chain no longer has a transaction. */
+export function removeTransaction(payment: BookedPayment, transaction: string, atMs: number): BookedPayment {
+  const known = payment.reports.removed?.transactions ?? [];
+  const transactions = [...known.filter((other) => other !== transaction), transaction];
+  return { ...payment, reports: { ...payment.reports, removed: { atMs, transactions } } };
+}
+
+/** Notes that the transfer of this payment belongs to another one. */
+export function bookAs(payment: BookedPayment, other: string, atMs: number): BookedPayment {
+  return { ...payment, reports: { ...payment.reports, bookedAs: { atMs, payment: other } } };
 }
 
 /** Adds an event of one payment. The result does not depend on the order of the events, or on how often one comes. */
@@ -71,18 +106,22 @@ function report(reports: PaymentReports, event: BookEvent, id: string): PaymentR
     case 'settled': {
       const { transaction, relayer, gasUsed, effectiveGasPrice, payments } = event.facts;
       const moved = payments.find(({ payment }) => payment === id);
-      if (reports.settled !== undefined || moved === undefined || moved.amount === null) return {};
+      if (moved === undefined || moved.amount === null) return {};
       const { asset, payTo, payer, amount } = moved;
       const gas = { relayer, gasUsed, effectiveGasPrice, payments: payments.length };
-      return { settled: { atMs, transaction, asset, payTo, payer, amount, ...gas } };
+      // A reorganisation can move it to another transaction: the one that was reported last is in the chain.
+      return { settled: latest(reports.settled, { atMs, transaction, asset, payTo, payer, amount, ...gas }) };
     }
     case 'job_transaction':
       return {};
   }
 }
 
-function latest<T extends { atMs: number }>(known: T | undefined, added: T): T {
-  return known === undefined || added.atMs > known.atMs ? added : known;
+function latest<T extends { atMs: number; transaction?: string | null }>(known: T | undefined, added: T): T {
+  if (known === undefined || added.atMs > known.atMs) return added;
+  if (added.atMs < known.atMs) return known;
+  // Any order will do, if only it is always the same.
+  return (added.transaction ?? '') > (known.transaction ?? '') ? added : known;
 }
 
 /** Repeats of one failure have a growing count; another failure is later. */

@@ -1,10 +1,12 @@
 import book from '../migrations/0001-book.sql';
+import reconcile from '../migrations/0002-reconcile.sql';
 import refunds from '../migrations/0003-refunds.sql';
 import type { ClaimedDatabase } from './database.js';
 
 /** By number, in the order in which they run. One that was released is never changed; another one follows it. */
 const MIGRATIONS: readonly (readonly [number: number, sql: string])[] = [
   [1, book],
+  [2, reconcile],
   [3, refunds],
 ];
 

@@ -1,14 +1,15 @@
 import type { BookEvent, BookEventOf } from '@tollgate/book-events';
 
 import type { NewBooking } from '../bookings/booking.js';
-import { bookPayment, bookTransaction, gasCost } from '../bookings/describe-bookings.js';
+import { bookTransaction, gasCost } from '../bookings/describe-bookings.js';
 import type { BookSeller } from '../bookings/describe-payment.js';
 import { addReport } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
+import { replaceUnclaimed } from './replace-unclaimed.js';
 import type { BookWriter } from './book-writer.js';
 import { paymentsOf, type DeliveredEvent } from './delivered-event.js';
+import { OpenPayments } from './open-payments.js';
 import { storeBookings } from './store-bookings.js';
-import { loadPayments, storePayments } from './store-payments.js';
 import { storeEvents, takeUnread } from './take-events.js';
 
 /** What one transaction added to the book. */
@@ -40,21 +41,17 @@ export function postUnread(writer: BookWriter, seller: BookSeller): Promise<Post
 
 async function post(within: Queryable, added: readonly DeliveredEvent[], seller: BookSeller): Promise<Posted> {
   const events = added.flatMap(({ event }) => (event.type === 'unknown' ? [] : [event]));
-  const payments = await loadPayments(within, [...new Set(events.flatMap(paymentsOf))]);
+  const ids = [...new Set(events.flatMap(paymentsOf))];
+  const payments = await OpenPayments.load(within, ids, seller);
   const sent = await storeTransactions(within, events.filter(isTransaction));
   const bookings: NewBooking[] = [];
   const add = (booking: NewBooking | null) => booking && bookings.push(booking);
   for (const event of events) {
     if (isTransaction(event) && sent.delete(nameTransaction(event))) add(bookTransaction(event));
-    for (const id of paymentsOf(event)) {
-      const before = payments.get(id);
-      if (before === undefined) continue;
-      const after = addReport(before, event);
-      payments.set(id, after);
-      add(bookPayment(before, after, seller));
-    }
+    for (const id of paymentsOf(event)) add(payments.change(id, (payment) => addReport(payment, event)));
   }
-  if (payments.size > 0) await storePayments(within, [...payments.values()], seller);
+  await payments.store(within);
+  bookings.push(...(await replaceUnclaimed(within, ids, seller)));
   await storeBookings(within, bookings, Date.now());
   return { events: added.length, unread: added.length - events.length, bookings: bookings.length };
 }
@@ -71,16 +68,18 @@ const nameTransaction = ({ facts }: OwnTransaction): string => `${facts.chainId}
 async function storeTransactions(within: Queryable, events: readonly OwnTransaction[]): Promise<Set<string>> {
   if (events.length === 0) return new Set();
   const rows = events.map(({ type, atMs, facts }) => ({
-    ...{ chain_id: facts.chainId, hash: facts.transaction.toLowerCase(), kind: type },
+    ...{ chain_id: facts.chainId, hash: facts.transaction.toLowerCase(), kind: type, nonce: facts.nonce },
     sender: ('relayer' in facts ? facts.relayer : facts.wallet).toLowerCase(),
     block_number: facts.blockNumber,
     gas_cost: gasCost(facts)?.toString() ?? null,
+    value: 'value' in facts && facts.outcome === 'success' ? facts.value : '0',
     at: new Date(atMs),
   }));
   const stored = await within.query<{ chain_id: number; hash: string }>(
-    `INSERT INTO transactions (chain_id, hash, sender, kind, block_number, gas_cost, at)
-      SELECT chain_id, hash, sender, kind, block_number, gas_cost, at FROM jsonb_to_recordset($1::jsonb) AS t(
-        chain_id bigint, hash text, sender text, kind text, block_number bigint, gas_cost numeric, at timestamptz)
+    `INSERT INTO transactions (chain_id, hash, sender, kind, nonce, block_number, gas_cost, value, at)
+      SELECT chain_id, hash, sender, kind, nonce, block_number, gas_cost, value, at
+        FROM jsonb_to_recordset($1::jsonb) AS t(chain_id bigint, hash text, sender text, kind text, nonce bigint,
+          block_number bigint, gas_cost numeric, value numeric, at timestamptz)
       ON CONFLICT DO NOTHING RETURNING chain_id, hash`,
     [JSON.stringify(rows)],
   );

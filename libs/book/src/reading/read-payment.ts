@@ -46,7 +46,8 @@ export async function readBookedPayment(within: Queryable, id: string): Promise<
   };
 }
 
-function createTimeline({ answered, settled, released, refused, unclaimed, refunding, refunded }: PaymentReports) {
+function createTimeline(reports: PaymentReports) {
+  const { answered, settled, released, refused, transfer, removed, refunding, refunded } = reports;
   const { presentedAtMs, verifiedAtMs, claimedAtMs, fulfilledAtMs, settledAtMs } = answered?.timeline ?? {};
   const steps: [step: string, atMs: number | null | undefined][] = [
     ['presented', presentedAtMs],
@@ -57,7 +58,8 @@ function createTimeline({ answered, settled, released, refused, unclaimed, refun
     ['answered', answered?.atMs],
     ['released', released?.atMs],
     ['refused', refused?.atMs],
-    ['arrived', unclaimed?.atMs],
+    ['arrived', transfer?.atMs],
+    ['removed', removed?.atMs],
     ['refunding', refunding?.atMs],
     ...(refunded ?? []).map(({ atMs }): [string, number] => ['refunded', atMs]),
   ];

@@ -28,6 +28,7 @@ export const PROBLEM_CODES = [
   'floors_changed',
   'too_many_webhooks',
   'not_closed',
+  'reconcile_off',
   'plan_changed',
   'refund_refused',
   'refund_differs',

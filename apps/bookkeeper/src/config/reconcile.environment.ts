@@ -1,0 +1,44 @@
+import { IsIntIn, Setting, type ChecksEntries } from '@tollgate/common';
+import { isHttpUrl } from '@tollgate/protocol';
+import { IsArray } from 'class-validator';
+
+/** How the bookkeeper compares the book with the chain. */
+export class ReconcileEnvironment implements ChecksEntries {
+  @Setting({
+    // The path or user name is often an API key.
+    secret: true,
+    as: 'list',
+    help: 'JSON-RPC servers from which the bookkeeper reads the chain, comma separated, the preferred one first. Without any, the book is not compared with the chain.',
+    example: 'https://rpc.example/v1,https://other.example',
+  })
+  @IsArray()
+  readonly reconcileRpcUrl: string[] = [];
+
+  @Setting({ help: 'Blocks, with its own, after which a transaction is final for the book.' })
+  @IsIntIn(1, 100_000)
+  readonly reconcileConfirmations: number = 12;
+
+  @Setting({
+    help: 'Blocks that one eth_getLogs of the bookkeeper spans at most; fewer where the server refuses them.',
+  })
+  @IsIntIn(1, 1_000_000)
+  readonly reconcileRangeBlocks: number = 2_000;
+
+  @Setting({
+    help: 'Seconds after which chain and book must agree: an event may take as long. Money without one is then booked as unclaimed.',
+  })
+  @IsIntIn(0, 86_400)
+  readonly reconcileGraceSeconds: number = 60;
+
+  @Setting({ help: 'Milliseconds between two comparisons of the book with the chain.' })
+  @IsIntIn(10, 3_600_000)
+  readonly reconcileIntervalMs: number = 5_000;
+
+  problemsOfEntries(): string[] {
+    return this.reconcileRpcUrl.flatMap((url, index) =>
+      isHttpUrl(url)
+        ? []
+        : [`RECONCILE_RPC_URL: entry ${index + 1} is not an http:// or https:// URL (its value is not shown).`],
+    );
+  }
+}

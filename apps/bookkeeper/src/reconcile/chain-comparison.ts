@@ -1,0 +1,169 @@
+import {
+  beginAt,
+  postAnswers,
+  readAnchors,
+  readCompleteFrom,
+  readLostTransfers,
+  readOpenQuestions,
+  readChainPosition,
+  rewind,
+  storeDifferences,
+  storePage,
+  type Answered,
+  type BookSeller,
+  type BookWriter,
+  type ChainAnswers,
+  type ChainPosition,
+  type ChainScope,
+  type Difference,
+} from '@tollgate/book';
+import { TransferWalk, type ChainHistory, type TransferPage } from '@tollgate/chain';
+import type { Hex } from '@tollgate/protocol';
+
+import { TransactionAnswers } from './transaction-answers.js';
+import { SenderWatch } from './sender-watch.js';
+
+export interface ComparisonOptions {
+  history: ChainHistory;
+  scope: ChainScope;
+  seller: BookSeller;
+  confirmations: number;
+  rangeBlocks: number;
+  graceMs: number;
+  /** The accounts that send our transactions: relayers and wallets, in lower case. */
+  listAccounts: () => Promise<readonly string[]>;
+}
+
+/** What one comparison found. */
+export interface Comparison extends Answered {
+  /** The newest block that counts as final. */
+  finalBlock: number;
+  /** Blocks that were read before and were replaced: the first of them; null without any. */
+  rewoundTo: number | null;
+}
+
+const QUESTIONS_AT_ONCE = 500;
+const ROUNDS = 20;
+
+/** Compares the book with the chain, from where the last comparison ended. */
+export class ChainComparison {
+  readonly #walk: TransferWalk;
+  readonly #answers: TransactionAnswers;
+  readonly #senders: SenderWatch;
+
+  constructor(private readonly options: ComparisonOptions) {
+    const { history, scope, graceMs } = options;
+    this.#walk = new TransferWalk(history, options.rangeBlocks);
+    this.#answers = new TransactionAnswers(history, scope, graceMs);
+    this.#senders = new SenderWatch(history, scope.chainId, graceMs);
+  }
+
+  /**
+   * Null while the book is not complete, or no block is final yet.
+   * @param outboxReadAtMs every event that was reported before is in the book
+   * @throws ChainUnavailableError, BookUnavailableError, DeposedError; what was read until then is kept
+   */
+  async run(writer: BookWriter, outboxReadAtMs: number, signal: AbortSignal): Promise<Comparison | null> {
+    const { database } = writer;
+    const { history, scope, confirmations, graceMs } = this.options;
+    const completeFromMs = await readCompleteFrom(database);
+    if (completeFromMs === null) return null;
+    const finalBlock = (await history.readHead()) - confirmations + 1;
+    if (finalBlock < 0) return null;
+    const before =
+      (await readChainPosition(database, scope)) ?? (await this.#begin(writer, completeFromMs, finalBlock));
+    const rewoundTo = await this.#rewind(writer, before);
+    await this.#read(writer, { ...before, nextBlock: rewoundTo ?? before.nextBlock }, finalBlock, signal);
+
+    const accounts = await this.options.listAccounts();
+    const beforeMs = Math.min(Date.now(), outboxReadAtMs) - graceMs;
+    const senders = await this.#senders.look(writer, accounts, { fromBlock: before.nextBlock - 1, finalBlock });
+    const terms = { completeFromMs, beforeMs, finalBlock };
+    const { bookings, differences } = await this.#settle(writer, terms, senders.unreported, signal);
+    const lost = await readLostTransfers(database, scope, { completeFromMs, limit: QUESTIONS_AT_ONCE * ROUNDS });
+    const all: Difference[] = [...differences, ...lost, ...senders.differences];
+    await writer.write((within) => storeDifferences(within, all));
+    return { finalBlock, rewoundTo, bookings, differences: all };
+  }
+
+  /** Begins at the first block that is not older than the book. */
+  async #begin(writer: BookWriter, completeFromMs: number, finalBlock: number): Promise<ChainPosition> {
+    const { history, scope } = this.options;
+    let [low, high] = [-1, finalBlock + 1];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      const block = await history.readBlock(middle);
+      // A server without its old blocks has none of this book's either.
+      if (block === null || block.timeMs < completeFromMs) low = middle;
+      else high = middle;
+    }
+    await beginAt(writer, scope, high);
+    return { firstBlock: high, nextBlock: high, readUntilMs: null };
+  }
+
+  /** Forgets blocks that were read and are no longer in the chain. Returns the first of them, or null. */
+  async #rewind(writer: BookWriter, { firstBlock }: ChainPosition): Promise<number | null> {
+    const { history, scope } = this.options;
+    const anchors = await readAnchors(writer.database, scope);
+    let lost = 0;
+    for (const { number, hash } of anchors) {
+      if ((await history.readBlock(number))?.hash === hash) break;
+      lost++;
+    }
+    if (lost === 0) return null;
+    const kept = anchors[lost];
+    const toBlock = kept === undefined ? firstBlock : kept.number + 1;
+    await rewind(writer, scope, toBlock);
+    return toBlock;
+  }
+
+  async #read(writer: BookWriter, from: ChainPosition, finalBlock: number, signal: AbortSignal): Promise<void> {
+    const { scope } = this.options;
+    const search = { assets: [scope.asset as Hex], to: scope.recipient as Hex };
+    for await (const page of this.#walk.walk({ ...search, fromBlock: from.nextBlock, toBlock: finalBlock })) {
+      signal.throwIfAborted();
+      await storePage(writer, scope, toPage(page, scope));
+    }
+  }
+
+  /** Asks the chain about every transaction that chain and book do not agree on. */
+  async #settle(
+    writer: BookWriter,
+    { completeFromMs, beforeMs, finalBlock }: { completeFromMs: number; beforeMs: number; finalBlock: number },
+    unreported: ChainAnswers['unreported'],
+    signal: AbortSignal,
+  ): Promise<Answered> {
+    const { scope, seller } = this.options;
+    const terms = { scope, seller, completeFromMs };
+    const first = await postAnswers(writer, { money: new Map(), gas: new Map(), unreported }, terms);
+    const all = { bookings: [...first.bookings], differences: [...first.differences] };
+    const asked = new Set<string>();
+    for (let round = 1; round <= ROUNDS && !signal.aborted; round++) {
+      const limit = QUESTIONS_AT_ONCE * round;
+      const questions = await readOpenQuestions(writer.database, scope, { beforeMs, completeFromMs, limit });
+      const isNew = (hash: string) => !asked.has(hash);
+      const [ofMoney, ofGas] = [questions.ofMoney.filter(isNew), questions.ofGas.filter(isNew)];
+      if (ofMoney.length + ofGas.length === 0) break;
+      for (const hash of [...ofMoney, ...ofGas]) asked.add(hash);
+      const answers = await this.#answers.ask({ ofMoney, ofGas }, finalBlock);
+      const posted = await postAnswers(writer, { ...answers, unreported: [] }, terms);
+      all.bookings.push(...posted.bookings);
+      all.differences.push(...posted.differences);
+    }
+    return all;
+  }
+}
+
+function toPage({ transfers, toBlock, toHash, toTimeMs }: TransferPage, { recipient }: ChainScope) {
+  return {
+    transfers: transfers
+      // To oneself: nothing arrived.
+      .filter(({ from }) => from !== recipient)
+      .map(({ txHash, logIndex, blockNumber, from, amountBaseUnits, blockTimeMs }) => ({
+        ...{ transaction: txHash, logIndex, blockNumber, payer: from, amount: String(amountBaseUnits) },
+        atMs: blockTimeMs,
+      })),
+    end: { number: toBlock, hash: toHash },
+    endAtMs: toTimeMs,
+  };
+}

@@ -1,0 +1,147 @@
+import { Logger } from '@nestjs/common';
+import type { Hex } from '@tollgate/protocol';
+
+import { authorizationId, hashOf, refused, deliver } from '../../../../libs/book/test/sample-events.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { ReconcileFixture } from '../../test/reconcile-fixture.js';
+
+const NOTHING = { chainOnly: [], bookOnly: [], different: [], unreconciled: [] };
+
+describe('reconciling the book with the chain', () => {
+  let fixture: ReconcileFixture;
+  let holder: string;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    fixture = await ReconcileFixture.start();
+    holder = `chain:${fixture.chain.chainId}:${fixture.chain.payTo.toLowerCase()}`;
+  });
+
+  afterEach(async () => {
+    expect(await fixture.verify()).toBeNull();
+    const sum = Object.values(await fixture.balances()).reduce((total, amount) => total + BigInt(amount), 0n);
+    expect(sum).toBe(0n);
+  });
+
+  afterAll(() => fixture.stop());
+
+  /** What happens changes the balances by this. */
+  async function changesOf(work: () => Promise<unknown>): Promise<Record<string, bigint>> {
+    const before = await fixture.balances();
+    await work();
+    const after = await fixture.balances();
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    const changes = names.map((name) => [name, BigInt(after[name] ?? '0') - BigInt(before[name] ?? '0')] as const);
+    return Object.fromEntries(changes.filter(([, amount]) => amount !== 0n));
+  }
+
+  it('finds nothing where every transfer has its event, in whatever order they come', async () => {
+    const [early, late] = [await fixture.pay(), await fixture.pay()];
+    const id = await fixture.answer(early);
+    await fixture.waitForState(id, 'answered');
+    await fixture.waitForState(await fixture.answer(late), 'answered');
+    expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
+    expect(await fixture.balances()).toEqual({ [holder]: '20000', 'revenue:/api/weather': '-20000' });
+  });
+
+  it('books a bare transfer as unclaimed, and as revenue when it is presented after all', async () => {
+    const transaction = await fixture.pay(7_000n);
+    const id = fixture.nameOf(transaction);
+    expect(await changesOf(() => fixture.waitForState(id, 'unclaimed'))).toEqual({
+      ...{ [holder]: 7_000n, 'owed:unclaimed': -7_000n },
+    });
+    expect(await fixture.findPayment(id)).toMatchObject({ payer: fixture.payer(), amount: '7000', transaction });
+    const claimed = changesOf(async () => {
+      await fixture.answer(transaction, { amount: '7000' });
+      await fixture.waitForState(id, 'answered');
+    });
+    expect(await claimed).toEqual({ 'owed:unclaimed': 7_000n, 'revenue:/api/weather': -7_000n });
+    expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
+  });
+
+  it('takes back what was unclaimed when it is presented under another name', async () => {
+    const transaction = await fixture.pay(3_000n);
+    await fixture.waitForState(fixture.nameOf(transaction), 'unclaimed');
+    const id = authorizationId(77);
+    const claimed = changesOf(async () => {
+      await fixture.answer(transaction, { id, amount: '3000' });
+      await fixture.waitForState(id, 'answered');
+    });
+    expect(await claimed).toEqual({ 'owed:unclaimed': 3_000n, 'revenue:/api/weather': -3_000n });
+    expect(await fixture.findPayment(fixture.nameOf(transaction))).toMatchObject({
+      ...{ state: 'withdrawn', reason: `booked as ${id}` },
+    });
+    expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
+  });
+
+  it('owes a refused payment once, and corrects an amount that the chain shows otherwise', async () => {
+    const transaction = await fixture.pay(9_000n);
+    const id = fixture.nameOf(transaction);
+    const event = refused(id, { amount: '8000' });
+    const facts = { ...event.facts, transaction, payer: fixture.payer() };
+    const changes = changesOf(async () => {
+      await fixture.books.report(deliver({ ...event, facts } as typeof event));
+      await waitFor('it is corrected', async () => (await fixture.findPayment(id)).amount === '9000');
+    });
+    expect(await changes).toEqual({ [holder]: 9_000n, 'owed:refused': -9_000n });
+    expect((await fixture.findPayment(id)).entries.at(-1)).toMatchObject({ kind: 'correction' });
+    expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
+  });
+
+  it('takes back a payment that no block has, and books it again when one has it', async () => {
+    const snapshot = await callRpc(fixture.chain.rpcUrl, 'evm_snapshot');
+    const transaction = await fixture.pay();
+    const raw = await callRpc(fixture.chain.rpcUrl, 'eth_getTransactionByHash', [transaction]);
+    const id = await fixture.answer(transaction);
+    await fixture.waitForState(id, 'answered');
+    await fixture.waitUntilCompared();
+    await callRpc(fixture.chain.rpcUrl, 'evm_revert', [snapshot]);
+    // Other blocks in their place.
+    await fixture.mine(3);
+    const removed = changesOf(() => fixture.waitForState(id, 'withdrawn'));
+    expect(await removed).toEqual({ [holder]: -10_000n, 'revenue:/api/weather': 10_000n });
+    expect(await fixture.findPayment(id)).toMatchObject({ reason: 'removed_from_chain' });
+    expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
+
+    const { nonce, gas } = raw as { nonce: Hex; gas: Hex };
+    expect([nonce, gas]).toBeDefined();
+    const again = await fixture.pay();
+    await fixture.waitForState(
+      again === transaction ? id : fixture.nameOf(again),
+      again === transaction ? 'answered' : 'unclaimed',
+    );
+    expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
+  });
+
+  it('moves a settlement to the transaction that the chain has after a reorganisation', async () => {
+    const id = authorizationId(5);
+    const transaction = await fixture.pay();
+    await fixture.settle([id], { transaction: hashOf(501), effectiveGasPrice: null });
+    await fixture.answer(hashOf(501), { id });
+    await fixture.waitForState(id, 'withdrawn');
+    const moved = changesOf(async () => {
+      await fixture.settle([id], { transaction, effectiveGasPrice: null, blockNumber: 99 });
+      await fixture.waitForState(id, 'answered');
+    });
+    expect(Object.keys(await moved)).toContain('revenue:/api/weather');
+    expect(await fixture.findPayment(id)).toMatchObject({ transaction });
+    expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
+  });
+
+  it('does not book money from before the book was complete, and names it', async () => {
+    const transaction = await fixture.pay(5_000n);
+    await fixture.waitForState(fixture.nameOf(transaction), 'unclaimed');
+    await fixture.completeFrom(Date.now() + 600_000);
+    await waitFor(
+      'the bookkeeper knows it',
+      async () => Date.parse((await fixture.read()).completeFrom ?? '') > Date.now(),
+    );
+    await fixture.pay(1_234n);
+    await waitFor('it is listed', async () => (await fixture.read()).chainOnly.length === 1);
+    expect(await fixture.read()).toMatchObject({
+      chainOnly: [{ amount: '1234', reason: 'before_the_book_was_complete' }],
+      unreconciled: [{ asset: `${fixture.chain.chainId}:${fixture.chain.asset.toLowerCase()}`, amount: '1234' }],
+    });
+  });
+});

@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { BookUnavailableError, DeposedError, type BookWriter, type ChainScope } from '@tollgate/book';
+import {
+  ChainHistory,
+  ChainUnavailableError,
+  combineObservers,
+  connectChain,
+  type ConnectedChain,
+} from '@tollgate/chain';
+import { ProblemError } from '@tollgate/common';
+
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { BookkeeperConnections } from '../drain/connections.js';
+import { OutboxDrain } from '../drain/outbox-drain.js';
+import { listLanes } from '../drain/outbox-streams.js';
+import { ReconcileMetrics } from '../metrics/reconcile-metrics.js';
+import { ChainComparison, type Comparison } from './chain-comparison.js';
+
+const RPC_TIMEOUT_MS = 30_000;
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const REQUESTS_AT_ONCE = 8;
+
+/** How the last comparison went. */
+export interface ReconcilerState {
+  /** When one was last completed; null before the first. */
+  comparedAtMs: number | null;
+  /** Why none was completed since; null: the last one was. */
+  trouble: string | null;
+}
+
+/** Compares the book with the chain again and again, and books what only the chain shows. */
+@Injectable()
+export class Reconciler implements OnApplicationShutdown {
+  readonly #logger = new Logger('Reconcile');
+  readonly #scope: ChainScope;
+  readonly #chain: ConnectedChain | null;
+  readonly #state: ReconcilerState = { comparedAtMs: null, trouble: 'the chain has not been read yet' };
+
+  constructor(
+    @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
+    @Inject(BookkeeperConnections) private readonly connections: BookkeeperConnections,
+    @Inject(OutboxDrain) private readonly drain: OutboxDrain,
+    @Inject(ReconcileMetrics) private readonly metrics: ReconcileMetrics,
+  ) {
+    const { payment, reconcile } = environment;
+    const { chainId, assetAddress, payTo } = payment;
+    this.#scope = { chainId, asset: assetAddress.toLowerCase(), recipient: payTo.toLowerCase() };
+    this.#chain = reconcile.reconcileRpcUrl.length === 0 ? null : connect(environment);
+    if (this.#chain !== null) metrics.observeAge(() => this.#state.comparedAtMs);
+  }
+
+  /** What is compared, and how that goes. @throws ProblemError 409 without an RPC server */
+  get status(): { scope: ChainScope; state: Readonly<ReconcilerState> } {
+    if (this.#chain !== null) return { scope: this.#scope, state: this.#state };
+    const detail = 'The bookkeeper does not read the chain: set RECONCILE_RPC_URL.';
+    throw new ProblemError({ status: 409, code: 'reconcile_off', detail });
+  }
+
+  /** Until the signal is aborted; goes on when the chain or the database is back. @throws DeposedError */
+  async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
+    const chain = this.#chain;
+    // Without a chain this work has no end of its own: the others decide when the book is given up.
+    if (chain === null) return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+    const comparison = this.#compare(chain);
+    while (!signal.aborted) {
+      try {
+        const found = await comparison.run(writer, this.drain.readToEndAtMs, signal);
+        this.#conclude(found);
+      } catch (error) {
+        if (error instanceof DeposedError || signal.aborted) throw error;
+        this.#report(error);
+      }
+      await sleep(this.environment.reconcile.reconcileIntervalMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.#chain?.close();
+  }
+
+  #compare(chain: ConnectedChain): ChainComparison {
+    const { reconcile, payment } = this.environment;
+    return new ChainComparison({
+      history: new ChainHistory(chain.batcher, nowMs, RPC_TIMEOUT_MS * reconcile.reconcileRpcUrl.length),
+      scope: this.#scope,
+      seller: { asset: payment.assetAddress, payTo: payment.payTo },
+      confirmations: reconcile.reconcileConfirmations,
+      rangeBlocks: reconcile.reconcileRangeBlocks,
+      graceMs: reconcile.reconcileGraceSeconds * 1000,
+      listAccounts: () => this.#listAccounts(),
+    });
+  }
+
+  /** The wallets and relayers of Redis, on this chain. */
+  async #listAccounts(): Promise<string[]> {
+    const prefix = `${this.#scope.chainId}:`;
+    const lanes = await listLanes(this.connections.commands);
+    return lanes.flatMap((lane) => (lane.startsWith(prefix) ? lane.slice(prefix.length).toLowerCase() : []));
+  }
+
+  #conclude(found: Comparison | null): void {
+    if (found === null) {
+      this.#note('the book is not complete yet (BOOK=on), or no block is final');
+      return;
+    }
+    const { rewoundTo, bookings } = found;
+    if (rewoundTo !== null) {
+      this.#logger.warn(`block ${rewoundTo} and later ones were replaced: a reorganisation of blocks that were final`);
+    }
+    for (const { kind, payment, facts } of bookings) {
+      const line = { msg: `booked from the chain: ${kind}`, payment, facts };
+      if (kind === 'correction') this.#logger.error(line);
+      else this.#logger.warn(line);
+    }
+    this.metrics.compared(this.#scope, found);
+    if (this.#state.trouble !== null && this.#state.comparedAtMs !== null) this.#logger.log('the chain is read again');
+    Object.assign(this.#state, { comparedAtMs: Date.now(), trouble: null });
+  }
+
+  #report(error: unknown): void {
+    this.metrics.failed();
+    const reason = error instanceof Error ? error.message : String(error);
+    const isExpected = error instanceof ChainUnavailableError || error instanceof BookUnavailableError;
+    if (!isExpected && this.#state.trouble !== reason) this.#logger.error({ msg: reason, err: error });
+    this.#note(reason);
+  }
+
+  /** Logged once for each reason, however long it lasts. */
+  #note(reason: string): void {
+    if (this.#state.trouble !== reason) this.#logger.warn(`the book is not compared with the chain: ${reason}`);
+    this.#state.trouble = reason;
+  }
+}
+
+const nowMs = (): number => performance.now();
+
+function connect({ payment, reconcile }: BookkeeperEnvironment): ConnectedChain {
+  return connectChain({
+    urls: reconcile.reconcileRpcUrl,
+    chainId: payment.chainId,
+    timeoutMs: RPC_TIMEOUT_MS,
+    // Each question in a request of its own: answers about many blocks are long.
+    batchSize: 1,
+    batchesInFlight: REQUESTS_AT_ONCE,
+    maxResponseBytes: MAX_ANSWER_BYTES,
+    maxReceiptBytes: MAX_ANSWER_BYTES,
+    logRangeBlocks: reconcile.reconcileRangeBlocks,
+    observer: combineObservers(),
+    nowMs,
+  });
+}

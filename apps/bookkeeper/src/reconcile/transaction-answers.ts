@@ -1,0 +1,90 @@
+import type { ChainAnswers, ChainScope, MoneyAnswer, OwnReceipt } from '@tollgate/book';
+import { ChainUnavailableError, type ChainHistory, type CostedReceipt } from '@tollgate/chain';
+import type { Hex } from '@tollgate/protocol';
+
+import { nameArrivals } from './name-arrivals.js';
+
+const RECEIPTS_AT_ONCE = 100;
+
+/** Asks the chain about single transactions. */
+export class TransactionAnswers {
+  /** When a transaction was first looked for and not found: a server that is behind has none for a moment. */
+  readonly #missing = new Map<string, number>();
+
+  constructor(
+    private readonly history: ChainHistory,
+    private readonly scope: ChainScope,
+    private readonly graceMs: number,
+  ) {}
+
+  /** Leaves out transactions that are not final yet, and those that are missing for less than the grace. */
+  async ask(
+    { ofMoney, ofGas }: { ofMoney: readonly string[]; ofGas: readonly string[] },
+    finalBlock: number,
+  ): Promise<Omit<ChainAnswers, 'unreported'>> {
+    const receipts = await this.#readReceipts([...new Set([...ofMoney, ...ofGas])]);
+    const times = await this.#readTimes(receipts);
+    const answers = { money: new Map<string, MoneyAnswer>(), gas: new Map<string, OwnReceipt | null>() };
+    const isOpen = (receipt: CostedReceipt | null) => receipt !== null && receipt.blockNumber > finalBlock;
+    const nowMs = Date.now();
+    for (const [hash, receipt] of receipts) {
+      if (receipt !== null) this.#missing.delete(hash);
+      if (isOpen(receipt) || (receipt === null && !this.#isMissing(hash, nowMs))) receipts.delete(hash);
+    }
+    for (const hash of ofMoney) {
+      const receipt = receipts.get(hash);
+      if (receipt === undefined) continue;
+      const atMs = times.get(receipt?.blockNumber ?? -1) ?? nowMs;
+      answers.money.set(hash, receipt && { ...this.#toMoney(receipt, atMs), blockNumber: receipt.blockNumber, atMs });
+    }
+    for (const hash of ofGas) {
+      const receipt = receipts.get(hash);
+      if (receipt === undefined) continue;
+      const atMs = times.get(receipt?.blockNumber ?? -1) ?? nowMs;
+      answers.gas.set(hash, receipt && { ...toCost(receipt), blockNumber: receipt.blockNumber, atMs });
+    }
+    return answers;
+  }
+
+  #isMissing(hash: string, nowMs: number): boolean {
+    const sinceMs = this.#missing.get(hash) ?? nowMs;
+    this.#missing.set(hash, sinceMs);
+    return nowMs - sinceMs >= this.graceMs;
+  }
+
+  #toMoney(receipt: CostedReceipt, atMs: number) {
+    return { transfers: receipt.status === 'success' ? nameArrivals(receipt, this.scope, atMs) : [] };
+  }
+
+  async #readReceipts(hashes: readonly string[]): Promise<Map<string, CostedReceipt | null>> {
+    const found = new Map<string, CostedReceipt | null>();
+    for (let at = 0; at < hashes.length; at += RECEIPTS_AT_ONCE) {
+      const some = hashes.slice(at, at + RECEIPTS_AT_ONCE);
+      const receipts = await this.history.readReceipts(some as Hex[]);
+      for (const [index, hash] of some.entries()) found.set(hash, receipts[index] ?? null);
+    }
+    return found;
+  }
+
+  /** Times of the blocks, by number. */
+  async #readTimes(receipts: ReadonlyMap<string, CostedReceipt | null>): Promise<Map<number, number>> {
+    const times = new Map<number, number>();
+    for (const receipt of receipts.values()) {
+      if (receipt?.blockTimeMs != null) times.set(receipt.blockNumber, receipt.blockTimeMs);
+    }
+    const numbers = new Set([...receipts.values()].flatMap((receipt) => receipt?.blockNumber ?? []));
+    const unknown = [...numbers].filter((number) => !times.has(number));
+    const blocks = await Promise.all(unknown.map((number) => this.history.readBlock(number)));
+    for (const [index, number] of unknown.entries()) {
+      const block = blocks[index];
+      if (!block)
+        throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server has a receipt but not its block.');
+      times.set(number, block.timeMs);
+    }
+    return times;
+  }
+}
+
+function toCost({ gasUsed, effectiveGasPrice }: CostedReceipt): { gasCost: bigint } {
+  return { gasCost: gasUsed * (effectiveGasPrice ?? 0n) };
+}

@@ -1,0 +1,125 @@
+import type { Balance, PaymentPicture, Reconciliation } from '@tollgate/book';
+import type { AnsweredFacts, SettledFacts } from '@tollgate/book-events';
+import { BUCKETS } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+
+import { answered, deliver, settled } from '../../../libs/book/test/sample-events.js';
+import { waitFor } from '../../../test/harness/retry.js';
+import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
+import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { BookkeeperFixture, type StartedBookkeeper } from './bookkeeper-fixture.js';
+
+export type ReconcileAnswer = Reconciliation & { comparedAt: string | null; trouble: string | null };
+
+/** A bookkeeper that compares its book with a devnet. */
+export class ReconcileFixture {
+  bookkeeper!: StartedBookkeeper;
+  token!: string;
+
+  private constructor(
+    readonly books: BookkeeperFixture,
+    readonly chain: Devnet,
+  ) {}
+
+  /** @param rpcUrl of a stand-in for the devnet's own */
+  static async start(rpcUrl?: (chain: Devnet) => Promise<string>): Promise<ReconcileFixture> {
+    const [books, chain] = await Promise.all([BookkeeperFixture.start(), startChain()]);
+    const fixture = new ReconcileFixture(books, chain);
+    await fixture.completeFrom(Date.now() - 60_000);
+    fixture.token = await books.createToken('operator:read');
+    await fixture.startBookkeeper({ RECONCILE_RPC_URL: (await rpcUrl?.(chain)) ?? chain.rpcUrl });
+    return fixture;
+  }
+
+  async startBookkeeper(more: Record<string, string> = {}): Promise<void> {
+    const { chainId, asset, payTo, rpcUrl } = this.chain;
+    this.bookkeeper = await this.books.startBookkeeper({
+      ...{ CHAIN_ID: String(chainId), ASSET_ADDRESS: asset, PAY_TO: payTo, RECONCILE_RPC_URL: rpcUrl },
+      ...{ RECONCILE_CONFIRMATIONS: '1', RECONCILE_GRACE_SECONDS: '0', RECONCILE_INTERVAL_MS: '50', ...more },
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.books.stop();
+    await this.chain.stop();
+  }
+
+  /** As the ledger notes since when it reports every change. */
+  async completeFrom(atMs: number): Promise<void> {
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      await this.books.redis.hset(`tollgate:{pay-${bucket}}:birth`, 'booked', String(atMs));
+    }
+  }
+
+  pay(amountBaseUnits = 10_000n, payer = 0): Promise<Hex> {
+    return transferTokens(this.chain, { from: this.payer(payer), amountBaseUnits });
+  }
+
+  payer(index = 0): Hex {
+    return this.chain.accounts[index]?.address.toLowerCase() as Hex;
+  }
+
+  /** Reports that a transfer of 10000 base units has bought an answer. */
+  async answer(transaction: Hex, more: Partial<AnsweredFacts> & { id?: string } = {}): Promise<string> {
+    const { id = this.nameOf(transaction), ...facts } = more;
+    const { asset, payTo } = this.chain;
+    await this.books.report(deliver(answered(id, { transaction, asset, payTo, payer: this.payer(), ...facts })));
+    return id;
+  }
+
+  async settle(payments: readonly string[], more: Partial<SettledFacts>): Promise<void> {
+    const { asset, payTo } = this.chain;
+    const moved = { asset, payTo, payer: this.payer(), amount: '10000', logIndex: 0 };
+    const event = settled(payments, { payments: payments.map((payment) => ({ payment, ...moved })), ...more });
+    await this.books.report(deliver(event));
+  }
+
+  nameOf(transaction: Hex): string {
+    return `tx:${this.chain.chainId}:${transaction}:0`;
+  }
+
+  async mine(blocks = 1): Promise<void> {
+    await callRpc(this.chain.rpcUrl, 'anvil_mine', [`0x${blocks.toString(16)}`]);
+  }
+
+  async get<T>(path: string): Promise<T> {
+    const headers = { Authorization: `Bearer ${this.token}` };
+    return (await (await fetch(`${this.bookkeeper.url}${path}`, { headers })).json()) as T;
+  }
+
+  read(): Promise<ReconcileAnswer> {
+    return this.get('/operator/reconcile');
+  }
+
+  findPayment(id: string): Promise<PaymentPicture> {
+    return this.get(`/operator/payments/${encodeURIComponent(id)}`);
+  }
+
+  async waitForState(id: string, state: string): Promise<PaymentPicture> {
+    await waitFor(`${id} is ${state}`, async () => (await this.findPayment(id)).state === state);
+    return this.findPayment(id);
+  }
+
+  /** Waits until everything is compared, and returns the result. */
+  async waitUntilCompared(): Promise<ReconcileAnswer> {
+    const head = Number(await callRpc(this.chain.rpcUrl, 'eth_blockNumber'));
+    await waitFor('everything is compared', async () => {
+      const { block, waiting, trouble } = await this.read();
+      return trouble === null && block !== null && block >= head && waiting.transfers + waiting.payments === 0;
+    });
+    return this.read();
+  }
+
+  /** Base units by account, of the asset. */
+  async balances(): Promise<Record<string, string>> {
+    const { balances } = await this.get<{ balances: Balance[] }>('/operator/balances');
+    const own = balances.filter(({ asset }) => !asset.endsWith(':native'));
+    return Object.fromEntries(own.map(({ account, amount }) => [account, amount]));
+  }
+
+  /** Whether the book is whole. */
+  async verify(): Promise<string | null> {
+    return (await this.get<{ broken: string | null }>('/operator/verification')).broken;
+  }
+}

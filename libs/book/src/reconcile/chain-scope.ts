@@ -1,0 +1,48 @@
+import type { Queryable } from '../database/database.js';
+
+/** What is compared: one asset that arrives at one recipient. Addresses are lower case. */
+export interface ChainScope {
+  readonly chainId: number;
+  readonly asset: string;
+  readonly recipient: string;
+}
+
+/** How far the chain has been read. */
+export interface ChainPosition {
+  /** Earlier transfers are not compared. */
+  readonly firstBlock: number;
+  readonly nextBlock: number;
+  /** Time of the newest block that was read; null before the first. */
+  readonly readUntilMs: number | null;
+}
+
+/** A block whose hash is known, at which a page of transfers ended. */
+export interface ChainAnchor {
+  readonly number: number;
+  readonly hash: string;
+}
+
+export const nameScope = ({ chainId, asset, recipient }: ChainScope): string => `${chainId}:${recipient}:${asset}`;
+
+/** Null before the first block was chosen. */
+export async function readChainPosition(within: Queryable, scope: ChainScope): Promise<ChainPosition | null> {
+  const [row] = await within.query<{ first_block: number; next_block: number; read_until: Date | null }>(
+    'SELECT first_block, next_block, read_until FROM chain_positions WHERE scope = $1',
+    [nameScope(scope)],
+  );
+  if (row === undefined) return null;
+  return { firstBlock: row.first_block, nextBlock: row.next_block, readUntilMs: row.read_until?.getTime() ?? null };
+}
+
+/** Newest first. */
+export function readAnchors(within: Queryable, scope: ChainScope): Promise<ChainAnchor[]> {
+  return within.query<ChainAnchor>('SELECT number, hash FROM chain_blocks WHERE scope = $1 ORDER BY number DESC', [
+    nameScope(scope),
+  ]);
+}
+
+/** Since when every change of money is reported; null while it is not. */
+export async function readCompleteFrom(within: Queryable): Promise<number | null> {
+  const [row] = await within.query<{ at: Date | null }>('SELECT complete_from AS at FROM bookkeeper');
+  return row?.at?.getTime() ?? null;
+}

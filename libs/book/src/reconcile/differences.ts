@@ -1,0 +1,31 @@
+import type { Queryable } from '../database/database.js';
+
+export const DIFFERENCE_LISTS = ['chain_only', 'book_only', 'different'] as const;
+
+/** Something that chain and book do not agree on, and that needs a person. */
+export interface Difference {
+  readonly list: (typeof DIFFERENCE_LISTS)[number];
+  /** The payment, or the transfer or transaction of ours that no payment is booked for. */
+  readonly subject: string;
+  readonly transaction: string | null;
+  /** `<chainId>:<address>` or `<chainId>:native`. */
+  readonly asset: string;
+  /** Base units, not negative. */
+  readonly amount: string;
+  readonly atMs: number;
+  readonly reason: string;
+}
+
+/** Replaces what the comparison before this one could not explain. */
+export async function storeDifferences(within: Queryable, found: readonly Difference[]): Promise<void> {
+  const rows = found.map(({ atMs, ...one }) => ({ ...one, at: new Date(atMs) }));
+  await within.query('DELETE FROM differences');
+  if (rows.length === 0) return;
+  await within.query(
+    `INSERT INTO differences (list, subject, transaction, asset, amount, at, reason)
+      SELECT list, subject, transaction, asset, amount, at, reason FROM jsonb_to_recordset($1::jsonb)
+        AS d(list text, subject text, transaction text, asset text, amount numeric, at timestamptz, reason text)
+      ON CONFLICT DO NOTHING`,
+    [JSON.stringify(rows)],
+  );
+}

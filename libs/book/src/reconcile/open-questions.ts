@@ -1,0 +1,71 @@
+import { assetName } from '../bookings/accounts.js';
+import type { Queryable } from '../database/database.js';
+import type { ChainScope } from './chain-scope.js';
+import type { Difference } from './differences.js';
+
+/** Transactions of which chain and book do not say the same. */
+export interface OpenQuestions {
+  /** Hashes of transactions with a transfer that no payment is booked for, or the other way round. */
+  readonly ofMoney: readonly string[];
+  /** Hashes of our own transactions that the chain has not shown yet. */
+  readonly ofGas: readonly string[];
+}
+
+/**
+ * What only the transactions themselves can answer, the oldest first. Left out is what is younger than `beforeMs`, since
+ * the event may be on its way, and transfers from before the book was complete, which have none.
+ */
+export async function readOpenQuestions(
+  within: Queryable,
+  { chainId, asset, recipient }: ChainScope,
+  { beforeMs, completeFromMs, limit }: { beforeMs: number; completeFromMs: number; limit: number },
+): Promise<OpenQuestions> {
+  const before = new Date(beforeMs).toISOString();
+  const money = await within.query<{ transaction: string }>(
+    `SELECT transaction FROM (
+        SELECT transaction, seen_at AS since FROM chain_transfers
+          WHERE payment IS NULL AND chain_id = $1 AND asset = $2 AND recipient = $3 AND (at IS NULL OR at >= $5)
+        UNION ALL
+        SELECT transaction, since FROM unreconciled_payments WHERE chain_id = $1 AND asset = $2 AND recipient = $3
+      ) AS open WHERE since < $4::timestamptz GROUP BY transaction ORDER BY min(since) LIMIT $6`,
+    [chainId, asset, recipient, before, new Date(completeFromMs).toISOString(), limit],
+  );
+  const gas = await within.query<{ hash: string }>(
+    `SELECT hash FROM transactions WHERE state = 'reported' AND chain_id = $1 AND at < $2::timestamptz
+      ORDER BY block_number LIMIT $3`,
+    [chainId, before, limit],
+  );
+  return { ofMoney: money.map(({ transaction }) => transaction), ofGas: gas.map(({ hash }) => hash) };
+}
+
+/** Transfers from before the book was complete that no payment is booked for. Their events may be lost. */
+export async function readLostTransfers(
+  within: Queryable,
+  { chainId, asset, recipient }: ChainScope,
+  { completeFromMs, limit }: { completeFromMs: number; limit: number },
+): Promise<Difference[]> {
+  const rows = await within.query<{ transaction: string; log_index: number; amount: string; at: Date }>(
+    `SELECT transaction, log_index, amount::text, at FROM chain_transfers
+      WHERE payment IS NULL AND chain_id = $1 AND asset = $2 AND recipient = $3 AND at < $4::timestamptz
+      ORDER BY at LIMIT $5`,
+    [chainId, asset, recipient, new Date(completeFromMs).toISOString(), limit],
+  );
+  return rows.map(({ transaction, log_index: logIndex, amount, at }) => ({
+    ...{ list: 'chain_only', subject: `log ${logIndex} of ${transaction}`, transaction, amount },
+    ...{ asset: assetName(chainId, asset), atMs: at.getTime(), reason: 'before_the_book_was_complete' },
+  }));
+}
+
+/** What is not compared yet: too young, or not deep enough in the chain. */
+export async function countWaiting(
+  within: Queryable,
+  { chainId, asset, recipient }: ChainScope,
+): Promise<{ transfers: number; payments: number }> {
+  const [row] = await within.query<{ transfers: number; payments: number }>(
+    `SELECT (SELECT count(*) FROM chain_transfers
+        WHERE payment IS NULL AND chain_id = $1 AND asset = $2 AND recipient = $3) AS transfers,
+      (SELECT count(*) FROM unreconciled_payments WHERE chain_id = $1 AND asset = $2 AND recipient = $3) AS payments`,
+    [chainId, asset, recipient],
+  );
+  return row ?? { transfers: 0, payments: 0 };
+}

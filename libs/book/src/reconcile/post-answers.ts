@@ -1,0 +1,59 @@
+import { assetName } from '../bookings/accounts.js';
+import type { NewBooking } from '../bookings/booking.js';
+import type { BookSeller } from '../bookings/describe-payment.js';
+import type { BookWriter } from '../posting/book-writer.js';
+import { storeBookings } from '../posting/store-bookings.js';
+import type { ChainScope } from './chain-scope.js';
+import type { Difference } from './differences.js';
+import { bookUnreported, settleGas, type OwnReceipt, type UnreportedTransaction } from './settle-gas.js';
+import { settleMoney, type MoneyAnswer } from './settle-money.js';
+
+/** What the chain says of the transactions that were asked about, by hash. */
+export interface ChainAnswers {
+  readonly money: ReadonlyMap<string, MoneyAnswer>;
+  readonly gas: ReadonlyMap<string, OwnReceipt | null>;
+  readonly unreported: readonly UnreportedTransaction[];
+}
+
+/** What the answers made the book enter, by kind of booking, and what they leave open. */
+export interface Answered {
+  readonly bookings: readonly NewBooking[];
+  readonly differences: readonly Difference[];
+}
+
+/**
+ * Books what the chain says otherwise than the book, in one transaction.
+ * @throws DeposedError, BookUnavailableError; then nothing is written
+ */
+export function postAnswers(
+  writer: BookWriter,
+  { money, gas, unreported }: ChainAnswers,
+  { scope, seller, completeFromMs }: { scope: ChainScope; seller: BookSeller; completeFromMs: number },
+): Promise<Answered> {
+  return writer.write(async (within) => {
+    const bookings: NewBooking[] = [];
+    const differences: Difference[] = [];
+    for (const [transaction, answer] of money) {
+      const settled = await settleMoney(within, transaction, answer, { scope, seller, completeFromMs });
+      bookings.push(...settled.bookings);
+      differences.push(...settled.differences);
+    }
+    const { chainId } = scope;
+    for (const [hash, receipt] of gas) bookings.push(...listed(await settleGas(within, { chainId, hash }, receipt)));
+    for (const found of unreported) bookings.push(...listed(await bookUnreported(within, found)));
+    await storeBookings(within, bookings, Date.now());
+    return { bookings, differences };
+  });
+}
+
+/** A transaction of ours that the book does not have and that cannot be found in the blocks. */
+export function unknownTransaction(chainId: number, sender: string, nonce: number, atMs: number): Difference {
+  return {
+    ...{ list: 'chain_only', subject: `nonce ${nonce} of ${sender}`, transaction: null, amount: '0', atMs },
+    ...{ asset: assetName(chainId, 'native'), reason: 'unknown_transaction' },
+  };
+}
+
+function listed(booking: NewBooking | null): NewBooking[] {
+  return booking === null ? [] : [booking];
+}

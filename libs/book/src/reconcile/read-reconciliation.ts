@@ -1,0 +1,67 @@
+import type { Queryable } from '../database/database.js';
+import { readCompleteFrom, readChainPosition, type ChainScope } from './chain-scope.js';
+import { DIFFERENCE_LISTS, type Difference } from './differences.js';
+import { countWaiting } from './open-questions.js';
+
+/** A difference in a list. */
+export interface ListedDifference extends Omit<Difference, 'list' | 'atMs'> {
+  readonly at: string;
+}
+
+/** What chain and book do not agree on. */
+export interface Reconciliation extends ChainScope {
+  /** Earlier transfers are not compared. */
+  readonly firstBlock: number | null;
+  /** The newest block that was read, and its time. */
+  readonly block: number | null;
+  readonly readUntil: string | null;
+  /** Every change of money since then is in the book. Earlier money without an event is listed, and not booked. */
+  readonly completeFrom: string | null;
+  /** On the chain only, in the book only, and in both with different amounts; the first 1,000 of each. */
+  readonly chainOnly: readonly ListedDifference[];
+  readonly bookOnly: readonly ListedDifference[];
+  readonly different: readonly ListedDifference[];
+  /** The sum of all differences of each asset, in base units. */
+  readonly unreconciled: readonly { readonly asset: string; readonly amount: string }[];
+  /** Seen lately and not compared yet, at any time. */
+  readonly waiting: { readonly transfers: number; readonly payments: number };
+}
+
+const LISTED = 1_000;
+
+/** The result of the last comparison. Times limit the lists: milliseconds since 1970, from inclusive, to exclusive. */
+export async function readReconciliation(
+  within: Queryable,
+  scope: ChainScope,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): Promise<Reconciliation> {
+  const range = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
+  const lists: Record<string, ListedDifference[]> = {};
+  for (const list of DIFFERENCE_LISTS) {
+    const rows = await within.query<Omit<ListedDifference, 'at'> & { at: Date }>(
+      `SELECT subject, transaction, asset, amount::text, at, reason FROM differences
+        WHERE list = $1 AND at >= $2::timestamptz AND at < $3::timestamptz ORDER BY at, subject LIMIT $4`,
+      [list, ...range, LISTED],
+    );
+    lists[list] = rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
+  }
+  const unreconciled = await within.query<{ asset: string; amount: string }>(
+    `SELECT asset, sum(amount)::text AS amount FROM differences
+      WHERE at >= $1::timestamptz AND at < $2::timestamptz GROUP BY asset ORDER BY asset`,
+    range,
+  );
+  const [position, completeFromMs] = [await readChainPosition(within, scope), await readCompleteFrom(within)];
+  const { chain_only: chainOnly = [], book_only: bookOnly = [], different = [] } = lists;
+  return {
+    ...scope,
+    firstBlock: position?.firstBlock ?? null,
+    block: position === null ? null : position.nextBlock - 1,
+    readUntil: toIso(position?.readUntilMs),
+    completeFrom: toIso(completeFromMs),
+    ...{ chainOnly, bookOnly, different, unreconciled, waiting: await countWaiting(within, scope) },
+  };
+}
+
+function toIso(ms: number | null | undefined): string | null {
+  return typeof ms === 'number' ? new Date(ms).toISOString() : null;
+}

@@ -1,0 +1,58 @@
+import type { Queryable } from '../database/database.js';
+import type { BookWriter } from '../posting/book-writer.js';
+
+/** An account of ours: every transaction before `nonce` is in the book, and was in this block or an earlier one. */
+export interface KnownSender {
+  readonly address: string;
+  readonly nonce: number;
+  readonly blockNumber: number;
+}
+
+/** The accounts that the book follows. */
+export async function readSenders(within: Queryable, chainId: number): Promise<KnownSender[]> {
+  const rows = await within.query<{ address: string; nonce: number; block_number: number }>(
+    'SELECT address, nonce, block_number FROM senders WHERE chain_id = $1 ORDER BY address',
+    [chainId],
+  );
+  return rows.map(({ block_number: blockNumber, ...row }) => ({ ...row, blockNumber }));
+}
+
+/** The accounts whose transactions were reported. */
+export async function readReportedSenders(within: Queryable, chainId: number): Promise<string[]> {
+  const rows = await within.query<{ sender: string }>(
+    `SELECT DISTINCT sender FROM transactions WHERE chain_id = $1 AND state = 'reported'`,
+    [chainId],
+  );
+  return rows.map(({ sender }) => sender);
+}
+
+export async function storeSender(
+  writer: BookWriter,
+  chainId: number,
+  { address, nonce, blockNumber }: KnownSender,
+): Promise<void> {
+  await writer.write((within) =>
+    within.query(
+      `INSERT INTO senders (chain_id, address, nonce, block_number) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (chain_id, address) DO UPDATE SET nonce = excluded.nonce, block_number = excluded.block_number`,
+      [chainId, address, nonce, blockNumber],
+    ),
+  );
+}
+
+/** The nonces from the sender's own up to a count, the first `limit` of them, whose transactions the book does not have. */
+export async function readUnknownNonces(
+  within: Queryable,
+  chainId: number,
+  { address, nonce }: KnownSender,
+  { count, limit }: { count: number; limit: number },
+): Promise<number[]> {
+  const rows = await within.query<{ nonce: number }>(
+    `SELECT nonce FROM generate_series($3::bigint, $4::bigint - 1) AS nonce
+      WHERE NOT EXISTS (SELECT FROM transactions WHERE chain_id = $1 AND sender = $2
+        AND transactions.nonce = nonce.nonce AND state <> 'removed')
+      ORDER BY nonce LIMIT $5`,
+    [chainId, address, nonce, count, limit],
+  );
+  return rows.map((row) => row.nonce);
+}

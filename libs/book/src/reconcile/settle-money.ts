@@ -1,0 +1,179 @@
+import { assetName } from '../bookings/accounts.js';
+import type { NewBooking } from '../bookings/booking.js';
+import type { BookSeller } from '../bookings/describe-payment.js';
+import { addTransfer, removeTransaction, type BookedPayment } from '../bookings/payment-record.js';
+import type { Queryable } from '../database/database.js';
+import { OpenPayments } from '../posting/open-payments.js';
+import type { ChainScope } from './chain-scope.js';
+import type { Difference } from './differences.js';
+import { matchTransfers, storeTransfers, type ShownTransfer } from './store-transfers.js';
+
+/** A transfer with the name under which the ledger knows it if it is presented. */
+export interface NamedTransfer extends ShownTransfer {
+  readonly payment: string;
+}
+
+/** What the chain says of a transaction; null: no block has it. */
+export type MoneyAnswer = {
+  readonly blockNumber: number;
+  readonly atMs: number;
+  /** All transfers of the asset to the recipient; none in a transaction that reverted. */
+  readonly transfers: readonly NamedTransfer[];
+} | null;
+
+/** What was booked, and what needs a person. */
+export interface SettledMoney {
+  bookings: NewBooking[];
+  differences: Difference[];
+}
+
+interface Expected {
+  id: string;
+  payer: string;
+  amount: string;
+  since: Date;
+}
+
+interface Terms {
+  scope: ChainScope;
+  seller: BookSeller;
+  /** Earlier transfers are not unclaimed: their events may be lost. */
+  completeFromMs: number;
+}
+
+/**
+ * Books what a transaction shows: an amount that was reported otherwise, a payment whose transfer the chain no longer
+ * has, and money that no request has presented.
+ */
+export async function settleMoney(
+  within: Queryable,
+  transaction: string,
+  answer: MoneyAnswer,
+  { scope, seller, completeFromMs }: Terms,
+): Promise<SettledMoney> {
+  const shown = answer?.transfers ?? [];
+  await storeTransfers(within, scope, shown);
+  await matchTransfers(within, scope);
+  const expected = await readExpected(within, scope, transaction);
+  const open = await readOpen(within, scope, transaction, shown);
+  const payments = await OpenPayments.load(within, [...expected, ...open].map(nameOf), seller);
+  const settled: SettledMoney = { bookings: [], differences: [] };
+  const asset = assetName(scope.chainId, scope.asset);
+  const note = (one: Omit<Difference, 'transaction' | 'asset'>) =>
+    settled.differences.push({ ...one, transaction, asset });
+  const book = (id: string, change: (payment: BookedPayment) => BookedPayment) => {
+    const booking = payments.change(id, change);
+    if (booking !== null) settled.bookings.push(booking);
+  };
+  const links: { transfer: NamedTransfer; id: string }[] = [];
+
+  for (const { id, payer, amount, since } of expected) {
+    const isPaidBack = hasRefund(payments.find(id));
+    const own = takeFor(open, { id, payer, isAlone: expected.length === 1 && open.length === 1 });
+    if (own !== undefined && !isPaidBack) {
+      book(id, (payment) => addTransfer(payment, toReport(own, scope)));
+      links.push({ transfer: own, id });
+    } else if (own !== undefined) {
+      const differ = absolute(BigInt(amount) - BigInt(own.amount));
+      note({ list: 'different', subject: id, amount: differ, atMs: since.getTime(), reason: 'paid_back' });
+    } else if (shown.length > 0) {
+      note({ list: 'book_only', subject: id, amount, atMs: since.getTime(), reason: 'no_transfer_left' });
+    } else if (isPaidBack) {
+      note({ list: 'book_only', subject: id, amount, atMs: since.getTime(), reason: 'paid_back' });
+    } else {
+      book(id, (payment) => removeTransaction(payment, transaction, Date.now()));
+    }
+  }
+  for (const transfer of open) {
+    const { payment: id } = transfer;
+    const atMs = transfer.atMs ?? answer?.atMs ?? 0;
+    if (atMs < completeFromMs) {
+      await dateTransfer(within, scope, transfer, atMs);
+    } else {
+      book(id, (payment) => addTransfer(payment, toReport(transfer, scope)));
+      links.push({ transfer, id });
+    }
+  }
+  await payments.store(within);
+  for (const link of links) await linkTransfer(within, scope, link);
+  return settled;
+}
+
+const nameOf = (one: Expected | NamedTransfer): string => ('id' in one ? one.id : one.payment);
+
+function hasRefund(payment: BookedPayment | undefined): boolean {
+  return payment?.reports.refunding !== undefined || payment?.reports.refunded !== undefined;
+}
+
+/** Takes the transfer that is the payment's: of its name, else of its payer, else the only one. */
+function takeFor(
+  open: NamedTransfer[],
+  { id, payer, isAlone }: { id: string; payer: string; isAlone: boolean },
+): NamedTransfer | undefined {
+  const found =
+    open.find((transfer) => transfer.payment === id) ??
+    open.find((transfer) => transfer.payer === payer) ??
+    (payer === '' || isAlone ? open[0] : undefined);
+  if (found !== undefined) open.splice(open.indexOf(found), 1);
+  return found;
+}
+
+function toReport({ transaction, payer, amount, atMs }: NamedTransfer, { asset, recipient }: ChainScope) {
+  return { atMs: atMs ?? 0, transaction, asset, payTo: recipient, payer, amount };
+}
+
+function absolute(amount: bigint): string {
+  return String(amount < 0n ? -amount : amount);
+}
+
+function readExpected(
+  within: Queryable,
+  { chainId, asset, recipient }: ChainScope,
+  transaction: string,
+): Promise<Expected[]> {
+  return within.query<Expected>(
+    `SELECT id, payer, amount::text, since FROM unreconciled_payments
+      WHERE transaction = $4 AND chain_id = $1 AND asset = $2 AND recipient = $3 ORDER BY id`,
+    [chainId, asset, recipient, transaction],
+  );
+}
+
+/** The transfers that no payment is booked for. */
+async function readOpen(
+  within: Queryable,
+  { chainId }: ChainScope,
+  transaction: string,
+  shown: readonly NamedTransfer[],
+): Promise<NamedTransfer[]> {
+  const rows = await within.query<{ log_index: number }>(
+    'SELECT log_index FROM chain_transfers WHERE chain_id = $1 AND transaction = $2 AND payment IS NULL',
+    [chainId, transaction],
+  );
+  const isOpen = new Set(rows.map(({ log_index: logIndex }) => logIndex));
+  return shown.filter(({ logIndex }) => isOpen.has(logIndex));
+}
+
+/** A transfer from before the book was complete is listed by its time, and not asked about again. */
+async function dateTransfer(
+  within: Queryable,
+  { chainId }: ChainScope,
+  { transaction, logIndex }: NamedTransfer,
+  atMs: number,
+): Promise<void> {
+  await within.query(
+    'UPDATE chain_transfers SET at = $4 WHERE chain_id = $1 AND transaction = $2 AND log_index = $3 AND at IS NULL',
+    [chainId, transaction, logIndex, new Date(atMs).toISOString()],
+  );
+}
+
+async function linkTransfer(
+  within: Queryable,
+  { chainId }: ChainScope,
+  { transfer: { transaction, logIndex }, id }: { transfer: NamedTransfer; id: string },
+): Promise<void> {
+  await within.query(
+    'UPDATE chain_transfers SET payment = $4 WHERE chain_id = $1 AND transaction = $2 AND log_index = $3',
+    [chainId, transaction, logIndex, id],
+  );
+  await within.query('DELETE FROM unreconciled_payments WHERE id = $1', [id]);
+}

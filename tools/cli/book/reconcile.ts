@@ -1,0 +1,51 @@
+import type { ListedDifference, Reconciliation } from '@tollgate/book';
+
+import { CommandError } from '../shared/cli-command.js';
+import { formatTable } from '../shared/format-table.js';
+import { OperatorApi, type OperatorPlace } from './operator-api.js';
+
+export interface ReconcileOptions extends OperatorPlace {
+  from?: string;
+  to?: string;
+  json?: boolean;
+}
+
+type Answer = Reconciliation & { comparedAt: string | null; trouble: string | null };
+
+/** Prints the lists. @throws CommandError when one is not empty, and when the comparison is not of now */
+export async function reconcile(
+  { from, to, json, ...options }: ReconcileOptions,
+  env: NodeJS.ProcessEnv,
+  print: (text: string) => void,
+): Promise<void> {
+  const query = new URLSearchParams({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
+  const answer = await new OperatorApi(options, env).read<Answer>(`/operator/reconcile?${query.toString()}`);
+  print(json === true ? JSON.stringify(answer, null, 2) : describe(answer));
+  const { chainOnly, bookOnly, different, trouble, comparedAt } = answer;
+  if (trouble !== null || comparedAt === null) throw new CommandError(`The comparison is not of now: ${trouble}.`);
+  const count = chainOnly.length + bookOnly.length + different.length;
+  if (count > 0) throw new CommandError(`Chain and book differ in ${count === 1 ? '1 place' : `${count} places`}.`);
+}
+
+function describe({ chainOnly, bookOnly, different, unreconciled, waiting, ...answer }: Answer): string {
+  const { block, firstBlock, comparedAt, completeFrom } = answer;
+  const sums = unreconciled.map(({ asset, amount }) => `${amount} base units of ${asset}`);
+  return [
+    block === null
+      ? 'No block has been compared yet.'
+      : `Blocks ${firstBlock} to ${block} are compared, at ${comparedAt}. The book is complete from ${completeFrom}.`,
+    ...describeList('On the chain only', chainOnly),
+    ...describeList('In the book only', bookOnly),
+    ...describeList('Different', different),
+    `Difference: ${sums.length === 0 ? '0' : sums.join(', ')}.`,
+    ...(waiting.transfers + waiting.payments === 0
+      ? []
+      : [`Seen lately, and not compared yet: ${waiting.transfers} transfers, ${waiting.payments} payments.`]),
+  ].join('\n');
+}
+
+function describeList(title: string, list: readonly ListedDifference[]): string[] {
+  if (list.length === 0) return [`${title}: nothing.`];
+  const rows = list.map(({ at, subject, asset, amount, reason }) => [at, subject, asset, amount, reason]);
+  return [`${title}:`, formatTable(['TIME', 'WHAT', 'ASSET', 'BASE UNITS', 'REASON'], rows)];
+}
