@@ -26,7 +26,7 @@ export function NowPage({ seller }: { seller: Seller }) {
   return (
     <>
       <h1>Now</h1>
-      <Verdict summary={data} />
+      <Verdict summary={data} seller={seller} />
       <div class="bar">
         <h2>The last {window}</h2>
         <Choice label="Time that is shown" names={WINDOWS} chosen={window} onChoose={setWindow} />
