@@ -9,6 +9,7 @@ import { ConfigurationError, ProblemError } from '@tollgate/common';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
+import { RefundWork } from '../refunds/refund-work.js';
 
 const CLAIM_EVERY_MS = 1_000;
 /** What PostgreSQL says where only another setting helps: authorization, no such database, no right to create. */
@@ -29,6 +30,7 @@ export class BookHolder implements OnApplicationShutdown {
     @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
     @Inject(OutboxDrain) private readonly drain: OutboxDrain,
     @Inject(DailyClosings) private readonly closings: DailyClosings,
+    @Inject(RefundWork) private readonly refunds: RefundWork,
   ) {}
 
   /** Tries once, and goes on in the background. @throws ConfigurationError where waiting does not help */
@@ -76,7 +78,7 @@ export class BookHolder implements OnApplicationShutdown {
     this.#logger.log(`the book is open (${writer.database.kind}), epoch ${writer.epoch}`);
     const ending = new AbortController();
     const signal = AbortSignal.any([this.#stopping.signal, ending.signal]);
-    const works = [this.drain.run(writer, signal), this.closings.run(writer, signal)];
+    const works = [this.drain, this.closings, this.refunds].map((one) => one.run(writer, signal));
     const ends = works.map((work) => work.then(() => 'this process is stopping', describeEnd));
     const reason = await Promise.race([writer.database.lost, ...ends]);
     this.#open = null;

@@ -9,6 +9,7 @@ import {
 } from '@tollgate/common';
 
 import { BookEnvironment } from './book.environment.js';
+import { RefundEnvironment } from './refund.environment.js';
 import { BookkeeperServerEnvironment } from './server.environment.js';
 
 /** All settings of the bookkeeper, read at start with `readEnvironment(BookkeeperEnvironment, process.env)`. */
@@ -18,6 +19,9 @@ export class BookkeeperEnvironment {
 
   @SettingGroup(BookEnvironment)
   readonly book!: BookEnvironment;
+
+  @SettingGroup(RefundEnvironment)
+  readonly refunds!: RefundEnvironment;
 
   /** Of the seller: where money arrives. */
   @SettingGroup(PaymentEnvironment)

@@ -3,21 +3,28 @@ import { Module } from '@nestjs/common';
 import { BookModule } from '../book/book.module.js';
 import { SellerChain } from '../chain/seller-chain.js';
 import { Troubles } from '../health/troubles.js';
-import { OperatorJobsController } from './jobs.controller.js';
-import { Journals } from '../jobs/journals.js';
 import { OperatorJobs } from '../jobs/operator-jobs.js';
+import { RefundDesk } from '../refund-desk/refund-desk.js';
+import { RefundPreviews } from '../refund-desk/refund-previews.js';
 import { OperatorWallets } from '../wallets/operator-wallets.js';
-import { WalletsController } from './wallets.controller.js';
 import { AuditTrail } from './audit-trail.js';
 import { BookController } from './book.controller.js';
 import { ExportsController } from './exports.controller.js';
+import { OperatorJobsController } from './jobs.controller.js';
 import { OperatorGuard } from './operator-access.js';
 import { PaymentsController } from './payments.controller.js';
+import { RefundsController } from './refunds.controller.js';
+import { WalletsController } from './wallets.controller.js';
 
 /** The operator API: everything below `/operator`, for API keys with its scopes. */
 @Module({
   imports: [BookModule],
-  controllers: [PaymentsController, BookController, ExportsController, OperatorJobsController, WalletsController],
-  providers: [OperatorGuard, AuditTrail, SellerChain, Journals, OperatorJobs, OperatorWallets, Troubles],
+  controllers: [
+    ...[PaymentsController, BookController, ExportsController],
+    ...[OperatorJobsController, WalletsController, RefundsController],
+  ],
+  providers: [
+    ...[OperatorGuard, AuditTrail, SellerChain, OperatorJobs, OperatorWallets, Troubles, RefundPreviews, RefundDesk],
+  ],
 })
 export class OperatorModule {}
