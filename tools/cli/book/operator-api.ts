@@ -25,8 +25,8 @@ export class OperatorApi {
   }
 
   /** The JSON of an answer. @throws CommandError with what the bookkeeper says, or that it is not running */
-  async read<T>(path: string, method: 'GET' | 'POST' = 'GET'): Promise<T> {
-    return (await (await this.#request(path, method)).json()) as T;
+  async read<T>(path: string, method: 'GET' | 'POST' = 'GET', body?: object): Promise<T> {
+    return (await (await this.#request(path, method, body)).json()) as T;
   }
 
   /** Prints an answer as it comes. @throws CommandError also when it ends too early */
@@ -40,11 +40,18 @@ export class OperatorApi {
     }
   }
 
-  async #request(path: string, method: string): Promise<Response> {
-    const headers = { Authorization: `Bearer ${this.#apiKey}` };
+  async #request(path: string, method: string, body?: object): Promise<Response> {
+    const headers = {
+      Authorization: `Bearer ${this.#apiKey}`,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    };
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
     let response: Response;
     try {
-      response = await fetch(new URL(path, this.#url), { method, headers, signal: AbortSignal.timeout(WITHIN_MS) });
+      response = await fetch(new URL(path, this.#url), {
+        ...{ method, headers, ...content },
+        signal: AbortSignal.timeout(WITHIN_MS),
+      });
     } catch {
       throw new CommandError(`No bookkeeper answers at ${this.#url}. Start one, or name it with OPERATOR_URL.`);
     }

@@ -10,6 +10,7 @@ import { DailyClosings } from '../closings/daily-closings.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Reconciler } from '../reconcile/reconciler.js';
+import { RefundWork } from '../refunds/refund-work.js';
 
 const CLAIM_EVERY_MS = 1_000;
 /** What PostgreSQL says where only another setting helps: authorization, no such database, no right to create. */
@@ -31,6 +32,7 @@ export class BookHolder implements OnApplicationShutdown {
     @Inject(OutboxDrain) private readonly drain: OutboxDrain,
     @Inject(DailyClosings) private readonly closings: DailyClosings,
     @Inject(Reconciler) private readonly reconciler: Reconciler,
+    @Inject(RefundWork) private readonly refunds: RefundWork,
   ) {}
 
   /** Tries once, and goes on in the background. @throws ConfigurationError where waiting does not help */
@@ -78,7 +80,8 @@ export class BookHolder implements OnApplicationShutdown {
     this.#logger.log(`the book is open (${writer.database.kind}), epoch ${writer.epoch}`);
     const ending = new AbortController();
     const signal = AbortSignal.any([this.#stopping.signal, ending.signal]);
-    const works = [this.drain, this.closings, this.reconciler].map((part) => part.run(writer, signal));
+    const parts = [this.drain, this.closings, this.reconciler, this.refunds];
+    const works = parts.map((part) => part.run(writer, signal));
     const ends = works.map((work) => work.then(() => 'this process is stopping', describeEnd));
     const reason = await Promise.race([writer.database.lost, ...ends]);
     this.#open = null;

@@ -4,18 +4,25 @@ import { DailyClosings } from '../closings/daily-closings.js';
 import { BookChanges } from '../drain/book-changes.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
+import { Journals } from '../journals/journals.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
 import { ReconcileMetrics } from '../metrics/reconcile-metrics.js';
 import { Reconciler } from '../reconcile/reconciler.js';
+import { RefundWork } from '../refunds/refund-work.js';
 import { BookHolder } from './book-holder.js';
 
-/** Keeps the book: holds it, drains the outbox into it, closes its days, and compares it with the chain. */
+/**
+ * Keeps the book: holds it, drains the outbox into it, closes its days, compares it with the chain, and brings refunds
+ * to their end.
+ */
 @Module({
   providers: [
     ...[BookChanges, BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler],
-    BookHolder,
+    ...[Journals, RefundWork, BookHolder],
   ],
-  exports: [BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, BookHolder],
+  exports: [
+    ...[BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, Journals, RefundWork, BookHolder],
+  ],
 })
 export class BookModule {
   constructor(@Inject(BookMetrics) metrics: BookMetrics, @Inject(BookHolder) book: BookHolder) {

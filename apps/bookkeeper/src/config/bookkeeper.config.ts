@@ -11,6 +11,7 @@ import {
 
 import { BookEnvironment } from './book.environment.js';
 import { ReconcileEnvironment } from './reconcile.environment.js';
+import { RefundEnvironment } from './refund.environment.js';
 import { BookkeeperServerEnvironment } from './server.environment.js';
 
 /** All settings of the bookkeeper, read at start with `readEnvironment(BookkeeperEnvironment, process.env)`. */
@@ -23,6 +24,9 @@ export class BookkeeperEnvironment {
 
   @SettingGroup(ReconcileEnvironment)
   readonly reconcile!: ReconcileEnvironment;
+
+  @SettingGroup(RefundEnvironment)
+  readonly refunds!: RefundEnvironment;
 
   /** Of the seller: where money arrives. */
   @SettingGroup(PaymentEnvironment)

@@ -11,8 +11,8 @@ import {
 import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { Troubles, type Trouble } from '../health/troubles.js';
-import { ForOperators } from './operator-access.js';
 import { AuditTrail } from './audit-trail.js';
+import { ForOperators } from './operator-access.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
 
 const LISTED = 400;

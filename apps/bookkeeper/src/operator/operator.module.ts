@@ -3,8 +3,9 @@ import { Module } from '@nestjs/common';
 import { BookModule } from '../book/book.module.js';
 import { SellerChain } from '../chain/seller-chain.js';
 import { Troubles } from '../health/troubles.js';
-import { Journals } from '../jobs/journals.js';
 import { OperatorJobs } from '../jobs/operator-jobs.js';
+import { RefundDesk } from '../refund-desk/refund-desk.js';
+import { RefundPreviews } from '../refund-desk/refund-previews.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { OperatorWallets } from '../wallets/operator-wallets.js';
 import { AuditTrail } from './audit-trail.js';
@@ -15,6 +16,7 @@ import { OperatorJobsController } from './jobs.controller.js';
 import { OperatorGuard } from './operator-access.js';
 import { PaymentsController } from './payments.controller.js';
 import { ReconcileController } from './reconcile.controller.js';
+import { RefundsController } from './refunds.controller.js';
 import { SummaryController } from './summary.controller.js';
 import { WalletsController } from './wallets.controller.js';
 
@@ -23,8 +25,10 @@ import { WalletsController } from './wallets.controller.js';
   imports: [BookModule, SessionsModule],
   controllers: [
     ...[PaymentsController, BookController, ExportsController, SummaryController, EventsController],
-    ...[OperatorJobsController, WalletsController, ReconcileController],
+    ...[OperatorJobsController, WalletsController, ReconcileController, RefundsController],
   ],
-  providers: [OperatorGuard, AuditTrail, SellerChain, Journals, OperatorJobs, OperatorWallets, Troubles],
+  providers: [
+    ...[OperatorGuard, AuditTrail, SellerChain, OperatorJobs, OperatorWallets, Troubles, RefundPreviews, RefundDesk],
+  ],
 })
 export class OperatorModule {}
