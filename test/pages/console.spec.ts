@@ -185,6 +185,31 @@ describe('the console shows', () => {
     await operator.context.close();
   });
 
+  it('what a refund does, and pays the payer back when it is told to twice', async () => {
+    const operator = await createOperator(pages());
+    const payer = await createVisitor(pages());
+    const shop = await payer.open('/v1/notes/refunded');
+    await shop.click('button:has-text("Send a transfer instead")');
+    await statusOf(shop, 'Paid. Here is your answer.');
+    const page = await operator.logIn('#/payments');
+    await page.click('tbody tr >> nth=0 >> a >> nth=0');
+    await page.waitForSelector('dt:has-text("Left to pay back")');
+    await page.fill('input[inputmode=decimal]', '0.02');
+    await page.waitForSelector('[role=alert]:has-text("at most what is left")');
+    await page.fill('input[inputmode=decimal]', '0.004');
+    await page.click('button:has-text("Refund this payment")');
+    expect(await page.textContent('dialog')).toContain('It bought an answer');
+    expect(await page.textContent('dialog')).toContain('0.004 USDC');
+    await page.click('dialog button:has-text("Yes: refund this payment")');
+    await page.waitForSelector('table[aria-label="Refunds of this payment"] .state:has-text("refunded")', {
+      timeout: 60_000,
+    });
+    await page.waitForSelector('.timeline b:has-text("refunded")');
+    expect([...operator.faults, ...payer.faults]).toEqual([]);
+    await operator.context.close();
+    await payer.context.close();
+  });
+
   it('a wallet, and pauses and resumes it when it is told to twice', async () => {
     const operator = await createOperator(pages());
     const page = await operator.logIn('#/wallets');
