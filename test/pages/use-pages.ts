@@ -59,6 +59,9 @@ async function start(): Promise<Pages> {
   const chain = await startChain();
   const stack = await startStack({
     chain,
+    book: { folder: join(folder, 'book'), signingKey: '22'.repeat(32) },
+    agentWorkers: 1,
+    agentWallets: { main: { approvalAbove: { USDC: '1' } }, refunds: {} },
     env: {
       ROUTES_FILE: file,
       SIGNED_PAYMENTS: 'true',

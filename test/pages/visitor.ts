@@ -59,7 +59,7 @@ export interface VisitorOptions extends BrowserContextOptions {
 let visitors = 0;
 
 export async function createVisitor({ stack, browser }: Pages, options: VisitorOptions = {}): Promise<Visitor> {
-  const { hasTestWallet = false, hasNoWallet = false, ...contextOptions } = options;
+  const { hasTestWallet = false, hasNoWallet = false, baseURL = stack.baseUrl, ...contextOptions } = options;
   const { rpcUrl, accounts } = stack.chain;
   // One account each: the nonces of anvil's accounts must not collide. The first is the test wallet's.
   const wallet = new ScriptedWallet(rpcUrl, accounts[1 + (visitors++ % (accounts.length - 1))]!.address);
@@ -82,7 +82,7 @@ export async function createVisitor({ stack, browser }: Pages, options: VisitorO
   context.on('weberror', (error) => faults.push(`error: ${error.error().message}`));
   const noteRequest = (request: Request): void => {
     const { protocol, origin } = new URL(request.url());
-    const isOwn = ['data:', 'blob:'].includes(protocol) || origin === stack.baseUrl;
+    const isOwn = ['data:', 'blob:'].includes(protocol) || origin === baseURL;
     if (!isOwn && !(hasTestWallet && origin === rpcUrl)) faults.push(`request: ${request.url()}`);
   };
   context.on('requestfinished', noteRequest);
@@ -92,7 +92,7 @@ export async function createVisitor({ stack, browser }: Pages, options: VisitorO
     ...{ context, wallet, faults },
     open: async (path) => {
       const page = await context.newPage();
-      await page.goto(new URL(path, stack.baseUrl).href);
+      await page.goto(new URL(path, baseURL).href);
       return page;
     },
   };

@@ -8,6 +8,7 @@ import { defineBook } from './book/command.js';
 import { defineJobs } from './jobs/command.js';
 import { defineKeys } from './keys/command.js';
 import { definePayments } from './payments/command.js';
+import { defineRefunds } from './refunds/command.js';
 import { CliCommand, EXIT_CODES } from './shared/cli-command.js';
 import { defineWallets } from './wallets/command.js';
 import { defineWebhooks } from './webhooks/command.js';
@@ -33,6 +34,7 @@ export function createProgram(surroundings: Surroundings, end: (exitCode: number
   defineWebhooks(program, env);
   defineBackup(program, env);
   defineBook(program, env);
+  defineRefunds(program, env);
   for (const command of program.commands) command.addHelpText('afterAll', EXIT_CODES);
   program.commandsGroup('For payers and agents:');
   program.addCommand(createPayCommand({ env, terminal: processTerminal, end }).name('pay'));

@@ -174,6 +174,8 @@ function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder
     ['agent', `wallet ${state.agent.wallet}, ${state.agent.address}; a first job:`],
     ['', createFirstJob(state)],
     ['book', `${state.operator.url}/operator/balances, or: node dist/tollgate.js book balances`],
+    ['console', `${state.operator.url}/console    who paid, what is owed, jobs, wallets, the book`],
+    ['its key', `${state.operator.apiKey}    for this devnet alone`],
     ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
   ];
   const page = hasTestWallet() ? 'Open this page, click, and pay with a test wallet' : 'What it sells';

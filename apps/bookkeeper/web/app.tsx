@@ -91,7 +91,7 @@ function Pages({ session, onLogout }: { session: Session; onLogout: () => void }
           </button>
         </div>
       </header>
-      <main ref={main} tabIndex={-1}>
+      <main id="main" ref={main} tabIndex={-1}>
         <Failure problem={seller.problem} />
         {seller.data !== null && <Page name={page} place={place} seller={seller.data} />}
       </main>

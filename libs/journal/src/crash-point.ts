@@ -5,10 +5,13 @@
  * have expired, F15 a payment mined and not redeemed, F16 redeemed and its response not stored. For the settlement of
  * signed payments: S1 the payment has a job id and the job is not submitted, S2 the job is submitted and its wake-up
  * not sent, S3 mined and not yet reported, S4 reported to the gateway, which has not stored its answer.
+ * For refunds, in the bookkeeper: R1 written, R2 the ledger is closed, R3 noted, R4 the job is submitted, R5 the job is
+ * final, R6 the ledger has the refund.
  */
 export type CrashPoint =
   | ('F1' | 'F2' | 'F3' | 'F4' | 'F5' | 'F6' | 'F7' | 'F8' | 'F9' | 'F10' | 'F11' | 'F12' | 'F15' | 'F16')
-  | ('S1' | 'S2' | 'S3' | 'S4');
+  | ('S1' | 'S2' | 'S3' | 'S4')
+  | ('R1' | 'R2' | 'R3' | 'R4' | 'R5' | 'R6');
 
 declare global {
   var tollgateCrashPoint: ((point: CrashPoint) => void) | undefined;

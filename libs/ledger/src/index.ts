@@ -5,6 +5,7 @@ export { readBookedSinceMs, type OutboxLength } from './outbox.js';
 export {
   locatePayment,
   nameOfPayment,
+  readPaymentName,
   signedPaymentId,
   transactionEntry,
   type EntryId,

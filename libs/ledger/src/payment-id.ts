@@ -89,6 +89,17 @@ export function readPaymentId({ entry, slot }: EntrySlot): PaymentId | null {
   return null;
 }
 
+/** The inverse of `nameOfPayment`; null when the text is not a payment's name. */
+export function readPaymentName(name: string): PaymentId | null {
+  const at = name.lastIndexOf(':');
+  const id = readPaymentId({ entry: name.slice(0, Math.max(0, at)), slot: name.slice(at + 1) });
+  try {
+    return id !== null && nameOfPayment(id) === name ? id : null;
+  } catch {
+    return null;
+  }
+}
+
 function natural(value: number, name: string): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a non-negative integer`);
   return value;

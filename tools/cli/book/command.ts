@@ -83,12 +83,12 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
   }
 }
 
-const PLACE = `
+export const PLACE = `
 The API key needs the scope operator:read, to close and to forget operator:approve: tollgate keys create --name me --scope operator:read
 It belongs in OPERATOR_API_KEY, or in the file OPERATOR_API_KEY_FILE; that of a running npm run dev is found.`;
 
 /** A subcommand that asks the operator API. */
-function ask(parent: CliCommand, name: string, description: string): CliCommand {
+export function ask(parent: CliCommand, name: string, description: string): CliCommand {
   return parent
     .command(name)
     .description(description)

@@ -45,13 +45,11 @@ export class OperatorApi {
       Authorization: `Bearer ${this.#apiKey}`,
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
     };
-    const text = body === undefined ? null : JSON.stringify(body);
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
     let response: Response;
     try {
       response = await fetch(new URL(path, this.#url), {
-        method,
-        headers,
-        body: text,
+        ...{ method, headers, ...content },
         signal: AbortSignal.timeout(WITHIN_MS),
       });
     } catch {

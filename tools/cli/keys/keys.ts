@@ -1,4 +1,4 @@
-import { deriveEnqueueSecret, WalletDirectory } from '@tollgate/agent-jobs';
+import { deriveEnqueueSecret, REFUNDS_WALLET, WalletDirectory } from '@tollgate/agent-jobs';
 import {
   AgentEnvironment,
   API_KEY_SCOPES,
@@ -97,7 +97,9 @@ export async function showSecret(id: string, { redis }: KeyOptions, env: NodeJS.
 
 /** `npm run dev` has one wallet, `devnet`. */
 async function findOnlyWallet(redis: RedisClient): Promise<string> {
-  const [only, ...others] = await new WalletDirectory(redis).list();
+  // That of refunds takes no jobs.
+  const wallets = (await new WalletDirectory(redis).list()).filter(({ name }) => name !== REFUNDS_WALLET);
+  const [only, ...others] = wallets;
   return only !== undefined && others.length === 0 ? only.name : 'main';
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { claimBook, type Balance, type BookVerdict, type PaymentPicture, type Reconciliation } from '@tollgate/book';
-import { encodeProof, parseChallenge, X_PAYMENT } from '@tollgate/protocol';
+import { encodeProof, parseChallenge, X_PAYMENT, type Hex } from '@tollgate/protocol';
 
 import { readBalance } from '../chain/read-balance.js';
 import { transferTokens } from '../chain/transfer-tokens.js';
@@ -15,6 +15,8 @@ import type { Stack } from '../stack/stack.js';
 
 const SIGNING_KEY = '11'.repeat(32);
 const BOOKED_WITHIN_MS = 20_000;
+/** The worker looks at its jobs every ten seconds. */
+const REFUNDED_WITHIN_MS = 60_000;
 /** So short that a payment can be too old within the demo. */
 const WINDOW_SECONDS = 8;
 
@@ -25,6 +27,7 @@ export function runBookDemo(): Promise<number> {
     keep({ stop: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })) });
     const stack = await startServices({
       book: { folder, signingKey: SIGNING_KEY },
+      ...{ agentWorkers: 1, agentWallets: { refunds: {} } },
       env: {
         BOUND_REDEMPTION_WINDOW_SECONDS: String(WINDOW_SECONDS),
         REDEMPTION_WINDOW_SECONDS: String(WINDOW_SECONDS),
@@ -49,16 +52,19 @@ export function runBookDemo(): Promise<number> {
     showHeading(4, 'The balances sum to zero, and the recipient has on the chain what the book says');
     await compareWithChain(operator, stack, heldBefore);
 
-    showHeading(5, 'Every transfer and every transaction of the relayer is in the book, and nothing else');
+    showHeading(5, 'The refused payment is paid back, to the payer that the chain shows');
+    await refundOne(operator, stack, refused);
+
+    showHeading(6, 'Every transfer and every transaction of the relayer is in the book, and nothing else');
     await reconcile(operator);
 
-    showHeading(6, 'The book is whole, and is closed with a signature');
+    showHeading(7, 'The book is whole, and is closed with a signature');
     await operator.read('/operator/closings', 'POST');
     const whole = await operator.read<BookVerdict>('/operator/verification');
     if (whole.broken !== null || whole.closings !== 1) throw new Error(`the book is broken: ${whole.broken}`);
     console.log(`  ${whole.bookings} bookings, ${whole.entries} entries, ${whole.closings} closing`);
 
-    showHeading(7, 'An administrator of the database changes an amount, which the book notices');
+    showHeading(8, 'An administrator of the database changes an amount, which the book notices');
     await breakRow(stack, folder);
     const { broken } = await operator.read<BookVerdict>('/operator/verification');
     if (broken === null || !broken.startsWith('Entry 1 of booking 1: its amount is 1,'))
@@ -74,9 +80,13 @@ class Operator {
     private readonly apiKey: string,
   ) {}
 
-  async read<T>(path: string, method: 'GET' | 'POST' = 'GET'): Promise<T> {
-    const headers = { Authorization: `Bearer ${this.apiKey}` };
-    const response = await fetch(new URL(path, this.stack.bookkeeper?.url), { method, headers });
+  async read<T>(path: string, method: 'GET' | 'POST' = 'GET', body?: object): Promise<T> {
+    const headers = {
+      Authorization: `Bearer ${this.apiKey}`,
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    };
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await fetch(new URL(path, this.stack.bookkeeper?.url), { method, headers, ...content });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   }
@@ -149,6 +159,24 @@ async function reconcile(operator: Operator): Promise<void> {
     }
     if (Date.now() > untilMs) throw new Error(`chain and book differ: ${JSON.stringify(answer)}`);
   }
+}
+
+/** Pays the refused payment back, and compares with the payer's balance. */
+async function refundOne(operator: Operator, { chain }: Stack, transaction: string): Promise<void> {
+  const { id, payer } = await operator.waitForPayment(transaction);
+  const before = await readBalance(chain, payer as Hex);
+  const asked = await operator.read<{ id: string; state: string }>('/operator/refunds', 'POST', { payment: id });
+  for (const untilMs = Date.now() + REFUNDED_WITHIN_MS; ; await sleep(200)) {
+    const { state, detail } = await operator.read<{ state: string; detail: string | null }>(
+      `/operator/refunds/${asked.id}`,
+    );
+    if (state === 'refunded') break;
+    if (state === 'failed' || Date.now() > untilMs) throw new Error(`the refund is ${state}: ${detail}`);
+  }
+  const payment = await operator.read<PaymentPicture>(`/operator/payments/${id}`);
+  const paidBack = (await readBalance(chain, payer as Hex)) - before;
+  console.log(`  refund ${asked.id}: ${paidBack} base units to ${payer}; the payment is ${payment.state}`);
+  if (String(paidBack) !== payment.amount) throw new Error('another amount was paid back than had arrived');
 }
 
 /** As the owner of the database can: with the triggers turned off, while the bookkeeper does not run. */

@@ -32,7 +32,7 @@ export interface StackOptions {
   agentWorkers?: number;
   /** With one, the services report to the book (BOOK=on), and a bookkeeper keeps it in a folder. */
   book?: { folder: string; signingKey: string };
-  /** The agent wallets by name, at most four; default one, `devnet`, with no limits. */
+  /** The agent wallets by name, at most four; default `devnet`, and with a book `refunds`, with no limits. */
   agentWallets?: Readonly<Record<string, AgentWalletTerms>>;
   /** Whose build the services run: see `startService`. */
   checkout?: string;
@@ -99,7 +99,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
             await setUpAgents({
               chain,
               redis,
-              wallets: options.agentWallets ?? { devnet: {} },
+              wallets: options.agentWallets ?? { devnet: {}, ...(options.book && { refunds: {} }) },
               agentSecret: options.env?.['AGENT_SECRET'],
             }),
           );

@@ -39,5 +39,6 @@ export function createOperationPlanner(wallet: PlannedWallet, chain: ChainSettin
 
 /** The kit's name for an operation of jobs. */
 export function nameOfKit(operation: string): string {
+  if (operation === 'refund') return 'transfer';
   return operation === 'payment' ? 'payForResource' : operation;
 }

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { writeStoredPlan, type KnownToken, type PlanFloors, type WalletLimit } from '@tollgate/agent-jobs';
+import {
+  readRefundJob,
+  REFUNDS_WALLET,
+  writeStoredPlan,
+  type KnownToken,
+  type PlanFloors,
+  type WalletLimit,
+} from '@tollgate/agent-jobs';
 import {
   AgentKitError,
   type OperationPlanner,
@@ -9,16 +16,19 @@ import {
   type StoredFailures,
 } from '@tollgate/agent-kit/planner';
 import type { PlanJobReply, PlanJobRequest } from '@tollgate/common';
-import type {
-  JobPlan,
-  JobRecord,
-  JsonValue,
-  JudgeStep,
-  PlannedStep,
-  StepReceipt,
-  StepRecord,
-  StepVerdict,
+import {
+  PlanFailure,
+  type JobPlan,
+  type JobRecord,
+  type JsonValue,
+  type JudgeStep,
+  type PlannedStep,
+  type StepReceipt,
+  type StepRecord,
+  type StepVerdict,
 } from '@tollgate/journal';
+import { formatTokenAmount } from '@tollgate/protocol';
+import { getAddress } from 'viem';
 
 import type { PaymentPlanner } from '../payments/payment-planner.js';
 import type { PlannedWallet } from '../wallets/planned-wallet.js';
@@ -98,6 +108,7 @@ export class WalletPlanner implements JobPlanning {
 
   async dryRun({ operation, input }: Pick<PlanJobRequest, 'operation' | 'input'>): Promise<PlanJobReply> {
     try {
+      assertWalletOf(operation, this.#wallet.name);
       const planned =
         operation === 'payment'
           ? await this.#planPayment(input, () => this.#payments.dryRun(input as JsonValue))
@@ -114,7 +125,11 @@ export class WalletPlanner implements JobPlanning {
     const [planned] = await Promise.all([this.#draftJob(job, token, agreed), this.#assertUpToDate(job)]);
     const fresh = createFloors(planned);
     const floors = agreed && isWithin(fresh, agreed) ? agreed : fresh;
-    const view = await this.#describe(planned, floors);
+    const described = await this.#describe(planned, floors);
+    const view = {
+      ...described,
+      needsApproval: described.needsApproval || (readRefundJob(job)?.needsApproval ?? false),
+    };
     const steps = (await this.#kit.limitGas(planned)).map((step) => createJobStep(step, this.#kit.address));
     assertNotRepeated(job, stepIndex, steps);
     const { limits } = await this.#kit.connect();
@@ -133,6 +148,8 @@ export class WalletPlanner implements JobPlanning {
     // Always an object: the gateway and the worker accept nothing else.
     const input = job.input as Input;
     const { operation } = job;
+    assertWalletOf(operation, this.#wallet.name);
+    if (operation === 'refund') return this.#planRefund(job);
     if (operation === 'payment') return this.#planPayment(input, () => this.#payments.plan(job, { token }));
     const ceilings = listCeilings(job, agreed);
     const planned = await this.#planOperation(operation, input, ceilings);
@@ -145,6 +162,16 @@ export class WalletPlanner implements JobPlanning {
     const { tokens } = await this.#kit.readContext();
     const limited = await limitInput(operation, input, ceilings, tokens);
     return this.#kit.plan(nameOfKit(operation), limited, { fit: (draft) => limitDraft(draft, ceilings) });
+  }
+
+  /** The bookkeeper says how much of which token goes to whom; a job that is not its own is refused. */
+  async #planRefund(job: JobRecord): Promise<PlannedOperation> {
+    const refund = readRefundJob(job);
+    if (refund === null) throw new PlanFailure(NO_REFUND);
+    const { tokens } = await this.#kit.readContext();
+    const { decimals } = await tokens.resolve(getAddress(refund.token));
+    const amount = formatTokenAmount(BigInt(refund.amount), decimals);
+    return this.#kit.plan(nameOfKit('refund'), { amount, token: getAddress(refund.token), to: getAddress(refund.to) });
   }
 
   #planPayment(input: Input, plan: () => ReturnType<PaymentPlanner['plan']>): Promise<PlannedOperation> {
@@ -174,6 +201,22 @@ export class WalletPlanner implements JobPlanning {
     });
   }
 }
+
+/** The wallet of refunds sends nothing else, and no other wallet sends a refund. @throws PlanFailure */
+function assertWalletOf(operation: string, wallet: string): void {
+  if ((operation === 'refund') === (wallet === REFUNDS_WALLET)) return;
+  throw new PlanFailure({
+    code: 'POLICY_VIOLATION',
+    message: `The wallet ${REFUNDS_WALLET} sends refunds and nothing else, and no other wallet sends them.`,
+    suggestion: 'Use another wallet; refunds are asked for with tollgate refund.',
+  });
+}
+
+const NO_REFUND = {
+  code: 'POLICY_VIOLATION',
+  message: 'The job is no refund that the bookkeeper has written.',
+  suggestion: 'Ask for a refund with tollgate refund; look for who can write to the journal.',
+};
 
 const UNAVAILABLE = 'The chain cannot be read now.';
 

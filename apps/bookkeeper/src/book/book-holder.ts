@@ -12,6 +12,7 @@ import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { PublishedEvents } from '../delivery/published-events.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Reconciler } from '../reconcile/reconciler.js';
+import { RefundWork } from '../refunds/refund-work.js';
 
 const CLAIM_EVERY_MS = 1_000;
 /** What PostgreSQL says where only another setting helps: authorization, no such database, no right to create. */
@@ -35,6 +36,7 @@ export class BookHolder implements OnApplicationShutdown {
     @Inject(Reconciler) private readonly reconciler: Reconciler,
     @Inject(PublishedEvents) private readonly nestEvents: PublishedEvents,
     @Inject(PaymentWebhooks) private readonly webhooks: PaymentWebhooks,
+    @Inject(RefundWork) private readonly refunds: RefundWork,
   ) {}
 
   /** Tries once, and goes on in the background. @throws ConfigurationError where waiting does not help */
@@ -82,7 +84,7 @@ export class BookHolder implements OnApplicationShutdown {
     this.#logger.log(`the book is open (${writer.database.kind}), epoch ${writer.epoch}`);
     const ending = new AbortController();
     const signal = AbortSignal.any([this.#stopping.signal, ending.signal]);
-    const parts = [this.drain, this.closings, this.reconciler, this.nestEvents, this.webhooks];
+    const parts = [this.drain, this.closings, this.reconciler, this.refunds, this.nestEvents, this.webhooks];
     const works = parts.map((part) => part.run(writer, signal));
     const ends = works.map((work) => work.then(() => 'this process is stopping', describeEnd));
     const reason = await Promise.race([writer.database.lost, ...ends]);

@@ -7,18 +7,26 @@ import { PublishedEvents } from '../delivery/published-events.js';
 import { WebhookSecrets } from '../delivery/webhook-secrets.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
+import { Journals } from '../journals/journals.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
 import { ReconcileMetrics } from '../metrics/reconcile-metrics.js';
 import { Reconciler } from '../reconcile/reconciler.js';
+import { RefundWork } from '../refunds/refund-work.js';
 import { BookHolder } from './book-holder.js';
 
-/** Keeps the book: holds it, drains the outbox into it, closes its days, compares it with the chain, delivers its events. */
+/**
+ * Keeps the book: holds it, drains the outbox into it, closes its days, compares it with the chain, brings refunds to
+ * their end, and delivers its events.
+ */
 @Module({
   providers: [
     ...[BookChanges, BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler],
-    ...[PublishedEvents, PaymentWebhooks, WebhookSecrets, BookHolder],
+    ...[Journals, RefundWork, PublishedEvents, PaymentWebhooks, WebhookSecrets, BookHolder],
   ],
-  exports: [BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, BookHolder, WebhookSecrets],
+  exports: [
+    ...[BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, Journals, RefundWork, BookHolder],
+    WebhookSecrets,
+  ],
 })
 export class BookModule {
   constructor(@Inject(BookMetrics) metrics: BookMetrics, @Inject(BookHolder) book: BookHolder) {

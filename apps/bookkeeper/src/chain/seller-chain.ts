@@ -5,6 +5,7 @@ import {
   combineObservers,
   hasCode,
   parseBigQuantity,
+  parseObject,
   parseQuantity,
   parseReceipt,
   RpcBatcher,
@@ -63,6 +64,15 @@ export class SellerChain implements OnApplicationShutdown {
     return this.#ask(askForNativeBalance(address), (result) =>
       parseBigQuantity(valueOf(result, 'eth_getBalance'), 'balance'),
     );
+  }
+
+  /** In milliseconds since 1970. */
+  readBlockTimeMs(blockNumber: number): Promise<number> {
+    const params = [`0x${blockNumber.toString(16)}`, false];
+    return this.#ask({ method: 'eth_getBlockByNumber', params }, (result) => {
+      const { timestamp } = parseObject(valueOf(result, 'eth_getBlockByNumber'), 'block');
+      return parseQuantity(timestamp, 'block time') * 1000;
+    });
   }
 
   readHeadNumber(): Promise<number> {

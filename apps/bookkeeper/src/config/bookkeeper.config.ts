@@ -14,6 +14,7 @@ import {
 import { BookEnvironment } from './book.environment.js';
 import { EventEnvironment } from './event.environment.js';
 import { ReconcileEnvironment } from './reconcile.environment.js';
+import { RefundEnvironment } from './refund.environment.js';
 import { BookkeeperServerEnvironment } from './server.environment.js';
 
 /** All settings of the bookkeeper, read at start with `readEnvironment(BookkeeperEnvironment, process.env)`. */
@@ -34,6 +35,9 @@ export class BookkeeperEnvironment {
 
   @SettingGroup(TargetEnvironment)
   readonly targets!: TargetEnvironment;
+
+  @SettingGroup(RefundEnvironment)
+  readonly refunds!: RefundEnvironment;
 
   /** Of the seller: where money arrives. */
   @SettingGroup(PaymentEnvironment)

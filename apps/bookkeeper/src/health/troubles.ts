@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { listRefundsInWork, searchRefunds } from '@tollgate/book';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
@@ -29,6 +30,7 @@ export class Troubles {
     chain: () => this.#ofChain(),
     wallets: () => this.#ofAccounts(),
     jobs: () => this.#ofJobs(),
+    refunds: () => this.#ofRefunds(),
   };
 
   constructor(
@@ -95,6 +97,24 @@ export class Troubles {
       ...(stopped === 0 ? [] : [{ what: `${stopped} jobs need an operator.`, mend: list('NEEDS_OPERATOR') }]),
       ...(waiting === 0 ? [] : [{ what: `${waiting} jobs wait for an approval.`, mend: list('AWAITING_APPROVAL') }]),
     ].map((trouble) => ({ about: 'jobs', ...trouble }));
+  }
+
+  async #ofRefunds(): Promise<Trouble[]> {
+    const { database } = this.book.writer;
+    const { refunds: failed } = await searchRefunds(database, { state: 'failed' }, { limit: LISTED });
+    const waiting = (await listRefundsInWork(database)).filter(
+      ({ state, changedAt }) => state !== 'sending' && Date.now() - Date.parse(changedAt) > LATE_MS,
+    );
+    return [
+      ...failed.map(({ id, detail }) => ({
+        what: `The refund ${id} has failed: ${detail ?? 'no reason is known.'}`,
+        mend: `tollgate refunds retry ${id}, or tollgate refunds give-up ${id}`,
+      })),
+      ...waiting.map(({ id, state, detail }) => ({
+        what: `The refund ${id} does not go on: it is ${state}.`,
+        mend: detail ?? "Look at the bookkeeper's log.",
+      })),
+    ].map((trouble) => ({ about: 'refunds', ...trouble }));
   }
 }
 

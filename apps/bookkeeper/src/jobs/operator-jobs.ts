@@ -5,16 +5,19 @@ import {
   problemOfRefusal,
   JOB_NOT_FOUND,
   listCalls,
+  readRefundJob,
   refuseState,
   retryJob,
   type PlannedCall,
   type RetryRefusal,
 } from '@tollgate/agent-jobs';
+import { readRefund } from '@tollgate/book';
 import { ProblemError, refuseRequest, type ApiKey, type Problem } from '@tollgate/common';
 import type { CancelResult, JobRecord, JobState, Transition } from '@tollgate/journal';
 import type { AgentJobView, JobOperation } from '@tollgate/protocol';
 
-import { Journals } from './journals.js';
+import { BookHolder } from '../book/book-holder.js';
+import { Journals } from '../journals/journals.js';
 
 /** A job as operators see it. */
 export interface OperatorJob extends AgentJobView {
@@ -45,7 +48,10 @@ export interface JobSearch {
 /** Reads and decides about the jobs of all wallets, through the journal's own scripts. */
 @Injectable()
 export class OperatorJobs {
-  constructor(@Inject(Journals) private readonly journals: Journals) {}
+  constructor(
+    @Inject(Journals) private readonly journals: Journals,
+    @Inject(BookHolder) private readonly book: BookHolder,
+  ) {}
 
   /** Newest first. */
   async list({ state, operation, wallet, limit, cursor }: JobSearch): Promise<OperatorJobPage> {
@@ -76,6 +82,7 @@ export class OperatorJobs {
     const job = await this.#find(id);
     const planDigest = digestPlan(job);
     if (job.state === 'AWAITING_APPROVAL' && planDigest !== digest) throw planChanged(job.state, planDigest);
+    await this.#assertNotAsker(job, approvedBy);
     const floorsHash = job.approval?.floorsHash ?? '';
     const result = await this.journals.journal.approve({ jobId: job.id, floorsHash, approvedBy });
     if (result.outcome === 'refused' && result.reason === 'floors_changed') {
@@ -95,6 +102,14 @@ export class OperatorJobs {
     const result = await retryJob(this.journals, job);
     if (result.outcome === 'refused') throw new ProblemError(explainRetry(result.reason, job));
     return describe(result.job);
+  }
+
+  /** A refund may have been asked for with several keys, of which its job names the last. */
+  async #assertNotAsker(job: JobRecord, keyId: string): Promise<void> {
+    if (job.operation !== 'refund') return;
+    const refund = await readRefund(this.book.writer.database, readRefundJob(job)?.refund ?? '');
+    if (refund === null) throw new ProblemError(refuseState(job.state, 'The book does not know this refund.'));
+    if (refund.askedBy.includes(keyId)) throw new ProblemError(problemOfRefusal('own_job', job));
   }
 
   async #find(id: string): Promise<JobRecord> {

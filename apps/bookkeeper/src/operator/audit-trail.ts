@@ -2,6 +2,7 @@ import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestI
 import { Reflector } from '@nestjs/core';
 import { recordAct } from '@tollgate/book';
 import { ProblemError } from '@tollgate/common';
+import { isRecord } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
 
@@ -38,7 +39,8 @@ export class AuditTrail implements NestInterceptor {
 function describeAct(request: FastifyRequest, action: string) {
   const { id: requestId, params, body } = request;
   // The database stores no control characters, and the text of a body has none.
-  const [subject = 'book'] = Object.values(params as Record<string, string>);
+  const [named] = Object.values(params as Record<string, string>);
+  const subject = named ?? paymentOf(body) ?? 'book';
   return {
     ...{ keyId: callerOf(request).id, action, requestId },
     subject: subject.replace(/\p{Cc}/gu, '?').slice(0, MAX_SUBJECT),
@@ -50,6 +52,11 @@ function describeAct(request: FastifyRequest, action: string) {
 function withoutPath(name: string, value: unknown): unknown {
   if (name !== 'url' || typeof value !== 'string') return value;
   return URL.canParse(value) ? new URL(value).host : 'no URL';
+}
+
+function paymentOf(body: unknown): string | null {
+  const payment = isRecord(body) ? body['payment'] : null;
+  return typeof payment === 'string' ? payment : null;
 }
 
 function tooMany(mostPerDay: number): ProblemError {

@@ -15,8 +15,8 @@ import { z } from 'zod';
 import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { Troubles, type Trouble } from '../health/troubles.js';
-import { ForOperators } from './operator-access.js';
 import { AuditTrail } from './audit-trail.js';
+import { ForOperators } from './operator-access.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
 
 const LISTED = 400;

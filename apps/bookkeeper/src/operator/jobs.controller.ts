@@ -22,10 +22,10 @@ import {
 import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
 import { z } from 'zod';
 
+import { OperatorJobs, type OperatorJob, type OperatorJobPage } from '../jobs/operator-jobs.js';
 import { AuditTrail } from './audit-trail.js';
 import { ForOperators, OperatorKey } from './operator-access.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
-import { OperatorJobs, type OperatorJob, type OperatorJobPage } from '../jobs/operator-jobs.js';
 
 const jobQuery = onlyFields({
   state: wordsParameter(JOB_STATES)

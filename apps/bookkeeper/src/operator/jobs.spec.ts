@@ -6,8 +6,8 @@ import { createLaneId, Journal, RELAYER_FLEET, type LaneId } from '@tollgate/jou
 import { mineSample, planSample, sampleStep } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
-import type { OperatorWallet } from '../wallets/operator-wallets.js';
 import type { OperatorJob, OperatorJobPage } from '../jobs/operator-jobs.js';
+import type { OperatorWallet } from '../wallets/operator-wallets.js';
 
 const LANE = createLaneId(1328, `0x${'ab'.repeat(20)}`);
 const RELAYER = createLaneId(1328, `0x${'cd'.repeat(20)}`);

@@ -3,8 +3,9 @@ import { Module } from '@nestjs/common';
 import { BookModule } from '../book/book.module.js';
 import { SellerChain } from '../chain/seller-chain.js';
 import { Troubles } from '../health/troubles.js';
-import { Journals } from '../jobs/journals.js';
 import { OperatorJobs } from '../jobs/operator-jobs.js';
+import { RefundDesk } from '../refund-desk/refund-desk.js';
+import { RefundPreviews } from '../refund-desk/refund-previews.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { OperatorWallets } from '../wallets/operator-wallets.js';
 import { AuditTrail } from './audit-trail.js';
@@ -18,6 +19,7 @@ import { PaymentEventsController } from './payment-events.controller.js';
 import { PaymentWebhooksController } from './payment-webhooks.controller.js';
 import { PaymentsController } from './payments.controller.js';
 import { ReconcileController } from './reconcile.controller.js';
+import { RefundsController } from './refunds.controller.js';
 import { SummaryController } from './summary.controller.js';
 import { WalletsController } from './wallets.controller.js';
 
@@ -26,11 +28,11 @@ import { WalletsController } from './wallets.controller.js';
   imports: [BookModule, SessionsModule],
   controllers: [
     ...[PaymentsController, BookController, ExportsController, SummaryController, ChangesController],
-    ...[OperatorJobsController, WalletsController, ReconcileController],
+    ...[OperatorJobsController, WalletsController, ReconcileController, RefundsController],
     ...[PaymentEventsController, PaymentWebhooksController],
   ],
   providers: [
-    ...[OperatorGuard, AuditTrail, SellerChain, Journals, OperatorJobs, OperatorWallets, Troubles],
+    ...[OperatorGuard, AuditTrail, SellerChain, OperatorJobs, OperatorWallets, Troubles, RefundPreviews, RefundDesk],
     PaymentEventStreams,
   ],
 })

@@ -21,6 +21,7 @@ import {
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
+import { paymentNotFound } from '../refund-desk/refund-desk.js';
 import { ForOperators } from './operator-access.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
 import { timeParameter } from './time-parameter.js';
@@ -63,7 +64,7 @@ export class PaymentsController {
   @ForOperators('operator:read', 'A payment with its timeline and its entries')
   async read(@Param('id') id: string): Promise<PaymentPicture> {
     const payment = await readBookedPayment(this.book.writer.database, id);
-    if (payment === null) throw notFound();
+    if (payment === null) throw paymentNotFound();
     return payment;
   }
 
@@ -71,7 +72,7 @@ export class PaymentsController {
   @ForOperators('operator:read', 'What was booked for a payment, provable without the database')
   async prove(@Param('id') id: string): Promise<BookProof> {
     const proof = await this.book.writer.database.snapshot((within) => provePayment(within, id));
-    if (proof === 'unknown') throw notFound();
+    if (proof === 'unknown') throw paymentNotFound();
     if (proof === 'not_closed') {
       const detail =
         'A booking of this payment is not closed yet. It is after the end of its day, UTC, or by POST /operator/closings.';
@@ -79,9 +80,4 @@ export class PaymentsController {
     }
     return proof;
   }
-}
-
-function notFound(): ProblemError {
-  const detail = 'The book has no such payment, or has booked nothing for it.';
-  return new ProblemError({ status: 404, code: 'book_payment_not_found', detail });
 }

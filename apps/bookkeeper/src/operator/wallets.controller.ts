@@ -13,10 +13,10 @@ import {
 import { CHECK_REQUEST, onlyFields } from '@tollgate/common';
 import { z } from 'zod';
 
+import { OperatorWallets, type OperatorWallet } from '../wallets/operator-wallets.js';
 import { AuditTrail } from './audit-trail.js';
 import { ForOperators } from './operator-access.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
-import { OperatorWallets, type OperatorWallet } from '../wallets/operator-wallets.js';
 
 const REASON = 'must be 1 to 200 characters';
 

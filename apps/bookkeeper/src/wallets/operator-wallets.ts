@@ -4,7 +4,7 @@ import { ProblemError } from '@tollgate/common';
 import type { JobFailure, LaneId, LaneTransition } from '@tollgate/journal';
 
 import { SellerChain } from '../chain/seller-chain.js';
-import { Journals } from '../jobs/journals.js';
+import { Journals } from '../journals/journals.js';
 
 /** A limit of a wallet's policy, and what is left of it today, UTC: base units. */
 export interface LimitToday extends WalletLimit {

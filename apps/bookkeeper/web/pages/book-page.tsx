@@ -9,7 +9,7 @@ import { showCount, shorten, showMoney, type Seller } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Empty, Facts, Failure, Table, Time } from '../parts/parts.js';
-import { Reconciled } from './reconciled.js';
+import { ReconciledSection } from './reconciled.js';
 
 const SHOWN_CLOSINGS = 10;
 
@@ -29,7 +29,6 @@ export function BookPage({ seller }: { seller: Seller }) {
   return (
     <>
       <h1>Book</h1>
-      <Reconciled seller={seller} />
       <h2>Balances</h2>
       <Failure problem={balances.problem} />
       {balances.data?.balances.length === 0 && <Empty>Nothing is booked yet.</Empty>}
@@ -53,6 +52,7 @@ export function BookPage({ seller }: { seller: Seller }) {
           ]}
         />
       )}
+      <ReconciledSection seller={seller} />
       <Closings />
       <Exports />
       <Acts />

@@ -89,7 +89,7 @@ function Plan({ job: { plan, calls, planDigest } }: { job: OperatorJobView }) {
           columns={[
             { name: 'Call', show: ({ index }) => index + 1 },
             { name: 'To', show: ({ to }) => <code>{to}</code> },
-            { name: 'Coins', show: ({ valueWei }) => showCoins(valueWei) },
+            { name: 'Coins', show: ({ valueWei }) => showCoins(valueWei), isNumber: true },
             { name: 'Data', show: ({ data }) => <code>{data}</code> },
           ]}
         />

@@ -40,8 +40,7 @@ export function Login(props: { problem: RequestFailed | null; onLogin: (session:
         The key needs the scope <code>operator:read</code>; a write needs its own. To create one:
       </p>
       <pre tabIndex={0}>
-        tollgate keys create --name console --scope operator:read --scope operator:approve --scope operator:wallets
-        --scope operator:refund
+        tollgate keys create --name console --scope operator:read,operator:approve,operator:wallets,operator:refund
       </pre>
       <p class="hint">
         The key is sent once and not kept here. The session ends after 12 hours, or when the key is revoked.

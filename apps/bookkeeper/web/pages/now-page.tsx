@@ -11,8 +11,8 @@ import { Verdict } from './verdict.js';
 
 const WINDOWS = ['hour', 'day', 'month'] as const;
 const STEPS = {
-  verify: 'read the chain and judge the payment',
-  claim: 'claim it for this request',
+  verify: 'read the chain, judge the payment and claim it',
+  reply: 'bring the verdict to the gateway',
   fulfil: 'ask the resource, and settle a signed payment',
   commit: 'store the answer',
   whole: 'the whole request',
@@ -26,7 +26,7 @@ export function NowPage({ seller }: { seller: Seller }) {
   return (
     <>
       <h1>Now</h1>
-      <Verdict summary={data} />
+      <Verdict summary={data} seller={seller} />
       <div class="bar">
         <h2>The last {window}</h2>
         <Choice label="Time that is shown" names={WINDOWS} chosen={window} onChoose={setWindow} />

@@ -3,12 +3,12 @@ import { showMoney, showDuration, type Seller } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
-import { Refund } from './refund.js';
+import { RefundSection } from './refund.js';
 
 const STEPS: Readonly<Record<string, string>> = {
   presented: 'The request came in',
-  verified: 'The payment was judged',
-  claimed: 'It was claimed for this request',
+  claimed: 'The verifier had judged it, and claimed it for this request',
+  verified: 'The gateway had the verdict',
   fulfilled: 'The resource had answered',
   settled: 'The relayer’s transaction moved the money',
   answered: 'The answer was stored and sent',
@@ -57,7 +57,7 @@ function Picture({ payment, seller }: { payment: PaymentPicture; seller: Seller 
       />
       <h2>Timeline</h2>
       <Timeline steps={payment.timeline} />
-      <Refund payment={payment} seller={seller} />
+      <RefundSection payment={id} seller={seller} />
       <h2>In the book</h2>
       <Table
         label="Entries of this payment"

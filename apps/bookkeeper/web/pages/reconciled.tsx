@@ -1,6 +1,70 @@
-import type { Seller } from '../data/format.js';
+import type { ListedDifference } from '../../../../libs/book/src/reconcile/read-reconciliation.js';
+import { showMoney, type Seller } from '../data/format.js';
+import { isOff, showUnreconciled, useReconciled } from '../data/reconciled.js';
+import { Empty, Facts, Failure, Hex, Table, Time } from '../parts/parts.js';
 
-/** Filled in once the operator API reconciles. */
-export function Reconciled(_props: { seller: Seller }) {
-  return null;
+const LISTS = [
+  ['chainOnly', 'On the chain only'],
+  ['bookOnly', 'In the book only'],
+  ['different', 'In both, and different'],
+] as const;
+
+/** What the book and the chain do not agree about. */
+export function ReconciledSection({ seller }: { seller: Seller }) {
+  const reconciled = useReconciled();
+  const { data } = reconciled;
+  return (
+    <>
+      <h2>Compared with the chain</h2>
+      {isOff(reconciled) ? (
+        <Empty>
+          The bookkeeper does not read the chain. Set <code>RECONCILE_RPC_URL</code>, and each transfer to the seller is
+          compared with the book.
+        </Empty>
+      ) : (
+        <Failure problem={reconciled.problem} />
+      )}
+      {data !== null && (
+        <>
+          <Facts
+            facts={[
+              ['Unreconciled', showUnreconciled(data, seller)],
+              ['Compared', data.comparedAt === null ? 'not yet' : <Time key="at" at={data.comparedAt} />],
+              ...(data.trouble === null ? [] : [['Trouble', data.trouble] as const]),
+              ['Read until', data.readUntil === null ? 'nothing yet' : <Time key="until" at={data.readUntil} />],
+              ['Newest block', data.block === null ? 'none' : String(data.block)],
+              ['Too new to compare', `${data.waiting.transfers} transfers, ${data.waiting.payments} payments`],
+            ]}
+          />
+          {LISTS.map(([list, title]) => (
+            <Differences key={list} title={title} rows={data[list]} seller={seller} />
+          ))}
+        </>
+      )}
+    </>
+  );
+}
+
+function Differences(props: { title: string; rows: readonly ListedDifference[]; seller: Seller }) {
+  const { title, rows, seller } = props;
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <Table
+        label={title}
+        rows={rows}
+        keyOf={({ subject }) => subject}
+        columns={[
+          { name: 'Time', show: ({ at }) => <Time at={at} /> },
+          { name: 'Amount', show: ({ amount, asset }) => showMoney(amount, asset, seller), isNumber: true },
+          {
+            name: 'Transaction',
+            show: ({ transaction }) => (transaction === null ? 'none' : <Hex text={transaction} seller={seller} />),
+          },
+          { name: 'Why', show: ({ reason }) => reason },
+        ]}
+      />
+    </>
+  );
 }

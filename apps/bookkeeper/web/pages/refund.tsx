@@ -1,7 +1,169 @@
-import type { PaymentPicture } from '../../../../libs/book/src/reading/read-payment.js';
-import type { Seller } from '../data/format.js';
+import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
+import { useState } from 'preact/hooks';
 
-/** Filled in once the operator API has refunds. */
-export function Refund(_props: { payment: PaymentPicture; seller: Seller }) {
-  return null;
+import { write } from '../data/api.js';
+import { showMoney, type Seller } from '../data/format.js';
+import { useLive } from '../data/live.js';
+import { REFUND_EVERY_MS, type ListedRefund, type RefundPreview } from '../data/refunds.js';
+import { linkTo } from '../data/route.js';
+import { WriteButton } from '../parts/confirm.js';
+import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
+
+const SCOPE = 'operator:refund';
+const KINDS = {
+  account: 'an account',
+  contract: 'a contract: another key has to approve',
+  one_of_several: 'one of several payers in the transaction: another key has to approve',
+};
+
+/** What a refund of a payment would do, and those that it had. */
+export function RefundSection({ payment, seller }: { payment: string; seller: Seller }) {
+  const preview = useLive<RefundPreview>(`/payments/${encodeURIComponent(payment)}/refund`, REFUND_EVERY_MS);
+  const { data } = preview;
+  return (
+    <>
+      <h2>Refund</h2>
+      <Failure problem={preview.problem} />
+      {data !== null && (
+        <>
+          <Facts
+            facts={[
+              ['Arrived', showMoney(data.arrived, data.asset, seller)],
+              ['Left to pay back', showMoney(data.left, data.asset, seller)],
+              [
+                'To',
+                data.recipient === null ? (
+                  'not known'
+                ) : (
+                  <span key="to">
+                    <code>{data.recipient.address}</code>, {KINDS[data.recipient.kind]}
+                  </span>
+                ),
+              ],
+              ...(data.approvalAbove === null
+                ? []
+                : [['Approval above', showMoney(data.approvalAbove, data.asset, seller)] as const]),
+            ]}
+          />
+          <Notes preview={data} />
+          <Ask preview={data} seller={seller} reload={preview.reload} />
+          {data.refunds.length > 0 && <Refunds {...{ seller }} preview={data} reload={preview.reload} />}
+        </>
+      )}
+    </>
+  );
+}
+
+/** What speaks against it; that it bought an answer is asked for on its own. */
+function Notes({ preview: { doubts, obstacles } }: { preview: RefundPreview }) {
+  const notes = [...obstacles.filter(({ reason }) => reason !== 'answered').map(({ detail }) => detail), ...doubts];
+  if (notes.length === 0) return null;
+  return (
+    <ul>
+      {notes.map((note) => (
+        <li key={note}>{note}</li>
+      ))}
+    </ul>
+  );
+}
+
+function Ask({ preview, seller, reload }: { preview: RefundPreview; seller: Seller; reload: () => void }) {
+  const { payment, number, left, asset, decimals, recipient, boughtAnswer, obstacles } = preview;
+  const [text, setText] = useState('');
+  const [reason, setReason] = useState('');
+  const isPossible = recipient !== null && obstacles.every((obstacle) => obstacle.reason === 'answered');
+  if (!isPossible) return null;
+  const amount = readAmount(text, decimals, left);
+  const refund = (): Promise<unknown> =>
+    write('/refunds', {
+      ...{ payment, number, answered: boughtAnswer },
+      ...(amount !== null && { amount }),
+      ...(reason.trim() !== '' && { reason: reason.trim() }),
+    });
+  return (
+    <>
+      <div class="search">
+        <label>
+          Amount, at most {formatTokenAmount(BigInt(left), decimals)}
+          <input
+            inputMode="decimal"
+            value={text}
+            placeholder="all that is left"
+            aria-invalid={amount === null}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Reason
+          <input value={reason} maxLength={200} onInput={(event) => setReason(event.currentTarget.value)} />
+        </label>
+      </div>
+      {amount === null ? (
+        <p role="alert">The amount must be a number above 0, and at most what is left.</p>
+      ) : (
+        <WriteButton act="Refund this payment" scope={SCOPE} run={refund} onDone={reload}>
+          <p>
+            {showMoney(amount, asset, seller)} goes to <code>{recipient.address}</code>, the payer that the chain shows.
+            The payment buys nothing from then on.
+          </p>
+          {boughtAnswer && (
+            <p>
+              <b>It bought an answer</b>, which its payer has, and which is then no longer sent again.
+            </p>
+          )}
+        </WriteButton>
+      )}
+    </>
+  );
+}
+
+/** Base units; null for a text that is no amount, or too much. Empty: all that is left. */
+function readAmount(text: string, decimals: number, left: string): string | null {
+  if (text.trim() === '') return left;
+  try {
+    const amount = parseTokenAmount(text.trim(), decimals);
+    return amount > 0n && amount <= BigInt(left) ? String(amount) : null;
+  } catch {
+    return null;
+  }
+}
+
+function Refunds({ preview, seller, reload }: { preview: RefundPreview; seller: Seller; reload: () => void }) {
+  return (
+    <Table
+      label="Refunds of this payment"
+      rows={preview.refunds}
+      keyOf={({ id }) => id}
+      columns={[
+        { name: 'Asked', show: ({ askedAt }) => <Time at={askedAt} /> },
+        { name: 'State', show: ({ state }) => <State state={state} /> },
+        { name: 'Amount', show: ({ amount }) => showMoney(amount, preview.asset, seller), isNumber: true },
+        { name: 'Job', show: ({ job }) => (job === null ? 'none' : <a href={linkTo('jobs', job)}>its job</a>) },
+        {
+          name: 'Transaction',
+          show: ({ transaction }) => (transaction === null ? 'none' : <Hex text={transaction} seller={seller} />),
+        },
+        { name: 'Note', show: (refund) => <Failed refund={refund} reload={reload} /> },
+      ]}
+    />
+  );
+}
+
+function Failed({ refund: { id, state, detail }, reload }: { refund: ListedRefund; reload: () => void }) {
+  const path = `/refunds/${encodeURIComponent(id)}`;
+  return (
+    <>
+      {detail ?? ''}
+      {state === 'failed' && (
+        <div class="buttons">
+          <WriteButton act="Retry this refund" scope={SCOPE} run={() => write(`${path}/retry`)} onDone={reload}>
+            <p>It is sent again, with a new job.</p>
+          </WriteButton>
+          <WriteButton act="Give this refund up" scope={SCOPE} run={() => write(`${path}/give-up`)} onDone={reload}>
+            <p>Nothing is paid back by it, and the payment stays closed.</p>
+          </WriteButton>
+        </div>
+      )}
+    </>
+  );
 }

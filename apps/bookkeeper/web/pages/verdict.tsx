@@ -1,7 +1,9 @@
 import type { BookSummary } from '../../../../libs/book/src/reading/read-summary.js';
 import { ACCOUNTS_EVERY_MS, type AccountList, type SendingAccount } from '../data/accounts.js';
-import { showCoins, showDuration, shorten } from '../data/format.js';
-import { useLive } from '../data/live.js';
+import { showCoins, showDuration, shorten, type Seller } from '../data/format.js';
+import { useLive, type Live } from '../data/live.js';
+import { isOff, showUnreconciled, useReconciled, type Reconciled } from '../data/reconciled.js';
+import { linkTo } from '../data/route.js';
 import { Failure } from '../parts/parts.js';
 
 interface Trouble {
@@ -17,7 +19,8 @@ interface Health {
 const DAY_HOURS = 24;
 
 /** Whether all is well, in words, with what mends it, and how long the relayers' coins last. */
-export function Verdict({ summary }: { summary: BookSummary | null }) {
+export function Verdict({ summary, seller }: { summary: BookSummary | null; seller: Seller }) {
+  const reconciled = useReconciled();
   const health = useLive<Health>('/health', ACCOUNTS_EVERY_MS);
   const senders = useLive<AccountList>('/wallets', ACCOUNTS_EVERY_MS);
   if (health.data === null) return <Failure problem={health.problem} />;
@@ -37,8 +40,32 @@ export function Verdict({ summary }: { summary: BookSummary | null }) {
           ))}
         </ul>
       )}
+      <Compared reconciled={reconciled} seller={seller} />
       <Runways senders={senders.data?.wallets ?? []} summary={summary} />
     </section>
+  );
+}
+
+/** How far the chain was read, and what the book and the chain do not agree about. */
+function Compared({ reconciled, seller }: { reconciled: Live<Reconciled>; seller: Seller }) {
+  const { data } = reconciled;
+  if (isOff(reconciled)) {
+    return (
+      <p>
+        The book is not compared with the chain: set <code>RECONCILE_RPC_URL</code>.
+      </p>
+    );
+  }
+  if (data === null) return null;
+  const lag = data.readUntil === null ? null : Date.now() - Date.parse(data.readUntil);
+  return (
+    <p>
+      Unreconciled: <a href={linkTo('book')}>{showUnreconciled(data, seller)}</a>.{' '}
+      {lag === null
+        ? 'The chain was not read yet.'
+        : `The newest block that was read is ${showDuration(Math.max(0, lag))} old.`}{' '}
+      {data.trouble !== null && `The comparison is old: ${data.trouble}.`}
+    </p>
   );
 }
 

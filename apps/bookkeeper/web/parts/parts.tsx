@@ -12,7 +12,17 @@ export function Time({ at }: { at: string }) {
 }
 
 const GOOD = ['answered', 'FINAL', 'done', 'sends'];
-const BAD = ['refused', 'REVERTED', 'REJECTED', 'PLAN_FAILED', 'NEEDS_OPERATOR', 'failed', 'frozen', 'no process'];
+const BAD = [
+  'given_up',
+  'refused',
+  'REVERTED',
+  'REJECTED',
+  'PLAN_FAILED',
+  'NEEDS_OPERATOR',
+  'failed',
+  'frozen',
+  'no process',
+];
 const WAITING = ['released', 'unclaimed', 'AWAITING_APPROVAL', 'refunding', 'paused', 'not adopted'];
 
 /** A state as a word; the colour only repeats it. */

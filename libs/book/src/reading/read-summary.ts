@@ -15,7 +15,7 @@ export interface SummaryPoint {
 
 /** How long a step of an answer took: milliseconds, of the payments whose events report both its ends. */
 export interface StepDuration {
-  readonly step: 'verify' | 'claim' | 'fulfil' | 'commit' | 'whole';
+  readonly step: 'verify' | 'reply' | 'fulfil' | 'commit' | 'whole';
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
@@ -104,9 +104,9 @@ async function readCounts(within: Queryable, from: string, stepMs: number) {
 
 /** By step, the times of an answer between which it lies, in its report. */
 const STEPS: Readonly<Record<StepDuration['step'], readonly [start: string, end: string]>> = {
-  verify: ['{timeline,presentedAtMs}', '{timeline,verifiedAtMs}'],
-  claim: ['{timeline,verifiedAtMs}', '{timeline,claimedAtMs}'],
-  fulfil: ['{timeline,claimedAtMs}', '{timeline,fulfilledAtMs}'],
+  verify: ['{timeline,presentedAtMs}', '{timeline,claimedAtMs}'],
+  reply: ['{timeline,claimedAtMs}', '{timeline,verifiedAtMs}'],
+  fulfil: ['{timeline,verifiedAtMs}', '{timeline,fulfilledAtMs}'],
   commit: ['{timeline,fulfilledAtMs}', '{atMs}'],
   whole: ['{timeline,presentedAtMs}', '{atMs}'],
 };

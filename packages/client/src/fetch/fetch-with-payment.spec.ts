@@ -220,6 +220,20 @@ describe('a payment that is made but not accepted', () => {
     expect(server.seen.filter(({ proof }) => !proof)).toHaveLength(1);
   });
 
+  it('that is refunded is presented once, and the error says what that means', async () => {
+    server.interfere = [
+      (response: ServerResponse) => {
+        response.writeHead(402, { 'X-Payment-Failure': 'payment_refunded', 'Retry-After': '0' });
+        response.end(JSON.stringify({ x402Version: 1, accepts: [] }));
+        return true;
+      },
+    ];
+    const error = await failureOf(payingFetch()(server.url));
+    expect(error).toMatchObject({ code: 'payment_not_accepted', failure: 'payment_refunded' });
+    expect(error['hint']).toMatch(/buys nothing any more. Abandon it/);
+    expect(server.seen.filter(({ proof }) => proof)).toHaveLength(1);
+  });
+
   it('that reverted moved nothing: the error says so and the next call makes a new payment', async () => {
     const [owner, thief] = [chain.accounts[5]!, chain.accounts[6]!];
     const act = (key: Hex) => createWalletClient({ account: privateKeyToAccount(key), transport: http(chain.rpcUrl) });

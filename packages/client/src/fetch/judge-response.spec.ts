@@ -33,6 +33,7 @@ describe('judgeResponse', () => {
     [503, {}, { kind: 'retry', delayMs: null }],
     [307, { Location: '/x' }, { kind: 'redirect', location: '/x' }],
     [402, { 'X-Payment-Failure': 'payment_used' }, { kind: 'refused', failure: 'payment_used' }],
+    [402, { 'X-Payment-Failure': 'payment_refunded' }, { kind: 'refused', failure: 'payment_refunded' }],
     [402, { 'X-Payment-Failure': 'receipt_missing' }, { kind: 'retry', delayMs: 1000 }],
     [402, {}, { kind: 'retry', delayMs: 1000 }],
   ])('%d %j', (status, headers, expected) => {

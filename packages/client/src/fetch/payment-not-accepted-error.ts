@@ -2,6 +2,11 @@ import { PAYMENT_FAILURES, PaymentError, type Hex, type PaymentFailure } from '@
 
 import type { SignedName } from './create-payment-headers.js';
 
+const STAYS =
+  'The payment stays in the store, and the next call presents it again. To make a new payment, abandon it there.';
+const REFUNDED =
+  'The seller pays it back, so it buys nothing any more. Abandon it in the store; the next call then makes a new payment.';
+
 /**
  * The server refused a payment that was made. The payment stays in the store; no other payment is made for the request.
  */
@@ -23,7 +28,7 @@ export class PaymentNotAcceptedError extends PaymentError {
     const reason = failure ?? challengeError ?? 'no reason given';
     const txHash = 'txHash' in signed ? signed.txHash : null;
     super('payment_not_accepted', `The server did not accept the payment ${txHash ?? 'that was signed'}: ${reason}.`, {
-      hint: 'The payment stays in the store, and the next call presents it again. To make a new payment, abandon it there.',
+      hint: failure === 'payment_refunded' ? REFUNDED : STAYS,
       details: { failure, challengeError, ...signed, url, key },
     });
     this.name = 'PaymentNotAcceptedError';

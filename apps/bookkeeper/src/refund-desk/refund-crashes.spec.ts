@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Logger } from '@nestjs/common';
+import type { CrashPoint } from '@tollgate/journal';
+
+import { waitFor } from '../../../../test/harness/retry.js';
+import { startChild, type Child } from '../../../../tools/devnet/processes/child-process.js';
+import { findFreePort } from '../../../../tools/devnet/processes/free-port.js';
+import { repositoryRoot } from '../../../../tools/devnet/processes/repository.js';
+import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
+import type { OperatorRefund } from './refund-desk.js';
+
+describe('a bookkeeper that is killed between the steps of a refund', () => {
+  let fixture: RefundFixture;
+  let service: Child;
+  let start: () => Promise<void>;
+  let token: string;
+  let crashFile: string;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    fixture = await RefundFixture.start();
+    token = await fixture.base.createToken('operator:read', 'operator:refund');
+    crashFile = join(fixture.base.server.dir, 'crash-point');
+    const port = await findFreePort();
+    const { PATH, HOME, TMPDIR } = process.env;
+    const settings = fixture.base.environment(fixture.settings({ BOOKKEEPER_PORT: String(port), LOG_LEVEL: 'warn' }));
+    const url = `http://127.0.0.1:${port}`;
+    const env = { PATH, HOME, TMPDIR, ...settings, CRASH_POINT_FILE: crashFile };
+    start = async () => {
+      const args = ['scripts/typescript.cjs', 'apps/bookkeeper/test/crashing-bookkeeper.ts'];
+      service = await startChild({ name: 'bookkeeper', command: process.execPath, args, env, cwd: repositoryRoot() });
+      await waitFor('it is ready', async () => {
+        if (service.hasExited()) throw new Error(service.logs());
+        return (await fetch(`${url}/health/ready`).catch(() => null))?.status === 200;
+      });
+    };
+    await start();
+    fixture.useBookkeeper(url);
+    await fixture.startWorker();
+  }, 180_000);
+
+  afterAll(async () => {
+    await service.end('SIGTERM');
+    await fixture.stop();
+  });
+
+  it.each<CrashPoint>(['R1', 'R2', 'R3', 'R4', 'R5', 'R6'])(
+    'pays back once if it was killed at %s, and goes on by itself or by the same command',
+    async (point) => {
+      const payer = fixture.chain.accounts[1]!.address;
+      const id = await fixture.pay(payer);
+      await fixture.refuse(id);
+      const payment = fixture.nameOf(id);
+      const before = await fixture.balanceOf(payer);
+      writeFileSync(crashFile, `${point} SIGKILL`);
+      const asked = fixture.post<OperatorRefund>('/operator/refunds', token, { payment }).catch(() => null);
+      await Promise.all([asked, waitFor('it is killed', () => wakeUntilKilled())]);
+      // Every second time, the same command is given again; otherwise the bookkeeper goes on at its start.
+      await start();
+      if (['R1', 'R3', 'R5'].includes(point)) await fixture.post('/operator/refunds', token, { payment });
+      const refund = await fixture.waitForRefund(fixture.refundOf(payment), 'refunded', token);
+      expect((await fixture.balanceOf(payer)) - before).toBe(PRICE);
+      await waitFor('it is booked once', async () => {
+        const { body } = await fixture.get<{ refunded: string }>(`/operator/payments/${payment}`, token);
+        return body.refunded === String(PRICE);
+      });
+      expect(refund).toMatchObject({ attempt: 1, jobState: 'FINAL' });
+    },
+    180_000,
+  );
+
+  it('pays back once if the worker is killed meanwhile, three times', async () => {
+    const payer = fixture.chain.accounts[2]!.address;
+    const id = await fixture.pay(payer);
+    await fixture.refuse(id);
+    const before = await fixture.balanceOf(payer);
+    const { body } = await fixture.post<OperatorRefund>('/operator/refunds', token, { payment: fixture.nameOf(id) });
+    for (let turn = 0; turn < 3; turn++) {
+      await fixture.wakeAll();
+      await fixture.killWorker();
+    }
+    await fixture.waitForRefund(body.id, 'refunded', token);
+    expect((await fixture.balanceOf(payer)) - before).toBe(PRICE);
+  }, 180_000);
+
+  /** The last points are reached once the job is final, which needs a wake-up. */
+  async function wakeUntilKilled(): Promise<boolean> {
+    await fixture.wakeAll();
+    return service.hasExited();
+  }
+});

@@ -1,0 +1,201 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { digestPlan, nameRefund } from '@tollgate/agent-jobs';
+import {
+  askForRefund,
+  changeRefund,
+  readRefund,
+  searchRefunds,
+  type AskResult,
+  type Refund,
+  type RefundCaps,
+} from '@tollgate/book';
+import { ProblemError, refuseRequest, type ApiKey } from '@tollgate/common';
+import type { JobState } from '@tollgate/journal';
+import { formatTokenAmount } from '@tollgate/protocol';
+
+import { BookHolder } from '../book/book-holder.js';
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { Journals } from '../journals/journals.js';
+import { FORGOTTEN, OTHER_JOB, RefundWork } from '../refunds/refund-work.js';
+import { RefundPreviews, type RefundPreview } from './refund-previews.js';
+
+/** A refund as operators see it. */
+export interface OperatorRefund extends Refund {
+  /** The state of its job; null: it has none, or the journal no longer has it. */
+  readonly jobState: JobState | null;
+  /** What an approval of the job names; null: it needs none, or is not planned yet. */
+  readonly planDigest: string | null;
+}
+
+export interface OperatorRefundPage {
+  readonly refunds: readonly OperatorRefund[];
+  /** Continues after this page; null when it was the last. */
+  readonly cursor: string | null;
+}
+
+export interface RefundRequest {
+  readonly payment: string;
+  /** Base units; without it, all that is left. */
+  readonly amount?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Means a payment that bought an answer. */
+  readonly answered: boolean;
+  /** Which refund of the payment this is. */
+  readonly number: number;
+}
+
+const CAPS: Readonly<Record<keyof RefundCaps, string>> = {
+  each: 'one refund may pay back (REFUND_MOST)',
+  perPayerAndDay: 'a payer may be refunded in a day (REFUND_MOST_PER_PAYER)',
+  perKeyAndDay: 'an API key may have refunded in a day (REFUND_MOST_PER_KEY)',
+  perDay: 'may be refunded in a day (REFUND_MOST_PER_DAY)',
+};
+
+const MAYBE_SENT = 'The job before is no longer stored, and may have been sent: look at the chain first.';
+
+/** Takes requests for refunds. Each is written before anything is done for it, and may be repeated. */
+@Injectable()
+export class RefundDesk {
+  constructor(
+    @Inject(BookHolder) private readonly book: BookHolder,
+    @Inject(RefundPreviews) private readonly previews: RefundPreviews,
+    @Inject(RefundWork) private readonly work: RefundWork,
+    @Inject(Journals) private readonly journals: Journals,
+    @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
+  ) {}
+
+  async list(
+    search: { payment?: string | undefined; state?: Refund['state'] | undefined },
+    page: { limit: number; cursor?: string | undefined },
+  ): Promise<OperatorRefundPage> {
+    const found = await searchRefunds(this.book.writer.database, search, page).catch((error: unknown) => {
+      throw error instanceof RangeError ? refuseRequest(['cursor is not one of this list']) : error;
+    });
+    return { refunds: await this.#describe(found.refunds), cursor: found.cursor };
+  }
+
+  async read(id: string): Promise<OperatorRefund> {
+    return this.#describeOne(await this.#find(id));
+  }
+
+  /** Asks for a refund, and takes it as far as it goes now. The same request again returns the same refund. */
+  async ask({ id: keyId }: ApiKey, request: RefundRequest): Promise<OperatorRefund> {
+    const { payment, number, answered } = request;
+    const id = nameRefund(payment, number);
+    const known = await readRefund(this.book.writer.database, id);
+    if (known !== null && known.state !== 'refused') {
+      const isSame = known.answered === answered && (request.amount === undefined || request.amount === known.amount);
+      if (!isSame) throw differs(known);
+      return this.#advance(known);
+    }
+    const preview = await this.previews.describe(payment);
+    if (preview === null) throw paymentNotFound();
+    const terms = { id, payment, number, answered, ...this.#judge(preview, request) };
+    const caps = this.environment.refunds.caps(preview.decimals);
+    const asked = await askForRefund(this.book.writer, terms, { keyId, caps });
+    return this.#advance(readAsked(asked, preview));
+  }
+
+  /** Sends a refund again whose job has failed and moved nothing. */
+  async retry({ id: askedBy }: ApiKey, id: string): Promise<OperatorRefund> {
+    const { attempt, doubts, detail } = await this.#find(id);
+    const isDoubtful = detail === FORGOTTEN || detail === OTHER_JOB;
+    const change = { state: 'closed', attempt: attempt + 1, job: null, detail: null, askedBy } as const;
+    const more = isDoubtful ? { doubts: [...doubts, MAYBE_SENT] } : {};
+    const retried = await changeRefund(this.book.writer, id, ['failed'], { ...change, ...more });
+    if (retried === null) throw wrongState(await this.#find(id), 'Only a refund that has failed can be retried.');
+    return this.#advance(retried);
+  }
+
+  /** Ends a refund whose job has failed. The payment stays closed, and may be refunded under the next number. */
+  async giveUp(id: string): Promise<OperatorRefund> {
+    const refund = await this.#find(id);
+    const given = await changeRefund(this.book.writer, id, ['failed'], { state: 'given_up' });
+    if (given === null && refund.state !== 'given_up')
+      throw wrongState(refund, 'Only a refund that has failed can be given up.');
+    return this.read(id);
+  }
+
+  /** The recipient, the amount, and what a person has to look at. @throws ProblemError where it is not possible */
+  #judge(preview: RefundPreview, { amount = preview.left, answered, reason }: RefundRequest) {
+    const obstacles = preview.obstacles.filter((obstacle) => !(answered && obstacle.reason === 'answered'));
+    const [first] = obstacles;
+    if (first !== undefined) throw refuse(first.reason, first.detail, { obstacles });
+    if (preview.recipient === null) throw refuse('unclear', 'The chain shows no payer.');
+    const { approvalAbove, doubts, asset, decimals } = preview;
+    const isLarge = approvalAbove !== null && BigInt(amount) > BigInt(approvalAbove);
+    const large = isLarge
+      ? [`It is more than ${formatTokenAmount(BigInt(approvalAbove), decimals)} (REFUND_APPROVAL_ABOVE).`]
+      : [];
+    return {
+      ...{ amount, asset, chainId: this.environment.payment.chainId, recipient: preview.recipient.address },
+      ...{ reason: reason ?? null, doubts: [...doubts, ...large] },
+    };
+  }
+
+  async #advance(refund: Refund): Promise<OperatorRefund> {
+    const advanced = await this.work.advance(this.book.writer, refund);
+    if (advanced.state === 'refused') throw refuse('ledger', advanced.detail ?? '', { refund: advanced });
+    return this.#describeOne(advanced);
+  }
+
+  async #find(id: string): Promise<Refund> {
+    const refund = await readRefund(this.book.writer.database, id);
+    if (refund !== null) return refund;
+    throw new ProblemError({ status: 404, code: 'refund_not_found', detail: 'There is no such refund.' });
+  }
+
+  async #describeOne(refund: Refund): Promise<OperatorRefund> {
+    const [described] = await this.#describe([refund]);
+    if (described === undefined) throw new Error('a refund is described as one');
+    return described;
+  }
+
+  async #describe(refunds: readonly Refund[]): Promise<OperatorRefund[]> {
+    const jobs = await this.journals.journal.readJobs(refunds.map(({ job }) => job ?? ''));
+    return refunds.map((refund, index) => {
+      const job = jobs[index] ?? null;
+      return { ...refund, jobState: job?.state ?? null, planDigest: job === null ? null : digestPlan(job) };
+    });
+  }
+}
+
+/** @throws ProblemError where it was not asked for */
+function readAsked(asked: AskResult, { decimals }: RefundPreview): Refund {
+  const show = (amount: bigint): string => formatTokenAmount(amount, decimals);
+  switch (asked.outcome) {
+    case 'asked':
+    case 'known':
+      return asked.refund;
+    case 'differs':
+      throw differs(asked.refund);
+    case 'not_next':
+      throw refuse('number', `The next refund of this payment has the number ${asked.next}.`, { next: asked.next });
+    case 'exceeds': {
+      const left = String(asked.left);
+      throw refuse('exceeds', `Only ${show(asked.left)} is left of what arrived.`, { left });
+    }
+    case 'over_cap': {
+      const { cap, left } = asked;
+      throw refuse('over_cap', `Only ${show(left)} is left of what ${CAPS[cap]}.`, { cap, left: String(left) });
+    }
+  }
+}
+
+export function paymentNotFound(): ProblemError {
+  const detail = 'The book has no such payment, or has booked nothing for it.';
+  return new ProblemError({ status: 404, code: 'book_payment_not_found', detail });
+}
+
+function differs(refund: Refund): ProblemError {
+  const detail = `Refund ${refund.number} of this payment was asked for with other terms. Repeat those, or take the next number.`;
+  return new ProblemError({ status: 409, code: 'refund_differs', detail, members: { refund } });
+}
+
+function wrongState({ state }: Refund, detail: string): ProblemError {
+  return refuse('state', `The refund is ${state}. ${detail}`, { state });
+}
+
+function refuse(reason: string, detail: string, members: Record<string, unknown> = {}): ProblemError {
+  return new ProblemError({ status: 409, code: 'refund_refused', detail, members: { reason, ...members } });
+}

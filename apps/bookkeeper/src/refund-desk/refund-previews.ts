@@ -1,0 +1,160 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { nameRefund, REFUNDS_WALLET } from '@tollgate/agent-jobs';
+import {
+  listRefundsOf,
+  nextNumber,
+  readBookedPayment,
+  sumOfRefunds,
+  type PaymentPicture,
+  type Refund,
+} from '@tollgate/book';
+import { readPaymentName, type PaymentId } from '@tollgate/ledger';
+
+import { BookHolder } from '../book/book-holder.js';
+import { SellerChain } from '../chain/seller-chain.js';
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { Journals } from '../journals/journals.js';
+import { findPayer, type PayerSearch, type ShownPayer } from './find-payer.js';
+
+/** Why a payment cannot be refunded as it is asked for. */
+export type RefundObstacle =
+  | 'book_incomplete'
+  | 'not_arrived'
+  | 'other_asset'
+  | 'other_recipient'
+  | 'not_on_chain'
+  | 'paid_nothing'
+  | 'unclear'
+  | 'amount_differs'
+  | 'answered'
+  | 'nothing_left'
+  | 'wallet_missing';
+
+/** What a refund would do. Amounts are base units of the asset. */
+export interface RefundPreview {
+  readonly payment: string;
+  /** Of the next refund, and its id. */
+  readonly number: number;
+  readonly id: string;
+  readonly state: PaymentPicture['state'];
+  readonly asset: string;
+  readonly decimals: number;
+  readonly arrived: string;
+  /** What earlier refunds have taken, or may still take. */
+  readonly taken: string;
+  readonly left: string;
+  /** The payer that the chain shows; null where it shows none. */
+  readonly recipient: { readonly address: string; readonly kind: 'account' | 'contract' | 'one_of_several' } | null;
+  /** Whether the payment bought an answer: its refund is a separate act, and has to be meant. */
+  readonly boughtAnswer: boolean;
+  /** Why the refund needs the approval of another API key, whatever its amount; empty: it does not. */
+  readonly doubts: readonly string[];
+  /** A refund of more needs an approval too; null: no amount does. */
+  readonly approvalAbove: string | null;
+  /** Why it is not possible now; empty: it is. */
+  readonly obstacles: readonly { readonly reason: RefundObstacle; readonly detail: string }[];
+  readonly refunds: readonly Refund[];
+}
+
+const NOT_MEANT =
+  'The payment bought an answer. To refund it all the same, say so: `answered: true`, or tollgate refund --answered.';
+const CONTRACT = 'The payer is a contract: what is sent there may be lost, or go to somebody else.';
+const SEVERAL = 'Several payers paid in this transaction: make sure that this one asks for the refund.';
+const MAYBE_SERVED =
+  'Redis lost data, or began, after the money had arrived: the payment may have bought an answer before.';
+
+const SEARCHES: Readonly<Record<Extract<PayerSearch, { outcome: 'none' }>['reason'], string>> = {
+  not_on_chain: 'The chain does not show the transaction of this payment as successful.',
+  paid_nothing: 'The transaction shows no transfer of this payment to the recipient.',
+  unclear: 'Several payers paid in this transaction, and the payment names none of them.',
+};
+
+/** Says what a refund would do, from the book and from the chain. Nothing is written. */
+@Injectable()
+export class RefundPreviews {
+  constructor(
+    @Inject(BookHolder) private readonly book: BookHolder,
+    @Inject(SellerChain) private readonly chain: SellerChain,
+    @Inject(Journals) private readonly journals: Journals,
+    @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
+  ) {}
+
+  /** Null for a payment that the book does not know. @throws ChainUnavailableError */
+  async describe(name: string): Promise<RefundPreview | null> {
+    const { database } = this.book.writer;
+    const payment = await readBookedPayment(database, name);
+    const id = readPaymentName(name);
+    if (payment === null || id === null) return null;
+    const { assetAddress, assetDecimals, payTo } = this.environment.payment;
+    const place = { asset: assetAddress.toLowerCase(), payTo: payTo.toLowerCase() };
+    const arrived = BigInt(payment.amount ?? '0');
+    const [refunds, completeFromMs, searched, wallet] = await Promise.all([
+      listRefundsOf(database, name),
+      this.#readCompleteFrom(),
+      findPayer(this.chain, { id, transaction: transactionOf(id, payment), amount: arrived, ...place }),
+      this.journals.directory.find(REFUNDS_WALLET),
+    ]);
+    const payer = searched.outcome === 'found' ? searched.payer : null;
+    const taken = greater(sumOfRefunds(refunds), BigInt(payment.refunded));
+    const number = nextNumber(refunds);
+    const boughtAnswer = payment.reported.answered !== undefined;
+    const obstacles: [RefundObstacle, boolean, string][] = [
+      ['book_incomplete', completeFromMs === null, 'No process reports to the book: set BOOK=on.'],
+      ['not_arrived', arrived === 0n, 'The book does not know that money arrived for this payment.'],
+      ['other_asset', payment.asset !== place.asset, 'Only payments in ASSET_ADDRESS are refunded.'],
+      ['other_recipient', payment.recipient !== place.payTo, 'Only payments to PAY_TO are refunded.'],
+      ...(searched.outcome === 'none' ? ([[searched.reason, true, SEARCHES[searched.reason]]] as const) : []).map(
+        ([reason, holds, detail]): [RefundObstacle, boolean, string] => [reason, holds, detail],
+      ),
+      ['amount_differs', payer !== null && payer.amount !== arrived, 'The chain shows another amount than the book.'],
+      ['answered', boughtAnswer, NOT_MEANT],
+      ['nothing_left', arrived > 0n && taken >= arrived, 'All of it is refunded, or about to be.'],
+      ['wallet_missing', wallet === null, `No agent worker has a wallet named ${REFUNDS_WALLET}.`],
+    ];
+    return {
+      ...{ payment: name, number, id: nameRefund(name, number), state: payment.state },
+      ...{ asset: payment.asset ?? place.asset, decimals: assetDecimals },
+      ...{ arrived: String(arrived), taken: String(taken), left: String(arrived > taken ? arrived - taken : 0n) },
+      recipient: payer === null ? null : { address: payer.address, kind: kindOf(payer) },
+      boughtAnswer,
+      doubts: findDoubts(payment, payer, completeFromMs),
+      approvalAbove: this.environment.refunds.approvalAbove(assetDecimals)?.toString() ?? null,
+      obstacles: obstacles.filter(([, holds]) => holds).map(([reason, , detail]) => ({ reason, detail })),
+      refunds,
+    };
+  }
+
+  async #readCompleteFrom(): Promise<number | null> {
+    const [row] = await this.book.writer.database.query<{ at: Date | null }>(
+      'SELECT complete_from AS at FROM bookkeeper',
+    );
+    return row?.at?.getTime() ?? null;
+  }
+}
+
+function transactionOf(id: PaymentId, { transaction }: PaymentPicture): string | null {
+  return 'txHash' in id ? id.txHash : transaction;
+}
+
+function kindOf({ isContract, isOneOfSeveral }: ShownPayer): 'account' | 'contract' | 'one_of_several' {
+  if (isContract) return 'contract';
+  return isOneOfSeveral ? 'one_of_several' : 'account';
+}
+
+/** What a person has to look at. */
+function findDoubts({ reported }: PaymentPicture, payer: ShownPayer | null, completeFromMs: number | null): string[] {
+  const { refused, answered } = reported;
+  // The chain counts whole seconds.
+  const isOlder =
+    completeFromMs === null || payer === null || payer.minedAtMs < completeFromMs - (completeFromMs % 1000);
+  const maybeServed = answered === undefined && (refused?.failure === 'older_than_ledger' || isOlder);
+  return [
+    ...(payer?.isContract === true ? [CONTRACT] : []),
+    ...(payer?.isOneOfSeveral === true ? [SEVERAL] : []),
+    ...(maybeServed ? [MAYBE_SERVED] : []),
+  ];
+}
+
+function greater(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}

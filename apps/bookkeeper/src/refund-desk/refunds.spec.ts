@@ -1,0 +1,269 @@
+import { Logger } from '@nestjs/common';
+import { nameRefund } from '@tollgate/agent-jobs';
+import { nameOfPayment, type PaymentId } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+
+import { waitFor } from '../../../../test/harness/retry.js';
+import { tollgate } from '../../../../tools/cli/test/run-tollgate.js';
+import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
+import type { OperatorRefund } from './refund-desk.js';
+import type { RefundPreview } from './refund-previews.js';
+
+const lower = (address: Hex): Hex => address.toLowerCase() as Hex;
+
+describe('refunds', () => {
+  let fixture: RefundFixture;
+  let token: string;
+  let approver: string;
+  let payer: Hex;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    fixture = await RefundFixture.start();
+    payer = lower(fixture.chain.accounts[0]!.address);
+    token = await fixture.base.createToken('operator:read', 'operator:refund', 'operator:approve');
+    approver = await fixture.base.createToken('operator:read', 'operator:approve');
+    await fixture.startBookkeeper({ REFUND_MOST_PER_PAYER: '2', REFUND_APPROVAL_ABOVE: '0.5' });
+    await fixture.startWorker();
+  }, 120_000);
+
+  afterAll(() => fixture.stop());
+
+  const preview = async (payment: string): Promise<RefundPreview> =>
+    (await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token)).body;
+  const ask = (payment: string, more: object = {}) =>
+    fixture.post<OperatorRefund & { code?: string; reason?: string }>('/operator/refunds', token, { payment, ...more });
+
+  async function approve(id: string): Promise<void> {
+    const { job, planDigest } = await fixture.waitForApproval(id, token);
+    const approved = await fixture.post(`/operator/jobs/${job}/approve`, approver, { plan: planDigest });
+    expect(approved.status).toBe(200);
+  }
+
+  it('pays a refused payment back once, to the payer that the chain shows, and books it', async () => {
+    const payment = await fixture.payRefused();
+    expect(await preview(payment)).toMatchObject({
+      ...{ arrived: String(PRICE), left: String(PRICE), taken: '0', number: 1, boughtAnswer: false },
+      ...{ recipient: { address: payer, kind: 'account' }, doubts: [], obstacles: [], refunds: [] },
+    });
+    const before = await fixture.balanceOf(payer);
+    const asked = await ask(payment, { reason: 'came too late' });
+    expect(asked).toMatchObject({ status: 202, body: { state: 'sending', recipient: payer, amount: String(PRICE) } });
+    const refund = await fixture.waitForRefund(asked.body.id, 'refunded', token);
+    expect((await fixture.balanceOf(payer)) - before).toBe(PRICE);
+    expect(refund.transaction).toMatch(/^0x[0-9a-f]{64}$/);
+    await waitFor('it is booked', async () => {
+      const { body } = await fixture.get<{ state: string; refunded: string }>(`/operator/payments/${payment}`, token);
+      return body.state === 'refunded' && body.refunded === String(PRICE);
+    });
+    // The same command again is the same refund, and nothing is left for another.
+    expect(await ask(payment, { reason: 'came too late' })).toMatchObject({ status: 202, body: { id: refund.id } });
+    expect(await ask(payment, { number: 2 })).toMatchObject({ status: 409, body: { reason: 'nothing_left' } });
+    expect((await fixture.balanceOf(payer)) - before).toBe(PRICE);
+  }, 60_000);
+
+  it('refuses every presentation from then on', async () => {
+    const id = await fixture.pay();
+    await fixture.refuse(id);
+    await ask(nameOfPayment(id));
+    const claim = fixture.claimRequest(id, 1_000_000);
+    expect(await fixture.ledger.claim(claim)).toMatchObject({ outcome: 'refused', failure: 'payment_refunded' });
+  });
+
+  it('pays back in parts, never more than what arrived', async () => {
+    const payment = await fixture.payRefused();
+    expect(await ask(payment, { amount: '10001' })).toMatchObject({ status: 409, body: { reason: 'exceeds' } });
+    const first = await ask(payment, { amount: '4000' });
+    expect(await ask(payment, { amount: '4001' })).toMatchObject({ status: 409, body: { code: 'refund_differs' } });
+    expect(await ask(payment, { number: 3, amount: '1' })).toMatchObject({ status: 409, body: { reason: 'number' } });
+    expect(await ask(payment, { number: 2, amount: '6001' })).toMatchObject({
+      status: 409,
+      body: { reason: 'exceeds' },
+    });
+    const second = await ask(payment, { number: 2 });
+    expect(second.body.amount).toBe('6000');
+    for (const { body } of [first, second]) await fixture.waitForRefund(body.id, 'refunded', token);
+    expect(await preview(payment)).toMatchObject({ left: '0', obstacles: [{ reason: 'nothing_left' }] });
+  }, 60_000);
+
+  it('makes one refund of many requests at once', async () => {
+    // Nobody else is refunded meanwhile.
+    const [, other] = fixture.chain.accounts;
+    const id = await fixture.pay(other!.address);
+    await fixture.refuse(id);
+    const payment = nameOfPayment(id);
+    const before = await fixture.balanceOf(other!.address);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(payment)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+    expect(new Set(answers.map(({ body }) => body.id))).toEqual(new Set([nameRefund(payment, 1)]));
+    await fixture.waitForRefund(answers[0]!.body.id, 'refunded', token);
+    expect((await fixture.balanceOf(other!.address)) - before).toBe(PRICE);
+  }, 60_000);
+
+  it('lets a person look where the payer is a contract, by a key that did not ask', async () => {
+    const [, , other] = fixture.chain.accounts;
+    const id = await fixture.pay(other!.address);
+    await fixture.refuse(id);
+    // An account with code that refuses every call.
+    await callRpc(fixture.chain.rpcUrl, 'anvil_setCode', [other!.address, '0x60006000fd']);
+    const payment = nameOfPayment(id);
+    expect(await preview(payment)).toMatchObject({ recipient: { address: lower(other!.address), kind: 'contract' } });
+    const { body } = await ask(payment);
+    const waiting = await fixture.waitForApproval(body.id, token);
+    const own = await fixture.post(`/operator/jobs/${waiting.job}/approve`, token, { plan: waiting.planDigest });
+    expect(own).toMatchObject({ status: 403, body: { code: 'own_job' } });
+    const before = await fixture.balanceOf(other!.address);
+    await approve(body.id);
+    await fixture.waitForRefund(body.id, 'refunded', token);
+    expect((await fixture.balanceOf(other!.address)) - before).toBe(PRICE);
+  }, 60_000);
+
+  it('lets a person look at what may have bought an answer before Redis lost data', async () => {
+    const payment = await fixture.payRefused('older_than_ledger');
+    expect((await preview(payment)).doubts).toEqual([expect.stringContaining('may have bought an answer')]);
+    const { body } = await ask(payment);
+    const waiting = await fixture.waitForApproval(body.id, token);
+    expect(waiting.doubts).toHaveLength(1);
+    const cancelled = await fixture.post(`/operator/jobs/${waiting.job}/cancel`, approver);
+    expect(cancelled.body).toMatchObject({ state: 'CANCELLED' });
+    await fixture.waitForRefund(body.id, 'failed', token);
+    const given = await fixture.post(`/operator/refunds/${body.id}/give-up`, token);
+    expect(given).toMatchObject({ status: 200, body: { state: 'given_up' } });
+    expect(await preview(payment)).toMatchObject({ number: 2, left: String(PRICE) });
+  }, 60_000);
+
+  it('lets a person look at a large amount', async () => {
+    const id = await fixture.pay(payer, 600_000n);
+    await fixture.refuse(id, 'payment_too_old', 600_000n);
+    const { body } = await ask(nameOfPayment(id));
+    expect(body.doubts).toEqual([expect.stringContaining('REFUND_APPROVAL_ABOVE')]);
+    await approve(body.id);
+    await fixture.waitForRefund(body.id, 'refunded', token);
+  }, 60_000);
+
+  it('keeps to the caps, also for many small ones', async () => {
+    const id = await fixture.pay(payer, 2_000_000n);
+    await fixture.refuse(id, 'payment_too_old', 2_000_000n);
+    const refused = await ask(nameOfPayment(id));
+    expect(refused).toMatchObject({ status: 409, body: { reason: 'over_cap', cap: 'perPayerAndDay' } });
+    expect((await ask(nameOfPayment(id), { amount: '1000' })).status).toBe(202);
+  });
+
+  it('refunds a payment that bought an answer only where that is meant', async () => {
+    const id = await fixture.pay();
+    await fixture.sell(id);
+    await fixture.waitUntilBooked(nameOfPayment(id));
+    const payment = nameOfPayment(id);
+    expect(await preview(payment)).toMatchObject({ boughtAnswer: true, obstacles: [{ reason: 'answered' }] });
+    expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'answered' } });
+    const { status, body } = await ask(payment, { answered: true });
+    expect(status).toBe(202);
+    await fixture.waitForRefund(body.id, 'refunded', token);
+    expect(await fixture.ledger.readAnswer(id)).toBeNull();
+  }, 60_000);
+
+  it('refuses while a request holds the payment, and refunds it when that has ended', async () => {
+    const id = await fixture.pay();
+    await fixture.refuse(id);
+    const lease = await fixture.claim(id);
+    expect(await ask(nameOfPayment(id))).toMatchObject({ status: 409, body: { reason: 'ledger' } });
+    await fixture.ledger.release(lease, { counted: true });
+    expect((await ask(nameOfPayment(id))).status).toBe(202);
+  });
+
+  it('refuses what the chain does not show, and what the book does not know', async () => {
+    const unknown = `tx:${fixture.chain.chainId}:0x${'9'.repeat(64)}:0`;
+    expect(await ask(unknown)).toMatchObject({ status: 404, body: { code: 'book_payment_not_found' } });
+    const txHash: Hex = `0x${'8'.repeat(64)}`;
+    const id: PaymentId = { kind: 'transfer', chainId: fixture.chain.chainId, txHash, logIndex: 0 };
+    await fixture.refuse(id);
+    expect(await ask(nameOfPayment(id))).toMatchObject({ status: 409, body: { reason: 'not_on_chain' } });
+    const other = await transferTokens(fixture.chain, { amountBaseUnits: PRICE, to: `0x${'77'.repeat(20)}` });
+    const elsewhere = await fixture.paymentOf(other);
+    await fixture.refuse(elsewhere);
+    expect(await ask(nameOfPayment(elsewhere))).toMatchObject({ status: 409, body: { reason: 'paid_nothing' } });
+    const more = await fixture.pay();
+    await fixture.refuse(more, 'payment_too_old', PRICE + 1n);
+    expect(await ask(nameOfPayment(more))).toMatchObject({ status: 409, body: { reason: 'amount_differs' } });
+  });
+
+  it.each([
+    [{ amount: '1.5' }],
+    [{ amount: '0' }],
+    [{ amount: 5 }],
+    [{ number: 0 }],
+    [{ recipient: '0x12' }],
+    [{ reason: '' }],
+    [{ reason: 'a\u0000b' }],
+    [{ payment: '' }],
+  ])('refuses the body %j', async (more) => {
+    expect(await ask('tx:1:2:3', more)).toMatchObject({ status: 400, body: { code: 'request_invalid' } });
+  });
+
+  it('shows a refund that failed as such, and sends it again', async () => {
+    const payment = await fixture.payRefused();
+    const { address } = fixture.lane;
+    const float = await fixture.balanceOf(address);
+    await callRpc(fixture.chain.rpcUrl, 'anvil_impersonateAccount', [address]);
+    // The wallet's tokens go elsewhere, and its nonce is adopted again, as after any transaction by hand.
+    const [, , , safe] = fixture.chain.accounts;
+    await transferTokens(fixture.chain, { from: address, to: safe!.address, amountBaseUnits: float });
+    await adoptAgain();
+    const { body } = await ask(payment);
+    const failed = await fixture.waitForRefund(body.id, 'failed', token);
+    expect(failed).toMatchObject({ attempt: 1, jobState: 'PLAN_FAILED', detail: expect.any(String) });
+    const { troubles } = (await fixture.get<{ troubles: object[] }>('/operator/health', token)).body;
+    expect(troubles).toContainEqual(
+      expect.objectContaining({ mend: expect.stringContaining('tollgate refunds retry') }),
+    );
+    await transferTokens(fixture.chain, { from: safe!.address, to: address, amountBaseUnits: float });
+    expect((await fixture.post(`/operator/refunds/${body.id}/retry`, token)).body).toMatchObject({ attempt: 2 });
+    await fixture.waitForRefund(body.id, 'refunded', token);
+    expect(await fixture.post(`/operator/refunds/${body.id}/retry`, token)).toMatchObject({ status: 409 });
+    expect(await fixture.post(`/operator/refunds/${body.id}/give-up`, token)).toMatchObject({ status: 409 });
+    // The job itself cannot be repeated beside the refund.
+    const retried = await fixture.post(`/operator/jobs/${failed.job}/retry`, token);
+    expect(retried).toMatchObject({ status: 409, body: { code: 'job_state' } });
+  }, 60_000);
+
+  it('is a command, which says what it does', async () => {
+    const payment = await fixture.payRefused();
+    const folder = fixture.base.server.dir;
+    const env = { OPERATOR_URL: fixture.url, OPERATOR_API_KEY: token, TOLLGATE_STATE_DIR: folder };
+    const shown = await tollgate(['refund', payment, '--preview'], env);
+    expect(shown).toMatch(new RegExp(`^ARRIVED +0.01\\n[^]*goes to +${payer} \\(account\\)`));
+    await expect(tollgate(['refund', payment, '--amount', '0.0000001'], env)).rejects.toThrow(/at most 6 decimals/);
+    await expect(tollgate(['refund', payment, '--amount', '1'], env)).rejects.toThrow(/Only 0.01 is left/);
+    const made = await tollgate(['refund', payment, '--amount', '0.004', '--reason', 'late'], env);
+    const [, id = ''] = /^REFUND +(r\S+)\n/.exec(made) ?? [];
+    expect(made).toMatch(/base units +4000\n/);
+    await fixture.waitForRefund(id, 'refunded', token);
+    expect(await tollgate(['refunds', 'show', id], env)).toMatch(/state +refunded\n/);
+    expect(await tollgate(['refunds', 'list', '--payment', payment], env)).toContain(`${id}  refunded`);
+    await expect(tollgate(['refunds', 'retry', id], env)).rejects.toThrow(/Only a refund that has failed/);
+    await expect(tollgate(['refunds', 'give-up', id], env)).rejects.toThrow(/Only a refund that has failed/);
+  }, 60_000);
+
+  it('lists refunds, page by page', async () => {
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const path: string = `/operator/refunds?limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`;
+      const { body }: { body: { refunds: OperatorRefund[]; cursor: string | null } } = await fixture.get(path, token);
+      seen.push(...body.refunds.map(({ id }) => id));
+      ({ cursor } = body);
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.length).toBeGreaterThan(5);
+    expect((await fixture.get('/operator/refunds?cursor=nothing', token)).status).toBe(400);
+    expect((await fixture.get('/operator/refunds/r1', token)).status).toBe(404);
+  });
+
+  async function adoptAgain(): Promise<void> {
+    const { journal, lane } = fixture;
+    await journal.pauseLane(lane, { code: 'TEST', message: 'A transaction by hand.', suggestion: 'Wait.' });
+    await fixture.adopt();
+    await journal.resumeLane(lane);
+  }
+});

@@ -1,0 +1,227 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { nameRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
+import {
+  changeRefund,
+  DeposedError,
+  listRefundsInWork,
+  listRefundsOf,
+  readBookedPayment,
+  type BookWriter,
+  type Refund,
+} from '@tollgate/book';
+import { crashPoint, isFinal, type JobRecord } from '@tollgate/journal';
+import { Ledger, readPaymentName, type PaymentId } from '@tollgate/ledger';
+import { canonicalJson, type Hex } from '@tollgate/protocol';
+
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { BookkeeperConnections } from '../drain/connections.js';
+import { Journals } from '../journals/journals.js';
+
+const LOOK_EVERY_MS = 1_000;
+/** A job that the journal has not accepted by then may have been deleted from it since: a person looks at it. */
+const ACCEPTED_WITHIN_MS = 3 * 86_400_000;
+
+const CLOSED_ELSEWHERE =
+  'The ledger is closed for this payment by a refund that the book does not know. Compare book and chain first.';
+const HELD = 'A request holds the payment just now. Ask again in a moment.';
+const SOLD = 'The payment has bought an answer meanwhile.';
+const OTHER_FORM =
+  'The transaction was presented in another form: as a whole, or by one of its transfers. Refund the payment in that form.';
+/** Of a refund whose job may have been sent. */
+export const FORGOTTEN =
+  'The journal no longer has the job of this refund. Look at the chain for a transfer of it before you retry it or give it up.';
+export const OTHER_JOB = 'The journal has another job for this refund: the book may be older than the journal.';
+
+/**
+ * Brings refunds to their end, step by step: the ledger is closed for the payment, its job is written, its end is read, and
+ * the ledger and the book are told. Each step may be repeated, after a crash and by two callers.
+ */
+@Injectable()
+export class RefundWork {
+  readonly #logger = new Logger('Refunds');
+  readonly #ledger: Ledger;
+  /** A refund is worked on by one caller at a time. */
+  readonly #running = new Map<string, Promise<Refund>>();
+
+  constructor(
+    @Inject(BookkeeperConnections) { commands: redis }: BookkeeperConnections,
+    @Inject(BookkeeperEnvironment) { redis: { durability, bookOutboxLimit: outboxLimit } }: BookkeeperEnvironment,
+    @Inject(Journals) private readonly journals: Journals,
+  ) {
+    this.#ledger = new Ledger({ redis, durability, book: { outboxLimit } });
+  }
+
+  /**
+   * Takes a refund as far as it goes now, and returns it.
+   * @throws StoreError, BookUnavailableError, DeposedError: the step may have been made, and is repeated
+   */
+  async advance(writer: BookWriter, refund: Refund): Promise<Refund> {
+    const before = this.#running.get(refund.id);
+    if (before !== undefined) return before;
+    const running = this.#advance(writer, refund).finally(() => this.#running.delete(refund.id));
+    this.#running.set(refund.id, running);
+    return running;
+  }
+
+  /** Advances all refunds that have not ended, until the signal is aborted. @throws DeposedError */
+  async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
+    let isFailing = false;
+    while (!signal.aborted) {
+      try {
+        for (const refund of await listRefundsInWork(writer.database)) await this.advance(writer, refund);
+        isFailing = false;
+      } catch (error) {
+        if (error instanceof DeposedError) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!isFailing) this.#logger.warn({ msg: `the refunds wait: ${reason}`, err: error });
+        isFailing = true;
+      }
+      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #advance(writer: BookWriter, refund: Refund): Promise<Refund> {
+    let current = refund;
+    for (;;) {
+      const next = await this.#step(writer, current);
+      if (next === null || next.state === current.state) return next ?? current;
+      current = next;
+    }
+  }
+
+  /** The refund after its next step; null: it has none now. */
+  #step(writer: BookWriter, refund: Refund): Promise<Refund | null> {
+    switch (refund.state) {
+      case 'asked':
+        return this.#close(writer, refund);
+      case 'closed':
+        return this.#send(writer, refund);
+      case 'sending':
+        return this.#settle(writer, refund);
+      default:
+        return Promise.resolve(null);
+    }
+  }
+
+  async #close(writer: BookWriter, refund: Refund): Promise<Refund | null> {
+    const { id, payment, reason, answered } = refund;
+    const refuse = (detail: string) => changeRefund(writer, id, ['asked'], { state: 'refused', detail });
+    crashPoint('R1');
+    const request = { id: parsePayment(payment), refund: id, reason, allowsAnswered: answered };
+    const { outcome } = await this.#ledger.close(request);
+    crashPoint('R2');
+    switch (outcome) {
+      case 'closed':
+        return changeRefund(writer, id, ['asked'], { state: 'closed', detail: null });
+      case 'closed_before': {
+        const closer = await this.#whoClosed(writer, refund);
+        // Its event is on its way into the book.
+        if (closer === 'unknown') return null;
+        if (closer === 'other') return refuse(CLOSED_ELSEWHERE);
+        return changeRefund(writer, id, ['asked'], { state: 'closed', detail: null });
+      }
+      case 'leased':
+        return refuse(HELD);
+      case 'answered':
+        return refuse(SOLD);
+      case 'other_form':
+        return refuse(OTHER_FORM);
+    }
+  }
+
+  /** Whether a refund of the book closed the ledger, by the event of the closing. */
+  async #whoClosed({ database }: BookWriter, { payment }: Refund): Promise<'own' | 'other' | 'unknown'> {
+    const booked = await readBookedPayment(database, payment);
+    const closer = booked?.reported.refunding?.refund;
+    if (closer === undefined) return 'unknown';
+    const refunds = await listRefundsOf(database, payment);
+    return refunds.some(({ id }) => id === closer) ? 'own' : 'other';
+  }
+
+  async #send(writer: BookWriter, refund: Refund): Promise<Refund | null> {
+    const { id, attempt } = refund;
+    const { journal, directory } = this.journals;
+    const wait = async (detail: string) =>
+      refund.detail === detail ? null : changeRefund(writer, id, ['closed'], { detail });
+    const entry = await directory.find(REFUNDS_WALLET);
+    if (entry === null) return wait(`No agent worker has a wallet named ${REFUNDS_WALLET}.`);
+    const { lane } = entry;
+    const jobId = nameRefundJob(lane, { refund: id, attempt });
+    const input = describeInput(refund);
+    crashPoint('R3');
+    const result = await journal.submitNamed({
+      ...{ lane, jobId, operation: 'refund', wallet: REFUNDS_WALLET, input: { ...input } },
+      keyId: refund.askedBy.at(-1) ?? '',
+      latestMs: Date.parse(refund.changedAt) + ACCEPTED_WITHIN_MS,
+    });
+    crashPoint('R4');
+    const fail = (detail: string) => changeRefund(writer, id, ['closed'], { state: 'failed', detail, job: jobId });
+    switch (result.outcome) {
+      case 'accepted':
+      case 'known': {
+        const job = await journal.readJob(jobId);
+        if (job !== null && canonicalJson(job.input) !== canonicalJson(input)) return fail(OTHER_JOB);
+        return changeRefund(writer, id, ['closed'], { state: 'sending', job: jobId, detail: null });
+      }
+      case 'refused':
+        if (result.reason === 'late') return fail(FORGOTTEN);
+        return wait(
+          result.reason === 'lane_full'
+            ? `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`
+            : `The wallet ${REFUNDS_WALLET} is not adopted: tollgate wallets adopt ${REFUNDS_WALLET}`,
+        );
+      case 'conflict':
+      case 'forgotten':
+        return fail(OTHER_JOB);
+    }
+  }
+
+  async #settle(writer: BookWriter, refund: Refund): Promise<Refund | null> {
+    const { id } = refund;
+    const job = await this.journals.journal.readJob(refund.job ?? '');
+    if (job === null) return changeRefund(writer, id, ['sending'], { state: 'failed', detail: FORGOTTEN });
+    if (job.state !== 'FINAL') {
+      if (!isFinal(job.state)) return null;
+      const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
+      return changeRefund(writer, id, ['sending'], { state: 'failed', detail });
+    }
+    const transaction = minedTransaction(job);
+    crashPoint('R5');
+    await this.#record(refund, transaction);
+    crashPoint('R6');
+    return changeRefund(writer, id, ['sending'], { state: 'refunded', transaction, detail: null });
+  }
+
+  /** Reports the refund, from which it is booked; once, however often it is called. */
+  async #record({ id, payment, amount, recipient, reason }: Refund, transaction: Hex): Promise<void> {
+    const paymentId = parsePayment(payment);
+    const facts = { refund: id, transaction, amount, recipient: recipient as Hex };
+    try {
+      await this.#ledger.recordRefunded(paymentId, facts);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      // Redis has lost that the payment was closed. It is closed again, whatever it may have become since.
+      await this.#ledger.close({ id: paymentId, refund: id, reason, allowsAnswered: true });
+      await this.#ledger.recordRefunded(paymentId, facts);
+    }
+  }
+}
+
+function describeInput({ id, attempt, payment, asset, amount, recipient, doubts }: Refund): RefundJobInput {
+  const needsApproval = doubts.length > 0;
+  return { refund: id, attempt, payment, token: asset, amount, to: recipient, needsApproval };
+}
+
+function parsePayment(name: string): PaymentId {
+  const id = readPaymentName(name);
+  if (id === null) throw new Error(`${name} is not a payment's name`);
+  return id;
+}
+
+function minedTransaction({ id, steps }: JobRecord): Hex {
+  const mined = steps.at(-1)?.mined ?? null;
+  if (mined === null) throw new Error(`job ${id} is final and has no transaction`);
+  return mined.hash;
+}

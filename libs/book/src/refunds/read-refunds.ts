@@ -1,0 +1,77 @@
+import type { Queryable, SqlValue } from '../database/database.js';
+import type { Refund, RefundState } from './refund.js';
+
+export type RefundRow = Omit<Refund, 'askedAt' | 'changedAt'> & { askedAt: Date; changedAt: Date };
+
+export const REFUND_COLUMNS = `id, payment, number, state, amount::text, chain_id AS "chainId", asset, recipient, reason,
+  answered, doubts, asked_by AS "askedBy", asked_at AS "askedAt", changed_at AS "changedAt", attempt, job, transaction,
+  detail`;
+
+export interface RefundSearch {
+  readonly payment?: string | undefined;
+  readonly state?: RefundState | undefined;
+}
+
+export interface RefundPage {
+  readonly refunds: readonly Refund[];
+  /** Continues after this page; null when it was the last. */
+  readonly cursor: string | null;
+}
+
+/** Refunds, newest first. @throws RangeError for a cursor that is none */
+export async function searchRefunds(
+  within: Queryable,
+  { payment, state }: RefundSearch,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<RefundPage> {
+  const values: SqlValue[] = [];
+  const parameter = (value: SqlValue): string => `$${values.push(value)}`;
+  const conditions = [
+    ...(payment === undefined ? [] : [`payment = lower(${parameter(payment)})`]),
+    ...(state === undefined ? [] : [`state = ${parameter(state)}`]),
+  ];
+  if (cursor !== undefined) {
+    const [, at, id] = /^(\S{1,40}) ([\w-]{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+    if (at === undefined || id === undefined || Number.isNaN(Date.parse(at)))
+      throw new RangeError('The cursor is not one of this list.');
+    conditions.push(`(asked_at, id) < (${parameter(at)}::timestamptz, ${parameter(id)})`);
+  }
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const rows = await within.query<RefundRow>(
+    `SELECT ${REFUND_COLUMNS} FROM refunds ${where} ORDER BY asked_at DESC, id DESC LIMIT ${parameter(limit + 1)}`,
+    values,
+  );
+  const page = rows.slice(0, limit).map(toRefund);
+  const last = page.at(-1);
+  return {
+    refunds: page,
+    cursor: rows.length > limit && last ? Buffer.from(`${last.askedAt} ${last.id}`).toString('base64url') : null,
+  };
+}
+
+/** Null when there is no such refund. */
+export async function readRefund(within: Queryable, id: string): Promise<Refund | null> {
+  const [row] = await within.query<RefundRow>(`SELECT ${REFUND_COLUMNS} FROM refunds WHERE id = $1`, [id]);
+  return row === undefined ? null : toRefund(row);
+}
+
+/** All of a payment, by number. */
+export async function listRefundsOf(within: Queryable, payment: string): Promise<Refund[]> {
+  const rows = await within.query<RefundRow>(
+    `SELECT ${REFUND_COLUMNS} FROM refunds WHERE payment = $1 ORDER BY number`,
+    [payment],
+  );
+  return rows.map(toRefund);
+}
+
+/** Those that the bookkeeper has to bring to their end, oldest first. */
+export async function listRefundsInWork(within: Queryable): Promise<Refund[]> {
+  const rows = await within.query<RefundRow>(
+    `SELECT ${REFUND_COLUMNS} FROM refunds WHERE state IN ('asked', 'closed', 'sending') ORDER BY asked_at, id`,
+  );
+  return rows.map(toRefund);
+}
+
+export function toRefund({ askedAt, changedAt, ...row }: RefundRow): Refund {
+  return { ...row, askedAt: askedAt.toISOString(), changedAt: changedAt.toISOString() };
+}

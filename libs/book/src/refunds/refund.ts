@@ -1,0 +1,54 @@
+/**
+ * `asked`: written, and nothing is done yet; `closed`: the ledger is closed for the payment; `sending`: its job is in the
+ * journal; `refunded`: sent, and reported to the ledger. `failed`: the job ended and moved nothing; it can be retried or
+ * given up. `refused`: the ledger did not close, and nothing was done.
+ */
+export const REFUND_STATES = [
+  ...(['asked', 'closed', 'sending', 'refunded', 'failed', 'given_up', 'refused'] as const),
+] as const;
+export type RefundState = (typeof REFUND_STATES)[number];
+
+/** States in which the refund's amount is no longer kept for it. */
+export const RELEASED_STATES: readonly RefundState[] = ['given_up', 'refused'];
+
+/** What is asked for. */
+export interface RefundTerms {
+  readonly id: string;
+  readonly payment: string;
+  /** From 1: a payment's second refund is number 2. */
+  readonly number: number;
+  /** Base units of the asset, as decimal text. */
+  readonly amount: string;
+  readonly chainId: number;
+  readonly asset: string;
+  /** The payer that the chain shows. */
+  readonly recipient: string;
+  readonly reason: string | null;
+  /** Meant for a payment that bought an answer. */
+  readonly answered: boolean;
+  /** Why a person has to approve it; empty: nobody has to. */
+  readonly doubts: readonly string[];
+}
+
+/** A refund in the book. Times are ISO 8601, UTC. */
+export interface Refund extends RefundTerms {
+  readonly state: RefundState;
+  /** The API keys that asked for it, the last one last: none of them may approve it. */
+  readonly askedBy: readonly string[];
+  readonly askedAt: string;
+  readonly changedAt: string;
+  /** Of the job that sends it, from 1. */
+  readonly attempt: number;
+  readonly job: string | null;
+  readonly transaction: string | null;
+  /** Why it failed, or was refused, or what it waits for. */
+  readonly detail: string | null;
+}
+
+/** The most that refunds may pay back: base units; null: any amount. A day is one of UTC. */
+export interface RefundCaps {
+  readonly each: bigint | null;
+  readonly perPayerAndDay: bigint | null;
+  readonly perKeyAndDay: bigint | null;
+  readonly perDay: bigint | null;
+}

@@ -1,0 +1,132 @@
+import type { Queryable, SqlValue } from '../database/database.js';
+import type { BookWriter } from '../posting/book-writer.js';
+import { listRefundsOf, REFUND_COLUMNS, toRefund, type RefundRow } from './read-refunds.js';
+import { RELEASED_STATES, type Refund, type RefundCaps, type RefundState, type RefundTerms } from './refund.js';
+
+export type AskResult =
+  /** `known`: the same refund was asked for before. */
+  | { outcome: 'asked' | 'known'; refund: Refund }
+  /** A refund of this number has other terms. */
+  | { outcome: 'differs'; refund: Refund }
+  /** The payment's next refund has this number. */
+  | { outcome: 'not_next'; next: number }
+  /** More than what arrived: so much is left, in base units. */
+  | { outcome: 'exceeds'; left: bigint }
+  | { outcome: 'over_cap'; cap: keyof RefundCaps; left: bigint };
+
+/**
+ * Writes a refund, in one transaction with the check that all refunds of the payment are at most what arrived, and within
+ * the caps. A repeated call with the same terms returns the same refund, whatever became of it; one that was refused is
+ * asked for anew.
+ * @throws DeposedError, BookUnavailableError
+ */
+export function askForRefund(
+  writer: BookWriter,
+  terms: RefundTerms,
+  { keyId, caps }: { keyId: string; caps: RefundCaps },
+): Promise<AskResult> {
+  return writer.write(async (within): Promise<AskResult> => {
+    const refunds = await listRefundsOf(within, terms.payment);
+    const known = refunds.find(({ number }) => number === terms.number);
+    if (known !== undefined && known.state !== 'refused') {
+      const isSame = known.amount === terms.amount && known.answered === terms.answered;
+      return { outcome: isSame ? 'known' : 'differs', refund: known };
+    }
+    const next = nextNumber(refunds);
+    if (terms.number !== next) return { outcome: 'not_next', next };
+    const left = await readLeft(within, terms.payment, refunds);
+    if (BigInt(terms.amount) > left) return { outcome: 'exceeds', left: left > 0n ? left : 0n };
+    const over = await findCap(within, terms, { keyId, caps });
+    return over ?? { outcome: 'asked', refund: await insert(within, terms, keyId) };
+  });
+}
+
+/** The number of a payment's next refund: one that was refused keeps its number. */
+export function nextNumber(refunds: readonly Refund[]): number {
+  const last = refunds.at(-1);
+  if (last === undefined) return 1;
+  return last.state === 'refused' ? last.number : last.number + 1;
+}
+
+/** What refunds have taken, or may still take, of what arrived: base units. */
+export function sumOfRefunds(refunds: readonly Refund[]): bigint {
+  return refunds.reduce((sum, { state, amount }) => (RELEASED_STATES.includes(state) ? sum : sum + BigInt(amount)), 0n);
+}
+
+/**
+ * Changes a refund, if it is in one of these states still. Null: it is not.
+ * @throws DeposedError, BookUnavailableError
+ */
+export async function changeRefund(
+  writer: BookWriter,
+  id: string,
+  from: readonly RefundState[],
+  change: Partial<Pick<Refund, 'state' | 'job' | 'transaction' | 'detail' | 'attempt' | 'doubts'>> & {
+    askedBy?: string;
+  },
+): Promise<Refund | null> {
+  const { askedBy, doubts, ...columns } = change;
+  const values: SqlValue[] = [id, from];
+  const assignments = Object.entries(columns).map(([name, value]) => `${name} = $${values.push(value)}`);
+  if (doubts !== undefined) assignments.push(`doubts = $${values.push(JSON.stringify(doubts))}::jsonb`);
+  if (askedBy !== undefined) assignments.push(`asked_by = array_append(asked_by, $${values.push(askedBy)}::text)`);
+  const [row] = await writer.write((within) =>
+    within.query<RefundRow>(
+      `UPDATE refunds SET ${['changed_at = now()', ...assignments].join(', ')}
+        WHERE id = $1 AND state = ANY($2::text[]) RETURNING ${REFUND_COLUMNS}`,
+      values,
+    ),
+  );
+  return row === undefined ? null : toRefund(row);
+}
+
+/** What has arrived and no refund has taken; the payment's own sum counts where it is higher. */
+async function readLeft(within: Queryable, payment: string, refunds: readonly Refund[]): Promise<bigint> {
+  const [row] = await within.query<{ amount: string | null; refunded: string }>(
+    'SELECT amount::text, refunded::text FROM payments WHERE id = $1',
+    [payment],
+  );
+  const [taken, refunded] = [sumOfRefunds(refunds), BigInt(row?.refunded ?? '0')];
+  return BigInt(row?.amount ?? '0') - (taken > refunded ? taken : refunded);
+}
+
+async function findCap(
+  within: Queryable,
+  { amount, chainId, asset, recipient }: RefundTerms,
+  { keyId, caps }: { keyId: string; caps: RefundCaps },
+): Promise<Extract<AskResult, { outcome: 'over_cap' }> | null> {
+  const [row] = await within.query<{ day: string; payer: string; key: string }>(
+    `SELECT coalesce(sum(amount), 0)::text AS day,
+        coalesce(sum(amount) FILTER (WHERE recipient = $3), 0)::text AS payer,
+        coalesce(sum(amount) FILTER (WHERE asked_by[1] = $4), 0)::text AS key
+      FROM refunds WHERE chain_id = $1 AND asset = $2 AND state <> ALL($5::text[])
+        AND asked_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`,
+    [...[chainId, asset, recipient, keyId], RELEASED_STATES],
+  );
+  const taken: Readonly<Record<keyof RefundCaps, string>> = {
+    ...{ each: '0', perPayerAndDay: row?.payer ?? '0', perKeyAndDay: row?.key ?? '0', perDay: row?.day ?? '0' },
+  };
+  for (const cap of ['each', 'perPayerAndDay', 'perKeyAndDay', 'perDay'] as const) {
+    const most = caps[cap];
+    if (most === null) continue;
+    const left = most - BigInt(taken[cap]);
+    if (BigInt(amount) > left) return { outcome: 'over_cap', cap, left: left > 0n ? left : 0n };
+  }
+  return null;
+}
+
+async function insert(within: Queryable, terms: RefundTerms, keyId: string): Promise<Refund> {
+  const { id, payment, number, amount, chainId, asset, recipient, reason, answered, doubts } = terms;
+  const [row] = await within.query<RefundRow>(
+    `INSERT INTO refunds (id, payment, number, state, amount, chain_id, asset, recipient, reason, answered, doubts,
+        asked_by, asked_at, changed_at, attempt)
+      VALUES ($1, $2, $3, 'asked', $4::numeric, $5, $6, $7, $8, $9, $10::jsonb, ARRAY[$11], now(), now(), 1)
+      ON CONFLICT (id) DO UPDATE SET state = 'asked', amount = excluded.amount, recipient = excluded.recipient,
+        reason = excluded.reason, answered = excluded.answered, doubts = excluded.doubts, asked_by = excluded.asked_by,
+        asked_at = now(), changed_at = now(), detail = NULL
+      RETURNING ${REFUND_COLUMNS}`,
+    [...[id, payment, number, amount, chainId, asset, recipient, reason, answered, JSON.stringify(doubts), keyId]],
+  );
+  if (row === undefined) throw new Error('the refund was not written');
+  return toRefund(row);
+}

@@ -1,0 +1,137 @@
+import type { Page } from 'playwright-core';
+
+import {
+  answered,
+  authorizationId,
+  deliver,
+  hashOf,
+  refused,
+  released,
+  transferId,
+} from '../../libs/book/test/sample-events.js';
+import { withRedis } from '../../tools/devnet/processes/with-redis.js';
+import { waitFor } from '../harness/retry.js';
+import { consoleUrl, createOperator } from './operator.js';
+import { problemsOf } from './problems-of.js';
+import { HOSTILE, usePages } from './use-pages.js';
+
+const pages = usePages();
+const SOLD = transferId(70_001);
+const REFUSED = transferId(70_002);
+
+/** A script in each text that a payer, a seller or a service may choose. */
+async function reportHostile(): Promise<void> {
+  const texts = { requestId: HOSTILE, route: `/${HOSTILE}`, method: HOSTILE, scheme: HOSTILE, network: HOSTILE };
+  const events = [
+    answered(SOLD, { ...texts, requestHash: HOSTILE, transaction: hashOf(70_001) }),
+    released(transferId(70_003), texts),
+    refused(REFUSED),
+    answered(authorizationId(70_004), { route: 'x'.repeat(2_000) }),
+  ];
+  for (const event of events) event.atMs = Date.now();
+  Object.assign(events[2]!.facts, { failure: HOSTILE, detail: HOSTILE });
+  Object.assign(events[1]!.facts, { reason: HOSTILE });
+  await withRedis(pages().stack.redis.url, async (redis) => {
+    for (const event of events) {
+      const { stream, fields } = deliver(event);
+      await redis.xadd(stream, '*', ...fields);
+    }
+  });
+}
+
+const PLACES = [
+  'now',
+  'payments',
+  `payments/${encodeURIComponent(SOLD)}`,
+  `payments/${encodeURIComponent(REFUSED)}`,
+  'owed',
+  'jobs',
+  'wallets',
+  'book',
+];
+
+async function goTo(page: Page, place: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#/${place}`)}`);
+  await page.waitForSelector('h1');
+  await page.waitForLoadState('networkidle').catch(() => undefined);
+}
+
+beforeAll(async () => {
+  await reportHostile();
+  const { token } = await createOperator(pages());
+  const headers = { Authorization: `Bearer ${token}` };
+  const isBooked = async (id: string) =>
+    (await fetch(`${consoleUrl(pages())}/operator/payments/${id}`, { headers })).status === 200;
+  await waitFor('the hostile texts are booked', async () => (await isBooked(SOLD)) && (await isBooked(REFUSED)));
+});
+
+it('runs no text of payers, sellers or services, whichever page shows it', async () => {
+  const operator = await createOperator(pages());
+  const page = await operator.logIn('#/payments');
+  await page.waitForSelector('td:has-text("window.hacked")');
+  for (const place of [
+    ...PLACES,
+    `payments/${encodeURIComponent(HOSTILE)}`,
+    `jobs/${encodeURIComponent(HOSTILE)}`,
+    HOSTILE,
+  ]) {
+    await goTo(page, place);
+  }
+  await goTo(page, `payments/${encodeURIComponent(SOLD)}`);
+  await page.waitForSelector('.timeline');
+  await page.click('summary');
+  expect(await page.textContent('main')).toContain('<script>window.hacked=1</script>');
+  await goTo(page, 'owed');
+  await page.waitForSelector('td:has-text("window.hacked")');
+  expect(await page.evaluate('globalThis.hacked ?? null')).toBeNull();
+  expect(operator.faults).toEqual([]);
+  await operator.context.close();
+});
+
+describe.each([
+  ['light', 1024],
+  ['dark', 1024],
+  ['light', 320],
+  ['dark', 320],
+] as const)('in %s, %d pixels wide, axe finds nothing on', (colorScheme, width) => {
+  it('any page', async () => {
+    // axe changes the page's document in ways that the policy refuses.
+    const operator = await createOperator(pages(), {
+      ...{ bypassCSP: true, colorScheme, viewport: { width, height: 700 }, reducedMotion: 'reduce' },
+    });
+    const login = await operator.open('/console');
+    await login.waitForSelector('#key');
+    expect(await problemsOf(login)).toEqual([]);
+    const page = await operator.logIn();
+    for (const place of PLACES) {
+      await goTo(page, place);
+      expect([place, await problemsOf(page)]).toEqual([place, []]);
+    }
+    await page.click('button:has-text("Close the book now")');
+    expect(await problemsOf(page)).toEqual([]);
+    await operator.context.close();
+  });
+});
+
+it('is used with the keyboard alone', async () => {
+  const operator = await createOperator(pages());
+  const page = await operator.open('/console');
+  await page.waitForSelector('#key');
+  const press = async (key: string, times = 1) => {
+    for (let count = 0; count < times; count++) await page.keyboard.press(key);
+  };
+  await press('Tab');
+  await page.keyboard.type(operator.token);
+  await press('Enter');
+  await page.waitForSelector('nav');
+  await press('Tab');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the page');
+  await press('Tab', 2);
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Payments');
+  await press('Enter');
+  await page.waitForSelector('h1:has-text("Payments")');
+  // What the link led to has the focus, and its title is the document's.
+  await page.waitForSelector('main:focus');
+  expect(await page.title()).toBe('Payments – Tollgate console');
+  await operator.context.close();
+});

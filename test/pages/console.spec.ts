@@ -1,0 +1,241 @@
+import { ApiKeyStore } from '@tollgate/common';
+import type { AgentJobView } from '@tollgate/protocol';
+
+import { withRedis } from '../../tools/devnet/processes/with-redis.js';
+import { waitFor } from '../harness/retry.js';
+import { consoleUrl, createOperator } from './operator.js';
+import { usePages } from './use-pages.js';
+import { createVisitor, statusOf } from './visitor.js';
+
+const pages = usePages();
+const SHOWN_WITHIN_MS = 2_000;
+
+async function readOperator<T>(path: string, token: string): Promise<T> {
+  const headers = { Authorization: `Bearer ${token}` };
+  return (await fetch(`${consoleUrl(pages())}/operator${path}`, { headers })).json() as Promise<T>;
+}
+
+describe('a session at the console', () => {
+  it('begins with a key, keeps none of it in the browser, and ends at the logout', async () => {
+    const operator = await createOperator(pages());
+    const { context, token, faults } = operator;
+    const page = await operator.open('/console');
+    await page.fill('#key', `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`);
+    await page.press('#key', 'Enter');
+    await page.waitForSelector('[role=alert]:has-text("unknown or revoked")');
+    await page.fill('#key', token);
+    await page.press('#key', 'Enter');
+    await page.waitForSelector('h1:has-text("Now")');
+    const kept = await page.evaluate(
+      'document.cookie + JSON.stringify([{ ...localStorage }, { ...sessionStorage }]) + document.documentElement.outerHTML',
+    );
+    expect(kept).not.toContain(token);
+    const [cookie] = await context.cookies();
+    expect(cookie).toMatchObject({ name: 'tollgate_console', httpOnly: true, sameSite: 'Strict', path: '/console' });
+    await page.reload();
+    await page.waitForSelector('h1:has-text("Now")');
+    await page.click('button:has-text("Log out")');
+    await page.waitForSelector('#key');
+    expect(await context.cookies()).toEqual([]);
+    await page.goto(`${consoleUrl(pages())}/console#/payments`);
+    await page.reload();
+    await page.waitForSelector('#key');
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  it('ends in the open page when its key is revoked', async () => {
+    const operator = await createOperator(pages());
+    const page = await operator.logIn('#/payments');
+    await withRedis(pages().stack.redis.url, (redis) => new ApiKeyStore(redis).revoke(operator.keyId));
+    await page.waitForSelector('#key');
+    await operator.context.close();
+  });
+
+  it('writes nothing for a page of another site that frames, posts or reads', async () => {
+    const operator = await createOperator(pages());
+    await operator.logIn();
+    const url = consoleUrl(pages());
+    // The seller's page is on the same host, so that the cookie's own rules do not help.
+    pages().upstream.answer = (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('x');
+    const foreign = await operator.context.newPage();
+    await foreign.goto(pages().upstream.url);
+    const outcomes = await foreign.evaluate(`(async () => {
+      const tries = [
+        ['/console/operator/closings', { method: 'POST', mode: 'no-cors', credentials: 'include' }],
+        ['/console/operator/closings', { method: 'POST', credentials: 'include', headers: { 'X-Tollgate-Console': '1' } }],
+        ['/console/operator/payments', { credentials: 'include' }],
+      ];
+      const seen = [];
+      for (const [path, init] of tries) {
+        seen.push(await fetch('${url}' + path, init).then((answer) => answer.type + answer.status, () => 'refused'));
+      }
+      const frame = document.createElement('iframe');
+      frame.src = '${url}/console';
+      document.body.append(frame);
+      await new Promise((resolve) => (frame.onload = resolve));
+      let inner = 'none';
+      try { inner = frame.contentDocument === null ? 'refused' : frame.contentDocument.title } catch { inner = 'refused' }
+      return [...seen, inner];
+    })()`);
+    expect(outcomes).toEqual(['refused', 'refused', 'refused', 'refused']);
+    const { acts } = await readOperator<{ acts: { keyId: string }[] }>('/audit?limit=200', operator.token);
+    expect(acts.filter(({ keyId }) => keyId === operator.keyId)).toEqual([]);
+    await operator.context.close();
+  });
+});
+
+describe('the console shows', () => {
+  it('a payment within two seconds, with its timeline', async () => {
+    const operator = await createOperator(pages());
+    const page = await operator.logIn('#/payments');
+    const payer = await createVisitor(pages());
+    const shop = await payer.open('/v1/notes/console');
+    const before = await page.locator('tbody tr').count();
+    await shop.click('button:has-text("Send a transfer instead")');
+    await statusOf(shop, 'Paid. Here is your answer.');
+    const paidAtMs = performance.now();
+    await page.locator('tbody tr').nth(before).waitFor();
+    expect(performance.now() - paidAtMs).toBeLessThan(SHOWN_WITHIN_MS);
+    expect(await page.textContent('tbody tr >> nth=0')).toContain('0.01 USDC');
+    await page.click('tbody tr >> nth=0 >> a >> nth=0');
+    await page.waitForSelector('h1:has-text("Payment")');
+    const steps = await page.locator('.timeline li b').allTextContents();
+    expect(steps).toEqual(['presented', 'claimed', 'verified', 'fulfilled', 'answered']);
+    expect(await page.locator('table tbody tr').count()).toBe(2);
+    expect([...operator.faults, ...payer.faults]).toEqual([]);
+    await operator.context.close();
+    await payer.context.close();
+  });
+
+  it('what it is asked to find', async () => {
+    const operator = await createOperator(pages());
+    const { payments } = await readOperator<{ payments: { id: string; transaction: string; payer: string }[] }>(
+      '/payments?state=answered',
+      operator.token,
+    );
+    const [{ id, transaction, payer }] = payments as [(typeof payments)[number]];
+    const page = await operator.logIn('#/payments');
+    for (const [text, least] of [
+      [transaction, 1],
+      [payer, 1],
+      [id, 1],
+      ['/v1/notes/*', 1],
+      ['no-such-request', 0],
+    ] as const) {
+      await page.fill('[name=find]', text);
+      await page.press('[name=find]', 'Enter');
+      await page.waitForURL((url) => url.hash.includes(encodeURIComponent(text).slice(0, 8)));
+      await page.waitForSelector(least === 0 ? '.empty' : 'tbody tr');
+      if (text === transaction) expect(await page.locator('tbody tr').count()).toBe(1);
+    }
+    await operator.context.close();
+  });
+
+  it('a plan, and approves exactly this one', async () => {
+    const { stack } = pages();
+    const { token } = await stack.agents!.createApiKey(['submit', 'read']);
+    const submit = async (key: string): Promise<string> => {
+      const job = {
+        operation: 'transfer',
+        wallet: 'main',
+        input: { amount: '2', token: 'USDC', to: stack.chain.payTo },
+      };
+      const response = await fetch(`${stack.baseUrl}/agent/jobs`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': key },
+        body: JSON.stringify(job),
+      });
+      return ((await response.json()) as AgentJobView).id;
+    };
+    const operator = await createOperator(pages());
+    const id = await submit('console-approves');
+    const read = () => readOperator<AgentJobView & { planDigest: string }>(`/jobs/${id}`, operator.token);
+    await waitFor('it waits for an approval', async () => (await read()).state === 'AWAITING_APPROVAL');
+    const page = await operator.logIn(`#/jobs/${id}`);
+    const { planDigest } = await read();
+    // As if the worker had made another plan since: the page shows, and names, the earlier one.
+    const stale = 'ab'.repeat(32);
+    await page.route(`**/console/operator/jobs/${id}`, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, body: (await answer.text()).replaceAll(planDigest, stale) });
+    });
+    await page.waitForSelector(`code:has-text("${stale}")`);
+    await page.click('button:has-text("Approve this plan")');
+    await page.click('dialog button:has-text("Yes: approve this plan")');
+    await page.waitForSelector('dialog [role=alert]');
+    expect((await read()).state).toBe('AWAITING_APPROVAL');
+    await page.click('dialog button:has-text("No, go back")');
+    await page.unroute(`**/console/operator/jobs/${id}`);
+    await page.waitForSelector(`code:has-text("${planDigest}")`);
+    await page.click('button:has-text("Approve this plan")');
+    expect(await page.textContent('dialog')).toContain(planDigest);
+    await page.click('dialog button:has-text("Yes: approve this plan")');
+    await page.waitForSelector('.state:has-text("final")');
+    const { acts } = await readOperator<{ acts: { keyId: string; action: string; subject: string }[] }>(
+      '/audit',
+      operator.token,
+    );
+    const own = acts.filter(({ keyId }) => keyId === operator.keyId);
+    expect(own.map(({ action, subject }) => `${action} ${subject}`)).toEqual([
+      `job.approve ${id}`,
+      `job.approve ${id}`,
+    ]);
+    expect(operator.faults).toEqual([]);
+    await operator.context.close();
+  });
+
+  it('what a refund does, and pays the payer back when it is told to twice', async () => {
+    const operator = await createOperator(pages());
+    const payer = await createVisitor(pages());
+    const shop = await payer.open('/v1/notes/refunded');
+    await shop.click('button:has-text("Send a transfer instead")');
+    await statusOf(shop, 'Paid. Here is your answer.');
+    const page = await operator.logIn('#/payments');
+    await page.click('tbody tr >> nth=0 >> a >> nth=0');
+    await page.waitForSelector('dt:has-text("Left to pay back")');
+    await page.fill('input[inputmode=decimal]', '0.02');
+    await page.waitForSelector('[role=alert]:has-text("at most what is left")');
+    await page.fill('input[inputmode=decimal]', '0.004');
+    await page.click('button:has-text("Refund this payment")');
+    expect(await page.textContent('dialog')).toContain('It bought an answer');
+    expect(await page.textContent('dialog')).toContain('0.004 USDC');
+    await page.click('dialog button:has-text("Yes: refund this payment")');
+    await page.waitForSelector('table[aria-label="Refunds of this payment"] .state:has-text("refunded")', {
+      timeout: 60_000,
+    });
+    await page.waitForSelector('.timeline b:has-text("refunded")');
+    expect([...operator.faults, ...payer.faults]).toEqual([]);
+    await operator.context.close();
+    await payer.context.close();
+  });
+
+  it('a wallet, and pauses and resumes it when it is told to twice', async () => {
+    const operator = await createOperator(pages());
+    const page = await operator.logIn('#/wallets');
+    await page.click('button:has-text("Pause main")');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    await page.click('button:has-text("Pause main")');
+    await page.click('dialog button:has-text("Yes: pause main")');
+    await page.click('button:has-text("Resume main")');
+    await page.click('dialog button:has-text("Yes: resume main")');
+    await page.waitForSelector('button:has-text("Pause main")');
+    expect(operator.faults).toEqual([]);
+    await operator.context.close();
+  });
+
+  it('which scope a write would need, where the key has it not', async () => {
+    const operator = await createOperator(pages(), { scopes: ['operator:read'] });
+    const page = await operator.logIn('#/book');
+    await page.waitForSelector('.missing-scope:has-text("operator:approve")');
+    expect(await page.locator('button:has-text("Close the book now")').count()).toBe(0);
+    await page.click('button:has-text("Verify all of it")');
+    await page.waitForSelector('[role=status]:has-text("All fits")');
+    const download = page.waitForEvent('download');
+    await page.click('a:has-text("payments as CSV")');
+    expect((await download).suggestedFilename()).toBe('payments.csv');
+    expect(operator.faults).toEqual([]);
+    await operator.context.close();
+  });
+});

@@ -1,0 +1,140 @@
+import type { Refund } from '@tollgate/book';
+import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+import { InvalidArgumentError } from 'commander';
+
+import { OperatorApi, type OperatorPlace } from '../book/operator-api.js';
+import { clean } from '../jobs/format-jobs.js';
+import type { CommandResult } from '../shared/cli-command.js';
+import { formatTable } from '../shared/format-table.js';
+
+export interface RefundOptions extends OperatorPlace {
+  amount?: string;
+  reason?: string;
+  answered?: true;
+  number: number;
+  preview?: true;
+}
+
+export interface RefundListOptions extends OperatorPlace {
+  state?: string;
+  payment?: string;
+  limit: number;
+}
+
+/** As the operator API shows it. */
+type ShownRefund = Refund & { jobState: string | null; planDigest: string | null };
+
+interface Preview {
+  asset: string;
+  decimals: number;
+  arrived: string;
+  taken: string;
+  left: string;
+  recipient: { address: string; kind: string } | null;
+  boughtAnswer: boolean;
+  doubts: string[];
+  obstacles: { reason: string; detail: string }[];
+}
+
+export async function refund(payment: string, options: RefundOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
+  const { amount, reason, answered = false, number, preview: isPreview } = options;
+  const operator = new OperatorApi(options, env);
+  const preview = await operator.read<Preview>(`/operator/payments/${encodeURIComponent(payment)}/refund`);
+  if (isPreview) return { json: preview, text: formatPreview(preview) };
+  const asked = {
+    ...{ payment, answered, number },
+    ...(amount !== undefined && { amount: toBaseUnits(amount, preview.decimals) }),
+    ...(reason !== undefined && { reason }),
+  };
+  const made = await operator.read<ShownRefund>('/operator/refunds', 'POST', asked);
+  return { json: made, text: formatRefund(made) };
+}
+
+export async function listRefunds(
+  { state, payment, limit, ...place }: RefundListOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
+  const query = new URLSearchParams({
+    limit: String(limit),
+    ...(state !== undefined && { state }),
+    ...(payment !== undefined && { payment }),
+  });
+  const path = `/operator/refunds?${query.toString()}`;
+  const { refunds } = await new OperatorApi(place, env).read<{ refunds: ShownRefund[] }>(path);
+  const rows = refunds.map((one) => [one.id, one.state, one.amount, one.payment, clean(one.detail ?? '')]);
+  const text =
+    rows.length === 0
+      ? 'There is no such refund.'
+      : formatTable(['REFUND', 'STATE', 'BASE UNITS', 'PAYMENT', ''], rows);
+  return { json: refunds, text };
+}
+
+export async function decideRefund(
+  name: 'show' | 'retry' | 'give-up',
+  id: string,
+  place: OperatorPlace,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
+  const path = `/operator/refunds/${encodeURIComponent(id)}`;
+  const operator = new OperatorApi(place, env);
+  const decided =
+    name === 'show'
+      ? await operator.read<ShownRefund>(path)
+      : await operator.read<ShownRefund>(`${path}/${name}`, 'POST');
+  return { json: decided, text: formatRefund(decided) };
+}
+
+function formatRefund(one: ShownRefund): string {
+  const { id, state, payment, amount, recipient, job, jobState, transaction, doubts, detail } = one;
+  const head = formatTable(
+    ['REFUND', id],
+    [
+      ['state', state],
+      ['payment', payment],
+      ['base units', amount],
+      ['to', recipient],
+      ...(job === null ? [] : [['job', `${job} (${jobState ?? 'no longer stored'})`]]),
+      ...(transaction === null ? [] : [['transaction', transaction]]),
+      ...(detail === null ? [] : [['why', clean(detail)]]),
+    ],
+  );
+  if (state !== 'sending' || doubts.length === 0) return head;
+  const looks = doubts.map((doubt) => `  ${doubt}`).join('\n');
+  return `${head}\n\nIt needs the approval of another API key:\n${looks}`;
+}
+
+function formatPreview({
+  decimals,
+  arrived,
+  taken,
+  left,
+  recipient,
+  boughtAnswer,
+  doubts,
+  obstacles,
+}: Preview): string {
+  const show = (amount: string): string => formatTokenAmount(BigInt(amount), decimals);
+  const kind = recipient?.kind.replaceAll('_', ' ') ?? '';
+  const head = formatTable(
+    ['ARRIVED', show(arrived)],
+    [
+      ['refunded, or about to be', show(taken)],
+      ['left', show(left)],
+      ['goes to', recipient === null ? 'nobody: the chain shows no payer' : `${recipient.address} (${kind})`],
+      ['bought an answer', boughtAnswer ? 'yes' : 'no'],
+    ],
+  );
+  const list = (title: string, texts: readonly string[]): string[] =>
+    texts.length === 0 ? [] : ['', title, ...texts.map((text) => `  ${text}`)];
+  const against = obstacles.map(({ detail }) => detail);
+  return [head, ...list('Needs an approval:', doubts), ...list('Not possible now:', against)].join('\n');
+}
+
+function toBaseUnits(amount: string, decimals: number): string {
+  try {
+    return parseTokenAmount(amount, decimals).toString();
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    throw new InvalidArgumentError(`--amount must be a decimal amount with at most ${decimals} decimals`);
+  }
+}
