@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { BookHeldError, BookUnavailableError, BookWriter, claimBook } from '@tollgate/book';
+import { BookHeldError, BookUnavailableError, BookWriter, claimBook, type ClaimedDatabase } from '@tollgate/book';
 import { ConfigurationError, ProblemError } from '@tollgate/common';
 
 import { DailyClosings } from '../closings/daily-closings.js';
@@ -11,6 +11,7 @@ import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { PublishedEvents } from '../delivery/published-events.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
+import { restoreCopy } from './restore-copy.js';
 
 const CLAIM_EVERY_MS = 1_000;
 /** What PostgreSQL says where only another setting helps: authorization, no such database, no right to create. */
@@ -93,7 +94,7 @@ export class BookHolder implements OnApplicationShutdown {
   async #claim(): Promise<BookWriter | null> {
     try {
       const database = await claimBook(this.environment.book.place);
-      return await BookWriter.open(database, this.#owner).catch(async (error: unknown) => {
+      return await this.#take(database).catch(async (error: unknown) => {
         await database.close();
         throw error;
       });
@@ -103,6 +104,13 @@ export class BookHolder implements OnApplicationShutdown {
       if (MISCONFIGURED.test(code)) throw new ConfigurationError([`BOOK_DATABASE_URL: ${message}.`]);
       throw error;
     }
+  }
+
+  async #take(database: ClaimedDatabase): Promise<BookWriter> {
+    const writer = await BookWriter.open(database, this.#owner);
+    const { bookRestore } = this.environment.book;
+    if (bookRestore !== undefined) this.#logger.warn(await restoreCopy(writer, bookRestore));
+    return writer;
   }
 
   #wait(reason: string): null {

@@ -38,6 +38,8 @@ interface BookHealth {
   chainHash: string;
   /** Events that this release cannot read. */
   unreadEvents: number;
+  /** Times of which the book may lack events, because it was restored from a copy. */
+  gaps: { since: string; until: string }[];
   /** Whose signature the closings have. */
   closingKey: string;
 }
@@ -69,10 +71,12 @@ export class BookController {
         (SELECT count(*) FROM events WHERE NOT applied) AS unread FROM bookkeeper`,
     );
     if (row === undefined) throw new Error('the book has no row of its bookkeeper');
+    const gaps = await database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
     return {
       ...{ kind: database.kind, epoch: row.epoch, holder: row.holder, since: row.since.toISOString() },
       ...{ completeFrom: row.complete_from?.toISOString() ?? null, lastBooking: row.last_booking },
       ...{ chainHash: row.chain_hash, unreadEvents: row.unread, closingKey: this.closings.signer },
+      gaps: gaps.map(({ since, until }) => ({ since: since.toISOString(), until: until.toISOString() })),
     };
   }
 

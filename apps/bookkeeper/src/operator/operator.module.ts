@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 
 import { BookModule } from '../book/book.module.js';
+import { BackupController } from './backup.controller.js';
 import { BookController } from './book.controller.js';
 import { ExportsController } from './exports.controller.js';
 import { OperatorGuard } from './operator-access.js';
@@ -13,6 +14,7 @@ import { PaymentsController } from './payments.controller.js';
 @Module({
   imports: [BookModule],
   controllers: [
+    BackupController,
     PaymentsController,
     BookController,
     ExportsController,
