@@ -65,7 +65,11 @@ const { positionals, values } = readArguments(HELP, { options, allowPositionals:
 });
 const all = values.quick ? proofs.filter((name) => !WITHOUT_SHORT_FORM.includes(name)) : proofs;
 const names = positionals.length === 0 ? all : positionals;
-await setup({ needsRedisServer: true, needsClusters: names.includes('cluster') });
+await setup({
+  needsRedisServer: true,
+  needsClusters: names.includes('cluster'),
+  needsPostgres: names.includes('book'),
+});
 const outcomes = [];
 // Short rounds mostly wait for processes that they have started.
 if (values.quick) outcomes.push(...(await Promise.all(names.map(prove))));
@@ -98,10 +102,19 @@ async function prove(name) {
   return failed === 0;
 }
 
+/** One round in one process, which may write its figures into a file. */
 async function runRound(name, seed, add) {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-prove-'));
+  const file = join(folder, 'figures.json');
   const start = Date.now();
-  const passed = await runProof(name, seed);
-  add({ seed, passed, seconds: Math.round((Date.now() - start) / 1000), at: new Date(start).toISOString() });
+  try {
+    const passed = await runProof(name, seed, { PROOF_REPORT: file });
+    const figures = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+    const seconds = Math.round((Date.now() - start) / 1000);
+    add({ seed, passed, seconds, at: new Date(start).toISOString(), ...figures });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Many rounds in one process, which writes each as it ends into a file; a process that fails has failed one more. */

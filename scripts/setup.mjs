@@ -11,6 +11,7 @@ import { areServicesBuilt, buildServices } from './build-services.mjs';
 import { findRedisServer, OLDEST_FOR_CLUSTERS } from './find-redis-server.mjs';
 import { findChromium, installChromium } from './install-chromium.mjs';
 import { arePackagesInstalled, installPackages } from './install-packages.mjs';
+import { hasPostgres, installPostgres } from './install-postgres.mjs';
 import { installRedis, installValkey } from './install-redis.mjs';
 import { claimPidFile } from './process-identity.mjs';
 import { runStep } from './run-step.mjs';
@@ -37,6 +38,7 @@ export async function setup({
   needsServices = true,
   needsRedisServer = false,
   needsClusters = false,
+  needsPostgres = false,
   needsChromium = false,
   needsCrashPoints = false,
   needsPublished = false,
@@ -61,6 +63,7 @@ export async function setup({
       run: async () => void compileContracts(),
     },
     { name: 'redis', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
+    needsPostgres && { name: 'postgresql', isDone: hasPostgres, run: installPostgres },
     needsChromium && {
       name: 'chromium',
       isDone: () => findChromium() !== undefined,

@@ -1,15 +1,11 @@
 // npm run test:postgres: the specs of the book on a PostgreSQL server, as an unprivileged role. It
 // installs Debian's postgresql where there is none and this user may.
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { installDebianPackage } from './install-debian-package.mjs';
+import { hasPostgres, installPostgres } from './install-postgres.mjs';
 import { runJest } from './run-jest.mjs';
 import { runStep } from './run-step.mjs';
 
-if (!existsSync('/usr/lib/postgresql')) {
-  const remedy = 'install PostgreSQL 15 or newer, for example with `apt-get install postgresql`.';
-  await runStep('postgresql', () => installDebianPackage('postgresql', remedy)).catch(() => process.exit(1));
-}
+if (!hasPostgres()) await runStep('postgresql', installPostgres).catch(() => process.exit(1));
 const require = createRequire(import.meta.url);
 require('./typescript.cjs');
 const { startPostgres } = require('../tools/devnet/processes/postgres.ts');

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { listSettings, type EnvironmentClass, type SettingDescription } from '@tollgate/common';
 
 import { AgentWorkerEnvironment } from '../../apps/agent-worker/src/config/agent-worker.config.js';
+import { BookkeeperEnvironment } from '../../apps/bookkeeper/src/config/bookkeeper.config.js';
 import { GatewayEnvironment } from '../../apps/gateway/src/config/gateway.config.js';
 import { VerifierEnvironment } from '../../apps/verifier/src/config/verifier.config.js';
 import { HealthController } from '../../libs/common/src/health/health.controller.js';
@@ -41,6 +42,14 @@ export const PROCESSES: ReadonlyMap<string, Process> = new Map([
     describe(VerifierEnvironment, ({ server, shutdown }) => ({
       host: server.verifierHost,
       port: server.verifierPort,
+      stopMs: shutdown.shutdownTimeoutMs,
+    })),
+  ],
+  [
+    'bookkeeper',
+    describe(BookkeeperEnvironment, ({ server, shutdown }) => ({
+      host: server.bookkeeperHost,
+      port: server.bookkeeperPort,
       stopMs: shutdown.shutdownTimeoutMs,
     })),
   ],

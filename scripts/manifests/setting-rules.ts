@@ -14,6 +14,8 @@ const SAMPLES: Record<string, string> = {
   AGENT_SECRET: 'fedcba9876543210fedcba9876543210',
   RPC_URL: 'https://rpc.example',
   RELAYER_PRIVATE_KEYS: `0x${'01'.repeat(32)}`,
+  BOOK_DATABASE_URL: 'postgres://tollgate@db.example/tollgate',
+  BOOK_SIGNING_KEY: '03'.repeat(32),
   WALLET_PRIVATE_KEY: `0x${'02'.repeat(32)}`,
 };
 

@@ -11,7 +11,7 @@ import { startChain, type Devnet, type DevnetAccount } from '../../tools/devnet/
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import type { ServiceApp } from '../../tools/devnet/processes/service-process.js';
-import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
+import { startStack, type Stack, type StackOptions } from '../../tools/devnet/stack/stack.js';
 import { startUpstream, type Upstream } from '../flows/start-upstream.js';
 import { readTransfersTo, type TokenTransferred } from './read-transfers.js';
 import { waitFor } from './retry.js';
@@ -24,6 +24,9 @@ export interface SignedSalesOptions {
   /** Services that run with crash points, at which they can be killed. */
   fromSource?: readonly ServiceApp[];
   env?: NodeJS.ProcessEnv;
+  /** With a bookkeeper: see `startStack`. */
+  book?: StackOptions['book'];
+  serviceEnv?: StackOptions['serviceEnv'];
   /** Appended to the RPC server's address, as providers append their API keys. */
   rpcPath?: string;
 }
@@ -102,8 +105,9 @@ export function useSignedSales(options: SignedSalesOptions = {}): () => SignedSa
   };
 }
 
-async function startSignedSales(options: SignedSalesOptions): Promise<SignedSales> {
-  const { gateways = 1, verifiers = 1, relayers = 1, fromSource = [], env, rpcPath = '' } = options;
+/** For a caller that stops it. */
+export async function startSignedSales(options: SignedSalesOptions): Promise<SignedSales> {
+  const { gateways = 1, verifiers = 1, relayers = 1, fromSource = [], env, book, serviceEnv, rpcPath = '' } = options;
   const folder = mkdtempSync(join(tmpdir(), 'signed-sales-'));
   writeFileSync(join(folder, 'routes.yaml'), ROUTES);
   const chain = await startChain();
@@ -123,6 +127,8 @@ async function startSignedSales(options: SignedSalesOptions): Promise<SignedSale
     gateways,
     verifiers,
     relayers,
+    ...(book && { book }),
+    ...(serviceEnv && { serviceEnv }),
     preload: Object.fromEntries(fromSource.map((app) => [app, HOOK])),
     env: {
       ...QUICK,

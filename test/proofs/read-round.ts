@@ -16,6 +16,12 @@ export function readRound(): Round {
   return { seed: Number(seed), isQuick: size === 'quick' };
 }
 
+/** What a round has counted, for its record. */
+export function reportFigures(figures: object): void {
+  const { PROOF_REPORT: file } = process.env;
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(figures)}\n`);
+}
+
 /** Settings of a proof that goes through many rounds in one process, and reports each as it ends. */
 export interface Series extends Round {
   rounds: number;

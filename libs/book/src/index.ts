@@ -4,8 +4,16 @@ export { closeBook } from './closing/close-book.js';
 export type { SignedClosing } from './closing/closing.js';
 export type { BookProof } from './closing/payment-proof.js';
 export { provePayment } from './closing/prove-payment.js';
+export { copyBook, type CopyEnd } from './copies/copy-book.js';
+export { CopyRefusedError, restoreBook } from './copies/restore-book.js';
 export { claimBook, type BookPlace } from './database/claim-book.js';
-export { BookHeldError, BookUnavailableError, DeposedError, type Queryable } from './database/database.js';
+export {
+  BookHeldError,
+  BookUnavailableError,
+  DeposedError,
+  type ClaimedDatabase,
+  type Queryable,
+} from './database/database.js';
 export { BookWriter } from './posting/book-writer.js';
 export type { DeliveredEvent } from './posting/delivered-event.js';
 export { recordAct } from './posting/record-act.js';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { RedisClient } from '@tollgate/redis';
 
+import type { OperatorPlace } from '../book/operator-api.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
 import { formatTime } from '../shared/format-table.js';
@@ -11,11 +12,14 @@ import { copyServers } from './copy-servers.js';
 import { formatCounts } from './format-backup.js';
 import { Progress } from './progress.js';
 import { readHalfRestored, readServers } from './read-servers.js';
+import { saveBook } from './save-book.js';
 import { countKey } from './which-keys.js';
 import { writeBackupFile, type BackupFile } from './write-backup-file.js';
 
-export interface BackupOptions {
+export interface BackupOptions extends OperatorPlace {
   redis?: string;
+  /** Also copies the book, into `<file>.book`. */
+  book?: true;
 }
 
 /** Copies the ledger and the journal into a new file, while the processes go on. */
@@ -33,7 +37,13 @@ export async function backUp(
     `${path}: ${formatCounts(counts)}, ${bytes} bytes.`,
     `It has what was written before ${formatTime(startedAtMs)}; what was answered later may be missing.`,
   ].join('\n');
-  return { json: { file: path, ...copied }, text };
+  if (options.book !== true) return { json: { file: path, ...copied }, text };
+  // After Redis: what Redis no longer has to report is in this copy.
+  const rows = await saveBook(`${path}.book`, options, env);
+  return {
+    json: { file: path, ...copied, book: { file: `${path}.book`, rows } },
+    text: `${text}\n${path}.book: ${rows} rows of the book. Restore both, or this one with BOOK_RESTORE alone.`,
+  };
 }
 
 async function copyInto(

@@ -8,9 +8,11 @@ export function defineBackup(program: CliCommand, env: NodeJS.ProcessEnv): void 
 
   program
     .query('backup', 'Copies ledger, journal, API keys and webhooks into a new file, while the processes go on.')
-    .summary('copies Redis into a file')
+    .summary('copies Redis, and the book, into files')
     .argument('<file>', 'a new file; stored answers and the requests of jobs are in it, so keep it as you keep Redis')
-    .example('backup /backups/tollgate-2026-11-25')
+    .option('--book', 'also copy the book into <file>.book; the API key in OPERATOR_API_KEY needs operator:approve')
+    .option('--operator <url>', "the bookkeeper's address (default: OPERATOR_URL, else http://127.0.0.1:4023)")
+    .example('backup /backups/tollgate-2026-11-25 --book')
     .answers(async (file: string, options: BackupOptions, command: CliCommand) => {
       const { backUp } = await import('./back-up.js');
       return backUp(file, options, env, sayTo(command));

@@ -75,4 +75,5 @@ const NEXT = `Start the processes. What happened after the copy is in doubt:
   they are presented, and listed by tollgate payments refused: compare each with your logs, then refund or forget it.
 - Wallets of agent jobs stay frozen where the chain is ahead of the copy: see tollgate wallets list, find out what was
   sent, have no lost job submitted again before that, then tollgate wallets adopt <name>.
+- The book: an empty one takes its copy at the bookkeeper's start, by BOOK_RESTORE; its health then names the gap.
 - API keys, webhooks and pauses are those of the copy: revoke, remove and pause again.`;

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { BookHeldError, BookUnavailableError, BookWriter, claimBook } from '@tollgate/book';
+import { BookHeldError, BookUnavailableError, BookWriter, claimBook, type ClaimedDatabase } from '@tollgate/book';
 import { ConfigurationError, ProblemError } from '@tollgate/common';
 
 import { DailyClosings } from '../closings/daily-closings.js';
@@ -13,6 +13,7 @@ import { PublishedEvents } from '../delivery/published-events.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Reconciler } from '../reconcile/reconciler.js';
 import { RefundWork } from '../refunds/refund-work.js';
+import { restoreCopy } from './restore-copy.js';
 
 const CLAIM_EVERY_MS = 1_000;
 /** What PostgreSQL says where only another setting helps: authorization, no such database, no right to create. */
@@ -98,7 +99,7 @@ export class BookHolder implements OnApplicationShutdown {
   async #claim(): Promise<BookWriter | null> {
     try {
       const database = await claimBook(this.environment.book.place);
-      return await BookWriter.open(database, this.#owner).catch(async (error: unknown) => {
+      return await this.#take(database).catch(async (error: unknown) => {
         await database.close();
         throw error;
       });
@@ -108,6 +109,13 @@ export class BookHolder implements OnApplicationShutdown {
       if (MISCONFIGURED.test(code)) throw new ConfigurationError([`BOOK_DATABASE_URL: ${message}.`]);
       throw error;
     }
+  }
+
+  async #take(database: ClaimedDatabase): Promise<BookWriter> {
+    const writer = await BookWriter.open(database, this.#owner);
+    const { bookRestore } = this.environment.book;
+    if (bookRestore !== undefined) this.#logger.warn(await restoreCopy(writer, bookRestore));
+    return writer;
   }
 
   #wait(reason: string): null {

@@ -21,6 +21,14 @@ export class BookEnvironment implements ChecksTogether {
   readonly bookFolder: string = 'book';
 
   @Setting({
+    help: 'Copy of a book, made by tollgate backup --book: it is restored at the start if the book is empty.',
+    example: '/backups/tollgate-2026-11-25.book',
+  })
+  @IsOptional()
+  @IsNotEmpty()
+  readonly bookRestore?: string;
+
+  @Setting({
     secret: true,
     help: 'Private key that signs the closings of the book: 32 bytes in hexadecimal. Keep it away from the database, and from any account that has money.',
     example: '$(openssl rand -hex 32)',

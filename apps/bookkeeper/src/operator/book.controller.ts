@@ -41,6 +41,8 @@ interface BookHealth {
   chainHash: string;
   /** Events that this release cannot read. */
   unreadEvents: number;
+  /** Times of which the book may lack events, because it was restored from a copy. */
+  gaps: { since: string; until: string }[];
   /** Whose signature the closings have. */
   closingKey: string;
 }
@@ -75,11 +77,13 @@ export class BookController {
     );
     if (row === undefined) throw new Error('the book has no row of its bookkeeper');
     const troubles = await this.troubles.find();
+    const gaps = await database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
     return {
       ...{ well: troubles.length === 0, troubles },
       ...{ kind: database.kind, epoch: row.epoch, holder: row.holder, since: row.since.toISOString() },
       ...{ completeFrom: row.complete_from?.toISOString() ?? null, lastBooking: row.last_booking },
       ...{ chainHash: row.chain_hash, unreadEvents: row.unread, closingKey: this.closings.signer },
+      gaps: gaps.map(({ since, until }) => ({ since: since.toISOString(), until: until.toISOString() })),
     };
   }
 

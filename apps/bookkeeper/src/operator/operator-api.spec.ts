@@ -123,6 +123,7 @@ describe('the operator API', () => {
     ['/operator/exports/entries', 'GET'],
     ['/operator/closings', 'POST'],
     ['/operator/retention', 'POST'],
+    ['/operator/backup', 'GET'],
     ['/operator/events', 'GET'],
     ['/operator/webhooks', 'POST'],
   ])('asks %s for a key with the scope', async (path, method) => {

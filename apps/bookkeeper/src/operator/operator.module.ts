@@ -9,6 +9,7 @@ import { RefundPreviews } from '../refund-desk/refund-previews.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { OperatorWallets } from '../wallets/operator-wallets.js';
 import { AuditTrail } from './audit-trail.js';
+import { BackupController } from './backup.controller.js';
 import { BookController } from './book.controller.js';
 import { ChangesController } from './changes.controller.js';
 import { ExportsController } from './exports.controller.js';
@@ -29,7 +30,7 @@ import { WalletsController } from './wallets.controller.js';
   controllers: [
     ...[PaymentsController, BookController, ExportsController, SummaryController, ChangesController],
     ...[OperatorJobsController, WalletsController, ReconcileController, RefundsController],
-    ...[PaymentEventsController, PaymentWebhooksController],
+    ...[PaymentEventsController, PaymentWebhooksController, BackupController],
   ],
   providers: [
     ...[OperatorGuard, AuditTrail, SellerChain, OperatorJobs, OperatorWallets, Troubles, RefundPreviews, RefundDesk],

@@ -9,6 +9,7 @@ import {
   Post,
   Query,
   UseFilters,
+  UseInterceptors,
   UsePipes,
 } from '@nestjs/common';
 import {
@@ -28,6 +29,7 @@ import { z } from 'zod';
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { WebhookSecrets } from '../delivery/webhook-secrets.js';
+import { AuditTrail } from './audit-trail.js';
 import { ForOperators, OperatorKey } from './operator-access.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
 
@@ -48,6 +50,7 @@ const deadQuery = onlyFields({ limit: limitParameter });
 /** The webhook targets of the caller's key: they receive what the key may read. */
 @Controller('operator/webhooks')
 @UseFilters(OperatorErrorFilter)
+@UseInterceptors(AuditTrail)
 @UsePipes(CHECK_REQUEST)
 export class PaymentWebhooksController {
   constructor(

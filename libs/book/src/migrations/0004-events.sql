@@ -45,3 +45,9 @@ CREATE TABLE event_positions (
   consumer text PRIMARY KEY,
   number bigint NOT NULL
 );
+
+-- Times of which the book may lack events, because it was restored from a copy.
+CREATE TABLE gaps (
+  since timestamptz NOT NULL,
+  until timestamptz NOT NULL DEFAULT now()
+);

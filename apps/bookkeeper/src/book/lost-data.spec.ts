@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Logger } from '@nestjs/common';
+
+import { createTestBook, type TestBook } from '../../../../libs/book/test/create-test-book.js';
+import { answered, deliver, refused, transferId } from '../../../../libs/book/test/sample-events.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { tollgate } from '../../../../tools/cli/test/run-tollgate.js';
+import { BookkeeperFixture } from '../../test/bookkeeper-fixture.js';
+
+const [BEFORE, AFTER, WAITING, LATER] = [transferId(1), transferId(2), transferId(3), transferId(4)];
+
+/**
+ * The drill: a copy of Redis and of the book is made, then another payment is booked and one more is still in the outbox.
+ * After the loss, a payment is booked again.
+ */
+describe('a loss of', () => {
+  let fixture: BookkeeperFixture;
+  let folder: string;
+  let env: Record<string, string>;
+  let empty: TestBook[] = [];
+  const copy = () => join(folder, 'copy');
+
+  beforeAll(() => {
+    Logger.overrideLogger(false);
+  });
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-drill-'));
+    fixture = await BookkeeperFixture.start();
+    const apiKey = await fixture.createToken('operator:read', 'operator:approve');
+    env = { REDIS_URL: fixture.server.url, OPERATOR_API_KEY: apiKey, TOLLGATE_STATE_DIR: folder };
+    await fixture.report(deliver(answered(BEFORE)));
+    await startBookkeeper();
+    await waitForPayments([BEFORE]);
+    expect(await tollgate(['backup', copy(), '--book'], env)).toMatch(/rows of the book/);
+    await fixture.report(deliver(refused(AFTER)));
+    await waitForPayments([BEFORE, AFTER]);
+    await fixture.endBookkeepers();
+    await fixture.report(deliver(answered(WAITING)));
+  });
+
+  afterEach(async () => {
+    await fixture.stop();
+    await Promise.all(empty.map((book) => book.remove()));
+    empty = [];
+    rmSync(folder, { recursive: true });
+  });
+
+  async function startBookkeeper(more: Record<string, string> = {}): Promise<void> {
+    env['OPERATOR_URL'] = (await fixture.startBookkeeper(more)).url;
+  }
+
+  /** The database is gone, and a new one is empty. */
+  async function loseBook(): Promise<Record<string, string>> {
+    const book = await createTestBook();
+    empty.push(book);
+    return book.env;
+  }
+
+  async function loseRedis(): Promise<void> {
+    await fixture.redis.flushall();
+    await tollgate(['restore', copy()], env);
+  }
+
+  function ask<T>(path: string): Promise<T> {
+    const headers = { Authorization: `Bearer ${env['OPERATOR_API_KEY']}` };
+    return fetch(`${env['OPERATOR_URL']}/operator${path}`, { headers }).then((response) => response.json() as T);
+  }
+
+  async function waitForPayments(ids: readonly string[]): Promise<void> {
+    const read = async () => (await ask<{ payments: { id: string }[] }>('/payments')).payments.map(({ id }) => id);
+    await waitFor(`${ids.length} payments`, async () => (await read()).length >= ids.length);
+    expect((await read()).sort()).toEqual([...ids].sort());
+  }
+
+  async function expectWhole(gaps: number): Promise<void> {
+    expect(await tollgate(['book', 'verify'], env)).toContain('The book is whole');
+    expect((await ask<{ gaps: object[] }>('/health')).gaps).toHaveLength(gaps);
+  }
+
+  it('Redis: the book has all that it had, and what waited in Redis is missing', async () => {
+    await loseRedis();
+    await startBookkeeper();
+    await fixture.report(deliver(answered(LATER)));
+    await waitForPayments([BEFORE, AFTER, LATER]);
+    await expectWhole(0);
+  });
+
+  it('the book: its copy lacks what was booked later, gets what waited in Redis, and names the gap', async () => {
+    await startBookkeeper({ ...(await loseBook()), BOOK_RESTORE: `${copy()}.book` });
+    await waitForPayments([BEFORE, WAITING]);
+    await fixture.report(deliver(answered(LATER)));
+    await waitForPayments([BEFORE, WAITING, LATER]);
+    await expectWhole(1);
+  });
+
+  it('both: what came after the copy is missing, and the gap is named', async () => {
+    await loseRedis();
+    const restored = { ...(await loseBook()), BOOK_RESTORE: `${copy()}.book` };
+    await startBookkeeper(restored);
+    await fixture.report(deliver(answered(LATER)));
+    await waitForPayments([BEFORE, LATER]);
+    await expectWhole(1);
+
+    // The setting may stay: a book that has something is never written over.
+    await fixture.endBookkeepers();
+    await startBookkeeper(restored);
+    await waitForPayments([BEFORE, LATER]);
+    await expectWhole(1);
+  });
+
+  it('a part of the copy: the bookkeeper does not start', async () => {
+    truncateSync(`${copy()}.book`, 500);
+    await expect(startBookkeeper({ ...(await loseBook()), BOOK_RESTORE: `${copy()}.book` })).rejects.toThrow(
+      /BOOK_RESTORE: .* cannot be restored: The copy is damaged\./,
+    );
+    await expect(startBookkeeper({ ...(await loseBook()), BOOK_RESTORE: '/nowhere' })).rejects.toThrow(/ENOENT/);
+  });
+});

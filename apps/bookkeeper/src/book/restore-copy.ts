@@ -1,0 +1,25 @@
+import { open } from 'node:fs/promises';
+
+import { CopyRefusedError, restoreBook, verifyBook, type BookWriter } from '@tollgate/book';
+import { ConfigurationError } from '@tollgate/common';
+
+/**
+ * Writes the copy of BOOK_RESTORE into an empty book. Returns what to log.
+ * @throws ConfigurationError for a file that is no whole copy; then nothing was written
+ */
+export async function restoreCopy(writer: BookWriter, file: string): Promise<string> {
+  try {
+    const handle = await open(file);
+    const copy = await restoreBook(writer, handle.readLines({ encoding: 'utf8' }));
+    if (copy === null) return `${file} was not restored: the book is not empty. Remove BOOK_RESTORE.`;
+    const { broken } = await verifyBook(writer.database, []);
+    const state = broken === null ? 'The restored book is whole' : `The copy was broken already: ${broken}`;
+    return `${file} is restored: ${copy.lastBooking} bookings, as of ${copy.at}. ${state}. Remove BOOK_RESTORE.`;
+  } catch (error) {
+    const { code = '', path } = Object(error) as NodeJS.ErrnoException;
+    if (!(error instanceof CopyRefusedError) && path === undefined) throw error;
+    throw new ConfigurationError([
+      `BOOK_RESTORE: ${file} cannot be restored: ${error instanceof CopyRefusedError ? error.message : code}`,
+    ]);
+  }
+}

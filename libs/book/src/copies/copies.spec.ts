@@ -1,0 +1,126 @@
+import { createPreimageSigner } from '@tollgate/crypto';
+
+import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import { answered, deliver, refused, SELLER, settled, authorizationId, transferId } from '../../test/sample-events.js';
+import { closeBook } from '../closing/close-book.js';
+import type { ClaimedDatabase } from '../database/database.js';
+import { addPaymentTarget } from '../delivery/webhook-targets.js';
+import { BookWriter } from '../posting/book-writer.js';
+import { postEvents } from '../posting/post-events.js';
+import { recordAct } from '../posting/record-act.js';
+import { verifyBook } from '../reading/verify-book.js';
+import { copyBook, listTables } from './copy-book.js';
+import { CopyRefusedError, restoreBook } from './restore-book.js';
+
+interface OpenBook {
+  book: TestBook;
+  database: ClaimedDatabase;
+  writer: BookWriter;
+}
+
+describe('a copy of the book', () => {
+  const open: OpenBook[] = [];
+  let original: OpenBook;
+  let lines: string[];
+
+  async function openBook(): Promise<OpenBook> {
+    const book = await createTestBook();
+    const database = await book.claim();
+    const opened = { book, database, writer: await BookWriter.open(database, 'spec') };
+    open.push(opened);
+    return opened;
+  }
+
+  beforeAll(async () => {
+    original = await openBook();
+    const { writer, database } = original;
+    await addPaymentTarget(writer, { keyId: 'key', url: 'https://shop.example', events: [] }, 1);
+    const sold = Array.from({ length: 30 }, (_, index) => deliver(answered(transferId(index + 1))));
+    await postEvents(
+      writer,
+      [...sold, deliver(refused(transferId(99))), deliver(settled([authorizationId(1)]))],
+      SELLER,
+    );
+    await closeBook(writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, Date.now() + 1);
+    await recordAct(
+      writer,
+      { keyId: 'key', action: 'close', subject: 'book', requestId: 'r', details: { é: '"' } },
+      { mostPerDay: 0 },
+    );
+    let text = '';
+    await copyBook(database, (part) => Promise.resolve(void (text += part)));
+    lines = text.trimEnd().split('\n');
+  });
+
+  afterAll(async () => {
+    for (const { database, book } of open) {
+      await database.close();
+      await book.remove();
+    }
+  });
+
+  async function* read(these: readonly string[]): AsyncGenerator<string> {
+    yield* these;
+  }
+
+  async function dump(database: ClaimedDatabase): Promise<Record<string, string[]>> {
+    const tables = (await listTables(database)).filter((table) => table !== 'gaps');
+    const rows = await Promise.all(
+      tables.map(async (table): Promise<[string, string[]]> => {
+        const found = await database.query<{ line: string }>(`SELECT to_jsonb(t)::text AS line FROM ${table} t`);
+        return [table, found.map(({ line }) => line).sort()];
+      }),
+    );
+    return Object.fromEntries(rows);
+  }
+
+  it('has every row, and a restored book goes on where it ended', async () => {
+    const { database, writer } = await openBook();
+    expect(await restoreBook(writer, read(lines))).toMatchObject({ tollgateBook: 1 });
+    expect(await dump(database)).toEqual(await dump(original.database));
+    expect(await verifyBook(database, [])).toEqual(await verifyBook(original.database, []));
+
+    await postEvents(writer, [deliver(answered(transferId(500)))], SELLER);
+    await recordAct(
+      writer,
+      { keyId: 'key', action: 'close', subject: 'book', requestId: 'r2', details: {} },
+      { mostPerDay: 0 },
+    );
+    expect(await verifyBook(database, [])).toMatchObject({ broken: null });
+    const [copied] = await database.query<{ since: Date; at: string }>('SELECT since, until FROM gaps');
+    expect(copied!.since.toISOString().slice(0, 19)).toBe(
+      new Date((JSON.parse(lines[0]!) as { at: string }).at).toISOString().slice(0, 19),
+    );
+  });
+
+  it('is not written over a book that has something', async () => {
+    const { writer, database } = await openBook();
+    await postEvents(writer, [deliver(answered(transferId(7)))], SELLER);
+    const before = await dump(database);
+    expect(await restoreBook(writer, read(lines))).toBeNull();
+    expect(await dump(database)).toEqual(before);
+  });
+
+  it.each<[string, (these: string[]) => string[]]>([
+    ['empty', () => []],
+    ['something else', () => ['{"version":1}']],
+    ['no JSON', () => ['PK\u0003\u0004']],
+    ['broken off', (these) => these.slice(0, -1)],
+    ['without a row', (these) => these.toSpliced(3, 1)],
+    ['changed', (these) => these.map((line) => line.replace('"10000"', '"10001"'))],
+    ['longer', (these) => [...these, these[3]!]],
+    [
+      'of a later release',
+      (these) => [
+        these[0]!.replace('"migrations": [', '"migrations":[').replace('"migrations":[', '"migrations":[9999,'),
+        ...these.slice(1),
+      ],
+    ],
+    ['of another program', (these) => [these[0]!, '["pg_class",{"relname":"x"}]', ...these.slice(1)]],
+  ])('is refused when it is %s, and nothing is written', async (_, change) => {
+    const { writer, database } = await openBook();
+    const before = await dump(database);
+    await expect(restoreBook(writer, read(change(lines)))).rejects.toBeInstanceOf(CopyRefusedError);
+    expect(await dump(database)).toEqual(before);
+  });
+});

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+
+import { isRecord } from '@tollgate/protocol';
+
+import type { Queryable } from '../database/database.js';
+import type { BookWriter } from '../posting/book-writer.js';
+import { listTables, type CopyEnd, type CopyHeader } from './copy-book.js';
+
+/** The file is no copy of a book, is damaged, or has tables of a later release. Nothing was written. */
+export class CopyRefusedError extends Error {
+  override readonly name = 'CopyRefusedError';
+}
+
+const BATCH = 500;
+
+type Row = readonly [table: string, columns: Readonly<Record<string, unknown>>];
+
+/**
+ * Writes a copy into a book in which nothing has been written yet, in one transaction, and notes that the book may lack
+ * what was written after the copy. Null: the book is not empty, and stays as it is.
+ * @param lines of the copy, without their ends
+ * @throws CopyRefusedError, DeposedError, BookUnavailableError; then nothing is written
+ */
+export function restoreBook(writer: BookWriter, lines: AsyncIterable<string>): Promise<CopyHeader | null> {
+  return writer.write(async (within) => {
+    const [state] = await within.query<{ used: boolean }>(
+      'SELECT last_booking > 0 OR EXISTS (SELECT FROM events) AS used FROM bookkeeper',
+    );
+    if (state?.used !== false) return null;
+    const target = new Target(within, await listTables(within));
+    const header = await readCopy(lines, target);
+    await target.flush();
+    const known = await within.query<{ number: number }>('SELECT number FROM migrations');
+    if (!header.migrations.every((number) => known.some((one) => one.number === number))) {
+      throw new CopyRefusedError('The copy was made by a later release. Restore it with that release.');
+    }
+    await within.query(
+      'UPDATE bookkeeper SET last_booking = $1, last_entry = $2, chain_hash = $3, complete_from = $4',
+      [header.lastBooking, header.lastEntry, header.chainHash, header.completeFrom],
+    );
+    await continueNumbers(within);
+    await within.query('INSERT INTO gaps (since) VALUES ($1)', [header.at]);
+    return header;
+  });
+}
+
+/** Hands over all rows, and checks that the copy is whole. */
+async function readCopy(lines: AsyncIterable<string>, target: Target): Promise<CopyHeader> {
+  const hash = createHash('sha256');
+  let header: CopyHeader | null = null;
+  let [rows, end]: [number, CopyEnd | null] = [0, null];
+  for await (const line of lines) {
+    if (end !== null) throw new CopyRefusedError('The copy goes on after its end.');
+    const value = parse(line);
+    if (header === null) header = parseHeader(value);
+    else if (isRow(value)) {
+      await target.add(value);
+      rows += 1;
+    } else end = value as CopyEnd;
+    if (end === null) hash.update(`${line}\n`);
+  }
+  if (header === null) throw new CopyRefusedError('This is no copy of a book.');
+  if (end === null) throw new CopyRefusedError('The copy has no end: it was broken off.');
+  if (end.rows !== rows || end.sha256 !== hash.digest('hex')) throw new CopyRefusedError('The copy is damaged.');
+  return header;
+}
+
+/** Writes rows of one table together. */
+class Target {
+  #table = '';
+  #rows: Row[1][] = [];
+
+  constructor(
+    private readonly within: Queryable,
+    private readonly tables: readonly string[],
+  ) {}
+
+  async add([table, columns]: Row): Promise<void> {
+    if (table !== this.#table || this.#rows.length >= BATCH) await this.flush();
+    this.#table = table;
+    this.#rows.push(columns);
+  }
+
+  async flush(): Promise<void> {
+    const [first] = this.#rows;
+    if (first === undefined) return;
+    const columns = Object.keys(first);
+    if (!this.tables.includes(this.#table) || !columns.every((name) => /^[a-z_]+$/.test(name))) {
+      throw new CopyRefusedError(`The copy has a table that this release does not know: ${this.#table.slice(0, 60)}.`);
+    }
+    const names = columns.map((name) => `"${name}"`).join(', ');
+    await this.within.query(
+      `INSERT INTO ${this.#table} (${names}) OVERRIDING SYSTEM VALUE
+        SELECT ${names} FROM jsonb_populate_recordset(NULL::${this.#table}, $1::jsonb)`,
+      [JSON.stringify(this.#rows)],
+    );
+    this.#rows = [];
+  }
+}
+
+/** Numbers that the database gives go on after those of the copy. */
+async function continueNumbers(within: Queryable): Promise<void> {
+  const columns = await within.query<{ table: string; column: string }>(
+    `SELECT table_name AS table, column_name AS column FROM information_schema.columns
+      WHERE table_schema = current_schema() AND is_identity = 'YES'`,
+  );
+  for (const { table, column } of columns) {
+    await within.query(
+      `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), max("${column}")) FROM ${table}`,
+    );
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new CopyRefusedError('The copy is damaged.');
+  }
+}
+
+function parseHeader(value: unknown): CopyHeader {
+  if (!isRecord(value) || value['tollgateBook'] !== 1 || !Array.isArray(value['migrations'])) {
+    throw new CopyRefusedError('This is no copy of a book, or one of a later format.');
+  }
+  // Written by `copyBook`; the checksum tells whether it is as it was.
+  return value as unknown as CopyHeader;
+}
+
+function isRow(value: unknown): value is Row {
+  return Array.isArray(value) && typeof value[0] === 'string' && isRecord(value[1]);
+}

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { Balance, BookVerdict } from '@tollgate/book';
+
+import { startPostgres, type PostgresServer } from '../../tools/devnet/processes/postgres.js';
+import { waitFor } from '../harness/retry.js';
+import { PRICE, startSignedSales, type SignedSales } from '../harness/use-signed-sales.js';
+import { balancesOf, judgePayments, readGasCosts, type ExportedPayment } from './judge-book.js';
+import { readRound, reportFigures } from './read-round.js';
+import { BROKEN, BROKEN_ANSWER, createOperator, runBookChaos } from './run-book-chaos.js';
+
+const { seed, isQuick } = readRound();
+const plan = isQuick ? { seed, kills: 5, clients: 4 } : { seed, kills: 100, clients: 8 };
+
+describe('while bookkeeper, PostgreSQL, Redis, verifiers and gateways are killed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'prove-book-'));
+  let postgres: PostgresServer;
+  let sales: SignedSales;
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    sales = await startSignedSales({
+      ...{ gateways: 2, verifiers: 2, relayers: 2, book: { folder, signingKey: '22'.repeat(32) } },
+      env: { LEASE_MS: '1500', RECEIPT_WAIT_MS: '0', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' },
+      serviceEnv: { bookkeeper: { BOOK_DATABASE_URL: postgres.url } },
+    });
+    sales.upstream.answer = (request, response) => {
+      const isBroken = request.url === BROKEN;
+      response
+        .writeHead(isBroken ? 500 : 200, { 'content-type': 'application/json' })
+        .end(isBroken ? BROKEN_ANSWER : '{"sold":true}');
+    };
+  }, 120_000);
+
+  afterAll(async () => {
+    await sales?.stop();
+    await postgres?.stop();
+    rmSync(folder, { recursive: true });
+  }, 120_000);
+
+  it(
+    `every unit on the chain is booked once, as its payer was told (seed ${seed})`,
+    async () => {
+      const firstBlock = Number(await sales.rpc('eth_blockNumber'));
+      await sales.readNewTransfers();
+      const { told, kills } = await runBookChaos(sales, postgres, plan).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${sales.stack.logs()}`, { cause: error });
+      });
+      const ask = await createOperator(sales);
+      const transfers = await sales.readNewTransfers();
+      const readBalances = async () =>
+        (JSON.parse(await ask('/operator/balances')) as { balances: Balance[] }).balances;
+      const readPayments = async () =>
+        (await ask('/operator/exports/payments?format=jsonl'))
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as ExportedPayment);
+      let state = '';
+      await waitFor('all is booked', async () => {
+        const [booked, gas] = [balancesOf(await readBalances(), true), await readGasCosts(sales, firstBlock)];
+        const costs = [...gas].map(([account, cost]) => `${account} ${booked.get(account) ?? 0n} of ${cost}`);
+        const payments = await readPayments();
+        state = `${payments.length} of ${transfers.length} payments, ${costs.join(', ')}`;
+        const hasGas = [...gas].every(([account, cost]) => (booked.get(account) ?? 0n) === cost);
+        return hasGas && payments.length >= transfers.length;
+      }).catch((error: unknown) => {
+        throw new Error(`${String(error)}: ${state}\n${sales.stack.logs()}`, { cause: error });
+      });
+
+      const faults = judgePayments(await readPayments(), transfers, told);
+      const verdict = JSON.parse(await ask('/operator/verification')) as BookVerdict;
+      const count = (outcome: string) => told.filter((one) => one.outcome === outcome).length;
+      const total = Object.values(kills).reduce((sum, number) => sum + number, 0);
+      const { lost, doubled, different } = faults;
+      reportFigures({
+        ...{ kills: total, killed: kills, payments: told.length, bookings: verdict.bookings },
+        ...{ lost: lost.length, doubled: doubled.length, different: different.length },
+      });
+      expect(faults).toEqual({ lost: [], doubled: [], different: [] });
+      expect(told).toHaveLength(transfers.length);
+      expect(total).toBeGreaterThanOrEqual(plan.kills);
+      for (const outcome of ['answered', 'released', 'refused']) expect(count(outcome)).toBeGreaterThan(0);
+
+      // What the accounts say is what the chain and the clients say.
+      expect(verdict.broken).toBeNull();
+      const balances = balancesOf(await readBalances(), false);
+      const arrived = transfers.reduce((sum, { amountBaseUnits }) => sum + BigInt(amountBaseUnits), 0n);
+      expect(balances.get(`chain:${sales.chain.chainId}:${sales.chain.payTo.toLowerCase()}`)).toBe(arrived);
+      const sold = [...balances].filter(([account]) => account.startsWith('revenue:'));
+      expect(sold.reduce((sum, [, amount]) => sum + amount, 0n)).toBe(-BigInt(PRICE) * BigInt(count('answered')));
+      expect(balances.get('owed:released')).toBe(-BigInt(PRICE) * BigInt(count('released')));
+      expect(balances.get('owed:refused')).toBe(-BigInt(PRICE) * BigInt(count('refused')));
+      expect([...balances.values()].reduce((sum, amount) => sum + amount, 0n)).toBe(0n);
+    },
+    isQuick ? 240_000 : 3_600_000,
+  );
+});
