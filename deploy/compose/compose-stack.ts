@@ -14,21 +14,20 @@ export class ComposeStack {
   /** A folder for the test's own files, removed with the stack. */
   readonly folder = mkdtempSync(join(tmpdir(), 'tollgate-compose-'));
   readonly gateway: string;
+  readonly bookkeeper: string;
   readonly rpcUrl: string;
-  /** The bookkeeper's operator API. */
-  readonly operator: string;
   readonly #command: readonly string[];
 
-  private constructor(command: readonly string[], ports: { gateway: number; devnet: number; operator: number }) {
+  private constructor(command: readonly string[], ports: { gateway: number; bookkeeper: number; devnet: number }) {
     this.#command = command;
     this.gateway = `http://127.0.0.1:${ports.gateway}`;
+    this.bookkeeper = `http://127.0.0.1:${ports.bookkeeper}`;
     this.rpcUrl = `http://127.0.0.1:${ports.devnet}`;
-    this.operator = `http://127.0.0.1:${ports.operator}`;
     this.env = {
       ...process.env,
       PORT: String(ports.gateway),
+      OPERATOR_PORT: String(ports.bookkeeper),
       DEVNET_PORT: String(ports.devnet),
-      OPERATOR_PORT: String(ports.operator),
       COMPOSE_PROJECT_NAME: `tollgate-test-${process.pid}`,
     };
   }
@@ -36,8 +35,8 @@ export class ComposeStack {
   /** @param files compose files, the later ones over the earlier */
   static async create(files: readonly string[]): Promise<ComposeStack> {
     const command = [...findCompose(), ...files.flatMap((file) => ['--file', file]), '--profile', 'devnet'];
-    const [gateway, devnet, operator] = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
-    return new ComposeStack(command, { gateway, devnet, operator });
+    const [gateway, bookkeeper, devnet] = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
+    return new ComposeStack(command, { gateway, bookkeeper, devnet });
   }
 
   async up(...options: string[]): Promise<void> {
@@ -93,8 +92,9 @@ export class ComposeStack {
     return this.#createKey('--scope', 'operator:read');
   }
 
-  #createKey(...options: string[]): string {
-    const output = this.exec('gateway', 'tollgate', 'keys', 'create', '--name', 'compose', '--json', ...options);
+  #createKey(...rights: string[]): string {
+    const args = ['create', '--name', 'compose', ...rights, '--json'];
+    const output = this.exec('gateway', 'tollgate', 'keys', ...args);
     const token = /tgk_\w+_[\w-]+/.exec(output)?.[0];
     assert(token !== undefined, `no API key was made: ${output}`);
     return token;
