@@ -54,6 +54,11 @@ export class ReconcileMetrics {
     for (const { kind } of found.bookings) this.#bookings.inc({ kind });
   }
 
+  /** Says nothing of a book that another bookkeeper has. */
+  forget(): void {
+    this.#unreconciled.reset();
+  }
+
   failed(): void {
     this.#failures.inc();
   }

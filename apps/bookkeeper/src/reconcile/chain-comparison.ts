@@ -18,7 +18,7 @@ import {
   type ChainScope,
   type Difference,
 } from '@tollgate/book';
-import { TransferWalk, type ChainHistory, type TransferPage } from '@tollgate/chain';
+import { ChainUnavailableError, TransferWalk, type ChainHistory, type TransferPage } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
 import { SenderWatch } from './sender-watch.js';
@@ -108,7 +108,10 @@ export class ChainComparison {
     const anchors = await readAnchors(writer.database, scope);
     let lost = 0;
     for (const { number, hash } of anchors) {
-      if ((await history.readBlock(number))?.hash === hash) break;
+      const block = await history.readBlock(number);
+      // A server that is behind, or a chain that has become shorter: what it shows later decides.
+      if (block === null) throw new ChainUnavailableError('rpc_inconsistent', `The RPC server has no block ${number}.`);
+      if (block.hash === hash) break;
       lost++;
     }
     if (lost === 0) return null;
@@ -136,8 +139,15 @@ export class ChainComparison {
   ): Promise<Answered> {
     const { scope, seller } = this.options;
     const terms = { scope, seller, completeFromMs };
-    const first = await postAnswers(writer, { money: new Map(), gas: new Map(), unreported }, terms);
-    const all = { bookings: [...first.bookings], differences: [...first.differences] };
+    const all: { bookings: Answered['bookings'][number][]; differences: Difference[] } = {
+      bookings: [],
+      differences: [],
+    };
+    const add = ({ bookings, differences }: Answered) => {
+      all.bookings.push(...bookings);
+      all.differences.push(...differences);
+    };
+    if (unreported.length > 0) add(await postAnswers(writer, { money: new Map(), gas: new Map(), unreported }, terms));
     await writer.write((within) => matchTransfers(within, scope));
     const asked = new Set<string>();
     for (let round = 1; round <= ROUNDS && !signal.aborted; round++) {
@@ -148,9 +158,7 @@ export class ChainComparison {
       if (ofMoney.length + ofGas.length === 0) break;
       for (const hash of [...ofMoney, ...ofGas]) asked.add(hash);
       const answers = await this.#answers.ask({ ofMoney, ofGas }, finalBlock);
-      const posted = await postAnswers(writer, { ...answers, unreported: [] }, terms);
-      all.bookings.push(...posted.bookings);
-      all.differences.push(...posted.differences);
+      add(await postAnswers(writer, { ...answers, unreported: [] }, terms));
     }
     return all;
   }

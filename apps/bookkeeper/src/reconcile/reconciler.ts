@@ -62,8 +62,20 @@ export class Reconciler implements OnApplicationShutdown {
   async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
     const chain = this.#chain;
     // Without a chain this work has no end of its own: the others decide when the book is given up.
-    if (chain === null) return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
-    const comparison = this.#compare(chain);
+    if (chain === null) return untilAborted(signal);
+    try {
+      await this.#runUntilAborted(this.#compare(chain), writer, signal);
+    } finally {
+      // The bookkeeper that has the book says how it is.
+      this.metrics.forget();
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.#chain?.close();
+  }
+
+  async #runUntilAborted(comparison: ChainComparison, writer: BookWriter, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         const found = await comparison.run(writer, this.drain.readToEndAtMs, signal);
@@ -74,10 +86,6 @@ export class Reconciler implements OnApplicationShutdown {
       }
       await sleep(this.environment.reconcile.reconcileIntervalMs, undefined, { signal }).catch(() => undefined);
     }
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.#chain?.close();
   }
 
   #compare(chain: ConnectedChain): ChainComparison {
@@ -132,6 +140,11 @@ export class Reconciler implements OnApplicationShutdown {
     if (this.#state.trouble !== reason) this.#logger.warn(`the book is not compared with the chain: ${reason}`);
     this.#state.trouble = reason;
   }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 const nowMs = (): number => performance.now();
