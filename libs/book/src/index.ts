@@ -15,12 +15,7 @@ export { readBalances, type Balance } from './reading/read-balances.js';
 export { readClosings } from './reading/read-closings.js';
 export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
 export { searchPayments, type PaymentPage } from './reading/search-payments.js';
-export {
-  listRefundsInWork,
-  listRefundsOf,
-  readRefund,
-  searchRefunds,
-} from './refunds/read-refunds.js';
+export { listRefundsInWork, listRefundsOf, readRefund, searchRefunds } from './refunds/read-refunds.js';
 export { REFUND_STATES, type Refund, type RefundCaps } from './refunds/refund.js';
 export { askForRefund, changeRefund, nextNumber, sumOfRefunds, type AskResult } from './refunds/write-refunds.js';
 export { verifyBook, type BookVerdict } from './reading/verify-book.js';
