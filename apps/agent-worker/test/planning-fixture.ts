@@ -30,6 +30,8 @@ const FUNDS = { SEI: parseEther('100'), USDC: parseUnits('10000', 6), WSEI: pars
 export type Meddling = (when: 'before' | 'after', stepIndex: number) => Promise<void> | void;
 
 export interface PlannerSettings {
+  /** Of the wallet; default `main`. */
+  name?: string;
   policy?: SpendingPolicy;
   approvalAbove?: Record<string, string>;
   chain?: Partial<ChainSettings>;
@@ -83,8 +85,8 @@ export class PlanningFixture {
     await this.lanes.journal.adopt(this.lanes.lane, { pendingNonce });
   }
 
-  createPlanner({ policy = {}, approvalAbove = {}, chain = {} }: PlannerSettings = {}): WalletPlanner {
-    const wallet = { name: 'main', address: this.address, policy, approvalAbove };
+  createPlanner({ name = 'main', policy = {}, approvalAbove = {}, chain = {} }: PlannerSettings = {}): WalletPlanner {
+    const wallet = { name, address: this.address, policy, approvalAbove };
     const kit = createOperationPlanner(wallet, { rpcUrls: [this.chain.rpcUrl], ...chain });
     const payments = createPaymentPlanner({
       journal: this.lanes.journal,

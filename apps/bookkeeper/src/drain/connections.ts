@@ -4,10 +4,13 @@ import { connectRedis, type RedisClient } from '@tollgate/redis';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 
-/** The connections of this process to Redis. In Redis it writes nothing but its position in the outbox. */
+/**
+ * The connections of this process to Redis. There it writes its position in the outbox, and what the scripts of the
+ * ledger and the journal write for operators.
+ */
 @Injectable()
 export class BookkeeperConnections implements OnApplicationShutdown {
-  /** For API keys and health; fails commands while Redis is down. */
+  /** For API keys, health, the ledger and the journal; fails commands while Redis is down. */
   readonly commands: RedisClient;
   /** For the outbox, because it blocks. */
   readonly outbox: RedisClient;

@@ -106,11 +106,10 @@ export class RefundWork {
   }
 
   async #close(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    const { id, payment, reason, answered } = refund;
+    const { id } = refund;
     const refuse = (detail: string) => changeRefund(writer, id, ['asked'], { state: 'refused', detail });
     crashPoint('R1');
-    const request = { id: parsePayment(payment), refund: id, reason, allowsAnswered: answered };
-    const { outcome } = await this.#ledger.close(request);
+    const { outcome } = await this.#ledger.close(describeClosing(refund));
     crashPoint('R2');
     switch (outcome) {
       case 'closed':
@@ -150,14 +149,18 @@ export class RefundWork {
     const { lane } = entry;
     const jobId = nameRefundJob(lane, { refund: id, attempt });
     const input = describeInput(refund);
+    const fail = (detail: string) => changeRefund(writer, id, ['closed'], { state: 'failed', detail, job: jobId });
     crashPoint('R3');
+    // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
+    const { outcome } = await this.#ledger.close(describeClosing(refund));
+    if (outcome === 'leased') return wait(HELD);
+    if (outcome === 'answered' || outcome === 'other_form') return fail(SOLD);
     const result = await journal.submitNamed({
       ...{ lane, jobId, operation: 'refund', wallet: REFUNDS_WALLET, input: { ...input } },
       keyId: refund.askedBy.at(-1) ?? '',
       latestMs: Date.parse(refund.changedAt) + ACCEPTED_WITHIN_MS,
     });
     crashPoint('R4');
-    const fail = (detail: string) => changeRefund(writer, id, ['closed'], { state: 'failed', detail, job: jobId });
     switch (result.outcome) {
       case 'accepted':
       case 'known': {
@@ -195,7 +198,8 @@ export class RefundWork {
   }
 
   /** Reports the refund, from which it is booked; once, however often it is called. */
-  async #record({ id, payment, amount, recipient, reason }: Refund, transaction: Hex): Promise<void> {
+  async #record(refund: Refund, transaction: Hex): Promise<void> {
+    const { id, payment, amount, recipient } = refund;
     const paymentId = parsePayment(payment);
     const facts = { refund: id, transaction, amount, recipient: recipient as Hex };
     try {
@@ -203,10 +207,14 @@ export class RefundWork {
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // Redis has lost that the payment was closed. It is closed again, whatever it may have become since.
-      await this.#ledger.close({ id: paymentId, refund: id, reason, allowsAnswered: true });
+      await this.#ledger.close({ ...describeClosing(refund), allowsAnswered: true });
       await this.#ledger.recordRefunded(paymentId, facts);
     }
   }
+}
+
+function describeClosing({ id, payment, reason, answered }: Refund) {
+  return { id: parsePayment(payment), refund: id, reason, allowsAnswered: answered };
 }
 
 function describeInput({ id, attempt, payment, asset, amount, recipient, doubts }: Refund): RefundJobInput {
