@@ -99,9 +99,11 @@ function comparePerCore(samples: Sample[], base: Sample[] | undefined): Pick<Lan
   };
 }
 
+const NOT_SERVING = ['load cores', 'chain cores'];
+
 /** Undefined when no processor time was counted. */
 export function ratePerCore({ perSecond, detail = {} }: Sample): number | undefined {
-  const cores = Object.entries(detail).filter(([name]) => name.endsWith(' cores') && name !== 'load cores');
+  const cores = Object.entries(detail).filter(([name]) => name.endsWith(' cores') && !NOT_SERVING.includes(name));
   const used = cores.reduce((sum, [, value]) => sum + value, 0);
   return used > 0 ? perSecond / used : undefined;
 }

@@ -2,15 +2,14 @@
 // need it mount.
 //   create-secrets.mjs FILE…         random text, to sign with: for CHALLENGE_SECRET_FILE and AGENT_SECRET_FILE
 //   create-secrets.mjs --wallet DIR  with DEVNET_WALLET=true, the key of the devnet's funded agent wallet, and a wallets file
-//   create-secrets.mjs --book DIR    the key that signs the book's closings, and the URL and password of its database
+//   create-secrets.mjs --book DIR --postgres DIR  the key that signs the book's closings and the URL of its database; and
+//                                    the passwords of the database's superuser and of the bookkeeper's role
 //   create-secrets.mjs --relayer DIR with DEVNET_WALLET=true, the key of the devnet's funded relayer
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The user of the services, and that of the image of PostgreSQL. */
 const SERVICE_USER = 1000;
-const POSTGRES_USER = 999;
 const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk';
 const DEVNET_WALLET_INDEX = 20;
 /** Not an agent wallet's account: two senders from one account would take each other's nonces. */
@@ -18,20 +17,23 @@ const DEVNET_RELAYER_INDEX = 24;
 
 const args = process.argv.slice(2);
 if (args.length === 0) {
-  console.error('usage: create-secrets.mjs FILE… [--wallet DIR] [--relayer DIR] [--book DIR]');
+  console.error('usage: create-secrets.mjs FILE… [--wallet DIR] [--relayer DIR] [--book DIR --postgres DIR]');
   process.exit(2);
 }
 const walletFolder = takeFolder('--wallet');
 const relayerFolder = takeFolder('--relayer');
 const bookFolder = takeFolder('--book');
+const postgresFolder = takeFolder('--postgres');
 const isDevnet = process.env.DEVNET_WALLET === 'true';
 
 for (const file of args) create(file, () => randomBytes(48).toString('base64url'));
-if (bookFolder) {
+if (bookFolder && postgresFolder) {
   create(join(bookFolder, 'signing-key'), () => randomBytes(32).toString('hex'));
-  create(join(bookFolder, 'postgres-password'), () => randomBytes(32).toString('hex'), POSTGRES_USER);
-  const password = readFileSync(join(bookFolder, 'postgres-password'), 'utf8');
-  create(join(bookFolder, 'database-url'), () => `postgres://tollgate:${password}@postgres:5432/tollgate`);
+  // Images of PostgreSQL run as different users; only they mount this folder.
+  for (const name of ['password', 'bookkeeper-password'])
+    create(join(postgresFolder, name), () => randomBytes(32).toString('hex'), 0o444);
+  const password = readFileSync(join(postgresFolder, 'bookkeeper-password'), 'utf8');
+  create(join(bookFolder, 'database-url'), () => `postgres://bookkeeper:${password}@postgres:5432/tollgate`);
 }
 if (relayerFolder && isDevnet) create(join(relayerFolder, 'devnet-key'), await deriveKey(DEVNET_RELAYER_INDEX));
 if (walletFolder && isDevnet) {
@@ -51,10 +53,10 @@ async function deriveKey(addressIndex) {
   return () => Buffer.from(account.getHdKey().privateKey).toString('hex');
 }
 
-function create(file, write, user = SERVICE_USER) {
+function create(file, write, mode = 0o400) {
   if (existsSync(file)) return console.log(`${file}: kept`);
-  writeFileSync(file, write(), { flag: 'wx', mode: 0o400 });
-  chownSync(file, user, user);
-  chmodSync(file, 0o400);
+  writeFileSync(file, write(), { flag: 'wx', mode });
+  chownSync(file, SERVICE_USER, SERVICE_USER);
+  chmodSync(file, mode);
   console.log(`${file}: created`);
 }

@@ -8,6 +8,7 @@ const LANE_MODULES = {
   signed: async () => (await import('./signed.js')).runSignedLane,
   ledger: async () => (await import('./ledger.js')).runLedgerLane,
   redis: async () => (await import('./redis.js')).runRedisLane,
+  book: async () => (await import('./book/book.js')).runBookLane,
   transport: async () => (await import('./transport.js')).runTransportLane,
   growth: async () => (await import('./growth.js')).runGrowthLane,
   footprint: async () => (await import('./footprint.js')).runFootprintLane,

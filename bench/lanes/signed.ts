@@ -4,6 +4,7 @@ import { startBenchChain } from '../bench-chain.js';
 import { CPU_PER_ANSWER, type LaneOptions, type LaneResult, type LaneRow } from '../lane.js';
 import { sendPayments, type PaidTarget } from '../load/send-payments.js';
 import { signPayments, startPeers } from '../peers.js';
+import { watchProcessors } from '../process-usage.js';
 import { measureRoundTrip, startDelayProxy } from '../replay-node.js';
 import { formatNumber } from '../report.js';
 import { ratePerCore, runRounds, type Case, type Sample } from '../run-rounds.js';
@@ -95,10 +96,15 @@ async function measure(
 async function pay(chain: Devnet, target: Target, count: number, inFlight: number): Promise<Sample> {
   const payments = await target.sign(count);
   const firstBlock = await readBlockNumber(chain);
+  const readChainCores = watchProcessors({ chain: [chain.pid] });
   const sample = await sendPayments(target, payments, inFlight);
+  const { 'chain cores': chainCores = NaN } = readChainCores();
   const gas = (await readGas(chain, firstBlock)) / (count - sample.failed);
   const cpuMs = 1000 / (ratePerCore(sample) ?? NaN);
-  return { ...sample, detail: { [CPU_PER_ANSWER]: cpuMs, 'gas per payment': gas, ...sample.detail } };
+  return {
+    ...sample,
+    detail: { [CPU_PER_ANSWER]: cpuMs, 'gas per payment': gas, 'chain cores': chainCores, ...sample.detail },
+  };
 }
 
 async function readBlockNumber(chain: Devnet): Promise<number> {

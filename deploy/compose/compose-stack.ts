@@ -14,16 +14,19 @@ export class ComposeStack {
   /** A folder for the test's own files, removed with the stack. */
   readonly folder = mkdtempSync(join(tmpdir(), 'tollgate-compose-'));
   readonly gateway: string;
+  readonly bookkeeper: string;
   readonly rpcUrl: string;
   readonly #command: readonly string[];
 
-  private constructor(command: readonly string[], ports: { gateway: number; devnet: number }) {
+  private constructor(command: readonly string[], ports: { gateway: number; bookkeeper: number; devnet: number }) {
     this.#command = command;
     this.gateway = `http://127.0.0.1:${ports.gateway}`;
+    this.bookkeeper = `http://127.0.0.1:${ports.bookkeeper}`;
     this.rpcUrl = `http://127.0.0.1:${ports.devnet}`;
     this.env = {
       ...process.env,
       PORT: String(ports.gateway),
+      OPERATOR_PORT: String(ports.bookkeeper),
       DEVNET_PORT: String(ports.devnet),
       COMPOSE_PROJECT_NAME: `tollgate-test-${process.pid}`,
     };
@@ -32,8 +35,8 @@ export class ComposeStack {
   /** @param files compose files, the later ones over the earlier */
   static async create(files: readonly string[]): Promise<ComposeStack> {
     const command = [...findCompose(), ...files.flatMap((file) => ['--file', file]), '--profile', 'devnet'];
-    const [gateway, devnet] = await Promise.all([findFreePort(), findFreePort()]);
-    return new ComposeStack(command, { gateway, devnet });
+    const [gateway, bookkeeper, devnet] = await Promise.all([findFreePort(), findFreePort(), findFreePort()]);
+    return new ComposeStack(command, { gateway, bookkeeper, devnet });
   }
 
   async up(...options: string[]): Promise<void> {
@@ -82,7 +85,15 @@ export class ComposeStack {
 
   /** The command that `docker-compose.yml` shows to newcomers. */
   createApiKey(wallet: string): string {
-    const args = ['create', '--name', 'compose', '--scope', 'submit,read', '--wallet', wallet, '--json'];
+    return this.#createKey('--scope', 'submit,read', '--wallet', wallet);
+  }
+
+  createOperatorKey(): string {
+    return this.#createKey('--scope', 'operator:read');
+  }
+
+  #createKey(...rights: string[]): string {
+    const args = ['create', '--name', 'compose', ...rights, '--json'];
     const output = this.exec('gateway', 'tollgate', 'keys', ...args);
     const token = /tgk_\w+_[\w-]+/.exec(output)?.[0];
     assert(token !== undefined, `no API key was made: ${output}`);

@@ -8,6 +8,7 @@ import { encodeJsonHeader, X_PAYMENT, X_PAYMENT_RESPONSE, type Hex } from '@toll
 import { toHex } from 'viem';
 
 import { createAgentClient } from '../../test/harness/agent-client.js';
+import { waitFor } from '../../test/harness/retry.js';
 import { deriveAgentWallet, derivePayer, deriveRelayer } from '../../tools/devnet/chain/chain.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { assert, step, type ComposeStack } from './compose-stack.js';
@@ -27,7 +28,8 @@ export async function tryOneServer(stack: ComposeStack): Promise<void> {
   step('build and start: redis, devnet, gateway, two verifiers, two agent workers');
   await stack.up('--build', '--scale', 'verifier=2');
   step('wait until every service is healthy');
-  await stack.waitUntilHealthy(['redis', 'devnet', 'gateway', 'verifier', 'verifier', 'agent-worker', 'agent-worker']);
+  const once = ['redis', 'postgres', 'devnet', 'gateway', 'bookkeeper'];
+  await stack.waitUntilHealthy([...once, 'verifier', 'verifier', 'agent-worker', 'agent-worker']);
 
   step('an unpaid request gets a challenge');
   const unpaid = await fetch(`${stack.gateway}/api/weather`);
@@ -51,6 +53,9 @@ export async function tryOneServer(stack: ComposeStack): Promise<void> {
 
   step('a payment that is only signed buys an answer, and is settled by the relayer');
   await payBySignature(stack);
+
+  step('the book has the three payments, balances, and its hash chain is whole');
+  await checkBook(stack, 3);
 
   step("only the agent workers have the wallets' keys, and only the verifiers the relayer's key");
   for (const service of ['gateway', 'verifier', 'redis']) assertNoKeys(stack, service);
@@ -90,6 +95,22 @@ export async function tryOneServer(stack: ComposeStack): Promise<void> {
   const own = createAgentClient(stack.gateway, stack.createApiKey('own'));
   const input = { amount: '1', to: deriveAgentWallet(2).address };
   await own.waitFor(await own.submit({ operation: 'transfer', wallet: 'own', input }), 'FINAL');
+}
+
+/** Waits until the book has so many answered payments, and lets the bookkeeper verify it. */
+async function checkBook(stack: ComposeStack, payments: number): Promise<void> {
+  const headers = { authorization: `Bearer ${stack.createOperatorKey()}` };
+  const ask = async (path: string): Promise<unknown> => {
+    const response = await fetch(`${stack.bookkeeper}/operator/${path}`, { headers });
+    assert(response.status === 200, `${path}: status ${response.status}: ${await response.clone().text()}`);
+    return response.json();
+  };
+  await waitFor('the payments are in the book', async () => {
+    const { payments: booked } = (await ask('payments?state=answered')) as { payments: unknown[] };
+    return booked.length === payments;
+  });
+  const verdict = (await ask('verification')) as { bookings: number; broken: string | null };
+  assert(verdict.broken === null && verdict.bookings > payments, `the book says: ${JSON.stringify(verdict)}`);
 }
 
 /** Kills one of the two workers while a job is in progress, and starts the one that was killed before. */

@@ -9,13 +9,14 @@ import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../../libs/ledger/test/samp
 import { connectRedis, type RedisClient } from '../../libs/redis/src/connect-redis.js';
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
 import { withRedis } from '../../tools/cli/shared/with-redis.js';
+import { meet } from '../../tools/devnet/processes/cluster-servers.js';
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 import { startRedis } from '../../tools/devnet/processes/redis.js';
 import { createRandom } from '../harness/random.js';
 import { waitFor } from '../harness/retry.js';
 import { moveSlots } from './move-slots.js';
 import { createNode, findPrimaries, waitUntilWell, type Node } from './servers.js';
-import { CLUSTER_PASSWORD, meet, startCluster, type StartedCluster } from './start-cluster.js';
+import { CLUSTER_PASSWORD, startCluster, type StartedCluster } from './start-cluster.js';
 import { startSentinels } from './start-sentinels.js';
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
-import { assignSlots } from '../../tools/devnet/processes/assign-slots.js';
+import { assignSlots, meet } from '../../tools/devnet/processes/cluster-servers.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import type { RedisUsers } from '../harness/guarded-redis.js';
 import { waitFor } from '../harness/retry.js';
@@ -90,12 +90,4 @@ function addUsers({ aclFile, passwordOf }: RedisUsers): string[] {
   const others = readFileSync(aclFile, 'utf8').replace('user default off\n', '');
   writeFileSync(aclFile, `${[...own, others.trim()].join('\n')}\n`);
   return ['--aclfile', aclFile, '--masteruser', 'replica', '--masterauth', passwordOf('replica')];
-}
-
-/** Introduces another server to the cluster of this one. */
-export async function meet(known: Redis, newcomer: Redis): Promise<void> {
-  const [port, bus] = await Promise.all(
-    ['port', 'cluster-port'].map(async (name) => (await newcomer.config('GET', name))[1]),
-  );
-  await known.call('CLUSTER', 'MEET', '127.0.0.1', port ?? '', bus ?? '');
 }

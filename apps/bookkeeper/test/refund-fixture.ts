@@ -53,7 +53,9 @@ export class RefundFixture {
     const [wallet] = chain.agentWallets;
     if (wallet === undefined) throw new Error('the devnet has no agent wallets');
     const lane = createLaneId(chain.chainId, wallet.address);
-    const [ledger, journal] = [new Ledger({ redis, book: { outboxLimit: 100_000 } }), new Journal({ redis })];
+    const timeoutMs = 30_000;
+    const ledger = new Ledger({ redis, timeoutMs, book: { outboxLimit: 100_000 } });
+    const journal = new Journal({ redis, timeoutMs });
     await ledger.open({ headBlockNumber: 0 });
     await journal.open();
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-refunds-'));

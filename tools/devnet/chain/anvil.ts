@@ -15,8 +15,6 @@ export interface AnvilOptions {
   blockTimeSeconds?: number;
   /** 0, the default, lets the system choose. */
   port?: number;
-  /** The address to listen on; 127.0.0.1 unless given. */
-  host?: string;
 }
 
 /** Blocks whose state a call can read, newest first. */
@@ -28,14 +26,7 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
     name: 'anvil',
     command: anvilProgram(),
     args: [
-      ...[
-        '--host',
-        options.host ?? '127.0.0.1',
-        '--port',
-        String(options.port ?? 0),
-        '--chain-id',
-        String(options.chainId),
-      ],
+      ...['--host', '127.0.0.1', '--port', String(options.port ?? 0), '--chain-id', String(options.chainId)],
       ...['--accounts', String(options.accounts), '--balance', '1000000'],
       // Room for thousands of transfers in one block: see mine-transfers.ts.
       ...['--gas-limit', '3000000000'],

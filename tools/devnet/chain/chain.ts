@@ -26,8 +26,6 @@ export interface ChainOptions {
   /** A block every so many seconds; without it one per transaction, at once. */
   blockTimeSeconds?: number;
   port?: number;
-  /** The address to listen on; 127.0.0.1 unless given. */
-  host?: string;
   /** Asks for a block when automine stops (see `watchPool`), and is called with the number of times so far. */
   onNudge?: (nudges: number) => void;
   /** Swaps, lending, staking and perps too, seeded, and tokens to try them with. Without it (false), USDC alone. */
@@ -56,6 +54,8 @@ export interface Devnet {
   blockTimeSeconds: number | null;
   /** Null on a chain that was started without the protocols. */
   contracts: DevnetContracts | null;
+  /** Of anvil's process. */
+  pid: number;
   /** SIGSTOP and SIGCONT make it hang and go on. */
   signal(signal: NodeJS.Signals): void;
   /** Resolves when the running process ends, for whatever reason. */
@@ -75,13 +75,12 @@ export type DevnetWithProtocols = Devnet & { contracts: DevnetContracts };
 export async function startChain(options: ChainOptions & { protocols: true }): Promise<DevnetWithProtocols>;
 export async function startChain(options?: ChainOptions): Promise<Devnet>;
 export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
-  const { chainId = 1328, blockTimeSeconds, port, host, onNudge, protocols = false } = options;
+  const { chainId = 1328, blockTimeSeconds, port, onNudge, protocols = false } = options;
   const { child, rpcUrl } = await startAnvil({
     chainId,
     accounts: ACCOUNTS,
     ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
     ...(port === undefined ? {} : { port }),
-    ...(host === undefined ? {} : { host }),
   });
   const accounts = Array.from({ length: ACCOUNTS }, (_, index) => deriveAccount(index));
   const payers = accounts.slice(0, PAY_TO_INDEX);
@@ -111,6 +110,7 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
     relayers,
     blockTimeSeconds: blockTimeSeconds ?? null,
     contracts,
+    pid: child.pid,
     signal: (signal) => child.signal(signal),
     exited: () => child.exited,
     logs: () => child.logs(),

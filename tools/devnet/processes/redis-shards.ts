@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Cluster, Redis } from 'ioredis';
 
-import { assignSlots } from './assign-slots.js';
+import { assignSlots, meet } from './cluster-servers.js';
 import { startRedis, type RedisServer } from './redis.js';
 
 export interface RedisShards {
@@ -21,7 +21,8 @@ export async function startRedisShards(count = 3): Promise<RedisShards> {
   for (let index = 0; index < count; index++) servers.push(await startRedis({ args }));
   const nodes = servers.map(({ url }) => new Redis(url));
   await assignSlots(nodes);
-  for (const { port } of servers.slice(1)) await nodes[0]?.call('CLUSTER', 'MEET', '127.0.0.1', port);
+  const [first, ...others] = nodes;
+  if (first) for (const other of others) await meet(first, other);
   for (const node of nodes) {
     while (!(await node.cluster('INFO')).includes('cluster_state:ok')) await sleep(50);
     while (((await node.cluster('SLOTS')) as unknown[]).length < count) await sleep(50);

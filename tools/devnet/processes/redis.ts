@@ -7,8 +7,8 @@ import { Redis } from 'ioredis';
 import { isRedisUrlAnswering } from '../../../scripts/ask-redis.mjs';
 import { findRedisServer } from '../../../scripts/find-redis-server.mjs';
 import { isRunning } from '../../../scripts/process-identity.mjs';
-import { assignSlots } from './assign-slots.js';
 import { startChild, type Child, type Exit } from './child-process.js';
+import { assignSlots } from './cluster-servers.js';
 import { findFreePort } from './free-port.js';
 import { repositoryRoot, stateDirectory } from './repository.js';
 

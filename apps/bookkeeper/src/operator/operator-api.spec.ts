@@ -105,6 +105,13 @@ describe('the operator API', () => {
     expect(await response.json()).toMatchObject({ status: 400, code: 'request_invalid' });
   });
 
+  it.each(['payments?route=%00', 'payments/a%00b', 'payments/a%00b/refund', 'refunds/a%00b', 'refunds?payment=%00'])(
+    'answers 400 for a text that the book cannot have: %s',
+    async (path) => {
+      expect(await (await get(`/operator/${path}`)).json()).toMatchObject({ status: 400, code: 'request_invalid' });
+    },
+  );
+
   it('answers 404 for a payment that is not in the book', async () => {
     expect(await (await get(`/operator/payments/${transferId(99)}`)).json()).toMatchObject({
       code: 'book_payment_not_found',

@@ -25,6 +25,14 @@ const CHAIN_UNAVAILABLE: Problem = {
   retryAfterMs: 2_000,
 };
 
+const UNSTORABLE: Problem = {
+  status: 400,
+  code: 'request_invalid',
+  detail: 'The request has characters that no text in the book can have.',
+};
+/** What PostgreSQL says of a text with a zero byte, or with half a character. */
+const UNSTORABLE_CODES = ['22021', '22P05'];
+
 /** Answers the errors of the operator routes as problems. */
 @Catch()
 export class OperatorErrorFilter extends ProblemFilter {
@@ -41,5 +49,7 @@ function explain(exception: unknown): unknown {
 function findProblem(exception: unknown): Problem | null {
   if (exception instanceof BookUnavailableError || exception instanceof DeposedError) return UNAVAILABLE;
   if (exception instanceof StoreError) return JOBS_UNAVAILABLE;
-  return exception instanceof ChainUnavailableError ? CHAIN_UNAVAILABLE : null;
+  if (exception instanceof ChainUnavailableError) return CHAIN_UNAVAILABLE;
+  const { code = '' } = Object(exception) as { code?: string };
+  return UNSTORABLE_CODES.includes(code) ? UNSTORABLE : null;
 }

@@ -23,7 +23,7 @@ describe('a payment that was served before Redis lost its data', () => {
     await fixture.base.redis.flushall();
     await new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane: fixture.lane });
     const head = Number(await callRpc(fixture.chain.rpcUrl, 'eth_blockNumber'));
-    const ledger = new Ledger({ redis: fixture.base.redis, book: { outboxLimit: 100_000 } });
+    const ledger = new Ledger({ redis: fixture.base.redis, timeoutMs: 30_000, book: { outboxLimit: 100_000 } });
     await ledger.open({ headBlockNumber: head });
     const again = fixture.claimRequest(id, head);
     expect(await ledger.claim(again)).toMatchObject({ outcome: 'refused', failure: 'older_than_ledger' });
@@ -36,8 +36,8 @@ describe('a payment that was served before Redis lost its data', () => {
     await fixture.sell(id);
     await loseAndPresent(id);
     await fixture.startBookkeeper();
-    await fixture.startWorker();
     await fixture.adopt();
+    await fixture.startWorker();
     const token = await fixture.base.createToken('operator:read', 'operator:refund', 'operator:approve');
     const payment = nameOfPayment(id);
     await fixture.waitUntilBooked(payment);

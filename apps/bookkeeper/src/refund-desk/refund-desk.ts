@@ -83,17 +83,22 @@ export class RefundDesk {
     const { payment, number, answered } = request;
     const id = nameRefund(payment, number);
     const known = await readRefund(this.book.writer.database, id);
-    if (known !== null && known.state !== 'refused') {
-      const isSame = known.answered === answered && (request.amount === undefined || request.amount === known.amount);
-      if (!isSame) throw differs(known);
-      return this.#advance(known);
-    }
+    if (known !== null && known.state !== 'refused') return this.#repeat(known, request);
     const preview = await this.previews.describe(payment);
     if (preview === null) throw paymentNotFound();
+    // Another caller may have asked for it meanwhile.
+    const meanwhile = preview.refunds.find((refund) => refund.id === id && refund.state !== 'refused');
+    if (meanwhile !== undefined) return this.#repeat(meanwhile, request);
     const terms = { id, payment, number, answered, ...this.#judge(preview, request) };
     const caps = this.environment.refunds.caps(preview.decimals);
     const asked = await askForRefund(this.book.writer, terms, { keyId, caps });
     return this.#advance(readAsked(asked, preview));
+  }
+
+  /** The same refund again, if it was asked for in the same terms. */
+  #repeat(known: Refund, { amount = known.amount, answered }: RefundRequest): Promise<OperatorRefund> {
+    if (known.answered !== answered || known.amount !== amount) throw differs(known);
+    return this.#advance(known);
   }
 
   /** Sends a refund again whose job has failed and moved nothing. */

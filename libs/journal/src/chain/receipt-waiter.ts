@@ -49,7 +49,7 @@ export class ReceiptWaiter {
   async ask(raw: Hex, hash: Hex): Promise<AwaitedReceipt | null> {
     if (performance.now() < this.#notAskedUntilMs) return null;
     const answered = new AbortController();
-    const looking = this.#look(answered.signal);
+    const looks = this.#look(answered.signal);
     const sentAtMs = performance.now();
     const sending = { method: 'eth_sendRawTransactionSync', params: [raw] };
     const [answer = MISSING, latest = MISSING] = await this.#post([sending, NEWEST_BLOCK]);
@@ -58,7 +58,7 @@ export class ReceiptWaiter {
     try {
       const receipt = answer.kind === 'result' ? parseStepReceipt(answer.value, hash) : null;
       if (receipt !== null) {
-        const isInChain = follows(latest, receipt) || follows(await looking, receipt);
+        const isInChain = follows(latest, receipt) || (await followsAny(looks, receipt));
         this.#minedMs += WEIGHT * (Math.max(0, tookMs - this.#roadMs) - this.#minedMs);
         return { receipt, isInChain };
       }
@@ -76,13 +76,19 @@ export class ReceiptWaiter {
   }
 
   /**
-   * The newest block, requested while the receipt is on its way. Where blocks come much faster than answers, that saves
-   * a round trip. Null: not requested.
+   * The newest block, requested while the receipt is on its way: twice, as the first may be too early. Where blocks come
+   * much faster than answers, that saves a round trip. Null: not requested.
    */
-  async #look(answered: AbortSignal): Promise<RpcResult | null> {
+  #look(answered: AbortSignal): Promise<RpcResult | null>[] {
     // Twice the usual time, so that the block is mostly there.
-    const waitMs = 2 * this.#minedMs;
-    if (waitMs > this.#roadMs / 2) return null;
+    const first = 2 * this.#minedMs;
+    if (first > this.#roadMs / 2) return [];
+    if (this.#roadMs === Infinity) return [this.#readBlockAfter(first, answered)];
+    const waits = [Math.max(first, this.#roadMs / 10), Math.max(2 * first, this.#roadMs / 3)];
+    return waits.map((waitMs) => this.#readBlockAfter(waitMs, answered));
+  }
+
+  async #readBlockAfter(waitMs: number, answered: AbortSignal): Promise<RpcResult | null> {
     await pause(waitMs, answered);
     if (answered.aborted) return null;
     const askedAtMs = performance.now();
@@ -98,6 +104,11 @@ export class ReceiptWaiter {
       () => [],
     );
   }
+}
+
+async function followsAny(looks: readonly Promise<RpcResult | null>[], receipt: StepReceipt): Promise<boolean> {
+  for (const look of looks) if (follows(await look, receipt)) return true;
+  return false;
 }
 
 /** Whether the block is the receipt's block or its child. */

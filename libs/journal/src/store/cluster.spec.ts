@@ -1,6 +1,6 @@
 import type { Cluster } from 'ioredis';
 
-import { SLOTS } from '../../../../tools/devnet/processes/assign-slots.js';
+import { SLOTS } from '../../../../tools/devnet/processes/cluster-servers.js';
 import { startRedisShards, type RedisShards } from '../../../../tools/devnet/processes/redis-shards.js';
 import { finishSample, sampleLane, sampleRequest, submitSample } from '../../test/sample-jobs.js';
 import * as keys from '../jobs/keys.js';

@@ -10,3 +10,11 @@ export async function assignSlots(servers: readonly Redis[]): Promise<void> {
     servers.map((server, index) => server.call('CLUSTER', 'ADDSLOTSRANGE', firstOf(index), firstOf(index + 1) - 1)),
   );
 }
+
+/** Introduces another server to the cluster of this one. */
+export async function meet(known: Redis, newcomer: Redis): Promise<void> {
+  const [port, bus] = await Promise.all(
+    ['port', 'cluster-port'].map(async (name) => (await newcomer.config('GET', name))[1]),
+  );
+  await known.call('CLUSTER', 'MEET', '127.0.0.1', port ?? '', bus ?? '');
+}
