@@ -28,7 +28,8 @@ describe('the operator API for jobs and accounts', () => {
     Logger.overrideLogger(false);
     fixture = await BookkeeperFixture.start();
     journal = await adopt(LANE);
-    await adopt(RELAYER, RELAYER_FLEET);
+    // A verifier that was killed: its lease has come to its end, and stands there.
+    await (await adopt(RELAYER, RELAYER_FLEET)).takeLease(RELAYER, 'killed', 1);
     token = (await journal.takeLease(LANE, 'worker', 600_000))!.token;
     const directory = new WalletDirectory(fixture.redis);
     await directory.publish({ name: 'main', lane: LANE });
@@ -151,7 +152,7 @@ describe('the operator API for jobs and accounts', () => {
     const limits = [{ asset: 'native', perDay: '100', leftToday: '100', approvalAbove: '5' }];
     expect(wallets).toMatchObject([
       { role: 'wallet', name: 'main', ...LANE, heldBy: 'worker', balanceWei: null, paused: null, limits },
-      { role: 'relayer', name: null, ...RELAYER, nextNonce: 0, limits: null },
+      { role: 'relayer', name: null, ...RELAYER, nextNonce: 0, heldBy: null, limits: null },
     ]);
   });
 

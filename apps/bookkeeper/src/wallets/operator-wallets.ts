@@ -104,7 +104,7 @@ export class OperatorWallets {
       known.map(async (name) => ({
         ...{ role, name, ...lane, nextNonce: status.nextNonce, openJobs: status.openJobs },
         ...{ inFlight: status.unminedSteps, balanceWei: balance?.toString() ?? null, paused: status.paused },
-        ...{ frozen: status.frozen, heldBy: status.lease?.owner ?? null, limits: await this.#readLimits(name, lane) },
+        ...{ frozen: status.frozen, heldBy: holderOf(status.lease), limits: await this.#readLimits(name, lane) },
       })),
     );
   }
@@ -120,6 +120,11 @@ export class OperatorWallets {
     const spent = await this.journals.journal.readSpentToday(lane);
     return limits.map((limit) => ({ ...limit, leftToday: leftOf(limit, spent[limit.asset]) }));
   }
+}
+
+/** A process that was killed has its lease until the end of it, and no longer. */
+function holderOf(lease: { owner: string; untilMs: number } | null): string | null {
+  return lease !== null && lease.untilMs > Date.now() ? lease.owner : null;
 }
 
 function leftOf({ perDay }: WalletLimit, spent = '0'): string | null {
