@@ -27,7 +27,7 @@ const ALIVE_EVERY_MS = 5_000;
 
 @Controller('operator')
 @UseFilters(OperatorErrorFilter)
-export class EventsController {
+export class BookEventsController {
   readonly #streams = new Map<string, number>();
 
   constructor(

@@ -10,7 +10,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { OperatorWallets } from '../wallets/operator-wallets.js';
 import { AuditTrail } from './audit-trail.js';
 import { BookController } from './book.controller.js';
-import { EventsController } from './events.controller.js';
+import { BookEventsController } from './events.controller.js';
 import { ExportsController } from './exports.controller.js';
 import { OperatorJobsController } from './jobs.controller.js';
 import { OperatorGuard } from './operator-access.js';
@@ -24,7 +24,7 @@ import { WalletsController } from './wallets.controller.js';
 @Module({
   imports: [BookModule, SessionsModule],
   controllers: [
-    ...[PaymentsController, BookController, ExportsController, SummaryController, EventsController],
+    ...[PaymentsController, BookController, ExportsController, SummaryController, BookEventsController],
     ...[OperatorJobsController, WalletsController, ReconcileController, RefundsController],
   ],
   providers: [

@@ -20,8 +20,8 @@ import {
 import { TransferWalk, type ChainHistory, type TransferPage } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
-import { TransactionAnswers } from './transaction-answers.js';
 import { SenderWatch } from './sender-watch.js';
+import { TransactionAnswers } from './transaction-answers.js';
 
 export interface ComparisonOptions {
   history: ChainHistory;

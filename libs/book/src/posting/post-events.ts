@@ -5,10 +5,10 @@ import { bookTransaction, gasCost } from '../bookings/describe-bookings.js';
 import type { BookSeller } from '../bookings/describe-payment.js';
 import { addReport } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
-import { replaceUnclaimed } from './replace-unclaimed.js';
 import type { BookWriter } from './book-writer.js';
 import { paymentsOf, type DeliveredEvent } from './delivered-event.js';
 import { OpenPayments } from './open-payments.js';
+import { replaceUnclaimed } from './replace-unclaimed.js';
 import { storeBookings } from './store-bookings.js';
 import { storeEvents, takeUnread } from './take-events.js';
 
