@@ -37,7 +37,7 @@ export async function createOperator(
   };
 }
 
-export function createKey({ stack }: Pages, scopes: readonly ApiKeyScope[]) {
+function createKey({ stack }: Pages, scopes: readonly ApiKeyScope[]) {
   return withRedis(stack.redis.url, (redis) => new ApiKeyStore(redis).create({ name: 'browser', scopes, wallets: [] }));
 }
 

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { logOut, onSessionEnd, readSession, RequestFailed, type Session } from './data/api.js';
-import type { Seller } from './data/format.js';
+import type { SellerFacts } from './data/format.js';
 import { openStream, useLive } from './data/live.js';
-import { linkTo, usePlace, type Place } from './data/route.js';
+import { linkTo, usePlace, type ConsolePlace } from './data/route.js';
 import { SessionContext } from './data/session.js';
 import { BookPage } from './pages/book-page.js';
 import { JobsPage } from './pages/jobs-page.js';
@@ -52,7 +52,7 @@ export function App() {
 function Pages({ session, onLogout }: { session: Session; onLogout: () => void }) {
   const place = usePlace();
   const [isLive, setLive] = useState(false);
-  const seller = useLive<Seller>('/seller');
+  const seller = useLive<SellerFacts>('/seller');
   const page: PageName = place.page in PAGES ? (place.page as PageName) : 'now';
   const main = useRef<HTMLElement>(null);
   const shown = useRef('');
@@ -99,7 +99,7 @@ function Pages({ session, onLogout }: { session: Session; onLogout: () => void }
   );
 }
 
-function Page({ name, place, seller }: { name: PageName; place: Place; seller: Seller }) {
+function Page({ name, place, seller }: { name: PageName; place: ConsolePlace; seller: SellerFacts }) {
   const { id, query } = place;
   switch (name) {
     case 'now':

@@ -51,12 +51,12 @@ describe('the audit table', () => {
       .get(BookHolder)
       .writer.database.query<AuditRow>('SELECT key_id, action, subject, request_id, details FROM audit ORDER BY id');
 
-  async function listWrites(): Promise<[path: string, method: string][]> {
+  async function listWrites(): Promise<[path: string, method: string, scope: string][]> {
     const { paths } = (await (await send('/operator/openapi.json', 'GET')).json()) as Document;
     return Object.entries(paths).flatMap(([path, methods]) =>
-      Object.keys(methods)
-        .filter((method) => path.startsWith('/operator') && method !== 'get')
-        .map((method): [string, string] => [path, method.toUpperCase()]),
+      Object.entries(methods)
+        .filter(([method]) => path.startsWith('/operator') && method !== 'get')
+        .map(([method, { description }]): [string, string, string] => [path, method.toUpperCase(), description]),
     );
   }
 
@@ -84,9 +84,9 @@ describe('the audit table', () => {
 
   it('has no row of a request without the scope', async () => {
     const before = await readAudit();
-    const reader = await fixture.createToken('operator:read');
-    for (const [path, method] of await listWrites()) {
-      const headers = { Authorization: `Bearer ${reader}` };
+    const [reader, pauser] = [await fixture.createToken('operator:read'), await fixture.createToken('operator:wallets')];
+    for (const [path, method, scope] of await listWrites()) {
+      const headers = { Authorization: `Bearer ${scope.includes('operator:read') ? pauser : reader}` };
       const url = `${bookkeeper.url}${path.replace(/\{\w+\}/g, 'some-thing')}`;
       expect((await fetch(url, { method, headers })).status).toBe(403);
     }

@@ -1,7 +1,7 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 
 /** What the seller is paid in, and where: `GET /operator/seller`. */
-export interface Seller {
+export interface SellerFacts {
   readonly network: string;
   readonly chainId: number;
   readonly asset: { readonly address: string; readonly symbol: string; readonly decimals: number };
@@ -10,7 +10,7 @@ export interface Seller {
 }
 
 /** An amount of base units for people. `asset`: a token's address, maybe after its chain and a colon; null: the seller's. */
-export function showMoney(baseUnits: string, asset: string | null, seller: Seller): string {
+export function showMoney(baseUnits: string, asset: string | null, seller: SellerFacts): string {
   const { asset: sold, chainId } = seller;
   if (baseUnits.startsWith('-')) return `−${showMoney(baseUnits.slice(1), asset, seller)}`;
   if (asset === null || asset === sold.address || asset === `${chainId}:${sold.address}`) {

@@ -1,5 +1,5 @@
 import type { Reconciliation } from '../../../../libs/book/src/reconcile/read-reconciliation.js';
-import { showMoney, type Seller } from './format.js';
+import { showMoney, type SellerFacts } from './format.js';
 import { useLive, type Live } from './live.js';
 
 /** The last comparison of book and chain, as `GET /operator/reconcile` shows it. */
@@ -19,7 +19,7 @@ export function isOff({ problem }: Live<Reconciled>): boolean {
   return problem?.code === 'reconcile_off';
 }
 
-export function showUnreconciled({ unreconciled }: Reconciled, seller: Seller): string {
+export function showUnreconciled({ unreconciled }: Reconciled, seller: SellerFacts): string {
   const left = unreconciled.filter(({ amount }) => amount !== '0');
   return left.map(({ asset, amount }) => showMoney(amount, asset, seller)).join(', ') || '0';
 }

@@ -11,7 +11,7 @@ export interface ListedRefund {
 }
 
 /** What a refund would do. */
-export interface RefundPreview {
+export interface RefundOffer {
   readonly payment: string;
   readonly number: number;
   readonly asset: string;

@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** Where the console is, in the part of the URL that no server sees: `#/payments/<id>?state=refused`. */
-export interface Place {
+export interface ConsolePlace {
   readonly page: string;
   /** What the page shows, such as a payment; null for its list. */
   readonly id: string | null;
   readonly query: URLSearchParams;
 }
 
-export function usePlace(): Place {
+export function usePlace(): ConsolePlace {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const follow = (): void => setHash(location.hash);
@@ -28,7 +28,7 @@ export function go(href: string): void {
   location.hash = href;
 }
 
-function parsePlace(hash: string): Place {
+function parsePlace(hash: string): ConsolePlace {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?');
   const [page = '', ...rest] = path.split('/');
   return {

@@ -5,7 +5,7 @@ import type { AuditPage } from '../../../../libs/book/src/reading/read-audit.js'
 import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
 import type { BookVerdict } from '../../../../libs/book/src/reading/verify-book.js';
 import { OPERATOR, read, RequestFailed, write } from '../data/api.js';
-import { showCount, shorten, showMoney, type Seller } from '../data/format.js';
+import { showCount, shorten, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Empty, Facts, Failure, Table, Time } from '../parts/parts.js';
@@ -24,7 +24,7 @@ interface BookHealth {
 }
 
 /** Balances, closings, exports and what people did. */
-export function BookPage({ seller }: { seller: Seller }) {
+export function BookPage({ seller }: { seller: SellerFacts }) {
   const balances = useLive<{ balances: readonly Balance[] }>('/balances');
   return (
     <>

@@ -1,7 +1,7 @@
 import { FINAL_STATES, OPEN_STATES, type AgentAmountView, type AgentStepView } from '@tollgate/protocol';
 
 import { write } from '../data/api.js';
-import { showCoins, type Seller } from '../data/format.js';
+import { showCoins, type SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, type OperatorJobView } from '../data/jobs.js';
 import { useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
@@ -12,7 +12,7 @@ const isOpen = (state: string): boolean => OPEN_STATES.some((one) => one === sta
 const endedBadly = (state: string): boolean => state !== 'FINAL' && FINAL_STATES.some((one) => one === state);
 
 /** One job: its plan as it will be sent, what was sent, and what may be decided about it. */
-export function JobPage({ id, seller }: { id: string; seller: Seller }) {
+export function JobPage({ id, seller }: { id: string; seller: SellerFacts }) {
   const path = `/jobs/${encodeURIComponent(id)}`;
   const job = useLive<OperatorJobView>(path, JOBS_EVERY_MS);
   const { data } = job;
@@ -142,7 +142,7 @@ function Decisions({ job, path, reload }: { job: OperatorJobView; path: string; 
   );
 }
 
-function Steps({ steps, seller }: { steps: readonly AgentStepView[]; seller: Seller }) {
+function Steps({ steps, seller }: { steps: readonly AgentStepView[]; seller: SellerFacts }) {
   if (steps.length === 0) return null;
   return (
     <>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-import type { Seller } from '../data/format.js';
+import type { SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, type OperatorJobsPage, type OperatorJobView } from '../data/jobs.js';
 import { useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
@@ -16,7 +16,7 @@ const SHOWN = {
 const NAMES = Object.keys(SHOWN) as (keyof typeof SHOWN)[];
 
 /** The jobs of all wallets, or one of them. */
-export function JobsPage({ id, query, seller }: { id: string | null; query: URLSearchParams; seller: Seller }) {
+export function JobsPage({ id, query, seller }: { id: string | null; query: URLSearchParams; seller: SellerFacts }) {
   if (id !== null) return <JobPage id={id} seller={seller} />;
   return <JobList query={query} />;
 }

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 
 import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
 import type { BookSummary, SummaryWindow } from '../../../../libs/book/src/reading/read-summary.js';
-import { showCount, showMoney, showDuration, type Seller } from '../data/format.js';
+import { showCount, showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { Choice, Empty, Facts, Failure, Table } from '../parts/parts.js';
@@ -19,7 +19,7 @@ const STEPS = {
 };
 
 /** Is it well, and how much is sold? */
-export function NowPage({ seller }: { seller: Seller }) {
+export function NowPage({ seller }: { seller: SellerFacts }) {
   const [window, setWindow] = useState<SummaryWindow>('hour');
   const summary = useLive<BookSummary>(`/summary?window=${window}`, 15_000);
   const { data } = summary;
@@ -37,7 +37,7 @@ export function NowPage({ seller }: { seller: Seller }) {
   );
 }
 
-function Figures({ summary, seller }: { summary: BookSummary; seller: Seller }) {
+function Figures({ summary, seller }: { summary: BookSummary; seller: SellerFacts }) {
   const owed = useLive<{ balances: readonly Balance[] }>('/balances');
   const totals = useMemo(() => addUp(summary), [summary]);
   const plots = useMemo(() => createPlots(summary, seller), [summary, seller]);
@@ -121,7 +121,7 @@ function Tile({ name, value, more = '' }: { name: string; value: string; more?: 
 
 type Sums = ReadonlyMap<string, bigint>;
 
-function showAll(sums: Sums, seller: Seller): string {
+function showAll(sums: Sums, seller: SellerFacts): string {
   return [...sums].map(([asset, amount]) => showMoney(String(amount), asset, seller)).join(', ') || '0';
 }
 
@@ -150,7 +150,7 @@ function addUp({ points }: BookSummary) {
   };
 }
 
-function createPlots({ points, stepMs }: BookSummary, { asset, chainId }: Seller) {
+function createPlots({ points, stepMs }: BookSummary, { asset, chainId }: SellerFacts) {
   const each = stepMs === 60_000 ? 'per minute' : `per ${showDuration(stepMs)}`;
   const scale = 10 ** asset.decimals;
   const countsOf = (state: keyof (typeof points)[number]['counts']) => points.map(({ counts }) => counts[state] ?? 0);

@@ -1,5 +1,5 @@
 import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
-import { showMoney, type Seller } from '../data/format.js';
+import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
 import { Choice, Empty, Failure } from '../parts/parts.js';
@@ -14,7 +14,7 @@ const MEANING = {
 };
 
 /** What is owed to payers, oldest first. */
-export function OwedPage({ seller, query }: { seller: Seller; query: URLSearchParams }) {
+export function OwedPage({ seller, query }: { seller: SellerFacts; query: URLSearchParams }) {
   const asked = SHOWN.find((name) => name === query.get('state')) ?? 'all';
   const balances = useLive<{ balances: readonly Balance[] }>('/balances');
   const owed = (balances.data?.balances ?? []).filter(({ account }) => account.startsWith('owed:'));

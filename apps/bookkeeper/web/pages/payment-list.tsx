@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import type { ListedPayment, PaymentPage as Page } from '../../../../libs/book/src/reading/search-payments.js';
-import { showMoney, type Seller } from '../data/format.js';
+import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { Failure, Hex, State, Table, Time } from '../parts/parts.js';
@@ -10,7 +10,7 @@ interface ListProps {
   readonly label: string;
   /** Of `GET /operator/payments`, without the cursor. */
   readonly search: Readonly<Record<string, string>>;
-  readonly seller: Seller;
+  readonly seller: SellerFacts;
   readonly empty: preact.ComponentChildren;
   /** Why each is here, in place of its route. */
   readonly hasReason?: boolean;

@@ -1,5 +1,5 @@
 import type { PaymentPicture, TimelineStep } from '../../../../libs/book/src/reading/read-payment.js';
-import { showMoney, showDuration, type Seller } from '../data/format.js';
+import { showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
@@ -20,7 +20,7 @@ const STEPS: Readonly<Record<string, string>> = {
 };
 
 /** One payment: what it was, what became of it, and its entries in the book. */
-export function PaymentPage({ id, seller }: { id: string; seller: Seller }) {
+export function PaymentPage({ id, seller }: { id: string; seller: SellerFacts }) {
   const payment = useLive<PaymentPicture>(`/payments/${encodeURIComponent(id)}`);
   const { data } = payment;
   return (
@@ -35,7 +35,7 @@ export function PaymentPage({ id, seller }: { id: string; seller: Seller }) {
   );
 }
 
-function Picture({ payment, seller }: { payment: PaymentPicture; seller: Seller }) {
+function Picture({ payment, seller }: { payment: PaymentPicture; seller: SellerFacts }) {
   const { id, state, amount, refunded, asset, route, requestId, payer, recipient, transaction, reason, scheme } =
     payment;
   return (

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { BOOKED_STATES } from '../../../../libs/book/src/bookings/booked-states.js';
-import type { Seller } from '../data/format.js';
+import type { SellerFacts } from '../data/format.js';
 import { go, linkTo } from '../data/route.js';
 import { Empty } from '../parts/parts.js';
 import { PaymentList } from './payment-list.js';
@@ -10,7 +10,7 @@ import { PaymentList } from './payment-list.js';
 const FIELDS = ['find', 'state', 'from', 'to'] as const;
 type Form = Record<(typeof FIELDS)[number], string>;
 
-export function PaymentsPage({ seller, query }: { seller: Seller; query: URLSearchParams }) {
+export function PaymentsPage({ seller, query }: { seller: SellerFacts; query: URLSearchParams }) {
   const asked = Object.fromEntries(FIELDS.map((name) => [name, query.get(name) ?? ''])) as Form;
   const [form, setForm] = useState(asked);
   useEffect(() => setForm(asked), [query.toString()]);

@@ -1,5 +1,5 @@
 import type { ListedDifference } from '../../../../libs/book/src/reconcile/read-reconciliation.js';
-import { showMoney, type Seller } from '../data/format.js';
+import { showMoney, type SellerFacts } from '../data/format.js';
 import { isOff, showUnreconciled, useReconciled } from '../data/reconciled.js';
 import { Empty, Facts, Failure, Hex, Table, Time } from '../parts/parts.js';
 
@@ -10,7 +10,7 @@ const LISTS = [
 ] as const;
 
 /** What the book and the chain do not agree about. */
-export function ReconciledSection({ seller }: { seller: Seller }) {
+export function ReconciledSection({ seller }: { seller: SellerFacts }) {
   const reconciled = useReconciled();
   const { data } = reconciled;
   return (
@@ -45,7 +45,7 @@ export function ReconciledSection({ seller }: { seller: Seller }) {
   );
 }
 
-function Differences(props: { title: string; rows: readonly ListedDifference[]; seller: Seller }) {
+function Differences(props: { title: string; rows: readonly ListedDifference[]; seller: SellerFacts }) {
   const { title, rows, seller } = props;
   if (rows.length === 0) return null;
   return (

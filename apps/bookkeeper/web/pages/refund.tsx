@@ -2,9 +2,9 @@ import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
 import { useState } from 'preact/hooks';
 
 import { write } from '../data/api.js';
-import { showMoney, type Seller } from '../data/format.js';
+import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
-import { REFUND_EVERY_MS, type ListedRefund, type RefundPreview } from '../data/refunds.js';
+import { REFUND_EVERY_MS, type ListedRefund, type RefundOffer } from '../data/refunds.js';
 import { linkTo } from '../data/route.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
@@ -17,8 +17,8 @@ const KINDS = {
 };
 
 /** What a refund of a payment would do, and those that it had. */
-export function RefundSection({ payment, seller }: { payment: string; seller: Seller }) {
-  const preview = useLive<RefundPreview>(`/payments/${encodeURIComponent(payment)}/refund`, REFUND_EVERY_MS);
+export function RefundSection({ payment, seller }: { payment: string; seller: SellerFacts }) {
+  const preview = useLive<RefundOffer>(`/payments/${encodeURIComponent(payment)}/refund`, REFUND_EVERY_MS);
   const { data } = preview;
   return (
     <>
@@ -55,7 +55,7 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
 }
 
 /** What speaks against it; that it bought an answer is asked for on its own. */
-function Notes({ preview: { doubts, obstacles } }: { preview: RefundPreview }) {
+function Notes({ preview: { doubts, obstacles } }: { preview: RefundOffer }) {
   const notes = [...obstacles.filter(({ reason }) => reason !== 'answered').map(({ detail }) => detail), ...doubts];
   if (notes.length === 0) return null;
   return (
@@ -67,7 +67,7 @@ function Notes({ preview: { doubts, obstacles } }: { preview: RefundPreview }) {
   );
 }
 
-function Ask({ preview, seller, reload }: { preview: RefundPreview; seller: Seller; reload: () => void }) {
+function Ask({ preview, seller, reload }: { preview: RefundOffer; seller: SellerFacts; reload: () => void }) {
   const { payment, number, left, asset, decimals, recipient, boughtAnswer, obstacles } = preview;
   const [text, setText] = useState('');
   const [reason, setReason] = useState('');
@@ -128,7 +128,7 @@ function readAmount(text: string, decimals: number, left: string): string | null
   }
 }
 
-function Refunds({ preview, seller, reload }: { preview: RefundPreview; seller: Seller; reload: () => void }) {
+function Refunds({ preview, seller, reload }: { preview: RefundOffer; seller: SellerFacts; reload: () => void }) {
   return (
     <Table
       label="Refunds of this payment"

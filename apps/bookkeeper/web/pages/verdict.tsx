@@ -1,6 +1,6 @@
 import type { BookSummary } from '../../../../libs/book/src/reading/read-summary.js';
 import { ACCOUNTS_EVERY_MS, type AccountList, type SendingAccount } from '../data/accounts.js';
-import { showCoins, showDuration, shorten, type Seller } from '../data/format.js';
+import { showCoins, showDuration, shorten, type SellerFacts } from '../data/format.js';
 import { useLive, type Live } from '../data/live.js';
 import { isOff, showUnreconciled, useReconciled, type Reconciled } from '../data/reconciled.js';
 import { linkTo } from '../data/route.js';
@@ -19,7 +19,7 @@ interface Health {
 const DAY_HOURS = 24;
 
 /** Whether all is well, in words, with what mends it, and how long the relayers' coins last. */
-export function Verdict({ summary, seller }: { summary: BookSummary | null; seller: Seller }) {
+export function Verdict({ summary, seller }: { summary: BookSummary | null; seller: SellerFacts }) {
   const reconciled = useReconciled();
   const health = useLive<Health>('/health', ACCOUNTS_EVERY_MS);
   const senders = useLive<AccountList>('/wallets', ACCOUNTS_EVERY_MS);
@@ -47,7 +47,7 @@ export function Verdict({ summary, seller }: { summary: BookSummary | null; sell
 }
 
 /** How far the chain was read, and what the book and the chain do not agree about. */
-function Compared({ reconciled, seller }: { reconciled: Live<Reconciled>; seller: Seller }) {
+function Compared({ reconciled, seller }: { reconciled: Live<Reconciled>; seller: SellerFacts }) {
   const { data } = reconciled;
   if (isOff(reconciled)) {
     return (

@@ -2,13 +2,13 @@ import { formatTokenAmount } from '@tollgate/protocol';
 
 import { ACCOUNTS_EVERY_MS, type AccountList, type SendingAccount } from '../data/accounts.js';
 import { write } from '../data/api.js';
-import { showCoins, type Seller } from '../data/format.js';
+import { showCoins, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Empty, Facts, Failure, Hex, State, Table } from '../parts/parts.js';
 
 /** The accounts that send transactions: relayers, and the wallets of agent jobs. */
-export function WalletsPage({ seller }: { seller: Seller }) {
+export function WalletsPage({ seller }: { seller: SellerFacts }) {
   const accounts = useLive<AccountList>('/wallets', ACCOUNTS_EVERY_MS);
   const { data } = accounts;
   return (
@@ -32,7 +32,7 @@ export function WalletsPage({ seller }: { seller: Seller }) {
   );
 }
 
-function Account({ account, seller, reload }: { account: SendingAccount; seller: Seller; reload: () => void }) {
+function Account({ account, seller, reload }: { account: SendingAccount; seller: SellerFacts; reload: () => void }) {
   const { role, name, address, chainId, paused, limits } = account;
   const title = name ?? `${role} ${address.slice(0, 8)}…`;
   return (

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 
 import type { RequestFailed } from '../data/api.js';
-import { shorten, showTime, type Seller } from '../data/format.js';
+import { shorten, showTime, type SellerFacts } from '../data/format.js';
 
 export function Time({ at }: { at: string }) {
   return (
@@ -57,7 +57,15 @@ export function Empty({ children }: { children: ComponentChildren }) {
 }
 
 /** A hash or an address: its ends, and the whole as title; a link where the explorer has it. */
-export function Hex({ text, seller, kind = 'tx' }: { text: string; seller?: Seller | null; kind?: 'tx' | 'address' }) {
+export function Hex({
+  text,
+  seller,
+  kind = 'tx',
+}: {
+  text: string;
+  seller?: SellerFacts | null;
+  kind?: 'tx' | 'address';
+}) {
   const short = <code title={text}>{shorten(text)}</code>;
   const base = seller?.explorerUrl ?? null;
   if (base === null || !/^https?:\/\//.test(base)) return short;
