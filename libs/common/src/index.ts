@@ -39,7 +39,6 @@ export {
   wordsParameter,
 } from './http/request-schemas.js';
 export { RateLimit } from './http/rate-limit.js';
-export { assertPublicTarget } from './http/assert-public-target.js';
 export { isLoopbackHost } from './http/loopback-host.js';
 export { EventStreamResponse, openEventStream, type EventStreamLimits } from './http/event-stream-response.js';
 export { handleError } from './http/handle-error.js';

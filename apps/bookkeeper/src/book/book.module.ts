@@ -1,10 +1,10 @@
 import { Inject, Module } from '@nestjs/common';
 
 import { DailyClosings } from '../closings/daily-closings.js';
-import { BookChanges } from '../drain/book-changes.js';
 import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { PublishedEvents } from '../delivery/published-events.js';
 import { WebhookSecrets } from '../delivery/webhook-secrets.js';
+import { BookChanges } from '../drain/book-changes.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Journals } from '../journals/journals.js';

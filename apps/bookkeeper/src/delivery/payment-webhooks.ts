@@ -30,8 +30,8 @@ import { withTimeout } from '@tollgate/redis';
 import { Registry } from 'prom-client';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
-import { BookkeeperConnections } from '../drain/connections.js';
 import { BookChanges } from '../drain/book-changes.js';
+import { BookkeeperConnections } from '../drain/connections.js';
 import { runRepeatedly } from './run-repeatedly.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 

@@ -84,7 +84,10 @@ describe('the audit table', () => {
 
   it('has no row of a request without the scope', async () => {
     const before = await readAudit();
-    const [reader, pauser] = [await fixture.createToken('operator:read'), await fixture.createToken('operator:wallets')];
+    const [reader, pauser] = [
+      await fixture.createToken('operator:read'),
+      await fixture.createToken('operator:wallets'),
+    ];
     for (const [path, method, scope] of await listWrites()) {
       const headers = { Authorization: `Bearer ${scope.includes('operator:read') ? pauser : reader}` };
       const url = `${bookkeeper.url}${path.replace(/\{\w+\}/g, 'some-thing')}`;

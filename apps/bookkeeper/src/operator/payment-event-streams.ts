@@ -20,8 +20,8 @@ import type { FastifyReply } from 'fastify';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
-import { BookkeeperConnections } from '../drain/connections.js';
 import { BookChanges } from '../drain/book-changes.js';
+import { BookkeeperConnections } from '../drain/connections.js';
 
 const LIMITS = { heartbeatMs: 15_000, stallMs: 30_000 };
 const BATCH = 200;

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
-import type { ListedPayment, PaymentPage as Page } from '../../../../libs/book/src/reading/search-payments.js';
+import type { ListedPayment } from '../../../../libs/book/src/bookings/describe-payment.js';
+import type { PaymentPage as Page } from '../../../../libs/book/src/reading/search-payments.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
