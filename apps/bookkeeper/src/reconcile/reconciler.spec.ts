@@ -4,6 +4,7 @@ import type { Hex } from '@tollgate/protocol';
 import { authorizationId, hashOf, refused, deliver } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { readEventStream } from '../../test/read-event-stream.js';
 import { ReconcileFixture } from '../../test/reconcile-fixture.js';
 
 const NOTHING = { chainOnly: [], bookOnly: [], different: [], unreconciled: [] };
@@ -143,5 +144,14 @@ describe('reconciling the book with the chain', () => {
       chainOnly: [{ amount: '1234', reason: 'before_the_book_was_complete' }],
       unreconciled: [{ asset: `${fixture.chain.chainId}:${fixture.chain.asset.toLowerCase()}`, amount: '1234' }],
     });
+    // Compared again since, and told once.
+    const { comparedAt } = await fixture.read();
+    await waitFor('it is compared again', async () => (await fixture.read()).comparedAt !== comparedAt);
+    const url = `${fixture.bookkeeper.url}/operator/events?type=reconcile.difference,payment.settled`;
+    const stream = await readEventStream(url, fixture.token, 'e-0');
+    await waitFor('it is told', async () => stream.events.some(({ type }) => type === 'reconcile.difference'));
+    stream.close();
+    const told = stream.events.flatMap(({ difference }) => difference ?? []);
+    expect(told).toMatchObject([{ list: 'chain_only', amount: '1234', reason: 'before_the_book_was_complete' }]);
   });
 });

@@ -1,4 +1,6 @@
 import type { Queryable } from '../database/database.js';
+import { describeDifference } from '../events/outgoing-event.js';
+import { storeOutgoingEvents } from '../events/store-events.js';
 
 export const DIFFERENCE_LISTS = ['chain_only', 'book_only', 'different'] as const;
 
@@ -16,11 +18,17 @@ export interface Difference {
   readonly reason: string;
 }
 
-/** Replaces what the comparison before this one could not explain. */
-export async function storeDifferences(within: Queryable, found: readonly Difference[]): Promise<void> {
-  const rows = found.map(({ atMs, ...one }) => ({ ...one, at: new Date(atMs) }));
-  await within.query('DELETE FROM differences');
-  if (rows.length === 0) return;
+/** Replaces what the comparison before this one could not explain, and tells others what is new. */
+export async function storeDifferences(
+  within: Queryable,
+  found: readonly Difference[],
+  nowMs = Date.now(),
+): Promise<void> {
+  const known = await within.query<Pick<Difference, 'list' | 'subject'>>(
+    'DELETE FROM differences RETURNING list, subject',
+  );
+  if (found.length === 0) return;
+  const rows = found.map(({ atMs, ...one }) => ({ ...one, at: new Date(atMs).toISOString() }));
   await within.query(
     `INSERT INTO differences (list, subject, transaction, asset, amount, at, reason)
       SELECT list, subject, transaction, asset, amount, at, reason FROM jsonb_to_recordset($1::jsonb)
@@ -28,4 +36,11 @@ export async function storeDifferences(within: Queryable, found: readonly Differ
       ON CONFLICT DO NOTHING`,
     [JSON.stringify(rows)],
   );
+  const names = new Set(known.map(nameDifference));
+  const added = rows.filter((row) => !names.has(nameDifference(row)));
+  // With the time, so that one that was gone and is back is told again.
+  const events = added.map((row) => describeDifference(`${nameDifference(row)}:${nowMs}`, nowMs, row));
+  await storeOutgoingEvents(within, events);
 }
+
+const nameDifference = ({ list, subject }: Pick<Difference, 'list' | 'subject'>): string => `${list}:${subject}`;
