@@ -24,7 +24,7 @@ export interface SignedSalesOptions {
   /** Services that run with crash points, at which they can be killed. */
   fromSource?: readonly ServiceApp[];
   env?: NodeJS.ProcessEnv;
-  /** With a bookkeeper: see `startStack`. */
+  /** With a bookkeeper, and an agent worker that sends refunds: see `startStack`. */
   book?: StackOptions['book'];
   serviceEnv?: StackOptions['serviceEnv'];
   /** Appended to the RPC server's address, as providers append their API keys. */
@@ -127,7 +127,7 @@ export async function startSignedSales(options: SignedSalesOptions): Promise<Sig
     gateways,
     verifiers,
     relayers,
-    ...(book && { book }),
+    ...(book && { book, agentWorkers: 1, agentWallets: { refunds: {} } }),
     ...(serviceEnv && { serviceEnv }),
     preload: Object.fromEntries(fromSource.map((app) => [app, HOOK])),
     env: {

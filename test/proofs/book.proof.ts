@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Balance, BookVerdict } from '@tollgate/book';
+import type { Balance, BookVerdict, Reconciliation } from '@tollgate/book';
 
 import { startPostgres, type PostgresServer } from '../../tools/devnet/processes/postgres.js';
+import { readTransfersTo } from '../harness/read-transfers.js';
 import { waitFor } from '../harness/retry.js';
 import { PRICE, startSignedSales, type SignedSales } from '../harness/use-signed-sales.js';
 import { balancesOf, judgePayments, readGasCosts, type ExportedPayment } from './judge-book.js';
@@ -14,7 +15,7 @@ import { BROKEN, BROKEN_ANSWER, createOperator, runBookChaos } from './run-book-
 const { seed, isQuick } = readRound();
 const plan = isQuick ? { seed, kills: 5, clients: 4 } : { seed, kills: 100, clients: 8 };
 
-describe('while bookkeeper, PostgreSQL, Redis, verifiers and gateways are killed', () => {
+describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent worker are killed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'prove-book-'));
   let postgres: PostgresServer;
   let sales: SignedSales;
@@ -24,7 +25,12 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers and gateways are killed
     sales = await startSignedSales({
       ...{ gateways: 2, verifiers: 2, relayers: 2, book: { folder, signingKey: '22'.repeat(32) } },
       env: { LEASE_MS: '1500', RECEIPT_WAIT_MS: '0', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' },
-      serviceEnv: { bookkeeper: { BOOK_DATABASE_URL: postgres.url } },
+      serviceEnv: {
+        bookkeeper: {
+          ...{ BOOK_DATABASE_URL: postgres.url, RECONCILE_GRACE_SECONDS: '5' },
+          OPERATOR_WRITES_PER_DAY: '0',
+        },
+      },
     });
     sales.upstream.answer = (request, response) => {
       const isBroken = request.url === BROKEN;
@@ -57,6 +63,7 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers and gateways are killed
           .split('\n')
           .filter(Boolean)
           .map((line) => JSON.parse(line) as ExportedPayment);
+      const count = (outcome: string) => told.filter((one) => one.outcome === outcome).length;
       let state = '';
       await waitFor('all is booked', async () => {
         const [booked, gas] = [balancesOf(await readBalances(), true), await readGasCosts(sales, firstBlock)];
@@ -69,19 +76,39 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers and gateways are killed
         throw new Error(`${String(error)}: ${state}\n${sales.stack.logs()}`, { cause: error });
       });
 
+      await waitFor(
+        'all refunds are sent',
+        async () => (await readRefunds(ask, 'refunded')).length === count('refunded'),
+      );
       const faults = judgePayments(await readPayments(), transfers, told);
       const verdict = JSON.parse(await ask('/operator/verification')) as BookVerdict;
-      const count = (outcome: string) => told.filter((one) => one.outcome === outcome).length;
       const total = Object.values(kills).reduce((sum, number) => sum + number, 0);
       const { lost, doubled, different } = faults;
       reportFigures({
-        ...{ kills: total, killed: kills, payments: told.length, bookings: verdict.bookings },
+        ...{ kills: total, killed: kills, payments: told.length, refunds: count('refunded') },
+        bookings: verdict.bookings,
         ...{ lost: lost.length, doubled: doubled.length, different: different.length },
       });
       expect(faults).toEqual({ lost: [], doubled: [], different: [] });
       expect(told).toHaveLength(transfers.length);
       expect(total).toBeGreaterThanOrEqual(plan.kills);
-      for (const outcome of ['answered', 'released', 'refused']) expect(count(outcome)).toBeGreaterThan(0);
+      for (const outcome of ['answered', 'released', 'refused', 'refunded']) expect(count(outcome)).toBeGreaterThan(0);
+
+      // Each refund has its own transfer to the payer, and the wallet has sent nothing else.
+      const wallet = sales.stack.agents!.wallets[0]!.address.toLowerCase();
+      const paidBack = await readTransfersTo(sales.chain, sales.chain.accounts[0]!.address, firstBlock);
+      const sent = paidBack.transfers.filter(({ from }) => from === wallet);
+      expect(sent.map(({ amountBaseUnits }) => amountBaseUnits)).toEqual(sent.map(() => PRICE));
+      expect(sent.map(({ txHash }) => txHash).sort()).toEqual((await readRefunds(ask, 'refunded')).sort());
+      await waitFor('chain and book agree', async () => {
+        const answer = JSON.parse(await ask('/operator/reconcile')) as Reconciliation & { trouble: string | null };
+        const { chainOnly, bookOnly, different, waiting, trouble } = answer;
+        state = JSON.stringify(answer);
+        const open = [...chainOnly, ...bookOnly, ...different].length + waiting.transfers + waiting.payments;
+        return trouble === null && open === 0;
+      }).catch((error: unknown) => {
+        throw new Error(`${String(error)}: ${state}`, { cause: error });
+      });
 
       // What the accounts say is what the chain and the clients say.
       expect(verdict.broken).toBeNull();
@@ -97,3 +124,18 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers and gateways are killed
     isQuick ? 240_000 : 3_600_000,
   );
 });
+
+/** The transactions of the refunds in a state. */
+async function readRefunds(ask: (path: string) => Promise<string>, state: string): Promise<string[]> {
+  const transactions: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page = await ask(`/operator/refunds?state=${state}&limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    const { refunds, cursor: next } = JSON.parse(page) as {
+      refunds: { transaction: string }[];
+      cursor: string | null;
+    };
+    transactions.push(...refunds.map(({ transaction }) => transaction));
+    cursor = next;
+  }
+  return transactions;
+}

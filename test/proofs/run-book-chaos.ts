@@ -20,7 +20,7 @@ export interface BookChaosPlan {
 
 /** What a client was told at last about a payment. */
 export interface Told {
-  outcome: 'answered' | 'released' | 'refused';
+  outcome: 'answered' | 'released' | 'refused' | 'refunded';
   /** The transaction; of a signed payment, its nonce. */
   transaction: string | null;
   nonce: string | null;
@@ -32,7 +32,7 @@ export interface BookChaosReport {
   kills: Record<Victim, number>;
 }
 
-const VICTIMS = ['bookkeeper', 'postgres', 'redis', 'verifier', 'gateway'] as const;
+const VICTIMS = ['bookkeeper', 'postgres', 'redis', 'verifier', 'gateway', 'agent-worker'] as const;
 type Victim = (typeof VICTIMS)[number];
 
 const QUOTE = '/v1/quotes/A';
@@ -40,8 +40,13 @@ const QUOTE = '/v1/quotes/A';
 export const BROKEN = '/v1/quotes/BROKEN';
 export const BROKEN_ANSWER = '{"broken":true}';
 const REPEATED = [409, 502, 503, 504, 'no answer'] as const;
+/** One of so many payments that bought nothing is refunded. */
+const REFUNDED_EACH = 3;
 
-/** Clients buy, and pay for what fails, while everything that keeps books is killed at random. */
+/**
+ * Clients buy, and pay for what fails, and an operator refunds some of that, while everything that keeps books is killed
+ * at random.
+ */
 export async function runBookChaos(
   sales: SignedSales,
   postgres: PostgresServer,
@@ -51,10 +56,11 @@ export async function runBookChaos(
   const told: Told[] = [];
   const run = { isOver: false };
   const clients = Array.from({ length: plan.clients }, (_, client) => payAgain(sales, client, told, run));
+  const operator = refundAgain(sales, told, run);
   const killing = killAtRandom(sales, postgres, plan, random).finally(() => (run.isOver = true));
   // Also when a client fails: nothing may be restarted after the end.
-  await Promise.allSettled([killing, ...clients]);
-  await Promise.all(clients);
+  await Promise.allSettled([killing, operator, ...clients]);
+  await Promise.all([operator, ...clients]);
   return { told, kills: await killing };
 }
 
@@ -63,6 +69,25 @@ async function payAgain(sales: SignedSales, client: number, told: Told[], run: {
   for (let turn = client; !run.isOver; turn++) {
     const pay = kinds[turn % kinds.length] ?? buySigned;
     told.push(await pay(sales, client, turn));
+  }
+}
+
+/** Asks for a refund of one payment after the other, twice each; whoever waits for them is the caller. */
+async function refundAgain(sales: SignedSales, told: Told[], run: { isOver: boolean }): Promise<void> {
+  const ask = await createOperator(sales);
+  for (let seen = 0; !run.isOver || seen < told.length; seen++) {
+    while (seen >= told.length && !run.isOver) await sleep(100);
+    const one = told[seen];
+    if (one === undefined || one.outcome === 'answered' || seen % REFUNDED_EACH !== 0) continue;
+    await untilDone(async () => {
+      const { payments } = JSON.parse(await ask(`/operator/payments?transaction=${one.transaction}`)) as {
+        payments: { id: string }[];
+      };
+      const [payment] = payments;
+      if (payment === undefined) throw new Error('the payment is not in the book yet');
+      for (let times = 0; times < 2; times++) await ask('/operator/refunds', { payment: payment.id });
+    });
+    one.outcome = 'refunded';
   }
 }
 
@@ -119,7 +144,7 @@ async function killAtRandom(
   plan: BookChaosPlan,
   random: Random,
 ): Promise<Record<Victim, number>> {
-  const kills = { bookkeeper: 0, postgres: 0, redis: 0, verifier: 0, gateway: 0 };
+  const kills = { bookkeeper: 0, postgres: 0, redis: 0, verifier: 0, gateway: 0, 'agent-worker': 0 };
   const waiting: Victim[] = [];
   for (let count = 0; count < plan.kills;) {
     if (waiting.length < 2) waiting.unshift(...random.shuffle(VICTIMS));
@@ -144,6 +169,7 @@ async function killAndRestart(
   if (victims.has('bookkeeper') && stack.bookkeeper) services.push(stack.bookkeeper);
   if (victims.has('verifier')) services.push(stack.verifiers[number]!);
   if (victims.has('gateway')) services.push(stack.gateways[number]!);
+  if (victims.has('agent-worker')) services.push(...stack.agentWorkers);
   await Promise.all([
     ...(victims.has('postgres') ? [postgres.kill()] : []),
     ...(victims.has('redis') ? [stack.redis.kill()] : []),
@@ -156,13 +182,14 @@ async function killAndRestart(
   await Promise.all(services.map((service) => service.restart()));
 }
 
-/** Asks the operator API. */
-export async function createOperator(sales: SignedSales): Promise<(path: string) => Promise<string>> {
-  const scopes = ['operator:read'] as const;
+/** Asks the operator API; with a body, by POST. */
+export async function createOperator(sales: SignedSales): Promise<(path: string, body?: object) => Promise<string>> {
+  const scopes = ['operator:read', 'operator:refund'] as const;
   const { token } = await new ApiKeyStore(sales.redis).create({ name: 'proof', scopes: [...scopes], wallets: [] });
-  return async (path) => {
-    const headers = { Authorization: `Bearer ${token}` };
-    const response = await fetch(`${sales.stack.bookkeeper!.url}${path}`, { headers });
+  return async (path, body) => {
+    const headers = { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) };
+    const content = body && { method: 'POST', body: JSON.stringify(body) };
+    const response = await fetch(`${sales.stack.bookkeeper!.url}${path}`, { headers, ...content });
     if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
     return response.text();
   };
