@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto';
+
+import { Client } from 'pg';
+
 import { claimBook } from '../../libs/book/src/database/claim-book.js';
 import { BookUnavailableError, type ClaimedDatabase } from '../../libs/book/src/database/database.js';
 import { BookWriter } from '../../libs/book/src/posting/book-writer.js';
@@ -8,6 +12,10 @@ import { startPostgres, type PostgresServer } from '../../tools/devnet/processes
 import { waitFor } from '../harness/retry.js';
 
 const BATCH = 20;
+/** More than a file of PostgreSQL's log, which it makes at its whole size. */
+const LARGEST_FILE = 17 * 1024 * 1024;
+/** Far more than fits into files of that size. */
+const MOST_BATCHES = 1_000;
 
 describe('a PostgreSQL server', () => {
   let server: PostgresServer;
@@ -64,5 +72,48 @@ describe('a PostgreSQL server', () => {
     expect(verdict.bookings % BATCH).toBe(0);
     expect(verdict.bookings).toBeGreaterThanOrEqual(written * BATCH);
     await again.close();
+  });
+
+  it('whose disk is full takes no batch in part, and goes on when there is room', async () => {
+    server.limitFiles(LARGEST_FILE);
+    const database = await claimSoon();
+    const writer = await BookWriter.open(database, 'spec');
+    const before = await verifyBook(database, []);
+    const post = (batch: number) => {
+      const events = Array.from({ length: BATCH }, (_, index) =>
+        deliver(answered(transferId(100_000 + batch * BATCH + index), { route: randomBytes(4_000).toString('hex') })),
+      );
+      return postEvents(writer, events, SELLER);
+    };
+    let written = 0;
+    await expect(
+      (async () => {
+        for (; written < MOST_BATCHES; written++) await post(written);
+      })(),
+    ).rejects.toThrow(BookUnavailableError);
+    expect(await verifyBook(database, [])).toMatchObject({ broken: null, bookings: before.bookings + written * BATCH });
+
+    server.limitFiles(null);
+    await post(written);
+    const bookings = before.bookings + (written + 1) * BATCH;
+    expect(await verifyBook(database, [])).toMatchObject({ broken: null, bookings });
+    await database.close();
+  });
+
+  it('that does not come to a batch for a while is waited for', async () => {
+    const database = await claimSoon();
+    const writer = await BookWriter.open(database, 'spec');
+    const other = new Client(server.url);
+    await other.connect();
+    await other.query('BEGIN; LOCK TABLE tollgate_book.events IN ACCESS EXCLUSIVE MODE');
+    const posting = postEvents(writer, [deliver(answered(transferId(900_000)))], SELLER);
+    await waitFor('the batch waits', async () => {
+      const { rows } = await other.query('SELECT FROM pg_stat_activity WHERE wait_event_type = $1', ['Lock']);
+      return rows.length === 1;
+    });
+    await other.query('COMMIT');
+    expect(await posting).toMatchObject({ events: 1, bookings: 1 });
+    await other.end();
+    await database.close();
   });
 });

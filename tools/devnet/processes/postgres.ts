@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -19,6 +19,11 @@ export interface PostgresServer {
   kill(): Promise<void>;
   /** Starts it again, on the same port and data. */
   start(): Promise<void>;
+  /**
+   * Lets no file of it grow beyond so many bytes, or any that the system allows (null): to the server that is a full disk.
+   * Applies to sessions that run and to later ones.
+   */
+  limitFiles(bytes: number | null): void;
   stop(): Promise<void>;
 }
 
@@ -51,10 +56,14 @@ export async function startPostgres(): Promise<PostgresServer> {
     kill: async () => {
       await child.end('SIGKILL');
       // Its sessions notice that it is gone, and end; until then they hold its shared memory.
-      while (isInUse(dir)) await new Promise((resolve) => setTimeout(resolve, 100));
+      while (listProcesses(dir).length > 0) await new Promise((resolve) => setTimeout(resolve, 100));
     },
     start: async () => {
       child = await launch();
+    },
+    limitFiles: (bytes) => {
+      for (const pid of [child.pid, ...listProcesses(dir)])
+        execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes ?? 'unlimited'}:`]);
     },
     stop: async () => {
       // A fast shutdown, which does not wait for clients.
@@ -64,12 +73,12 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-/** Whether a process of the server works in this folder. */
-function isInUse(dir: string): boolean {
-  return readdirSync('/proc').some((pid) => {
+/** The processes of the server: those that work in this folder. */
+function listProcesses(dir: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     try {
-      return execFileSync('readlink', [`/proc/${pid}/cwd`], { encoding: 'utf8', stdio: 'pipe' }).startsWith(dir);
+      return readlinkSync(`/proc/${pid}/cwd`).startsWith(dir);
     } catch {
       return false;
     }

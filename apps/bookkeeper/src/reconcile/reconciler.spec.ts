@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import { Logger } from '@nestjs/common';
 import type { Hex } from '@tollgate/protocol';
 
@@ -153,5 +155,18 @@ describe('reconciling the book with the chain', () => {
     stream.close();
     const told = stream.events.flatMap(({ difference }) => difference ?? []);
     expect(told).toMatchObject([{ list: 'chain_only', amount: '1234', reason: 'before_the_book_was_complete' }]);
+  });
+
+  it('shows every metric that the alerts of the book and the page on operations name', async () => {
+    const text = await (await fetch(`${fixture.bookkeeper.url}/metrics`)).text();
+    const [, alerts = ''] = readFileSync('deploy/alerts.yml', 'utf8').split('- name: tollgate-book');
+    const alerted = [...alerts.matchAll(/tollgate_\w+/g)].map(([name]) => name);
+    const page = readFileSync('docs/operations.md', 'utf8').matchAll(/\| `(tollgate_\w+)`.*[Bb]ookkeeper: /g);
+    const names = new Set([...alerted, ...[...page].map(([, name = '']) => name)]);
+    expect(alerted.length).toBeGreaterThan(5);
+    expect(names.size).toBeGreaterThan(10);
+    // The length of the outbox is the verifiers'.
+    const ofVerifiers = ['tollgate_book_outbox_events', 'tollgate_book_outbox_limit_events'];
+    expect([...names].filter((name) => !text.includes(`# TYPE ${name} `)).sort()).toEqual(ofVerifiers);
   });
 });
