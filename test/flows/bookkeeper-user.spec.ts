@@ -65,19 +65,19 @@ describe('the bookkeeper as a user of Redis', () => {
     expect(await ledger.recordRefunded(id, { refund: 'refund-1', ...facts })).toBe(true);
   });
 
-  it('publishes the events of payments, and nothing else', async () => {
+  it('publishes the events of payments', async () => {
     for (const channel of ['payment.answered', 'book.closed', 'reconcile.difference']) {
       expect(await bookkeeper.publish(channel, '{}')).toBe(0);
     }
-    await expect(bookkeeper.publish('jobCompleted', '{}')).rejects.toThrow('NOPERM');
   });
 
-  it('was refused nothing else', async () => {
+  it('was refused none of this', async () => {
     expect(await redis.readRefusals()).toEqual([]);
   });
 
   const stream = STREAMS[0]!;
   it.each([
+    ['PUBLISH', 'jobCompleted', '{}'],
     ['XDEL', stream, '1-0'],
     ['XTRIM', stream, 'MAXLEN', '0'],
     ['XGROUP', 'DESTROY', stream, BOOK_GROUP],

@@ -28,6 +28,7 @@ export class Troubles {
     book: () => this.#ofBook(),
     outbox: () => this.#ofOutbox(),
     chain: () => this.#ofChain(),
+    comparison: () => this.#ofComparison(),
     wallets: () => this.#ofAccounts(),
     jobs: () => this.#ofJobs(),
     refunds: () => this.#ofRefunds(),
@@ -83,6 +84,17 @@ export class Troubles {
     return [{ about: 'chain', what: 'No RPC server of RPC_URL answers.', mend: 'Set RPC_URL to one that does.' }];
   }
 
+  async #ofComparison(): Promise<Trouble[]> {
+    const differences = await this.book.writer.database.query<{ asset: string; amount: string }>(
+      'SELECT asset, sum(amount)::text AS amount FROM differences GROUP BY asset ORDER BY asset',
+    );
+    return differences.map(({ asset, amount }) => ({
+      about: 'chain',
+      what: `Book and chain differ by ${amount} base units of ${asset}.`,
+      mend: 'tollgate reconcile',
+    }));
+  }
+
   async #ofAccounts(): Promise<Trouble[]> {
     return (await this.wallets.list()).flatMap(findTroubles);
   }
@@ -94,8 +106,8 @@ export class Troubles {
     const [stopped, waiting] = [count('NEEDS_OPERATOR'), count('AWAITING_APPROVAL')];
     const list = (one: string): string => `tollgate jobs list --state ${one}`;
     return [
-      ...(stopped === 0 ? [] : [{ what: `${stopped} jobs need an operator.`, mend: list('NEEDS_OPERATOR') }]),
-      ...(waiting === 0 ? [] : [{ what: `${waiting} jobs wait for an approval.`, mend: list('AWAITING_APPROVAL') }]),
+      ...(stopped === 0 ? [] : [{ what: `${countJobs(stopped)} for an operator.`, mend: list('NEEDS_OPERATOR') }]),
+      ...(waiting === 0 ? [] : [{ what: `${countJobs(waiting)} for an approval.`, mend: list('AWAITING_APPROVAL') }]),
     ].map((trouble) => ({ about: 'jobs', ...trouble }));
   }
 
@@ -118,6 +130,10 @@ export class Troubles {
   }
 }
 
+function countJobs(count: number): string {
+  return count === 1 ? '1 job waits' : `${count} jobs wait`;
+}
+
 function findTroubles(account: OperatorWallet): Trouble[] {
   const { name, role, address, nextNonce, frozen, paused, heldBy, openJobs, balanceWei } = account;
   const about = name ?? address;
@@ -131,7 +147,7 @@ function findTroubles(account: OperatorWallet): Trouble[] {
   }
   if (paused !== null) troubles.push({ what: `The account is paused: ${paused.message}`, mend: resume });
   if (heldBy === null) {
-    const jobs = openJobs === 0 ? '' : ` and ${openJobs} jobs wait`;
+    const jobs = openJobs === 0 ? '' : `, and ${countJobs(openJobs)}`;
     troubles.push({ what: `No process sends for the account${jobs}.`, mend: `Start ${process} that has its key.` });
   }
   if (balanceWei === '0')

@@ -146,6 +146,12 @@ describe('reconciling the book with the chain', () => {
       chainOnly: [{ amount: '1234', reason: 'before_the_book_was_complete' }],
       unreconciled: [{ asset: `${fixture.chain.chainId}:${fixture.chain.asset.toLowerCase()}`, amount: '1234' }],
     });
+    expect(await fixture.get('/operator/health')).toMatchObject({
+      well: false,
+      troubles: expect.arrayContaining([
+        expect.objectContaining({ about: 'chain', mend: 'tollgate reconcile' }),
+      ]) as unknown,
+    });
     // Compared again since, and told once.
     const { comparedAt } = await fixture.read();
     await waitFor('it is compared again', async () => (await fixture.read()).comparedAt !== comparedAt);
