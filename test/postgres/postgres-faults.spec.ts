@@ -81,7 +81,9 @@ describe('a PostgreSQL server', () => {
     const before = await verifyBook(database, []);
     const post = (batch: number) => {
       const events = Array.from({ length: BATCH }, (_, index) =>
-        deliver(answered(transferId(100_000 + batch * BATCH + index), { route: randomBytes(4_000).toString('hex') })),
+        deliver(
+          answered(transferId(100_000 + batch * BATCH + index), { requestHash: randomBytes(4_000).toString('hex') }),
+        ),
       );
       return postEvents(writer, events, SELLER);
     };

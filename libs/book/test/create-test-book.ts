@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { Client } from 'pg';
 
+import { waitFor } from '../../../test/harness/retry.js';
 import { claimBook, type BookPlace } from '../src/database/claim-book.js';
 import type { ClaimedDatabase } from '../src/database/database.js';
 
@@ -18,6 +19,7 @@ export interface TestBook {
 }
 
 const root = join(__dirname, '../../..');
+const INSUFFICIENT_PRIVILEGE = '42501';
 const MIGRATIONS = 'libs/book/src/migrations';
 
 /** In a database of its own on the server at TEST_DATABASE_URL, as `npm run test:postgres` sets it; else in a folder. */
@@ -44,15 +46,31 @@ async function createOnServer(server: string): Promise<TestBook> {
     place: { url: url.href },
     env: { BOOK_DATABASE_URL: url.href },
     claim: () => claimBook({ url: url.href }),
-    remove: () => runOn(server, `DROP DATABASE ${name} WITH (FORCE)`),
+    remove: () => drop(server, name),
   };
+}
+
+/** Ends the sessions of bookkeepers that were killed. The server's own sessions there, which clean up, end by themselves. */
+async function drop(server: string, name: string): Promise<void> {
+  await waitFor('the database is dropped', () =>
+    runOn(server, `DROP DATABASE ${name} WITH (FORCE)`).then(
+      () => true,
+      (error: { code?: string }) => {
+        if (error.code === INSUFFICIENT_PRIVILEGE) return false;
+        throw error;
+      },
+    ),
+  );
 }
 
 async function runOn(connectionString: string, sql: string): Promise<void> {
   const client = new Client({ connectionString });
   await client.connect();
-  await client.query(sql);
-  await client.end();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 /** A cluster with empty tables, made once for each version of PGlite and of the migrations. */

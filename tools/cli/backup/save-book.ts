@@ -19,12 +19,12 @@ export async function saveBook(path: string, place: OperatorPlace, env: NodeJS.P
     throw new CommandError(`${part} cannot be written: ${(error as NodeJS.ErrnoException).code}.`);
   }
   try {
-    let lastLine = '';
+    let lastLines = '';
     await new OperatorApi(place, env).print('/operator/backup', (text) => {
       writeSync(file, text);
-      lastLine = (lastLine + text).trimEnd().split('\n').at(-1) ?? '';
+      lastLines = (lastLines + text).split('\n').slice(-2).join('\n');
     });
-    const rows = parseEnd(lastLine);
+    const rows = parseEnd(lastLines.trimEnd().split('\n').at(-1) ?? '');
     fsyncSync(file);
     renameSync(part, path);
     return rows;

@@ -62,8 +62,10 @@ export async function startPostgres(): Promise<PostgresServer> {
       child = await launch();
     },
     limitFiles: (bytes) => {
-      for (const pid of [child.pid, ...listProcesses(dir)])
-        execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes ?? 'unlimited'}:`]);
+      for (const pid of listProcesses(dir)) {
+        const [command = '', ...args] = [...as, 'prlimit', '--pid', pid, `--fsize=${bytes ?? 'unlimited'}:`];
+        execFileSync(command, args, { stdio: 'pipe' });
+      }
     },
     stop: async () => {
       // A fast shutdown, which does not wait for clients.

@@ -9,8 +9,7 @@ import { ConfigurationError } from '@tollgate/common';
  */
 export async function restoreCopy(writer: BookWriter, file: string): Promise<string> {
   try {
-    const handle = await open(file);
-    const copy = await restoreBook(writer, handle.readLines({ encoding: 'utf8' }));
+    const copy = await restoreBook(writer, readLines(file));
     if (copy === null) return `${file} was not restored: the book is not empty. Remove BOOK_RESTORE.`;
     const { broken } = await verifyBook(writer.database, []);
     const state = broken === null ? 'The restored book is whole' : `The copy was broken already: ${broken}`;
@@ -22,4 +21,10 @@ export async function restoreCopy(writer: BookWriter, file: string): Promise<str
       `BOOK_RESTORE: ${file} cannot be restored: ${error instanceof CopyRefusedError ? error.message : code}`,
     ]);
   }
+}
+
+/** Opened when the first line is asked for: lines that come before anyone iterates are lost. */
+async function* readLines(file: string): AsyncGenerator<string> {
+  const handle = await open(file);
+  yield* handle.readLines({ encoding: 'utf8' });
 }

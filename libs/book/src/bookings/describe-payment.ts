@@ -40,6 +40,9 @@ export interface ListedPayment extends Omit<BookedFacts, 'atMs' | 'chainId'> {
   readonly at: string;
 }
 
+/** Characters of a text that is indexed: PostgreSQL refuses rows of an index above 2,704 bytes. */
+const MOST_INDEXED = 500;
+
 export function describePayment({ id, reports }: BookedPayment, seller: BookSeller): BookedFacts {
   const { answered, released, refused } = reports;
   const sale = answered ?? released?.sale ?? null;
@@ -56,8 +59,8 @@ export function describePayment({ id, reports }: BookedPayment, seller: BookSell
     asset: lower(moved?.asset ?? sale?.asset ?? named.asset ?? seller.asset),
     payer: lower(moved?.payer ?? sale?.payer ?? refused?.payer ?? named.payer),
     recipient: lower(moved?.payTo ?? sale?.payTo ?? seller.payTo),
-    route: sale?.route ?? null,
-    requestId: sale?.requestId ?? null,
+    route: sale?.route.slice(0, MOST_INDEXED) ?? null,
+    requestId: sale?.requestId?.slice(0, MOST_INDEXED) ?? null,
     transaction: lower(transaction),
     reason: reasonOf(reports, state),
     amount: moved?.amount ?? sale?.amount ?? refused?.amount ?? null,

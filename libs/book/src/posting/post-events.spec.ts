@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import type { BookEvent } from '@tollgate/book-events';
 
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
@@ -71,6 +73,12 @@ describe('posting events', () => {
     const names = balances.map(({ account, asset }) => (asset === TOKEN ? account : `${account} in ${asset}`));
     return new Map(balances.map(({ amount }, index) => [names[index] ?? '', BigInt(amount)]));
   }
+
+  it('books an answer of a route that is too long for an index', async () => {
+    const facts = { route: `/${randomBytes(3_000).toString('hex')}`, requestId: randomBytes(3_000).toString('hex') };
+    const changes = await post(answered(transferId(++number), facts));
+    expect(changes[`revenue:${facts.route.slice(0, 500)}`]).toBe(-10000n);
+  });
 
   it('books an answer as revenue of its route', async () => {
     const id = transferId(++number);
