@@ -76,10 +76,10 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent
         throw new Error(`${String(error)}: ${state}\n${sales.stack.logs()}`, { cause: error });
       });
 
-      await waitFor(
-        'all refunds are sent',
-        async () => (await readRefunds(ask, 'refunded')).length === count('refunded'),
-      );
+      await waitFor('all refunds are sent, and booked', async () => {
+        const booked = (await readPayments()).filter((payment) => payment.state === 'refunded');
+        return booked.length === count('refunded');
+      });
       const faults = judgePayments(await readPayments(), transfers, told);
       const verdict = JSON.parse(await ask('/operator/verification')) as BookVerdict;
       const total = Object.values(kills).reduce((sum, number) => sum + number, 0);
