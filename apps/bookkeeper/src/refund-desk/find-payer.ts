@@ -35,7 +35,8 @@ export interface PaymentOnChain {
 interface PaidTransfer {
   readonly from: Hex;
   readonly amount: bigint;
-  readonly logIndex: number;
+  /** The place of its log among those of the transaction, as a payment's id has it; a log's own index counts in its block. */
+  readonly position: number;
 }
 
 /** @throws ChainUnavailableError */
@@ -62,10 +63,10 @@ export async function findPayer(chain: SellerChain, payment: PaymentOnChain): Pr
 
 /** The transfers of the asset to the seller. */
 function listTransfers({ logs }: Receipt, { asset, payTo }: PaymentOnChain): PaidTransfer[] {
-  return logs.flatMap((log) => {
+  return logs.flatMap((log, position) => {
     const transfer = log.address === asset ? readTransferLog(log) : null;
     if (transfer === null || transfer.to !== payTo) return [];
-    return [{ from: transfer.from, amount: transfer.amountBaseUnits, logIndex: log.logIndex }];
+    return [{ from: transfer.from, amount: transfer.amountBaseUnits, position }];
   });
 }
 
@@ -73,7 +74,7 @@ function listTransfers({ logs }: Receipt, { asset, payTo }: PaymentOnChain): Pai
 function findOwn(all: readonly PaidTransfer[], { id, amount }: PaymentOnChain): readonly PaidTransfer[] {
   switch (id.kind) {
     case 'transfer':
-      return all.filter(({ logIndex }) => logIndex === id.logIndex);
+      return all.filter(({ position }) => position === id.logIndex);
     case 'transaction':
       return all;
     case 'authorization':
