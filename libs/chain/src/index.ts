@@ -31,7 +31,7 @@ export { factoryOf, readPayerSignature, splitSignature, unwrapSignature } from '
 export type { PayerSignature } from './contracts/payer-signature.js';
 export { askForNativeBalance, canPay, estimateSentCall, trySentCall } from './contracts/sent-call.js';
 export type { SentCall } from './contracts/sent-call.js';
-export { readTransferLog } from './contracts/token-log.js';
+export { listTransfers, type PlacedTransfer } from './contracts/token-log.js';
 export { bundleCalls, readBundle } from './contracts/multicall3/bundle-calls.js';
 export type {
   AuthorizationQuestion,

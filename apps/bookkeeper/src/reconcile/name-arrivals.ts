@@ -1,5 +1,5 @@
 import type { NamedTransfer } from '@tollgate/book';
-import { findAuthorizations, readTransferLog, type CostedReceipt } from '@tollgate/chain';
+import { findAuthorizations, listTransfers, type CostedReceipt } from '@tollgate/chain';
 import { nameOfPayment } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
@@ -14,12 +14,10 @@ export function nameArrivals(
   atMs: number,
 ): NamedTransfer[] {
   const nonces = findAuthorizations(logs, asset as Hex);
-  return logs.flatMap((log, position): NamedTransfer[] => {
-    const transfer = log.address === asset ? readTransferLog(log) : null;
-    if (transfer?.to !== recipient || transfer.amountBaseUnits === 0n) return [];
-    const { from, amountBaseUnits } = transfer;
+  return listTransfers(logs, asset).flatMap(({ position, from, to, amountBaseUnits }): NamedTransfer[] => {
+    const log = logs[position];
     // To oneself: nothing arrived.
-    if (from === recipient) return [];
+    if (log === undefined || to !== recipient || from === recipient || amountBaseUnits === 0n) return [];
     const nonce = nonces.get(position);
     const payment = nameOfPayment(
       nonce === undefined

@@ -1,4 +1,4 @@
-import { readTransferLog, type Receipt } from '@tollgate/chain';
+import { listTransfers, type PlacedTransfer } from '@tollgate/chain';
 import type { PaymentId } from '@tollgate/ledger';
 import { isHash, type Hex } from '@tollgate/protocol';
 
@@ -32,19 +32,12 @@ export interface PaymentOnChain {
   readonly payTo: string;
 }
 
-interface PaidTransfer {
-  readonly from: Hex;
-  readonly amount: bigint;
-  /** The place of its log among those of the transaction, as a payment's id has it; a log's own index counts in its block. */
-  readonly position: number;
-}
-
 /** @throws ChainUnavailableError */
 export async function findPayer(chain: SellerChain, payment: PaymentOnChain): Promise<PayerSearch> {
   const txHash = payment.transaction?.toLowerCase();
   const receipt = isHash(txHash) ? await chain.readReceipt(txHash) : null;
   if (receipt === null || receipt.status !== 'success') return { outcome: 'none', reason: 'not_on_chain' };
-  const all = listTransfers(receipt, payment);
+  const all = listTransfers(receipt.logs, payment.asset).filter(({ to }) => to === payment.payTo);
   const own = findOwn(all, payment);
   const [first, ...others] = own;
   if (first === undefined) return { outcome: 'none', reason: 'paid_nothing' };
@@ -55,23 +48,14 @@ export async function findPayer(chain: SellerChain, payment: PaymentOnChain): Pr
       address: first.from,
       isContract: await chain.isContract(first.from),
       isOneOfSeveral: new Set(all.map(({ from }) => from)).size > 1,
-      amount: own.reduce((sum, { amount }) => sum + amount, 0n),
+      amount: own.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n),
       minedAtMs: receipt.blockTimeMs ?? (await chain.readBlockTimeMs(receipt.blockNumber)),
     },
   };
 }
 
-/** The transfers of the asset to the seller. */
-function listTransfers({ logs }: Receipt, { asset, payTo }: PaymentOnChain): PaidTransfer[] {
-  return logs.flatMap((log, position) => {
-    const transfer = log.address === asset ? readTransferLog(log) : null;
-    if (transfer === null || transfer.to !== payTo) return [];
-    return [{ from: transfer.from, amount: transfer.amountBaseUnits, position }];
-  });
-}
-
 /** Those that are the payment. A signed one has no index: of the signer's transfers, the first with its amount. */
-function findOwn(all: readonly PaidTransfer[], { id, amount }: PaymentOnChain): readonly PaidTransfer[] {
+function findOwn(all: readonly PlacedTransfer[], { id, amount }: PaymentOnChain): readonly PlacedTransfer[] {
   switch (id.kind) {
     case 'transfer':
       return all.filter(({ position }) => position === id.logIndex);
@@ -80,7 +64,7 @@ function findOwn(all: readonly PaidTransfer[], { id, amount }: PaymentOnChain): 
     case 'authorization':
     case 'permit2': {
       const signer = (id.kind === 'permit2' ? id.owner : id.from).toLowerCase();
-      return all.filter((transfer) => transfer.from === signer && transfer.amount === amount).slice(0, 1);
+      return all.filter((transfer) => transfer.from === signer && transfer.amountBaseUnits === amount).slice(0, 1);
     }
   }
 }

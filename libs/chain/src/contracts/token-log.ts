@@ -31,6 +31,20 @@ export function readTransferLog({ topics: [event, from, to, ...more], data }: Em
   return { from: `0x${from.slice(26)}`, to: `0x${to.slice(26)}`, amountBaseUnits: BigInt(data) };
 }
 
+/** A transfer with the place of its log among those of its transaction. */
+export interface PlacedTransfer extends TransferLog {
+  /** Not the log's own index, which counts in its block: a transaction that moves to another block keeps its places. */
+  position: number;
+}
+
+/** The transfers of an asset among all logs of a transaction, in their order. */
+export function listTransfers(logs: readonly EmittedLog[], asset: string): PlacedTransfer[] {
+  return logs.flatMap((log, position) => {
+    const transfer = log.address === asset ? readTransferLog(log) : null;
+    return transfer === null ? [] : [{ ...transfer, position }];
+  });
+}
+
 /** Parses an EIP-3009 `AuthorizationUsed`; null for every other log. */
 export function readAuthorizationUsedLog({
   topics: [event, authorizer, nonce],

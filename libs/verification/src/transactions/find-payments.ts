@@ -1,4 +1,4 @@
-import { findAuthorizations, findPermitTransfers, readTransferLog, type Receipt } from '@tollgate/chain';
+import { findAuthorizations, findPermitTransfers, listTransfers, type Receipt } from '@tollgate/chain';
 import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
@@ -36,9 +36,8 @@ export function findPayments(receipt: Receipt, terms: TransferTerms): FoundPayme
   const nonces = findAuthorizations(receipt.logs, terms.asset);
   const permits = findPermitTransfers(receipt.logs, terms.asset);
   let isOfPermit = false;
-  const received = receipt.logs.flatMap((log, position): Payment[] => {
-    const transfer = log.address === terms.asset ? readTransferLog(log) : null;
-    if (transfer?.to !== terms.payTo) return [];
+  const received = listTransfers(receipt.logs, terms.asset).flatMap(({ position, ...transfer }): Payment[] => {
+    if (transfer.to !== terms.payTo) return [];
     if (permits.has(position)) {
       isOfPermit = true;
       return [];

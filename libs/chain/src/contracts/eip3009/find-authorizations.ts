@@ -1,7 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
 import type { EmittedLog } from '../../receipts/receipt.js';
-import { readAuthorizationUsedLog, readTransferLog } from '../token-log.js';
+import { listTransfers, readAuthorizationUsedLog } from '../token-log.js';
 
 /**
  * The EIP-3009 nonces of transfers, by the position of the transfer's log. Most tokens emit `AuthorizationUsed` just
@@ -10,16 +10,12 @@ import { readAuthorizationUsedLog, readTransferLog } from '../token-log.js';
  */
 export function findAuthorizations(logs: readonly EmittedLog[], asset: Hex): Map<number, Hex> {
   const nonces = new Map<number, Hex>();
-  const ofAsset = logs.flatMap((log, position) => (log.address === asset ? [{ log, position }] : []));
-  const used = ofAsset.flatMap(({ log, position }) => {
-    const authorization = readAuthorizationUsedLog(log);
+  const used = logs.flatMap((log, position) => {
+    const authorization = log.address === asset ? readAuthorizationUsedLog(log) : null;
     return authorization ? [{ ...authorization, position }] : [];
   });
   if (used.length === 0) return nonces;
-  const transfers = ofAsset.flatMap(({ log, position }) => {
-    const transfer = readTransferLog(log);
-    return transfer ? [{ from: transfer.from, position }] : [];
-  });
+  const transfers = listTransfers(logs, asset);
 
   for (const [index, { authorizer, nonce, position }] of used.entries()) {
     const next = used.slice(index + 1).find((other) => other.authorizer === authorizer)?.position ?? Infinity;
