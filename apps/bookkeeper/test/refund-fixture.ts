@@ -32,6 +32,8 @@ interface Answered<T> {
   body: T;
 }
 
+type TransferId = Extract<PaymentId, { kind: 'transfer' }>;
+
 /** A chain, a ledger, a bookkeeper with its book, and an agent worker with the wallet of refunds. */
 export class RefundFixture {
   #worker: ServiceProcess | null = null;
@@ -139,17 +141,14 @@ export class RefundFixture {
   }
 
   /** A transfer of the price to the seller; its payment. */
-  async pay(from = this.payer, amountBaseUnits = PRICE): Promise<PaymentId> {
+  async pay(from = this.payer, amountBaseUnits = PRICE): Promise<TransferId> {
     const txHash = await transferTokens(this.chain, { from, amountBaseUnits });
     return this.paymentOf(txHash);
   }
 
-  async paymentOf(txHash: Hex, which = 0): Promise<PaymentId> {
-    const receipt = (await callRpc(this.chain.rpcUrl, 'eth_getTransactionReceipt', [txHash])) as {
-      logs: { logIndex: string }[];
-    };
-    const { chainId } = this.chain;
-    return { kind: 'transfer', chainId, txHash, logIndex: Number(receipt.logs[which]?.logIndex) };
+  /** Of a transaction whose first log is the transfer. */
+  paymentOf(txHash: Hex): TransferId {
+    return { kind: 'transfer', chainId: this.chain.chainId, txHash, logIndex: 0 };
   }
 
   /** Pays, and has the ledger refuse it, as a verifier does. Returns the payment's name once it is in the book. */

@@ -64,6 +64,20 @@ describe('refunds', () => {
     expect((await fixture.balanceOf(payer)) - before).toBe(PRICE);
   }, 60_000);
 
+  it('pays back each of two payments of one block to its payer', async () => {
+    const payers = fixture.chain.accounts.slice(4, 6).map(({ address }) => address);
+    await callRpc(fixture.chain.rpcUrl, 'evm_setAutomine', [false]);
+    const ids = await Promise.all(payers.map((address) => fixture.pay(address)));
+    await callRpc(fixture.chain.rpcUrl, 'evm_setAutomine', [true]);
+    const receipts = ids.map(({ txHash }) => callRpc(fixture.chain.rpcUrl, 'eth_getTransactionReceipt', [txHash]));
+    const [first, second] = (await Promise.all(receipts)) as { blockNumber: string }[];
+    expect(first?.blockNumber).toBe(second?.blockNumber);
+    for (const id of ids) await fixture.refuse(id);
+    const previews = await Promise.all(ids.map((id) => preview(nameOfPayment(id))));
+    expect(previews.map(({ recipient }) => recipient?.address)).toEqual(payers.map(lower));
+    expect(previews.flatMap(({ obstacles }) => obstacles)).toEqual([]);
+  }, 60_000);
+
   it('refuses every presentation from then on', async () => {
     const id = await fixture.pay();
     await fixture.refuse(id);
@@ -181,7 +195,7 @@ describe('refunds', () => {
     await fixture.refuse(id);
     expect(await ask(nameOfPayment(id))).toMatchObject({ status: 409, body: { reason: 'not_on_chain' } });
     const other = await transferTokens(fixture.chain, { amountBaseUnits: PRICE, to: `0x${'77'.repeat(20)}` });
-    const elsewhere = await fixture.paymentOf(other);
+    const elsewhere = fixture.paymentOf(other);
     await fixture.refuse(elsewhere);
     expect(await ask(nameOfPayment(elsewhere))).toMatchObject({ status: 409, body: { reason: 'paid_nothing' } });
     const more = await fixture.pay();
