@@ -7,26 +7,17 @@ import {
   type OutgoingEventType,
   type Queryable,
 } from '@tollgate/book';
-import {
-  ApiKeyStore,
-  EventStreamResponse,
-  openEventStream,
-  ProblemError,
-  refuseRequest,
-  type ApiKey,
-} from '@tollgate/common';
-import { withTimeout } from '@tollgate/redis';
+import { EventStreamResponse, openEventStream, ProblemError, refuseRequest, type ApiKey } from '@tollgate/common';
 import type { FastifyReply } from 'fastify';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookChanges } from '../drain/book-changes.js';
-import { BookkeeperConnections } from '../drain/connections.js';
+import { OperatorKeys } from '../sessions/operator-keys.js';
 
 const LIMITS = { heartbeatMs: 15_000, stallMs: 30_000 };
 const BATCH = 200;
 const LOOK_EVERY_MS = 2_000;
-const KEYS_WITHIN_MS = 3_000;
 /** What is repeated to a client whose position a restored book does not have. */
 const OVERLAP_MS = 60_000;
 
@@ -34,17 +25,14 @@ const OVERLAP_MS = 60_000;
 @Injectable()
 export class PaymentEventStreams implements BeforeApplicationShutdown {
   readonly #open = new Map<EventStreamResponse, string>();
-  readonly #apiKeys: ApiKeyStore;
   #isStopping = false;
 
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(BookChanges) private readonly changes: BookChanges,
     @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
-    @Inject(BookkeeperConnections) { commands }: BookkeeperConnections,
-  ) {
-    this.#apiKeys = new ApiKeyStore(commands);
-  }
+    @Inject(OperatorKeys) private readonly keys: OperatorKeys,
+  ) {}
 
   /**
    * Streams events to the caller; resolves when the stream has ended.
@@ -120,8 +108,7 @@ export class PaymentEventStreams implements BeforeApplicationShutdown {
   /** A change may be missed, and a key be revoked. */
   async #look(stream: EventStreamResponse, keyId: string): Promise<void> {
     stream.wake();
-    const key = await withTimeout(this.#apiKeys.read(keyId), KEYS_WITHIN_MS).catch(() => undefined);
-    if (key === null || (key && key.revokedAtMs !== null)) stream.end();
+    if (await this.keys.isRevoked(keyId)) stream.end();
   }
 }
 

@@ -50,6 +50,12 @@ export class OperatorKeys {
     return 'key' in (await this.#read(keyId));
   }
 
+  /** Whether it is known to be revoked; false also while the keys cannot be read. */
+  async isRevoked(keyId: string): Promise<boolean> {
+    const found = await this.#read(keyId);
+    return 'problem' in found && found.problem === REVOKED;
+  }
+
   async #read(keyId: string): Promise<Judged> {
     const key = await withTimeout(this.#store.read(keyId), KEYS_WITHIN_MS).catch(() => 'unknown' as const);
     if (key === 'unknown') return { problem: UNAVAILABLE };
