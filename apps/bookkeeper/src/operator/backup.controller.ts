@@ -1,17 +1,14 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 
-import { Controller, Get, Inject, StreamableFile, UseFilters, UseInterceptors } from '@nestjs/common';
+import { Get, Inject, StreamableFile } from '@nestjs/common';
 import { copyBook } from '@tollgate/book';
 
 import { BookHolder } from '../book/book-holder.js';
-import { AuditTrail } from './audit-trail.js';
 import { ForOperators } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 
-@Controller('operator/backup')
-@UseFilters(OperatorErrorFilter)
-@UseInterceptors(AuditTrail)
+@OperatorController('backup')
 export class BackupController {
   constructor(@Inject(BookHolder) private readonly book: BookHolder) {}
 

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Inject, Post, UseFilters, UseInterceptors, UsePipes } from '@nestjs/common';
+import { Body, Get, Inject, Post } from '@nestjs/common';
 import {
   readBalances,
   readClosings,
@@ -9,15 +9,14 @@ import {
   type RemovedRequests,
   type SignedClosing,
 } from '@tollgate/book';
-import { CHECK_REQUEST, onlyFields } from '@tollgate/common';
+import { onlyFields } from '@tollgate/common';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { Troubles, type Trouble } from '../health/troubles.js';
-import { AuditTrail } from './audit-trail.js';
 import { ForOperators } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 
 const LISTED = 400;
 const MONTHS_WRONG = 'must be a whole number of months from 1 to 1200';
@@ -57,9 +56,7 @@ interface BookRow {
   unread: number;
 }
 
-@Controller('operator')
-@UseFilters(OperatorErrorFilter)
-@UseInterceptors(AuditTrail)
+@OperatorController()
 export class BookController {
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
@@ -112,7 +109,6 @@ export class BookController {
   }
 
   @Post('retention')
-  @UsePipes(CHECK_REQUEST)
   @ForOperators(
     'operator:approve',
     'Removes the request data of payments older than so many months; entries stay',

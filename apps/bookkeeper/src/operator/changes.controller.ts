@@ -1,4 +1,4 @@
-import { Controller, Header, Inject, Sse, UseFilters, type MessageEvent } from '@nestjs/common';
+import { Header, Inject, Sse, type MessageEvent } from '@nestjs/common';
 import { ProblemError, type ApiKey } from '@tollgate/common';
 import {
   defer,
@@ -17,7 +17,7 @@ import {
 import { BookChanges } from '../drain/book-changes.js';
 import { OperatorKeys } from '../sessions/operator-keys.js';
 import { ForOperators, OperatorKey } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 
 const MOST_OF_KEY = 20;
 /** A change is told at once; while there are many, once in this time. */
@@ -25,8 +25,7 @@ const AT_MOST_EVERY_MS = 1_000;
 /** Keeps proxies from closing the stream; the key is looked at each time. */
 const ALIVE_EVERY_MS = 5_000;
 
-@Controller('operator')
-@UseFilters(OperatorErrorFilter)
+@OperatorController()
 export class ChangesController {
   readonly #streams = new Map<string, number>();
 

@@ -1,14 +1,13 @@
 import { Readable } from 'node:stream';
 
-import { Controller, Get, Inject, Param, Query, StreamableFile, UseFilters, UsePipes } from '@nestjs/common';
+import { Get, Inject, Param, Query, StreamableFile } from '@nestjs/common';
 import { EXPORTS, readExport, type ExportName, type Queryable } from '@tollgate/book';
-import { CHECK_REQUEST, onlyFields, ProblemError } from '@tollgate/common';
+import { onlyFields, ProblemError } from '@tollgate/common';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
-import { formatCsv, formatJsonLines } from './format-rows.js';
 import { ForOperators } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 import { END_OF_TIME_MS, timeParameter } from './time-parameter.js';
 
 const exportQuery = onlyFields({
@@ -18,9 +17,7 @@ const exportQuery = onlyFields({
 
 const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; charset=utf-8' };
 
-@Controller('operator/exports')
-@UseFilters(OperatorErrorFilter)
-@UsePipes(CHECK_REQUEST)
+@OperatorController('exports')
 export class ExportsController {
   constructor(@Inject(BookHolder) private readonly book: BookHolder) {}
 
@@ -62,4 +59,24 @@ async function* exportText(within: Queryable, { table, format, fromMs, toMs }: A
 
 function isTable(name: string): name is ExportName {
   return Object.hasOwn(EXPORTS, name);
+}
+
+type Row = readonly (string | null)[];
+
+/** RFC 4180. A text that a spreadsheet would take for a formula gets an apostrophe, since payers choose some of them. */
+function formatCsv(rows: readonly Row[]): string {
+  return rows.map((row) => `${row.map(formatCell).join(',')}\r\n`).join('');
+}
+
+function formatJsonLines(columns: readonly string[], rows: readonly Row[]): string {
+  return rows
+    .map((row) => `${JSON.stringify(Object.fromEntries(columns.map((name, index) => [name, row[index] ?? null])))}\n`)
+    .join('');
+}
+
+function formatCell(value: string | null): string {
+  if (value === null) return '';
+  // A negative amount is no formula.
+  const text = /^[=+@\t\r]|^-(?!\d+$)/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,31 +1,11 @@
-import {
-  Body,
-  Controller,
-  Get,
-  HttpCode,
-  Inject,
-  Param,
-  Post,
-  Query,
-  UseFilters,
-  UseInterceptors,
-  UsePipes,
-} from '@nestjs/common';
-import {
-  CHECK_REQUEST,
-  limitParameter,
-  onlyFields,
-  textParameter,
-  wordsParameter,
-  type ApiKey,
-} from '@tollgate/common';
+import { Body, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
+import { limitParameter, onlyFields, textParameter, wordsParameter, type ApiKey } from '@tollgate/common';
 import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
 import { z } from 'zod';
 
 import { OperatorJobs, type OperatorJob, type OperatorJobPage } from '../jobs/operator-jobs.js';
-import { AuditTrail } from './audit-trail.js';
 import { ForOperators, OperatorKey } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 
 const jobQuery = onlyFields({
   state: wordsParameter(JOB_STATES)
@@ -45,10 +25,7 @@ const approval = onlyFields({
     .describe('The `planDigest` of the plan that was reviewed.'),
 });
 
-@Controller('operator/jobs')
-@UseFilters(OperatorErrorFilter)
-@UsePipes(CHECK_REQUEST)
-@UseInterceptors(AuditTrail)
+@OperatorController('jobs')
 export class OperatorJobsController {
   constructor(@Inject(OperatorJobs) private readonly jobs: OperatorJobs) {}
 

@@ -1,11 +1,11 @@
-import { Controller, Get, Inject, Query, Req, Res, UseFilters, UsePipes } from '@nestjs/common';
+import { Get, Inject, Query, Req, Res } from '@nestjs/common';
 import { OUTGOING_EVENT_TYPES } from '@tollgate/book';
-import { CHECK_REQUEST, onlyFields, wordsParameter, type ApiKey } from '@tollgate/common';
+import { onlyFields, wordsParameter, type ApiKey } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
 import { ForOperators, OperatorKey } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 import { PaymentEventStreams } from './payment-event-streams.js';
 
 const eventQuery = onlyFields({
@@ -14,9 +14,7 @@ const eventQuery = onlyFields({
     .describe(`One or more of ${OUTGOING_EVENT_TYPES.join(', ')}, separated by commas.`),
 });
 
-@Controller('operator/events')
-@UseFilters(OperatorErrorFilter)
-@UsePipes(CHECK_REQUEST)
+@OperatorController('events')
 export class PaymentEventsController {
   constructor(@Inject(PaymentEventStreams) private readonly streams: PaymentEventStreams) {}
 

@@ -1,17 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Inject,
-  Param,
-  Post,
-  Query,
-  UseFilters,
-  UseInterceptors,
-  UsePipes,
-} from '@nestjs/common';
+import { Body, Delete, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import {
   addPaymentTarget,
   enablePaymentTarget,
@@ -23,15 +10,14 @@ import {
   type DeadDelivery,
   type PaymentTarget,
 } from '@tollgate/book';
-import { CHECK_REQUEST, findUrlFault, limitParameter, onlyFields, ProblemError, type ApiKey } from '@tollgate/common';
+import { findUrlFault, limitParameter, onlyFields, ProblemError, type ApiKey } from '@tollgate/common';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { WebhookSecrets } from '../delivery/webhook-secrets.js';
-import { AuditTrail } from './audit-trail.js';
 import { ForOperators, OperatorKey } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 
 const TARGETS_PER_KEY = 10;
 const TYPES_WRONG = `must be a list of ${OUTGOING_EVENT_TYPES.join(', ')}; it may be left out`;
@@ -48,10 +34,7 @@ const registrationBody = onlyFields({
 const deadQuery = onlyFields({ limit: limitParameter });
 
 /** The webhook targets of the caller's key: they receive what the key may read. */
-@Controller('operator/webhooks')
-@UseFilters(OperatorErrorFilter)
-@UseInterceptors(AuditTrail)
-@UsePipes(CHECK_REQUEST)
+@OperatorController('webhooks')
 export class PaymentWebhooksController {
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,

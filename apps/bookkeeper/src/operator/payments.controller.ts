@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Param, Query, UseFilters, UsePipes } from '@nestjs/common';
+import { Get, Inject, Param, Query } from '@nestjs/common';
 import {
   BOOKED_STATES,
   PAYMENT_ORDERS,
@@ -10,7 +10,6 @@ import {
   type BookProof,
 } from '@tollgate/book';
 import {
-  CHECK_REQUEST,
   limitParameter,
   onlyFields,
   ProblemError,
@@ -23,7 +22,7 @@ import { z } from 'zod';
 import { BookHolder } from '../book/book-holder.js';
 import { paymentNotFound } from '../refund-desk/refund-desk.js';
 import { ForOperators } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 import { timeParameter } from './time-parameter.js';
 
 const amount = textParameter.regex(/^(0|[1-9]\d{0,77})$/, 'must be base units, a whole number').optional();
@@ -40,9 +39,7 @@ const paymentQuery = onlyFields({
   ...{ limit: limitParameter, cursor: z.string('must be given only once').max(600, 'is too long').optional() },
 });
 
-@Controller('operator/payments')
-@UseFilters(OperatorErrorFilter)
-@UsePipes(CHECK_REQUEST)
+@OperatorController('payments')
 export class PaymentsController {
   constructor(@Inject(BookHolder) private readonly book: BookHolder) {}
 

@@ -1,13 +1,13 @@
-import { Controller, Get, Inject, Query, UseFilters, UsePipes } from '@nestjs/common';
+import { Get, Inject, Query } from '@nestjs/common';
 import { readReconciliation, type Reconciliation } from '@tollgate/book';
-import { CHECK_REQUEST, onlyFields } from '@tollgate/common';
+import { onlyFields } from '@tollgate/common';
 import type { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Reconciler } from '../reconcile/reconciler.js';
 import { ForOperators } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 import { END_OF_TIME_MS, timeParameter } from './time-parameter.js';
 
 const reconcileQuery = onlyFields({ from: timeParameter.optional(), to: timeParameter.optional() });
@@ -22,9 +22,7 @@ interface ReconcileAnswer extends Reconciliation {
   trouble: string | null;
 }
 
-@Controller('operator/reconcile')
-@UseFilters(OperatorErrorFilter)
-@UsePipes(CHECK_REQUEST)
+@OperatorController('reconcile')
 export class ReconcileController {
   readonly #freshMs: number;
 

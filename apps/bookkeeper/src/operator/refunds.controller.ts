@@ -1,18 +1,6 @@
-import {
-  Body,
-  Controller,
-  Get,
-  HttpCode,
-  Inject,
-  Param,
-  Post,
-  Query,
-  UseFilters,
-  UseInterceptors,
-  UsePipes,
-} from '@nestjs/common';
+import { Body, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { REFUND_STATES } from '@tollgate/book';
-import { CHECK_REQUEST, limitParameter, onlyFields, textParameter, type ApiKey } from '@tollgate/common';
+import { limitParameter, onlyFields, textParameter, type ApiKey } from '@tollgate/common';
 import { z } from 'zod';
 
 import {
@@ -22,9 +10,8 @@ import {
   type OperatorRefundPage,
 } from '../refund-desk/refund-desk.js';
 import { RefundPreviews, type RefundPreview } from '../refund-desk/refund-previews.js';
-import { AuditTrail } from './audit-trail.js';
 import { ForOperators, OperatorKey } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 
 const refundQuery = onlyFields({
   payment: textParameter.optional(),
@@ -60,10 +47,7 @@ const refundBody = onlyFields({
     .describe("Which refund of the payment this is. A payment's second refund is number 2."),
 });
 
-@Controller('operator')
-@UseFilters(OperatorErrorFilter)
-@UsePipes(CHECK_REQUEST)
-@UseInterceptors(AuditTrail)
+@OperatorController()
 export class RefundsController {
   constructor(
     @Inject(RefundDesk) private readonly desk: RefundDesk,

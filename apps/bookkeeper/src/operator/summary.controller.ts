@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Query, UseFilters, UsePipes } from '@nestjs/common';
+import { Get, Inject, Query } from '@nestjs/common';
 import {
   readAudit,
   readSummary,
@@ -7,13 +7,13 @@ import {
   type BookSummary,
   type SummaryWindow,
 } from '@tollgate/book';
-import { CHECK_REQUEST, limitParameter, onlyFields } from '@tollgate/common';
+import { limitParameter, onlyFields } from '@tollgate/common';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { ForOperators } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 
 const summaryQuery = onlyFields({
   window: z.enum(SUMMARY_WINDOWS, `must be one of ${SUMMARY_WINDOWS.join(', ')}`).default('hour'),
@@ -41,9 +41,7 @@ const FRESH_MS = 1_000;
 /** Summaries may take a twentieth of the database's time: one that takes long is kept for longer. */
 const SHARE = 20;
 
-@Controller('operator')
-@UseFilters(OperatorErrorFilter)
-@UsePipes(CHECK_REQUEST)
+@OperatorController()
 export class SummaryController {
   readonly #kept = new Map<SummaryWindow, { reading: Promise<BookSummary>; freshUntilMs: number }>();
 

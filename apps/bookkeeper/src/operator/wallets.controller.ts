@@ -1,22 +1,10 @@
-import {
-  Body,
-  Controller,
-  Get,
-  HttpCode,
-  Inject,
-  Param,
-  Post,
-  UseFilters,
-  UseInterceptors,
-  UsePipes,
-} from '@nestjs/common';
-import { CHECK_REQUEST, onlyFields } from '@tollgate/common';
+import { Body, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { onlyFields } from '@tollgate/common';
 import { z } from 'zod';
 
 import { OperatorWallets, type OperatorWallet } from '../wallets/operator-wallets.js';
-import { AuditTrail } from './audit-trail.js';
 import { ForOperators } from './operator-access.js';
-import { OperatorErrorFilter } from './operator-error.filter.js';
+import { OperatorController } from './operator-controller.js';
 
 const REASON = 'must be 1 to 200 characters';
 
@@ -28,10 +16,7 @@ type Pause = z.output<typeof pause>;
 
 const DEFAULT_REASON = 'An operator has paused the account.';
 
-@Controller('operator')
-@UseFilters(OperatorErrorFilter)
-@UsePipes(CHECK_REQUEST)
-@UseInterceptors(AuditTrail)
+@OperatorController()
 export class WalletsController {
   constructor(@Inject(OperatorWallets) private readonly wallets: OperatorWallets) {}
 
