@@ -1,9 +1,8 @@
-import { useEffect, useState } from 'preact/hooks';
-
 import type { SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, type OperatorJobsPage, type OperatorJobView } from '../data/jobs.js';
 import { useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
+import { Pager, usePaging } from '../parts/pager.js';
 import { Choice, Empty, Failure, State, Table, Time } from '../parts/parts.js';
 import { JobPage } from './job-page.js';
 
@@ -23,13 +22,10 @@ export function JobsPage({ id, query, seller }: { id: string | null; query: URLS
 
 function JobList({ query }: { query: URLSearchParams }) {
   const chosen = NAMES.find((name) => name === query.get('show')) ?? 'all';
-  const [cursors, setCursors] = useState<readonly string[]>([]);
-  useEffect(() => setCursors([]), [chosen]);
+  const paging = usePaging(chosen);
   const search = new URLSearchParams({ limit: '50', ...(SHOWN[chosen] !== '' && { state: SHOWN[chosen] }) });
-  const cursor = cursors.at(-1);
-  if (cursor !== undefined) search.set('cursor', cursor);
+  if (paging.cursor !== undefined) search.set('cursor', paging.cursor);
   const page = useLive<OperatorJobsPage>(`/jobs?${search.toString()}`, JOBS_EVERY_MS);
-  const next = page.data?.cursor ?? null;
   return (
     <>
       <h1>Jobs</h1>
@@ -52,20 +48,7 @@ function JobList({ query }: { query: URLSearchParams }) {
         </Empty>
       )}
       {page.data !== null && page.data.jobs.length > 0 && <Jobs jobs={page.data.jobs} />}
-      {(cursors.length > 0 || next !== null) && (
-        <div class="buttons">
-          <button type="button" disabled={cursors.length === 0} onClick={() => setCursors([])}>
-            First page
-          </button>
-          <button
-            type="button"
-            disabled={next === null}
-            onClick={() => next !== null && setCursors([...cursors, next])}
-          >
-            Next page
-          </button>
-        </div>
-      )}
+      <Pager paging={paging} next={page.data?.cursor ?? null} />
     </>
   );
 }

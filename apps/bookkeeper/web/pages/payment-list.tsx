@@ -1,10 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
-
 import type { ListedPayment } from '../../../../libs/book/src/bookings/describe-payment.js';
 import type { PaymentPage as Page } from '../../../../libs/book/src/reading/search-payments.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
+import { Pager, usePaging } from '../parts/pager.js';
 import { Failure, Hex, State, Table, Time } from '../parts/parts.js';
 
 interface ListProps {
@@ -20,32 +19,16 @@ interface ListProps {
 /** A page of payments, live, with a way to the next page and back to the first. */
 export function PaymentList({ label, search, seller, empty, hasReason = false }: ListProps) {
   const query = new URLSearchParams(search).toString();
-  const [cursors, setCursors] = useState<readonly string[]>([]);
-  useEffect(() => setCursors([]), [query]);
-  const cursor = cursors.at(-1);
+  const paging = usePaging(query);
+  const { cursor } = paging;
   const page = useLive<Page>(`/payments?${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
   const { data } = page;
   if (data === null) return <Failure problem={page.problem} />;
-  const next = data.cursor;
   return (
     <>
       <Failure problem={page.problem} />
       {data.payments.length === 0 ? empty : <Payments {...{ label, seller, hasReason }} payments={data.payments} />}
-      {(cursors.length > 0 || next !== null) && (
-        <div class="buttons">
-          <button type="button" disabled={cursors.length === 0} onClick={() => setCursors([])}>
-            First page
-          </button>
-          <button
-            type="button"
-            disabled={next === null}
-            onClick={() => next !== null && setCursors([...cursors, next])}
-          >
-            Next page
-          </button>
-          <span>Page {cursors.length + 1}</span>
-        </div>
-      )}
+      <Pager paging={paging} next={data.cursor} />
     </>
   );
 }
