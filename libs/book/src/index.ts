@@ -36,7 +36,7 @@ export {
   type ChainPosition,
   type ChainScope,
 } from './reconcile/chain-scope.js';
-export { storeDifferences, type Difference } from './reconcile/differences.js';
+export { storeDifferences, sumDifferences, type Difference } from './reconcile/differences.js';
 export { readLostTransfers, readOpenQuestions } from './reconcile/open-questions.js';
 export { readReconciliation, type ListedDifference, type Reconciliation } from './reconcile/read-reconciliation.js';
 export { rewind } from './reconcile/rewind.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { listRefundsInWork, searchRefunds } from '@tollgate/book';
+import { listRefundsInWork, searchRefunds, sumDifferences } from '@tollgate/book';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
@@ -85,9 +85,7 @@ export class Troubles {
   }
 
   async #ofComparison(): Promise<Trouble[]> {
-    const differences = await this.book.writer.database.query<{ asset: string; amount: string }>(
-      'SELECT asset, sum(amount)::text AS amount FROM differences GROUP BY asset ORDER BY asset',
-    );
+    const differences = await sumDifferences(this.book.writer.database);
     return differences.map(({ asset, amount }) => ({
       about: 'chain',
       what: `Book and chain differ by ${amount} base units of ${asset}.`,

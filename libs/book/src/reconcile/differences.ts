@@ -43,4 +43,21 @@ export async function storeDifferences(
   await storeOutgoingEvents(within, events);
 }
 
+/**
+ * The sum of the differences by asset, in base units: of all, or of a time in milliseconds since 1970, from inclusive, to
+ * exclusive.
+ */
+export function sumDifferences(
+  within: Queryable,
+  { fromMs, toMs }: { fromMs?: number; toMs?: number } = {},
+): Promise<{ asset: string; amount: string }[]> {
+  const time = (ms: number | undefined, otherwise: string): string =>
+    ms === undefined ? otherwise : new Date(ms).toISOString();
+  return within.query(
+    `SELECT asset, sum(amount)::text AS amount FROM differences
+      WHERE at >= $1::timestamptz AND at < $2::timestamptz GROUP BY asset ORDER BY asset`,
+    [time(fromMs, '-infinity'), time(toMs, 'infinity')],
+  );
+}
+
 const nameDifference = ({ list, subject }: Pick<Difference, 'list' | 'subject'>): string => `${list}:${subject}`;

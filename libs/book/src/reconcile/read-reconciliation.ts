@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/database.js';
 import { readCompleteFrom, readChainPosition, type ChainScope } from './chain-scope.js';
-import { DIFFERENCE_LISTS, type Difference } from './differences.js';
+import { DIFFERENCE_LISTS, sumDifferences, type Difference } from './differences.js';
 import { countWaiting } from './open-questions.js';
 
 /** A difference in a list. */
@@ -45,11 +45,7 @@ export async function readReconciliation(
     );
     lists[list] = rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
   }
-  const unreconciled = await within.query<{ asset: string; amount: string }>(
-    `SELECT asset, sum(amount)::text AS amount FROM differences
-      WHERE at >= $1::timestamptz AND at < $2::timestamptz GROUP BY asset ORDER BY asset`,
-    range,
-  );
+  const unreconciled = await sumDifferences(within, { fromMs, toMs });
   const [position, completeFromMs] = [await readChainPosition(within, scope), await readCompleteFrom(within)];
   const { chain_only: chainOnly = [], book_only: bookOnly = [], different = [] } = lists;
   return {
