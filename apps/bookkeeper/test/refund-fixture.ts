@@ -171,7 +171,7 @@ export class RefundFixture {
   claimRequest(id: PaymentId, headBlockNumber: number): ClaimRequest {
     const nowMs = this.ledger.nowMs();
     return {
-      // Mined before the ledger knew it, for all it is told.
+      // As if it had been mined just now, in the newest block.
       candidates: [{ id, blockNumber: headBlockNumber, minedAtMs: nowMs, windowMs: 600_000 }],
       ...{ owner: createOwner(), fingerprint: FINGERPRINT, retryKey: null, leaseMs: 30_000 },
       ...{ deadlineMs: nowMs + 10_000, headBlockNumber },

@@ -7,7 +7,7 @@ import { attachSession, isForwarded } from '../sessions/session-request.js';
 const CONSOLE = /^\/console(?:[/?]|$)/;
 /** Only the document itself may be opened by a link of another site: it holds nothing, and asks for all it shows. */
 const DOCUMENT = /^\/console\/?(?:\?.*)?$/;
-/** A form or link of another site cannot send it, and a script would need a permission that nobody is given. */
+/** A form or a link of another site cannot send this header, and a script of another site would need CORS, which is off. */
 const WRITE_HEADER = 'x-tollgate-console';
 const PLAIN_HEADERS = {
   'Cache-Control': 'no-store',

@@ -14,7 +14,7 @@ export class Journals {
   /** Never opened here: the verifiers set its options. */
   readonly relayers: Journal;
   readonly directory: WalletDirectory;
-  /** Wakes nobody: it has no right to write to the queues, and a worker looks at its jobs every ten seconds. */
+  /** Wakes no worker: the bookkeeper may not write to the queues, and a worker reads its jobs every ten seconds anyway. */
   readonly queue: JobQueue = { wake: () => undefined };
 
   constructor(

@@ -20,7 +20,7 @@ import { ForOperators, OperatorKey } from './operator-access.js';
 import { OperatorController } from './operator-controller.js';
 
 const MOST_OF_KEY = 20;
-/** A change is told at once; while there are many, once in this time. */
+/** A change is sent at once; many changes are sent once in this time. */
 const AT_MOST_EVERY_MS = 1_000;
 /** Keeps proxies from closing the stream; the key is looked at each time. */
 const ALIVE_EVERY_MS = 5_000;

@@ -103,7 +103,7 @@ describe('refunds', () => {
   }, 60_000);
 
   it('makes one refund of many requests at once', async () => {
-    // Nobody else is refunded meanwhile.
+    // No other payer is refunded meanwhile.
     const [, other] = fixture.chain.accounts;
     const id = await fixture.pay(other!.address);
     await fixture.refuse(id);

@@ -7,7 +7,7 @@ export const JOB_NOT_FOUND: Problem = {
   detail: 'There is no such job, or it belongs to another API key.',
 };
 
-/** Why the journal refused a decision about a job, as the answer to whoever made it. */
+/** Why the journal refused a decision about a job, as the answer to the request. */
 export function problemOfRefusal(reason: RefusalReason, { state, approval }: JobRecord): Problem {
   switch (reason) {
     case 'own_job':
