@@ -3,11 +3,12 @@ import { loadWhenReady } from './load-when-ready.mjs';
 
 const HELP = `npm run test:upgrade -- <commit> [options]: replaces the services of that commit by those of this folder under load, and back.
 
-It builds the commit in a git worktree in a temporary folder, which it removes at the end, and starts two gateways, two
-verifiers and two agent workers of it over one Redis and one local chain. While clients pay by transaction hash and by
-signed payments and submit agent jobs, it replaces one process after the other (SIGTERM, then the other version on the
-same port): agent workers, gateways, verifiers; then back in reverse. After each direction it compares the answers, the
-journal and the chain: every payment was served, none was charged twice, and no job was sent twice.
+It builds the commit in a git worktree in a temporary folder, which it removes at the end, and starts a bookkeeper, two
+gateways, two verifiers and two agent workers of it over one Redis and one local chain. While clients pay by transaction
+hash and by signed payments and submit agent jobs, it replaces one process after the other (SIGTERM, then the other
+version on the same port): bookkeeper, agent workers, gateways, verifiers; then back in reverse, without the bookkeeper.
+After each direction it compares the answers, the journal, the book and the chain: every payment was served, none was
+charged twice, no job was sent twice, and the book has it all.
 
   --seconds <n>  load between two replacements (default 5)
   --help         this text

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { connectOperator, type AskOperator } from '../../test/harness/operator-client.js';
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 
 const READY_WITHIN_MS = 300_000;
@@ -89,8 +90,8 @@ export class ComposeStack {
     return this.#createKey('--scope', 'submit,read', '--wallet', wallet);
   }
 
-  createOperatorKey(): string {
-    return this.#createKey('--scope', 'operator:read');
+  connectOperator(): AskOperator {
+    return connectOperator(this.operator, this.#createKey('--scope', 'operator:read'));
   }
 
   #createKey(...options: string[]): string {

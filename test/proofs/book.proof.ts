@@ -2,15 +2,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Balance, BookVerdict, Reconciliation } from '@tollgate/book';
+import type { Balance, BookVerdict } from '@tollgate/book';
 
 import { startPostgres, type PostgresServer } from '../../tools/devnet/processes/postgres.js';
+import { createOperatorKey } from '../../tools/devnet/stack/create-operator-key.js';
+import { connectOperator, expectWholeBook, type AskOperator } from '../harness/operator-client.js';
 import { readTransfersTo } from '../harness/read-transfers.js';
 import { waitFor } from '../harness/retry.js';
 import { PRICE, startSignedSales, type SignedSales } from '../harness/use-signed-sales.js';
-import { balancesOf, judgePayments, readGasCosts, type ExportedPayment } from './judge-book.js';
+import { balancesOf, exportPayments, judgePayments, readGasCosts } from './judge-book.js';
 import { readRound, reportFigures } from './read-round.js';
-import { BROKEN, BROKEN_ANSWER, createOperator, runBookChaos } from './run-book-chaos.js';
+import { BROKEN, BROKEN_ANSWER, runBookChaos } from './run-book-chaos.js';
 
 const { seed, isQuick } = readRound();
 const plan = isQuick ? { seed, kills: 5, clients: 4 } : { seed, kills: 100, clients: 8 };
@@ -51,24 +53,19 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent
     async () => {
       const firstBlock = Number(await sales.rpc('eth_blockNumber'));
       await sales.readNewTransfers();
-      const { told, kills } = await runBookChaos(sales, postgres, plan).catch((error: unknown) => {
+      const { bookkeeper, redis } = sales.stack;
+      const ask = connectOperator(bookkeeper!.url, await createOperatorKey(redis.url));
+      const { told, kills } = await runBookChaos(sales, postgres, ask, plan).catch((error: unknown) => {
         throw new Error(`${String(error)}\n${sales.stack.logs()}`, { cause: error });
       });
-      const ask = await createOperator(sales);
       const transfers = await sales.readNewTransfers();
-      const readBalances = async () =>
-        (JSON.parse(await ask('/operator/balances')) as { balances: Balance[] }).balances;
-      const readPayments = async () =>
-        (await ask('/operator/exports/payments?format=jsonl'))
-          .split('\n')
-          .filter(Boolean)
-          .map((line) => JSON.parse(line) as ExportedPayment);
+      const readBalances = async () => (JSON.parse(await ask('balances')) as { balances: Balance[] }).balances;
       const count = (outcome: string) => told.filter((one) => one.outcome === outcome).length;
       let state = '';
       await waitFor('all is booked', async () => {
         const [booked, gas] = [balancesOf(await readBalances(), true), await readGasCosts(sales, firstBlock)];
         const costs = [...gas].map(([account, cost]) => `${account} ${booked.get(account) ?? 0n} of ${cost}`);
-        const payments = await readPayments();
+        const payments = await exportPayments(ask);
         state = `${payments.length} of ${transfers.length} payments, ${costs.join(', ')}`;
         const hasGas = [...gas].every(([account, cost]) => (booked.get(account) ?? 0n) === cost);
         return hasGas && payments.length >= transfers.length;
@@ -77,11 +74,11 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent
       });
 
       await waitFor('all refunds are sent, and booked', async () => {
-        const booked = (await readPayments()).filter((payment) => payment.state === 'refunded');
+        const booked = (await exportPayments(ask)).filter((payment) => payment.state === 'refunded');
         return booked.length === count('refunded');
       });
-      const faults = judgePayments(await readPayments(), transfers, told);
-      const verdict = JSON.parse(await ask('/operator/verification')) as BookVerdict;
+      const faults = judgePayments(await exportPayments(ask), transfers, told);
+      const verdict = JSON.parse(await ask('verification')) as BookVerdict;
       const total = Object.values(kills).reduce((sum, number) => sum + number, 0);
       const { lost, doubled, different } = faults;
       reportFigures({
@@ -100,18 +97,9 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent
       const sent = paidBack.transfers.filter(({ from }) => from === wallet);
       expect(sent.map(({ amountBaseUnits }) => amountBaseUnits)).toEqual(sent.map(() => PRICE));
       expect(sent.map(({ txHash }) => txHash).sort()).toEqual((await readRefunds(ask, 'refunded')).sort());
-      await waitFor('chain and book agree', async () => {
-        const answer = JSON.parse(await ask('/operator/reconcile')) as Reconciliation & { trouble: string | null };
-        const { chainOnly, bookOnly, different, waiting, trouble } = answer;
-        state = JSON.stringify(answer);
-        const open = [...chainOnly, ...bookOnly, ...different].length + waiting.transfers + waiting.payments;
-        return trouble === null && open === 0;
-      }).catch((error: unknown) => {
-        throw new Error(`${String(error)}: ${state}`, { cause: error });
-      });
+      await expectWholeBook(ask);
 
       // What the accounts say is what the chain and the clients say.
-      expect(verdict.broken).toBeNull();
       const balances = balancesOf(await readBalances(), false);
       const arrived = transfers.reduce((sum, { amountBaseUnits }) => sum + BigInt(amountBaseUnits), 0n);
       expect(balances.get(`chain:${sales.chain.chainId}:${sales.chain.payTo.toLowerCase()}`)).toBe(arrived);
@@ -126,10 +114,10 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent
 });
 
 /** The transactions of the refunds in a state. */
-async function readRefunds(ask: (path: string) => Promise<string>, state: string): Promise<string[]> {
+async function readRefunds(ask: AskOperator, state: string): Promise<string[]> {
   const transactions: string[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
-    const page = await ask(`/operator/refunds?state=${state}&limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    const page = await ask(`refunds?state=${state}&limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`);
     const { refunds, cursor: next } = JSON.parse(page) as {
       refunds: { transaction: string }[];
       cursor: string | null;

@@ -1,9 +1,17 @@
 import type { Balance } from '@tollgate/book';
 import { numberToHex } from 'viem';
 
+import type { AskOperator } from '../harness/operator-client.js';
 import type { TokenTransferred } from '../harness/read-transfers.js';
 import type { SignedSales } from '../harness/use-signed-sales.js';
-import type { Told } from './run-book-chaos.js';
+
+/** What a client was told at last about a payment. */
+export interface Told {
+  outcome: 'answered' | 'released' | 'refused' | 'refunded';
+  /** The transaction; of a signed payment, its nonce. */
+  transaction: string | null;
+  nonce: string | null;
+}
 
 /** A payment as `tollgate export payments` prints it. */
 export interface ExportedPayment {
@@ -21,6 +29,11 @@ export interface BookFaults {
   doubled: string[];
   /** Payments whose state in the book is not what their client was told. */
   different: string[];
+}
+
+export async function exportPayments(ask: AskOperator): Promise<ExportedPayment[]> {
+  const lines = (await ask('exports/payments?format=jsonl')).split('\n');
+  return lines.filter(Boolean).map((line) => JSON.parse(line) as ExportedPayment);
 }
 
 /** Compares what the recipient got on the chain and what the clients were told with the payments of the book. */

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ApiKeyStore } from '@tollgate/common';
-
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import type { PostgresServer } from '../../tools/devnet/processes/postgres.js';
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
+import type { AskOperator } from '../harness/operator-client.js';
 import { createProof, payLocked } from '../harness/pay.js';
 import { createRandom, type Random } from '../harness/random.js';
 import { retryUntilPaid } from '../harness/retry.js';
 import { PRICE, type SignedSales } from '../harness/use-signed-sales.js';
+import type { Told } from './judge-book.js';
 
 export interface BookChaosPlan {
   seed: number;
@@ -16,14 +16,6 @@ export interface BookChaosPlan {
   kills: number;
   /** Clients that pay at the same time. */
   clients: number;
-}
-
-/** What a client was told at last about a payment. */
-export interface Told {
-  outcome: 'answered' | 'released' | 'refused' | 'refunded';
-  /** The transaction; of a signed payment, its nonce. */
-  transaction: string | null;
-  nonce: string | null;
 }
 
 export interface BookChaosReport {
@@ -50,13 +42,14 @@ const REFUNDED_EACH = 3;
 export async function runBookChaos(
   sales: SignedSales,
   postgres: PostgresServer,
+  ask: AskOperator,
   plan: BookChaosPlan,
 ): Promise<BookChaosReport> {
   const random = createRandom(plan.seed);
   const told: Told[] = [];
   const run = { isOver: false };
   const clients = Array.from({ length: plan.clients }, (_, client) => payAgain(sales, client, told, run));
-  const operator = refundAgain(sales, told, run);
+  const operator = refundAgain(ask, told, run);
   const killing = killAtRandom(sales, postgres, plan, random).finally(() => (run.isOver = true));
   // Also when a client fails: nothing may be restarted after the end.
   await Promise.allSettled([killing, operator, ...clients]);
@@ -73,19 +66,18 @@ async function payAgain(sales: SignedSales, client: number, told: Told[], run: {
 }
 
 /** Asks for a refund of one payment after the other, twice each; whoever waits for them is the caller. */
-async function refundAgain(sales: SignedSales, told: Told[], run: { isOver: boolean }): Promise<void> {
-  const ask = await createOperator(sales);
+async function refundAgain(ask: AskOperator, told: Told[], run: { isOver: boolean }): Promise<void> {
   for (let seen = 0; !run.isOver || seen < told.length; seen++) {
     while (seen >= told.length && !run.isOver) await sleep(100);
     const one = told[seen];
     if (one === undefined || one.outcome === 'answered' || seen % REFUNDED_EACH !== 0) continue;
     await untilDone(async () => {
-      const { payments } = JSON.parse(await ask(`/operator/payments?transaction=${one.transaction}`)) as {
+      const { payments } = JSON.parse(await ask(`payments?transaction=${one.transaction}`)) as {
         payments: { id: string }[];
       };
       const [payment] = payments;
       if (payment === undefined) throw new Error('the payment is not in the book yet');
-      for (let times = 0; times < 2; times++) await ask('/operator/refunds', { payment: payment.id });
+      for (let times = 0; times < 2; times++) await ask('refunds', { payment: payment.id });
     });
     one.outcome = 'refunded';
   }
@@ -180,17 +172,4 @@ async function killAndRestart(
   if (victims.has('redis')) await stack.redis.start();
   if (victims.has('postgres')) await postgres.start();
   await Promise.all(services.map((service) => service.restart()));
-}
-
-/** Asks the operator API; with a body, by POST. */
-export async function createOperator(sales: SignedSales): Promise<(path: string, body?: object) => Promise<string>> {
-  const scopes = ['operator:read', 'operator:refund'] as const;
-  const { token } = await new ApiKeyStore(sales.redis).create({ name: 'proof', scopes: [...scopes], wallets: [] });
-  return async (path, body) => {
-    const headers = { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) };
-    const content = body && { method: 'POST', body: JSON.stringify(body) };
-    const response = await fetch(`${sales.stack.bookkeeper!.url}${path}`, { headers, ...content });
-    if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
-    return response.text();
-  };
 }

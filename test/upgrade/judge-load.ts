@@ -4,10 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FINAL_STATES, type AgentJobView } from '@tollgate/protocol';
 
 import type { DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import type { Stack } from '../../tools/devnet/stack/stack.js';
 import type { BalancedClient } from '../harness/balanced-client.js';
+import { expectWholeBook, type AskOperator } from '../harness/operator-client.js';
 import { readTransfersTo, type TokenTransferred } from '../harness/read-transfers.js';
 import { judgeJobs } from '../proofs/judge-agent-chaos.js';
+import { exportPayments, judgePayments, type Told } from '../proofs/judge-book.js';
 import { sendUntil, type LoadRecord, type Purchase } from './load.js';
 
 interface JudgedLoad {
@@ -20,6 +23,10 @@ interface JudgedLoad {
   fromBlock?: number;
   /** Payments that were refused and recorded for a refund. Default none. */
   owed?: ReadonlySet<string>;
+  /** Asks the bookkeeper; null without one. */
+  askBook: AskOperator | null;
+  /** What the clients of earlier loads were told, on the same chain. Default nothing. */
+  toldBefore?: readonly Told[];
 }
 
 /** The faults, in words. */
@@ -34,6 +41,8 @@ export interface LoadFaults {
   failedJobs: string[];
   /** Transactions of jobs that were sent twice or not at all. */
   jobs: string[];
+  /** What the book lacks, has twice or has otherwise than the chain or the clients. */
+  book: string[];
 }
 
 const SETTLED_WITHIN_MS = 60_000;
@@ -51,7 +60,35 @@ export async function judgeLoad(load: JudgedLoad): Promise<LoadFaults> {
     answers: await findOtherAnswers(load),
     failedJobs: judged.failed,
     jobs: judged.faults,
+    book: await findBookFaults(load),
   };
+}
+
+/** What the clients of a load were told at last. */
+export function listTold({ purchases }: Pick<LoadRecord, 'purchases'>): Told[] {
+  return purchases.map(({ kind, id, body }) => ({
+    outcome: body === null ? 'refused' : 'answered',
+    transaction: kind === 'signed' ? null : id,
+    nonce: kind === 'signed' ? id : null,
+  }));
+}
+
+/** Once everything is booked: compares the book with the chain, and its payments with what the clients were told. */
+async function findBookFaults({ chain, record, askBook, toldBefore = [] }: JudgedLoad): Promise<string[]> {
+  if (askBook === null) return [];
+  try {
+    await expectWholeBook(askBook, Number(await callRpc(chain.rpcUrl, 'eth_blockNumber')));
+  } catch (error) {
+    return [String(error)];
+  }
+  const { transfers } = await readTransfersTo(chain, chain.payTo, 0);
+  const told = [...toldBefore, ...listTold(record)];
+  const { lost, doubled, different } = judgePayments(await exportPayments(askBook), transfers, told);
+  return [
+    ...lost.map((name) => `the book has no payment ${name}`),
+    ...doubled.map((name) => `the book has a payment that the chain has not, or has it twice: ${name}`),
+    ...different.map((name) => `the book has another state than its client was told: ${name}`),
+  ];
 }
 
 async function readEndedJobs({ client, token, record }: JudgedLoad) {

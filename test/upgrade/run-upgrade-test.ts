@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,9 +8,11 @@ import { startChain } from '../../tools/devnet/chain/chain.js';
 import { repositoryRoot } from '../../tools/devnet/processes/repository.js';
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
 import { waitForStopRequest } from '../../tools/devnet/processes/stop-request.js';
+import { createOperatorKey } from '../../tools/devnet/stack/create-operator-key.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { startUpstream } from '../flows/start-upstream.js';
 import { startBalancedClient } from '../harness/balanced-client.js';
+import { connectOperator, type AskOperator } from '../harness/operator-client.js';
 import { createRandom } from '../harness/random.js';
 import { planAgentJobs } from '../proofs/plan-agent-jobs.js';
 import { judgeLoad } from './judge-load.js';
@@ -29,6 +31,8 @@ interface Version {
 
 interface Run extends LoadOptions {
   stack: Stack;
+  /** Asks the bookkeeper; null for a commit that has none. */
+  askBook: AskOperator | null;
   seconds: number;
   signal: AbortSignal;
   say: (line: string) => void;
@@ -71,7 +75,9 @@ export async function runUpgradeTest({ commit, seconds }: UpgradeTestOptions): P
 
 function showOutcome(faults: readonly string[], stack: Stack): void {
   if (faults.length === 0) {
-    console.log('\nPassed: every payment was served, none was charged twice, no job was sent twice.');
+    console.log(
+      '\nPassed: every payment was served, none was charged twice, no job was sent twice, and the book has it all.',
+    );
     return;
   }
   console.log(`\nThe services' last lines:\n${stack.logs()}\n`);
@@ -103,10 +109,14 @@ async function startRun(
   let sold = 0;
   const upstream = keep(await startUpstream((_, response) => response.end(`answer ${(sold += 1)}`)));
   say('starting the old services');
+  // A commit before the bookkeeper reports nothing to a book.
+  const hasBook = existsSync(join(checkout, 'dist/apps/bookkeeper/main.js'));
   const stack = keep(
     await startStack({
       ...{ chain, checkout, gateways: 2, verifiers: 2, agentWorkers: 2 },
       agentWallets: Object.fromEntries(WALLETS.map((name) => [name, {}])),
+      ...(hasBook && { book: { folder: join(folder, 'book'), signingKey: '22'.repeat(32) } }),
+      serviceEnv: { bookkeeper: { RECONCILE_GRACE_SECONDS: '5', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' } },
       env: {
         ROUTES_FILE: join(folder, 'routes.yaml'),
         UPSTREAM: upstream.url,
@@ -123,15 +133,21 @@ async function startRun(
   const { token } = await stack.agents!.createApiKey(['submit', 'read']);
   const random = createRandom(1);
   const plannedJobs = planAgentJobs(chain, { count: PLANNED_JOBS, wallets: WALLETS, random });
-  return { stack, chain, client, token, plannedJobs, record: createRecord(), seconds, signal, say };
+  const { bookkeeper, redis } = stack;
+  if (bookkeeper === null) say('this commit has no bookkeeper: the book is left out');
+  const askBook = bookkeeper && connectOperator(bookkeeper.url, await createOperatorKey(redis.url));
+  return { stack, chain, client, token, plannedJobs, askBook, record: createRecord(), seconds, signal, say };
 }
 
-/** Workers before gateways, gateways before verifiers; the way back is the reverse. */
+/**
+ * The bookkeeper first, which reads what earlier releases write; then workers before gateways, gateways before
+ * verifiers. The way back is the reverse, without the bookkeeper: its tables are those of the later release.
+ */
 async function upgradeAndReturn(run: Run, { old, now }: { old: Version; now: Version }): Promise<string[]> {
-  const { agentWorkers, gateways, verifiers } = run.stack;
+  const { bookkeeper, agentWorkers, gateways, verifiers } = run.stack;
   const services = [...agentWorkers, ...gateways, ...verifiers];
   run.say(`upgrade under load: ${old.name} -> ${now.name}`);
-  const faults = await replaceUnderLoad(run, services, now);
+  const faults = await replaceUnderLoad(run, bookkeeper === null ? services : [bookkeeper, ...services], now);
   run.say(`and back: ${now.name} -> ${old.name}`);
   return [...faults, ...(await replaceUnderLoad(run, services.reverse(), old))];
 }
@@ -155,8 +171,8 @@ async function replaceUnderLoad(run: Run, services: readonly ServiceProcess[], t
     await load.stop();
   }
   say(`load stopped. ${summarize(record)}; comparing with the journal and the chain`);
-  const { failures, charges, answers, failedJobs, jobs } = await judgeLoad(run);
-  const faults = [...failures, ...charges, ...answers, ...failedJobs, ...jobs];
+  const { failures, charges, answers, failedJobs, jobs, book } = await judgeLoad(run);
+  const faults = [...failures, ...charges, ...answers, ...failedJobs, ...jobs, ...book];
   say(`${faults.length} faults`);
   // Each direction reports its own results.
   record.failures = [];

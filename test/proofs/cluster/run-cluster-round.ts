@@ -7,8 +7,9 @@ import { waitUntilWell } from '../../cluster/servers.js';
 import type { BalancedClient } from '../../harness/balanced-client.js';
 import { createRandom, type Random } from '../../harness/random.js';
 import { waitFor } from '../../harness/retry.js';
-import { judgeLoad, presentAgain } from '../../upgrade/judge-load.js';
+import { judgeLoad, listTold, presentAgain } from '../../upgrade/judge-load.js';
 import { createRecord, startLoad, type LoadRecord, type Purchase } from '../../upgrade/load.js';
+import type { Told } from '../judge-book.js';
 import { FAULTS, type Kind } from './faults.js';
 import type { Site } from './sites.js';
 import type { Business } from './start-business.js';
@@ -33,6 +34,8 @@ export interface RoundFigures {
   /** Transfers and steps of jobs that are not on the chain exactly once. */
   transactionsTwice: number;
   jobsFailed: number;
+  /** Payments that the book lacks, has twice or has otherwise than chain and clients. */
+  notBooked: number;
   /** What is wrong, in words. */
   faults: string[];
 }
@@ -49,12 +52,16 @@ export async function runClusterRound({
   kind,
   seed,
   earlier,
+  toldBefore,
 }: {
   site: Site;
   business: Business;
   kind: Kind;
   seed: number;
+  /** The last payments of earlier rounds; those of this round are added. */
   earlier: Purchase[];
+  /** What all clients were told in earlier rounds; those of this round are added. */
+  toldBefore: Told[];
 }): Promise<RoundFigures> {
   const { chain, client } = business;
   const random = createRandom(seed);
@@ -78,7 +85,8 @@ export async function runClusterRound({
   business.plannedJobs.splice(0, record.jobs.length);
 
   const owed = await findOwed(site.url, record);
-  const judged = await judgeLoad({ ...business, record, fromBlock, owed });
+  const judged = await judgeLoad({ ...business, record, fromBlock, owed, toldBefore });
+  toldBefore.push(...listTold(record));
   const answers = [...judged.answers, ...checked];
   const isUnserved = ({ id, body }: Purchase) => body === null && !owed.has(id);
   earlier.push(...record.purchases.filter(({ body }) => body !== null));
@@ -95,7 +103,8 @@ export async function runClusterRound({
     notServed: record.purchases.filter(isUnserved).length,
     transactionsTwice: judged.jobs.length + judged.charges.length,
     jobsFailed: judged.failedJobs.length,
-    faults: [...judged.failures, ...judged.charges, ...answers, ...judged.jobs, ...judged.failedJobs],
+    notBooked: judged.book.length,
+    faults: [...judged.failures, ...judged.charges, ...answers, ...judged.jobs, ...judged.failedJobs, ...judged.book],
   };
 }
 

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 
 import { startChain, type DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
 import { keepParts } from '../../../tools/devnet/processes/keep-parts.js';
+import { createOperatorKey } from '../../../tools/devnet/stack/create-operator-key.js';
 import { startStack, type Stack } from '../../../tools/devnet/stack/stack.js';
 import { startUpstream } from '../../flows/start-upstream.js';
 import { startBalancedClient, type BalancedClient } from '../../harness/balanced-client.js';
+import { connectOperator, type AskOperator } from '../../harness/operator-client.js';
 import { createRandom } from '../../harness/random.js';
 import { planAgentJobs, type ChaosJob } from '../plan-agent-jobs.js';
 import type { Site } from './sites.js';
@@ -25,6 +27,8 @@ export interface Business {
   client: BalancedClient;
   token: string;
   plannedJobs: ChaosJob[];
+  /** Asks the bookkeeper. */
+  askBook: AskOperator;
   stop(): Promise<void>;
 }
 
@@ -43,6 +47,8 @@ export async function startBusiness(site: Site, seed: number): Promise<Business>
       await startStack({
         ...{ redis, chain, gateways: 2, verifiers: 2, agentWorkers: 2 },
         agentWallets: Object.fromEntries(WALLETS.map((name) => [name, {}])),
+        book: { folder: join(folder, 'book'), signingKey: '22'.repeat(32) },
+        serviceEnv: { bookkeeper: { RECONCILE_GRACE_SECONDS: '5', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' } },
         env: {
           ROUTES_FILE: join(folder, 'routes.yaml'),
           UPSTREAM: upstream.url,
@@ -62,7 +68,8 @@ export async function startBusiness(site: Site, seed: number): Promise<Business>
     keep({ stop: () => Promise.resolve(client.stop()) });
     const { token } = await stack.agents!.createApiKey(['submit', 'read']);
     const plan = { count: PLANNED_JOBS, wallets: WALLETS, random: createRandom(seed) };
-    return { stack, chain, client, token, plannedJobs: planAgentJobs(chain, plan), stop };
+    const askBook = connectOperator(stack.bookkeeper!.url, await createOperatorKey(site.url));
+    return { stack, chain, client, token, plannedJobs: planAgentJobs(chain, plan), askBook, stop };
   } catch (error) {
     await stop();
     throw error;
