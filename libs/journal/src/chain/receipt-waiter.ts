@@ -77,12 +77,12 @@ export class ReceiptWaiter {
 
   /**
    * The newest block, requested while the receipt is on its way: twice, as the first may be too early. Where blocks come
-   * much faster than answers, that saves a round trip. Null: not requested.
+   * faster than answers, that saves a round trip. Null: not requested.
    */
   #look(answered: AbortSignal): Promise<RpcResult | null>[] {
-    // Twice the usual time, so that the block is mostly there.
-    const first = 2 * this.#minedMs;
-    if (first > this.#roadMs / 2) return [];
+    // Somewhat later than usual, so that the block is mostly there.
+    const first = 1.25 * this.#minedMs;
+    if (first > this.#roadMs) return [];
     if (this.#roadMs === Infinity) return [this.#readBlockAfter(first, answered)];
     const waits = [Math.max(first, this.#roadMs / 10), Math.max(2 * first, this.#roadMs / 3)];
     return waits.map((waitMs) => this.#readBlockAfter(waitMs, answered));
