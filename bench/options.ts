@@ -39,7 +39,8 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                       reconcile   the book against a provider's logs, and the search in it, at 1,000,000 payments
   --rounds <n>      rounds to take the median of (default 5)
   --quick           one short round: does it run?
-  --full            also the cases that take minutes (ten million ledger entries, 100,000 ended jobs)
+  --full            also the cases that take minutes (ten million ledger entries, 100,000 ended jobs,
+                    bursts of ten minutes)
   --no-peers        without the published servers (nothing is installed)
   --profile         also writes a flame graph of each lane's gateway, verifier and of the load (jobs: the worker), as
                     <lane>-<process>.svg beside the JSON; the figures are then too low

@@ -6,6 +6,7 @@ import { withCleanup, type KeepUntilEnd } from '../../with-cleanup.js';
 import { measurePaidStacks, type PaidStack } from '../paid-stacks.js';
 import { measureBookedLedger } from './booked-ledger.js';
 import { measureBookkeepers } from './bookkeepers.js';
+import { measureBursts } from './burst.js';
 import { startBenchBookkeeper } from './start-bench-bookkeeper.js';
 
 const PAID_IN_FLIGHT = 64;
@@ -19,11 +20,12 @@ export async function runBookLane(options: LaneOptions): Promise<LaneResult> {
   const ledger = await withCleanup((keep) => measureBookedLedger(options, keep));
   const bookkeepers = await withCleanup((keep) => measureBookkeepers(options, keep));
   const rate = paid.find(({ subject }) => subject === OFF)?.perSecond;
+  const bursts = options.full ? await withCleanup((keep) => measureBursts(Math.round(rate ?? 0), options, keep)) : [];
   return {
     lane: 'book',
     title: 'paid answers and commits with the book on and off, and bookkeepers alone',
     baseline: OFF,
-    rows: [...paid, ...ledger, ...bookkeepers],
+    rows: [...paid, ...ledger, ...bookkeepers, ...bursts],
     notes: bookkeepers
       .filter(({ case: name }) => name.startsWith('outbox'))
       .map(({ subject, perSecond = NaN }) => {

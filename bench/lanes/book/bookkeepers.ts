@@ -65,7 +65,7 @@ async function drain({ bookkeeper, ledger, events, isEmpty }: DrainTerms): Promi
 }
 
 /** Events that are not in the book. */
-async function readLag(redis: Redis): Promise<number> {
+export async function readLag(redis: Redis): Promise<number> {
   const pipeline = redis.pipeline();
   for (let bucket = 0; bucket < BUCKETS; bucket++) pipeline.xinfo('GROUPS', bucketEventsKey(bucket));
   const replies = (await pipeline.exec()) ?? [];
