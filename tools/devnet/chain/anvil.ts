@@ -1,6 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { numberToHex, parseEther, zeroAddress, zeroHash, type Hex } from 'viem';
 
 import { listOnPath } from '../../../scripts/on-path.mjs';
 import { startChild, type Child } from '../processes/child-process.js';
@@ -15,21 +18,28 @@ export interface AnvilOptions {
   blockTimeSeconds?: number;
   /** 0, the default, lets the system choose. */
   port?: number;
+  /** Accounts with their first nonces, from block 0 on. Default: 0 for all. */
+  nonces?: ReadonlyMap<Hex, number>;
 }
 
 /** Blocks whose state a call can read, newest first. */
 const STATES_KEPT = '500';
 
+const BALANCE = 1_000_000;
+const GAS_LIMIT = 3_000_000_000;
+
 /** Starts anvil with funded accounts of the well-known test mnemonic, unlocked. */
 export async function startAnvil(options: AnvilOptions): Promise<{ child: Child; rpcUrl: string }> {
+  const genesis = options.nonces === undefined ? null : writeGenesis(options.chainId, options.nonces);
   const child = await startChild({
     name: 'anvil',
     command: anvilProgram(),
     args: [
       ...['--host', '127.0.0.1', '--port', String(options.port ?? 0), '--chain-id', String(options.chainId)],
-      ...['--accounts', String(options.accounts), '--balance', '1000000'],
+      ...['--accounts', String(options.accounts), '--balance', String(BALANCE)],
+      ...(genesis === null ? [] : ['--init', genesis]),
       // Room for thousands of transfers in one block: see mine-transfers.ts.
-      ...['--gas-limit', '3000000000'],
+      ...['--gas-limit', String(GAS_LIMIT)],
       // Without it anvil writes the state after each older block below ~/.foundry, gigabytes in minutes, and keeps it.
       ...['--prune-history', STATES_KEPT],
       ...(options.blockTimeSeconds === undefined ? [] : ['--block-time', String(options.blockTimeSeconds)]),
@@ -43,7 +53,28 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
   } catch (error) {
     await child.end('SIGKILL');
     throw error;
+  } finally {
+    if (genesis !== null) rmSync(dirname(genesis), { recursive: true });
   }
+}
+
+/** Returns the file's path, in a folder of its own. */
+function writeGenesis(chainId: number, nonces: ReadonlyMap<Hex, number>): string {
+  const alloc = [...nonces].map(([address, nonce]) => {
+    return [address, { balance: numberToHex(parseEther(String(BALANCE))), nonce: numberToHex(nonce) }];
+  });
+  const path = join(mkdtempSync(join(tmpdir(), 'tollgate-genesis-')), 'genesis.json');
+  const genesis = {
+    ...{
+      config: { chainId },
+      alloc: Object.fromEntries(alloc) as object,
+      timestamp: numberToHex(Math.floor(Date.now() / 1000)),
+    },
+    ...{ gasLimit: numberToHex(GAS_LIMIT), baseFeePerGas: numberToHex(1_000_000_000) },
+    ...{ nonce: '0x0', difficulty: '0x0', extraData: '0x', mixHash: zeroHash, coinbase: zeroAddress },
+  };
+  writeFileSync(path, JSON.stringify(genesis));
+  return path;
 }
 
 /**

@@ -22,7 +22,11 @@ describe('the kept state of a chain', () => {
     const chain = await startChain({ chainId: CHAIN_ID });
     try {
       expect(await callRpc(chain.rpcUrl, 'eth_getCode', [chain.asset, 'latest'])).not.toBe('0x');
-      return (await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [chain.payTo, 'latest'])) as string;
+      const [first, now] = await Promise.all(
+        ['0x0', 'latest'].map((block) => callRpc(chain.rpcUrl, 'eth_getTransactionCount', [chain.payTo, block])),
+      );
+      expect(now).toBe(first);
+      return now as string;
     } finally {
       await chain.stop();
     }

@@ -76,13 +76,13 @@ export async function startChain(options: ChainOptions & { protocols: true }): P
 export async function startChain(options?: ChainOptions): Promise<Devnet>;
 export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   const { chainId = 1328, blockTimeSeconds, port, onNudge, protocols = false } = options;
+  const accounts = Array.from({ length: ACCOUNTS }, (_, index) => deriveAccount(index));
+  const nonces = scatterNonces(accounts);
   const { child, rpcUrl } = await startAnvil({
-    chainId,
-    accounts: ACCOUNTS,
+    ...{ chainId, accounts: ACCOUNTS, nonces },
     ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
     ...(port === undefined ? {} : { port }),
   });
-  const accounts = Array.from({ length: ACCOUNTS }, (_, index) => deriveAccount(index));
   const payers = accounts.slice(0, PAY_TO_INDEX);
   const agentWallets = accounts.slice(FIRST_AGENT_WALLET, FIRST_RELAYER);
   const relayers = accounts.slice(FIRST_RELAYER);
@@ -90,7 +90,8 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   try {
     const seed = (bareUrl: string) => seedChain(bareUrl, accounts, protocols);
     contracts = await loadChainState(rpcUrl, { chainId, accounts: ACCOUNTS, protocols, seed });
-    await scatterNonces(rpcUrl, accounts);
+    // The state has those of the chain that it was made on.
+    await setNonces(rpcUrl, nonces);
   } catch (error) {
     await child.end('SIGKILL');
     throw error;
@@ -199,11 +200,19 @@ async function mintUsdc(rpcUrl: string, receivers: Hex[]): Promise<void> {
   await callRpc(rpcUrl, 'evm_setAutomine', [true]);
 }
 
-/** The accounts are the same on every devnet; with nonces from 0 their transactions' hashes would be, too. */
-async function scatterNonces(rpcUrl: string, accounts: DevnetAccount[]): Promise<void> {
+/**
+ * The accounts are the same on every devnet; with nonces from 0 their transactions' hashes would be, too. From the first
+ * block on, so that a book that is older than the chain misses no transactions before it.
+ */
+function scatterNonces(accounts: readonly DevnetAccount[]): Map<Hex, number> {
   const start = randomInt(1_000, 1_000_000_000);
-  await callRpcBatch(
-    rpcUrl,
-    accounts.map(({ address }) => ({ method: 'anvil_setNonce', params: [address, numberToHex(start)] })),
-  );
+  return new Map(accounts.map(({ address }) => [address, start]));
+}
+
+async function setNonces(rpcUrl: string, nonces: ReadonlyMap<Hex, number>): Promise<void> {
+  const calls = [...nonces].map(([address, nonce]) => ({
+    method: 'anvil_setNonce',
+    params: [address, numberToHex(nonce)],
+  }));
+  await callRpcBatch(rpcUrl, calls);
 }
