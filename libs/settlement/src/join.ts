@@ -1,6 +1,6 @@
 import type { SettlementResult } from '@tollgate/common';
 
-import type { PaymentAsker, Flight } from './attempts/attempt.js';
+import type { PaymentAsker, Flight } from './attempt.js';
 import type { SettlementParts } from './settlement-parts.js';
 import { Deferred } from './state/deferred.js';
 import type { UnmadeSettlement } from './state/settlement-records.js';
