@@ -126,7 +126,7 @@ export class Relayers {
 export interface MinedParts {
   jobs: Pick<JobWatch, 'noteMined'>;
   wallets: Pick<ContractWallets, 'conclude'>;
-  metrics: { mined(payments: number, seconds: number): void };
+  metrics: Record<'batchPayments' | 'minedSeconds', { observe(value: number): void }>;
   /** Returns the time of Redis's clock. */
   nowMs: () => number;
 }
@@ -139,7 +139,8 @@ async function noteMined(
   receipt: StepReceipt,
 ): Promise<void> {
   jobs.noteMined(job.id, receipt);
-  metrics.mined(countPayments(job), (nowMs() - job.submittedAtMs) / 1000);
+  metrics.batchPayments.observe(countPayments(job));
+  metrics.minedSeconds.observe(Math.max(0, nowMs() - job.submittedAtMs) / 1000);
   if (isOfContractWallet(step)) await wallets.conclude(job.id, readOutcome(job, receipt));
 }
 

@@ -19,7 +19,7 @@ import {
   type SettleServers,
 } from '@tollgate/settlement';
 
-import { SettlementMetrics } from '../metrics/verifier-metrics.js';
+import { codeOf, SettlementMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { parsePayload } from '../verification/parse-payload.js';
 
@@ -96,7 +96,7 @@ export class SettlementController {
     const fault = this.askers.findFault(message);
     if (fault !== null) return fault;
     const result = await settle(this.parts, relayer, question, released);
-    this.metrics.answered(result);
+    this.metrics.answers.inc({ outcome: result.outcome, failure: codeOf(result) });
     return result;
   }
 }
