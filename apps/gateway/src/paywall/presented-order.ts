@@ -6,7 +6,13 @@ import {
   type VerifyPaymentVerdict,
 } from '@tollgate/common';
 import type { PaymentId } from '@tollgate/ledger';
-import type { Fulfilment, PresentedPurchase, PurchaseEnd, Unsettled } from '@tollgate/middleware/purchase';
+import type {
+  ClaimedState,
+  Fulfilment,
+  PresentedPurchase,
+  PurchaseEnd,
+  Unsettled,
+} from '@tollgate/middleware/purchase';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
@@ -40,8 +46,8 @@ export interface OrderParts extends ClaimedOrderParts {
   readonly verifier: Verifiers;
 }
 
+type Claim = { readonly outcome: 'claimed' } & OrderClaim;
 type State =
-  | ({ readonly outcome: 'claimed' } & OrderClaim)
   /** The payer already used this payment identifier for another payment. */
   | { readonly outcome: 'identifier_reused' }
   | Exclude<VerifyPaymentVerdict | SignedPaymentVerdict, { outcome: 'claimed' }>;
@@ -64,19 +70,19 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
   }
 
   /** A repeat is known to the ledger. Any other payment is verified and claimed in one step by a verifier process. */
-  async verify(): Promise<State> {
+  async verify(): Promise<State | ClaimedState<ProducedAnswer, OrderResult>> {
     const known = await this.#find();
     if (known !== null) return known;
     const { instrument } = this.order.purchase;
-    return instrument.kind === 'transaction' ? this.#verifyTransaction(instrument) : this.#verifySigned(instrument);
+    const isTransaction = instrument.kind === 'transaction';
+    const verdict = await (isTransaction ? this.#verifyTransaction(instrument) : this.#verifySigned(instrument));
+    if (verdict.outcome !== 'claimed') return verdict;
+    this.#claimed = new ClaimedOrder(this.parts, this.order, verdict);
+    return { outcome: 'claimed', purchase: this.#claimed };
   }
 
   explain(error: unknown): State {
     return { outcome: 'unavailable', reason: reasonOf(error) };
-  }
-
-  fulfilment(claim: OrderClaim): ClaimedOrder {
-    return (this.#claimed = new ClaimedOrder(this.parts, this.order, claim));
   }
 
   async readAnswer({ id }: { readonly id: PaymentId }): Promise<ResourceAnswer | null> {
@@ -165,7 +171,7 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     return found.outcome === 'none' ? null : found;
   }
 
-  async #verifyTransaction(instrument: TransactionInstrument): Promise<State> {
+  async #verifyTransaction(instrument: TransactionInstrument): Promise<State | Claim> {
     const { ledger, verifier, terms } = this.parts;
     const question = createTransactionQuestion(this.order, instrument, terms, ledger.nowMs());
     const { requestId, chainId, txHash, owner } = question;
@@ -184,7 +190,7 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     }
   }
 
-  async #verifySigned(payment: SignedPayment): Promise<State> {
+  async #verifySigned(payment: SignedPayment): Promise<State | Claim> {
     const { purchase, caller } = this.order;
     const { signedPayments, terms } = this.parts;
     const keys = { fingerprint: caller.fingerprint, retryKey: retryKeyOf(purchase) };

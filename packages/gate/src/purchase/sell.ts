@@ -1,6 +1,6 @@
 import type {
-  ClaimedPurchase,
   ClaimedState,
+  ClaimedPurchase,
   Fulfilment,
   Presented,
   PresentedPurchase,
@@ -18,14 +18,14 @@ import type {
 export async function sell<State extends Presented, Product, Result extends SettlementOutcome, Answer>(
   purchase: PresentedPurchase<State, Product, Result, Answer>,
 ): Promise<PurchaseEnd<State, Product, Result, Answer>> {
-  let state: State;
+  let state: State | ClaimedState<Product, Result>;
   try {
     state = (await purchase.find?.()) ?? (await purchase.verify());
     if (state.outcome === 'valid') state = (await purchase.claim?.()) ?? purchase.explain(new Error('not_claimed'));
   } catch (error) {
     state = purchase.explain(error);
   }
-  if (state.outcome === 'claimed') return fulfil(purchase.fulfilment(state as ClaimedState<State>));
+  if (state.outcome === 'claimed') return fulfil(state.purchase);
   if (state.outcome === 'answered') return replay(purchase, state as SpentState<State>);
   return state as TurnedAway<State>;
 }
