@@ -6,7 +6,7 @@ import { batch } from './batch.js';
 import { conclude } from './conclude.js';
 import { confirm } from './confirm.js';
 import { join, reply } from './join.js';
-import { readEntry, readName, type SettleQuestion } from './payments/payment-entry.js';
+import { readEntry, type SettleQuestion } from './payments/payment-entry.js';
 import { reserve } from './reserve.js';
 import type { Relayer, SettlementParts } from './settlement-parts.js';
 import { simulate } from './simulate.js';
@@ -25,17 +25,15 @@ export async function settle(
   question: SettleQuestion,
   signal: AbortSignal,
 ): Promise<SettlementResult> {
-  const name = readName(question, parts.chainId);
-  if (typeof name !== 'string') return name;
-  const { questionId, requestId, deadlineMs } = question;
-  const asker: PaymentAsker = { name, questionId, requestId, deadlineMs };
   for (;;) {
-    const joined = join(parts, asker);
+    const joined = join(parts, question);
+    if ('outcome' in joined) return joined;
     if (joined.isFirst) {
-      const settling = settlePayment(parts, relayer, question, asker, joined.flight);
-      joined.flight.result.resolve(settling.finally(() => parts.flights.delete(name)));
+      const { asker, flight } = joined;
+      const settling = settlePayment(parts, relayer, question, asker, flight);
+      flight.result.resolve(settling.finally(() => parts.flights.delete(asker.name)));
     }
-    const result = await reply(parts, asker, joined, signal);
+    const result = await reply(parts, joined, signal);
     if (result !== null) return result;
   }
 }
