@@ -7,11 +7,10 @@ import type { SettledChain } from './payments/explain-payment.js';
 import type { EntryTerms } from './payments/payment-entry.js';
 import type { Batcher, InFlightExposure } from './reserve.js';
 import type { SettlementPlanner } from './settlement-job.js';
-import type { Simulation } from './simulate.js';
+import type { Simulation, Strikes } from './simulate.js';
 import type { ContractWallets } from './state/contract-wallets.js';
 import type { JobWatch } from './state/job-watch.js';
 import type { SettlementRecords } from './state/settlement-records.js';
-import type { Strikes } from './state/strikes.js';
 
 /** What the stages of settlement use, whichever relayer settles. */
 export interface SettlementParts extends EntryTerms {

@@ -13,12 +13,13 @@ import {
 } from '@tollgate/chain';
 import type { LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
+import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import { unavailableBy, type AttemptEnd, type Batch, type EarlyEnds } from './attempt.js';
 import { CallSimulation, type CallSimulationOptions, type SendableCall } from './call-simulation.js';
 import type { GasMemory } from './confirm.js';
 import { isShareable, planEntry, type PaymentEntry } from './payments/payment-entry.js';
-import type { Strikes } from './state/strikes.js';
+import countFromFirst from './state/scripts/count-from-first.lua';
 
 export interface Simulated {
   /** Null when nothing may be sent, and for a permit: its relayer, which may be another one, simulates it. */
@@ -201,4 +202,35 @@ export class Simulation {
   #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {
     return this.options.batcher.ask({ calls, deadlineMs: this.options.nowMs() + RPC_TIMEOUT_MS, read });
   }
+}
+
+/** The number of failed transactions after which a payer is barred. */
+const MOST_BURNS = 5;
+const STRIKE_KEPT_MS = 3_600_000;
+
+const NOTE_STRIKE = new LuaScript(countFromFirst);
+
+/**
+ * Payers whose payments fail on the chain although their simulation succeeded: a wallet's code may distinguish the two,
+ * and signing costs the payer nothing. Each failed transaction counts for an hour, over all verifiers.
+ */
+export class Strikes {
+  constructor(private readonly redis: RedisClient) {}
+
+  /** Call when a transaction was mined and this payer's payment failed in it, whatever became of others there. */
+  async note(payer: Hex): Promise<void> {
+    await NOTE_STRIKE.run(this.redis, keyOf(payer), [STRIKE_KEPT_MS]);
+  }
+
+  /** Returns those of the payers for whom nothing is sent for now. */
+  async findBarred(payers: readonly Hex[]): Promise<ReadonlySet<Hex>> {
+    const asked = [...new Set(payers)];
+    const burns = await Promise.all(asked.map((payer) => this.redis.get(keyOf(payer))));
+    return new Set(asked.filter((_, index) => Number(burns[index] ?? 0) >= MOST_BURNS));
+  }
+}
+
+/** A Redis Cluster slot for each payer. */
+function keyOf(payer: Hex): string {
+  return `tollgate:{burnt-${payer}}`;
 }
