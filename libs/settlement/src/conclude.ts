@@ -2,7 +2,7 @@ import type { SettlementResult } from '@tollgate/common';
 import { pause } from '@tollgate/journal';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
-import type { SettlementAttempt, AttemptEnd } from './attempts/attempt.js';
+import type { SettlementAttempt, AttemptEnd } from './attempt.js';
 import { explainAuthorization, explainPermit } from './payments/explain-payment.js';
 import { settledBy } from './payments/payment-entry.js';
 import type { SettlementParts } from './settlement-parts.js';

@@ -1,11 +1,15 @@
+import { PROXIES } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
+import type { PaymentFailure, SignedAuthorization, SignedPermit } from '@tollgate/protocol';
 
-import type { PaymentAsker, Flight } from './attempts/attempt.js';
+import type { PaymentAsker, Flight } from './attempt.js';
+import { failed, nameSettlement, SETTINGS_DIFFER, type SettleQuestion } from './payments/payment-entry.js';
 import type { SettlementParts } from './settlement-parts.js';
 import { Deferred } from './state/deferred.js';
 import type { UnmadeSettlement } from './state/settlement-records.js';
 
 export type Joined = {
+  asker: PaymentAsker;
   /** How long the asker waits. */
   patienceMs: number;
 } & (
@@ -14,24 +18,66 @@ export type Joined = {
   | { flight: null; isFirst: false }
 );
 
-/** Each payment is settled once at a time in this process; further askers share the result (single-flight). */
+/**
+ * Each payment is settled once at a time in this process; further askers share the result (single-flight). The result
+ * instead, when the payment cannot be the one asked for.
+ */
 export function join(
-  { flights, waitMs, nowMs }: Pick<SettlementParts, 'flights' | 'waitMs' | 'nowMs'>,
-  { name, questionId, requestId, deadlineMs }: PaymentAsker,
-): Joined {
+  { chainId, flights, waitMs, nowMs }: Pick<SettlementParts, 'chainId' | 'flights' | 'waitMs' | 'nowMs'>,
+  question: SettleQuestion,
+): Joined | SettlementResult {
+  const name = readName(question, chainId);
+  if (typeof name !== 'string') return name;
+  const { questionId, requestId, deadlineMs } = question;
+  const asker: PaymentAsker = { name, questionId, requestId, deadlineMs };
   const patienceMs = Math.min(deadlineMs - nowMs(), waitMs);
   const wantedUntilMs = nowMs() + patienceMs;
   const known = flights.get(name);
   // It may have been asked for before, here or elsewhere, and be in progress.
-  if (patienceMs <= 0) return { flight: known ?? null, isFirst: false, patienceMs };
+  if (patienceMs <= 0) return { asker, flight: known ?? null, isFirst: false, patienceMs };
   if (known) {
     known.wantedUntilMs = Math.max(known.wantedUntilMs, wantedUntilMs);
-    return { flight: known, isFirst: false, patienceMs };
+    return { asker, flight: known, isFirst: false, patienceMs };
   }
   const result = new Deferred<SettlementResult>();
   const flight: Flight = { questionId, requestId, jobId: null, isAnswered: false, wantedUntilMs, result };
   flights.set(name, flight);
-  return { flight, isFirst: true, patienceMs };
+  return { asker, flight, isFirst: true, patienceMs };
+}
+
+/**
+ * The name of the payment's settlement. The asker has verified the payment; this check makes sure that no gas is spent
+ * on a payment that cannot be the one asked for.
+ */
+function readName({ terms, payment, amountBaseUnits }: SettleQuestion, chainId: number): string | SettlementResult {
+  const isPermit = payment.kind === 'permit2';
+  if (isPermit && terms.chainId !== chainId) return SETTINGS_DIFFER;
+  const mismatch = isPermit
+    ? findPermitMismatch(payment, terms, BigInt(amountBaseUnits))
+    : findMismatch(payment, terms, BigInt(amountBaseUnits));
+  return mismatch === null ? nameSettlement({ ...terms, chainId }, payment, amountBaseUnits) : failed(mismatch);
+}
+
+function findMismatch(
+  { authorization: { to, value } }: SignedAuthorization,
+  { payTo }: SettleQuestion['terms'],
+  amount: bigint,
+): PaymentFailure | null {
+  if (to !== payTo) return 'recipient_mismatch';
+  return BigInt(value) === amount ? null : 'amount_mismatch';
+}
+
+function findPermitMismatch(
+  { scheme, permit2Authorization: { permitted, spender, witness } }: SignedPermit,
+  { asset, payTo }: SettleQuestion['terms'],
+  amount: bigint,
+): PaymentFailure | null {
+  const most = BigInt(permitted.amount);
+  if (permitted.token !== asset) return 'asset_mismatch';
+  if (spender !== PROXIES[scheme]) return 'spender_mismatch';
+  if (witness.to !== payTo) return 'recipient_mismatch';
+  const isFit = scheme === 'upto' ? amount > 0n && amount <= most : amount === most;
+  return isFit ? null : 'amount_mismatch';
 }
 
 type AnswerParts = Pick<SettlementParts, 'journal' | 'records' | 'nowMs' | 'onTrouble'>;
@@ -46,8 +92,7 @@ const ANSWER_KEPT_MS = 60_000;
  */
 export async function reply(
   parts: AnswerParts,
-  asker: PaymentAsker,
-  { flight, patienceMs }: Joined,
+  { asker, flight, patienceMs }: Joined,
   signal: AbortSignal,
 ): Promise<SettlementResult | null> {
   const result = flight && patienceMs > 0 ? await waitWithin(flight.result.promise, patienceMs, signal) : null;

@@ -1,26 +1,17 @@
 import type { SettlementResult } from '@tollgate/common';
 import { createJobId, createLaneId } from '@tollgate/journal';
 
-import {
-  firstAttempt,
-  nextAttempt,
-  type AttemptEnd,
-  type Batch,
-  type Flight,
-  type PaymentAsker,
-  type SentBatch,
-  type SettlementAttempt,
-} from './attempts/attempt.js';
-import { batch, claim } from './batch.js';
+import type { AttemptEnd, Batch, Flight, PaymentAsker, SentBatch, SettlementAttempt } from './attempt.js';
+import { batch } from './batch.js';
 import { conclude } from './conclude.js';
 import { confirm } from './confirm.js';
 import { join, reply } from './join.js';
-import { type SettleQuestion, readName } from './payments/payment-entry.js';
-import type { Relayer } from './relayers/relayer.js';
+import { readEntry, type SettleQuestion } from './payments/payment-entry.js';
 import { reserve } from './reserve.js';
-import type { SettlementParts } from './settlement-parts.js';
+import type { Relayer, SettlementParts } from './settlement-parts.js';
 import { simulate } from './simulate.js';
 import { SUBMITTED_WITHIN_MS } from './state/job-watch.js';
+import { LONGEST_VALIDITY_MS } from './state/settlement-records.js';
 import { submit, type NamedJob } from './submit.js';
 
 /**
@@ -34,17 +25,15 @@ export async function settle(
   question: SettleQuestion,
   signal: AbortSignal,
 ): Promise<SettlementResult> {
-  const name = readName(question, parts.chainId);
-  if (typeof name !== 'string') return name;
-  const { questionId, requestId, deadlineMs } = question;
-  const asker: PaymentAsker = { name, questionId, requestId, deadlineMs };
   for (;;) {
-    const joined = join(parts, asker);
+    const joined = join(parts, question);
+    if ('outcome' in joined) return joined;
     if (joined.isFirst) {
-      const settling = settlePayment(parts, relayer, question, asker, joined.flight);
-      joined.flight.result.resolve(settling.finally(() => parts.flights.delete(name)));
+      const { asker, flight } = joined;
+      const settling = settlePayment(parts, relayer, question, asker, flight);
+      flight.result.resolve(settling.finally(() => parts.flights.delete(asker.name)));
     }
-    const result = await reply(parts, asker, joined, signal);
+    const result = await reply(parts, joined, signal);
     if (result !== null) return result;
   }
 }
@@ -57,29 +46,69 @@ async function settlePayment(
   asker: PaymentAsker,
   flight: Flight,
 ): Promise<SettlementResult> {
-  const first = await firstAttempt(parts, question, asker, flight);
+  const first = firstAttempt(parts, question, asker, flight);
   if ('outcome' in first) return first;
   for (let attempt = first; ;) {
     const end = await makeAttempt(parts, relayer, attempt);
     const result = await conclude(parts, attempt, end);
     if (result !== null) return result;
-    attempt = await nextAttempt(parts, question, attempt, end);
+    attempt = nextAttempt(parts, question, attempt, end);
   }
+}
+
+/** The first attempt to settle a payment, or the result when it cannot be settled here. */
+function firstAttempt(
+  parts: SettlementParts,
+  question: SettleQuestion,
+  { name, questionId }: PaymentAsker,
+  flight: Flight,
+): SettlementAttempt | SettlementResult {
+  const payment = readEntry(question, parts, { isAccount: true });
+  if ('outcome' in payment) return payment;
+  const isPermit = payment.kind === 'permit2';
+  const validUntil = isPermit ? payment.payment.permit2Authorization.deadline : payment.authorization.validBefore;
+  const expiresAtMs = Number(validUntil) * 1000;
+  const validMs = Math.min(Math.max(expiresAtMs - parts.nowMs(), 0), LONGEST_VALIDITY_MS);
+  return {
+    payment,
+    flight,
+    // Kept until the payment expires, and then while it may be redeemed.
+    record: { name, questionId, keptMs: Math.ceil(validMs + parts.windowMs) },
+    sendBeforeMs: isPermit ? Infinity : expiresAtMs - parts.leastValidityMs,
+    trial: question.trial,
+    retries: 0,
+    endedJobId: null,
+    isAlone: false,
+  };
+}
+
+/** The next attempt, after one that ended without a result. The payment does not share its transaction any more. */
+function nextAttempt(
+  parts: SettlementParts,
+  question: SettleQuestion,
+  attempt: SettlementAttempt,
+  end: AttemptEnd,
+): SettlementAttempt {
+  if (end.outcome === 'excluded') {
+    const payment = readEntry(question, parts, { isAccount: !end.hasPayerCode });
+    return { ...attempt, payment: 'outcome' in payment ? attempt.payment : payment, isAlone: true };
+  }
+  const endedJobId = 'jobId' in end ? end.jobId : attempt.endedJobId;
+  return { ...attempt, retries: attempt.retries + 1, endedJobId, isAlone: true };
 }
 
 /** One attempt: reserves the payer's balance and a place in a batch, and goes with the batch until it has ended. */
 async function makeAttempt(parts: SettlementParts, relayer: Relayer, attempt: SettlementAttempt): Promise<AttemptEnd> {
   const reserved = await reserve(parts, relayer, attempt);
   if ('outcome' in reserved) return reserved;
-  const { turn, batch: gathered } = reserved;
+  const gathered = reserved.batch;
   try {
     // The first of its payments sends the batch for all of them.
     gathered.sent ??= sendBatch(parts, relayer, gathered).finally(() => relayer.batcher.release(gathered));
     const sent = await gathered.sent;
     return sent.ends.get(attempt) ?? (await confirm(parts, sent, attempt));
   } finally {
-    relayer.batcher.leave();
-    turn.end();
+    reserved.end();
   }
 }
 
@@ -93,11 +122,8 @@ async function sendBatch(parts: SettlementParts, relayer: Relayer, gathered: Bat
       ? createLaneId(parts.chainId, permit.permit2Authorization.witness.facilitator)
       : relayer.lane;
   const job: NamedJob = { lane, jobId: createJobId(lane), latestMs: parts.nowMs() + SUBMITTED_WITHIN_MS };
-  // Both at once: a payment that turns out to be settled by another job was simulated in vain.
-  const [claimed, simulated] = await Promise.all([
-    claim(parts, relayer, gathered, job.jobId),
-    simulate(parts, relayer, gathered),
-  ]);
-  const ready = await batch(parts, relayer, gathered, job.jobId, claimed, simulated);
+  // Not awaited here: the batch is recorded meanwhile. A payment that another job settles was simulated in vain.
+  const simulating = simulate(parts, relayer, gathered);
+  const ready = await batch(parts, relayer, gathered, job.jobId, simulating);
   return submit(parts, relayer, job, ready);
 }

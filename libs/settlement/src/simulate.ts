@@ -1,9 +1,25 @@
+import {
+  askForCode,
+  bundleCalls,
+  factoryOf,
+  hasCode,
+  malformed,
+  readBundle,
+  readCall,
+  type RpcCall,
+  type RpcResult,
+  tryCall,
+  RPC_TIMEOUT_MS,
+} from '@tollgate/chain';
+import type { LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
+import { LuaScript, type RedisClient } from '@tollgate/redis';
 
-import { unavailableBy, type AttemptEnd, type Batch, type EarlyEnds } from './attempts/attempt.js';
-import type { Relayer } from './relayers/relayer.js';
-import type { SettlementParts } from './settlement-parts.js';
-import type { BatchSimulation, SimulatedTransaction, Simulation } from './simulation/simulation.js';
+import { unavailableBy, type AttemptEnd, type Batch, type EarlyEnds } from './attempt.js';
+import { CallSimulation, type CallSimulationOptions, type SendableCall } from './call-simulation.js';
+import type { GasMemory } from './confirm.js';
+import { isShareable, planEntry, type PaymentEntry } from './payments/payment-entry.js';
+import countFromFirst from './state/scripts/count-from-first.lua';
 
 export interface Simulated {
   /** Null when nothing may be sent, and for a permit: its relayer, which may be another one, simulates it. */
@@ -17,8 +33,8 @@ const FAILS: AttemptEnd = { outcome: 'refused', failure: 'simulation_failed' };
 
 /** Simulates the batch as its relayer would send it. Returns the payments that must not be sent. */
 export async function simulate(
-  { simulation, strikes, nowMs }: Pick<SettlementParts, 'simulation' | 'strikes' | 'nowMs'>,
-  { lane, onTrouble }: Pick<Relayer, 'lane' | 'onTrouble'>,
+  { simulation, strikes, nowMs }: { simulation: Simulation; strikes: Strikes; nowMs: () => number },
+  { lane, onTrouble }: { lane: LaneId; onTrouble: (error: unknown) => void },
   batch: Batch,
 ): Promise<Simulated> {
   const { attempts, isShared, isTried } = batch;
@@ -56,4 +72,165 @@ async function tryAlone(
   if (payment === undefined || payment.kind === 'permit2') return { transaction: null, excluded: new Map() };
   const transaction = await simulation.tryAlone(payment, relayer);
   return { transaction, excluded: new Map(transaction === null ? [[payment, 'fails']] : []) };
+}
+
+/** A transaction that was simulated and may be sent. */
+export interface SimulatedTransaction extends SendableCall {
+  entries: readonly PaymentEntry[];
+}
+
+/** Why a payment cannot share a transaction; it may still succeed alone. */
+type Exclusion = 'fails' | 'payer_has_code';
+
+interface BatchSimulation {
+  transaction: SimulatedTransaction | null;
+  excluded: ReadonlyMap<PaymentEntry, Exclusion>;
+}
+
+interface SimulationOptions extends CallSimulationOptions {
+  multicall3: Hex;
+  gas: GasMemory;
+}
+
+const LOOK_FOR_MULTICALL3_MS = 60_000;
+
+/** Simulates settlements in the current state of the chain, so that a failing one is not sent and burns no gas. */
+export class Simulation {
+  #hasMulticall3: Promise<boolean> | null = null;
+  #askedAtMs = -Infinity;
+  readonly #callSimulation: CallSimulation;
+
+  constructor(private readonly options: SimulationOptions) {
+    this.#callSimulation = new CallSimulation(options);
+  }
+
+  /** Whether several payments can share a transaction on this chain. */
+  async canShare(): Promise<boolean> {
+    const isStale = performance.now() - this.#askedAtMs > LOOK_FOR_MULTICALL3_MS;
+    if (this.#hasMulticall3 !== null && ((await this.#hasMulticall3) || !isStale)) return this.#hasMulticall3;
+    this.#askedAtMs = performance.now();
+    const asked = this.#readHasCode(this.options.multicall3);
+    this.#hasMulticall3 = asked;
+    asked.catch(() => (this.#hasMulticall3 = null));
+    return asked;
+  }
+
+  /**
+   * Simulates payments by accounts' own keys as one transaction, in one round trip. Payments that fail are left out,
+   * and so are those of payers with code, which could burn the gas of all. No gas price is given, since only the
+   * token's code runs.
+   * @param areTried each was simulated a moment ago; the result is then assumed, if the gas of their tokens is known
+   * @throws ChainUnavailableError
+   */
+  async tryShared(entries: readonly PaymentEntry[], relayer: Hex, areTried = false): Promise<BatchSimulation> {
+    const assumedGas = areTried ? this.options.gas.limitForUntried(entries.map(({ asset }) => asset)) : null;
+    if (assumedGas !== null && entries.every(isShareable)) {
+      return { transaction: this.#bundle(entries, assumedGas), excluded: new Map() };
+    }
+    const shareable = entries.filter(isShareable);
+    const gas = this.options.gas.limitFor(shareable.map(({ asset }) => asset));
+    const [withCode, succeeds] = await Promise.all([
+      this.#findPayersWithCode(shareable),
+      this.#tryAll(shareable, relayer, gas),
+    ]);
+    const excluded = new Map<PaymentEntry, Exclusion>();
+    for (const entry of entries) if (!isShareable(entry)) excluded.set(entry, 'payer_has_code');
+    for (const [index, entry] of shareable.entries()) {
+      if (withCode.has(entry.payer)) excluded.set(entry, 'payer_has_code');
+      else if (!succeeds[index]) excluded.set(entry, 'fails');
+    }
+    const rest = shareable.filter((entry) => !excluded.has(entry));
+    return { transaction: rest.length === 0 ? null : this.#bundle(rest, gas), excluded };
+  }
+
+  /** The same shared transaction for some of its payments only. */
+  narrow({ gas }: SimulatedTransaction, entries: readonly PaymentEntry[]): SimulatedTransaction {
+    return this.#bundle(entries, gas);
+  }
+
+  /**
+   * Simulates one payment alone, within the gas cap. Null when it fails, both now and in the next block.
+   * @throws ChainUnavailableError
+   */
+  async tryAlone(entry: PaymentEntry, relayer: Hex): Promise<SimulatedTransaction | null> {
+    const factory = entry.kind === 'authorization' ? factoryOf(entry.signature) : null;
+    const isDeployed = factory === null || (await this.#readHasCode(entry.payer));
+    const call = planEntry(entry, { multicall3: this.options.multicall3, isDeployed });
+    const tried = await this.#callSimulation.run(call, { payer: entry.payer, relayer, factory });
+    return tried && { ...tried, entries: [entry] };
+  }
+
+  /** One transaction in which only the tokens' code runs. */
+  #bundle(entries: readonly PaymentEntry[], gas: bigint): SimulatedTransaction {
+    const { multicall3 } = this.options;
+    const calls = entries.map((entry) => planEntry(entry, { multicall3, isDeployed: true }));
+    const [first] = calls;
+    const call =
+      first && calls.length === 1
+        ? first
+        : bundleCalls(
+            multicall3,
+            calls.map((each) => ({ ...each, mayFail: true })),
+          );
+    return { entries, call, gas, walletCode: null };
+  }
+
+  #tryAll(entries: readonly PaymentEntry[], from: Hex, gas: bigint): Promise<boolean[]> {
+    if (entries.length === 0) return Promise.resolve([]);
+    const { call } = this.#bundle(entries, gas);
+    return this.#ask([tryCall({ from, ...call, gas: Number(gas) })], ([result]) => {
+      const data = readCall(result);
+      if (data === null) return entries.map(() => false);
+      if (entries.length === 1) return [true];
+      return readBundle(data, entries.length) ?? malformed('no results of the bundled calls');
+    });
+  }
+
+  #findPayersWithCode(entries: readonly PaymentEntry[]): Promise<ReadonlySet<Hex>> {
+    const payers = [...new Set(entries.map(({ payer }) => payer))];
+    if (payers.length === 0) return Promise.resolve(new Set());
+    return this.#ask(
+      payers.map(askForCode),
+      (results) => new Set(payers.filter((_, index) => hasCode(results[index]))),
+    );
+  }
+
+  #readHasCode(address: Hex): Promise<boolean> {
+    return this.#ask([askForCode(address)], ([result]) => hasCode(result));
+  }
+
+  #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {
+    return this.options.batcher.ask({ calls, deadlineMs: this.options.nowMs() + RPC_TIMEOUT_MS, read });
+  }
+}
+
+/** The number of failed transactions after which a payer is barred. */
+const MOST_BURNS = 5;
+const STRIKE_KEPT_MS = 3_600_000;
+
+const NOTE_STRIKE = new LuaScript(countFromFirst);
+
+/**
+ * Payers whose payments fail on the chain although their simulation succeeded: a wallet's code may distinguish the two,
+ * and signing costs the payer nothing. Each failed transaction counts for an hour, over all verifiers.
+ */
+export class Strikes {
+  constructor(private readonly redis: RedisClient) {}
+
+  /** Call when a transaction was mined and this payer's payment failed in it, whatever became of others there. */
+  async note(payer: Hex): Promise<void> {
+    await NOTE_STRIKE.run(this.redis, keyOf(payer), [STRIKE_KEPT_MS]);
+  }
+
+  /** Returns those of the payers for whom nothing is sent for now. */
+  async findBarred(payers: readonly Hex[]): Promise<ReadonlySet<Hex>> {
+    const asked = [...new Set(payers)];
+    const burns = await Promise.all(asked.map((payer) => this.redis.get(keyOf(payer))));
+    return new Set(asked.filter((_, index) => Number(burns[index] ?? 0) >= MOST_BURNS));
+  }
+}
+
+/** A Redis Cluster slot for each payer. */
+function keyOf(payer: Hex): string {
+  return `tollgate:{burnt-${payer}}`;
 }

@@ -1,10 +1,9 @@
 import { crashPoint, type LaneId } from '@tollgate/journal';
 
-import type { AttemptEnd, SentBatch } from './attempts/attempt.js';
+import type { AttemptEnd, SentBatch } from './attempt.js';
 import type { ReadyBatch } from './batch.js';
-import type { Relayer } from './relayers/relayer.js';
-import { encodeSettlementJob, stepFor } from './relayers/settlement-job.js';
-import type { SettlementParts } from './settlement-parts.js';
+import { encodeSettlementJob, stepFor } from './settlement-job.js';
+import type { Relayer, SettlementParts } from './settlement-parts.js';
 import type { EndedJob } from './state/job-watch.js';
 
 type SubmitParts = Pick<SettlementParts, 'journal' | 'jobs' | 'records' | 'wallets'>;

@@ -1,7 +1,13 @@
 import type { AnsweredFacts, PaymentTimeline, ReleasedFacts, SaleFacts } from '@tollgate/book-events';
 import type { SettlementResult, SignedPaymentVerdict } from '@tollgate/common';
 import type { Ledger, PaymentId, StoredAnswer } from '@tollgate/ledger';
-import type { ClaimedPurchase, PresentedPurchase, ReleaseTerms, Settled } from '@tollgate/middleware/purchase';
+import type {
+  ClaimedState,
+  ClaimedPurchase,
+  PresentedPurchase,
+  ReleaseTerms,
+  Settled,
+} from '@tollgate/middleware/purchase';
 import type { Hex, SettleResponse } from '@tollgate/protocol';
 
 import {
@@ -13,9 +19,10 @@ import {
 } from '../signed-payments/signed-payments.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
 
-/** The product is the report of a settlement. */
-type Presented = PresentedPurchase<SignedPaymentVerdict, SettleResponse, SettlementResult, SettleResponse>;
 type Claim = Extract<SignedPaymentVerdict, { outcome: 'claimed' }>;
+type State = Exclude<SignedPaymentVerdict, Claim>;
+/** The product is the report of a settlement. */
+type Presented = PresentedPurchase<State, SettleResponse, SettlementResult, SettleResponse>;
 
 export interface PresentedSettlementParts {
   readonly ledger: Ledger;
@@ -35,17 +42,15 @@ export class PresentedSettlement implements Presented {
     private readonly keys: ClaimKeys,
   ) {}
 
-  verify(): Promise<SignedPaymentVerdict> {
-    return this.parts.payments.claim(this.parts.question, this.keys);
+  async verify(): Promise<State | ClaimedState<SettleResponse, SettlementResult>> {
+    const verdict = await this.parts.payments.claim(this.parts.question, this.keys);
+    if (verdict.outcome !== 'claimed') return verdict;
+    this.payer = verdict.payer;
+    return { outcome: 'claimed', purchase: new ClaimedSettlement(this.parts, verdict, this.keys.fingerprint) };
   }
 
-  explain(error: unknown): SignedPaymentVerdict {
+  explain(error: unknown): State {
     return { outcome: 'unavailable', reason: reasonOf(error) };
-  }
-
-  fulfilment(claim: Claim): ClaimedSettlement {
-    this.payer = claim.payer;
-    return new ClaimedSettlement(this.parts, claim, this.keys.fingerprint);
   }
 
   async readAnswer({ id }: { readonly id: PaymentId }): Promise<SettleResponse | null> {

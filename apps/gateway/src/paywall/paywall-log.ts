@@ -3,8 +3,7 @@ import { clientNetwork, SampledLogger } from '@tollgate/common';
 import type { FastifyRequest } from 'fastify';
 
 import type { ProblemAnswer, ResourceAnswer } from './answer/answer.js';
-import type { Order } from './present/order.js';
-import { paymentFactsOf } from './present/purchase.js';
+import { paymentFactsOf, type Order } from './present/order.js';
 import type { Visit } from './revisits/visit.js';
 
 export interface RequestFacts {

@@ -7,8 +7,7 @@ import { connectRedis, type RedisClient, StoreError, StoreUnavailableError, with
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
 import { SignedPayments } from '../signed-payments/signed-payments.js';
-import { AgreeingVerifiers } from '../verifiers/agreeing-verifiers.js';
-import { Agreement } from '../verifiers/agreement.js';
+import { AgreeingVerifiers, Agreement } from '../verifiers/agreeing-verifiers.js';
 import { SettingsWatch } from '../verifiers/settings-watch.js';
 import { proofNetworks } from './offer/challenge-words.js';
 import { Challenges } from './offer/challenges.js';

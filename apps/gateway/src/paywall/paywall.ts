@@ -22,17 +22,9 @@ import type { ReadPublicOrigin } from './offer/public-origin.js';
 import { sendChallenge, sendUnpaid, sendUnpaidPage } from './offer/send-challenge.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import { factsOf, type PaymentFacts, type PaywallLog, type RequestFacts } from './paywall-log.js';
-import type { Order } from './present/order.js';
+import { fingerprintOf, paymentFactsOf, type Order } from './present/order.js';
 import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './present/presented-payment.js';
-import {
-  fingerprintOf,
-  isPaymentFailure,
-  paymentFactsOf,
-  parsePurchase,
-  readQuery,
-  type Purchase,
-  type PurchaseTerms,
-} from './present/purchase.js';
+import { isPaymentFailure, parsePurchase, readQuery, type Purchase, type PurchaseTerms } from './present/purchase.js';
 import { PresentedOrder, type OrderEnd, type OrderParts } from './presented-order.js';
 import type { Visit } from './revisits/visit.js';
 import type { RefusedVisit, Visits } from './revisits/visits.js';

@@ -1,6 +1,18 @@
-import { QueueFullError, VERIFY_PAYMENT, type SignedPaymentVerdict, type VerifyPaymentVerdict } from '@tollgate/common';
+import {
+  QueueFullError,
+  VERIFY_PAYMENT,
+  type SettlementResult,
+  type SignedPaymentVerdict,
+  type VerifyPaymentVerdict,
+} from '@tollgate/common';
 import type { PaymentId } from '@tollgate/ledger';
-import type { PresentedPurchase, PurchaseEnd } from '@tollgate/middleware/purchase';
+import type {
+  ClaimedState,
+  Fulfilment,
+  PresentedPurchase,
+  PurchaseEnd,
+  Unsettled,
+} from '@tollgate/middleware/purchase';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
@@ -9,18 +21,22 @@ import type { Verifiers } from '../verifiers/agreeing-verifiers.js';
 import {
   answerBusy,
   answerConflict,
+  answerForeignChallenge,
   answerGone,
   answerIdentifierReused,
+  answerSettling,
+  answerTakenOver,
   answerUnavailable,
   answerUpstreamError,
   type OrderAnswer,
   type ProblemAnswer,
   type ResourceAnswer,
 } from './answer/answer.js';
+import { keepHeaders } from './answer/answer-headers.js';
+import { createFailureHeaders } from './answer/settlement-headers.js';
 import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './fulfil/claimed-order.js';
-import type { Order } from './present/order.js';
+import { retryKeyOf, type Order } from './present/order.js';
 import type { TransactionInstrument } from './present/presented-payment.js';
-import { retryKeyOf } from './present/purchase.js';
 import { isRepeatable, reproduceAnswer } from './replay/reproduce-answer.js';
 import type { ProducedAnswer } from './route/paid-route.js';
 import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify/verify-questions.js';
@@ -29,8 +45,8 @@ export interface OrderParts extends ClaimedOrderParts {
   readonly verifier: Verifiers;
 }
 
+type Claim = { readonly outcome: 'claimed' } & OrderClaim;
 type State =
-  | ({ readonly outcome: 'claimed' } & OrderClaim)
   /** The payer already used this payment identifier for another payment. */
   | { readonly outcome: 'identifier_reused' }
   | Exclude<VerifyPaymentVerdict | SignedPaymentVerdict, { outcome: 'claimed' }>;
@@ -52,26 +68,20 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     return this.#claimed?.payer;
   }
 
-  async find(): Promise<State | null> {
-    const { purchase, caller } = this.order;
-    const { ledger, terms } = this.parts;
-    const retryKey = retryKeyOf(purchase);
-    if (retryKey === null) return null;
-    const found = await ledger.find({ ...entryOf(purchase, terms), fingerprint: caller.fingerprint, retryKey });
-    return found.outcome === 'none' ? null : found;
-  }
-
-  verify(): Promise<State> {
+  /** A repeat is known to the ledger. Any other payment is verified and claimed in one step by a verifier process. */
+  async verify(): Promise<State | ClaimedState<ProducedAnswer, OrderResult>> {
+    const known = await this.#find();
+    if (known !== null) return known;
     const { instrument } = this.order.purchase;
-    return instrument.kind === 'transaction' ? this.#verifyTransaction(instrument) : this.#verifySigned(instrument);
+    const isTransaction = instrument.kind === 'transaction';
+    const verdict = await (isTransaction ? this.#verifyTransaction(instrument) : this.#verifySigned(instrument));
+    if (verdict.outcome !== 'claimed') return verdict;
+    this.#claimed = new ClaimedOrder(this.parts, this.order, verdict);
+    return { outcome: 'claimed', purchase: this.#claimed };
   }
 
   explain(error: unknown): State {
     return { outcome: 'unavailable', reason: reasonOf(error) };
-  }
-
-  fulfilment(claim: OrderClaim): ClaimedOrder {
-    return (this.#claimed = new ClaimedOrder(this.parts, this.order, claim));
   }
 
   async readAnswer({ id }: { readonly id: PaymentId }): Promise<ResourceAnswer | null> {
@@ -105,11 +115,62 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
         this.parts.reportFailure(end.error, this.order);
         return end.error instanceof StoreError ? answerUnavailable() : answerUpstreamError(end.error, false);
       default:
-        return this.#claimed?.toAnswer(end) ?? answerUnavailable();
+        return this.#answerFulfilled(end);
     }
   }
 
-  async #verifyTransaction(instrument: TransactionInstrument): Promise<State> {
+  #answerFulfilled(end: Fulfilment<ProducedAnswer, OrderResult>): OrderAnswer {
+    const body = this.#claimed?.body ?? null;
+    if (end.outcome === 'committed' && body !== null) {
+      const { txHash, amountBaseUnits } = end.settled;
+      const headers = this.#claimed?.headers ?? [];
+      const facts = { status: end.product.status, headers, txHash: txHash ?? undefined };
+      return { kind: 'resource', origin: 'paid', ...facts, body, amountBaseUnits };
+    }
+    if (end.outcome === 'released' && body !== null && end.product.status !== 402) {
+      const { status, headers } = end.product;
+      return { kind: 'resource', origin: 'released', status, headers: keepHeaders(headers), body };
+    }
+    if (body !== null && !Buffer.isBuffer(body)) body.destroy();
+    switch (end.outcome) {
+      case 'committed':
+      case 'released':
+        return answerForeignChallenge(true);
+      case 'failed':
+      case 'held':
+        return answerUpstreamError(end.error, end.outcome === 'failed');
+      case 'taken_over':
+        return answerTakenOver();
+      case 'store_unavailable':
+        return answerUnavailable();
+      case 'not_settled':
+        return this.#explainUnsettled(end.result);
+    }
+  }
+
+  #explainUnsettled(result: Unsettled<SettlementResult>): OrderAnswer {
+    switch (result.outcome) {
+      case 'failed': {
+        const { failure } = result;
+        return { kind: 'refused', failure, headers: createFailureHeaders(this.order.purchase, failure) };
+      }
+      case 'pending':
+        return answerSettling();
+      case 'unavailable':
+        return answerUnavailable(result.retryAfterMs);
+    }
+  }
+
+  async #find(): Promise<State | null> {
+    const { purchase, caller } = this.order;
+    const { ledger, terms } = this.parts;
+    const retryKey = retryKeyOf(purchase);
+    if (retryKey === null) return null;
+    const found = await ledger.find({ ...entryOf(purchase, terms), fingerprint: caller.fingerprint, retryKey });
+    return found.outcome === 'none' ? null : found;
+  }
+
+  async #verifyTransaction(instrument: TransactionInstrument): Promise<State | Claim> {
     const { ledger, verifier, terms } = this.parts;
     const question = createTransactionQuestion(this.order, instrument, terms, ledger.nowMs());
     const { requestId, chainId, txHash, owner } = question;
@@ -128,7 +189,7 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     }
   }
 
-  async #verifySigned(payment: SignedPayment): Promise<State> {
+  async #verifySigned(payment: SignedPayment): Promise<State | Claim> {
     const { purchase, caller } = this.order;
     const { signedPayments, terms } = this.parts;
     const keys = { fingerprint: caller.fingerprint, retryKey: retryKeyOf(purchase) };

@@ -1,4 +1,4 @@
-import { Agreement } from './agreement.js';
+import { Agreement } from './agreeing-verifiers.js';
 
 describe('the agreement with the verifiers', () => {
   let nowMs = 0;

@@ -1,8 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { COMPARE_SETTINGS, RequestFailedError } from '@tollgate/common';
 
-import type { Verifiers } from './agreeing-verifiers.js';
-import type { Agreement } from './agreement.js';
+import type { Agreement, Verifiers } from './agreeing-verifiers.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** No check is needed while the last agreement is younger than this. */

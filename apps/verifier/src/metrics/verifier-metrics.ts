@@ -1,23 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ChainObserver, EndedBatch } from '@tollgate/chain';
 import type { SettlementResult, SignedPaymentVerdict, VerifyPaymentVerdict } from '@tollgate/common';
-import type { SignedPayment } from '@tollgate/protocol';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const SETTLEMENT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const PAYMENTS = [1, 2, 5, 10, 20, 50, 100, 200];
 
-/** The kind of payment that was shown. */
-export type VerifiedKind = 'transaction' | SignedPayment['kind'];
-
-type Verdict = VerifyPaymentVerdict | SignedPaymentVerdict;
-
 /** Metrics of the verifier. Labels hold hosts and codes only: an RPC URL may carry an API key. */
 @Injectable()
 export class VerifierMetrics implements ChainObserver {
-  private readonly verifications: Counter<'outcome' | 'failure' | 'payment'>;
-  private readonly verificationSeconds: Histogram<'payment'>;
+  /** `payment` is the kind of payment that was shown. */
+  readonly verifications: Counter<'outcome' | 'failure' | 'payment'>;
+  readonly verificationSeconds: Histogram<'payment'>;
   private readonly batches: Counter<'host' | 'trouble'>;
   private readonly batchLookups: Histogram;
   private readonly batchSeconds: Histogram<'host'>;
@@ -68,11 +63,6 @@ export class VerifierMetrics implements ChainObserver {
     this.batchesInFlight = new Gauge({ name: 'tollgate_rpc_batches_in_flight', help: 'Batches in flight.', registers });
   }
 
-  verdictGiven(payment: VerifiedKind, verdict: Verdict, seconds: number): void {
-    this.verifications.inc({ outcome: verdict.outcome, failure: codeOf(verdict), payment });
-    this.verificationSeconds.observe({ payment }, seconds);
-  }
-
   batchEnded({ host, lookups, seconds, trouble }: EndedBatch): void {
     this.batches.inc({ host, trouble });
     this.batchLookups.observe(lookups);
@@ -88,43 +78,35 @@ export class VerifierMetrics implements ChainObserver {
 /** Counters and histograms of the relayers. Labels hold codes only. */
 @Injectable()
 export class SettlementMetrics {
-  readonly #answers: Counter<'outcome' | 'failure'>;
-  readonly #minedSeconds: Histogram;
-  readonly #batchPayments: Histogram;
+  readonly answers: Counter<'outcome' | 'failure'>;
+  readonly minedSeconds: Histogram;
+  readonly batchPayments: Histogram;
 
   constructor(@Inject(Registry) registry: Registry) {
     const registers = [registry];
-    this.#answers = new Counter({
+    this.answers = new Counter({
       name: 'tollgate_settlements_total',
       help: 'Answers to settlement requests; failure is the failure code, or the reason of an unavailability.',
       labelNames: ['outcome', 'failure'],
       registers,
     });
-    this.#minedSeconds = new Histogram({
+    this.minedSeconds = new Histogram({
       name: 'tollgate_settlement_mined_seconds',
       help: 'From recording a settlement to its transaction having CONFIRMATIONS blocks.',
       buckets: SETTLEMENT_SECONDS,
       registers,
     });
-    this.#batchPayments = new Histogram({
+    this.batchPayments = new Histogram({
       name: 'tollgate_settlement_batch_payments',
       help: 'Payments settled in one transaction.',
       buckets: PAYMENTS,
       registers,
     });
   }
-
-  answered(result: SettlementResult): void {
-    this.#answers.inc({ outcome: result.outcome, failure: codeOf(result) });
-  }
-
-  mined(payments: number, seconds: number): void {
-    this.#batchPayments.observe(payments);
-    this.#minedSeconds.observe(Math.max(0, seconds));
-  }
 }
 
-function codeOf(answer: Verdict | SettlementResult): string {
+/** The label of what was refused or failed, or why it is unavailable. */
+export function codeOf(answer: VerifyPaymentVerdict | SignedPaymentVerdict | SettlementResult): string {
   if (answer.outcome === 'refused' || answer.outcome === 'failed') return answer.failure;
   return answer.outcome === 'unavailable' ? answer.reason : '';
 }

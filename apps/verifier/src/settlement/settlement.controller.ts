@@ -1,18 +1,90 @@
 import { Controller, Inject } from '@nestjs/common';
-import { Ctx, Payload } from '@nestjs/microservices';
-import { Answers, SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
-import { parseSettleRequest, settle } from '@tollgate/settlement';
+import { Ctx, Payload, type CustomTransportStrategy } from '@nestjs/microservices';
+import {
+  Answers,
+  BoundServer,
+  PATTERNS,
+  RequestReplyContext,
+  RequestReplyServer,
+  SETTLE_QUEUE,
+  SETTLE_SIGNED_PAYMENT,
+  type SettlementResult,
+} from '@tollgate/common';
+import {
+  parseSettleRequest,
+  settle,
+  type Relayer,
+  type SettlementParts,
+  type SettleServer,
+  type SettleServers,
+} from '@tollgate/settlement';
 
-import { SettlementMetrics } from '../metrics/verifier-metrics.js';
+import { codeOf, SettlementMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { parsePayload } from '../verification/parse-payload.js';
-import { SETTLE_TRANSPORT, type SettleContext, SettlementService } from './settlement.service.js';
+
+/** Injection token of the `SettlementParts` of this process. */
+export const SETTLEMENT_PARTS = Symbol('settlement-parts');
+
+/** Binds a handler to the settle queue alone. */
+const SETTLE_TRANSPORT = Symbol('settle-queue');
+
+/** The context of a question that was taken for a relayer. */
+class SettleContext extends RequestReplyContext {
+  constructor(
+    context: RequestReplyContext,
+    readonly relayer: Relayer,
+    /** Aborted when this process releases the relayer. */
+    readonly released: AbortSignal,
+  ) {
+    super(context.getArgs());
+  }
+}
+
+/** Nest transport of the settle queue: a server for each relayer of this process, open while that can settle. */
+export class SettleQueue extends BoundServer implements CustomTransportStrategy, SettleServers {
+  override readonly transportId = SETTLE_TRANSPORT;
+
+  constructor(private readonly options: { redisUrl: string; maxInFlight: number; closeTimeoutMs: number }) {
+    super();
+  }
+
+  /** Nothing is taken before `open`. */
+  listen(callback: (error?: unknown) => void): void {
+    callback(this.findUnhandled(SETTLE_QUEUE, PATTERNS[SETTLE_QUEUE]));
+  }
+
+  async open(relayer: Relayer, signal: AbortSignal): Promise<SettleServer> {
+    const handle = this.messageHandlers.get(SETTLE_SIGNED_PAYMENT);
+    if (!handle) throw new Error(`No handler for "${SETTLE_SIGNED_PAYMENT}".`);
+    const server = new RequestReplyServer({ ...this.options, queue: SETTLE_QUEUE, hasLogContext: false });
+    server.addHandler(SETTLE_SIGNED_PAYMENT, (message, context: RequestReplyContext) =>
+      handle(message, new SettleContext(context, relayer, signal)),
+    );
+    let failure: unknown = null;
+    await server.listen((error) => (failure = error ?? null));
+    if (failure === null) return server;
+    await server.close();
+    throw new Error(`The queue ${SETTLE_QUEUE} cannot be served: its Redis does not answer.`, { cause: failure });
+  }
+
+  /** Each relayer closes its own server. */
+  close(): void {}
+
+  on(): never {
+    throw new Error('The settle queue has no events; see the log for changes of its connections.');
+  }
+
+  unwrap<T>(): T {
+    return null as T;
+  }
+}
 
 /** Takes the questions of the settle queue. */
 @Controller()
 export class SettlementController {
   constructor(
-    @Inject(SettlementService) private readonly settlement: SettlementService,
+    @Inject(SETTLEMENT_PARTS) private readonly parts: SettlementParts,
     @Inject(AskersSettings) private readonly askers: AskersSettings,
     @Inject(SettlementMetrics) private readonly metrics: SettlementMetrics,
   ) {}
@@ -23,8 +95,8 @@ export class SettlementController {
     const question = { ...parsePayload(message, parseSettleRequest), questionId };
     const fault = this.askers.findFault(message);
     if (fault !== null) return fault;
-    const result = await settle(this.settlement.parts, relayer, question, released);
-    this.metrics.answered(result);
+    const result = await settle(this.parts, relayer, question, released);
+    this.metrics.answers.inc({ outcome: result.outcome, failure: codeOf(result) });
     return result;
   }
 }

@@ -4,14 +4,17 @@ import { Registry } from 'prom-client';
 import { VerifierConnections } from '../connections/verifier-connections.js';
 import { observeRelayers } from '../metrics/observe-relayers.js';
 import { VerificationModule } from '../verification/verification.module.js';
-import { SettlementController } from './settlement.controller.js';
+import { SETTLEMENT_PARTS, SettlementController } from './settlement.controller.js';
 import { SettlementService } from './settlement.service.js';
 
 /** Settles signed payments, where this process has a relayer's key. */
 @Module({
   imports: [VerificationModule],
   controllers: [SettlementController],
-  providers: [SettlementService],
+  providers: [
+    SettlementService,
+    { provide: SETTLEMENT_PARTS, inject: [SettlementService], useFactory: ({ parts }: SettlementService) => parts },
+  ],
   exports: [SettlementService],
 })
 export class SettlementModule {

@@ -1,16 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { CustomTransportStrategy } from '@nestjs/microservices';
 import { FeeQuotes, RPC_TIMEOUT_MS } from '@tollgate/chain';
-import {
-  ConfigurationError,
-  REDIS_LOGGER,
-  BoundServer,
-  PATTERNS,
-  RequestReplyContext,
-  RequestReplyServer,
-  SETTLE_QUEUE,
-  SETTLE_SIGNED_PAYMENT,
-} from '@tollgate/common';
+import { ConfigurationError, REDIS_LOGGER } from '@tollgate/common';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import { connectRedis, type RedisClient } from '@tollgate/redis';
@@ -25,9 +15,6 @@ import {
   SettlementRecords,
   Simulation,
   Strikes,
-  type Relayer,
-  type SettleServer,
-  type SettleServers,
 } from '@tollgate/settlement';
 import { AcceptedAssets } from '@tollgate/verification';
 
@@ -35,60 +22,7 @@ import { VerifierEnvironment } from '../config/verifier.config.js';
 import { VerifierConnections } from '../connections/verifier-connections.js';
 import { RelayerTroubles } from '../metrics/relayer-troubles.js';
 import { SettlementMetrics } from '../metrics/verifier-metrics.js';
-
-/** Binds a handler to the settle queue alone. */
-export const SETTLE_TRANSPORT = Symbol('settle-queue');
-
-/** The context of a question that was taken for a relayer. */
-export class SettleContext extends RequestReplyContext {
-  constructor(
-    context: RequestReplyContext,
-    readonly relayer: Relayer,
-    /** Aborted when this process releases the relayer. */
-    readonly released: AbortSignal,
-  ) {
-    super(context.getArgs());
-  }
-}
-
-/** Nest transport of the settle queue: a server for each relayer of this process, open while that can settle. */
-export class SettleQueue extends BoundServer implements CustomTransportStrategy, SettleServers {
-  override readonly transportId = SETTLE_TRANSPORT;
-
-  constructor(private readonly options: { redisUrl: string; maxInFlight: number; closeTimeoutMs: number }) {
-    super();
-  }
-
-  /** Nothing is taken before `open`. */
-  listen(callback: (error?: unknown) => void): void {
-    callback(this.findUnhandled(SETTLE_QUEUE, PATTERNS[SETTLE_QUEUE]));
-  }
-
-  async open(relayer: Relayer, signal: AbortSignal): Promise<SettleServer> {
-    const handle = this.messageHandlers.get(SETTLE_SIGNED_PAYMENT);
-    if (!handle) throw new Error(`No handler for "${SETTLE_SIGNED_PAYMENT}".`);
-    const server = new RequestReplyServer({ ...this.options, queue: SETTLE_QUEUE, hasLogContext: false });
-    server.addHandler(SETTLE_SIGNED_PAYMENT, (message, context: RequestReplyContext) =>
-      handle(message, new SettleContext(context, relayer, signal)),
-    );
-    let failure: unknown = null;
-    await server.listen((error) => (failure = error ?? null));
-    if (failure === null) return server;
-    await server.close();
-    throw new Error(`The queue ${SETTLE_QUEUE} cannot be served: its Redis does not answer.`, { cause: failure });
-  }
-
-  /** Each relayer closes its own server. */
-  close(): void {}
-
-  on(): never {
-    throw new Error('The settle queue has no events; see the log for changes of its connections.');
-  }
-
-  unwrap<T>(): T {
-    return null as T;
-  }
-}
+import { SettleQueue } from './settlement.controller.js';
 
 /** Ended jobs are looked up for some minutes; this many take about 100 KiB. */
 const JOBS_KEPT = 500;

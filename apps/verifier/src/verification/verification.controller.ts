@@ -22,7 +22,7 @@ import {
   SignedPaymentVerifier,
 } from '@tollgate/verification';
 
-import { VerifierMetrics } from '../metrics/verifier-metrics.js';
+import { codeOf, VerifierMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
 import { parsePayload } from './parse-payload.js';
 
@@ -45,7 +45,7 @@ export class VerificationController implements OnApplicationShutdown {
     const request = parsePayload(message, parseVerifyPaymentRequest);
     const fault = this.askers.findFault(message);
     const verdict = fault ?? (await this.verifier.verify(request));
-    this.metrics.verdictGiven('transaction', verdict, (performance.now() - startedAtMs) / 1000);
+    this.count('transaction', verdict, startedAtMs);
     if (fault === null) this.log({ txHash: request.txHash }, verdict, request);
     return verdict;
   }
@@ -56,7 +56,7 @@ export class VerificationController implements OnApplicationShutdown {
     const request = parsePayload(message, parseVerifySignedPaymentRequest);
     const fault = this.askers.findFault(message);
     const verdict = fault ?? (await this.signedVerifier.verify(request));
-    this.metrics.verdictGiven(request.payment.kind, verdict, (performance.now() - startedAtMs) / 1000);
+    this.count(request.payment.kind, verdict, startedAtMs);
     if (fault === null) this.log(nameSignedPayment(request.payment), verdict, request);
     return verdict;
   }
@@ -74,6 +74,15 @@ export class VerificationController implements OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     this.refusals.flush();
+  }
+
+  private count(
+    payment: 'transaction' | SignedPayment['kind'],
+    verdict: VerifyPaymentVerdict | SignedPaymentVerdict,
+    startedAtMs: number,
+  ): void {
+    this.metrics.verifications.inc({ outcome: verdict.outcome, failure: codeOf(verdict), payment });
+    this.metrics.verificationSeconds.observe({ payment }, (performance.now() - startedAtMs) / 1000);
   }
 
   private log(

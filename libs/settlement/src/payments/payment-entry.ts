@@ -8,19 +8,11 @@ import {
   type PromisedPermit,
   type PromisedTransfer,
   unwrapSignature,
-  PROXIES,
   readPayerSignature,
   splitSignature,
 } from '@tollgate/chain';
 import type { SettlementResult, SignedPaymentTerms, PaymentTrial, SettleSignedPaymentRequest } from '@tollgate/common';
-import {
-  type Hex,
-  type SignedPayment,
-  hashTransferAuthorization,
-  type PaymentFailure,
-  type SignedAuthorization,
-  type SignedPermit,
-} from '@tollgate/protocol';
+import { type Hex, type SignedPayment, hashTransferAuthorization, type PaymentFailure } from '@tollgate/protocol';
 import {
   readBaseUnits,
   readNumber,
@@ -128,23 +120,7 @@ export interface EntryTerms {
   factories: ReadonlySet<Hex>;
 }
 
-const SETTINGS_DIFFER: SettlementResult = { outcome: 'unavailable', reason: 'settings_differ' };
-
-/**
- * The name of the payment's settlement. The asker has verified the payment; this check makes sure that no gas is spent
- * on a payment that cannot be the one asked for.
- */
-export function readName(
-  { terms, payment, amountBaseUnits }: SettleQuestion,
-  chainId: number,
-): string | SettlementResult {
-  const isPermit = payment.kind === 'permit2';
-  if (isPermit && terms.chainId !== chainId) return SETTINGS_DIFFER;
-  const mismatch = isPermit
-    ? findPermitMismatch(payment, terms, BigInt(amountBaseUnits))
-    : findMismatch(payment, terms, BigInt(amountBaseUnits));
-  return mismatch === null ? nameSettlement({ ...terms, chainId }, payment, amountBaseUnits) : failed(mismatch);
-}
+export const SETTINGS_DIFFER: SettlementResult = { outcome: 'unavailable', reason: 'settings_differ' };
 
 /**
  * The payment in the form in which it is settled, or the result when it cannot be. `isAccount`: takes a signature of an
@@ -184,28 +160,7 @@ function findDomain(assets: AcceptedAssets, terms: SettleQuestion['terms']): Hex
   }
 }
 
-function findMismatch(
-  { authorization: { to, value } }: SignedAuthorization,
-  { payTo }: SettleQuestion['terms'],
-  amount: bigint,
-): PaymentFailure | null {
-  if (to !== payTo) return 'recipient_mismatch';
-  return BigInt(value) === amount ? null : 'amount_mismatch';
-}
-
-function findPermitMismatch(
-  { scheme, permit2Authorization: { permitted, spender, witness } }: SignedPermit,
-  { asset, payTo }: SettleQuestion['terms'],
-  amount: bigint,
-): PaymentFailure | null {
-  const most = BigInt(permitted.amount);
-  if (permitted.token !== asset) return 'asset_mismatch';
-  if (spender !== PROXIES[scheme]) return 'spender_mismatch';
-  if (witness.to !== payTo) return 'recipient_mismatch';
-  const isFit = scheme === 'upto' ? amount > 0n && amount <= most : amount === most;
-  return isFit ? null : 'amount_mismatch';
-}
-
-function failed(failure: PaymentFailure): SettlementResult {
+/** The result for a payment that is not settled, before anything was sent for it. */
+export function failed(failure: PaymentFailure): SettlementResult {
   return { outcome: 'failed', failure, txHash: null };
 }

@@ -1,18 +1,29 @@
 import {
   type AuthorizationLookUp,
+  type AuthorizationQuestion,
   type AuthorizationUse,
   type AuthorizationView,
   type ChainReader,
+  factoryOf,
   findAuthorizationUse,
   type PayerSignature,
   type PermitView,
+  planTransfer,
+  readPayerSignature,
+  type SettlementRoute,
+  splitSignature,
 } from '@tollgate/chain';
 import { signedPaymentId } from '@tollgate/ledger';
-import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+import {
+  hashTransferAuthorization,
+  type Hex,
+  type SignedAuthorization,
+  type TransferAuthorization,
+} from '@tollgate/protocol';
 
 import { PaymentRefused } from '../refusals/payment-refused.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';
-import { askToken, describeWallet } from './ask-token.js';
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from './ask-of-contract.js';
 import type {
   Judged,
   PromisedPayment,
@@ -20,6 +31,7 @@ import type {
   SignedJudgement,
   SignedPaymentRules,
 } from './signed-judgement.js';
+import type { WalletPayment } from './wallet-check.js';
 
 /** An authorization must stay valid this long, to leave time to settle it. */
 export const TIME_TO_SETTLE_MS = 6_000;
@@ -45,11 +57,13 @@ export async function judgeAuthorization(
   const balance = assertAssetHasCode(view);
   assertSignature(signature, view);
   if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
+  // Its code runs in the settlement, and may behave differently from one block to the next.
+  const isWallet = signature.kind === 'contract' || view.hasPayerCode;
   try {
     assertValidityWindow(authorization, nowMs, TIME_TO_SETTLE_MS);
     assertFunds(balance, authorization.value);
     assertSimulates(view);
-    await rules.wallets.assertAccepted(describeWallet(signature, question, view), judged);
+    if (isWallet) await rules.wallets.assertAccepted(describeWallet(signature, question, view), judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
     // It may have been settled during these checks and have failed for that alone: a payer that has paid must not be
@@ -58,9 +72,7 @@ export async function judgeAuthorization(
     if (!again.isTaken) throw error;
     return judgeSettled(judged, again, rules, chain);
   }
-  // The behaviour of a payer's code may change from one block to the next.
-  const isSimple = signature.kind === 'account' && !view.hasPayerCode;
-  const trial = isSimple ? { trial: { atMs: nowMs, balanceBaseUnits: balance.toString() } } : {};
+  const trial = isWallet ? {} : { trial: { atMs: nowMs, balanceBaseUnits: balance.toString() } };
   const { headBlockNumber } = view;
   return { ...promisedBy(judged), settlement: null, headBlockNumber, balanceBaseUnits: balance, ...trial };
 }
@@ -106,6 +118,82 @@ function findSettlement(use: AuthorizationUse, payment: PromisedPayment): Settli
       if (use.txHash !== null) throw new PaymentRefused('payment_used');
       throw new PaymentRefused('payment_too_old', { ...payment, detail: WHAT_FOR_IS_UNKNOWN });
   }
+}
+
+/**
+ * Reads the state of the payment, and finds out whose signature it has. A signature of an account's form is first put
+ * to the token as such: if that would settle, the token has accepted it, and recovering the key here, the most
+ * expensive step, would add nothing.
+ */
+async function askToken(judged: Judged<SignedAuthorization>, rules: SignedPaymentRules, chain: ChainReader) {
+  const { payment } = judged;
+  const supposed = splitSignature(payment.signature);
+  const asked = supposed && (await ask(judged, rules, chain, supposed));
+  if (asked?.view.wouldSettle && !asked.view.isNonceTaken) return asked;
+  const signer = { hash: hashOf(judged), payer: payment.authorization.from, factories: rules.factories };
+  const signature = readPayerSignature(payment.signature, signer);
+  return asked && signature.kind === 'account' ? asked : ask(judged, rules, chain, signature);
+}
+
+async function ask(
+  judged: Judged<SignedAuthorization>,
+  rules: SignedPaymentRules,
+  chain: ChainReader,
+  signature: PayerSignature,
+) {
+  const { payment, deadlineMs, lookUps } = judged;
+  const question = planQuestion(judged, rules, signature);
+  if (signature.kind === 'account') {
+    return { signature, question, view: await chain.readAuthorization(question, deadlineMs) };
+  }
+  const signed = { signer: question.payer, hash: hashOf(judged), signature: payment.signature };
+  assertMayAsk(chain, lookUps, signed);
+  const view = await chain.readAuthorization(question, deadlineMs, lookUps);
+  rememberAnswer(chain, signed, view);
+  return { signature, question, view };
+}
+
+/** The payer's code and the call that settles, for the further checks of contract wallets. */
+function describeWallet(
+  signature: PayerSignature,
+  { route, deployingRoute }: AuthorizationQuestion,
+  { payerCode, hasPayerCode }: AuthorizationView,
+): WalletPayment {
+  const { settlement } = hasPayerCode ? route : (deployingRoute ?? route);
+  return { payerCode, factory: factoryOf(signature), settlement };
+}
+
+function hashOf({ payment, domainSeparator }: Judged<SignedAuthorization>): Hex {
+  return hashTransferAuthorization(payment.authorization, domainSeparator);
+}
+
+function planQuestion(
+  judged: Judged<SignedAuthorization>,
+  { multicall3, settleGasCap }: SignedPaymentRules,
+  signature: PayerSignature,
+): AuthorizationQuestion {
+  const { terms, payment } = judged;
+  const { authorization } = payment;
+  const { from: payer, nonce } = authorization;
+  const signed = signature.kind === 'contract' ? { payer, hash: hashOf(judged), signature } : null;
+  const planRoute = (isDeployed: boolean): SettlementRoute => {
+    const check = signed && planSignatureCheck(signed, { multicall3, isDeployed });
+    return {
+      settlement: {
+        ...planTransfer(authorization, signature, { asset: terms.asset, multicall3, isDeployed }),
+        gas: settleGasCap,
+      },
+      signatureCheck: check,
+    };
+  };
+  const mayDeploy = signature.kind === 'contract' && signature.deployment !== null;
+  return {
+    asset: terms.asset,
+    payer,
+    nonce,
+    route: planRoute(true),
+    deployingRoute: mayDeploy ? planRoute(false) : null,
+  };
 }
 
 /** The payer must have signed for the requested recipient; refuses `recipient_mismatch`. */

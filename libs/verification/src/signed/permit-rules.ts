@@ -1,18 +1,22 @@
 import {
   type ChainReader,
   findPermitUse,
+  type PayerSignature,
   type PermitLookUp,
+  type PermitQuestion,
   type PermitUse,
   type PermitView,
+  planPermitTransfer,
   PROXIES,
+  readPayerSignature,
   SENT_BY_ANOTHER,
 } from '@tollgate/chain';
 import { signedPaymentId } from '@tollgate/ledger';
-import type { Hex, Permit2Authorization, SignedPermit } from '@tollgate/protocol';
+import { hashPermit2Transfer, type Hex, type Permit2Authorization, type SignedPermit } from '@tollgate/protocol';
 
 import { PaymentRefused } from '../refusals/payment-refused.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';
-import { askPermit2 } from './ask-permit2.js';
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from './ask-of-contract.js';
 import {
   assertAssetHasCode,
   assertFunds,
@@ -62,7 +66,8 @@ export async function judgePermit(
     assertAllowance(view, terms.priceBaseUnits);
     assertSimulates(view);
     const { settlement } = question;
-    await rules.wallets.assertAccepted({ payerCode: view.payerCode, factory: null, settlement }, judged);
+    if (view.hasPayerCode)
+      await rules.wallets.assertAccepted({ payerCode: view.payerCode, factory: null, settlement }, judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
     // It may have been settled during these checks and have failed for that alone: a payer that has paid must not be
@@ -97,6 +102,50 @@ async function judgeSettled(
 function promisedBy({ terms, payment }: Judged<SignedPermit>): PromisedPayment {
   const { from } = payment.permit2Authorization;
   return { id: signedPaymentId(terms, payment), payer: from, amountBaseUnits: BigInt(terms.priceBaseUnits) };
+}
+
+/** No wallet is deployed for a permit: a wallet that does not exist cannot have approved Permit2. */
+const NO_FACTORIES: ReadonlySet<Hex> = new Set();
+
+/**
+ * Reads the state of the payment. A contract's signature is checked before the settlement is simulated, because the
+ * revert data of the payer's code may be long.
+ */
+async function askPermit2(judged: Judged<SignedPermit>, rules: SignedPaymentRules, chain: ChainReader) {
+  const { payment, deadlineMs, lookUps } = judged;
+  const { signature, hash, question } = planQuestion(judged, rules);
+  const tried = { ...question, isTried: true };
+  if (signature.kind === 'account') return { signature, question, view: await chain.readPermit(tried, deadlineMs) };
+  const signed = { signer: question.owner, hash, signature: payment.signature };
+  assertMayAsk(chain, lookUps, signed);
+  const view = await chain.readPermit({ ...question, isTried: false }, deadlineMs, lookUps);
+  rememberAnswer(chain, signed, view);
+  if (view.signatureAnswer !== 'yes') return { signature, question, view };
+  return { signature, question, view: await chain.readPermit(tried, deadlineMs, lookUps) };
+}
+
+function planQuestion({ terms, payment, domainSeparator }: Judged<SignedPermit>, rules: SignedPaymentRules) {
+  const { from: owner, nonce } = payment.permit2Authorization;
+  const hash = hashPermit2Transfer(payment, domainSeparator);
+  const signature = readPayerSignature(payment.signature, { hash, payer: owner, factories: NO_FACTORIES });
+  const { multicall3 } = rules;
+  const signatureCheck = planSignatureCheck({ payer: owner, hash, signature }, { multicall3, isDeployed: true });
+  const sender = payment.scheme === 'upto' ? { from: payment.permit2Authorization.witness.facilitator } : {};
+  const settlement = planPermitTransfer({ ...payment, signature: bytesOf(signature) }, BigInt(terms.priceBaseUnits));
+  const question: PermitQuestion = {
+    owner,
+    nonce,
+    token: terms.asset,
+    settlement: { ...settlement, ...sender, gas: rules.settleGasCap },
+    signatureCheck,
+  };
+  return { signature, hash, question };
+}
+
+function bytesOf(signature: PayerSignature): Hex {
+  if (signature.kind !== 'account') return signature.bytes;
+  const { v, r, s } = signature;
+  return `0x${r.slice(2)}${s.slice(2)}${v.toString(16)}`;
 }
 
 /** The payer must have signed for the requested token; refuses `asset_mismatch`. */

@@ -9,7 +9,7 @@ import { signedPaymentId, type ClaimResult, type Ledger } from '@tollgate/ledger
 import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure, type SignedPayment } from '@tollgate/protocol';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
-import type { WaitingRoom } from '../limits/waiting-room.js';
+import type { WaitingPlace, WaitingRoom } from '../limits/waiting-room.js';
 import { describeDoubt, explainRefusal, type RefundNotes } from '../refusals/explain-refusal.js';
 import { isNotYet, PaymentRefused } from '../refusals/payment-refused.js';
 import type { AcceptedAssets } from './accepted-assets.js';
@@ -90,7 +90,7 @@ export class SignedPaymentVerifier {
     { domainSeparator, lookUps }: { domainSeparator: Hex; lookUps: LookUps },
   ): Promise<SignedJudgement> {
     const { chain, rules, readRelayers, ledger, waitingRoom } = this.options;
-    const place = waitingRoom.createPlace(clientAddress, deadlineMs);
+    let place: WaitingPlace | null = null;
     try {
       for (;;) {
         const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
@@ -103,11 +103,12 @@ export class SignedPaymentVerifier {
               )
             : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain));
         } catch (error) {
+          place ??= waitingRoom.createPlace(clientAddress, deadlineMs);
           await waitingRoom.waitAfter(error, place);
         }
       }
     } finally {
-      place.leave();
+      place?.leave();
     }
   }
 

@@ -37,7 +37,7 @@ interface Asked {
 
 const RETRY_AFTER_MS = 1000;
 
-/** The further check of a payer whose code runs in the settlement; for a payer without code it makes no round trip. */
+/** The further check of a payer whose code runs in the settlement. */
 export class WalletCheck {
   constructor(private readonly options: WalletCheckOptions) {}
 

@@ -4,7 +4,7 @@ import { hashRetryKey, locatePayment, type ClaimResult, type Ledger } from '@tol
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
-import type { WaitingRoom } from '../limits/waiting-room.js';
+import type { WaitingPlace, WaitingRoom } from '../limits/waiting-room.js';
 import { describeDoubt, explainRefusal, type RefundNotes } from '../refusals/explain-refusal.js';
 import { isNotYet, PaymentRefused } from '../refusals/payment-refused.js';
 import {
@@ -75,17 +75,18 @@ export class PaymentVerifier {
 
   private async judge(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
     const { waitingRoom } = this.options;
-    const place = waitingRoom.createPlace(request.clientAddress, request.deadlineMs);
+    let place: WaitingPlace | null = null;
     try {
       for (;;) {
         try {
           return await this.judgeNow(request, lookUps);
         } catch (error) {
+          place ??= waitingRoom.createPlace(request.clientAddress, request.deadlineMs);
           await waitingRoom.waitAfter(error, place);
         }
       }
     } finally {
-      place.leave();
+      place?.leave();
     }
   }
 

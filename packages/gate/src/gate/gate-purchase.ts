@@ -2,13 +2,12 @@ import { DUPLICATE_SETTLEMENT, IDEMPOTENT_REPLAYED } from '@tollgate/protocol';
 
 import { createAnswer, createRefusedAnswer, createRetryAnswer, type Answer } from '../answer/answer.js';
 import { unpackAnswer, type PackedAnswer } from '../answer/sold-answer.js';
-import type { Claim } from '../claim/claim.js';
 import type { Look, PaymentClaims } from '../claim/payment-claims.js';
 import type { Showing } from '../claim/payment-record.js';
 import type { PaymentTerms } from '../offer/challenge.js';
 import { digest } from '../present/digest.js';
 import { amountOf, nameOf, type GateRequest, type GatePayment } from '../present/shown-payment.js';
-import type { PresentedPurchase, PurchaseEnd } from '../purchase/index.js';
+import type { ClaimedState, PresentedPurchase, PurchaseEnd } from '../purchase/index.js';
 import { FacilitatorError } from '../verify/facilitator.js';
 import { GatedSale, type GatedSaleParts, type Product, type Result } from './gated-sale.js';
 
@@ -24,7 +23,6 @@ export interface GatePurchaseParts extends Omit<GatedSaleParts, 'claim'> {
 type State =
   | { readonly outcome: 'valid' }
   | { readonly outcome: 'busy' | 'conflict' }
-  | { readonly outcome: 'claimed'; readonly claim: Claim }
   | { readonly outcome: 'answered'; readonly packed: PackedAnswer | null }
   | { readonly outcome: 'refused' | 'unavailable'; readonly answer: Answer };
 
@@ -75,20 +73,17 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
     }
   }
 
-  async claim(): Promise<State> {
+  async claim(): Promise<State | ClaimedState<Product, Result>> {
     const claim = this.#look && (await this.parts.claims.claim(this.#look));
-    return claim === null ? { outcome: 'busy' } : { outcome: 'claimed', claim };
+    if (claim === null) return { outcome: 'busy' };
+    const purchase = new GatedSale({ ...this.parts, claim });
+    this.#onClaimed(purchase);
+    return { outcome: 'claimed', purchase };
   }
 
   explain(error: unknown): State {
     this.parts.onTrouble(error as Error);
     return { outcome: 'unavailable', answer: createRetryAnswer(503, 'store_unavailable') };
-  }
-
-  fulfilment({ claim }: { readonly claim: Claim }): GatedSale {
-    const sale = new GatedSale({ ...this.parts, claim });
-    this.#onClaimed(sale);
-    return sale;
   }
 
   async readAnswer({ packed }: { readonly packed: PackedAnswer | null }): Promise<Answer | null> {

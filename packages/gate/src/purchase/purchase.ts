@@ -4,27 +4,29 @@
  * end are written is left to the adapters.
  */
 export interface PresentedPurchase<State extends Presented, Product, Result extends SettlementOutcome, Answer>
-  extends Verifier<State>, PurchaseStore<State, Answer> {
-  fulfilment(claimed: ClaimedState<State>): ClaimedPurchase<Product, Result>;
+  extends Verifier<State, Product, Result>, PurchaseStore<State, Product, Result, Answer> {
   /** Produces an answer that was not stored once more; null if that is not safe, or was done too often. */
   reproduce?(spent: SpentState<State>): Promise<Answer | null>;
 }
 
-/** What is known of a presented payment; an adapter adds its facts to each state. */
+/** What is known of a payment that is not claimed for this request; an adapter adds its facts to each state. */
 export type Presented =
   /** It pays, and is to be claimed. */
   | { readonly outcome: 'valid' }
-  /** It is claimed for this request. */
-  | { readonly outcome: 'claimed' }
   /** It is spent on this very request: the client gets the answer again. */
   | { readonly outcome: 'answered' }
   /** It does not buy anything now. `busy`: another request holds it. `conflict`: it belongs to another request. */
   | { readonly outcome: 'busy' | 'conflict' | 'identifier_reused' | 'refused' | 'unavailable' };
 
+/** The payment is claimed for this request. */
+export interface ClaimedState<Product, Result extends SettlementOutcome> {
+  readonly outcome: 'claimed';
+  readonly purchase: ClaimedPurchase<Product, Result>;
+}
+
 type In<State, Outcome> = Extract<State, { readonly outcome: Outcome }>;
-export type ClaimedState<State> = In<State, 'claimed'>;
 export type SpentState<State> = In<State, 'answered'>;
-export type TurnedAway<State> = Exclude<State, { readonly outcome: 'valid' | 'claimed' | 'answered' }>;
+export type TurnedAway<State> = Exclude<State, { readonly outcome: 'valid' | 'answered' }>;
 
 /** How a purchase ends. */
 export type PurchaseEnd<State, Product, Result extends SettlementOutcome, Answer> =
@@ -33,17 +35,17 @@ export type PurchaseEnd<State, Product, Result extends SettlementOutcome, Answer
   | Fulfilment<Product, Result>;
 
 /** Port of the verifier. May reject if it is unavailable. */
-export interface Verifier<State extends Presented> {
+export interface Verifier<State extends Presented, Product, Result extends SettlementOutcome> {
   /** Finds a payment `valid`, or claims it in the same step. */
-  verify(): Promise<State>;
+  verify(): Promise<State | ClaimedState<Product, Result>>;
 }
 
 /** Port of the store. May reject if it is unavailable. */
-export interface PurchaseStore<State extends Presented, Answer> {
+export interface PurchaseStore<State extends Presented, Product, Result extends SettlementOutcome, Answer> {
   /** Null if the payment is to be verified. `valid` if it may be settled: its settlement decides, not the verifier. */
   find?(): Promise<State | null>;
   /** For a verifier that does not claim. */
-  claim?(): Promise<State>;
+  claim?(): Promise<State | ClaimedState<Product, Result>>;
   /** Null if the answer was not stored. */
   readAnswer(spent: SpentState<State>): Promise<Answer | null>;
   /** The state of a payment if store or verifier is unavailable. */

@@ -4,26 +4,13 @@ import type { AnsweredFacts } from '@tollgate/book-events';
 import type { PaymentTrial, SettlementResult } from '@tollgate/common';
 import { crashPoint } from '@tollgate/journal';
 import type { Lease, Ledger } from '@tollgate/ledger';
-import type { ClaimedPurchase, FailureCause, Fulfilment, ReleaseTerms, Unsettled } from '@tollgate/middleware/purchase';
+import type { ClaimedPurchase, FailureCause, ReleaseTerms, Unsettled } from '@tollgate/middleware/purchase';
 import type { Hex } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
 import { isMetered, type SignedPayments } from '../../signed-payments/signed-payments.js';
-import {
-  answerForeignChallenge,
-  answerSettling,
-  answerTakenOver,
-  answerUnavailable,
-  answerUpstreamError,
-  type OrderAnswer,
-} from '../answer/answer.js';
 import { keepHeaders } from '../answer/answer-headers.js';
-import {
-  createFailureHeaders,
-  createSettlementHeaders,
-  encodeReceipt,
-  type MadePayment,
-} from '../answer/settlement-headers.js';
+import { createSettlementHeaders, encodeReceipt, type MadePayment } from '../answer/settlement-headers.js';
 import type { Order } from '../present/order.js';
 import type { Revisits } from '../revisits/revisits.js';
 import { readBody } from '../route/answer-body.js';
@@ -70,13 +57,14 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   readonly mayBeSettled: boolean;
   readonly settles: 'before' | 'after';
   readonly recordsSettlement: boolean;
+  /** What the resource produced, and the headers that it is committed with. */
+  body: Buffer | Readable | null = null;
+  headers: [string, string][] = [];
   readonly #isMetered: boolean;
   /** Null while nothing is reported to the book. */
   readonly #clock: SaleClock | null;
   /** The money that has arrived; null while none is known to have. */
   #moved: MadePayment | null;
-  #body: Buffer | Readable | null = null;
-  #headers: [string, string][] = [];
 
   constructor(
     private readonly parts: ClaimedOrderParts,
@@ -109,7 +97,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     this.#clock?.noteAsked();
     const produced = await route.resource.produce(createResourceRequest(this.order, grounds));
     const isStored = route.answer === 'stored' && this.isCharged(produced);
-    this.#body = await readBody(produced.body, isStored ? this.parts.maxStoredAnswerBytes : 0);
+    this.body = await readBody(produced.body, isStored ? this.parts.maxStoredAnswerBytes : 0);
     this.#clock?.noteFulfilled();
     return produced;
   }
@@ -164,14 +152,14 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     // Before the commit, so that the payer can revisit even if this process ends before it responds.
     if (revisitSeconds > 0 && made.payer !== undefined)
       await this.parts.revisits.remember(made.payer, purchase, revisitSeconds);
-    const body = this.#body;
+    const body = this.body;
     const { status } = produced;
     const receipt = createSettlementHeaders(purchase, made, { status, nowMs: Date.now() });
-    this.#headers = [...keepHeaders(produced.headers), ...receipt];
+    this.headers = [...keepHeaders(produced.headers), ...receipt];
     const isStored = answer === 'stored' && Buffer.isBuffer(body) && body.length <= this.parts.maxStoredAnswerBytes;
     // Kept in case the answer is not stored. A transaction needs no receipt: its proof names it.
     const kept = purchase.instrument.kind === 'transaction' ? '' : encodeReceipt(made);
-    const stored = isStored ? { status, headers: this.#headers, body } : null;
+    const stored = isStored ? { status, headers: this.headers, body } : null;
     return this.parts.ledger.commit(this.claim.lease, stored, kept, this.#describe(status, made));
   }
 
@@ -196,60 +184,13 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     return error.kind === 'unknown' ? 'unknown' : 'failed';
   }
 
-  /** The answer to the request, once the order has ended. */
-  toAnswer(end: Fulfilment<ProducedAnswer, OrderResult>): OrderAnswer {
-    const body = this.#body;
-    if (end.outcome === 'committed' && body !== null) {
-      const { txHash, amountBaseUnits } = end.settled;
-      const facts = { status: end.product.status, headers: this.#headers, txHash: txHash ?? undefined };
-      return { kind: 'resource', origin: 'paid', ...facts, body, amountBaseUnits };
-    }
-    if (end.outcome === 'released' && body !== null && end.product.status !== 402) {
-      const { status, headers } = end.product;
-      return { kind: 'resource', origin: 'released', status, headers: keepHeaders(headers), body };
-    }
-    if (body !== null && !Buffer.isBuffer(body)) body.destroy();
-    return this.#explain(end);
-  }
-
   /** For the book. A settlement of a fixed price does not repeat its amount, and a claim may know the transferred one. */
   #describe(status: number, made: MadePayment): AnsweredFacts | null {
     if (this.#clock === null) return null;
     const { lease, amountBaseUnits } = this.claim;
     const money = { ...made, amountBaseUnits: made.amountBaseUnits ?? amountBaseUnits };
     const sale = describeSale(this.order, lease, this.parts.terms, money);
-    const body = Buffer.isBuffer(this.#body) ? this.#body : null;
+    const body = Buffer.isBuffer(this.body) ? this.body : null;
     return describeAnswer(sale, { fingerprint: this.order.caller.fingerprint, status, body, clock: this.#clock });
-  }
-
-  /** The answer without the resource's response. */
-  #explain(end: Fulfilment<ProducedAnswer, OrderResult>): OrderAnswer {
-    switch (end.outcome) {
-      case 'committed':
-      case 'released':
-        return answerForeignChallenge(true);
-      case 'failed':
-      case 'held':
-        return answerUpstreamError(end.error, end.outcome === 'failed');
-      case 'taken_over':
-        return answerTakenOver();
-      case 'store_unavailable':
-        return answerUnavailable();
-      case 'not_settled':
-        return this.#explainUnsettled(end.result);
-    }
-  }
-
-  #explainUnsettled(result: Unsettled<SettlementResult>): OrderAnswer {
-    switch (result.outcome) {
-      case 'failed': {
-        const { failure } = result;
-        return { kind: 'refused', failure, headers: createFailureHeaders(this.order.purchase, failure) };
-      }
-      case 'pending':
-        return answerSettling();
-      case 'unavailable':
-        return answerUnavailable(result.retryAfterMs);
-    }
   }
 }

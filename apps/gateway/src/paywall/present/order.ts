@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
+
 import type { Purchase } from './purchase.js';
 
 export interface Caller {
@@ -15,4 +17,25 @@ export interface Order {
   readonly params: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer | null;
+}
+
+export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | null): string {
+  return createFingerprint({ method, path, query, ...(body === null ? {} : { body }) });
+}
+
+/** The key that identifies a repeat of this purchase; null where a repeat cannot be distinguished from a stolen payment. */
+export function retryKeyOf({ retryKey, reference }: Purchase): string | null {
+  return retryKey ?? (reference === null ? null : hashRetryKey(reference.text));
+}
+
+/** Identifies a payment in the log. */
+export function paymentFactsOf({ instrument }: Purchase): { txHash: string } | { payer: string; nonce: string } {
+  switch (instrument.kind) {
+    case 'transaction':
+      return { txHash: instrument.txHash };
+    case 'authorization':
+      return { payer: instrument.authorization.from, nonce: instrument.authorization.nonce };
+    case 'permit2':
+      return { payer: instrument.permit2Authorization.from, nonce: instrument.permit2Authorization.nonce };
+  }
 }

@@ -1,16 +1,10 @@
 import type { Problem } from '@tollgate/common';
 import {
-  caip2Of,
   findPaymentCredential,
-  parsePaymentCredential,
-  parsePaymentSignature,
-  parseProof,
-  parseProofOrSigned,
   PAYMENT_SIGNATURE,
   X_PAYMENT,
   type AuthenticationChallenge,
   type Hex,
-  type PaymentProof,
   type RequirementTerms,
   type SignedPayment,
 } from '@tollgate/protocol';
@@ -85,37 +79,4 @@ export interface AcceptedForms {
   /** The networks that payments in `X-Payment` may name. */
   readonly networks: readonly string[];
   readonly signedPayments: boolean;
-}
-
-/** @throws PaymentError with one of PAYMENT_FAILURES as its code */
-export function parsePresentedPayment({ name, value }: PaymentHeader, forms: AcceptedForms): ParsedPayment {
-  switch (name) {
-    case X_PAYMENT: {
-      const parse = forms.signedPayments ? parseProofOrSigned : parseProof;
-      const { network, payload } = parse(value, { network: forms.networks });
-      if ('kind' in payload) return { form: 'v1', network, instrument: payload };
-      const { reference } = payload;
-      return { form: 'documented', network, reference, instrument: toInstrument({ kind: 'transaction', payload }) };
-    }
-    case PAYMENT_SIGNATURE: {
-      const { accepted, payment, reference, paymentIdentifier } = parsePaymentSignature(value);
-      const { network } = accepted;
-      const own = payment.kind === 'transaction' ? payment.payload.reference : undefined;
-      const presented = { form: 'v2', network, accepted, paymentIdentifier, reference: own ?? reference } as const;
-      return { ...presented, instrument: toInstrument(payment) };
-    }
-    case 'Authorization': {
-      const { challenge, payment } = parsePaymentCredential(value);
-      const presented = { form: 'mpp', network: caip2Of(forms.chainId), challenge, reference: challenge.id } as const;
-      return { ...presented, instrument: toInstrument(payment) };
-    }
-  }
-}
-
-function toInstrument(
-  payment: SignedPayment | { kind: 'transaction'; payload: Pick<PaymentProof['payload'], 'txHash' | 'signature'> },
-): Instrument {
-  if (payment.kind !== 'transaction') return payment;
-  const { txHash, signature } = payment.payload;
-  return { kind: 'transaction', txHash, ...(signature === undefined ? {} : { signature }) };
 }

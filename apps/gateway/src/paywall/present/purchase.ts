@@ -1,14 +1,22 @@
 import { ProblemError } from '@tollgate/common';
-import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
+import { hashRetryKey } from '@tollgate/ledger';
 import {
   assertAccepted,
   caip2Of,
   challengeNonce,
   isPaymentIdentifier,
+  parsePaymentCredential,
+  parsePaymentSignature,
+  parseProof,
+  parseProofOrSigned,
   PaymentError,
   PAYMENT_FAILURES,
+  PAYMENT_SIGNATURE,
+  X_PAYMENT,
   type Hex,
   type PaymentFailure,
+  type PaymentProof,
+  type SignedPayment,
 } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 
@@ -16,15 +24,7 @@ import { isMetered } from '../../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from '../offer/challenges.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
-import {
-  parsePresentedPayment,
-  type AcceptedForms,
-  type Instrument,
-  type PaymentForm,
-  type PaymentHeader,
-  type ParsedPayment,
-} from './presented-payment.js';
-import { priceOf } from './price.js';
+import type { AcceptedForms, Instrument, ParsedPayment, PaymentForm, PaymentHeader } from './presented-payment.js';
 
 /** A request for a paid route with a well-formed payment. The verifier decides whether it pays. */
 export interface Purchase {
@@ -92,6 +92,60 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
     paymentIdentifier,
     startedAtMs: performance.now(),
   };
+}
+
+function parsePresentedPayment({ name, value }: PaymentHeader, forms: AcceptedForms): ParsedPayment {
+  switch (name) {
+    case X_PAYMENT: {
+      const parse = forms.signedPayments ? parseProofOrSigned : parseProof;
+      const { network, payload } = parse(value, { network: forms.networks });
+      if ('kind' in payload) return { form: 'v1', network, instrument: payload };
+      const { reference } = payload;
+      return { form: 'documented', network, reference, instrument: toInstrument({ kind: 'transaction', payload }) };
+    }
+    case PAYMENT_SIGNATURE: {
+      const { accepted, payment, reference, paymentIdentifier } = parsePaymentSignature(value);
+      const { network } = accepted;
+      const own = payment.kind === 'transaction' ? payment.payload.reference : undefined;
+      const presented = { form: 'v2', network, accepted, paymentIdentifier, reference: own ?? reference } as const;
+      return { ...presented, instrument: toInstrument(payment) };
+    }
+    case 'Authorization': {
+      const { challenge, payment } = parsePaymentCredential(value);
+      const presented = { form: 'mpp', network: caip2Of(forms.chainId), challenge, reference: challenge.id } as const;
+      return { ...presented, instrument: toInstrument(payment) };
+    }
+  }
+}
+
+function toInstrument(
+  payment: SignedPayment | { kind: 'transaction'; payload: Pick<PaymentProof['payload'], 'txHash' | 'signature'> },
+): Instrument {
+  if (payment.kind !== 'transaction') return payment;
+  const { txHash, signature } = payment.payload;
+  return { kind: 'transaction', txHash, ...(signature === undefined ? {} : { signature }) };
+}
+
+/**
+ * The amount a payment must have: the price its challenge named, or the current one. A signature could be kept until
+ * the price rises, so the price of its challenge only counts for a signature that expires soon after that challenge: no
+ * later than a client that signed in time lets it expire. The time of presentation does not matter, for the payment may
+ * have been settled long before.
+ */
+export function priceOf(
+  instrument: Instrument,
+  reference: AuthenticReference | null,
+  { priceBaseUnits, maxTimeoutSeconds }: { readonly priceBaseUnits: bigint; readonly maxTimeoutSeconds: number },
+): bigint {
+  if (reference === null) return priceBaseUnits;
+  if (instrument.kind === 'transaction') return reference.priceBaseUnits;
+  const endsAt = BigInt(
+    instrument.kind === 'authorization'
+      ? instrument.authorization.validBefore
+      : instrument.permit2Authorization.deadline,
+  );
+  const honouredUntil = Math.ceil(reference.issuedAtMs / 1000) + 2 * maxTimeoutSeconds;
+  return endsAt <= BigInt(honouredUntil) ? reference.priceBaseUnits : priceBaseUnits;
 }
 
 function parseIdentifier({ paymentIdentifier: identifier }: ParsedPayment): string | null {
@@ -163,27 +217,6 @@ function assertOwnChallenge(
  */
 function hashKey(key: string, reference: AuthenticReference | null): string {
   return hashRetryKey(reference === null ? key : `${reference.text}\n${key}`);
-}
-
-export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | null): string {
-  return createFingerprint({ method, path, query, ...(body === null ? {} : { body }) });
-}
-
-/** The key that identifies a repeat of this purchase; null where a repeat cannot be distinguished from a stolen payment. */
-export function retryKeyOf({ retryKey, reference }: Purchase): string | null {
-  return retryKey ?? (reference === null ? null : hashRetryKey(reference.text));
-}
-
-/** Identifies a payment in the log. */
-export function paymentFactsOf({ instrument }: Purchase): { txHash: string } | { payer: string; nonce: string } {
-  switch (instrument.kind) {
-    case 'transaction':
-      return { txHash: instrument.txHash };
-    case 'authorization':
-      return { payer: instrument.authorization.from, nonce: instrument.authorization.nonce };
-    case 'permit2':
-      return { payer: instrument.permit2Authorization.from, nonce: instrument.permit2Authorization.nonce };
-  }
 }
 
 export function isPaymentFailure(code: string): code is PaymentFailure {

@@ -2,10 +2,10 @@ import { ChainUnavailableError } from '@tollgate/chain';
 import type { PaymentTrial, SettlementResult } from '@tollgate/common';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
-import { type SettleQuestion, type PaymentEntry, readEntry, type EntryTerms } from '../payments/payment-entry.js';
-import type { Deferred } from '../state/deferred.js';
-import type { EndedJob, MinedJob } from '../state/job-watch.js';
-import { LONGEST_VALIDITY_MS, type SettlementRecord, type UnmadeSettlement } from '../state/settlement-records.js';
+import type { PaymentEntry } from './payments/payment-entry.js';
+import type { Deferred } from './state/deferred.js';
+import type { EndedJob, MinedJob } from './state/job-watch.js';
+import type { SettlementRecord, UnmadeSettlement } from './state/settlement-records.js';
 
 /** A payment whose settlement is in progress in this process. */
 export interface Flight {
@@ -71,16 +71,6 @@ export type AttemptEnd =
 /** How attempts of one batch ended before anything was sent; the others go on. */
 export type EarlyEnds = Map<SettlementAttempt, AttemptEnd>;
 
-/** What attempts depend on beside the question, the same for all payments. */
-export interface AttemptTerms extends EntryTerms {
-  /** How long a payment may be redeemed after its block. */
-  windowMs: number;
-  /** An authorization that expires sooner than this is no longer sent. */
-  leastValidityMs: number;
-  /** Returns the time of Redis's clock. */
-  nowMs: () => number;
-}
-
 /** Attempts that are simulated and sent together. */
 export interface Batch {
   attempts: readonly SettlementAttempt[];
@@ -113,45 +103,4 @@ export function unavailableBy(error: unknown): AttemptEnd {
     outcome: 'unavailable',
     reason: error instanceof ChainUnavailableError ? error.reason : 'redis_unavailable',
   };
-}
-
-/** The first attempt to settle a payment, or the result when it cannot be settled here. */
-export async function firstAttempt(
-  terms: AttemptTerms,
-  question: SettleQuestion,
-  { name, questionId }: PaymentAsker,
-  flight: Flight,
-): Promise<SettlementAttempt | SettlementResult> {
-  const payment = readEntry(question, terms, { isAccount: true });
-  if ('outcome' in payment) return payment;
-  const isPermit = payment.kind === 'permit2';
-  const validUntil = isPermit ? payment.payment.permit2Authorization.deadline : payment.authorization.validBefore;
-  const expiresAtMs = Number(validUntil) * 1000;
-  const validMs = Math.min(Math.max(expiresAtMs - terms.nowMs(), 0), LONGEST_VALIDITY_MS);
-  return {
-    payment,
-    flight,
-    // Kept until the payment expires, and then while it may be redeemed.
-    record: { name, questionId, keptMs: Math.ceil(validMs + terms.windowMs) },
-    sendBeforeMs: isPermit ? Infinity : expiresAtMs - terms.leastValidityMs,
-    trial: question.trial,
-    retries: 0,
-    endedJobId: null,
-    isAlone: false,
-  };
-}
-
-/** The next attempt, after one that ended without a result. The payment does not share its transaction any more. */
-export async function nextAttempt(
-  terms: AttemptTerms,
-  question: SettleQuestion,
-  attempt: SettlementAttempt,
-  end: AttemptEnd,
-): Promise<SettlementAttempt> {
-  if (end.outcome === 'excluded') {
-    const payment = readEntry(question, terms, { isAccount: !end.hasPayerCode });
-    return { ...attempt, payment: 'outcome' in payment ? attempt.payment : payment, isAlone: true };
-  }
-  const endedJobId = 'jobId' in end ? end.jobId : attempt.endedJobId;
-  return { ...attempt, retries: attempt.retries + 1, endedJobId, isAlone: true };
 }

@@ -1,4 +1,64 @@
-import type { Chain, Journal, JobRecord, LaneId } from '@tollgate/journal';
+import { setMaxListeners } from 'node:events';
+
+import { pause, type Chain, type JobRecord, type Journal, type LaneId } from '@tollgate/journal';
+
+import type { Relayer } from './settlement-parts.js';
+
+/** Takes questions from the settle queue for one relayer until it is closed, which waits for their answers. */
+export interface SettleServer {
+  close(): Promise<void>;
+}
+
+export interface SettleServers {
+  /** @param signal aborted when this process releases the relayer */
+  open(relayer: Relayer, signal: AbortSignal): Promise<SettleServer>;
+}
+
+export interface ServeParts {
+  journal: Journal;
+  chain: Chain;
+  servers: SettleServers;
+  /** Aborted when this process stops: no further question is taken. */
+  leaving: AbortSignal;
+}
+
+const LOOK_EVERY_MS = 500;
+
+/**
+ * Serves the settle queue while this process holds a relayer that can settle, so that requests only reach processes
+ * that can act on them. A relayer that cannot settle, for lack of gas for instance, leaves them to the others. Resolves
+ * once every question that was taken has its answer.
+ */
+export async function serveRelayer(
+  { journal, chain, servers, leaving }: ServeParts,
+  relayer: Relayer,
+  signal: AbortSignal,
+): Promise<void> {
+  const { lane, onTrouble } = relayer;
+  // Every waiting request listens to it.
+  setMaxListeners(0, signal);
+  const upkeep = new RelayerUpkeep({ journal, chain, onTrouble }, lane);
+  const over = AbortSignal.any([signal, leaving]);
+  let server: SettleServer | null = null;
+  const closing: Promise<void>[] = [];
+  try {
+    while (!over.aborted) {
+      const isFit = await upkeep.run().catch((error: unknown) => {
+        onTrouble(error);
+        // If the state cannot be read, keep serving or not serving as before.
+        return server !== null;
+      });
+      if (isFit) server ??= await servers.open(relayer, signal);
+      else if (server) {
+        closing.push(server.close());
+        server = null;
+      }
+      await pause(LOOK_EVERY_MS, over);
+    }
+  } finally {
+    await Promise.all([...closing, server?.close()]);
+  }
+}
 
 /** The number of latest events searched for parked jobs; older ones are not found. */
 const EVENTS_READ = 5_000;
@@ -16,7 +76,7 @@ const NONCE_TAKEN = {
  * Does for a relayer what an operator does for other wallets. This is safe because transactions that the journal has
  * forgotten can be sent again without charging a payer twice: a token accepts each authorization once.
  */
-export class RelayerUpkeep {
+class RelayerUpkeep {
   readonly #parked = new Map<string, number>();
   #readUntil: number | null = null;
 

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 
-import { AuthorizedTransfers } from '@tollgate/chain';
+import type { SettledPayment } from '@tollgate/book-events';
+import { AuthorizedTransfers, findMoved } from '@tollgate/chain';
 import {
   createLaneId,
+  describeTransaction,
   LaneRunner,
   LaneShare,
   pause,
@@ -13,19 +15,21 @@ import {
   type LaneSettings,
   type LaneSigner,
   type JobRecord,
+  type ReportTransaction,
   type StepReceipt,
   type StepRecord,
 } from '@tollgate/journal';
+import { nameOfPayment, signedPaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-import { Batcher } from '../attempts/batcher.js';
-import type { Simulation } from '../simulation/simulation.js';
-import type { ContractWallets } from '../state/contract-wallets.js';
-import type { JobWatch } from '../state/job-watch.js';
-import type { Relayer } from './relayer.js';
-import { reportSettlement } from './report-settlement.js';
+import type { PaymentEntry } from './payments/payment-entry.js';
+import { Batcher } from './reserve.js';
 import { serveRelayer, type SettleServers } from './serve-relayer.js';
 import { countPayments, parseSettlementJob, SettlementPlanner, isOfContractWallet } from './settlement-job.js';
+import type { Relayer } from './settlement-parts.js';
+import type { Simulation } from './simulate.js';
+import type { ContractWallets } from './state/contract-wallets.js';
+import type { JobWatch } from './state/job-watch.js';
 
 export interface RelayersOptions extends MinedParts {
   signers: readonly LaneSigner[];
@@ -122,7 +126,7 @@ export class Relayers {
 export interface MinedParts {
   jobs: Pick<JobWatch, 'noteMined'>;
   wallets: Pick<ContractWallets, 'conclude'>;
-  metrics: { mined(payments: number, seconds: number): void };
+  metrics: Record<'batchPayments' | 'minedSeconds', { observe(value: number): void }>;
   /** Returns the time of Redis's clock. */
   nowMs: () => number;
 }
@@ -135,7 +139,8 @@ async function noteMined(
   receipt: StepReceipt,
 ): Promise<void> {
   jobs.noteMined(job.id, receipt);
-  metrics.mined(countPayments(job), (nowMs() - job.submittedAtMs) / 1000);
+  metrics.batchPayments.observe(countPayments(job));
+  metrics.minedSeconds.observe(Math.max(0, nowMs() - job.submittedAtMs) / 1000);
   if (isOfContractWallet(step)) await wallets.conclude(job.id, readOutcome(job, receipt));
 }
 
@@ -144,4 +149,25 @@ function readOutcome(job: JobRecord, { status, logs, gasUsed }: StepReceipt): { 
   // Some tokens do not revert on a used nonce, so their logs are checked; Permit2 does revert.
   const areMoved = parseSettlementJob(job).every((entry) => entry.kind === 'permit2' || transfers.include(entry));
   return { gasUsed, isSettled: status === 'success' && areMoved };
+}
+
+/** The report of a relayer's transaction, with what it moved of each payment. */
+const reportSettlement: ReportTransaction = (job, step, receipt) => {
+  const transfers = new AuthorizedTransfers(receipt.logs);
+  const amountOf = (entry: PaymentEntry): string | null => {
+    if (entry.kind === 'permit2') return findMoved(receipt.logs, entry)?.toString() ?? null;
+    return transfers.include(entry) ? entry.amountBaseUnits : null;
+  };
+  const { chainId, address: relayer } = job.lane;
+  const payments = parseSettlementJob(job).map((entry): SettledPayment => {
+    const { asset, payTo, payer } = entry;
+    return { payment: nameOf(chainId, entry), asset, payTo, payer, amount: amountOf(entry), logIndex: null };
+  });
+  return { type: 'settled', facts: { ...describeTransaction(job, step, receipt), relayer, payments } };
+};
+
+function nameOf(chainId: number, entry: PaymentEntry): string {
+  if (entry.kind === 'permit2') return nameOfPayment(signedPaymentId({ chainId, asset: entry.asset }, entry.payment));
+  const { from, nonce } = entry.authorization;
+  return nameOfPayment({ kind: 'authorization', chainId, asset: entry.asset, from, nonce });
 }

@@ -11,9 +11,9 @@ import {
 import { type Hex, isAddress, isHash, isHexBytes, parseSignedPayment } from '@tollgate/protocol';
 import { readBaseUnits, readHex, readNumber, readObject, refuseField } from '@tollgate/verification';
 
-import type { AuthorizationEntry, PaymentEntry, PermitEntry } from '../payments/payment-entry.js';
-import type { SimulatedTransaction, Simulation } from '../simulation/simulation.js';
-import type { ContractWallets } from '../state/contract-wallets.js';
+import type { AuthorizationEntry, PaymentEntry, PermitEntry } from './payments/payment-entry.js';
+import type { SimulatedTransaction, Simulation } from './simulate.js';
+import type { ContractWallets } from './state/contract-wallets.js';
 
 const SETTLE_OPERATION = 'settle';
 const SETTLE_PERMIT_OPERATION = 'settle-permit';
