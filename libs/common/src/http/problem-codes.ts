@@ -55,6 +55,7 @@ export const PROBLEM_CODES = [
   'settlement_pending',
   'wallet_not_adopted',
   'wallet_full',
+  'outbox_full',
   'planning_unavailable',
   'jobs_unavailable',
   'chain_unavailable',

@@ -1,5 +1,5 @@
 -- KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed ('': just now), most open jobs,
--- operation, key id, body, latest ms or ''. Returns {now, `accepted` | `known`, job id, state}, {now, `conflict` |
+-- operation, key id, body, latest ms or '', most events in the outbox of the book or ''. Returns {now, `accepted` | `known`, job id, state}, {now, `conflict` |
 -- `forgotten`} or a refusal.
 --
 -- Atomic: checking that the key has no job in this lane, and writing the job with its place among the open jobs. If
@@ -19,6 +19,9 @@ if ARGV[3] ~= '' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {
 -- After this time a caller may have been answered that the job does not exist, and may rely on it: refuse the job.
 if (ARGV[8] or '') ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
 if redis.call('ZCARD', key('open')) >= tonumber(ARGV[4]) then return refused('lane_full') end
+-- Only here: a job that was accepted is carried out, and its transactions are reported.
+local book_limit = tonumber(ARGV[9] or '')
+if book_limit and redis.call('XLEN', key('book')) >= book_limit then return refused('outbox_full') end
 
 redis.call('HSET', JOB, 'state', 'PLANNED', 'step', '0', 'steps', '0', 'at', text(now), 'submittedAt', text(now),
   'idempotency', ARGV[1], 'fingerprint', ARGV[2], 'claimedAt', claimed_at, 'operation', ARGV[5], 'keyId', ARGV[6],
