@@ -80,5 +80,6 @@ async function submit(
 const POSTPONED: Readonly<Partial<Record<SubmitRefusal, string>>> = {
   lane_full: 'the wallet has reached its limit of open jobs',
   outbox_full: 'as many transactions of the wallet wait for the bookkeeper as may',
+  settings_differ: 'the agent worker that has the wallet has another value of BOOK',
 };
 const NOT_ADOPTED = 'the wallet is not adopted';

@@ -37,6 +37,7 @@ export const OTHER_JOB = 'The journal has another job for this refund: the book 
 const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
   lane_full: `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`,
   outbox_full: `As many transactions of the wallet ${REFUNDS_WALLET} wait to be booked as may (BOOK_OUTBOX_LIMIT).`,
+  settings_differ: `The agent worker of the wallet ${REFUNDS_WALLET} has BOOK=off. Set BOOK=on.`,
   not_adopted: `The wallet ${REFUNDS_WALLET} is not adopted: tollgate wallets adopt ${REFUNDS_WALLET}`,
 };
 

@@ -25,6 +25,8 @@ export type RetryRefusal =
   | 'lane_full'
   /** As many transactions of the wallet wait for the bookkeeper as may. */
   | 'outbox_full'
+  /** The agent worker of the wallet has another value of BOOK. */
+  | 'settings_differ'
   | 'not_adopted';
 
 /**

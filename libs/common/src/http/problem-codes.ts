@@ -56,6 +56,7 @@ export const PROBLEM_CODES = [
   'wallet_not_adopted',
   'wallet_full',
   'outbox_full',
+  'settings_differ',
   'planning_unavailable',
   'jobs_unavailable',
   'chain_unavailable',

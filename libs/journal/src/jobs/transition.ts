@@ -21,6 +21,8 @@ export type RefusalReason =
   | 'lane_full'
   /** As many transactions of the lane wait for the bookkeeper as may. */
   | 'outbox_full'
+  /** One of submitter and worker reports to the book, and the other does not. */
+  | 'settings_differ'
   /** A process works on the lane. */
   | 'lane_held'
   /** The lane has jobs that have not ended. */
@@ -109,7 +111,9 @@ export interface SubmitNamedRequest {
   latestMs?: number;
 }
 
-export type SubmitRefusal = Extract<RefusalReason, 'not_adopted' | 'lane_full' | 'outbox_full'> | 'late';
+export type SubmitRefusal =
+  | Extract<RefusalReason, 'not_adopted' | 'lane_full' | 'outbox_full' | 'settings_differ'>
+  | 'late';
 
 export type SubmitResult =
   /** `known`: an earlier request with this key created the job. */

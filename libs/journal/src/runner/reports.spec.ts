@@ -94,6 +94,28 @@ describe('what a lane reports to the book', () => {
     expect(await readReports()).toHaveLength(1);
   });
 
+  it('is expected by all or by none: a lane takes jobs of processes that agree with its worker, or do not say', async () => {
+    const [on, off] = [500_000, null].map((bookLimit) => {
+      return new Journal({ redis: fixture.redis, timeoutMs: 30_000, bookLimit });
+    }) as [Journal, Journal];
+    const differ = { outcome: 'refused', reason: 'settings_differ' };
+    for (const [worker, other] of [
+      [on, off],
+      [off, on],
+    ] as const) {
+      const lease = (await worker.takeLease(fixture.lane, 'worker', 60_000))!;
+      expect(await other.submit(fixture.request())).toEqual(differ);
+      for (const same of [worker, fixture.journal]) {
+        expect(await same.submit(fixture.request())).toMatchObject({ outcome: 'accepted' });
+      }
+      await worker.releaseLease(lease);
+      // Until another process holds the lane.
+      expect(await other.submit(fixture.request())).toEqual(differ);
+    }
+    await fixture.journal.takeLease(fixture.lane, 'of an earlier release', 60_000);
+    expect(await on.submit(fixture.request())).toMatchObject({ outcome: 'accepted' });
+  });
+
   it('is trimmed once the bookkeeper has acknowledged it, and keeps the account from being released until then', async () => {
     const jobId = await fixture.submit();
     const runner = fixture.startRunner({}, REPORTED);

@@ -27,7 +27,7 @@ import { TransitionRunner } from '../transitions/transition-runner.js';
 import { JobReader, listJobs } from './job-reader.js';
 import { LaneRegistry, readInFlightSteps, readLaneStatus } from './lane-registry.js';
 import { StepJournal } from './step-journal.js';
-import { launchNamedJob, submitJob, submitNamedJob, type SubmitTerms } from './submit-job.js';
+import { encodeBook, launchNamedJob, submitJob, submitNamedJob, type SubmitTerms } from './submit-job.js';
 
 export interface JournalOptions {
   redis: Redis | Cluster;
@@ -47,8 +47,9 @@ export interface JournalOptions {
   /** The most jobs that may be open in a lane. Default 10,000. */
   maxOpenJobs?: number;
   /**
-   * How many transactions of a lane may wait for the bookkeeper for a new job to be accepted; missing or null: any
-   * number. Jobs that were accepted are carried out and reported in any case.
+   * How many transactions of a lane may wait for the bookkeeper for a new job to be accepted; null: BOOK is off. Jobs
+   * that were accepted are carried out and reported in any case. A lane takes jobs only of processes that agree with its
+   * worker on whether there is a book; missing: of and with any.
    */
   bookLimit?: number | null;
   /** How long an operation waits for Redis. Default 3 seconds. */
@@ -94,7 +95,7 @@ export class Journal extends StepJournal {
     this.#redis = redis;
     this.#reader = new JobReader(redis, acknowledged);
     this.outbox = new Outbox(redis, this.runner);
-    const { idempotencyMs = 7 * DAY_MS, maxOpenJobs = 10_000, bookLimit = null } = options;
+    const { idempotencyMs = 7 * DAY_MS, maxOpenJobs = 10_000, bookLimit } = options;
     this.#terms = { idempotencyMs, maxOpenJobs, bookLimit };
   }
 
@@ -152,7 +153,9 @@ export class Journal extends StepJournal {
    * has it.
    */
   async takeLease(lane: LaneId, owner: string, leaseMs: number): Promise<on.LaneLease | null> {
-    return readLease(lane, owner, await this.runner.run('takeLease', laneKey(lane), null, [owner, leaseMs]));
+    const { bookLimit } = this.#terms;
+    const book = typeof bookLimit === 'number' ? 'on' : encodeBook(bookLimit);
+    return readLease(lane, owner, await this.runner.run('takeLease', laneKey(lane), null, [owner, leaseMs, book]));
   }
 
   /** Null: another owner has it now. */

@@ -28,8 +28,8 @@ import { listAttempt, listPlan } from './step-journal.js';
 export interface SubmitTerms {
   idempotencyMs: number;
   maxOpenJobs: number;
-  /** How many transactions of the lane may wait for the bookkeeper; null: any number. */
-  bookLimit: number | null;
+  /** How many transactions of the lane may wait for the bookkeeper; null: there is none. */
+  bookLimit: number | null | undefined;
 }
 
 type LaneLimits = Pick<SubmitTerms, 'maxOpenJobs' | 'bookLimit'>;
@@ -67,7 +67,7 @@ export async function submitJob(
     keyId,
     body,
     '',
-    bookLimit ?? '',
+    encodeBook(bookLimit),
   ]);
   return readSubmit(reply);
 }
@@ -97,10 +97,15 @@ function listNamed(
     throw new TypeError("jobId must be made by createJobId for the job's lane");
   const latest = latestMs === undefined ? '' : Math.floor(latestMs);
   const body = encodeJson({ input, wallet });
-  return [jobId, 'named', '', maxOpenJobs, operation, keyId, body, latest, bookLimit ?? ''];
+  return [jobId, 'named', '', maxOpenJobs, operation, keyId, body, latest, encodeBook(bookLimit)];
 }
 
-const REFUSALS = ['lane_full', 'outbox_full', 'late'] as const satisfies readonly SubmitRefusal[];
+/** What the scripts compare: a number, `off`, or '' if the process does not say. */
+export function encodeBook(bookLimit: SubmitTerms['bookLimit']): ScriptArgument {
+  return bookLimit === null ? 'off' : (bookLimit ?? '');
+}
+
+const REFUSALS = ['lane_full', 'outbox_full', 'settings_differ', 'late'] as const satisfies readonly SubmitRefusal[];
 
 function readSubmit([outcome, detail = '', state]: readonly string[]): SubmitResult {
   switch (outcome) {

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import { laneBookKey } from '@tollgate/book-events';
-import { createLaneId, nameLane } from '@tollgate/journal';
+import { createLaneId, Journal, nameLane } from '@tollgate/journal';
 
+import { waitFor } from '../../../../../test/harness/retry.js';
 import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 import { send } from '../../../test/start-gateway.js';
 
@@ -136,6 +137,22 @@ describe('an invalid job', () => {
     expect((await agents.submit(owner, job, before)).status).toBe(202);
     await agents.redis.xtrim(laneBookKey(nameLane(lane)), 'MAXLEN', BOOK_LIMIT - 1);
     expect((await agents.submit(owner, job, after)).status).toBe(202);
+  });
+
+  it('is refused while the worker of its wallet reports nothing to the book that this gateway writes to', async () => {
+    const lane = createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
+    await agents.journal.adopt(lane, { pendingNonce: 0 });
+    await new WalletDirectory(agents.redis).publish({ name: 'unbooked', lane });
+    const hold = (bookLimit: number | null, owner: string) =>
+      new Journal({ redis: agents.redis, timeoutMs: 30_000, bookLimit }).takeLease(lane, owner, 1);
+    const key = createKeyText();
+    const submit = () => agents.submit(owner, { ...SAMPLE_JOB, wallet: 'unbooked' }, key);
+    await hold(null, 'off');
+    const refused = await submit();
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await readProblem(refused)).toEqual([503, 'settings_differ']);
+    await waitFor('the next one holds it', async () => (await hold(BOOK_LIMIT, 'on')) !== null);
+    expect((await submit()).status).toBe(202);
   });
 
   it.each([

@@ -51,7 +51,15 @@ const OUTBOX_FULL: Problem = {
     'As many transactions of this wallet wait for the bookkeeper as may. Send the same request again once it has read some.',
   retryAfterMs: 10_000,
 };
-const REFUSALS: Readonly<Partial<Record<SubmitRefusal, Problem>>> = { lane_full: FULL, outbox_full: OUTBOX_FULL };
+const SETTINGS_DIFFER: Problem = {
+  status: 503,
+  code: 'settings_differ',
+  detail: 'This gateway and the agent worker of this wallet have different values of BOOK. Give both the same one.',
+  retryAfterMs: 10_000,
+};
+const REFUSALS: Readonly<Partial<Record<SubmitRefusal, Problem>>> = {
+  ...{ lane_full: FULL, outbox_full: OUTBOX_FULL, settings_differ: SETTINGS_DIFFER },
+};
 
 /** Accepts jobs: writes each to the journal, wakes a worker, then responds. */
 @Injectable()
