@@ -141,7 +141,7 @@ describe('a locked payment', () => {
     const signed = createProof(bare, { reference: extra.reference, signature });
     expect(await outcomeOf(redeem(signed))).toEqual([200, null]);
     expect(await outcomeOf(redeem(createProof(bare)))).toEqual([402, 'payment_used']);
-    const refusals = await listRefusals(redis);
+    const refusals = await listRefusals(redis, { limit: 2 });
     redis.disconnect();
     expect(refusals).toMatchObject([
       { payment: `tx:1328:${late}:0`, failure: 'payment_late', redeemed: false },

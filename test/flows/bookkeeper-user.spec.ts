@@ -41,7 +41,7 @@ describe('the bookkeeper as a user of Redis', () => {
     const own = new Journal({ redis: admin });
     await own.open();
     await own.adopt(lane, { pendingNonce: 0 });
-    const journal = new Journal({ redis: bookkeeper });
+    const journal = new Journal({ redis: bookkeeper, bookLimit: 1_000 });
     await journal.open();
     const job = { operation: 'transfer', input: {}, wallet: 'main', keyId: 'key-1', fingerprint: 'print' };
     const submitted = await journal.submit({ ...job, lane, idempotencyKey: 'one' });

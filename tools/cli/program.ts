@@ -7,6 +7,7 @@ import { defineBackup } from './backup/command.js';
 import { defineBook } from './book/command.js';
 import { defineJobs } from './jobs/command.js';
 import { defineKeys } from './keys/command.js';
+import { definePaymentWebhooks } from './payment-webhooks/command.js';
 import { definePayments } from './payments/command.js';
 import { defineRefunds } from './refunds/command.js';
 import { CliCommand, EXIT_CODES } from './shared/cli-command.js';
@@ -35,6 +36,7 @@ export function createProgram(surroundings: Surroundings, end: (exitCode: number
   defineBackup(program, env);
   defineBook(program, env);
   defineRefunds(program, env);
+  definePaymentWebhooks(program, env);
   for (const command of program.commands) command.addHelpText('afterAll', EXIT_CODES);
   program.commandsGroup('For payers and agents:');
   program.addCommand(createPayCommand({ env, terminal: processTerminal, end }).name('pay'));

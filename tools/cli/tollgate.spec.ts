@@ -34,7 +34,19 @@ describe('tollgate', () => {
 
   it.each([[[]], [['--help']], [['help']]])('lists its commands for %j', async (args) => {
     const help = await tollgate(args);
-    for (const name of ['payments', 'jobs', 'keys', 'wallets', 'webhooks', 'backup', 'restore', 'pay', 'chat', 'mcp']) {
+    for (const name of [
+      'payments',
+      'jobs',
+      'keys',
+      'wallets',
+      'webhooks',
+      'payment-webhooks',
+      'backup',
+      'restore',
+      'pay',
+      'chat',
+      'mcp',
+    ]) {
       expect(help).toMatch(new RegExp(`^ {2}${name} `, 'm'));
     }
   });

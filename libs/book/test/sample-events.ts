@@ -51,9 +51,9 @@ export function released(payment: string, more: Partial<SaleFacts> = {}): BookEv
   return { type: 'released', atMs: START_MS + 5, payment, facts };
 }
 
-export function refused(payment: string, { count = 1, amount = '10000' } = {}): BookEvent {
+export function refused(payment: string, { count = 1, amount = '10000', failure = 'payment_too_old' } = {}): BookEvent {
   const where = { transaction: hashOf(1), logIndex: 0, minedAtMs: START_MS, detail: null };
-  const facts = { failure: 'payment_too_old', payer: PAYER, amount, ...where, count };
+  const facts = { failure, payer: PAYER, amount, ...where, count };
   return { type: 'refused', atMs: START_MS + count, payment, facts };
 }
 

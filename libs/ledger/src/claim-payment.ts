@@ -1,14 +1,12 @@
 import { bucketEventsKey } from '@tollgate/book-events';
 
-import type { LedgerRunner } from './continuity.js';
+import { CLOCK_SKEW_MS, type LedgerRunner } from './continuity.js';
 import { birthKey, bucketOf, entryKey } from './keys.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
 import { OutboxFullError } from './outbox.js';
 import { locatePayment, readPaymentId, type EntrySlot, type PaymentId } from './payment-id.js';
 import type { ClaimRequest, ClaimResult, PaymentCandidate } from './types.js';
 
-/** How far the chain's clock may run ahead of Redis's clock, for a birth record without a block number. */
-const CLOCK_SKEW_MS = 30_000;
 /**
  * Entries live this much longer than the window, so that a payment inside its window is never missing from the ledger.
  */

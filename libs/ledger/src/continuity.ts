@@ -4,6 +4,9 @@ import type { Cluster, Redis } from 'ioredis';
 import { BUCKETS, birthKey } from './keys.js';
 import { CONTINUITY_SCRIPTS, LEDGER_SCRIPTS } from './ledger-scripts.js';
 
+/** How far the chain's clock may run ahead of Redis's clock, for a birth record without a block number. */
+export const CLOCK_SKEW_MS = 30_000;
+
 /**
  * The state of a bucket at this run of its server: `created`; `same` run as before; `kept`, restarted without losing
  * writes; `raised`, restarted with a possible loss.

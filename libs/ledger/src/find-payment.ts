@@ -1,8 +1,9 @@
 import type { AcknowledgedCommands } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
-import { bucketOf, entryKey } from './keys.js';
-import { locateEntry, readPaymentId, type EntryId } from './payment-id.js';
+import { CLOCK_SKEW_MS } from './continuity.js';
+import { birthKey, bucketOf, entryKey } from './keys.js';
+import { locateEntry, locatePayment, readPaymentId, type EntryId, type PaymentId } from './payment-id.js';
 import { readRecords, type PaymentRecord } from './payment-record.js';
 import type { FindRequest, FindResult } from './types.js';
 
@@ -58,6 +59,24 @@ export async function whySpent(
 export async function isLeased(servers: EntryServers, id: EntryId, nowMs: number): Promise<boolean> {
   const records = await readEntry(servers, id);
   return records.some(({ state, untilMs }) => state === 'leased' && untilMs !== null && untilMs >= nowMs);
+}
+
+/**
+ * Whether a request has held the payment or its whole transaction. `forgotten`: none is known, but the payment was mined
+ * before the ledger's data begins. Reads only.
+ */
+export async function recallPayment(
+  servers: EntryServers,
+  { id, minedAtMs }: { id: PaymentId; minedAtMs: number },
+): Promise<'known' | 'unknown' | 'forgotten'> {
+  const { entry, slot } = locatePayment(id);
+  const bucket = bucketOf(entry);
+  const [fields, birth] = await Promise.all([
+    readFields(servers, entryKey(bucket, entry)),
+    servers.redis.hget(birthKey(bucket), 'at'),
+  ]);
+  if (slot in fields || 'receipt' in fields) return 'known';
+  return minedAtMs < Number(birth ?? Infinity) + CLOCK_SKEW_MS ? 'forgotten' : 'unknown';
 }
 
 async function readEntry(servers: EntryServers, id: EntryId): Promise<PaymentRecord[]> {

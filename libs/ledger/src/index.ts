@@ -1,7 +1,7 @@
 export { MAX_RELEASES } from './claim-payment.js';
 export { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 export { Ledger } from './ledger.js';
-export { readBookedSinceMs, type OutboxLength } from './outbox.js';
+export { readBookedSinceMs } from './outbox.js';
 export {
   locatePayment,
   nameOfPayment,
@@ -11,15 +11,7 @@ export {
   type EntryId,
   type PaymentId,
 } from './payment-id.js';
-export type {
-  ClaimRefusal,
-  ClaimRequest,
-  ClaimResult,
-  Lease,
-  PaymentCandidate,
-  Refusal,
-  StoredAnswer,
-} from './types.js';
+export type { ClaimRequest, ClaimResult, Lease, PaymentCandidate, Refusal, StoredAnswer } from './types.js';
 export { listPayments, showPayments } from './read-payments.js';
 export type { PaymentDetails, PaymentListing } from './read-payments.js';
 export { listRefusals } from './read-refusals.js';

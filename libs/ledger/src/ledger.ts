@@ -11,7 +11,7 @@ import type { Cluster, Redis } from 'ioredis';
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
 import { closePayment, recordRefunded, type CloseRequest, type CloseResult } from './close-payment.js';
 import { restoreContinuity, type LedgerRunner } from './continuity.js';
-import { findPayment, isLeased, whySpent, type EntryServers } from './find-payment.js';
+import { findPayment, isLeased, recallPayment, whySpent, type EntryServers } from './find-payment.js';
 import { answerKey, answersKey, birthKey, bucketOf, BUCKETS, entryKey } from './keys.js';
 import type { BookOptions, LedgerOptions } from './ledger-options.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
@@ -101,6 +101,11 @@ export class Ledger {
   /** Whether a request holds a payment and may still spend it. */
   isLeased(id: EntryId): Promise<boolean> {
     return this.#runner.within(isLeased(this.#servers, id, this.nowMs()));
+  }
+
+  /** Whether a request has held this payment, so that it is no refused money. See `recallPayment`. */
+  recall(payment: { id: PaymentId; minedAtMs: number }): Promise<'known' | 'unknown' | 'forgotten'> {
+    return this.#runner.within(recallPayment(this.#servers, payment));
   }
 
   /** Extends a lease; false when it has ended or another request took it over. */

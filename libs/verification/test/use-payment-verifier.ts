@@ -48,7 +48,7 @@ async function startParts(): Promise<Parts> {
   const [devnet, redisServer] = await Promise.all([startChain(), startRedis()]);
   const redis = new Redis(redisServer.url);
   const rpc = await startRpcStandIn(devnet.rpcUrl);
-  const ledger = new Ledger({ redis, retentionMs: 86_400_000, timeoutMs: 30_000 });
+  const ledger = new Ledger({ redis, retentionMs: 86_400_000, timeoutMs: 30_000, book: { outboxLimit: 1_000_000 } });
   const nowMs = (): number => ledger.nowMs();
   await ledger.open({ headBlockNumber: 0 });
   const chain = connectChain({

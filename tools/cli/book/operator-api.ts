@@ -29,6 +29,11 @@ export class OperatorApi {
     return (await (await this.#request(path, method, body)).json()) as T;
   }
 
+  /** @throws CommandError as `read` does */
+  async remove(path: string): Promise<void> {
+    await this.#request(path, 'DELETE');
+  }
+
   /** Prints an answer as it comes. @throws CommandError also when it ends too early */
   async print(path: string, write: (text: string) => void): Promise<void> {
     const { body } = await this.#request(path, 'GET');

@@ -31,6 +31,10 @@ function explain(reason: RetryRefusal, { id, state, wallet }: { id: string; stat
       return `${id} was retried too often. Give a --key to retry it once more.`;
     case 'lane_full':
       return `The wallet ${wallet} has reached its limit of open jobs. Wait for one to end.`;
+    case 'outbox_full':
+      return `As many transactions of the wallet ${wallet} wait for the bookkeeper as may. Start the bookkeeper.`;
+    case 'settings_differ':
+      return `The agent worker of the wallet ${wallet} has another value of BOOK.`;
     case 'not_adopted':
       return `The wallet ${wallet} is not adopted: tollgate wallets adopt ${wallet}`;
   }

@@ -4,9 +4,12 @@ import type { WebhookOptions } from './webhooks.js';
 /** `tollgate webhooks` */
 export function defineWebhooks(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./webhooks.js');
-  const webhooks = program.command('webhooks').summary('webhook targets, and deliveries that did not reach them');
+  const webhooks = program
+    .command('webhooks')
+    .summary('webhook targets of jobs, and deliveries that did not reach them');
   webhooks.description(
-    'Manages the targets that events of agent jobs are posted to, and the deliveries that did not reach them.',
+    'Manages the targets that events of agent jobs are posted to, and the deliveries that did not reach them. ' +
+      'Those of payments: tollgate payment-webhooks.',
   );
   const ofKey = ['--key <id>', 'only what belongs to this API key'] as const;
 

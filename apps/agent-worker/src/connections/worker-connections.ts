@@ -29,7 +29,8 @@ export class WorkerConnections implements OnApplicationShutdown {
   ) {
     const queues = { url: redis.queueRedisUrl, logger: REDIS_LOGGER };
     this.journalRedis = connectRedis({ url: redis.redisUrl, role: 'journal', logger: REDIS_LOGGER });
-    this.journal = new Journal({ redis: this.journalRedis, durability: redis.durability });
+    const { durability, bookLimit } = redis;
+    this.journal = new Journal({ redis: this.journalRedis, durability, bookLimit });
     this.queueRedis = connectRedis({ ...queues, role: 'agent-queues' });
     this.consumerRedis = connectRedis({ ...queues, role: 'agent-consumers', use: 'blocking' });
     this.chain = new Chain({

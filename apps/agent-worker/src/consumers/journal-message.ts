@@ -7,7 +7,7 @@ import {
   type WalletDirectory,
 } from '@tollgate/agent-jobs';
 import type { ApiKeyStore } from '@tollgate/common';
-import { acceptJob, type Journal, type JobQueue } from '@tollgate/journal';
+import { acceptJob, type Journal, type JobQueue, type SubmitRefusal } from '@tollgate/journal';
 
 export interface MessageParts {
   journal: Journal;
@@ -22,7 +22,7 @@ export interface MessageParts {
 /** Why a job of another service is not carried out. Trying again does not help. */
 export type RefusalCode = MessageRefusalCode | 'wallet_unknown' | 'idempotency_conflict' | 'idempotency_key_used';
 
-/** `postponed`: the message cannot be judged now, or the lane is full; try again later. */
+/** `postponed`: the message cannot be judged now, or the lane takes no job; try again later. */
 export type MessageDecision =
   | { outcome: 'accepted' | 'known'; jobId: string }
   | { outcome: 'postponed'; why: string }
@@ -73,9 +73,13 @@ async function submit(
       return { outcome: 'refused', code: 'idempotency_key_used', detail, keyId };
     }
     case 'refused':
-      return { outcome: 'postponed', why: result.reason === 'lane_full' ? LANE_FULL : NOT_ADOPTED };
+      return { outcome: 'postponed', why: POSTPONED[result.reason] ?? NOT_ADOPTED };
   }
 }
 
-const LANE_FULL = 'the wallet has reached its limit of open jobs';
+const POSTPONED: Readonly<Partial<Record<SubmitRefusal, string>>> = {
+  lane_full: 'the wallet has reached its limit of open jobs',
+  outbox_full: 'as many transactions of the wallet wait for the bookkeeper as may',
+  settings_differ: 'the agent worker that has the wallet has another value of BOOK',
+};
 const NOT_ADOPTED = 'the wallet is not adopted';

@@ -23,11 +23,11 @@ export class LanesModule {
     @Inject(Registry) registry: Registry,
     @Inject(Chain) chain: Chain,
     @Inject(Journal) journal: Journal,
-    @Inject(AgentWorkerEnvironment) { ownWallets: wallets }: AgentWorkerEnvironment,
+    @Inject(AgentWorkerEnvironment) { ownWallets: wallets, redis }: AgentWorkerEnvironment,
     @Inject(LaneFleet) fleet: LaneFleet,
   ) {
     const isHolding = (walletName: string): boolean => fleet.isHolding(walletName);
-    observeLanes(registry, { journal, wallets, isHolding });
+    observeLanes(registry, { journal, wallets, isHolding, bookLimit: redis.bookLimit });
     observeBalances(registry, { wallets, chain, isHolding });
   }
 }

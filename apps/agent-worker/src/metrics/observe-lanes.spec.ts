@@ -1,3 +1,5 @@
+import { laneBookKey } from '@tollgate/book-events';
+import { nameLane } from '@tollgate/journal';
 import { Registry } from 'prom-client';
 
 import { sampleLane, sampleStep, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
@@ -16,6 +18,21 @@ describe('observeLanes', () => {
 
   afterAll(() => started.stop());
 
+  it('report how full the outbox of the book is, while one is kept', async () => {
+    const { journal, redis } = started;
+    const lanes = [sampleLane(), sampleLane()];
+    for (let event = 0; event < 3; event++) await redis.xadd(laneBookKey(nameLane(lanes[1]!)), '*', 'v', '1');
+    const wallets = lanes.map((lane, index) => ({ name: `wallet-${index}`, lane }) as WorkerWallet);
+    const read = async (bookLimit: number | null): Promise<(number | undefined)[]> => {
+      const registry = new Registry();
+      observeLanes(registry, { journal, wallets, isHolding: () => true, bookLimit });
+      const names = ['tollgate_book_outbox_events', 'tollgate_book_outbox_limit_events'];
+      return Promise.all(names.map(async (name) => (await registry.getSingleMetric(name)?.get())?.values[0]?.value));
+    };
+    expect(await read(2_000)).toEqual([3, 2_000]);
+    expect(await read(null)).toEqual([undefined, undefined]);
+  });
+
   it('report the age of the oldest open job, however long an older one waits for an approval', async () => {
     const { journal } = started;
     const lane = sampleLane();
@@ -28,7 +45,7 @@ describe('observeLanes', () => {
     const readAge = async (): Promise<number | undefined> => {
       const registry = new Registry();
       const wallet = { name: 'main', lane } as WorkerWallet;
-      observeLanes(registry, { journal, wallets: [wallet], isHolding: () => true });
+      observeLanes(registry, { journal, wallets: [wallet], isHolding: () => true, bookLimit: null });
       const { values = [] } = (await registry.getSingleMetric(AGE)?.get()) ?? {};
       return values[0]?.value;
     };

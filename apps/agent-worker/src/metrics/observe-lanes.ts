@@ -1,4 +1,4 @@
-import { keepFresh, observeSamples, type Sample } from '@tollgate/common';
+import { keepFresh, observeGauge, observeSamples, type Sample } from '@tollgate/common';
 import type { JobRecord, Journal, LaneStatus } from '@tollgate/journal';
 import type { Registry } from 'prom-client';
 
@@ -8,6 +8,8 @@ export interface ObservedLanes {
   journal: Journal;
   wallets: readonly WorkerWallet[];
   isHolding: (walletName: string) => boolean;
+  /** BOOK_OUTBOX_LIMIT; null: nothing is reported to a book. */
+  bookLimit: number | null;
 }
 
 /** All gauges of one scrape share one read. */
@@ -51,6 +53,23 @@ export function observeLanes(registry: Registry, lanes: ObservedLanes): void {
     lanes.isHolding(wallet),
   );
   observeJobs(registry, lanes);
+  if (lanes.bookLimit !== null) observeOutbox(registry, lanes, lanes.bookLimit);
+}
+
+/** Under the names of the verifiers' part, so that one alert watches all. */
+function observeOutbox(registry: Registry, { journal, wallets }: ObservedLanes, limit: number): void {
+  observeGauge(
+    registry,
+    'tollgate_book_outbox_events',
+    'Transactions that the bookkeeper has not acknowledged: of the wallet that has the most.',
+    () => journal.readBookLength(wallets.map(({ lane }) => lane)),
+  );
+  observeGauge(
+    registry,
+    'tollgate_book_outbox_limit_events',
+    'BOOK_OUTBOX_LIMIT: at this many, new jobs of a wallet get 503.',
+    () => limit,
+  );
 }
 
 type JobLabel = 'wallet' | 'state' | 'operation';

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Logger } from '@nestjs/common';
+import { Ledger } from '@tollgate/ledger';
 
 import { createTestBook, type TestBook } from '../../../../libs/book/test/create-test-book.js';
 import { answered, deliver, refused, transferId } from '../../../../libs/book/test/sample-events.js';
@@ -10,6 +11,8 @@ import { waitFor } from '../../../../test/harness/retry.js';
 import { tollgate } from '../../../../tools/cli/test/run-tollgate.js';
 import { BookkeeperFixture } from '../../test/bookkeeper-fixture.js';
 
+/** Redis reads its clock once for the commands of a moment. */
+const CLOCKS_DIFFER_MS = 100;
 const [BEFORE, AFTER, WAITING, LATER] = [transferId(1), transferId(2), transferId(3), transferId(4)];
 
 /**
@@ -21,6 +24,7 @@ describe('a loss of', () => {
   let folder: string;
   let env: Record<string, string>;
   let empty: TestBook[] = [];
+  let completeFrom: number;
   const copy = () => join(folder, 'copy');
 
   beforeAll(() => {
@@ -32,12 +36,14 @@ describe('a loss of', () => {
     fixture = await BookkeeperFixture.start();
     const apiKey = await fixture.createToken('operator:read', 'operator:approve');
     env = { REDIS_URL: fixture.server.url, OPERATOR_API_KEY: apiKey, TOLLGATE_STATE_DIR: folder };
+    await openLedger();
     await fixture.report(deliver(answered(BEFORE)));
     await startBookkeeper();
     await waitForPayments([BEFORE]);
     expect(await tollgate(['backup', copy(), '--book'], env)).toMatch(/rows of the book/);
     await fixture.report(deliver(refused(AFTER)));
     await waitForPayments([BEFORE, AFTER]);
+    completeFrom = await readCompleteFrom();
     await fixture.endBookkeepers();
     await fixture.report(deliver(answered(WAITING)));
   });
@@ -51,6 +57,16 @@ describe('a loss of', () => {
 
   async function startBookkeeper(more: Record<string, string> = {}): Promise<void> {
     env['OPERATOR_URL'] = (await fixture.startBookkeeper(more)).url;
+  }
+
+  /** As a verifier with BOOK=on does at its start. */
+  async function openLedger(): Promise<void> {
+    const ledger = new Ledger({ redis: fixture.redis, timeoutMs: 30_000, book: { outboxLimit: 1_000_000 } });
+    await ledger.open({ headBlockNumber: 0 });
+  }
+
+  async function readCompleteFrom(): Promise<number> {
+    return Date.parse((await ask<{ completeFrom: string }>('/health')).completeFrom);
   }
 
   /** The database is gone, and a new one is empty. */
@@ -83,10 +99,15 @@ describe('a loss of', () => {
 
   it('Redis: the book has all that it had, and what waited in Redis is missing', async () => {
     await loseRedis();
+    const restoredAt = Date.now();
+    await openLedger();
     await startBookkeeper();
     await fixture.report(deliver(answered(LATER)));
     await waitForPayments([BEFORE, AFTER, LATER]);
     await expectWhole(0);
+    // The gap is shown: what was reported before may be missing, and the chain's money of that time is not invented.
+    expect(await readCompleteFrom()).toBeGreaterThan(completeFrom);
+    expect(await readCompleteFrom()).toBeGreaterThanOrEqual(restoredAt - CLOCKS_DIFFER_MS);
   });
 
   it('the book: its copy lacks what was booked later, gets what waited in Redis, and names the gap', async () => {

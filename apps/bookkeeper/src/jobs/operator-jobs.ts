@@ -152,6 +152,14 @@ function explainRetry(reason: RetryRefusal, { state, wallet }: JobRecord): Probl
       const detail = `The wallet ${wallet} has reached its limit of open jobs. Wait for one to end.`;
       return { status: 503, code: 'wallet_full', detail, retryAfterMs: 10_000 };
     }
+    case 'outbox_full': {
+      const detail = `As many transactions of the wallet ${wallet} wait to be booked as may (BOOK_OUTBOX_LIMIT).`;
+      return { status: 503, code: 'outbox_full', detail, retryAfterMs: 10_000 };
+    }
+    case 'settings_differ': {
+      const detail = `The agent worker of the wallet ${wallet} has BOOK=off. Set BOOK=on.`;
+      return { status: 503, code: 'settings_differ', detail, retryAfterMs: 10_000 };
+    }
     case 'not_adopted': {
       const detail = `The wallet ${wallet} is not in use yet. Run: tollgate wallets adopt ${wallet}`;
       return { status: 503, code: 'wallet_not_adopted', detail, retryAfterMs: 60_000 };

@@ -19,9 +19,9 @@ export class Journals {
 
   constructor(
     @Inject(BookkeeperConnections) { commands: redis }: BookkeeperConnections,
-    @Inject(BookkeeperEnvironment) { redis: { durability } }: BookkeeperEnvironment,
+    @Inject(BookkeeperEnvironment) { redis: { durability, bookOutboxLimit: bookLimit } }: BookkeeperEnvironment,
   ) {
-    this.journal = new Journal({ redis, timeoutMs: TIMEOUT_MS, durability });
+    this.journal = new Journal({ redis, timeoutMs: TIMEOUT_MS, durability, bookLimit });
     this.relayers = new Journal({ redis, timeoutMs: TIMEOUT_MS, durability, fleet: RELAYER_FLEET });
     this.directory = new WalletDirectory(redis);
   }

@@ -6,6 +6,7 @@ import { Logger } from '@nestjs/common';
 
 import { answered, deliver, transferId } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { startTarget } from '../../../../test/harness/start-target.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../../../../tools/cli/test/run-tollgate.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
 
@@ -23,7 +24,7 @@ describe('tollgate book, export, prove and verify-proof', () => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-cli-'));
     fixture = await BookkeeperFixture.start();
     for (const number of [1, 2, 3]) await fixture.report(deliver(answered(transferId(number))));
-    bookkeeper = await fixture.startBookkeeper();
+    bookkeeper = await fixture.startBookkeeper({ ALLOW_PRIVATE_TARGETS: 'true', WEBHOOK_ATTEMPTS: '1' });
     const apiKey = await fixture.createToken('operator:read', 'operator:approve');
     env = { OPERATOR_URL: bookkeeper.url, OPERATOR_API_KEY: apiKey, TOLLGATE_STATE_DIR: folder };
     await waitFor('all is booked', async () => (await tollgate(['book', 'verify'], env)).includes('3 bookings'));
@@ -89,6 +90,52 @@ describe('tollgate book, export, prove and verify-proof', () => {
     expect(await tollgate(['book', 'forget', '--months', '1'], env)).toMatch(/^Removed what was requested before /);
     await expect(tollgate(['book', 'forget', '--months', '0'], env)).rejects.toThrow(/whole number of months/);
     await expect(tollgate(['book', 'forget'], env)).rejects.toThrow(/--months/);
+  });
+
+  it('registers webhook targets of payments, shows what did not reach them, sends it again, and removes them', async () => {
+    const receiver = await startTarget();
+    try {
+      const webhooks = (...args: string[]) => tollgate(['payment-webhooks', ...args], env);
+      expect(await webhooks('list')).toBe('This API key has no webhook target.');
+      expect(await webhooks('dead')).toBe('No delivery was given up.');
+      const added = await webhooks('add', receiver.url, '--events', 'payment.answered, payment.refused');
+      const [, id = '', secret] =
+        /^(wh_\w{24}) receives payment\.answered, payment\.refused from now on\.\nIts secret.*: (\S{32,})$/.exec(
+          added,
+        ) ?? [];
+      expect(await webhooks('list')).toMatch(
+        new RegExp(`^${id} +payment\\.answered,payment\\.refused .* enabled +http`, 'm'),
+      );
+      expect(await webhooks('list', '--json')).not.toContain(secret);
+
+      receiver.answerWith(500);
+      await fixture.report(deliver(answered(transferId(4))));
+      await waitFor('it is given up', async () => (await webhooks('dead')).includes(id));
+      const dead = new RegExp(`^${id} +payment\\.answered:${transferId(4)} +1 .*The target answered 500\\.$`, 'm');
+      expect(await webhooks('dead')).toMatch(dead);
+      receiver.answerWith(410);
+      expect(await webhooks('resend', id)).toBe('1 delivery is tried again.');
+      await waitFor('it is disabled', async () => (await webhooks('list')).includes('disabled: gone'));
+      receiver.answerWith(204);
+      expect(await webhooks('enable', id)).toBe(`${id} receives events from now on.`);
+      expect(await webhooks('list')).toContain('enabled');
+      expect(await webhooks('remove', id)).toBe(`${id} is removed.`);
+      await expect(webhooks('remove', id)).rejects.toThrow(/no such webhook target/);
+      expect(await webhooks('list')).toBe('This API key has no webhook target.');
+    } finally {
+      await receiver.stop();
+    }
+  });
+
+  it.each([
+    [WRONG_USAGE, ['add']],
+    [WRONG_USAGE, ['remove']],
+    [WRONG_USAGE, ['dead', '--limit', '0']],
+    [NOT_DONE, ['add', 'http://127.0.0.1:1/', '--events', 'payment.lost']],
+    [NOT_DONE, ['add', 'not a URL']],
+    [NOT_DONE, ['resend', 'wh_000000000000000000000000']],
+  ])('refuses as %j a webhook command: %j', async (ended, args) => {
+    await expect(tollgate(['payment-webhooks', ...args], env)).rejects.toMatchObject(ended);
   });
 
   it('says in one sentence why it cannot ask', async () => {

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { Logger } from '@nestjs/common';
 import type { Hex } from '@tollgate/protocol';
 
-import { authorizationId, hashOf, refused, deliver } from '../../../../libs/book/test/sample-events.js';
+import { authorizationId, deliver, hashOf, refunding, refused } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { encodeTransfer } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { readEventStream } from '../../test/read-event-stream.js';
 import { ReconcileFixture } from '../../test/reconcile-fixture.js';
@@ -90,6 +91,25 @@ describe('reconciling the book with the chain', () => {
     expect(await changes).toEqual({ [holder]: 9_000n, 'owed:refused': -9_000n });
     expect((await fixture.findPayment(id)).entries.at(-1)).toMatchObject({ kind: 'correction' });
     expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
+  });
+
+  it('has nothing to decide about a payment that is closed for a refund, and whose event names another payer', async () => {
+    const { rpcUrl, asset } = fixture.chain;
+    // In the book before the chain shows it.
+    await callRpc(rpcUrl, 'evm_setAutomine', [false]);
+    const data = encodeTransfer(fixture.chain, { amountBaseUnits: 6_000n });
+    const sent = { from: fixture.payer(1), to: asset, data };
+    const transaction = (await callRpc(rpcUrl, 'eth_sendTransaction', [sent])) as Hex;
+    const id = fixture.nameOf(transaction);
+    const event = refused(id, { amount: '6000' });
+    const facts = { ...event.facts, transaction, payer: fixture.payer() };
+    await fixture.books.report(deliver({ ...event, facts } as typeof event));
+    await fixture.books.report(deliver(refunding(id)));
+    await fixture.waitForState(id, 'refunding');
+    await fixture.mine();
+    await callRpc(rpcUrl, 'evm_setAutomine', [true]);
+    expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
+    expect(await fixture.findPayment(id)).toMatchObject({ state: 'refunding', amount: '6000' });
   });
 
   it('takes back a payment that no block has, and books it again when one has it', async () => {

@@ -116,6 +116,32 @@ describe('refunds', () => {
     expect((await fixture.balanceOf(other!.address)) - before).toBe(PRICE);
   }, 60_000);
 
+  it('pays back at most what arrived of different refunds that are asked for at once', async () => {
+    // No other payer is refunded meanwhile.
+    const [, , , , , , other] = fixture.chain.accounts;
+    const id = await fixture.pay(other!.address);
+    await fixture.refuse(id);
+    const payment = nameOfPayment(id);
+    const before = await fixture.balanceOf(other!.address);
+    const second = await fixture.base.createToken('operator:read', 'operator:refund');
+    const requests: [string, object][] = [
+      [token, { amount: '6000' }],
+      [second, { amount: '7000' }],
+      [token, { number: 2, amount: '6000' }],
+      [second, { number: 2, amount: '4000' }],
+    ];
+    const answers = await Promise.all(
+      requests.map(([key, more]) => fixture.post<OperatorRefund>('/operator/refunds', key, { payment, ...more })),
+    );
+    expect(answers.filter(({ status }) => ![202, 409].includes(status))).toEqual([]);
+    const made = answers.flatMap(({ status, body }) => (status === 202 ? [body] : []));
+    const sum = made.reduce((units, { amount }) => units + BigInt(amount), 0n);
+    expect(made.length).toBeGreaterThan(0);
+    expect(sum).toBeLessThanOrEqual(PRICE);
+    for (const refund of made) await fixture.waitForRefund(refund.id, 'refunded', token);
+    expect((await fixture.balanceOf(other!.address)) - before).toBe(sum);
+  }, 60_000);
+
   it('lets a person look where the payer is a contract, by a key that did not ask', async () => {
     const [, , other] = fixture.chain.accounts;
     const id = await fixture.pay(other!.address);

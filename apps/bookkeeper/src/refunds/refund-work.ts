@@ -11,7 +11,7 @@ import {
   type BookWriter,
   type Refund,
 } from '@tollgate/book';
-import { crashPoint, isFinal, type JobRecord } from '@tollgate/journal';
+import { crashPoint, isFinal, type JobRecord, type SubmitRefusal } from '@tollgate/journal';
 import { Ledger, readPaymentName, type PaymentId } from '@tollgate/ledger';
 import { canonicalJson, type Hex } from '@tollgate/protocol';
 
@@ -33,6 +33,13 @@ const OTHER_FORM =
 export const FORGOTTEN =
   'The journal no longer has the job of this refund. Look at the chain for a transfer of it before you retry it or give it up.';
 export const OTHER_JOB = 'The journal has another job for this refund: the book may be older than the journal.';
+
+const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
+  lane_full: `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`,
+  outbox_full: `As many transactions of the wallet ${REFUNDS_WALLET} wait to be booked as may (BOOK_OUTBOX_LIMIT).`,
+  settings_differ: `The agent worker of the wallet ${REFUNDS_WALLET} has BOOK=off. Set BOOK=on.`,
+  not_adopted: `The wallet ${REFUNDS_WALLET} is not adopted: tollgate wallets adopt ${REFUNDS_WALLET}`,
+};
 
 /**
  * Brings refunds to their end, step by step: the ledger is closed for the payment, its job is written, its end is read, and
@@ -170,11 +177,7 @@ export class RefundWork {
       }
       case 'refused':
         if (result.reason === 'late') return fail(FORGOTTEN);
-        return wait(
-          result.reason === 'lane_full'
-            ? `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`
-            : `The wallet ${REFUNDS_WALLET} is not adopted: tollgate wallets adopt ${REFUNDS_WALLET}`,
-        );
+        return wait(WAITS[result.reason]);
       case 'conflict':
       case 'forgotten':
         return fail(OTHER_JOB);

@@ -8,6 +8,7 @@ import {
 } from '@nestjs/common';
 import { combineObservers, connectChain, type ConnectedChain } from '@tollgate/chain';
 import { REDIS_LOGGER } from '@tollgate/common';
+import { Journal, RELAYER_FLEET } from '@tollgate/journal';
 import { Ledger } from '@tollgate/ledger';
 import { connectRedis, type RedisClient } from '@tollgate/redis';
 import { Registry } from 'prom-client';
@@ -43,7 +44,9 @@ export class VerifierConnections implements OnApplicationShutdown {
     });
     const { durability, reportsTo: book } = redis;
     this.ledger = new Ledger({ redis: this.ledgerRedis, retentionMs: rules.memoryMs, durability, book });
-    this.#outbox = book && new OutboxWatch(this.ledger, this.ledgerRedis, registry, book.outboxLimit);
+    const journal = new Journal({ redis: this.ledgerRedis, fleet: RELAYER_FLEET });
+    const outbox = { ledger: this.ledger, redis: this.ledgerRedis, journal };
+    this.#outbox = book && new OutboxWatch({ ...outbox, limit: book.outboxLimit }, registry);
     this.chain = connectChain({
       urls: chain.rpcUrl,
       chainId: payment.chainId,

@@ -1,28 +1,36 @@
 import { Logger } from '@nestjs/common';
 import { observeGauge } from '@tollgate/common';
-import { readBookedSinceMs, type Ledger, type OutboxLength } from '@tollgate/ledger';
+import type { Journal } from '@tollgate/journal';
+import { readBookedSinceMs, type Ledger } from '@tollgate/ledger';
 import type { RedisClient } from '@tollgate/redis';
 import type { Registry } from 'prom-client';
 
 const TRIM_EVERY_MS = 1_000;
 
+interface WatchedOutbox {
+  ledger: Pick<Ledger, 'trimOutbox'>;
+  redis: RedisClient;
+  /** Of the relayers. The holder of a lane trims its stream. */
+  journal: Pick<Journal, 'readLanes' | 'readBookLength'>;
+  limit: number;
+}
+
 /**
- * Trims the outbox of the book, which the bookkeeper itself may not write, and shows how long it is. The claims that the
- * verifiers make keep to its limit.
+ * Trims the ledger's outbox of the book, which the bookkeeper itself may not write, and shows how long the outbox is.
+ * Claims and settlements keep to its limit.
  */
 export class OutboxWatch {
   readonly #logger = new Logger('Outbox');
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
   #hasWarned = false;
-  #length: OutboxLength = { payments: 0, refused: 0 };
+  #longest = 0;
 
   constructor(
-    private readonly ledger: Pick<Ledger, 'trimOutbox'>,
-    redis: RedisClient,
+    private readonly outbox: WatchedOutbox,
     registry: Registry,
-    limit: number,
   ) {
+    const { redis, limit } = outbox;
     observeGauge(
       registry,
       'tollgate_book_complete_since_seconds',
@@ -32,13 +40,13 @@ export class OutboxWatch {
     observeGauge(
       registry,
       'tollgate_book_outbox_events',
-      'Events of payments that the bookkeeper has not acknowledged.',
-      () => Math.max(this.#length.payments, this.#length.refused),
+      'Events that the bookkeeper has not acknowledged: of payments, of refusals or of a relayer, whichever are most.',
+      () => this.#longest,
     );
     observeGauge(
       registry,
       'tollgate_book_outbox_limit_events',
-      'BOOK_OUTBOX_LIMIT: at this many events, payments that the ledger does not know get 503.',
+      'BOOK_OUTBOX_LIMIT: at this many events, payments that the ledger does not know and new settlements get 503.',
       () => limit,
     );
     this.#plan(0);
@@ -55,7 +63,9 @@ export class OutboxWatch {
 
   async #trim(): Promise<void> {
     try {
-      this.#length = await this.ledger.trimOutbox();
+      const { ledger, journal } = this.outbox;
+      const { payments, refused } = await ledger.trimOutbox();
+      this.#longest = Math.max(payments, refused, await journal.readBookLength(await journal.readLanes()));
       this.#hasWarned = false;
     } catch (error) {
       if (!this.#hasWarned && !this.#isStopped) this.#logger.warn(`the outbox is not trimmed: ${String(error)}`);

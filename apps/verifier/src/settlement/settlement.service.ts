@@ -60,8 +60,11 @@ export class SettlementService {
     this.#answerWithinMs = shutdown.shutdownTimeoutMs * ANSWERING_SHARE;
     this.#redis = connectRedis({ url: redis.redisUrl, role: 'settlements', logger: REDIS_LOGGER });
     this.#laneChain = new Chain({ chainId: payment.chainId, rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs });
-    const { durability } = redis;
-    const journal = new Journal({ redis: this.#redis, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT, durability });
+    const { durability, bookLimit } = redis;
+    const journal = new Journal({
+      ...{ redis: this.#redis, fleet: RELAYER_FLEET, jobsKept: JOBS_KEPT },
+      ...{ durability, bookLimit },
+    });
     this.journal = journal;
     const onTrouble = (error: unknown) => troubles.report(null, error);
     const jobs = new JobWatch(journal, onTrouble);

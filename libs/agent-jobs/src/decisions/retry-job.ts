@@ -23,6 +23,10 @@ export type RetryRefusal =
   | 'forgotten'
   | 'too_often'
   | 'lane_full'
+  /** As many transactions of the wallet wait for the bookkeeper as may. */
+  | 'outbox_full'
+  /** The agent worker of the wallet has another value of BOOK. */
+  | 'settings_differ'
   | 'not_adopted';
 
 /**
@@ -66,6 +70,6 @@ async function submit(
     case 'forgotten':
       return { outcome: 'refused', reason: result.outcome };
     case 'refused':
-      return { outcome: 'refused', reason: result.reason === 'lane_full' ? 'lane_full' : 'not_adopted' };
+      return { outcome: 'refused', reason: result.reason === 'late' ? 'not_adopted' : result.reason };
   }
 }

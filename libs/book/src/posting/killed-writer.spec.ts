@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { startChild } from '../../../../tools/devnet/processes/child-process.js';
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import { BookHeldError } from '../database/database.js';
 import { addPaymentTarget } from '../delivery/webhook-targets.js';
 import { verifyBook } from '../reading/verify-book.js';
 import { BookWriter } from './book-writer.js';
@@ -34,6 +35,8 @@ describe('a bookkeeper that is killed while it writes', () => {
         },
       });
       await child.waitForLine(/^wrote 3$/, 90_000);
+      // No second process opens the book meanwhile, in a folder or on a server.
+      await expect(book.claim()).rejects.toThrow(BookHeldError);
       await sleep(delayMs);
       await child.end('SIGKILL');
 

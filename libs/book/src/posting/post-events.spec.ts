@@ -107,6 +107,19 @@ describe('posting events', () => {
     expect(await post(answered(id))).toEqual({ 'owed:refused': 10_000n, 'revenue:/api/weather': -10_000n });
   });
 
+  it('owes what was below the price, and earns it when it buys something cheaper, whichever event comes first', async () => {
+    const [first, second] = [transferId(++number), transferId(++number)];
+    const terms = { failure: 'amount_too_low', amount: '400' };
+    expect(await post(refused(first, terms))).toEqual({ [CHAIN]: 400n, 'owed:refused': -400n });
+    expect(await readBookedPayment(database, first)).toMatchObject({ state: 'refused', reason: 'amount_too_low' });
+    expect(await post(answered(first, { amount: '400', price: '400' }))).toEqual({
+      ...{ 'owed:refused': 400n, 'revenue:/api/weather': -400n },
+    });
+    await post(answered(second, { amount: '400', price: '400' }));
+    expect(await post(refused(second, terms))).toEqual({});
+    expect(await readBookedPayment(database, second)).toMatchObject({ state: 'answered', amount: '400' });
+  });
+
   it('books nothing for a signature that moved no money', async () => {
     expect(await post(released(authorizationId(++number), { transaction: null }))).toEqual({});
   });

@@ -69,12 +69,13 @@ export async function settleMoney(
   for (const { id, payer, amount, since } of expected) {
     const isPaidBack = hasRefund(payments.find(id));
     const own = takeFor(open, { id, payer, amount, isAlone: expected.length === 1 && open.length === 1 });
-    if (own !== undefined && !isPaidBack) {
-      book(id, (payment) => addTransfer(payment, toReport(own, scope)));
+    const differ = own === undefined ? 0n : BigInt(amount) - BigInt(own.amount);
+    if (own !== undefined && (!isPaidBack || differ === 0n)) {
+      // What is paid back is not corrected. Where no money differs, as when the event names another payer, nothing is to decide.
+      if (!isPaidBack) book(id, (payment) => addTransfer(payment, toReport(own, scope)));
       links.push({ transfer: own, id });
     } else if (own !== undefined) {
-      const differ = absolute(BigInt(amount) - BigInt(own.amount));
-      note({ list: 'different', subject: id, amount: differ, atMs: since.getTime(), reason: 'paid_back' });
+      note({ list: 'different', subject: id, amount: absolute(differ), atMs: since.getTime(), reason: 'paid_back' });
     } else if (shown.length > 0) {
       note({ list: 'book_only', subject: id, amount, atMs: since.getTime(), reason: 'no_transfer_left' });
     } else if (isPaidBack) {

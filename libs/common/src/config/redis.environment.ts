@@ -54,8 +54,9 @@ export class RedisEnvironment {
 
   @Setting({
     help:
-      'Events of payments that may wait in Redis for the bookkeeper, about 1 KB each. At the limit, payments that ' +
-      'the ledger does not know yet get 503.',
+      'Events that may wait in Redis for the bookkeeper, about 1 KB each: of payments, of refusals, and of each ' +
+      'relayer and wallet. At the limit, payments that the ledger does not know yet get 503, and so do new ' +
+      'settlements and jobs of that account.',
   })
   @IsIntIn(1_000, 100_000_000)
   readonly bookOutboxLimit: number = 500_000;
@@ -63,6 +64,11 @@ export class RedisEnvironment {
   /** For the ledger and the journal; null: nothing is reported. */
   get reportsTo(): { outboxLimit: number } | null {
     return this.book === 'on' ? { outboxLimit: this.bookOutboxLimit } : null;
+  }
+
+  /** How many transactions of a relayer or wallet may wait for the bookkeeper; null: nothing is reported. */
+  get bookLimit(): number | null {
+    return this.reportsTo?.outboxLimit ?? null;
   }
 
   get durability(): Durability | null {

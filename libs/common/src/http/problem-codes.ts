@@ -55,6 +55,8 @@ export const PROBLEM_CODES = [
   'settlement_pending',
   'wallet_not_adopted',
   'wallet_full',
+  'outbox_full',
+  'settings_differ',
   'planning_unavailable',
   'jobs_unavailable',
   'chain_unavailable',

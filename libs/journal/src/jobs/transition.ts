@@ -19,6 +19,10 @@ export type RefusalReason =
   | 'lane_paused'
   /** The limit of transactions in flight, or of open jobs, is reached. */
   | 'lane_full'
+  /** As many transactions of the lane wait for the bookkeeper as may. */
+  | 'outbox_full'
+  /** One of submitter and worker reports to the book, and the other does not. */
+  | 'settings_differ'
   /** A process works on the lane. */
   | 'lane_held'
   /** The lane has jobs that have not ended. */
@@ -107,13 +111,17 @@ export interface SubmitNamedRequest {
   latestMs?: number;
 }
 
+export type SubmitRefusal =
+  | Extract<RefusalReason, 'not_adopted' | 'lane_full' | 'outbox_full' | 'settings_differ'>
+  | 'late';
+
 export type SubmitResult =
   /** `known`: an earlier request with this key created the job. */
   | { outcome: 'accepted' | 'known'; jobId: string; state: JobState }
   | { outcome: 'conflict' }
   /** The job of this key ended and was deleted: only the chain shows whether it did anything. */
   | { outcome: 'forgotten' }
-  | { outcome: 'refused'; reason: 'not_adopted' | 'lane_full' | 'late' };
+  | { outcome: 'refused'; reason: SubmitRefusal };
 
 /** A job that is already planned and signed, under the nonce that its lane is expected to give out next. */
 export interface LaunchRequest extends SubmitNamedRequest, Pick<PutPlanRequest, 'plan' | 'floorsHash' | 'steps'> {

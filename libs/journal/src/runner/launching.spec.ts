@@ -6,6 +6,7 @@ import { markOf, planTransfer } from '../../test/transfer-planner.js';
 import type { CrashPoint } from '../crash-point.js';
 import { createJobId } from '../jobs/keys.js';
 import type { LaunchRequest } from '../jobs/transition.js';
+import { Journal } from '../store/journal.js';
 import type { LaneRunner } from './lane-runner.js';
 
 const SYNC = 'eth_sendRawTransactionSync';
@@ -109,6 +110,13 @@ describe('a job that is signed before it is submitted', () => {
       for (const { submitted, stored } of [paused, full, stale]) {
         expect([submitted.outcome, stored]).toEqual(['accepted', null]);
       }
+      expect((await fixture.journal.readLane(fixture.lane)).nextNonce).toBe(41);
+    });
+
+    it('is refused while as many transactions wait for the bookkeeper as may', async () => {
+      const full = new Journal({ redis: fixture.redis, timeoutMs: 30_000, bookLimit: 0 });
+      const submitted = { outcome: 'refused', reason: 'outbox_full' };
+      expect(await full.launchNamed(await request())).toEqual({ submitted, reserved: null, stored: null });
       expect((await fixture.journal.readLane(fixture.lane)).nextNonce).toBe(41);
     });
 

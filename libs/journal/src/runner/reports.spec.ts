@@ -4,6 +4,7 @@ import { waitFor } from '../../../../test/harness/retry.js';
 import { LaneFixture } from '../../test/lane-fixture.js';
 import { nameLane } from '../jobs/keys.js';
 import { reportJobTransaction } from '../steps/report-transaction.js';
+import { Journal } from '../store/journal.js';
 
 const REPORTED = { report: reportJobTransaction };
 
@@ -75,6 +76,44 @@ describe('what a lane reports to the book', () => {
     fixture.startRunner();
     await fixture.waitForState(jobId, 'FINAL');
     expect(await fixture.redis.exists(stream())).toBe(0);
+  });
+
+  it('is written beyond the limit for jobs that were accepted, and keeps new ones away until some is read', async () => {
+    const limited = new Journal({ redis: fixture.redis, timeoutMs: 30_000, bookLimit: 1 });
+    const requests = [fixture.request(), fixture.request()];
+    const submitted = await Promise.all(requests.map((request) => limited.submit(request)));
+    fixture.startRunner({}, { ...REPORTED, journal: limited });
+    for (const result of submitted) await fixture.waitForState('jobId' in result ? result.jobId : '', 'FINAL');
+    expect(await readReports()).toHaveLength(2);
+    const next = fixture.request();
+    expect(await limited.submit(next)).toEqual({ outcome: 'refused', reason: 'outbox_full' });
+    expect(await limited.submit(requests[0]!)).toMatchObject({ outcome: 'known', state: 'FINAL' });
+    await fixture.redis.xtrim(stream(), 'MAXLEN', 0);
+    const accepted = await limited.submit(next);
+    await fixture.waitForState('jobId' in accepted ? accepted.jobId : '', 'FINAL');
+    expect(await readReports()).toHaveLength(1);
+  });
+
+  it('is expected by all or by none: a lane takes jobs of processes that agree with its worker, or do not say', async () => {
+    const [on, off] = [500_000, null].map((bookLimit) => {
+      return new Journal({ redis: fixture.redis, timeoutMs: 30_000, bookLimit });
+    }) as [Journal, Journal];
+    const differ = { outcome: 'refused', reason: 'settings_differ' };
+    for (const [worker, other] of [
+      [on, off],
+      [off, on],
+    ] as const) {
+      const lease = (await worker.takeLease(fixture.lane, 'worker', 60_000))!;
+      expect(await other.submit(fixture.request())).toEqual(differ);
+      for (const same of [worker, fixture.journal]) {
+        expect(await same.submit(fixture.request())).toMatchObject({ outcome: 'accepted' });
+      }
+      await worker.releaseLease(lease);
+      // Until another process holds the lane.
+      expect(await other.submit(fixture.request())).toEqual(differ);
+    }
+    await fixture.journal.takeLease(fixture.lane, 'of an earlier release', 60_000);
+    expect(await on.submit(fixture.request())).toMatchObject({ outcome: 'accepted' });
   });
 
   it('is trimmed once the bookkeeper has acknowledged it, and keeps the account from being released until then', async () => {

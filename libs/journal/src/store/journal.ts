@@ -27,7 +27,7 @@ import { TransitionRunner } from '../transitions/transition-runner.js';
 import { JobReader, listJobs } from './job-reader.js';
 import { LaneRegistry, readInFlightSteps, readLaneStatus } from './lane-registry.js';
 import { StepJournal } from './step-journal.js';
-import { launchNamedJob, submitJob, submitNamedJob } from './submit-job.js';
+import { encodeBook, launchNamedJob, submitJob, submitNamedJob, type SubmitTerms } from './submit-job.js';
 
 export interface JournalOptions {
   redis: Redis | Cluster;
@@ -46,6 +46,12 @@ export interface JournalOptions {
   idempotencyMs?: number;
   /** The most jobs that may be open in a lane. Default 10,000. */
   maxOpenJobs?: number;
+  /**
+   * How many transactions of a lane may wait for the bookkeeper for a new job to be accepted; null: BOOK is off. Jobs
+   * that were accepted are carried out and reported in any case. A lane takes jobs only of processes that agree with its
+   * worker on whether there is a book; missing: of and with any.
+   */
+  bookLimit?: number | null;
   /** How long an operation waits for Redis. Default 3 seconds. */
   timeoutMs?: number;
   /** Without it a write counts once the server has answered. */
@@ -76,7 +82,7 @@ export class Journal extends StepJournal {
   readonly outbox: Outbox;
   readonly #redis: Redis | Cluster;
   readonly #reader: JobReader;
-  readonly #terms: { idempotencyMs: number; maxOpenJobs: number };
+  readonly #terms: SubmitTerms;
 
   constructor(options: JournalOptions) {
     const { redis, timeoutMs = 3000, retentionMs = 7 * DAY_MS, jobsKept = 20_000, eventsKept = 10_000 } = options;
@@ -89,7 +95,8 @@ export class Journal extends StepJournal {
     this.#redis = redis;
     this.#reader = new JobReader(redis, acknowledged);
     this.outbox = new Outbox(redis, this.runner);
-    this.#terms = { idempotencyMs: options.idempotencyMs ?? 7 * DAY_MS, maxOpenJobs: options.maxOpenJobs ?? 10_000 };
+    const { idempotencyMs = 7 * DAY_MS, maxOpenJobs = 10_000, bookLimit } = options;
+    this.#terms = { idempotencyMs, maxOpenJobs, bookLimit };
   }
 
   /**
@@ -146,7 +153,9 @@ export class Journal extends StepJournal {
    * has it.
    */
   async takeLease(lane: LaneId, owner: string, leaseMs: number): Promise<on.LaneLease | null> {
-    return readLease(lane, owner, await this.runner.run('takeLease', laneKey(lane), null, [owner, leaseMs]));
+    const { bookLimit } = this.#terms;
+    const book = typeof bookLimit === 'number' ? 'on' : encodeBook(bookLimit);
+    return readLease(lane, owner, await this.runner.run('takeLease', laneKey(lane), null, [owner, leaseMs, book]));
   }
 
   /** Null: another owner has it now. */
@@ -213,6 +222,12 @@ export class Journal extends StepJournal {
   /** Trims what the bookkeeper has acknowledged of a lane's transactions, and returns how many are left. */
   trimBook(lane: LaneId): Promise<number> {
     return this.runner.within(trimAcknowledged(this.#redis, laneBookKey(nameLane(lane)), BOOK_GROUP));
+  }
+
+  /** How many events of these lanes' transactions wait for the bookkeeper: the most of any of them. */
+  async readBookLength(lanes: readonly LaneId[]): Promise<number> {
+    const lengths = lanes.map((lane) => this.#redis.xlen(laneBookKey(nameLane(lane))));
+    return Math.max(0, ...(await this.runner.within(Promise.all(lengths))));
   }
 
   readLane(lane: LaneId): Promise<on.LaneStatus> {

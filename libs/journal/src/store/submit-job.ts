@@ -15,6 +15,7 @@ import { parseState } from '../jobs/parse-job.js';
 import { findReply, readReserve, readTransition } from '../jobs/read-reply.js';
 import type {
   SubmitNamedRequest,
+  SubmitRefusal,
   SubmitRequest,
   SubmitResult,
   LaunchRequest,
@@ -27,7 +28,11 @@ import { listAttempt, listPlan } from './step-journal.js';
 export interface SubmitTerms {
   idempotencyMs: number;
   maxOpenJobs: number;
+  /** How many transactions of the lane may wait for the bookkeeper; null: there is none. */
+  bookLimit: number | null | undefined;
 }
+
+type LaneLimits = Pick<SubmitTerms, 'maxOpenJobs' | 'bookLimit'>;
 
 /**
  * Accepts a job once per idempotency key. The key is claimed first, across all wallets; then the lane, which decides,
@@ -36,7 +41,7 @@ export interface SubmitTerms {
 export async function submitJob(
   runner: TransitionRunner,
   request: SubmitRequest,
-  { idempotencyMs, maxOpenJobs }: SubmitTerms,
+  { idempotencyMs, maxOpenJobs, bookLimit }: SubmitTerms,
 ): Promise<SubmitResult> {
   const { lane, operation, input, wallet, keyId, fingerprint, retryOf } = request;
   assertWord(operation, 'operation');
@@ -61,6 +66,8 @@ export async function submitJob(
     operation,
     keyId,
     body,
+    '',
+    encodeBook(bookLimit),
   ]);
   return readSubmit(reply);
 }
@@ -72,7 +79,7 @@ export async function submitJob(
 export async function submitNamedJob(
   runner: TransitionRunner,
   request: SubmitNamedRequest,
-  terms: Pick<SubmitTerms, 'maxOpenJobs'>,
+  terms: LaneLimits,
 ): Promise<SubmitResult> {
   const { lane, jobId } = request;
   return readSubmit(await runner.run('submit', laneKey(lane), jobKey(lane, jobId), listNamed(request, terms)));
@@ -81,7 +88,7 @@ export async function submitNamedJob(
 /** The arguments of `submit` for a job that already has its id. */
 function listNamed(
   { lane, jobId, operation, input, wallet, keyId, latestMs }: SubmitNamedRequest,
-  { maxOpenJobs }: Pick<SubmitTerms, 'maxOpenJobs'>,
+  { maxOpenJobs, bookLimit }: LaneLimits,
 ): ScriptArgument[] {
   assertWord(operation, 'operation');
   assertWord(wallet, 'wallet');
@@ -89,8 +96,16 @@ function listNamed(
   if (readLaneCode(jobId) !== codeOfLane(lane))
     throw new TypeError("jobId must be made by createJobId for the job's lane");
   const latest = latestMs === undefined ? '' : Math.floor(latestMs);
-  return [jobId, 'named', '', maxOpenJobs, operation, keyId, encodeJson({ input, wallet }), latest];
+  const body = encodeJson({ input, wallet });
+  return [jobId, 'named', '', maxOpenJobs, operation, keyId, body, latest, encodeBook(bookLimit)];
 }
+
+/** What the scripts compare: a number, `off`, or '' if the process does not say. */
+export function encodeBook(bookLimit: SubmitTerms['bookLimit']): ScriptArgument {
+  return bookLimit === null ? 'off' : (bookLimit ?? '');
+}
+
+const REFUSALS = ['lane_full', 'outbox_full', 'settings_differ', 'late'] as const satisfies readonly SubmitRefusal[];
 
 function readSubmit([outcome, detail = '', state]: readonly string[]): SubmitResult {
   switch (outcome) {
@@ -98,7 +113,7 @@ function readSubmit([outcome, detail = '', state]: readonly string[]): SubmitRes
     case 'known':
       return { outcome, jobId: detail, state: parseState(state) satisfies JobState };
     case 'refused':
-      return { outcome, reason: detail === 'lane_full' || detail === 'late' ? detail : 'not_adopted' };
+      return { outcome, reason: REFUSALS.find((reason) => reason === detail) ?? 'not_adopted' };
     case 'conflict':
       return { outcome };
     default:
@@ -117,7 +132,7 @@ function assertWord(word: string, name: string): void {
 export async function launchNamedJob(
   runner: TransitionRunner,
   request: LaunchRequest,
-  terms: Pick<SubmitTerms, 'maxOpenJobs'>,
+  terms: LaneLimits,
 ): Promise<LaunchResult> {
   const { lane, jobId, token, maxInFlight, nonce, attempt } = request;
   const write = [token, 0];

@@ -1,5 +1,5 @@
 import { ChainUnavailableError } from '@tollgate/chain';
-import type { ClaimRefusal, Ledger, Refusal } from '@tollgate/ledger';
+import type { Ledger, Refusal } from '@tollgate/ledger';
 import type { PaymentFailure } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
@@ -38,7 +38,7 @@ export async function explainRefusal(
  * would still know if the payment had bought something.
  */
 export function describeDoubt(
-  failure: ClaimRefusal,
+  failure: PaymentFailure,
   { minedAtMs, nowMs, memoryMs }: { minedAtMs: number; nowMs: number; memoryMs: number },
 ): { detail?: string } {
   if (failure !== 'older_than_ledger' && nowMs <= minedAtMs + memoryMs) return {};

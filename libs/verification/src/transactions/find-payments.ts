@@ -23,14 +23,13 @@ export interface TransferTerms {
 export interface FoundPayments {
   /** Every transfer of the asset to the recipient, in log order. */
   received: Payment[];
-  /** The received payments that may suffice. */
+  /** The received payments that may suffice; none when all are too small. */
   enough: Payment[];
 }
 
 /**
- * The payments in the receipt. Refuses `transfer_missing` if there are none, `amount_too_low` when all are too small,
- * and `belongs_to_permit` when Permit2 payments made all of them: a permit is redeemed by its signed payload, not by
- * its transaction.
+ * The payments in the receipt. Refuses `transfer_missing` if there are none, and `belongs_to_permit` when Permit2
+ * payments made all of them: a permit is redeemed by its signed payload, not by its transaction.
  */
 export function findPayments(receipt: Receipt, terms: TransferTerms): FoundPayments {
   const nonces = findAuthorizations(receipt.logs, terms.asset);
@@ -45,9 +44,7 @@ export function findPayments(receipt: Receipt, terms: TransferTerms): FoundPayme
     return [{ ...transfer, id: namePayment(terms, receipt.txHash, position, transfer.from, nonces.get(position)) }];
   });
   if (received.length === 0) throw new PaymentRefused(isOfPermit ? 'belongs_to_permit' : 'transfer_missing');
-  const enough = received.filter((payment) => payment.amountBaseUnits >= terms.leastBaseUnits);
-  if (enough.length === 0) throw new PaymentRefused('amount_too_low');
-  return { received, enough };
+  return { received, enough: received.filter((payment) => payment.amountBaseUnits >= terms.leastBaseUnits) };
 }
 
 /**

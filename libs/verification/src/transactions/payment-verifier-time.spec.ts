@@ -154,17 +154,20 @@ describe('verifying a payment and its age', () => {
 
   // Prevents a refund for an answer that was delivered: the ledger forgets a spent payment long after its window.
   it('notes on a refused payment that the ledger may have forgotten it', async () => {
-    const detailOf = async (txHash: Hex) => {
-      expect(await ask(txHash)).toMatchObject({ outcome: 'refused' });
+    const detailOf = async (txHash: Hex, priceBaseUnits = PRICE) => {
+      const request = { priceBaseUnits: String(priceBaseUnits) };
+      expect(await ask(txHash, { request })).toMatchObject({ outcome: 'refused' });
       return (await refusals()).find(({ payment }) => payment?.includes(txHash))?.detail;
     };
     const forgotten = expect.stringContaining('may have been spent') as string;
     expect(await detailOf(await payAgo(20 * MINUTE))).toBeUndefined();
     expect(await detailOf(await payAgo(25 * 60 * MINUTE))).toEqual(forgotten);
-    const fromBefore = await payAgo(MINUTE);
+    expect(await detailOf(await payAgo(MINUTE), 2n * PRICE)).toBeUndefined();
+    const [fromBefore, lowFromBefore] = [await payAgo(MINUTE), await payAgo(MINUTE)];
     const births = await parts().redis.keys('*:birth');
     for (const key of births) await parts().redis.hset(key, { at: parts().ledger.nowMs() - 1000 });
     expect(await detailOf(fromBefore)).toEqual(forgotten);
+    expect(await detailOf(lowFromBefore, 2n * PRICE)).toEqual(forgotten);
     for (const key of births) await parts().redis.hset(key, { at: 1 });
   });
 

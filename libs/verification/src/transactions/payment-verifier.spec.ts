@@ -2,10 +2,16 @@ import { createHashLock, type Hex } from '@tollgate/protocol';
 import { concatHex } from 'viem';
 
 import { encodeTransfer, sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { changeResult } from '../../../chain/test/rpc-stand-in.js';
+import { readEvents } from '../../../ledger/test/read-events.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 
-const { parts, ask, createReferenceNow, createRequest, createVerifier, payer } = usePaymentVerifier();
+const { parts, ask, createReferenceNow, createRequest, createVerifier, payer, refusals } = usePaymentVerifier();
+
+const refusalsOf = async (txHash: Hex) => (await refusals()).filter(({ payment }) => payment?.includes(txHash));
+
+const tooLow = { outcome: 'refused', failure: 'amount_too_low' };
 
 describe('verifying a payment with a bare transfer', () => {
   it('claims one that pays the price, in one round trip', async () => {
@@ -31,9 +37,48 @@ describe('verifying a payment with a bare transfer', () => {
     expect(await ask(txHash)).toMatchObject({ outcome: 'claimed' });
   });
 
-  it('refuses one that pays one unit less', async () => {
+  it('refuses one that pays one unit less, records it once, and reports it to the book with a count', async () => {
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE - 1n });
-    expect(await ask(txHash)).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
+    for (let time = 0; time < 3; time++) expect(await ask(txHash)).toEqual(tooLow);
+    const events = await readEvents(parts().redis, `tx:1328:${txHash}:0`);
+    const facts = { failure: 'amount_too_low', amount: String(PRICE - 1n), transaction: txHash, logIndex: 0 };
+    expect(events).toMatchObject([1, 2].map((count) => ({ type: 'refused', facts: { ...facts, count } })));
+    expect(await refusalsOf(txHash)).toEqual([
+      expect.objectContaining({
+        ...{ payment: `tx:1328:${txHash}:0`, failure: 'amount_too_low', payer: payer().address.toLowerCase() },
+        amountBaseUnits: String(PRICE - 1n),
+      }),
+    ]);
+  });
+
+  // Prevents: a stranger presents the payments of others at a higher price, and they are listed for a refund.
+  it('records none that pays for a cheaper request, before or after its answer', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    const expensive = { request: { priceBaseUnits: String(PRICE + 1n) } };
+    const verdict = await ask(txHash);
+    expect(await ask(txHash, expensive)).toEqual(tooLow);
+    if (verdict.outcome !== 'claimed') throw new Error(verdict.outcome);
+    await parts().ledger.commit(verdict.lease, null);
+    expect(await ask(txHash, expensive)).toEqual(tooLow);
+    expect(await refusalsOf(txHash)).toEqual([]);
+    expect(await readEvents(parts().redis, `tx:1328:${txHash}:0`)).toEqual([]);
+  });
+
+  it('records nothing for a transfer of nothing', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: 0n });
+    expect(await ask(txHash)).toEqual(tooLow);
+    expect(await refusalsOf(txHash)).toEqual([]);
+    expect(await readEvents(parts().redis, `tx:1328:${txHash}:0`)).toEqual([]);
+  });
+
+  it('records one that is too low once it is confirmed', async () => {
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE - 1n });
+    const rules = { confirmations: 3 };
+    expect(await ask(txHash, { rules })).toMatchObject({ failure: 'not_confirmed' });
+    expect(await refusalsOf(txHash)).toEqual([]);
+    await callRpc(parts().devnet.rpcUrl, 'anvil_mine', ['0x2']);
+    expect(await ask(txHash, { rules })).toEqual(tooLow);
+    expect(await refusalsOf(txHash)).toHaveLength(1);
   });
 
   it('refuses a failed transaction, under every policy', async () => {
@@ -88,7 +133,8 @@ describe('verifying a payment with a bare transfer', () => {
   it('must cover the current price, whatever reference is sent with it', async () => {
     const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE / 2n });
     const reference = await createReferenceNow({ priceBaseUnits: String(PRICE / 2n) });
-    expect(await ask(txHash, { request: { reference } })).toEqual({ outcome: 'refused', failure: 'amount_too_low' });
+    expect(await ask(txHash, { request: { reference } })).toEqual(tooLow);
+    expect(await refusalsOf(txHash)).toHaveLength(1);
   });
 
   it('sells three answers to three transfers in one transaction', async () => {

@@ -27,7 +27,7 @@ export interface PaymentVerifierOptions extends RefundNotes {
   terms: VerifierTerms;
   rules: Rules;
   chain: ChainReader;
-  ledger: Pick<Ledger, 'claim' | 'recordRefusal' | 'nowMs'>;
+  ledger: Pick<Ledger, 'claim' | 'recall' | 'recordRefusal' | 'nowMs'>;
   waitingRoom: WaitingRoom;
   shares: ClientShares;
 }
@@ -99,8 +99,23 @@ export class PaymentVerifier {
       return { judgement, headBlockNumber: sighting.headBlockNumber };
     } catch (error) {
       this.refusals.remember(sighting, error);
-      throw error;
+      throw await this.reviewTooLow(error);
     }
+  }
+
+  /**
+   * A payment below the price may be under way for a cheaper request, or have bought one. What the ledger knows is no
+   * refused money, so it is not recorded: a stranger can present any transaction at any price.
+   */
+  private async reviewTooLow(error: unknown): Promise<unknown> {
+    if (!(error instanceof PaymentRefused) || error.failure !== 'amount_too_low') return error;
+    const { failure, record } = error;
+    if (record?.minedAtMs === undefined) return error;
+    const { id, minedAtMs } = record;
+    const recalled = await this.options.ledger.recall({ id, minedAtMs });
+    if (recalled === 'known') return new PaymentRefused(failure);
+    const doubt = this.doubt(recalled === 'forgotten' ? 'older_than_ledger' : failure, minedAtMs);
+    return new PaymentRefused(failure, { ...record, ...doubt });
   }
 
   private async look({ txHash, deadlineMs }: VerifyPaymentRequest, lookUps: LookUps): Promise<Sighting> {
@@ -150,13 +165,17 @@ export class PaymentVerifier {
         if (result.failure === 'payment_refunded') throw new PaymentRefused(result.failure);
         const { id, payer, amountBaseUnits } = findJudged(judgement, result.id);
         const { minedAtMs } = judgement;
-        const { ledger, rules } = this.options;
-        const longestMs = Math.max(rules.redemptionWindowMs, rules.boundRedemptionWindowMs);
         const amount = amountBaseUnits === null ? {} : { amountBaseUnits };
-        const doubt = describeDoubt(result.failure, { minedAtMs, nowMs: ledger.nowMs(), memoryMs: longestMs });
+        const doubt = this.doubt(result.failure, minedAtMs);
         throw new PaymentRefused(result.failure, { id, payer, minedAtMs, ...amount, ...doubt });
       }
     }
+  }
+
+  private doubt(failure: PaymentFailure, minedAtMs: number): { detail?: string } {
+    const { ledger, rules } = this.options;
+    const memoryMs = Math.max(rules.redemptionWindowMs, rules.boundRedemptionWindowMs);
+    return describeDoubt(failure, { minedAtMs, nowMs: ledger.nowMs(), memoryMs });
   }
 
   private async explain(error: unknown, requestId: string): Promise<VerifyPaymentVerdict> {

@@ -55,14 +55,19 @@ export async function judgePayment(
   const { chainId, asset, payTo, reference } = request;
   const found = findPayments(receipt, { chainId, asset, payTo, leastBaseUnits: lowestPrice(request) });
   assertConfirmed(receipt.blockNumber, sighting.headBlockNumber, rules.confirmations);
+  const readMinedAt = (): Promise<number> => chain.readBlockTime(receipt, request.deadlineMs);
+  if (found.enough.length === 0) throw refuseTooLow(found.received, await readMinedAt());
   const opened = assertLockMatches(found, input, reference?.text);
   const { payments, isBound } = await assertBound(opened, request, rules.policy, { chain, lookUps });
   // A price from an earlier challenge is honoured if the payment is bound to that challenge.
-  const paid = assertPricePaid(payments, BigInt((isBound && reference ? reference : request).priceBaseUnits));
-  const minedAtMs = await chain.readBlockTime(receipt, request.deadlineMs);
+  const priceBaseUnits = BigInt((isBound && reference ? reference : request).priceBaseUnits);
+  const paid = payments.filter(({ amountBaseUnits }) => amountBaseUnits >= priceBaseUnits);
+  const minedAtMs = await readMinedAt();
+  const [first] = paid;
+  if (first === undefined) throw refuseTooLow(payments, minedAtMs);
   if (isBound && reference) {
     const { isLocked } = opened;
-    assertPaidInTime(paid[0], minedAtMs, { ...reference, maxTimeoutSeconds: rules.maxTimeoutSeconds, isLocked });
+    assertPaidInTime(first, minedAtMs, { ...reference, maxTimeoutSeconds: rules.maxTimeoutSeconds, isLocked });
   }
   return {
     payments: paid.map(({ id, from, amountBaseUnits }) => ({ id, payer: from, amountBaseUnits })),
@@ -154,11 +159,15 @@ async function assertBound(
   return { payments, isBound: false };
 }
 
-/** Keeps the payments of at least the price; refuses `amount_too_low` when there are none. */
-function assertPricePaid(payments: readonly Payment[], priceBaseUnits: bigint): [Payment, ...Payment[]] {
-  const [first, ...others] = payments.filter(({ amountBaseUnits }) => amountBaseUnits >= priceBaseUnits);
-  if (first === undefined) throw new PaymentRefused('amount_too_low');
-  return [first, ...others];
+/**
+ * Refuses `amount_too_low`: all of these payments are below the price. The first that moved money is recorded for a
+ * refund; the others of its transaction are found when book and chain are compared.
+ */
+function refuseTooLow(payments: readonly Payment[], minedAtMs: number): PaymentRefused {
+  const first = payments.find(({ amountBaseUnits }) => amountBaseUnits > 0n);
+  if (first === undefined) return new PaymentRefused('amount_too_low');
+  const { id, from, amountBaseUnits } = first;
+  return new PaymentRefused('amount_too_low', { id, payer: from, amountBaseUnits, minedAtMs });
 }
 
 /**

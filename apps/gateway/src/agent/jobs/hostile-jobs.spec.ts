@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto';
 
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { createLaneId } from '@tollgate/journal';
+import { laneBookKey } from '@tollgate/book-events';
+import { createLaneId, Journal, nameLane } from '@tollgate/journal';
 
+import { waitFor } from '../../../../../test/harness/retry.js';
 import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 import { send } from '../../../test/start-gateway.js';
+
+const BOOK_LIMIT = 1_000;
 
 describe('an invalid job', () => {
   let agents: AgentsFixture;
   let owner: TestKey;
 
   beforeAll(async () => {
-    agents = await AgentsFixture.start({ AGENT_RATE_LIMIT_PER_MINUTE: '0' });
+    const book = { BOOK: 'on', BOOK_OUTBOX_LIMIT: String(BOOK_LIMIT) };
+    agents = await AgentsFixture.start({ AGENT_RATE_LIMIT_PER_MINUTE: '0', ...book });
     owner = await agents.createKey(['submit', 'read'], ['*']);
   });
 
@@ -113,6 +118,41 @@ describe('an invalid job', () => {
     const response = await agents.submit(owner, { ...SAMPLE_JOB, wallet: 'new' }, key);
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await readProblem(response)).toEqual([503, 'wallet_not_adopted']);
+  });
+
+  it('is refused while the bookkeeper has not read the transactions of its wallet, but not one that was accepted', async () => {
+    const lane = createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
+    await agents.journal.adopt(lane, { pendingNonce: 0 });
+    await new WalletDirectory(agents.redis).publish({ name: 'unread', lane });
+    const job = { ...SAMPLE_JOB, wallet: 'unread' };
+    const [before, after] = [createKeyText(), createKeyText()];
+    const accepted = await agents.submit(owner, job, before);
+    expect(accepted.status).toBe(202);
+    const events = agents.redis.pipeline();
+    for (let event = 0; event < BOOK_LIMIT; event++) events.xadd(laneBookKey(nameLane(lane)), '*', 'v', '1');
+    await events.exec();
+    const refused = await agents.submit(owner, job, after);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await readProblem(refused)).toEqual([503, 'outbox_full']);
+    expect((await agents.submit(owner, job, before)).status).toBe(202);
+    await agents.redis.xtrim(laneBookKey(nameLane(lane)), 'MAXLEN', BOOK_LIMIT - 1);
+    expect((await agents.submit(owner, job, after)).status).toBe(202);
+  });
+
+  it('is refused while the worker of its wallet reports nothing to the book that this gateway writes to', async () => {
+    const lane = createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
+    await agents.journal.adopt(lane, { pendingNonce: 0 });
+    await new WalletDirectory(agents.redis).publish({ name: 'unbooked', lane });
+    const hold = (bookLimit: number | null, owner: string) =>
+      new Journal({ redis: agents.redis, timeoutMs: 30_000, bookLimit }).takeLease(lane, owner, 1);
+    const key = createKeyText();
+    const submit = () => agents.submit(owner, { ...SAMPLE_JOB, wallet: 'unbooked' }, key);
+    await hold(null, 'off');
+    const refused = await submit();
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await readProblem(refused)).toEqual([503, 'settings_differ']);
+    await waitFor('the next one holds it', async () => (await hold(BOOK_LIMIT, 'on')) !== null);
+    expect((await submit()).status).toBe(202);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { checkTokens, fingerprintOfJob, JOB_NOT_FOUND, refuseState, RETRIED_STATES } from '@tollgate/agent-jobs';
 import { type ApiKey, mayUseWallet, type Problem, ProblemError, refuseRequest } from '@tollgate/common';
-import { acceptJob, type JsonValue, type SubmitResult, type LaneId } from '@tollgate/journal';
+import { acceptJob, type JsonValue, type LaneId, type SubmitRefusal, type SubmitResult } from '@tollgate/journal';
 import type { AgentJobRequest, AgentJobView } from '@tollgate/protocol';
 
 import { AgentConnections } from '../shared/agent-connections.js';
@@ -42,6 +42,23 @@ const FULL: Problem = {
   code: 'wallet_full',
   detail: 'This wallet has reached its limit of open jobs. Wait for one to end, then send the same request again.',
   retryAfterMs: 10_000,
+};
+
+const OUTBOX_FULL: Problem = {
+  status: 503,
+  code: 'outbox_full',
+  detail:
+    'As many transactions of this wallet wait for the bookkeeper as may. Send the same request again once it has read some.',
+  retryAfterMs: 10_000,
+};
+const SETTINGS_DIFFER: Problem = {
+  status: 503,
+  code: 'settings_differ',
+  detail: 'This gateway and the agent worker of this wallet have different values of BOOK. Give both the same one.',
+  retryAfterMs: 10_000,
+};
+const REFUSALS: Readonly<Partial<Record<SubmitRefusal, Problem>>> = {
+  ...{ lane_full: FULL, outbox_full: OUTBOX_FULL, settings_differ: SETTINGS_DIFFER },
 };
 
 /** Accepts jobs: writes each to the journal, wakes a worker, then responds. */
@@ -102,7 +119,7 @@ function readAccepted(result: SubmitResult): { jobId: string; isReplay: boolean 
     case 'forgotten':
       throw new ProblemError(FORGOTTEN);
     case 'refused':
-      throw new ProblemError(result.reason === 'lane_full' ? FULL : NOT_ADOPTED);
+      throw new ProblemError(REFUSALS[result.reason] ?? NOT_ADOPTED);
   }
 }
 

@@ -36,7 +36,10 @@ export class AgentConnections implements OnApplicationShutdown {
     this.#webhooks = openWebhooksQueue(this.#queueRedis);
     this.deadLetters = new DeadLetters(this.#webhooks);
     this.#parts = {
-      journal: new Journal({ redis: this.#redis, timeoutMs: TIMEOUT_MS, durability: urls.durability }),
+      journal: new Journal({
+        ...{ redis: this.#redis, timeoutMs: TIMEOUT_MS },
+        ...{ durability: urls.durability, bookLimit: urls.bookLimit },
+      }),
       follower: new OutboxFollower(
         connectRedis({ url: urls.redisUrl, role: 'gateway-events', use: 'blocking', logger: REDIS_LOGGER }),
         (error) => this.report(error),

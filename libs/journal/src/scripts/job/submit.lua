@@ -1,11 +1,12 @@
 -- KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed ('': just now), most open jobs,
--- operation, key id, body, latest ms or ''. Returns {now, `accepted` | `known`, job id, state}, {now, `conflict` |
+-- operation, key id, body, latest ms or '', what the submitter reports to the book: the most events in the outbox, `off`,
+-- or '' if it does not say. Returns {now, `accepted` | `known`, job id, state}, {now, `conflict` |
 -- `forgotten`} or a refusal.
 --
 -- Atomic: checking that the key has no job in this lane, and writing the job with its place among the open jobs. If
 -- another request came between, one request would be carried out twice; a job outside the open set would never be
 -- carried out.
-local lane = redis.call('HMGET', LANE, 'nextNonce', 'forgottenUntil')
+local lane = redis.call('HMGET', LANE, 'nextNonce', 'forgottenUntil', 'book')
 local claimed_at = ARGV[3] ~= '' and ARGV[3] or text(now)
 if not lane[1] then return refused('not_adopted') end
 local known = redis.call('HGET', key('idempotency'), ARGV[1])
@@ -19,6 +20,12 @@ if ARGV[3] ~= '' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {
 -- After this time a caller may have been answered that the job does not exist, and may rely on it: refuse the job.
 if (ARGV[8] or '') ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
 if redis.call('ZCARD', key('open')) >= tonumber(ARGV[4]) then return refused('lane_full') end
+-- Only here: a job that was accepted is carried out, and its transactions are reported.
+local book = ARGV[9] or ''
+if book ~= '' then
+  if lane[3] and (lane[3] == 'off') ~= (book == 'off') then return refused('settings_differ') end
+  if book ~= 'off' and redis.call('XLEN', key('book')) >= tonumber(book) then return refused('outbox_full') end
+end
 
 redis.call('HSET', JOB, 'state', 'PLANNED', 'step', '0', 'steps', '0', 'at', text(now), 'submittedAt', text(now),
   'idempotency', ARGV[1], 'fingerprint', ARGV[2], 'claimedAt', claimed_at, 'operation', ARGV[5], 'keyId', ARGV[6],
