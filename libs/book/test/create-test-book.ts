@@ -9,12 +9,14 @@ import { waitFor } from '../../../test/harness/retry.js';
 import { claimBook, type BookPlace } from '../src/database/claim-book.js';
 import type { ClaimedDatabase } from '../src/database/database.js';
 
-/** An empty book of one spec. */
+/** A book of one spec. */
 export interface TestBook {
   place: BookPlace;
   /** The settings of a bookkeeper for it. */
   env: Record<string, string>;
   claim: () => Promise<ClaimedDatabase>;
+  /** Another book with what this one has. No process may have this one open. */
+  copy: () => Promise<TestBook>;
   remove: () => Promise<void>;
 }
 
@@ -22,30 +24,38 @@ const root = join(__dirname, '../../..');
 const INSUFFICIENT_PRIVILEGE = '42501';
 const MIGRATIONS = 'libs/book/src/migrations';
 
-/** In a database of its own on the server at TEST_DATABASE_URL, as `npm run test:postgres` sets it; else in a folder. */
+/**
+ * An empty book, in a database of its own on the server at TEST_DATABASE_URL, as `npm run test:postgres` sets it; else in a
+ * folder.
+ */
 export async function createTestBook(): Promise<TestBook> {
   const server = process.env['TEST_DATABASE_URL'];
-  if (server !== undefined) return createOnServer(server);
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-book-'));
   // To create a cluster takes seconds, to copy one no time.
-  cpSync(await findTemplate(), folder, { recursive: true });
+  return server === undefined ? copyFolder(await findTemplate()) : createOnServer(server, 'template1');
+}
+
+function copyFolder(source: string): TestBook {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-book-'));
+  cpSync(source, folder, { recursive: true });
   return {
     place: { folder },
     env: { BOOK_FOLDER: folder },
     claim: () => claimBook({ folder }),
+    copy: () => Promise.resolve(copyFolder(folder)),
     remove: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })),
   };
 }
 
-async function createOnServer(server: string): Promise<TestBook> {
+async function createOnServer(server: string, template: string): Promise<TestBook> {
   const name = `book_${randomBytes(6).toString('hex')}`;
-  await runOn(server, `CREATE DATABASE ${name}`);
+  await runOn(server, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return {
     place: { url: url.href },
     env: { BOOK_DATABASE_URL: url.href },
     claim: () => claimBook({ url: url.href }),
+    copy: () => createOnServer(server, name),
     remove: () => drop(server, name),
   };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,6 +15,8 @@ import { repositoryRoot, stateDirectory } from './repository.js';
 export interface RedisOptions {
   /** Where it keeps its files; without it a new folder that stop() removes. */
   dir?: string;
+  /** Files of another one, which is stopped, that it starts with. */
+  copyOf?: string;
   appendonly?: boolean;
   appendfsync?: 'always' | 'everysec' | 'no';
   port?: number;
@@ -54,6 +56,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   const ownsDirectory = options.dir === undefined;
   const dir = options.dir ?? createDirectory();
   mkdirSync(dir, { recursive: true });
+  if (options.copyOf !== undefined) cpSync(options.copyOf, dir, { recursive: true });
   const first = await launch(options, dir, { port: options.port });
   const { port, bus } = first;
   let child = first.child;
