@@ -1,11 +1,10 @@
-// npm run test:postgres: the specs of the book on a PostgreSQL server, as an unprivileged role. It
-// installs Debian's postgresql where there is none and this user may.
+// npm run test:postgres: the specs of the book on a PostgreSQL server, as an unprivileged role, with what they need set up
+// before. It installs Debian's postgresql where there is none and this user may.
 import { createRequire } from 'node:module';
-import { hasPostgres, installPostgres } from './install-postgres.mjs';
 import { runJest } from './run-jest.mjs';
-import { runStep } from './run-step.mjs';
+import { setup } from './setup.mjs';
 
-if (!hasPostgres()) await runStep('postgresql', installPostgres).catch(() => process.exit(1));
+await setup({ needsRedisServer: true, needsPostgres: true }).catch(() => process.exit(1));
 const require = createRequire(import.meta.url);
 require('./typescript.cjs');
 const { startPostgres } = require('../tools/devnet/processes/postgres.ts');

@@ -6,6 +6,8 @@ const GIVE_UP_MS = 60_000;
  * process.
  */
 const WAIT_MS = 90_000;
+const SHORTEST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 100;
 
 /**
  * Repeats the same request until it succeeds, as a payer would; every earlier status must be one that asks for a
@@ -35,8 +37,12 @@ export async function retryUntilPaid(
 /** Waits until a condition holds; throws an error with its name if it does not in time. */
 export async function waitFor(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpMs = Date.now() + WAIT_MS;
-  while (!(await holds())) {
+  for (;;) {
+    const lookedAtMs = performance.now();
+    if (await holds()) return;
     if (Date.now() > giveUpMs) throw new Error(`timed out waiting for: ${what}`);
-    await sleep(10);
+    // Looks that take long would keep a core from what is waited for.
+    const tookMs = performance.now() - lookedAtMs;
+    await sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, 2 * tookMs)));
   }
 }

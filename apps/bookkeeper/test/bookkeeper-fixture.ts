@@ -28,11 +28,20 @@ export class BookkeeperFixture {
     readonly book: TestBook,
   ) {}
 
-  static async start(): Promise<BookkeeperFixture> {
-    const [server, book] = await Promise.all([startRedis(), createTestBook()]);
+  static start(): Promise<BookkeeperFixture> {
+    return BookkeeperFixture.#open(startRedis(), createTestBook());
+  }
+
+  static async #open(starting: Promise<RedisServer>, creating: Promise<TestBook>): Promise<BookkeeperFixture> {
+    const [server, book] = await Promise.all([starting, creating]);
     const redis = new Redis(server.url, { maxRetriesPerRequest: null });
     redis.on('error', () => undefined);
     return new BookkeeperFixture(server, redis, book);
+  }
+
+  /** Another one with what Redis and the book of this one have. Its bookkeepers are ended, and its Redis is killed. */
+  copy(): Promise<BookkeeperFixture> {
+    return BookkeeperFixture.#open(startRedis({ copyOf: this.server.dir }), this.book.copy());
   }
 
   async stop(): Promise<void> {

@@ -113,7 +113,7 @@ export class RefundFixture {
     for (const jobId of await this.journal.readOpenJobs(this.lane)) await this.queue.wake(jobId, this.lane);
   }
 
-  /** Starts an agent worker, and waits until it has published the wallet. */
+  /** Starts the built agent worker, and waits until it has published the wallet. */
   async startWorker(): Promise<void> {
     const port = await findFreePort();
     const { PATH, HOME, TMPDIR } = process.env;
@@ -129,7 +129,7 @@ export class RefundFixture {
       AGENT_SECRET: 'a secret of the agent worker that is long enough',
     };
     const url = `http://127.0.0.1:${port}`;
-    this.#worker = await startService({ app: 'agent-worker', name: 'agent-worker', url, env, fromSources: true });
+    this.#worker = await startService({ app: 'agent-worker', name: 'agent-worker', url, env });
     const directory = new WalletDirectory(this.base.redis);
     await waitFor('the wallet is published', async () => (await directory.find('refunds')) !== null);
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,6 +15,8 @@ import { repositoryRoot, stateDirectory } from './repository.js';
 export interface RedisOptions {
   /** Where it keeps its files; without it a new folder that stop() removes. */
   dir?: string;
+  /** Files of another one, which is stopped, that it starts with. */
+  copyOf?: string;
   appendonly?: boolean;
   appendfsync?: 'always' | 'everysec' | 'no';
   port?: number;
@@ -29,6 +31,7 @@ export interface RedisOptions {
  * refuses every command and script that touches two. `npm run test:cluster` runs specs of the stores so.
  */
 const ONE_SLOT_ONLY = 'TOLLGATE_TEST_ONE_SLOT_ONLY';
+const READY_WITHIN_MS = 30_000;
 
 export interface RedisServer {
   url: string;
@@ -53,10 +56,16 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
   const ownsDirectory = options.dir === undefined;
   const dir = options.dir ?? createDirectory();
   mkdirSync(dir, { recursive: true });
+  if (options.copyOf !== undefined) cpSync(options.copyOf, dir, { recursive: true });
   const first = await launch(options, dir, { port: options.port });
   const { port, bus } = first;
   let child = first.child;
-  if (isOneSlotOnly(options)) await takeAllSlots(port);
+  if (isOneSlotOnly(options)) {
+    await takeAllSlots(port).catch(async (error: unknown) => {
+      await child.end('SIGKILL');
+      throw error;
+    });
+  }
 
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -137,7 +146,7 @@ async function launch(
     });
     try {
       // Its own log line, because an answer on the port may be another server's. After a restart it comes once the files are read.
-      await child.waitForLine(/Ready to accept connections/, 30_000);
+      await child.waitForLine(/Ready to accept connections/, READY_WITHIN_MS);
       return { child, port, bus };
     } catch (error) {
       await child.end('SIGKILL');
@@ -155,7 +164,11 @@ async function takeAllSlots(port: number): Promise<void> {
   const redis = new Redis({ port });
   try {
     await assignSlots([redis]);
-    while (!(await redis.cluster('INFO')).includes('cluster_state:ok')) await sleep(20);
+    const giveUpMs = Date.now() + READY_WITHIN_MS;
+    for (let info = ''; !info.includes('cluster_state:ok'); info = await redis.cluster('INFO')) {
+      if (Date.now() > giveUpMs) throw new Error(`redis does not serve its slots:\n${info}`);
+      await sleep(20);
+    }
   } finally {
     redis.disconnect();
   }

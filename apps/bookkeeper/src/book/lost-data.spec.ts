@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, truncateSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,9 +17,10 @@ const [BEFORE, AFTER, WAITING, LATER] = [transferId(1), transferId(2), transferI
 
 /**
  * The drill: a copy of Redis and of the book is made, then another payment is booked and one more is still in the outbox.
- * After the loss, a payment is booked again.
+ * Each test begins there. After the loss, a payment is booked again.
  */
 describe('a loss of', () => {
+  let drill: BookkeeperFixture;
   let fixture: BookkeeperFixture;
   let folder: string;
   let env: Record<string, string>;
@@ -27,13 +28,10 @@ describe('a loss of', () => {
   let completeFrom: number;
   const copy = () => join(folder, 'copy');
 
-  beforeAll(() => {
+  beforeAll(async () => {
     Logger.overrideLogger(false);
-  });
-
-  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-drill-'));
-    fixture = await BookkeeperFixture.start();
+    drill = fixture = await BookkeeperFixture.start();
     const apiKey = await fixture.createToken('operator:read', 'operator:approve');
     env = { REDIS_URL: fixture.server.url, OPERATOR_API_KEY: apiKey, TOLLGATE_STATE_DIR: folder };
     await openLedger();
@@ -46,12 +44,22 @@ describe('a loss of', () => {
     completeFrom = await readCompleteFrom();
     await fixture.endBookkeepers();
     await fixture.report(deliver(answered(WAITING)));
+    await fixture.server.kill();
+  });
+
+  beforeEach(async () => {
+    fixture = await drill.copy();
+    env['REDIS_URL'] = fixture.server.url;
   });
 
   afterEach(async () => {
     await fixture.stop();
     await Promise.all(empty.map((book) => book.remove()));
     empty = [];
+  });
+
+  afterAll(async () => {
+    await drill.stop();
     rmSync(folder, { recursive: true });
   });
 
@@ -134,10 +142,13 @@ describe('a loss of', () => {
   });
 
   it('a part of the copy: the bookkeeper does not start', async () => {
-    truncateSync(`${copy()}.book`, 500);
-    await expect(startBookkeeper({ ...(await loseBook()), BOOK_RESTORE: `${copy()}.book` })).rejects.toThrow(
+    const part = join(folder, 'part');
+    copyFileSync(`${copy()}.book`, part);
+    truncateSync(part, 500);
+    const lost = await loseBook();
+    await expect(startBookkeeper({ ...lost, BOOK_RESTORE: part })).rejects.toThrow(
       /BOOK_RESTORE: .* cannot be restored: The copy is damaged\./,
     );
-    await expect(startBookkeeper({ ...(await loseBook()), BOOK_RESTORE: '/nowhere' })).rejects.toThrow(/ENOENT/);
+    await expect(startBookkeeper({ ...lost, BOOK_RESTORE: '/nowhere' })).rejects.toThrow(/ENOENT/);
   });
 });

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 
 import { CopyRefusedError, restoreBook, verifyBook, type BookWriter } from '@tollgate/book';
 import { ConfigurationError } from '@tollgate/common';
@@ -26,5 +27,11 @@ export async function restoreCopy(writer: BookWriter, file: string): Promise<str
 /** Opened when the first line is asked for: lines that come before anyone iterates are lost. */
 async function* readLines(file: string): AsyncGenerator<string> {
   const handle = await open(file);
-  yield* handle.readLines({ encoding: 'utf8' });
+  const input = handle.createReadStream({ encoding: 'utf8' });
+  try {
+    yield* createInterface({ input, crlfDelay: Infinity });
+  } finally {
+    // Closes the file too, when a refused copy is not read to its end.
+    input.destroy();
+  }
 }

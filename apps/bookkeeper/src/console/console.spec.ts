@@ -15,20 +15,24 @@ interface Answer {
 
 type Asked = { method?: string; body?: unknown; headers?: Record<string, string> };
 
+let fixture: BookkeeperFixture;
+
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  fixture = await BookkeeperFixture.start();
+});
+
+afterAll(() => fixture.stop());
+
 describe('the console', () => {
-  let fixture: BookkeeperFixture;
   let bookkeeper: StartedBookkeeper;
   let token: string;
 
   beforeAll(async () => {
-    Logger.overrideLogger(false);
-    fixture = await BookkeeperFixture.start();
     token = await fixture.createToken('operator:read');
     bookkeeper = await fixture.startBookkeeper({ CONSOLE_HOSTS: 'console.example' });
     await waitFor('it is ready', async () => (await fetch(`${bookkeeper.url}/health/ready`)).status === 200);
   });
-
-  afterAll(() => fixture.stop());
 
   /** With any header, which `fetch` would not send. */
   function ask(path: string, { method = 'GET', body, headers = {} }: Asked = {}): Promise<Answer> {
@@ -215,7 +219,6 @@ describe('the console', () => {
 
 describe('the console of a bookkeeper that strangers reach', () => {
   it('answers a guesser of keys with 429', async () => {
-    const fixture = await BookkeeperFixture.start();
     const { url } = await fixture.startBookkeeper({ OPERATOR_REFUSED_KEYS_PER_MINUTE: '2' });
     const guess = async (number: number) =>
       (
@@ -226,6 +229,5 @@ describe('the console of a bookkeeper that strangers reach', () => {
         })
       ).status;
     expect([await guess(1), await guess(2), await guess(3)]).toEqual([401, 401, 429]);
-    await fixture.stop();
   });
 });

@@ -29,6 +29,8 @@ const QUICK = {
 describe('events of payments', () => {
   let fixture: BookkeeperFixture;
   let bookkeeper: StartedBookkeeper;
+  /** Whether a test has ended the bookkeeper that the tests share. */
+  let isEnded = false;
   let token: string;
   let receivers: WebhookReceiver[] = [];
   let next = 1;
@@ -36,20 +38,29 @@ describe('events of payments', () => {
   beforeAll(async () => {
     Logger.overrideLogger(false);
     fixture = await BookkeeperFixture.start();
+    bookkeeper = await fixture.startBookkeeper(QUICK);
   });
 
   beforeEach(async () => {
-    bookkeeper = await fixture.startBookkeeper(QUICK);
+    if (isEnded) {
+      await fixture.endBookkeepers();
+      bookkeeper = await fixture.startBookkeeper(QUICK);
+    }
+    isEnded = false;
     token = await fixture.createToken('operator:read');
   });
 
   afterEach(async () => {
-    await fixture.endBookkeepers();
     await Promise.all(receivers.map((receiver) => receiver.stop()));
     receivers = [];
   });
 
   afterAll(() => fixture.stop());
+
+  async function endBookkeeper(): Promise<void> {
+    isEnded = true;
+    await fixture.endBookkeepers();
+  }
 
   function ask(path: string, method = 'GET', body?: object, bearer = token): Promise<Response> {
     return fetch(`${bookkeeper.url}/operator${path}`, {
@@ -99,11 +110,9 @@ describe('events of payments', () => {
   });
 
   it('reach each target with the types that it wants, from its registration on', async () => {
-    await report(answered(newId()));
-    await waitFor('it is in the book', async () => {
-      const { payments } = (await (await ask('/payments?state=answered')).json()) as { payments: unknown[] };
-      return payments.length > 0;
-    });
+    const before = newId();
+    await report(answered(before));
+    await waitFor('it is in the book', async () => (await ask(`/payments/${before}`)).status === 200);
     const refusals = await register(['payment.refused']);
     const all = await register();
     const [sold, late] = [newId(), newId()];
@@ -118,7 +127,7 @@ describe('events of payments', () => {
     receiver.answerWith(500, (response) => response.destroy());
     await report(answered(newId()));
     await waitFor('it was tried', () => receiver.posts.length >= 1);
-    await fixture.endBookkeepers();
+    await endBookkeeper();
     const tried = receiver.posts.length;
     receiver.answerWith(204);
     bookkeeper = await fixture.startBookkeeper({ ...QUICK, WEBHOOK_ATTEMPTS: '20' });
@@ -162,7 +171,7 @@ describe('events of payments', () => {
   });
 
   it('do not reach private addresses unless that is allowed', async () => {
-    await fixture.endBookkeepers();
+    await endBookkeeper();
     bookkeeper = await fixture.startBookkeeper();
     const answer = await ask('/webhooks', 'POST', { url: 'https://127.0.0.1/hook' });
     expect(await answer.json()).toMatchObject({ status: 422, code: 'webhook_target_refused' });

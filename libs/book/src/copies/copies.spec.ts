@@ -1,6 +1,7 @@
 import { createPreimageSigner } from '@tollgate/crypto';
 
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import { emptyBook } from '../../test/empty-book.js';
 import { answered, deliver, refused, SELLER, settled, authorizationId, transferId } from '../../test/sample-events.js';
 import { closeBook } from '../closing/close-book.js';
 import type { ClaimedDatabase } from '../database/database.js';
@@ -21,6 +22,8 @@ interface OpenBook {
 describe('a copy of the book', () => {
   const open: OpenBook[] = [];
   let original: OpenBook;
+  /** The book that each test writes to, new for each. */
+  let other: OpenBook;
   let lines: string[];
 
   async function openBook(): Promise<OpenBook> {
@@ -33,6 +36,7 @@ describe('a copy of the book', () => {
 
   beforeAll(async () => {
     original = await openBook();
+    other = await openBook();
     const { writer, database } = original;
     await addPaymentTarget(writer, { keyId: 'key', url: 'https://shop.example', events: [] }, 1);
     const sold = Array.from({ length: 30 }, (_, index) => deliver(answered(transferId(index + 1))));
@@ -50,6 +54,11 @@ describe('a copy of the book', () => {
     let text = '';
     await copyBook(database, (part) => Promise.resolve(void (text += part)));
     lines = text.trimEnd().split('\n');
+  });
+
+  beforeEach(async () => {
+    await emptyBook(other.database);
+    other.writer = await BookWriter.open(other.database, 'spec');
   });
 
   afterAll(async () => {
@@ -75,7 +84,7 @@ describe('a copy of the book', () => {
   }
 
   it('has every row, and a restored book goes on where it ended', async () => {
-    const { database, writer } = await openBook();
+    const { database, writer } = other;
     expect(await restoreBook(writer, read(lines))).toMatchObject({ tollgateBook: 1 });
     expect(await dump(database)).toEqual(await dump(original.database));
     expect(await verifyBook(database, [])).toEqual(await verifyBook(original.database, []));
@@ -94,7 +103,7 @@ describe('a copy of the book', () => {
   });
 
   it('is not written over a book that has something', async () => {
-    const { writer, database } = await openBook();
+    const { writer, database } = other;
     await postEvents(writer, [deliver(answered(transferId(7)))], SELLER);
     const before = await dump(database);
     expect(await restoreBook(writer, read(lines))).toBeNull();
@@ -118,7 +127,7 @@ describe('a copy of the book', () => {
     ],
     ['of another program', (these) => [these[0]!, '["pg_class",{"relname":"x"}]', ...these.slice(1)]],
   ])('is refused when it is %s, and nothing is written', async (_, change) => {
-    const { writer, database } = await openBook();
+    const { writer, database } = other;
     const before = await dump(database);
     await expect(restoreBook(writer, read(change(lines)))).rejects.toBeInstanceOf(CopyRefusedError);
     expect(await dump(database)).toEqual(before);

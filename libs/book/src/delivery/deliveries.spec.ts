@@ -1,4 +1,5 @@
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import { emptyBook } from '../../test/empty-book.js';
 import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
 import type { ClaimedDatabase } from '../database/database.js';
 import { describeDifference } from '../events/outgoing-event.js';
@@ -15,14 +16,18 @@ describe('the deliveries of outgoing events', () => {
   let writer: BookWriter;
   let target: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     book = await createTestBook();
     database = await book.claim();
+  });
+
+  beforeEach(async () => {
+    await emptyBook(database);
     writer = await BookWriter.open(database, 'spec');
     target = (await addPaymentTarget(writer, { keyId: 'key', url: 'https://shop.example', events: [] }, 1)) ?? '';
   });
 
-  afterEach(async () => {
+  afterAll(async () => {
     await database.close();
     await book.remove();
   });

@@ -1,6 +1,7 @@
 import { createPreimageSigner } from '@tollgate/crypto';
 
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import { emptyBook } from '../../test/empty-book.js';
 import { answered, deliver, refunded, refunding, released, SELLER, transferId } from '../../test/sample-events.js';
 import { closeBook } from '../closing/close-book.js';
 import { checkProof, type BookProof } from '../closing/payment-proof.js';
@@ -21,9 +22,13 @@ describe('the removal of request data', () => {
   let database: ClaimedDatabase;
   let writer: BookWriter;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     book = await createTestBook();
     database = await book.claim();
+  });
+
+  beforeEach(async () => {
+    await emptyBook(database);
     writer = await BookWriter.open(database, 'spec');
     const request = { requestId: CANARY, method: CANARY };
     await postEvents(
@@ -34,7 +39,7 @@ describe('the removal of request data', () => {
     await closeBook(writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, Date.now() + 1);
   });
 
-  afterEach(async () => {
+  afterAll(async () => {
     await database.close();
     await book.remove();
   });
