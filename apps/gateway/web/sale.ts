@@ -127,7 +127,7 @@ export class PageSale {
         const settled = readSettlement(end.response);
         const txHash = settled.txHash ?? purchase.txHash;
         if (isBought) this.store.keep({ ...purchase, isRedeemed: true, ...(txHash === undefined ? {} : { txHash }) });
-        await showAnswer(end.response, 'answer');
+        await showAnswer(end.response, `${this.data.base}/pay/assets/frame`);
         if (!isBought)
           return createEnd(`The seller answered ${end.response.status}. Your payment stays valid.`, 'retry');
         this.#showReceipt({ ...purchase, ...settled, ...(txHash === undefined ? {} : { txHash }) });
