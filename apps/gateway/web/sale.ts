@@ -177,6 +177,8 @@ export class PageSale {
     // They say what would be paid next, beside a receipt of what was.
     for (const id of ['facts', 'manual']) find(id).hidden = true;
     find('receipt').hidden = false;
+    // To buy it again is the last thing to offer.
+    find('receipt').after(find('actions'));
     find('receipt-amount').textContent = paid;
     find('receipt-time').textContent = new Date(atMs).toLocaleString();
     find('receipt-transaction').replaceChildren(
