@@ -35,7 +35,8 @@ export function Verdict({ summary, seller }: { summary: BookSummary | null; sell
         <ul>
           {troubles.map(({ about, what, mend }) => (
             <li key={about + what}>
-              <b>{about}</b>: {what} {/^(tollgate|npm|docker) /.test(mend) ? <code>{mend}</code> : mend}
+              <b>{about}</b>: {what} {/^(tollgate|npm|docker) /.test(mend) ? <code>{mend}</code> : mend}{' '}
+              {about === 'jobs' && <a href={linkTo('jobs')}>Show them</a>}
             </li>
           ))}
         </ul>
