@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** `mostGzippedBytes`: of script and style together; the pay page's script has the QR code in it. */
 const PAGES = [
-  { app: 'gateway', entries: { pay: 'main.ts', pages: 'pages.css' }, mostGzippedBytes: 25_000 },
+  { app: 'gateway', entries: { pay: 'main.ts', frame: 'frame.ts', pages: 'pages.css' }, mostGzippedBytes: 25_000 },
   { app: 'bookkeeper', entries: { console: 'main.tsx', style: 'console.css' }, mostGzippedBytes: 60_000 },
 ];
 

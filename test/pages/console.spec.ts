@@ -152,7 +152,10 @@ describe('the console shows', () => {
     const id = await submit('console-approves');
     const read = () => readOperator<AgentJobView & { planDigest: string }>(`/jobs/${id}`, operator.token);
     await waitFor('it waits for an approval', async () => (await read()).state === 'AWAITING_APPROVAL');
-    const page = await operator.logIn(`#/jobs/${id}`);
+    const page = await operator.logIn();
+    // What is wrong leads to where it can be mended.
+    await page.click('.verdict a:has-text("Show them")');
+    await page.click(`a[href="#/jobs/${id}"]`);
     const { planDigest } = await read();
     // As if the worker had made another plan since: the page shows, and names, the earlier one.
     const stale = 'ab'.repeat(32);

@@ -1,10 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
+import type { Page } from 'playwright-core';
+
 import { HOSTILE, usePages } from './use-pages.js';
 import { createVisitor, statusOf } from './visitor.js';
 
 const pages = usePages();
 const PAID = 'Paid. Here is your answer.';
+/** Long enough for a frame to ask for what it names. */
+const SETTLED_MS = 1_000;
 const SEND = 'button:has-text("Send a transfer instead")';
 const hacked = 'globalThis.hacked ?? null';
 
@@ -16,6 +20,15 @@ async function buy(type: string, body: string | Buffer, url: string) {
   await page.click(SEND);
   await statusOf(page, PAID);
   return { visitor, page };
+}
+
+/** Requests that were sent, or wait to be: those of the page itself left out, and those that a policy refused. */
+async function strangeOf(page: Page): Promise<string[]> {
+  const own = [page.url(), `${pages().stack.baseUrl}/pay/assets/`];
+  return (await page.requests())
+    .filter((request) => request.url().startsWith('http') && request.failure()?.errorText !== 'csp')
+    .map((request) => request.url())
+    .filter((url) => !own.some((start) => url.startsWith(start)));
 }
 
 describe('hostile text', () => {
@@ -59,25 +72,69 @@ describe('hostile text', () => {
 
 describe('a sold page', () => {
   it('cannot read storage and cookies, run a script, or reach the page around it', async () => {
-    const steal = `<!doctype html><h1>Sold</h1><form action="/pay" method="post"><button>go</button></form>
+    const steal = `<!doctype html><h1 onclick="top.hacked=1">Sold</h1><form action="/pay" method="post"><button>go</button></form>
       <script>parent.hacked = 1; top.hacked = 1; localStorage.length; document.cookie;</script>
-      <script src="/pay/assets/x.js"></script><img src="https://elsewhere.example/?c" onerror="top.hacked=1">
-      <iframe src="https://elsewhere.example/"></iframe><meta http-equiv="refresh" content="0;url=https://elsewhere.example/">`;
+      <script src="/v1/notes/x.js"></script><img src="https://elsewhere.example/?c" onerror="top.hacked=1">
+      <iframe src="https://elsewhere.example/"></iframe><meta http-equiv="refresh" content="0;url=https://elsewhere.example/">
+      <a id="out" href="https://elsewhere.example/">out</a><a id="top" target="_top" href="/v1/notes/top">top</a>`;
     const { visitor, page } = await buy('text/html', steal, '/v1/notes/sold?kind=html');
     const frame = page.locator('#answer iframe');
     expect([await frame.getAttribute('sandbox'), await frame.getAttribute('src')]).toEqual([
-      '',
-      expect.stringMatching(/^blob:/),
+      'allow-scripts',
+      '/pay/assets/frame',
     ]);
-    await page.frameLocator('#answer iframe').locator('h1', { hasText: 'Sold' }).waitFor();
+    const sold = page.frameLocator('#answer iframe').frameLocator('iframe');
+    await sold.locator('h1', { hasText: 'Sold' }).click();
+    for (const part of ['button', '#top']) await sold.locator(part).click({ noWaitAfter: true });
+    const [, outer, inner] = page.frames();
+    const readOrigin = `[globalThis.origin, ...['localStorage', 'cookie'].map((name) => {
+      try { return String(name === 'cookie' ? document.cookie : localStorage.length) } catch (error) { return error.name }
+    })]`;
+    for (const one of [outer, inner]) {
+      expect(await one?.evaluate(readOrigin)).toEqual(['null', 'SecurityError', 'SecurityError']);
+    }
+    await sold.locator('#out').click({ noWaitAfter: true });
+    await page.waitForTimeout(SETTLED_MS);
+    expect(await strangeOf(page)).toEqual([]);
     expect(await page.evaluate(hacked)).toBeNull();
-    const inner = page.frames().find((one) => one !== page.mainFrame() && one.url().startsWith('blob:'));
-    const origin = await inner?.evaluate(
-      '[globalThis.origin, (() => { try { return localStorage.length } catch (e) { return e.name } })()]',
-    );
-    expect(origin).toEqual(['null', 'SecurityError']);
+    expect(await outer?.evaluate(hacked)).toBeNull();
+    expect(new URL(page.url()).pathname).toBe('/v1/notes/sold');
+    expect(pages().upstream.requests).toHaveLength(1);
     expect(visitor.faults).toEqual([]);
     await visitor.context.close();
+  });
+
+  it('is shown with its own styles and images, which load nothing from anywhere', async () => {
+    const dot = 'data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==';
+    const own = pages().stack.baseUrl;
+    const styled = `<!doctype html><style>
+      @import url(https://elsewhere.example/a.css);
+      @font-face { font-family: far; src: url(https://elsewhere.example/a.woff2) }
+      h1 { color: rgb(1, 2, 3); font-family: far; background: url(https://elsewhere.example/b.png) }
+      p { background: url(${own}/v1/notes/by-style) }</style>
+      <link rel="stylesheet" href="https://elsewhere.example/c.css"><link rel="stylesheet" href="${own}/llms.txt">
+      <h1>Grüße</h1><p style="color: rgb(4, 5, 6)">styled</p><img src="${dot}" alt="">`;
+    const { visitor, page } = await buy('text/html; charset=utf-8', styled, '/v1/notes/styled');
+    const sold = page.frameLocator('#answer iframe').frameLocator('iframe');
+    await sold.locator('h1', { hasText: 'Grüße' }).waitFor();
+    const inner = page.frames()[2];
+    expect(
+      await inner?.evaluate(`[...document.querySelectorAll('h1, p')].map((one) => getComputedStyle(one).color)`),
+    ).toEqual(['rgb(1, 2, 3)', 'rgb(4, 5, 6)']);
+    expect(await inner?.evaluate('document.images[0].naturalWidth')).toBe(1);
+    await page.waitForTimeout(SETTLED_MS);
+    expect(await strangeOf(page)).toEqual([]);
+    expect(pages().upstream.requests).toHaveLength(1);
+    expect(visitor.faults).toEqual([]);
+    await visitor.context.close();
+  });
+
+  it('is not framed by a page of another host', async () => {
+    const { headers } = await fetch(`${pages().stack.baseUrl}/pay/assets/frame`);
+    const policy = headers.get('content-security-policy')?.split('; ') ?? [];
+    expect(policy).toEqual(
+      expect.arrayContaining(["default-src 'none'", "frame-ancestors 'self'", 'sandbox allow-scripts']),
+    );
   });
 
   it.each<[string, string | Buffer, string]>([
@@ -124,6 +181,7 @@ describe('the test wallet', () => {
   it('is in no build, and its source in no image', () => {
     const built = readdirSync('dist', { recursive: true }).map(String);
     expect(built.filter((file) => file.startsWith('apps/gateway/web/')).sort()).toEqual([
+      'apps/gateway/web/frame.js',
       'apps/gateway/web/pages.css',
       'apps/gateway/web/pay.js',
     ]);

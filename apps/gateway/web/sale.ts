@@ -124,12 +124,13 @@ export class PageSale {
     switch (end.kind) {
       case 'answer': {
         const isBought = isCharged(end.response);
-        const txHash = readSettlement(end.response) ?? purchase.txHash;
+        const settled = readSettlement(end.response);
+        const txHash = settled.txHash ?? purchase.txHash;
         if (isBought) this.store.keep({ ...purchase, isRedeemed: true, ...(txHash === undefined ? {} : { txHash }) });
-        await showAnswer(end.response, 'answer');
+        await showAnswer(end.response, `${this.data.base}/pay/assets/frame`);
         if (!isBought)
           return createEnd(`The seller answered ${end.response.status}. Your payment stays valid.`, 'retry');
-        this.#showReceipt(purchase, txHash);
+        this.#showReceipt({ ...purchase, ...settled, ...(txHash === undefined ? {} : { txHash }) });
         return createEnd('Paid. Here is your answer.', 'done');
       }
       case 'gone':
@@ -169,13 +170,15 @@ export class PageSale {
     return { asset: this.data.token.address, payTo: this.data.payTo, amountBaseUnits, lock };
   }
 
-  #showReceipt({ amountBaseUnits, atMs }: KeptPurchase, txHash: Hex | undefined): void {
+  #showReceipt({ amountBaseUnits, atMs, txHash }: KeptPurchase): void {
     const { token, chain } = this.data;
     const paid = `${formatTokenAmount(BigInt(amountBaseUnits), token.decimals)} ${token.symbol}`;
     find('title').textContent = `Paid ${paid}`;
     // They say what would be paid next, beside a receipt of what was.
     for (const id of ['facts', 'manual']) find(id).hidden = true;
     find('receipt').hidden = false;
+    // To buy it again is the last thing to offer.
+    find('receipt').after(find('actions'));
     find('receipt-amount').textContent = paid;
     find('receipt-time').textContent = new Date(atMs).toLocaleString();
     find('receipt-transaction').replaceChildren(
@@ -202,15 +205,25 @@ function isCharged({ type, status, headers }: Response): boolean {
   return !isProblem && headers.get(X_PAYMENT_RELEASED) !== 'true';
 }
 
-/** The transaction by which the gateway settled a signature. */
-function readSettlement({ headers }: Response): Hex | null {
+interface Settlement {
+  readonly txHash?: Hex;
+  /** What was charged, which may be less than the signature allows. */
+  readonly amountBaseUnits?: string;
+}
+
+/** How the gateway settled a signature; empty for a transfer of the payer's own. */
+function readSettlement({ headers }: Response): Settlement {
   const header = headers.get(PAYMENT_RESPONSE);
-  if (header === null) return null;
+  if (header === null) return {};
   try {
-    const { transaction } = decodeJsonHeader(header, 16_384);
-    return isHash(transaction) ? transaction : null;
+    const { transaction, amount } = decodeJsonHeader(header, 16_384);
+    const isAmount = typeof amount === 'string' && /^\d{1,78}$/.test(amount);
+    return {
+      ...(isHash(transaction) ? { txHash: transaction } : {}),
+      ...(isAmount ? { amountBaseUnits: amount } : {}),
+    };
   } catch {
-    return null;
+    return {};
   }
 }
 

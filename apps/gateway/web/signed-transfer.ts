@@ -2,6 +2,7 @@ import {
   createAuthorizationTypedData,
   createPermit2TypedData,
   encodeJsonHeader,
+  EXACT_PROXY_ADDRESS,
   isAddress,
   isHexBytes,
   PAYMENT_SIGNATURE,
@@ -16,16 +17,21 @@ import {
 
 import { PageProblem } from './chain.js';
 import type { ProofHeader } from './purchases.js';
-import type { WalletProvider } from './wallets.js';
+import { explainWallet, type WalletProvider } from './wallets.js';
 
 /** A signature is valid from some time before now, since the chain's clock may be behind. */
 const CLOCK_SLACK_SECONDS = 600;
 /** A signature is never valid for longer: during it the money may still be taken. */
 const LONGEST_SECONDS = 3600;
+/** `allowance(address,address)` */
+const ALLOWANCE_SELECTOR = '0xdd62ed3e';
+/** `authorizationState(address,bytes32)`, which every token with EIP-3009 has. */
+const AUTHORIZATION_STATE_SELECTOR = '0xe94a0102';
 
 /**
- * Has the wallet sign the payment that the gateway settles (EIP-3009, or Permit2 for a route that charges what was
- * used). No money moves before the gateway has the answer.
+ * Has the wallet sign the payment that the gateway settles: a Permit2 permit for a route that charges what was used, if
+ * the payer has approved Permit2 for the maximum; else an EIP-3009 authorization; and where the token knows none, a
+ * permit for the price. No money moves before the gateway has the answer.
  */
 export async function signInWallet(
   provider: WalletProvider,
@@ -36,10 +42,18 @@ export async function signInWallet(
   const option = required.accepts.find(({ scheme }) => scheme === 'exact');
   if (option === undefined) throw new PageProblem('This gateway takes no signature here. Send the transfer instead.');
   const metered = required.accepts.find(({ scheme }) => scheme === 'upto');
-  if (metered !== undefined && (await readAllowance(provider, from, metered)) >= BigInt(metered.amount)) {
+  if (metered !== undefined && (await hasAllowance(provider, from, metered))) {
     return signPermitTransfer(provider, from, { required, option: metered, chainId });
   }
-  return signAuthorizedTransfer(provider, from, { required, option, chainId });
+  if (await takesAuthorizations(provider, from, option)) {
+    return signAuthorizedTransfer(provider, from, { required, option, chainId });
+  }
+  if (!(await hasAllowance(provider, from, option))) {
+    throw new PageProblem(
+      'This token is paid by signature only after its owner has approved Permit2, and yours has not. Send the transfer instead.',
+    );
+  }
+  return signPermitTransfer(provider, from, { required, option, chainId });
 }
 
 interface SignedOption {
@@ -59,28 +73,54 @@ async function signAuthorizedTransfer(provider: WalletProvider, from: Hex, signe
 }
 
 async function signPermitTransfer(provider: WalletProvider, from: Hex, signed: SignedOption): Promise<ProofHeader> {
-  const { option, chainId } = signed;
-  const facilitator = option.extra['facilitatorAddress'];
-  if (!isAddress(facilitator)) throw new PageProblem('The gateway names no relayer that may settle this payment.');
-  const { validAfter, validBefore: deadline } = createPeriod(option);
-  const transfer: Permit2Transfer = {
-    scheme: 'upto',
-    permit2Authorization: {
-      ...{ from, permitted: { token: option.asset as Hex, amount: option.amount }, spender: UPTO_PROXY_ADDRESS },
-      ...{ nonce: BigInt(createRandomWord()).toString(), deadline },
-      witness: { to: option.payTo as Hex, facilitator, validAfter },
-    },
-  };
-  const signature = await signTyped(provider, from, createPermit2TypedData(transfer, chainId));
+  const transfer = createPermit(from, signed.option);
+  const signature = await signTyped(provider, from, createPermit2TypedData(transfer, signed.chainId));
   return createProofHeader(signed, { signature, permit2Authorization: transfer.permit2Authorization });
 }
 
-/** Permit2's allowance for the payer's tokens; 0 where the wallet does not answer. */
-async function readAllowance(provider: WalletProvider, from: Hex, { asset }: RequirementV2): Promise<bigint> {
-  const word = (address: string): string => address.slice(2).toLowerCase().padStart(64, '0');
-  const call = { to: asset, data: `0xdd62ed3e${word(from)}${word(PERMIT2_ADDRESS)}` };
-  const result = await provider.request({ method: 'eth_call', params: [call, 'latest'] }).catch(() => '0x0');
-  return typeof result === 'string' && /^0x[0-9a-f]{1,64}$/i.test(result) ? BigInt(result) : 0n;
+function createPermit(from: Hex, option: RequirementV2): Permit2Transfer {
+  const { validAfter, validBefore: deadline } = createPeriod(option);
+  const permit = {
+    ...{ from, permitted: { token: option.asset as Hex, amount: option.amount } },
+    ...{ nonce: BigInt(createRandomWord()).toString(), deadline },
+  };
+  const witness = { to: option.payTo as Hex, validAfter };
+  if (option.scheme === 'exact') {
+    return { scheme: 'exact', permit2Authorization: { ...permit, spender: EXACT_PROXY_ADDRESS, witness } };
+  }
+  const facilitator = option.extra['facilitatorAddress'];
+  if (!isAddress(facilitator)) throw new PageProblem('The gateway names no relayer that may settle this payment.');
+  const metered = { ...permit, spender: UPTO_PROXY_ADDRESS, witness: { ...witness, facilitator } };
+  return { scheme: 'upto', permit2Authorization: metered };
+}
+
+/** Whether Permit2 may move the price. False where the wallet does not answer. */
+async function hasAllowance(provider: WalletProvider, from: Hex, { asset, amount }: RequirementV2): Promise<boolean> {
+  const data = `${ALLOWANCE_SELECTOR}${wordOf(from)}${wordOf(PERMIT2_ADDRESS)}`;
+  const result = await callToken(provider, asset, data).catch(() => null);
+  return isWord(result) && BigInt(result) >= BigInt(amount);
+}
+
+/** Whether the token has EIP-3009. A wallet that cannot tell is believed to have such a token: most gateways sell for one. */
+async function takesAuthorizations(provider: WalletProvider, from: Hex, { asset }: RequirementV2): Promise<boolean> {
+  const data = `${AUTHORIZATION_STATE_SELECTOR}${wordOf(from)}${wordOf('0x0')}`;
+  try {
+    return isWord(await callToken(provider, asset, data));
+  } catch (error) {
+    return !/revert/i.test(explainWallet(error));
+  }
+}
+
+function callToken(provider: WalletProvider, token: string, data: string): Promise<unknown> {
+  return provider.request({ method: 'eth_call', params: [{ to: token, data }, 'latest'] });
+}
+
+function wordOf(hex: string): string {
+  return hex.slice(2).toLowerCase().padStart(64, '0');
+}
+
+function isWord(value: unknown): value is Hex {
+  return typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value);
 }
 
 async function signTyped(provider: WalletProvider, from: Hex, typed: TypedData): Promise<Hex> {

@@ -35,7 +35,8 @@ export function Verdict({ summary, seller }: { summary: BookSummary | null; sell
         <ul>
           {troubles.map(({ about, what, mend }) => (
             <li key={about + what}>
-              <b>{about}</b>: {what} {/^(tollgate|npm|docker) /.test(mend) ? <code>{mend}</code> : mend}
+              <b>{about}</b>: {what} {/^(tollgate|npm|docker) /.test(mend) ? <code>{mend}</code> : mend}{' '}
+              {about === 'jobs' && <a href={linkTo('jobs')}>Show them</a>}
             </li>
           ))}
         </ul>
@@ -93,7 +94,9 @@ function Runways({ senders, summary }: { senders: readonly SendingAccount[]; sum
 }
 
 function runway(balanceWei: string, spentWei = '0'): string {
+  if (BigInt(balanceWei) === 0n) return 'so it can send nothing';
   if (BigInt(spentWei) === 0n) return 'no gas spent in the last day';
   const hours = Number((BigInt(balanceWei) * BigInt(DAY_HOURS)) / BigInt(spentWei));
+  if (hours < 1) return 'enough for less than an hour at the pace of the last day';
   return `enough for ${hours > 8_760 ? 'more than a year' : showDuration(hours * 3_600_000)} at the pace of the last day`;
 }

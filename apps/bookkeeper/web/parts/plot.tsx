@@ -56,16 +56,28 @@ function createPlot(element: HTMLElement, series: readonly Series[]): uPlot {
   return new uPlot(
     {
       ...{ width: element.clientWidth, height: HEIGHT, cursor: { y: false } },
-      axes: [axis, { ...axis, size: 56 }],
+      axes: [
+        axis,
+        { ...axis, size: 64, values: (_plot, ticks) => ticks.map((tick) => String(Number(tick.toPrecision(6)))) },
+      ],
       scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
       series: [
         { label: 'Time' },
-        ...series.map(({ name, colour }) => ({ label: name, stroke: colourOf(colour), width: 2 })),
+        ...series.map(({ name, colour }) => ({
+          ...{ label: name, stroke: colourOf(colour), width: 2 },
+          points: { show: true, filter: findLone },
+        })),
       ],
     },
     [[], ...series.map(() => [])],
     element,
   );
+}
+
+/** A value without a neighbour makes no line, so it is drawn as a point. */
+function findLone({ data }: uPlot, at: number): number[] {
+  const isThere = (index: number): boolean => typeof data[at]?.[index] === 'number';
+  return [...(data[at] ?? []).keys()].filter((index) => isThere(index) && !isThere(index - 1) && !isThere(index + 1));
 }
 
 /** Whether the colours are those of a dark page; the canvas does not follow the style by itself. */

@@ -76,7 +76,7 @@ function createHeaders({ files, testWallet }: DocumentParts, hasScript: boolean)
     `script-src ${hasScript ? hashes.map((hash) => `'${hash}'`).join(' ') : "'none'"}`,
     `style-src '${files.style.hash}'`,
     `img-src 'self' data:${hasScript ? ' blob:' : ''}`,
-    ...(hasScript ? [`connect-src 'self'${node}`, 'frame-src blob:'] : []),
+    ...(hasScript ? [`connect-src 'self'${node}`, "frame-src 'self'"] : []),
     "form-action 'none'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -109,7 +109,7 @@ describe('the page of a priced route', () => {
       expect.stringMatching(/^style-src 'sha256-[\w+/=]+'$/),
       "img-src 'self' data: blob:",
       "connect-src 'self'",
-      'frame-src blob:',
+      "frame-src 'self'",
       "form-action 'none'",
       "base-uri 'none'",
       "frame-ancestors 'none'",

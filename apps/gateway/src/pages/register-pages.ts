@@ -8,6 +8,7 @@ import type { PagesEnvironment } from '../config/pages.environment.js';
 import type { RenderHtmlPage } from '../paywall/offer/html-page.js';
 import { createPublicOrigin } from '../paywall/offer/public-origin.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
+import { ANSWER_FRAME_PATH, renderAnswerFrame } from './answer-frame.js';
 import { readBrand } from './brand.js';
 import type { DocumentParts } from './document.js';
 import { renderFrontPage, renderLlmsText } from './front-page.js';
@@ -81,6 +82,8 @@ export async function registerPages(server: FastifyInstance, parts: PagesParts):
   ]) {
     serve(server, file.path, (request, reply) => sendWebFile(request, reply, file));
   }
+  const frame = renderAnswerFrame(files);
+  serve(server, ANSWER_FRAME_PATH, (_request, reply) => sendPage(reply, frame));
   const tickets = new PayTickets(environment.challenge.challengeSecret);
   await registerTicketRoutes(server, { document, terms, tickets, reports: new ReportedHashes(redis), readOrigin });
   const receiptSeconds = environment.acceptance.boundRedemptionWindowSeconds;

@@ -5,6 +5,8 @@ import { createWebFile, findBuiltPages, hashForPolicy, type WebFile } from '@tol
 
 export interface WebFiles {
   readonly script: WebFile;
+  /** Written into the frame of a sold page. */
+  readonly frameScript: string;
   /** Written into each page, so that it is never seen without. */
   readonly style: { readonly text: string; readonly hash: string };
 }
@@ -18,5 +20,6 @@ export function readWebFiles(): WebFiles | null {
   if (folder === null) return null;
   const style = readFileSync(join(folder, 'pages.css'));
   const script = createWebFile(ASSETS_PATH, 'pay', 'js', readFileSync(join(folder, 'pay.js')));
-  return { script, style: { text: style.toString('utf8'), hash: hashForPolicy(style) } };
+  const frameScript = readFileSync(join(folder, 'frame.js'), 'utf8').trim();
+  return { script, frameScript, style: { text: style.toString('utf8'), hash: hashForPolicy(style) } };
 }

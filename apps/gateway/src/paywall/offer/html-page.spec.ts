@@ -11,6 +11,7 @@ describe('prefersHtml', () => {
     ['no Accept', {}, false],
     ['curl and fetch', { accept: '*/*' }, false],
     ['axios', { accept: 'application/json, text/plain, */*' }, false],
+    ['an agent that reads pages as well as JSON', { accept: 'text/markdown, text/html, */*' }, false],
     ['JSON as much as HTML', { accept: 'text/html, application/json' }, false],
     ['JSON more than HTML', { accept: 'text/html;q=0.5, application/json;q=0.9' }, false],
     ['HTML more than JSON', { accept: 'application/json;q=0.5, text/html;q=0.9' }, true],

@@ -37,7 +37,10 @@ export function prefersHtml(headers: IncomingHttpHeaders): boolean {
   return qualityOf('text/html', accept) > qualityOf('application/json', accept);
 }
 
-/** The quality that the header gives a type: by its most specific range, 0 without one (RFC 9110, section 12.5.1). */
+/**
+ * The quality that the header gives a type: by its most specific range, 0 without one (RFC 9110, section 12.5.1). By
+ * hand, since libraries put types in an order and do not tell which two have the same quality.
+ */
 function qualityOf(type: string, accept: string): number {
   const ranges = [type, `${type.split('/')[0]}/*`, '*/*'];
   let best = { rank: ranges.length, quality: 0 };
