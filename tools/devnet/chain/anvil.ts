@@ -18,7 +18,7 @@ export interface AnvilOptions {
   blockTimeSeconds?: number;
   /** 0, the default, lets the system choose. */
   port?: number;
-  /** Accounts with their first nonces, from block 0 on. Default: 0 for all. */
+  /** Accounts with their first nonces, from block 0 on; the chain's clock may then be a second late. Default: 0 for all. */
   nonces?: ReadonlyMap<Hex, number>;
 }
 
@@ -49,6 +49,8 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
     const [, address = ''] = await child.waitForLine(/Listening on (\S+)/, 30_000);
     const rpcUrl = `http://${address.replace('0.0.0.0', '127.0.0.1')}`;
     await callRpc(rpcUrl, 'anvil_setLoggingEnabled', [false]);
+    // Its clock begins at the time of the genesis, and would stay late by what its start has taken.
+    if (genesis !== null) await callRpc(rpcUrl, 'evm_setTime', [Date.now()]);
     return { child, rpcUrl };
   } catch (error) {
     await child.end('SIGKILL');

@@ -28,6 +28,11 @@ export interface ChainOptions {
   port?: number;
   /** Asks for a block when automine stops (see `watchPool`), and is called with the number of times so far. */
   onNudge?: (nudges: number) => void;
+  /**
+   * Gives the accounts their nonces from block 0 on, so that a book that is older than the chain misses no transactions of
+   * theirs. The chain's clock may then be a second late.
+   */
+  hasNoncesAtStart?: boolean;
   /** Swaps, lending, staking and perps too, seeded, and tokens to try them with. Without it (false), USDC alone. */
   protocols?: boolean;
 }
@@ -75,11 +80,12 @@ export type DevnetWithProtocols = Devnet & { contracts: DevnetContracts };
 export async function startChain(options: ChainOptions & { protocols: true }): Promise<DevnetWithProtocols>;
 export async function startChain(options?: ChainOptions): Promise<Devnet>;
 export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
-  const { chainId = 1328, blockTimeSeconds, port, onNudge, protocols = false } = options;
+  const { chainId = 1328, blockTimeSeconds, port, onNudge, hasNoncesAtStart = false, protocols = false } = options;
   const accounts = Array.from({ length: ACCOUNTS }, (_, index) => deriveAccount(index));
   const nonces = scatterNonces(accounts);
   const { child, rpcUrl } = await startAnvil({
-    ...{ chainId, accounts: ACCOUNTS, nonces },
+    ...{ chainId, accounts: ACCOUNTS },
+    ...(hasNoncesAtStart ? { nonces } : {}),
     ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
     ...(port === undefined ? {} : { port }),
   });
@@ -200,10 +206,7 @@ async function mintUsdc(rpcUrl: string, receivers: Hex[]): Promise<void> {
   await callRpc(rpcUrl, 'evm_setAutomine', [true]);
 }
 
-/**
- * The accounts are the same on every devnet; with nonces from 0 their transactions' hashes would be, too. From the first
- * block on, so that a book that is older than the chain misses no transactions before it.
- */
+/** The accounts are the same on every devnet; with nonces from 0 their transactions' hashes would be, too. */
 function scatterNonces(accounts: readonly DevnetAccount[]): Map<Hex, number> {
   const start = randomInt(1_000, 1_000_000_000);
   return new Map(accounts.map(({ address }) => [address, start]));
