@@ -15,9 +15,16 @@ const NEST_HOOK = "Nest's bare onRequest hook";
 /** Headers that Node writes by itself. */
 const SERVERS_OWN = new Set(['connection', 'content-length', 'date', 'keep-alive']);
 
+/** What Chromium sends for a page. */
+const BROWSER = {
+  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8',
+  'sec-fetch-dest': 'document',
+};
+
 interface Target {
   name: string;
   url: string;
+  headers?: Record<string, string>;
   roles: Roles;
 }
 
@@ -31,19 +38,21 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
     const body = await answer.text();
     const raw = keep(await startRawFastify(body));
     const nest = keep(await startNestHook(answer, body));
+    const gateway = { url: tollgate.url, roles: { server: tollgate.roles['gateway'] ?? [] } };
     const targets: Target[] = [
       { name: BASELINE, url: `${raw.url}/api/weather`, roles: { server: [raw.pid] } },
       { name: NEST_HOOK, url: `${nest.url}/api/weather`, roles: { server: [nest.pid] } },
-      { name: 'tollgate', url: tollgate.url, roles: { server: tollgate.roles['gateway'] ?? [] } },
+      { name: 'tollgate', ...gateway },
+      { name: 'tollgate, the page for a browser', ...gateway, headers: BROWSER },
     ];
     for (const { name, url, server } of peers ? await startPeers(chain, keep, progress) : []) {
       targets.push({ name, url, roles: { server: [server.pid] } });
     }
 
     const seconds = quick ? 1 : 2;
-    const measure = async ({ url, roles }: Target, connections: number) => {
+    const measure = async ({ url, headers = {}, roles }: Target, connections: number) => {
       const readCores = watchProcessors(roles);
-      const sample = await repeatRequest(url, connections, seconds);
+      const sample = await repeatRequest({ url, headers, connections, duration: seconds });
       return { ...sample, detail: readCores() };
     };
     for (const target of targets) {
@@ -77,8 +86,8 @@ function startNestHook({ headers }: Response, body: string): Promise<Program> {
 }
 
 /** The same request again and again. */
-async function repeatRequest(url: string, connections: number, duration: number): Promise<Sample> {
-  const result = await autocannon({ url, connections, duration });
+async function repeatRequest(request: Parameters<typeof autocannon>[0]): Promise<Sample> {
+  const result = await autocannon(request);
   const expected = result.statusCodeStats[402]?.count ?? 0;
   return {
     perSecond: expected / result.duration,
