@@ -44,9 +44,7 @@ export class VerifierConnections implements OnApplicationShutdown {
     });
     const { durability, reportsTo: book } = redis;
     this.ledger = new Ledger({ redis: this.ledgerRedis, retentionMs: rules.memoryMs, durability, book });
-    const journal = new Journal({ redis: this.ledgerRedis, fleet: RELAYER_FLEET });
-    const outbox = { ledger: this.ledger, redis: this.ledgerRedis, journal };
-    this.#outbox = book && new OutboxWatch({ ...outbox, limit: book.outboxLimit }, registry);
+    this.#outbox = book && this.#watchOutbox(registry, book.outboxLimit);
     this.chain = connectChain({
       urls: chain.rpcUrl,
       chainId: payment.chainId,
@@ -59,6 +57,12 @@ export class VerifierConnections implements OnApplicationShutdown {
       observer: combineObservers(metrics, new RpcTroubleLog()),
       nowMs: this.nowMs,
     });
+  }
+
+  #watchOutbox(registry: Registry, limit: number): OutboxWatch {
+    const [ledger, redis] = [this.ledger, this.ledgerRedis];
+    const journal = new Journal({ redis, fleet: RELAYER_FLEET });
+    return new OutboxWatch({ ledger, redis, journal, limit }, registry);
   }
 
   /** Returns the time of Redis's clock. */
