@@ -18,10 +18,10 @@ end
 -- A key as old as a deleted job's may belong to that job: only the chain shows whether it did anything.
 if ARGV[3] ~= '' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {text(now), 'forgotten'} end
 -- After this time a caller may have been answered that the job does not exist, and may rely on it: refuse the job.
-if (ARGV[8] or '') ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
+if ARGV[8] ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
 if redis.call('ZCARD', key('open')) >= tonumber(ARGV[4]) then return refused('lane_full') end
 -- Only here: a job that was accepted is carried out, and its transactions are reported.
-local book = ARGV[9] or ''
+local book = ARGV[9]
 if book ~= '' then
   if lane[3] and (lane[3] == 'off') ~= (book == 'off') then return refused('settings_differ') end
   if book ~= 'off' and redis.call('XLEN', key('book')) >= tonumber(book) then return refused('outbox_full') end

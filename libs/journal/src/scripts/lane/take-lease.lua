@@ -10,5 +10,5 @@ local token = is_live and lease[2] or text(tonumber(lease[2] or '0') + 1)
 local until_ms = text(now + tonumber(ARGV[2]))
 redis.call('HSET', LANE, 'leaseOwner', ARGV[1], 'leaseToken', token, 'leaseUntil', until_ms)
 -- Jobs are taken only of processes that do the same.
-if (ARGV[3] or '') ~= '' then redis.call('HSET', LANE, 'book', ARGV[3]) else redis.call('HDEL', LANE, 'book') end
+if ARGV[3] ~= '' then redis.call('HSET', LANE, 'book', ARGV[3]) else redis.call('HDEL', LANE, 'book') end
 return {text(now), 'done', token, until_ms}
