@@ -90,6 +90,7 @@ export class ComposeStack {
     return this.#createKey('--scope', 'submit,read', '--wallet', wallet);
   }
 
+  /** With a new API key. */
   connectOperator(): AskOperator {
     return connectOperator(this.operator, this.#createKey('--scope', 'operator:read'));
   }

@@ -8,7 +8,7 @@ import { encodeJsonHeader, X_PAYMENT, X_PAYMENT_RESPONSE, type Hex } from '@toll
 import { toHex } from 'viem';
 
 import { createAgentClient } from '../../test/harness/agent-client.js';
-import { expectWholeBook } from '../../test/harness/operator-client.js';
+import { expectWholeBook, type AskOperator } from '../../test/harness/operator-client.js';
 import { waitFor } from '../../test/harness/retry.js';
 import { deriveAgentWallet, derivePayer, deriveRelayer } from '../../tools/devnet/chain/chain.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
@@ -56,7 +56,8 @@ export async function tryOneServer(stack: ComposeStack): Promise<void> {
   await payBySignature(stack);
 
   step('the book has the three payments');
-  await waitUntilBooked(stack, 3);
+  const askBook = stack.connectOperator();
+  await waitUntilBooked(askBook, 3);
 
   step("only the agent workers have the wallets' keys, and only the verifiers the relayer's key");
   for (const service of ['gateway', 'verifier', 'redis']) assertNoKeys(stack, service);
@@ -72,7 +73,7 @@ export async function tryOneServer(stack: ComposeStack): Promise<void> {
   });
 
   step('chain and book agree in every transfer and transaction, and the hash chain of the book is whole');
-  const { firstBlock, block } = await expectWholeBook(stack.connectOperator());
+  const { firstBlock, block } = await expectWholeBook(askBook);
   console.log(`    blocks ${firstBlock} to ${block}: 0 differences`);
 
   await stack.down();
@@ -103,8 +104,7 @@ export async function tryOneServer(stack: ComposeStack): Promise<void> {
 }
 
 /** Waits until the book has so many answered payments. */
-async function waitUntilBooked(stack: ComposeStack, payments: number): Promise<void> {
-  const ask = stack.connectOperator();
+async function waitUntilBooked(ask: AskOperator, payments: number): Promise<void> {
   await waitFor('the payments are in the book', async () => {
     const { payments: booked } = JSON.parse(await ask('payments?state=answered')) as { payments: unknown[] };
     return booked.length === payments;
