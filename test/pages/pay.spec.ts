@@ -25,7 +25,7 @@ describe('paying in a browser', () => {
     expect(await page.getAttribute('#receipt a', 'href')).toMatch(/^http:\/\/127\.0\.0\.1:9\/tx\/0x[0-9a-f]{64}$/);
     const answer = await page.textContent('#answer pre');
     expect(answer).toContain('"location": "San Francisco"');
-    // Below all that was bought, so that nobody takes it for the way on.
+    // Below all that was bought: a click there forgets the payment.
     expect(await page.locator('#receipt + #actions button').textContent()).toBe('Buy it again');
     await page.reload();
     await statusOf(page, PAID);

@@ -5,7 +5,7 @@ import type { AskOperator } from '../harness/operator-client.js';
 import type { TokenTransferred } from '../harness/read-transfers.js';
 import type { SignedSales } from '../harness/use-signed-sales.js';
 
-/** What a client was told at last about a payment. */
+/** The last answer that a client got for a payment. */
 export interface Told {
   outcome: 'answered' | 'released' | 'refused' | 'refunded';
   /** The transaction; of a signed payment, its nonce. */
@@ -27,7 +27,7 @@ export interface BookFaults {
   lost: string[];
   /** Payments in the book that the chain does not have, or that it has once for several. */
   doubled: string[];
-  /** Payments whose state in the book is not what their client was told. */
+  /** Payments whose state in the book is not that of the last answer. */
   different: string[];
 }
 
@@ -36,7 +36,7 @@ export async function exportPayments(ask: AskOperator): Promise<ExportedPayment[
   return lines.filter(Boolean).map((line) => JSON.parse(line) as ExportedPayment);
 }
 
-/** Compares what the recipient got on the chain and what the clients were told with the payments of the book. */
+/** Compares the payments of the book with the transfers to the recipient and with the last answers to the clients. */
 export function judgePayments(
   payments: readonly ExportedPayment[],
   transfers: readonly TokenTransferred[],

@@ -25,7 +25,7 @@ interface JudgedLoad {
   owed?: ReadonlySet<string>;
   /** Asks the bookkeeper; null without one. */
   askBook: AskOperator | null;
-  /** What the clients of earlier loads were told, on the same chain. Default nothing. */
+  /** The last answers to the payments of earlier loads on the same chain. Default none. */
   toldBefore?: readonly Told[];
 }
 
@@ -64,7 +64,7 @@ export async function judgeLoad(load: JudgedLoad): Promise<LoadFaults> {
   };
 }
 
-/** What the clients of a load were told at last. */
+/** The last answer to each payment of a load. */
 export function listTold({ purchases }: Pick<LoadRecord, 'purchases'>): Told[] {
   return purchases.map(({ kind, id, body }) => ({
     outcome: body === null ? 'refused' : 'answered',
@@ -73,7 +73,7 @@ export function listTold({ purchases }: Pick<LoadRecord, 'purchases'>): Told[] {
   }));
 }
 
-/** Once everything is booked: compares the book with the chain, and its payments with what the clients were told. */
+/** Once everything is booked: compares the book with the chain, and the states of its payments with the last answers. */
 async function findBookFaults({ chain, record, askBook, toldBefore = [] }: JudgedLoad): Promise<string[]> {
   if (askBook === null) return [];
   try {

@@ -109,7 +109,7 @@ async function findTemplate(): Promise<string> {
 async function makeTemplate(template: string): Promise<void> {
   const made = mkdtempSync(`${template}-`);
   const database = await claimBook({ folder: made });
-  // Nobody opens these two, which have more than half of the files that are copied for each book.
+  // No book uses these two, and they have more than half of the files that are copied for each book.
   for (const name of ['template0', 'template1']) {
     await database.execute(`UPDATE pg_database SET datistemplate = false WHERE datname = '${name}'`);
     await database.execute(`DROP DATABASE ${name}`);

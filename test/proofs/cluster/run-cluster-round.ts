@@ -60,7 +60,7 @@ export async function runClusterRound({
   seed: number;
   /** The last payments of earlier rounds; those of this round are added. */
   earlier: Purchase[];
-  /** What all clients were told in earlier rounds; those of this round are added. */
+  /** The last answers to all payments of earlier rounds; those of this round are added. */
   toldBefore: Told[];
 }): Promise<RoundFigures> {
   const { chain, client } = business;
