@@ -91,6 +91,7 @@ describe('the console shows', () => {
     const page = await operator.logIn('#/payments');
     const payer = await createVisitor(pages());
     const shop = await payer.open('/v1/notes/console');
+    await page.waitForSelector('table[aria-label="Payments"], .empty');
     const before = await page.locator('tbody tr').count();
     await shop.click('button:has-text("Send a transfer instead")');
     await statusOf(shop, 'Paid. Here is your answer.');
@@ -99,7 +100,7 @@ describe('the console shows', () => {
     expect(performance.now() - paidAtMs).toBeLessThan(SHOWN_WITHIN_MS);
     expect(await page.textContent('tbody tr >> nth=0')).toContain('0.01 USDC');
     await page.click('tbody tr >> nth=0 >> a >> nth=0');
-    await page.waitForSelector('h1:has-text("Payment")');
+    await page.waitForSelector('.timeline li');
     const steps = await page.locator('.timeline li b').allTextContents();
     expect(steps).toEqual(['presented', 'claimed', 'verified', 'fulfilled', 'answered']);
     expect(await page.locator('table tbody tr').count()).toBe(2);
