@@ -20,7 +20,7 @@ export async function runBookLane(options: LaneOptions): Promise<LaneResult> {
   const ledger = await withCleanup((keep) => measureBookedLedger(options, keep));
   const bookkeepers = await withCleanup((keep) => measureBookkeepers(options, keep));
   const rate = paid.find(({ subject }) => subject === OFF)?.perSecond;
-  const bursts = options.full ? await withCleanup((keep) => measureBursts(Math.round(rate ?? 0), options, keep)) : [];
+  const bursts = options.full ? await withCleanup((keep) => measureBursts(rate ?? 0, options, keep)) : [];
   return {
     lane: 'book',
     title: 'paid answers and commits with the book on and off, and bookkeepers alone',
