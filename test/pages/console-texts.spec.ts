@@ -1,3 +1,4 @@
+import type { BookEvent } from '@tollgate/book-events';
 import type { Page } from 'playwright-core';
 
 import {
@@ -19,6 +20,16 @@ const pages = usePages();
 const SOLD = transferId(70_001);
 const REFUSED = transferId(70_002);
 
+async function report(events: readonly BookEvent[]): Promise<void> {
+  for (const event of events) event.atMs = Date.now();
+  await withRedis(pages().stack.redis.url, async (redis) => {
+    for (const event of events) {
+      const { stream, fields } = deliver(event);
+      await redis.xadd(stream, '*', ...fields);
+    }
+  });
+}
+
 /** A script in each text that a payer, a seller or a service may choose. */
 async function reportHostile(): Promise<void> {
   const texts = { requestId: HOSTILE, route: `/${HOSTILE}`, method: HOSTILE, scheme: HOSTILE, network: HOSTILE };
@@ -28,15 +39,9 @@ async function reportHostile(): Promise<void> {
     refused(REFUSED),
     answered(authorizationId(70_004), { route: 'x'.repeat(2_000) }),
   ];
-  for (const event of events) event.atMs = Date.now();
   Object.assign(events[2]!.facts, { failure: HOSTILE, detail: HOSTILE });
   Object.assign(events[1]!.facts, { reason: HOSTILE });
-  await withRedis(pages().stack.redis.url, async (redis) => {
-    for (const event of events) {
-      const { stream, fields } = deliver(event);
-      await redis.xadd(stream, '*', ...fields);
-    }
-  });
+  await report(events);
 }
 
 const PLACES = [
@@ -84,6 +89,18 @@ it('runs no text of payers, sellers or services, whichever page shows it', async
   await goTo(page, 'owed');
   await page.waitForSelector('td:has-text("window.hacked")');
   expect(await page.evaluate('globalThis.hacked ?? null')).toBeNull();
+  expect(operator.faults).toEqual([]);
+  await operator.context.close();
+});
+
+it('says in words why money bought nothing, and its code on the page of the payment', async () => {
+  const operator = await createOperator(pages());
+  await report([refused(transferId(70_005), { failure: 'payment_late' })]);
+  const page = await operator.logIn('#/owed?state=refused');
+  const row = page.locator('tr:has-text("paid too long after its challenge")');
+  await row.waitFor();
+  await row.locator('a').first().click();
+  await page.waitForSelector('dd:has-text("paid too long after its challenge") >> code:has-text("payment_late")');
   expect(operator.faults).toEqual([]);
   await operator.context.close();
 });

@@ -2,6 +2,7 @@ import type { ListedPayment } from '../../../../libs/book/src/bookings/describe-
 import type { PaymentPage as Page } from '../../../../libs/book/src/reading/search-payments.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
+import { explainReason } from '../data/reasons.js';
 import { linkTo } from '../data/route.js';
 import { Pager, usePaging } from '../parts/pager.js';
 import { Failure, Hex, State, Table, Time } from '../parts/parts.js';
@@ -59,7 +60,7 @@ function Payments({ label, payments, seller, hasReason }: PaymentsProps) {
           isNumber: true,
         },
         hasReason
-          ? { name: 'Reason', show: ({ reason }) => reason ?? 'no request' }
+          ? { name: 'Reason', show: ({ reason }) => (reason === null ? 'no request' : explainReason(reason)) }
           : { name: 'Route', show: ({ route }) => route ?? 'none' },
         { name: 'Payer', show: ({ payer }) => (payer === null ? 'unknown' : <Hex text={payer} />) },
         {

@@ -1,6 +1,7 @@
 import type { PaymentPicture, TimelineStep } from '../../../../libs/book/src/reading/read-payment.js';
 import { showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
+import { explainReason } from '../data/reasons.js';
 import { linkTo } from '../data/route.js';
 import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
 import { RefundSection } from './refund.js';
@@ -43,7 +44,7 @@ function Picture({ payment, seller }: { payment: PaymentPicture; seller: SellerF
       <Facts
         facts={[
           ['State', <State key="state" state={state} />],
-          ...(reason === null ? [] : [['Reason', reason] as const]),
+          ...(reason === null ? [] : [['Reason', <Reason key="reason" code={reason} />] as const]),
           ['Amount', amount === null ? 'not known' : showMoney(amount, asset, seller)],
           ...(refunded === '0' ? [] : [['Paid back', showMoney(refunded, asset, seller)] as const]),
           ['Route', route ?? 'none'],
@@ -74,6 +75,17 @@ function Picture({ payment, seller }: { payment: PaymentPicture; seller: SellerF
         <summary>What the services reported</summary>
         <pre tabIndex={0}>{JSON.stringify(payment.reported, null, 2)}</pre>
       </details>
+    </>
+  );
+}
+
+function Reason({ code }: { code: string }) {
+  const words = explainReason(code);
+  return words === code ? (
+    code
+  ) : (
+    <>
+      {words} <code>{code}</code>
     </>
   );
 }
