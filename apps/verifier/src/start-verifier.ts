@@ -11,6 +11,7 @@ import {
   type RunningService,
 } from '@tollgate/common';
 import { checkCrypto } from '@tollgate/crypto';
+import type { Ledger } from '@tollgate/ledger';
 import { StoreError, StoreUnavailableError } from '@tollgate/redis';
 import { AcceptedAssets } from '@tollgate/verification';
 import { Logger } from 'nestjs-pino';
@@ -23,6 +24,8 @@ import { VerifierModule } from './verifier.module.js';
 
 const RETRY_MS = 1000;
 const FIRST_HEAD_MS = 5000;
+/** The ledger takes a head for as long after its start. */
+const LATE_HEAD_MS = 60_000;
 
 /**
  * Opens health and metrics first, then the ledger, then takes questions. Waits for Redis if it is down, and starts
@@ -54,6 +57,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     const connections = app.get(VerifierConnections);
     const { ledger } = connections;
     await openWhenUp('ledger', () => ledger.open(headBlockNumber === null ? {} : { headBlockNumber }), logger);
+    if (headBlockNumber === null) void tellHead(ledger, chain, logger);
     await warnOfOtherDomains(app.get(AcceptedAssets), chain, logger);
     await app.startAllMicroservices();
     if (settlement) {
@@ -79,6 +83,27 @@ async function readFirstHead(chain: ChainReader, logger: Logger): Promise<number
     if (error.reason === 'rpc_wrong_chain') throw new ConfigurationError([error.message]);
     logger.warn(`verifier: the chain cannot be read yet: ${error.message}`);
     return null;
+  }
+}
+
+/**
+ * Tells a ledger that was opened without the chain's head what it is, once the chain can be read: without it, a new ledger
+ * refuses payments of its first half minute as older than itself, because the chain's clock may run ahead.
+ */
+async function tellHead(ledger: Ledger, chain: ChainReader, logger: Logger): Promise<void> {
+  const untilMs = performance.now() + LATE_HEAD_MS;
+  while (performance.now() < untilMs) {
+    await sleep(RETRY_MS, undefined, { ref: false });
+    try {
+      const headBlockNumber = await chain.readHead(Date.now() + FIRST_HEAD_MS);
+      await ledger.open({ headBlockNumber });
+      logger.log(`verifier: the chain can be read, at block ${headBlockNumber}`);
+      return;
+    } catch (error) {
+      if (error instanceof ChainUnavailableError || error instanceof StoreUnavailableError) continue;
+      logger.error(error);
+      return;
+    }
   }
 }
 

@@ -21,12 +21,14 @@ import { AcceptedAssets } from '@tollgate/verification';
 import { Redis } from 'ioredis';
 
 import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';
+import { birthKey, BUCKETS } from '../../../libs/ledger/src/keys.js';
 import { randomNonce, signAuthorization } from '../../../libs/verification/test/sign-authorization.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { withRedis } from '../../../tools/devnet/processes/with-redis.js';
 import { settingsOf } from '../test/settings-of.js';
 import { startVerifier } from './start-verifier.js';
 
@@ -71,13 +73,14 @@ describe('the verifier', () => {
   /** A payment from before the ledger's start, by the chain's clock, is refused: each one here is from after it. */
   const startLedger = async () => {
     await (await start()).close();
-    const startedAtMs = Date.now();
-    await waitFor('the chain has a block of after the start', async () => {
+    await mineAfter(Date.now());
+  };
+  const mineAfter = (startedAtMs: number) =>
+    waitFor('the chain has a block of after the start', async () => {
       await callRpc(devnet.rpcUrl, 'evm_mine');
       const block = (await callRpc(devnet.rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex };
       return Number(block.timestamp) * 1000 > startedAtMs;
     });
-  };
   const get = async (path: string) => {
     const response = await fetch(`${await verifier.app.getUrl()}${path}`);
     return { status: response.status, text: await response.text() };
@@ -206,6 +209,26 @@ describe('the verifier', () => {
     verifier = await start();
     expect(await get('/health/ready')).toMatchObject({ status: 503 });
     expect(await get('/health/live')).toMatchObject({ status: 200 });
+  });
+
+  it('takes payments of after its start at once when the chain is back, with a new ledger', async () => {
+    await verifier.close();
+    const fresh = await startRedis();
+    try {
+      rpc.fail({ kind: 'status', status: 500 });
+      verifier = await start({ REDIS_URL: fresh.url });
+      const startedAtMs = Date.now();
+      rpc.fail(undefined);
+      await withRedis(fresh.url, (store) =>
+        waitFor('the ledger has the head', async () => (await store.hget(birthKey(BUCKETS - 1), 'exact')) === '1'),
+      );
+      await mineAfter(startedAtMs);
+      const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
+      expect(await ask(createRequest(txHash))).toMatchObject({ outcome: 'claimed' });
+      await verifier.close();
+    } finally {
+      await fresh.stop();
+    }
   });
 
   it('warns about a token whose EIP-712 domain has another name', async () => {
