@@ -5,7 +5,7 @@ import { startRedis } from '../../tools/devnet/processes/redis.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { formatNumber } from '../report.js';
 import { runRounds, type Sample, type Subject } from '../run-rounds.js';
-import { withCleanup } from '../with-cleanup.js';
+import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
 import { claim, makeClaims, RETENTION_MS, run } from './claims.js';
 import { fillLedger, readMemory } from './fill-ledger.js';
 
@@ -21,13 +21,8 @@ const answer: StoredAnswer = {
 /** Only the ledger, on a Redis of its own that writes each claim to disk before it answers. */
 export async function runLedgerLane(options: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
-    const server = keep(await startRedis({ appendfsync: 'always' }));
-    const redis = new Redis(server.url);
-    keep({ stop: async () => redis.disconnect() });
-    const ledger = new Ledger({ redis, retentionMs: RETENTION_MS });
-    await ledger.open({ headBlockNumber: 1 });
-    const rates = await measureRates(redis, ledger, options);
-    const { rows, notes } = await measureGrowth(redis, ledger, options);
+    const rates = await measureRates(await startLedger(keep), options);
+    const { rows, notes } = await measureGrowth(await startLedger(keep), options);
     return {
       lane: 'ledger',
       title: 'claims and commits, one connection, appendfsync always',
@@ -38,7 +33,21 @@ export async function runLedgerLane(options: LaneOptions): Promise<LaneResult> {
   });
 }
 
-function measureRates(redis: Redis, ledger: Ledger, { rounds, quick, progress }: LaneOptions): Promise<LaneRow[]> {
+interface BenchLedger {
+  redis: Redis;
+  ledger: Ledger;
+}
+
+async function startLedger(keep: KeepUntilEnd): Promise<BenchLedger> {
+  const { url } = keep(await startRedis({ appendfsync: 'always' }));
+  const redis = new Redis(url);
+  keep({ stop: async () => redis.disconnect() });
+  const ledger = new Ledger({ redis, retentionMs: RETENTION_MS });
+  await ledger.open({ headBlockNumber: 1 });
+  return { redis, ledger };
+}
+
+function measureRates({ redis, ledger }: BenchLedger, { rounds, quick, progress }: LaneOptions): Promise<LaneRow[]> {
   const count = quick ? 2_000 : 20_000;
   const load = (work: (request: ClaimRequest) => Promise<unknown>) => async (): Promise<Sample> => {
     const requests = makeClaims(ledger, count);
@@ -63,16 +72,13 @@ function measureRates(redis: Redis, ledger: Ledger, { rounds, quick, progress }:
 
 /** The ledger only grows here, so the sizes follow one another, each with all its rounds. */
 async function measureGrowth(
-  redis: Redis,
-  ledger: Ledger,
+  { redis, ledger }: BenchLedger,
   { rounds, quick, full, progress }: LaneOptions,
 ): Promise<{ rows: LaneRow[]; notes: string[] }> {
   const sizes = quick ? ENTRIES.slice(0, 1) : [...ENTRIES, ...(full ? [FULL_ENTRIES] : [])];
   const count = quick ? 500 : 2_000;
   const rows: LaneRow[] = [];
   const notes: string[] = [];
-  await redis.flushall();
-  await ledger.open({ headBlockNumber: 1 });
   const [sample] = makeClaims(ledger, 1);
   if (sample) await ledger.commit(await claim(ledger, sample), null);
   const [empty, keys] = [await readMemory(redis), await redis.dbsize()];
