@@ -81,7 +81,8 @@ export async function createBullmqAsker(redisUrl: string): Promise<Asker> {
   const queue = new Queue(QUEUE, { connection });
   // One listener for each question that waits.
   queue.setMaxListeners(0);
-  const events = new QueueEvents(QUEUE, { connection });
+  // From the first event: by default those between its start and its first read are lost, and their questions wait for ever.
+  const events = new QueueEvents(QUEUE, { connection, lastEventId: '0' });
   await Promise.all([queue.waitUntilReady(), events.waitUntilReady()]);
   return {
     ask: async () => {

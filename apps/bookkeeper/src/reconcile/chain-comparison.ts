@@ -43,8 +43,10 @@ export interface Comparison extends Answered {
   rewoundTo: number | null;
 }
 
-const QUESTIONS_AT_ONCE = 500;
-const ROUNDS = 20;
+/** Their answers are written in one transaction, for which readers of an embedded database wait. */
+const QUESTIONS_AT_ONCE = 100;
+/** Of one comparison; the next one asks the rest. */
+const MOST_QUESTIONS = 10_000;
 
 /** Compares the book with the chain, from where the last comparison ended. */
 export class ChainComparison {
@@ -81,7 +83,7 @@ export class ChainComparison {
     const senders = await this.#senders.look(writer, accounts, { fromBlock: before.nextBlock - 1, finalBlock });
     const terms = { completeFromMs, beforeMs, finalBlock };
     const { bookings, differences } = await this.#settle(writer, terms, senders.unreported, signal);
-    const lost = await readLostTransfers(database, scope, { completeFromMs, limit: QUESTIONS_AT_ONCE * ROUNDS });
+    const lost = await readLostTransfers(database, scope, { completeFromMs, limit: MOST_QUESTIONS });
     const all: Difference[] = [...differences, ...lost, ...senders.differences];
     await writer.write((within) => storeDifferences(within, all));
     return { finalBlock, rewoundTo, bookings, differences: all };
@@ -149,15 +151,12 @@ export class ChainComparison {
     };
     if (unreported.length > 0) add(await postAnswers(writer, { money: new Map(), gas: new Map(), unreported }, terms));
     await writer.write((within) => matchTransfers(within, scope));
-    const asked = new Set<string>();
-    for (let round = 1; round <= ROUNDS && !signal.aborted; round++) {
-      const limit = QUESTIONS_AT_ONCE * round;
-      const questions = await readOpenQuestions(writer.database, scope, { beforeMs, completeFromMs, limit });
-      const isNew = (hash: string) => !asked.has(hash);
-      const [ofMoney, ofGas] = [questions.ofMoney.filter(isNew), questions.ofGas.filter(isNew)];
-      if (ofMoney.length + ofGas.length === 0) break;
-      for (const hash of [...ofMoney, ...ofGas]) asked.add(hash);
-      const answers = await this.#answers.ask({ ofMoney, ofGas }, finalBlock);
+    const range = { beforeMs, completeFromMs, limit: MOST_QUESTIONS };
+    const { ofMoney, ofGas } = await readOpenQuestions(writer.database, scope, range);
+    const count = Math.max(ofMoney.length, ofGas.length);
+    for (let at = 0; at < count && !signal.aborted; at += QUESTIONS_AT_ONCE) {
+      const some = (hashes: readonly string[]) => hashes.slice(at, at + QUESTIONS_AT_ONCE);
+      const answers = await this.#answers.ask({ ofMoney: some(ofMoney), ofGas: some(ofGas) }, finalBlock);
       add(await postAnswers(writer, { ...answers, unreported: [] }, terms));
     }
     return all;
