@@ -2,12 +2,12 @@ import { startChain, type ChainOptions, type Devnet } from '../tools/devnet/chai
 
 let nudges = 0;
 
-/** A chain that is asked for a block when its automine stops. */
+/** A chain whose automine is helped when it stops. */
 export function startBenchChain(options: ChainOptions = {}): Promise<Devnet> {
   return startChain({ ...options, onNudge: () => void nudges++ });
 }
 
-/** How many blocks the chains were asked for since the last call. */
+/** How often the chains were helped since the last call. */
 export function takeNudges(): number {
   const taken = nudges;
   nudges = 0;

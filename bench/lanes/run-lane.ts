@@ -29,6 +29,6 @@ export async function runLane(name: LaneName, options: LaneOptions): Promise<Lan
   const result = await run(options);
   const nudges = takeNudges();
   if (nudges === 0) return result;
-  const note = `Anvil's automine left transactions in its pool, so it was asked for a block: ${nudges} times.`;
+  const note = `Anvil's automine left transactions in its pool and was helped: ${nudges} times.`;
   return { ...result, notes: [...(result.notes ?? []), note] };
 }

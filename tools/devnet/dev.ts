@@ -149,7 +149,7 @@ async function startDevChain(chainId: number | undefined) {
 }
 
 function showNudge(nudges: number): void {
-  console.log(`chain: automine left transactions in the pool, so a block was asked for (${nudges} so far)`);
+  console.log(`chain: automine left transactions in the pool and was helped (${nudges} times so far)`);
 }
 
 function showAddresses({ state, stack, wantedPort }: DevStack, folder: DevFolder): void {

@@ -7,7 +7,7 @@ const PORT = 8545;
 
 // Runs only the devnet's chain, for the compose stack: on all addresses and a fixed port, until it is stopped.
 const onNudge = (nudges: number) =>
-  console.log(`devnet: automine left transactions in the pool, so a block was asked for (${nudges} so far)`);
+  console.log(`devnet: automine left transactions in the pool and was helped (${nudges} times so far)`);
 const chain = await startChain({ protocols: true, hasNoncesAtStart: true, onNudge });
 // Reachable only now: an agent worker asks a chain once which contracts it has, and starts before this chain has them.
 const target = new URL(chain.rpcUrl);

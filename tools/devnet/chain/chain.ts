@@ -26,7 +26,7 @@ export interface ChainOptions {
   /** A block every so many seconds; without it one per transaction, at once. */
   blockTimeSeconds?: number;
   port?: number;
-  /** Asks for a block when automine stops (see `watchPool`), and is called with the number of times so far. */
+  /** Helps automine when it stops (see `watchPool`), and is called with the number of times so far. */
   onNudge?: (nudges: number) => void;
   /**
    * Gives the accounts their nonces from block 0 on, so that a book that is older than the chain misses no transactions of

@@ -2,6 +2,8 @@ import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { toHex } from 'viem';
+
 import { waitFor } from '../../../test/harness/retry.js';
 import { callRpc, callRpcBatch } from '../processes/json-rpc.js';
 import { listenLocally } from '../processes/listen-locally.js';
@@ -42,6 +44,27 @@ describe('the watch of the pool', () => {
     expect(nudges).toEqual([1, 2]);
     watch.stop();
     await stop();
+  });
+
+  // Prevents: a transaction whose turn it is stays queued, and with it all that its sender sends from then on.
+  it('sends again what is queued although it is next, and leaves alone what waits for another', async () => {
+    const [, , to, from, other] = chain.accounts.map(({ address }) => address);
+    const count = async (sender = from) =>
+      Number(await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [sender, 'latest']));
+    const next = (await count()) + 1;
+    const send = (sender: string | undefined, nonce: number) =>
+      callRpc(chain.rpcUrl, 'eth_sendTransaction', [{ from: sender, to, value: '0x1', nonce: toHex(nonce) }]);
+    await send(other, (await count(other)) + 1);
+    for (const nonce of [next + 1, next]) await send(from, nonce);
+    // The pool is not told of it, as it is not of a block that is mined while the transaction arrives.
+    await callRpc(chain.rpcUrl, 'anvil_setNonce', [from, toHex(next)]);
+    const { url, stop } = await standInFor(chain, { anvil_getAutomine: true });
+    const watch = watchPool(url, () => undefined);
+    await waitFor('both to be mined', async () => (await count()) === next + 2);
+    watch.stop();
+    await stop();
+    expect(await callRpc(chain.rpcUrl, 'txpool_status')).toEqual({ pending: '0x0', queued: '0x1' });
+    await callRpc(chain.rpcUrl, 'anvil_removePoolTransactions', [other]);
   });
 
   it('leaves a chain alone that mines on demand', async () => {

@@ -8,6 +8,13 @@ interface Pool {
   isBlockEmpty: boolean;
   /** Transactions that could be mined. */
   executable: number;
+  /** Transactions that wait for others of their sender. */
+  queued: number;
+}
+
+/** `txpool_content`: transactions by sender and nonce. */
+interface Content {
+  queued: Record<string, Record<string, { hash: string }>>;
 }
 
 const PAUSE_MS = 250;
@@ -17,9 +24,10 @@ const ANSWERS_PER_PAUSE = 10;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Asks anvil for a block when two looks in a row find executable transactions and none mined between them: of many that
- * arrive together automine leaves some (foundry issue 10122), and then mines empty blocks or none. Leaves a chain alone that mines on demand. `onNudge` receives
- * the number of blocks asked for so far.
+ * Helps anvil's automine when two looks in a row find the same block and transactions that could be in the next. Of many
+ * that arrive together it leaves some (foundry issue 10122), and then mines empty blocks or none: then it is asked for a
+ * block. And a transaction that arrives while the one before it is mined may stay queued: then all that its sender has in
+ * the pool is sent again. Leaves a chain alone that mines on demand. `onNudge` receives how often it helped so far.
  */
 export function watchPool(rpcUrl: string, onNudge: (nudges: number) => void): { stop: () => void } {
   const stopped = new AbortController();
@@ -29,7 +37,10 @@ export function watchPool(rpcUrl: string, onNudge: (nudges: number) => void): { 
     while (!stopped.signal.aborted) {
       const askedMs = performance.now();
       const now: Pool | null = await readPool(rpcUrl).catch(() => null);
-      if (now && before && isStuck(before, now) && (await nudge(rpcUrl))) onNudge(++nudges);
+      if (now && before) {
+        if (isStuck(before, now) && (await nudge(rpcUrl))) onNudge(++nudges);
+        if (isQueueStuck(before, now) && (await sendAgain(rpcUrl).catch(() => false))) onNudge(++nudges);
+      }
       before = now;
       // One look at a time, and fewer the slower the answers come: asking often would keep a busy node busy.
       const tookMs = performance.now() - askedMs;
@@ -47,6 +58,34 @@ function isStuck(before: Pool, now: Pool): boolean {
   return now.block === before.block || (now.isBlockEmpty && before.isBlockEmpty);
 }
 
+function isQueueStuck(before: Pool, now: Pool): boolean {
+  const isQueued = (pool: Pool) => pool.executable === 0 && pool.queued > 0;
+  return now.isAutomine && isQueued(before) && isQueued(now) && now.block === before.block;
+}
+
+/** Of each sender whose next transaction is queued. Returns whether there was one; others wait for one that is missing. */
+async function sendAgain(rpcUrl: string): Promise<boolean> {
+  const { queued } = (await callRpc(rpcUrl, 'txpool_content')) as Content;
+  let isSent = false;
+  for (const [sender, byNonce] of Object.entries(queued)) {
+    const mined = Number(await callRpc(rpcUrl, 'eth_getTransactionCount', [sender, 'latest']));
+    const inOrder = Object.entries(byNonce).sort(([one], [other]) => Number(one) - Number(other));
+    if (Number(inOrder[0]?.[0]) !== mined) continue;
+    const call = (method: string, params: unknown[]) => ({ method, params });
+    const signed = await callRpcBatch(
+      rpcUrl,
+      inOrder.map(([, { hash }]) => call('eth_getRawTransactionByHash', [hash])),
+    );
+    await callRpc(rpcUrl, 'anvil_removePoolTransactions', [sender]);
+    await callRpcBatch(
+      rpcUrl,
+      signed.map((raw) => call('eth_sendRawTransaction', [raw])),
+    );
+    isSent = true;
+  }
+  return isSent;
+}
+
 async function nudge(rpcUrl: string): Promise<boolean> {
   return callRpc(rpcUrl, 'evm_mine').then(
     () => true,
@@ -60,11 +99,13 @@ async function readPool(rpcUrl: string): Promise<Pool> {
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     { method: 'txpool_status', params: [] },
   ]);
+  const { pending, queued } = status as { pending: string; queued: string };
   const { hash, transactions } = block as { hash: string; transactions: string[] };
   return {
     isAutomine: isAutomine === true,
     block: hash,
     isBlockEmpty: transactions.length === 0,
-    executable: Number((status as { pending: string }).pending),
+    executable: Number(pending),
+    queued: Number(queued),
   };
 }
