@@ -10,18 +10,21 @@ const REFUSED: Partial<Record<PaymentFailure, string>> = {
   released_too_often: 'released too often',
 };
 
-const WORDS: Readonly<Record<string, string | undefined>> = {
-  ...REFUSED,
-  not_charged: 'the resource asked for no charge',
-  unreached: 'the resource could not be reached',
-  failed: 'the resource failed',
-  not_settled: 'its settlement failed',
-  request_ended: 'the request ended before it was served',
-  identifier_reused: 'its payment identifier had bought something else',
-  removed_from_chain: 'the chain no longer has its transaction',
-};
+/** A map: a code is a service's text, and may be the name of a property that every object has. */
+const WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...REFUSED,
+    not_charged: 'the resource asked for no charge',
+    unreached: 'the resource could not be reached',
+    failed: 'the resource failed',
+    not_settled: 'its settlement failed',
+    request_ended: 'the request ended before it was served',
+    identifier_reused: 'its payment identifier had bought something else',
+    removed_from_chain: 'the chain no longer has its transaction',
+  }),
+);
 
 /** What a code of the book says, in words; the code itself where it has none. */
 export function explainReason(code: string): string {
-  return WORDS[code] ?? code;
+  return WORDS.get(code) ?? code;
 }
