@@ -24,7 +24,7 @@ const ANSWERS_PER_PAUSE = 10;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Helps anvil's automine when two looks in a row find the same block and transactions that could be in the next. Of many
+ * Helps anvil's automine when two looks in a row find transactions that could be mined and none mined between them. Of many
  * that arrive together it leaves some (foundry issue 10122), and then mines empty blocks or none: then it is asked for a
  * block. And a transaction that arrives while the one before it is mined may stay queued: then all that its sender has in
  * the pool is sent again. Leaves a chain alone that mines on demand. `onNudge` receives how often it helped so far.
