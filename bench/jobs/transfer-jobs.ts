@@ -90,16 +90,15 @@ export function startRunner(
   };
 }
 
-/** Until no job of these lanes is open. */
+/** Until no job of these lanes is open. Any of them that ends is progress: the chain may serve one wallet long before another. */
 export async function waitUntilEnded(journal: Journal, lanes: readonly LaneId[]): Promise<void> {
-  for (const lane of lanes) {
-    let before = Infinity;
-    for (;;) {
-      const { openJobs } = await journal.readLane(lane);
-      if (openJobs < before) noteProgress();
-      if (openJobs === 0) break;
-      before = openJobs;
-      await sleep(20);
-    }
+  let before = Infinity;
+  for (;;) {
+    const states = await Promise.all(lanes.map((lane) => journal.readLane(lane)));
+    const openJobs = states.reduce((sum, state) => sum + state.openJobs, 0);
+    if (openJobs < before) noteProgress();
+    if (openJobs === 0) return;
+    before = openJobs;
+    await sleep(20);
   }
 }
