@@ -13,6 +13,7 @@ import {
   UnknownRpcError,
   type Abi,
   type Hex,
+  ContractFunctionRevertedError,
 } from 'viem';
 
 import { AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';
@@ -179,3 +180,8 @@ function create(what: string, host: string, reason: string): AgentKitError {
 }
 
 const quote = (reason: string): string => quoteReason(reason, 'NETWORK_ERROR');
+
+/** Whether a contract refused, as opposed to a node that failed to answer. */
+export function isRevert(error: unknown): boolean {
+  return error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError) !== null;
+}

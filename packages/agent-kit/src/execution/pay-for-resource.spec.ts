@@ -8,7 +8,7 @@ import {
   type PaidServer,
 } from '../../../client/test/paid-server.js';
 import { createContext } from '../../test/create-context.js';
-import { payForResource } from '../operations/payment/pay-for-resource.js';
+import { payForResource } from '../operations/payment.js';
 import { executePayment, type PaymentSettings } from './pay-for-resource.js';
 
 describe('executePayment', () => {

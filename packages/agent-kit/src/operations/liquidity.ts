@@ -6,9 +6,8 @@ import { formatFeeTier } from '../protocols/uniswap-v3-abi.js';
 import { assertBalance } from '../tokens/balance.js';
 import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
-import { showAmount } from '../tokens/show-token.js';
+import { showAmount, describeTicker, tickerSchema } from '../tokens/show-token.js';
 import { defineListed, defineRead, MOVES_NOTHING } from './define/operation.js';
-import { describeTicker, tickerSchema } from './define/ticker.js';
 import { warnOfUnlisted } from './swap.js';
 
 export const addLiquidity = defineListed('addLiquidity', async (input, context) => {

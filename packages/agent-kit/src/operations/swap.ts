@@ -7,11 +7,10 @@ import { subtractSlippage } from '../protocols/subtract-slippage.js';
 import { assertBalance } from '../tokens/balance.js';
 import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
-import { formatAmount, showAmount, showSymbol } from '../tokens/show-token.js';
+import { formatAmount, showAmount, showSymbol, describeTicker, tickerSchema } from '../tokens/show-token.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Token, TokenAmount } from '../types/token.js';
 import { defineListed, defineRead, type OperationContext } from './define/operation.js';
-import { describeTicker, tickerSchema } from './define/ticker.js';
 import { pairSchema } from './define/write-operations.js';
 
 export const getSwapQuote = defineRead({

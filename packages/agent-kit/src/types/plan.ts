@@ -1,6 +1,6 @@
 import type { Abi, Address, Hex } from 'viem';
 
-import type { AgentKitErrorCode } from './agent-kit-error.js';
+import { type AgentKitErrorCode, AgentKitError } from './agent-kit-error.js';
 import type { Token, TokenAmount } from './token.js';
 
 /** How a step can fail, as data: the meanings of its contract's errors, and failures without a revert. */
@@ -98,4 +98,10 @@ export interface Plan extends PlanDraft {
   preview: string;
   /** The same on one line, for approval dialogs: action, at most, at least, recipient, gas. Printable ASCII. */
   summaryLine: string;
+}
+
+/** @throws AgentKitError `PLAN_EXPIRED` once the prices or deadlines in the plan's calls have expired. */
+export function assertNotExpired({ expiresAtMs }: Pick<Plan, 'expiresAtMs'>): void {
+  if (expiresAtMs === undefined || Date.now() <= expiresAtMs) return;
+  throw new AgentKitError('PLAN_EXPIRED', `The plan expired at ${new Date(expiresAtMs).toISOString()}.`);
 }

@@ -2,8 +2,8 @@
 import type { AgentJobInputs, AgentOperation } from '@tollgate/protocol';
 import { z } from 'zod';
 
-import { fieldFacts } from './field-facts.js';
 import {
+  fieldFacts,
   amountOrMaxSchema,
   amountOrZeroSchema,
   amountSchema,
@@ -19,7 +19,7 @@ import {
   usedAddressSchema,
 } from './input-schemas.js';
 
-export { fieldFacts, readFieldFacts, type FieldFacts } from './field-facts.js';
+export { fieldFacts, readFieldFacts, type FieldFacts } from './input-schemas.js';
 
 type Shape<Input> = { readonly [Field in keyof Required<Input>]: z.ZodType<Input[Field]> };
 

@@ -1,9 +1,9 @@
 import { encodeFunctionData, getContract, isAddressEqual, type Address, type Hex } from 'viem';
 
+import { assertArrivesWhole } from '../../tokens/preview-transfer.js';
 import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { TokenAmount } from '../../types/token.js';
-import { assertArrivesWhole } from '../assert-arrives-whole.js';
 import { findPools } from '../find-pools.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';
 import { subtractSlippage } from '../subtract-slippage.js';

@@ -1,6 +1,6 @@
 import { encodeFunctionData, getContract, isAddressEqual, zeroAddress, type Address, type Hex } from 'viem';
 
-import { isRevert } from '../../chain/is-revert.js';
+import { isRevert } from '../../chain/explain-failure.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { Token } from '../../types/token.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';

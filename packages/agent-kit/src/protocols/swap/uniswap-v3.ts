@@ -1,12 +1,11 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { encodeFunctionData, zeroAddress, type Address, type Hex } from 'viem';
 
+import { assertArrivesWhole } from '../../tokens/preview-transfer.js';
 import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { ProtocolAction, StepFailures } from '../../types/plan.js';
-import { assertArrivesWhole } from '../assert-arrives-whole.js';
-import type { ProtocolPlugin } from '../plugin.js';
-import type { ProtocolEnvironment, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
+import type { ProtocolPlugin, ProtocolEnvironment, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
 import { FEE_TIERS, formatFeeTier, routerAbi } from '../uniswap-v3-abi.js';
 import { poolAddressOf, quoteWrapping } from '../wrapped-native.js';
 import { encodePath, findRoutes, quoteBestRoute, readPriceImpactBps, type Route } from './routes.js';
