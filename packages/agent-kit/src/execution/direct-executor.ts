@@ -12,7 +12,7 @@ import { assertNotExpired, type Approval, type Plan, type Step } from '../types/
 import type { ToolResult } from '../types/tool-result.js';
 import type { SentTransaction } from '../types/transaction-events.js';
 import type { ExecutionContext, Executor } from './executor.js';
-import { runPayment } from './run-payment.js';
+import { runPayment } from './pay-for-resource.js';
 import { broadcastStep, signStep } from './send-step.js';
 
 /** Signs and sends at once; a plan has the account to itself until its last step is mined. */

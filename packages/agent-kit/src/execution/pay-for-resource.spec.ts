@@ -9,7 +9,8 @@ import {
 } from '../../../client/test/paid-server.js';
 import { createContext } from '../../test/create-context.js';
 import { payForResource } from '../operations/payment.js';
-import { executePayment, type PaymentSettings } from './pay-for-resource.js';
+import type { PaymentSettings } from './executor.js';
+import { executePayment } from './pay-for-resource.js';
 
 describe('executePayment', () => {
   let chain: Devnet;
