@@ -2,7 +2,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { z } from 'zod';
 
 import { readDeadline } from '../chain/read-next-block-time.js';
-import { formatFeeTier } from '../protocols/uniswap-v3-abi.js';
+import { formatFeeTier } from '../protocols/uniswap-v3-pools.js';
 import { assertBalance } from '../tokens/balance.js';
 import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';

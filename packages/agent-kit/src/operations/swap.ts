@@ -2,8 +2,8 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { z } from 'zod';
 
 import { readDeadline } from '../chain/read-next-block-time.js';
+import { subtractSlippage } from '../protocols/amount-math.js';
 import type { SwapQuote } from '../protocols/protocol.js';
-import { subtractSlippage } from '../protocols/subtract-slippage.js';
 import { assertBalance } from '../tokens/balance.js';
 import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';

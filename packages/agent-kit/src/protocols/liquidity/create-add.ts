@@ -4,11 +4,9 @@ import { assertArrivesWhole } from '../../tokens/preview-transfer.js';
 import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { TokenAmount } from '../../types/token.js';
-import { findPools } from '../find-pools.js';
+import { subtractSlippage } from '../amount-math.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';
-import { subtractSlippage } from '../subtract-slippage.js';
-import { FEE_TIERS, formatFeeTier, poolAbi, positionManagerAbi } from '../uniswap-v3-abi.js';
-import { poolAddressOf } from '../wrapped-native.js';
+import { findPools, FEE_TIERS, formatFeeTier, poolAbi, positionManagerAbi, poolAddressOf } from '../uniswap-v3-pools.js';
 import { fitToPrice, fullRangeTicks } from './full-range.js';
 import { POSITION_FAILURES, type UniswapV3LiquidityOptions } from './position-manager.js';
 
