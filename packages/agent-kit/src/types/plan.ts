@@ -1,4 +1,5 @@
-import type { Abi, Address, Hex } from 'viem';
+import { type Abi, type Address, type Hex, parseAbi } from 'viem';
+import { formatAbiItem } from 'viem/utils';
 
 import { type AgentKitErrorCode, AgentKitError } from './agent-kit-error.js';
 import type { Token, TokenAmount } from './token.js';
@@ -104,4 +105,19 @@ export interface Plan extends PlanDraft {
 export function assertNotExpired({ expiresAtMs }: Pick<Plan, 'expiresAtMs'>): void {
   if (expiresAtMs === undefined || Date.now() <= expiresAtMs) return;
   throw new AgentKitError('PLAN_EXPIRED', `The plan expired at ${new Date(expiresAtMs).toISOString()}.`);
+}
+
+/** A step's failures as JSON, with the custom errors as text: `error PriceMoved(uint256 price)`. */
+export type StoredFailures = Omit<StepFailures, 'errors'> & { errors?: readonly string[] };
+
+/** Serialises failures, so that the step can be judged after a restart. */
+export function storeFailures({ errors, ...others }: StepFailures): StoredFailures {
+  const custom = errors?.filter((item) => item.type === 'error') ?? [];
+  if (custom.length === 0) return others;
+  return { ...others, errors: custom.map((error) => `error ${formatAbiItem(error, { includeName: true })}`) };
+}
+
+/** Parses the output of `storeFailures`. */
+export function restoreFailures({ errors = [], ...others }: StoredFailures): StepFailures {
+  return errors.length === 0 ? others : { ...others, errors: parseAbi(errors) };
 }
