@@ -1,7 +1,24 @@
-import { Wakeable, type JobEvent, type Journal, type LaneId } from '@tollgate/journal';
+import { REDIS_LOGGER } from '@tollgate/common';
+import { Wakeable, type JobEvent, type Journal, type LaneId, OutboxFollower } from '@tollgate/journal';
+import { connectRedis } from '@tollgate/redis';
 
-import type { EventBell } from './event-bell.js';
-import type { EventConsumer } from './event-consumer.js';
+/** One destination for the events of all wallets. Each lane stores its position under this name. */
+export interface EventConsumer {
+  /** Must never change: Redis stores the position of the last event under this name. */
+  readonly name: string;
+  /**
+   * Receives a lane's next events, in order. They count as delivered once this resolves. After an error or a crash all
+   * of them are delivered again, with the same ids.
+   */
+  take(events: readonly JobEvent[], wallet: string): Promise<void>;
+}
+
+/** Wakes the event pumps of this process. */
+export class EventBell extends OutboxFollower {
+  constructor(redisUrl: string, onTrouble: (error: unknown) => void) {
+    super(connectRedis({ url: redisUrl, role: 'event-bell', use: 'blocking', logger: REDIS_LOGGER }), onTrouble);
+  }
+}
 
 export interface EventPumpsOptions {
   journal: Journal;

@@ -5,12 +5,12 @@ import {
   type AgentEnvironment,
   type WebhookDelivery,
   type WebhookEnvironment,
+  observeGauge,
 } from '@tollgate/common';
 import type { RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
 import type { Registry } from 'prom-client';
 
-import { observeWebhooks } from './observe-webhooks.js';
 import { WebhookDeliverer } from './webhook-deliverer.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
 
@@ -69,4 +69,15 @@ export class Webhooks {
     await this.#deliverer.close(withinMs);
     await this.#queue.close().catch(() => undefined);
   }
+}
+
+/** The waiting deliveries in the queue, the same for all workers. */
+function observeWebhooks(registry: Registry, queue: Queue<WebhookDelivery>, deadLetters: DeadLetters): void {
+  observeGauge(registry, 'tollgate_webhook_dead_letters', 'Deliveries that were given up.', () => deadLetters.count());
+  observeGauge(
+    registry,
+    'tollgate_webhook_waiting',
+    'Deliveries that wait for their turn or for the next attempt.',
+    () => queue.getJobCountByTypes('waiting', 'delayed', 'active'),
+  );
 }
