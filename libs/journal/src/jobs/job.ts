@@ -7,6 +7,7 @@ import {
   type JobFailure,
   type JobState,
   type OpenState,
+  type JobEventType,
 } from '@tollgate/protocol';
 
 /** One wallet on one chain. The address is lower case. */
@@ -144,4 +145,25 @@ export function isFinal(state: JobState): state is FinalState {
 /** True while the job can still advance without an operator. */
 export function isOpen(state: JobState): state is OpenState {
   return (OPEN_STATES as readonly string[]).includes(state);
+}
+
+/**
+ * An event of a job. Each consumer receives it at least once, always with the same id. Every final state is reported by
+ * one event: FINAL by `jobCompleted`, all others by `transactionFailed`.
+ */
+export interface JobEvent {
+  /** `jobId:state:sequence`. */
+  id: string;
+  /** Increases by one with every event of the lane. */
+  sequence: number;
+  type: JobEventType;
+  jobId: string;
+  state: JobState;
+  operation: string;
+  lane: LaneId;
+  /** The API key that submitted the job. */
+  keyId: string;
+  atMs: number;
+  txHash?: Hex;
+  error?: JobFailure;
 }
