@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+
 import { REDIS_LOGGER } from '@tollgate/common';
-import { Wakeable, type JobEvent, type Journal, type LaneId, OutboxFollower } from '@tollgate/journal';
+import { OutboxFollower, pause, Wakeable, type JobEvent, type Journal, type LaneId } from '@tollgate/journal';
 import { connectRedis } from '@tollgate/redis';
 
 /** One destination for the events of all wallets. Each lane stores its position under this name. */
@@ -63,7 +65,7 @@ export class EventPumps {
   /** For `LaneRunnerOptions.attend`; resolves soon after the signal is aborted. */
   async attend(held: ServedLane, wallet: string): Promise<void> {
     const { journal, bell, consumers, onTrouble } = this.options;
-    const wakeables = consumers.map(() => new Wakeable());
+    const served = consumers.map((consumer) => ({ consumer, wakeable: new Wakeable() }));
     this.#attended.set(held, wallet);
     // Without the last sequence the bell would ring for all stored events.
     const lastSequence = await journal.readLane(held.lane).then(
@@ -74,13 +76,13 @@ export class EventPumps {
       },
     );
     const leave = bell.join(held.lane, lastSequence, () => {
-      for (const wakeable of wakeables) wakeable.wake();
+      for (const { wakeable } of served) wakeable.wake();
     });
     try {
       const ended = Promise.all(
-        consumers.map((consumer, index) => this.#serve(held, consumer, wallet, wakeables[index] ?? new Wakeable())),
+        served.map(({ consumer, wakeable }) => this.#serve(held, consumer, wallet, wakeable)),
       );
-      await endOf(held.signal);
+      if (!held.signal.aborted) await once(held.signal, 'abort');
       const enough = new Wakeable();
       await Promise.race([ended, enough.sleep(LEAVE_WITHIN_MS)]);
       enough.wake();
@@ -109,7 +111,7 @@ export class EventPumps {
         const trouble = describeTrouble(consumer, wallet, error);
         if (trouble.message !== reported) this.options.onTrouble(trouble);
         reported = trouble.message;
-        await new Wakeable().sleep(Math.min(FIRST_PAUSE_MS * 2 ** failures++, LONGEST_PAUSE_MS), signal);
+        await pause(Math.min(FIRST_PAUSE_MS * 2 ** failures++, LONGEST_PAUSE_MS), signal);
       }
     }
   }
@@ -129,11 +131,4 @@ export class EventPumps {
 function describeTrouble({ name }: EventConsumer, wallet: string, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new Error(`events of wallet ${wallet} do not reach ${name}: ${reason}`, { cause });
-}
-
-function endOf(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
