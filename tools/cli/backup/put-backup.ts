@@ -3,9 +3,8 @@ import { isBirthKey, restoreBirth } from '@tollgate/ledger';
 import { listPrimaries, RESTORE_MARKER, type RedisClient } from '@tollgate/redis';
 
 import type { RedisKeyRecord } from './backup-format.js';
-import type { Inspected } from './inspect-backup.js';
 import type { Progress } from './progress.js';
-import type { WholeBackup } from './read-backup-file.js';
+import type { Inspected, WholeBackup } from './read-backup-file.js';
 import { PATTERN, scanKeys } from './which-keys.js';
 
 export interface PutTerms {

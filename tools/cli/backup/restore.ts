@@ -5,11 +5,10 @@ import { findRedisUrl } from '../shared/find-place.js';
 import { formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
 import { assertTarget } from './assert-target.js';
-import { formatCounts } from './format-backup.js';
-import { inspectBackup, type Inspected } from './inspect-backup.js';
+import { formatCounts } from './backup-format.js';
 import { Progress } from './progress.js';
 import { putBackup } from './put-backup.js';
-import { readBackupFile, type WholeBackup } from './read-backup-file.js';
+import { inspectBackup, type Inspected, readBackupFile, type WholeBackup } from './read-backup-file.js';
 
 export interface RestoreOptions {
   redis?: string;
