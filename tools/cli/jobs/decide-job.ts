@@ -4,7 +4,7 @@ import type { CancelResult, JobQueue, JobRecord, Journal, LaneId, RefusalReason,
 // The library's index would load Nest, which doubles the start.
 import { retryJob, type RetryRefusal } from '../../../libs/agent-jobs/src/decisions/retry-job.js';
 import { CommandError } from '../shared/cli-command.js';
-import { withChain } from '../shared/with-chain.js';
+import { withChain } from '../shared/with-journal.js';
 
 export interface JobParts {
   journal: Journal;

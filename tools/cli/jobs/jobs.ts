@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Journal, nameLane, type JobEvent, type JobQueue, type JobRecord } from '@tollgate/journal';
+import { nameLane, type JobEvent, type JobQueue, type JobRecord, type Journal } from '@tollgate/journal';
 import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
-import { createRedis, type RedisClient, StoreError } from '@tollgate/redis';
+import { createRedis } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
 
 // The library's index would load Nest, which doubles the start.
 import { WakeQueues } from '../../../libs/agent-jobs/src/queues/wake-queues.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
-import { CommandError, type CommandResult } from '../shared/cli-command.js';
+import type { CommandResult } from '../shared/cli-command.js';
 import { findQueueRedisUrl, findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { formatTime } from '../shared/format-table.js';
-import { withRedis } from '../shared/with-redis.js';
+import { withJournal } from '../shared/with-journal.js';
 import { decideJob, findJob, repeatJob, type Decision, type JobParts } from './decide-job.js';
 import { clean, formatJob, formatJobs, toJobJson } from './format-jobs.js';
 
@@ -36,7 +36,7 @@ export interface JobEventOptions extends JobOptions {
 
 export async function listMatchingJobs(options: JobListOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const filter = parseFilter(options);
-  const jobs = await withJournal(options, env, async (journal, redis) => {
+  const jobs = await withJournal(findRedisUrl(options.redis, env), async (journal, redis) => {
     const { wallet, limit } = options;
     const entry = wallet === undefined ? null : await new WalletDirectory(redis).find(wallet);
     // A name that was removed from its account is still in that account's jobs.
@@ -53,7 +53,7 @@ export async function listMatchingJobs(options: JobListOptions, env: NodeJS.Proc
 }
 
 export async function showJob(id: string, options: JobOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const job = await withJournal(options, env, (journal) => findJob(journal, id));
+  const job = await withJournal(findRedisUrl(options.redis, env), (journal) => findJob(journal, id));
   return { json: toJobJson(job), text: formatJob(job, env['EXPLORER_URL']) };
 }
 
@@ -63,7 +63,7 @@ export async function printReports(
   env: NodeJS.ProcessEnv,
   print: (line: string) => void,
 ): Promise<void> {
-  const text = await withJournal(options, env, (journal) =>
+  const text = await withJournal(findRedisUrl(options.redis, env), (journal) =>
     printEvents(journal, { limit, isFollowing: follow, isJson: json, print }),
   );
   if (text !== '') print(text);
@@ -82,7 +82,7 @@ function withParts(
   env: NodeJS.ProcessEnv,
   work: (parts: JobParts) => Promise<string>,
 ): Promise<string> {
-  return withJournal(options, env, (journal) =>
+  return withJournal(findRedisUrl(options.redis, env), (journal) =>
     withWakeQueues(findQueueRedisUrl(options, env), (queue) =>
       work({ journal, queue, rpcUrls: findRpcUrls(options.rpc, env) }),
     ),
@@ -103,20 +103,6 @@ async function withWakeQueues(url: string, work: (queue: JobQueue) => Promise<st
     redis.disconnect();
     void queue.close();
   }
-}
-
-function withJournal<T>(
-  options: JobOptions,
-  env: NodeJS.ProcessEnv,
-  work: (journal: Journal, redis: RedisClient) => Promise<T>,
-): Promise<T> {
-  return withRedis(findRedisUrl(options.redis, env), async (redis) => {
-    const journal = new Journal({ redis });
-    await journal.open();
-    return work(journal, redis);
-  }).catch((error: unknown) => {
-    throw error instanceof StoreError ? new CommandError(`${error.message} ${error.hint}`) : error;
-  });
 }
 
 function parseFilter({ state, operation }: JobListOptions) {

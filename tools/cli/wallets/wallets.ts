@@ -1,15 +1,13 @@
 import { Journal, RELAYER_FLEET, type LaneId, type LaneStatus } from '@tollgate/journal';
 import { formatTokenAmount } from '@tollgate/protocol';
-import { StoreError } from '@tollgate/redis';
 
 // The library's index would load Nest, which doubles the start.
 import { listAccounts, type Account, type AccountSources } from '../../../libs/agent-jobs/src/wallets/list-accounts.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
-import { CommandError, type CommandResult } from '../shared/cli-command.js';
+import type { CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { formatTable } from '../shared/format-table.js';
-import { withChain } from '../shared/with-chain.js';
-import { withRedis } from '../shared/with-redis.js';
+import { withChain, withJournal } from '../shared/with-journal.js';
 import type { AccountParts } from './release-account.js';
 
 export interface WalletQuery {
@@ -37,19 +35,10 @@ export function withAccounts<T>(
   env: NodeJS.ProcessEnv,
   work: (parts: AccountParts) => Promise<T>,
 ): Promise<T> {
-  return withRedis(findRedisUrl(options.redis, env), async (redis) => {
-    const journal = new Journal({ redis });
-    await journal.open();
+  return withJournal(findRedisUrl(options.redis, env), (journal, redis) => {
     // Not opened, because the verifiers set the options of the relayers' journal.
     const relayers = new Journal({ redis, fleet: RELAYER_FLEET });
-    return work({
-      journal,
-      relayers,
-      directory: new WalletDirectory(redis),
-      rpcUrls: findRpcUrls(options.rpc, env),
-    });
-  }).catch((error: unknown) => {
-    throw error instanceof StoreError ? new CommandError(`${error.message} ${error.hint}`) : error;
+    return work({ journal, relayers, directory: new WalletDirectory(redis), rpcUrls: findRpcUrls(options.rpc, env) });
   });
 }
 
