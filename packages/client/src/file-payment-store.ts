@@ -3,23 +3,23 @@ import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import {
-  PaymentError,
   isAddress,
   isHash,
   isHexBytes,
   isRecord,
   parsePaymentRequirement,
   parseSignedPayment,
+  PaymentError,
   type SignedPayment,
 } from '@tollgate/protocol';
 
 import { parseStoredSignable } from './offer/signable-requirement.js';
 import type {
+  PaymentState,
   PaymentStore,
+  SignedTransaction,
   StoredPayment,
   StoredRevision,
-  PaymentState,
-  SignedTransaction,
 } from './store/payment-store.js';
 
 const FILE_NAME = /^([0-9a-f]{64})\.([0-9]{1,9})\.json$/;

@@ -3,14 +3,14 @@ import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.j
 import type { CallToolRequest, CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import {
   decodeJsonHeader,
-  IDEMPOTENCY_KEY,
-  PAYMENT_SIGNATURE,
-  PaymentError,
-  X_PAYMENT,
   encodeJsonHeader,
+  IDEMPOTENCY_KEY,
   isRecord,
   ownField,
   PAYMENT_REQUIRED,
+  PAYMENT_SIGNATURE,
+  PaymentError,
+  X_PAYMENT,
   type JsonRecord,
 } from '@tollgate/protocol';
 

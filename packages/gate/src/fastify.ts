@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Answer } from './answer/answer.js';
-import type { PaymentGate, PaidRequest } from './gate/gate.js';
+import type { PaidRequest, PaymentGate } from './gate/gate.js';
 import type { Offer } from './offer/challenge.js';
 
 /** The hooks of a paid route. */

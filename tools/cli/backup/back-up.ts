@@ -11,9 +11,9 @@ import {
   encodeKey,
   encodeStart,
   encodeSummary,
+  formatCounts,
   type BackupCounts,
   type BackupHeader,
-  formatCounts,
 } from './backup-format.js';
 import { copyServers } from './copy-servers.js';
 import { Progress } from './progress.js';

@@ -1,6 +1,6 @@
 import { isLaneKey, restoreLane } from '@tollgate/journal';
 import { isBirthKey, restoreBirth } from '@tollgate/ledger';
-import { type RedisClient, listPrimaries, RESTORE_MARKER } from '@tollgate/redis';
+import { listPrimaries, RESTORE_MARKER, type RedisClient } from '@tollgate/redis';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
@@ -9,7 +9,7 @@ import { withRedis } from '../shared/with-redis.js';
 import { assertTarget } from './assert-target.js';
 import { formatCounts, type RedisKeyRecord } from './backup-format.js';
 import { Progress } from './progress.js';
-import { inspectBackup, type Inspected, readBackupFile, type WholeBackup } from './read-backup-file.js';
+import { inspectBackup, readBackupFile, type Inspected, type WholeBackup } from './read-backup-file.js';
 import { PATTERN, scanKeys } from './which-keys.js';
 
 export interface RestoreOptions {

@@ -1,13 +1,13 @@
 import {
   listPayments,
   listRefusals,
-  showPayments,
-  transactionEntry,
-  type PaymentListing,
   locatePayment,
   MAX_RELEASES,
+  showPayments,
+  transactionEntry,
   type PaymentDetails,
   type PaymentId,
+  type PaymentListing,
   type RecordedRefusal,
 } from '@tollgate/ledger';
 import type { RedisClient } from '@tollgate/redis';

@@ -1,14 +1,14 @@
 import {
   AgentEnvironment,
   CryptoEnvironment,
+  IsIntIn,
   LogEnvironment,
   RedisEnvironment,
+  RpcEnvironment,
+  Setting,
   SettingGroup,
   ShutdownEnvironment,
   WebhookEnvironment,
-  IsIntIn,
-  Setting,
-  RpcEnvironment,
 } from '@tollgate/common';
 import { IsNotEmpty } from 'class-validator';
 

@@ -1,6 +1,6 @@
 import { AgentKitError, type OperationPlanner } from '@tollgate/agent-kit/planner';
 import { ChainUnavailableError } from '@tollgate/chain';
-import { PlanFailure, WalletEmptyError, type JobRecord, type JobFailure } from '@tollgate/journal';
+import { PlanFailure, WalletEmptyError, type JobFailure, type JobRecord } from '@tollgate/journal';
 import { StoreError } from '@tollgate/redis';
 
 /** An error of the kit as shown to the job's owner; the kit has quoted and cut untrusted texts. */

@@ -37,7 +37,7 @@ import { nameOfKit } from './create-operation-planner.js';
 import { countSpending, describeLimits, describePlan, needsApproval } from './describe-plan.js';
 import { limitDraft, limitInput, listCeilings, narrowInput, type Ceilings } from './narrow-plan.js';
 import { createFloors, hashFloors, isWithin, readApprovedFloors } from './plan-floors.js';
-import { toPlanFailure, toJobFailure, PlanningTrouble } from './planning-trouble.js';
+import { PlanningTrouble, toJobFailure, toPlanFailure } from './planning-trouble.js';
 import type { JobPlanning } from './plannings.js';
 
 export interface WalletPlannerOptions {

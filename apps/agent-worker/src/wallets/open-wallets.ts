@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { resolve, dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 import type { SpendingPolicy } from '@tollgate/agent-kit';
 import { createLaneId, readKeySigner, type LaneSigner } from '@tollgate/journal';

@@ -2,10 +2,10 @@ import { DeadLetters, openWebhooksQueue, WaitingDeliveries, WebhookTargets } fro
 import {
   ApiKeyStore,
   createDeliveryCounter,
+  observeGauge,
   type AgentEnvironment,
   type WebhookDelivery,
   type WebhookEnvironment,
-  observeGauge,
 } from '@tollgate/common';
 import type { RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';

@@ -2,10 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { mayUseWallet, type ApiKey, type ApiKeyStore } from '@tollgate/common';
 import {
+  AGENT_JOB_MESSAGE_VERSION,
   agentJobSigningText,
   type AgentJobMessage,
   type AgentJobRequest,
-  AGENT_JOB_MESSAGE_VERSION,
 } from '@tollgate/protocol';
 
 import { JobRequestError, parseJobRequest } from '../request/parse-job-request.js';

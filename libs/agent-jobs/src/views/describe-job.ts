@@ -1,12 +1,12 @@
-import type { Attempt, JobRecord, StepRecord, JobEvent } from '@tollgate/journal';
+import type { Attempt, JobEvent, JobRecord, StepRecord } from '@tollgate/journal';
 import {
   JOB_OPERATIONS,
   type AgentAnswerView,
   type AgentAttemptView,
+  type AgentJobEvent,
   type AgentJobView,
   type AgentStepView,
   type JobOperation,
-  type AgentJobEvent,
 } from '@tollgate/protocol';
 
 import { readStoredPlan } from './stored-plan.js';

@@ -1,4 +1,4 @@
-import { type WebhookDelivery, WEBHOOKS_QUEUE } from '@tollgate/common';
+import { WEBHOOKS_QUEUE, type WebhookDelivery } from '@tollgate/common';
 import type { AgentJobEvent } from '@tollgate/protocol';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { ApiKeyStore, findUrlFault, type TargetRules } from '@tollgate/common';
-import { type AgentOperation, type JobEventType, AGENT_OPERATIONS, EVENT_TYPES } from '@tollgate/protocol';
+import { AGENT_OPERATIONS, EVENT_TYPES, type AgentOperation, type JobEventType } from '@tollgate/protocol';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import addTarget from './scripts/add-target.lua';

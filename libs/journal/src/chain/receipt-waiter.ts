@@ -1,13 +1,13 @@
 import {
   ChainUnavailableError,
   MISSING,
+  parseBigQuantity,
   parseObject,
+  parseReceipt,
   type BatchLimits,
   type RpcCall,
   type RpcEndpoint,
   type RpcResult,
-  parseBigQuantity,
-  parseReceipt,
 } from '@tollgate/chain';
 import { isHash, type Hex } from '@tollgate/protocol';
 

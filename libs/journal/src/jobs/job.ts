@@ -4,10 +4,10 @@ import {
   OPEN_STATES,
   type FinalState,
   type Hex,
+  type JobEventType,
   type JobFailure,
   type JobState,
   type OpenState,
-  type JobEventType,
 } from '@tollgate/protocol';
 
 /** One wallet on one chain. The address is lower case. */

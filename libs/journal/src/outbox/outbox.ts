@@ -4,7 +4,7 @@ import { EVENT_TYPES, isHash } from '@tollgate/protocol';
 import { StoreError, type RedisClient } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
-import type { LaneId, JobEvent } from '../jobs/job.js';
+import type { JobEvent, LaneId } from '../jobs/job.js';
 import { consumersKey, eventsKey, laneKey } from '../jobs/keys.js';
 import { parseFailure, parseState } from '../jobs/parse-job.js';
 import type { TransitionRunner } from '../transitions/transition-runner.js';

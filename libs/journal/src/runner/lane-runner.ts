@@ -13,7 +13,7 @@ import { launchJob, type PlannedJob } from '../steps/launch-job.js';
 import type { Journal } from '../store/journal.js';
 import { confirmLane } from './confirm-lane.js';
 import { JobLine } from './job-line.js';
-import { holdLane, type HeldLane, LaneShare } from './lane-lease.js';
+import { holdLane, LaneShare, type HeldLane } from './lane-lease.js';
 import { reconcileLane, tendLane } from './tend-lane.js';
 
 export interface LaneRunnerOptions {

@@ -1,6 +1,7 @@
 import { findRefusal, readDetails, readNoAnswer } from '@tollgate/client';
 import {
   BaseError,
+  ContractFunctionRevertedError,
   decodeErrorResult,
   HttpRequestError,
   InsufficientFundsError,
@@ -13,7 +14,6 @@ import {
   UnknownRpcError,
   type Abi,
   type Hex,
-  ContractFunctionRevertedError,
 } from 'viem';
 
 import { AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';

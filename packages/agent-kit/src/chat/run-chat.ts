@@ -7,7 +7,7 @@ import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
 import { VERSION } from '../version.js';
-import { createChatCommands, runSession, TurnControl, watchTransactions, confirmPlan } from './chat-session.js';
+import { confirmPlan, createChatCommands, runSession, TurnControl, watchTransactions } from './chat-session.js';
 import { completeLine, createCommandLine } from './command-line.js';
 import { createCommands } from './commands/commands.js';
 import { createRemoteModel } from './models/create-remote-model.js';

@@ -1,4 +1,4 @@
-import { payForResource, type PaymentEvent, type Wallet, createWallet } from '@tollgate/client';
+import { createWallet, payForResource, type PaymentEvent, type Wallet } from '@tollgate/client';
 import { formatTokenAmount } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 

@@ -6,7 +6,7 @@ import { formatFeeTier } from '../protocols/uniswap-v3-pools.js';
 import { assertBalance } from '../tokens/balance.js';
 import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
-import { showAmount, describeTicker, tickerSchema } from '../tokens/show-token.js';
+import { describeTicker, showAmount, tickerSchema } from '../tokens/show-token.js';
 import { defineListed, defineRead, MOVES_NOTHING } from './define/operation.js';
 import { warnOfUnlisted } from './swap.js';
 

@@ -7,7 +7,7 @@ import type { SwapQuote } from '../protocols/protocol.js';
 import { assertBalance } from '../tokens/balance.js';
 import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
-import { formatAmount, showAmount, showSymbol, describeTicker, tickerSchema } from '../tokens/show-token.js';
+import { describeTicker, formatAmount, showAmount, showSymbol, tickerSchema } from '../tokens/show-token.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Token, TokenAmount } from '../types/token.js';
 import { defineListed, defineRead, type OperationContext } from './define/operation.js';

@@ -3,7 +3,7 @@ import { getAddress, isAddress, type Address, type PublicClient } from 'viem';
 import { readFees, readPrice } from '../chain/fees.js';
 import { readFailure, type CalledStep, type MinedCall } from '../chain/read-outcome.js';
 import { retryNetwork } from '../chain/retry-network.js';
-import { type Operation, type OperationContext, parseInput } from '../operations/define/operation.js';
+import { parseInput, type Operation, type OperationContext } from '../operations/define/operation.js';
 import { readTokenAmounts, type TokenLimit } from '../policy/token-limits.js';
 import { isOnChain } from '../registry/create-protocol-set.js';
 import {

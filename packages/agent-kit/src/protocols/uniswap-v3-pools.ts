@@ -1,5 +1,5 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { parseAbi, getContract, isAddressEqual, zeroAddress, type Address, type PublicClient } from 'viem';
+import { getContract, isAddressEqual, parseAbi, zeroAddress, type Address, type PublicClient } from 'viem';
 
 import type { Token } from '../types/token.js';
 

@@ -1,9 +1,9 @@
 import type { Plugin } from '../operations/define/operation.js';
 import type {
-  ProtocolPlugin,
   ProtocolEnvironment,
   ProtocolKind,
   ProtocolKinds,
+  ProtocolPlugin,
   ProtocolSet,
 } from '../protocols/protocol.js';
 import { AgentKitError } from '../types/agent-kit-error.js';

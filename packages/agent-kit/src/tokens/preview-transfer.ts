@@ -1,11 +1,11 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { BaseError, encodeFunctionData, erc20Abi, size, type Address, type PublicClient, pad, type Hex } from 'viem';
+import { BaseError, encodeFunctionData, erc20Abi, pad, size, type Address, type Hex, type PublicClient } from 'viem';
 
 import { explainRevert } from '../chain/explain-failure.js';
 import type { AccountReader } from '../types/account-reader.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { ProtocolAction } from '../types/plan.js';
-import type { TokenAmount, Token } from '../types/token.js';
+import type { Token, TokenAmount } from '../types/token.js';
 import { createSteps } from './create-steps.js';
 import { showSymbol } from './show-token.js';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { parseInput, EXECUTE_PLAN } from '../operations/define/operation.js';
+import { EXECUTE_PLAN, parseInput } from '../operations/define/operation.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import { assertNotExpired, type Plan } from '../types/plan.js';
 import { answer, sendPlan, type OperationResult, type OperationRunner, type RunOptions } from './run-operation.js';

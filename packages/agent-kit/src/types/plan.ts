@@ -1,7 +1,7 @@
-import { type Abi, type Address, type Hex, parseAbi } from 'viem';
+import { parseAbi, type Abi, type Address, type Hex } from 'viem';
 import { formatAbiItem } from 'viem/utils';
 
-import { type AgentKitErrorCode, AgentKitError } from './agent-kit-error.js';
+import { AgentKitError, type AgentKitErrorCode } from './agent-kit-error.js';
 import type { Token, TokenAmount } from './token.js';
 
 /** How a step can fail, as data: the meanings of its contract's errors, and failures without a revert. */

@@ -1,13 +1,13 @@
 import {
+  EXACT_PROXY_ADDRESS,
   formatTokenAmount,
   IDEMPOTENCY_KEY,
   PaymentError,
-  type PaymentRequirement,
-  type SignedPayment,
-  EXACT_PROXY_ADDRESS,
   UPTO_PROXY_ADDRESS,
+  type PaymentRequirement,
   type Permit2Transfer,
   type SignedAuthorization,
+  type SignedPayment,
   type SignedPermit,
 } from '@tollgate/protocol';
 
@@ -16,9 +16,9 @@ import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requir
 import {
   isPermittable,
   isSignable,
-  type SignableRequirement,
   type AuthorizableRequirement,
   type PermittableRequirement,
+  type SignableRequirement,
 } from '../offer/signable-requirement.js';
 import type { StoredPayment, StoredRevision } from '../store/payment-store.js';
 import { createPaymentCall } from './create-payment-call.js';
@@ -26,7 +26,7 @@ import { createRandomHex } from './hex.js';
 import type { PaymentContext, SkippedOffer } from './payment-options.js';
 import { ensureAllowance, findAllowanceProblem } from './permit2-allowance.js';
 import type { Offers } from './read-offers.js';
-import type { PermitSigner, AuthorizationSigner } from './typed-data-signers.js';
+import type { AuthorizationSigner, PermitSigner } from './typed-data-signers.js';
 import type { Wallet } from './wallet.js';
 
 type Chosen = ChosenRequirement<PaymentRequirement | SignableRequirement>;

@@ -1,14 +1,14 @@
 import {
   createAuthorizationTypedData,
-  type Hex,
-  type SignedAuthorization,
-  type TransferAuthorization,
   createPermit2TypedData,
   PERMIT2_ADDRESS,
+  type Hex,
   type Permit2Transfer,
+  type SignedAuthorization,
   type SignedPermit,
+  type TransferAuthorization,
 } from '@tollgate/protocol';
-import { parseAbi, type LocalAccount, type PublicClient, erc20Abi } from 'viem';
+import { erc20Abi, parseAbi, type LocalAccount, type PublicClient } from 'viem';
 
 import { lookUp } from '../network/rpc-failure.js';
 

@@ -13,10 +13,10 @@ import { createRpcClient } from '../network/rpc-client.js';
 import { createWalletUnavailable, findRefusal, readDetails, shortenCause } from '../network/rpc-failure.js';
 import type { SignedTransaction } from '../store/payment-store.js';
 import {
-  createPermitSigner,
-  type PermitSigner,
   createAuthorizationSigner,
+  createPermitSigner,
   type AuthorizationSigner,
+  type PermitSigner,
 } from './typed-data-signers.js';
 
 /** Signing, sending and waiting are separate, so that the signed bytes can be stored before they are sent. */

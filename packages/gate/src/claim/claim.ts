@@ -3,10 +3,10 @@ import type { SettleResponse } from '@tollgate/protocol';
 import type { PackedAnswer } from '../answer/answer.js';
 import type { PaymentStore } from '../stores/payment-store.js';
 import {
-  ttlMsOf,
-  type ClaimTimes,
-  type ClaimRecord,
   standingOf,
+  ttlMsOf,
+  type ClaimRecord,
+  type ClaimTimes,
   type Showing,
   type Standing,
 } from './payment-record.js';

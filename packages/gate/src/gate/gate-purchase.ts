@@ -4,8 +4,8 @@ import {
   createAnswer,
   createRefusedAnswer,
   createRetryAnswer,
-  type Answer,
   unpackAnswer,
+  type Answer,
   type PackedAnswer,
 } from '../answer/answer.js';
 import type { Look, PaymentClaims } from '../claim/claim.js';

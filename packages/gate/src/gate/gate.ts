@@ -4,9 +4,9 @@ import { Challenge, type Offer } from '../offer/challenge.js';
 import { readPayment, type GateRequest } from '../present/shown-payment.js';
 import { sell } from '../purchase/index.js';
 import { MemoryStore } from '../stores/payment-store.js';
-import { Facilitator, createTroubleLog } from '../verify/facilitator.js';
+import { createTroubleLog, Facilitator } from '../verify/facilitator.js';
 import { assertGateOptions, type GateOptions } from './gate-options.js';
-import { GatePurchase, type GatePurchaseParts, type GateEnd } from './gate-purchase.js';
+import { GatePurchase, type GateEnd, type GatePurchaseParts } from './gate-purchase.js';
 import type { GatedSale } from './gated-sale.js';
 
 export type Admission = { readonly answer: Answer } | { readonly paid: PaidRequest };

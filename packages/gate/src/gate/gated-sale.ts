@@ -11,8 +11,8 @@ import {
   createRefusedAnswer,
   createRetryAnswer,
   keepPrivate,
-  type Answer,
   packAnswer,
+  type Answer,
   type SoldAnswer,
 } from '../answer/answer.js';
 import type { Claim } from '../claim/claim.js';

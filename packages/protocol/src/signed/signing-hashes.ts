@@ -2,8 +2,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
 import type { Hex } from '../wire/hex.js';
-import { type TransferAuthorization, PERMIT2_ADDRESS, type Permit2Transfer } from './signed-payment.js';
-import { AUTHORIZATION_TYPES, renderTypes, type TokenDomain, PERMIT2_TYPES } from './typed-data.js';
+import { PERMIT2_ADDRESS, type Permit2Transfer, type TransferAuthorization } from './signed-payment.js';
+import { AUTHORIZATION_TYPES, PERMIT2_TYPES, renderTypes, type TokenDomain } from './typed-data.js';
 
 /** Words are 64 hexadecimal digits without a prefix. */
 const hashText = (text: string): string => bytesToHex(keccak_256(utf8ToBytes(text)));

@@ -2,7 +2,7 @@ import type { Address, PublicClient } from 'viem';
 import type { z } from 'zod';
 
 import type { PaymentLimits } from '../../payments/payment-limits.js';
-import type { ProtocolPlugin, ProtocolSet, ProtocolKind } from '../../protocols/protocol.js';
+import type { ProtocolKind, ProtocolPlugin, ProtocolSet } from '../../protocols/protocol.js';
 import type { TokenResolver } from '../../tokens/resolve-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { PlanDraft } from '../../types/plan.js';

@@ -3,10 +3,10 @@ import type { AgentJobInputs, AgentOperation } from '@tollgate/protocol';
 import { z } from 'zod';
 
 import {
-  fieldFacts,
   amountOrMaxSchema,
   amountOrZeroSchema,
   amountSchema,
+  fieldFacts,
   lendingSymbolSchema,
   leverageSchema,
   percentSchema,

@@ -2,17 +2,17 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import {
   formatEther,
   getAddress,
-  TransactionNotFoundError,
-  TransactionReceiptNotFoundError,
-  type Hex,
-  type PublicClient,
   hexToBigInt,
   isAddressEqual,
   size,
   slice,
   toEventSelector,
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
   type Address,
+  type Hex,
   type Log,
+  type PublicClient,
 } from 'viem';
 import { z } from 'zod';
 

@@ -5,7 +5,7 @@ import { showAmount } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { Step } from '../../types/plan.js';
 import type { Token, TokenAmount } from '../../types/token.js';
-import type { ProtocolPlugin, LendingProtocol, ProtocolEnvironment } from '../protocol.js';
+import type { LendingProtocol, ProtocolEnvironment, ProtocolPlugin } from '../protocol.js';
 import { suppliedBaseUnits } from './account-liquidity.js';
 import { assertCash, assertCollateralCovers, assertRedeemable } from './assert-lending-limits.js';
 import { comptrollerAbi, marketAbi, nativeMarketAbi } from './compound-abi.js';

@@ -6,7 +6,14 @@ import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { TokenAmount } from '../../types/token.js';
 import { subtractSlippage } from '../amount-math.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';
-import { findPools, FEE_TIERS, formatFeeTier, poolAbi, positionManagerAbi, poolAddressOf } from '../uniswap-v3-pools.js';
+import {
+  FEE_TIERS,
+  findPools,
+  formatFeeTier,
+  poolAbi,
+  poolAddressOf,
+  positionManagerAbi,
+} from '../uniswap-v3-pools.js';
 import { fitToPrice, fullRangeTicks } from './full-range.js';
 import { POSITION_FAILURES, type UniswapV3LiquidityOptions } from './position-manager.js';
 

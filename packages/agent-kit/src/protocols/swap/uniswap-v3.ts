@@ -1,12 +1,12 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { encodeFunctionData, zeroAddress, type Address, type Hex, isAddressEqual, parseAbi } from 'viem';
+import { encodeFunctionData, isAddressEqual, parseAbi, zeroAddress, type Address, type Hex } from 'viem';
 
 import { assertArrivesWhole } from '../../tokens/preview-transfer.js';
 import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { ProtocolAction, StepFailures } from '../../types/plan.js';
-import type { ProtocolPlugin, ProtocolEnvironment, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
-import { FEE_TIERS, formatFeeTier, routerAbi, poolAddressOf } from '../uniswap-v3-pools.js';
+import type { ProtocolEnvironment, ProtocolPlugin, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
+import { FEE_TIERS, formatFeeTier, poolAddressOf, routerAbi } from '../uniswap-v3-pools.js';
 import { encodePath, findRoutes, quoteBestRoute, readPriceImpactBps, type Route } from './routes.js';
 
 export interface UniswapV3SwapOptions {
