@@ -16,10 +16,9 @@ import {
   type Hex,
 } from 'viem';
 
-import { AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';
+import { AgentKitError, hideKeyWords, quoteReason, type AgentKitErrorCode } from '../types/agent-kit-error.js';
 import type { StepFailures } from '../types/plan.js';
 import { cleanUntrusted } from '../types/untrusted-text.js';
-import { hideKeyWords, quoteReason } from './quote-reason.js';
 
 /** One sentence for each kind of refusal by a contract, with the documented keyword. */
 export const REFUSALS: Partial<Record<AgentKitErrorCode, string>> & Record<'REVERTED' | 'PROTOCOL_FAILED', string> = {
