@@ -148,10 +148,10 @@ module.exports = {
       name: 'inputs-of-operations-stand-alone',
       comment: 'The gateway loads them at its start: schemas alone, nothing that plans, signs or sends.',
       severity: 'error',
-      from: { path: '^packages/agent-kit/src/operations/define/(write-operations|input-schemas)\\.ts$' },
+      from: { path: '^packages/agent-kit/src/operations/define/(write-operations|input-schemas|field-facts)\\.ts$' },
       to: {
         path: '^packages/agent-kit/',
-        pathNot: '^packages/agent-kit/src/operations/define/input-schemas\\.ts$',
+        pathNot: '^packages/agent-kit/src/operations/define/(input-schemas|field-facts)\\.ts$',
       },
     },
     {

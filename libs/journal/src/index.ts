@@ -42,13 +42,6 @@ export { LaneRunner, type LaneRunnerOptions } from './runner/lane-runner.js';
 export { createKeySigner, readKeySigner } from './signer/create-key-signer.js';
 export { describeTransaction, reportJobTransaction } from './steps/report-transaction.js';
 export { acceptJob } from './store/accept-job.js';
-export {
-  copyLane,
-  isKeyOfLane,
-  isLaneKey,
-  LANE_PATTERN,
-  restoreLane,
-  type CopiedKey,
-} from './store/copy-lane.js';
+export { copyLane, isKeyOfLane, isLaneKey, LANE_PATTERN, restoreLane, type CopiedKey } from './store/copy-lane.js';
 export { Journal, type JournalOptions } from './store/journal.js';
 export { LaneDirectory, type ListedLane } from './store/lane-directory.js';

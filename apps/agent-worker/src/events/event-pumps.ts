@@ -79,9 +79,7 @@ export class EventPumps {
       for (const { wakeable } of served) wakeable.wake();
     });
     try {
-      const ended = Promise.all(
-        served.map(({ consumer, wakeable }) => this.#serve(held, consumer, wallet, wakeable)),
-      );
+      const ended = Promise.all(served.map(({ consumer, wakeable }) => this.#serve(held, consumer, wallet, wakeable)));
       if (!held.signal.aborted) await once(held.signal, 'abort');
       const enough = new Wakeable();
       await Promise.race([ended, enough.sleep(LEAVE_WITHIN_MS)]);

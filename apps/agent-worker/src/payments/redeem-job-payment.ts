@@ -17,9 +17,7 @@ export interface RedemptionSettings {
 }
 
 /** The outcome of redeeming. `unanswered`: the payment is made, and nothing was served for it. */
-type Redemption =
-  | { outcome: 'answered'; answer: AgentAnswerView }
-  | { outcome: 'unanswered'; failure: JobFailure };
+type Redemption = { outcome: 'answered'; answer: AgentAnswerView } | { outcome: 'unanswered'; failure: JobFailure };
 
 /**
  * Presents a mined payment to the server that requested it, until there is an answer. It may be repeated, by another

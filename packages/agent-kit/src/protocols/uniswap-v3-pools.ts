@@ -3,9 +3,7 @@ import { getContract, isAddressEqual, parseAbi, zeroAddress, type Address, type 
 
 import type { Token } from '../types/token.js';
 
-const factoryAbi = parseAbi([
-  'function getPool(address tokenA, address tokenB, uint24 fee) view returns (address)',
-]);
+const factoryAbi = parseAbi(['function getPool(address tokenA, address tokenB, uint24 fee) view returns (address)']);
 
 export const poolAbi = parseAbi([
   'function slot0() view returns (uint160 sqrtPriceX96, int24 tick, uint16, uint16, uint16, uint8, bool)',

@@ -20,12 +20,7 @@ function parseObjectField(record: JsonRecord, name: string): JsonRecord {
 }
 
 /** Reads a hexadecimal field, to lower case. */
-function parseHexField(
-  record: JsonRecord,
-  name: string,
-  is: (value: unknown) => value is Hex,
-  expected: string,
-): Hex {
+function parseHexField(record: JsonRecord, name: string, is: (value: unknown) => value is Hex, expected: string): Hex {
   const value = ownField(record, name);
   return is(value) ? (value.toLowerCase() as Hex) : refuseSignedField(name, expected);
 }

@@ -20,7 +20,9 @@ const wordOfAddress = (address: Hex): string => address.slice(2).padStart(64, '0
 const hashTypedData = (domainSeparator: Hex, structHash: string): Hex =>
   `0x${hashWords('1901', domainSeparator.slice(2), structHash)}`;
 
-const TOKEN_DOMAIN_TYPE = hashText('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)');
+const TOKEN_DOMAIN_TYPE = hashText(
+  'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)',
+);
 const AUTHORIZATION_TYPE = hashText(renderTypes(AUTHORIZATION_TYPES));
 
 /** The domain separator (EIP-712): the same for every authorization of a token, so hash it once. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { readFieldFacts } from '../../operations/define/input-schemas.js';
+import { readFieldFacts } from '../../operations/define/field-facts.js';
 import type { Operation } from '../../operations/define/operation.js';
 import { quoteUntrusted } from '../../types/untrusted-text.js';
 

@@ -2,26 +2,7 @@ import { MAX_LEVERAGE } from '@tollgate/protocol';
 import { isAddress, isHash, zeroAddress } from 'viem';
 import { z } from 'zod';
 
-export interface FieldFacts {
-  /** Completes `<field> must …`. */
-  must?: string;
-  /** The input names a token. */
-  isToken?: true;
-  /** For an amount: the input that names its token; if that is null or omitted, it is the native token. */
-  amountOf?: string | null;
-  /** For API documents, in addition to the JSON schema that models get. */
-  document?: Readonly<Record<string, unknown>>;
-}
-
-/** Facts about inputs that their JSON schemas do not contain. */
-export const fieldFacts = z.registry<FieldFacts>();
-
-/** The facts of an input: also of one with a description of its own, or an optional one. */
-export function readFieldFacts(schema: z.core.$ZodType): FieldFacts {
-  if (schema instanceof z.ZodOptional) return readFieldFacts(schema.unwrap());
-  // Unlike `has`, it looks up the schemas that this one was derived from too.
-  return fieldFacts.get(schema) ?? {};
-}
+import { fieldFacts } from './field-facts.js';
 
 // Longer text cannot be an amount: 78 digits hold any uint256, and no token has more than 255 decimals.
 const MAX_AMOUNT_LENGTH = 78 + 1 + 255;

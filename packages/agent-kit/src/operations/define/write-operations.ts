@@ -2,11 +2,11 @@
 import type { AgentJobInputs, AgentOperation } from '@tollgate/protocol';
 import { z } from 'zod';
 
+import { fieldFacts } from './field-facts.js';
 import {
   amountOrMaxSchema,
   amountOrZeroSchema,
   amountSchema,
-  fieldFacts,
   lendingSymbolSchema,
   leverageSchema,
   percentSchema,
@@ -19,7 +19,7 @@ import {
   usedAddressSchema,
 } from './input-schemas.js';
 
-export { fieldFacts, readFieldFacts, type FieldFacts } from './input-schemas.js';
+export { fieldFacts, readFieldFacts, type FieldFacts } from './field-facts.js';
 
 type Shape<Input> = { readonly [Field in keyof Required<Input>]: z.ZodType<Input[Field]> };
 
