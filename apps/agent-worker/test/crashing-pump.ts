@@ -2,9 +2,7 @@ import { openWebhooksQueue, WaitingDeliveries, WebhookTargets } from '@tollgate/
 import { Journal, type LaneId } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
-import { EventBell } from '../src/events/event-bell.js';
-import type { EventConsumer } from '../src/events/event-consumer.js';
-import { EventPumps } from '../src/events/event-pumps.js';
+import { EventBell, EventPumps, type EventConsumer } from '../src/events/event-pumps.js';
 import { WebhookFanOut } from '../src/webhooks/webhook-fan-out.js';
 
 /** A process that is killed after the events are in the webhook queue and before their delivery is acknowledged. */

@@ -2,8 +2,7 @@ import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
 import type { Journal } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
-import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
-import type { PaymentPlanner, PaymentPlannerOptions } from '../src/payments/payment-planner.js';
+import { PaymentPlanner, type PaymentPlannerOptions } from '../src/payments/payment-planner.js';
 import { createOperationPlanner } from '../src/planning/create-operation-planner.js';
 import { WalletPlanner } from '../src/planning/wallet-planner.js';
 
@@ -21,7 +20,7 @@ export function createPayingWallet(
 ): { wallet: WalletPlanner; payments: PaymentPlanner } {
   const known = { name: 'main', address, policy, approvalAbove: {} };
   const kit = createOperationPlanner(known, { rpcUrls: [rpcUrl] });
-  const payments = createPaymentPlanner({
+  const payments = new PaymentPlanner({
     journal,
     readContext: () => kit.readContext(),
     allowPrivateTargets: true,

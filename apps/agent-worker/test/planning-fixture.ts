@@ -18,8 +18,7 @@ import { LaneFixture } from '../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import type { DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
 import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
-import { createPaymentPlanner } from '../src/payments/create-payment-planner.js';
-import type { PaymentPlanner } from '../src/payments/payment-planner.js';
+import { PaymentPlanner } from '../src/payments/payment-planner.js';
 import { createOperationPlanner, type ChainSettings } from '../src/planning/create-operation-planner.js';
 import { WalletPlanner } from '../src/planning/wallet-planner.js';
 
@@ -88,7 +87,7 @@ export class PlanningFixture {
   createPlanner({ name = 'main', policy = {}, approvalAbove = {}, chain = {} }: PlannerSettings = {}): WalletPlanner {
     const wallet = { name, address: this.address, policy, approvalAbove };
     const kit = createOperationPlanner(wallet, { rpcUrls: [this.chain.rpcUrl], ...chain });
-    const payments = createPaymentPlanner({
+    const payments = new PaymentPlanner({
       journal: this.lanes.journal,
       readContext: () => kit.readContext(),
       allowPrivateTargets: true,

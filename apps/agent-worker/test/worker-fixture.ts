@@ -13,8 +13,7 @@ import { waitFor } from '../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
-import type { JobPlanning } from '../src/planning/job-planning.js';
-import type { CreatePlanning } from '../src/planning/plannings.js';
+import type { CreatePlanning, JobPlanning } from '../src/planning/plannings.js';
 import { startAgentWorker } from '../src/start-agent-worker.js';
 
 export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';

@@ -11,8 +11,7 @@ import { startChild, type Child } from '../../../tools/devnet/processes/child-pr
 import { callRpc, callRpcBatch } from '../../../tools/devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { Chain } from '../src/chain/chain.js';
-import { isOpen, type JobRecord, type LaneId } from '../src/jobs/job.js';
-import type { JobEvent } from '../src/jobs/job-event.js';
+import { isOpen, type JobEvent, type JobRecord, type LaneId } from '../src/jobs/job.js';
 import { createLaneId } from '../src/jobs/keys.js';
 import type { SubmitRequest } from '../src/jobs/transition.js';
 import type { LaneSettings } from '../src/lanes/lane-settings.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { formatDetails } from '../../../tools/cli/payments/format-payments.js';
+import { formatDetails } from '../../../tools/cli/payments/payments.js';
 import { leaseOf, sampleClaim } from '../test/sample-payments.js';
 import { startLedger, type StartedLedger } from '../test/start-ledger.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';

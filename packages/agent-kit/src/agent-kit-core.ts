@@ -10,14 +10,13 @@ import { parseModelProvider } from './model-provider.js';
 import type { CATALOG } from './operations/catalog.js';
 import type { Operation } from './operations/define/operation.js';
 import { PRICE_TIMEOUT_MS } from './payments/payment-limits.js';
-import { assertNotExpired } from './plan/assert-not-expired.js';
 import { OperationPlanner } from './plan/operation-planner.js';
 import { assertPolicy } from './policy/assert-policy.js';
 import { DailySpending, listSpending } from './policy/spending.js';
 import type { AgentKitOptions } from './settings/agent-kit-options.js';
 import { createSigner, type Signer } from './signing/signer.js';
 import { AgentKitError } from './types/agent-kit-error.js';
-import type { Plan } from './types/plan.js';
+import { assertNotExpired, type Plan } from './types/plan.js';
 import type { Receipt, ToolResult } from './types/tool-result.js';
 import { EventHandlers, isEventName, type EventHandler, type EventName } from './types/transaction-events.js';
 

@@ -4,6 +4,8 @@ export {
   defineWrite,
   type Operation,
   type OperationContext,
+  type OperationPlugin,
+  type Plugin,
   type ReadOperation,
   type WriteOperation,
 } from './operations/define/operation.js';
@@ -12,11 +14,8 @@ export { compoundV2, type CompoundV2Options } from './protocols/lending/compound
 export { uniswapV3Liquidity } from './protocols/liquidity/uniswap-v3.js';
 export type { UniswapV3LiquidityOptions } from './protocols/liquidity/position-manager.js';
 export { perpsExchange, type PerpsExchangeOptions } from './protocols/perps/perps-exchange.js';
-export type { OperationPlugin, Plugin } from './operations/define/plugin.js';
-export type { ProtocolPlugin } from './protocols/plugin.js';
 export type * from './protocols/protocol.js';
-export { CHAIN_1328 } from './registry/chain-1328.js';
-export { CHAIN_1329 } from './registry/chain-1329.js';
+export { CHAIN_1328, CHAIN_1329 } from './registry/sei.js';
 export { liquidStaking, type LiquidStakingOptions } from './protocols/staking/liquid-staking.js';
 export { uniswapV3Swap, type UniswapV3SwapOptions } from './protocols/swap/uniswap-v3.js';
 export { zeroExSwap, type ZeroExSwapOptions } from './protocols/swap/zero-ex.js';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 
 import fc from 'fast-check';
 
-import { FilePaymentStore } from './file-payment-store.js';
-import { parseStoredPayment } from './store/parse-stored-payment.js';
+import { FilePaymentStore, parseStoredPayment } from './file-payment-store.js';
 import { abandonPayment, MemoryPaymentStore, type PaymentStore, type StoredPayment } from './store/payment-store.js';
 
 const key = 'ab'.repeat(32);

@@ -2,10 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { PaymentError } from '@tollgate/protocol';
+import {
+  isAddress,
+  isHash,
+  isHexBytes,
+  isRecord,
+  parsePaymentRequirement,
+  parseSignedPayment,
+  PaymentError,
+  type SignedPayment,
+} from '@tollgate/protocol';
 
-import { parseStoredPayment } from './store/parse-stored-payment.js';
-import type { PaymentStore, StoredPayment, StoredRevision } from './store/payment-store.js';
+import { parseStoredSignable } from './offer/signable-requirement.js';
+import type {
+  PaymentState,
+  PaymentStore,
+  SignedTransaction,
+  StoredPayment,
+  StoredRevision,
+} from './store/payment-store.js';
 
 const FILE_NAME = /^([0-9a-f]{64})\.([0-9]{1,9})\.json$/;
 
@@ -129,3 +144,49 @@ export class FilePaymentStore implements PaymentStore {
 
 const isFileError = (error: unknown, code: string): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+
+const STATES: readonly string[] = ['intended', 'signed', 'redeemed', 'failed', 'replaced', 'abandoned'];
+
+const isState = (value: unknown): value is PaymentState => typeof value === 'string' && STATES.includes(value);
+
+function parseTransaction(value: unknown): SignedTransaction | null {
+  if (value === null) return null;
+  if (!isRecord(value)) throw new TypeError('transaction is not an object');
+  const { txHash, rawTransaction, nonce } = value;
+  if (!isHash(txHash) || !isHexBytes(rawTransaction) || typeof nonce !== 'number' || !Number.isSafeInteger(nonce)) {
+    throw new TypeError('transaction is not a signed transaction');
+  }
+  return { txHash, rawTransaction, nonce };
+}
+
+/** Older stores have no authorizations. */
+function parseAuthorization(value: unknown): SignedPayment | null {
+  return value === null || value === undefined ? null : parseSignedPayment(value);
+}
+
+function parseRequirement(value: unknown): StoredPayment['requirement'] {
+  return isRecord(value) && 'x402Version' in value ? parseStoredSignable(value) : parsePaymentRequirement(value);
+}
+
+/**
+ * Parses a stored payment.
+ * @throws TypeError or PaymentError when a field is invalid.
+ */
+export function parseStoredPayment(value: unknown): StoredPayment {
+  if (!isRecord(value)) throw new TypeError('not an object');
+  const { state, method, url, idempotencyKey, chainId, payer, createdAtMs } = value;
+  if (!isState(state)) throw new TypeError('state is unknown');
+  if (typeof method !== 'string' || typeof url !== 'string' || typeof idempotencyKey !== 'string') {
+    throw new TypeError('method, url or idempotencyKey is not a string');
+  }
+  if (typeof chainId !== 'number' || typeof createdAtMs !== 'number' || !isAddress(payer)) {
+    throw new TypeError('chainId, createdAtMs or payer is not what was written');
+  }
+  const transaction = parseTransaction(value['transaction']);
+  const authorization = parseAuthorization(value['authorization']);
+  if (state === 'signed' && transaction === null && authorization === null) {
+    throw new TypeError('a signed payment has no transaction and no authorization');
+  }
+  const requirement = parseRequirement(value['requirement']);
+  return { state, method, url, idempotencyKey, chainId, payer, requirement, createdAtMs, transaction, authorization };
+}

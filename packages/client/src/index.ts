@@ -1,5 +1,5 @@
 export { assertSecureUrl } from './network/assert-secure-url.js';
-export type { AuthorizationSigner, SignedToken } from './sign/authorization-signer.js';
+export type { AuthorizationSigner, PermitSigner, SignedToken } from './sign/typed-data-signers.js';
 export {
   chooseRequirement,
   type ChoiceTerms,
@@ -8,9 +8,8 @@ export {
 } from './offer/choose-requirement.js';
 export { createPaymentCall } from './sign/create-payment-call.js';
 export { createRpcTransport, type RpcTransportOptions } from './network/rpc-client.js';
-export { readNoAnswer, type NoAnswer } from './network/rpc-failure.js';
-export { fetchWithPayment } from './fetch/fetch-with-payment.js';
-export { payForResource } from './fetch/fetch-with-payment.js';
+export { findRefusal, readDetails, readNoAnswer, type NoAnswer } from './network/rpc-failure.js';
+export { fetchWithPayment, payForResource } from './fetch/fetch-with-payment.js';
 export { PaymentNotAcceptedError } from './fetch/payment-not-accepted-error.js';
 export type { PaymentEvent, PaymentOptions, SkippedOffer } from './sign/payment-options.js';
 export {
@@ -23,10 +22,8 @@ export {
   type StoredPayment,
   type StoredRevision,
 } from './store/payment-store.js';
-export type { PermitSigner } from './sign/permit-signer.js';
 export { readChallenge } from './offer/read-challenge.js';
 export { readChunks } from './network/read-body.js';
-export { findRefusal, readDetails } from './network/rpc-failure.js';
 export { readSystemCode } from './network/read-system-code.js';
 export { redeemPaidRequest, type RedeemOptions } from './fetch/redeem-paid-request.js';
 export type { PaidResponse } from './fetch/redeem-payment.js';

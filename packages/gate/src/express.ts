@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { holdResponse, type HeldResponse } from './adapters/hold-response.js';
 import type { Answer } from './answer/answer.js';
-import type { PaymentGate } from './gate/gate.js';
-import type { PaidRequest } from './gate/paid-request.js';
+import type { PaidRequest, PaymentGate } from './gate/gate.js';
 import type { Offer } from './offer/challenge.js';
 
 /** The properties that Express adds to a request. */

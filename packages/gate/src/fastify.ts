@@ -4,8 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Answer } from './answer/answer.js';
-import type { PaymentGate } from './gate/gate.js';
-import type { PaidRequest } from './gate/paid-request.js';
+import type { PaidRequest, PaymentGate } from './gate/gate.js';
 import type { Offer } from './offer/challenge.js';
 
 /** The hooks of a paid route. */

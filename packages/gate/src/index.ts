@@ -1,11 +1,8 @@
-export type { Answer } from './answer/answer.js';
+export type { Answer, SoldAnswer } from './answer/answer.js';
 export type { Asset, Offer, PaymentTerms } from './offer/challenge.js';
 export { FacilitatorError, type FacilitatorOptions } from './verify/facilitator.js';
-export { PaymentGate, type Admission, type Sale } from './gate/gate.js';
+export { PaymentGate, type Admission, type PaidRequest, type Sale, type Settlement } from './gate/gate.js';
 export type { GateOptions } from './gate/gate-options.js';
 export { handleRequest } from './adapters/handle-request.js';
-export type { PaidRequest, Settlement } from './gate/paid-request.js';
-export { MemoryStore, type MemoryStoreOptions } from './stores/memory-store.js';
-export type { PaymentStore, StoredValue } from './stores/payment-store.js';
+export { MemoryStore, type MemoryStoreOptions, type PaymentStore, type StoredValue } from './stores/payment-store.js';
 export type { GateRequest } from './present/shown-payment.js';
-export type { SoldAnswer } from './answer/sold-answer.js';

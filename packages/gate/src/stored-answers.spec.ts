@@ -18,8 +18,7 @@ import {
 import { SHOPS, type Goods } from '../test/start-shops.js';
 import { PaymentGate } from './gate/gate.js';
 import { RedisStore } from './redis.js';
-import { MemoryStore } from './stores/memory-store.js';
-import type { PaymentStore } from './stores/payment-store.js';
+import { MemoryStore, type PaymentStore } from './stores/payment-store.js';
 
 const named = (): Record<string, string> => ({ 'Idempotency-Key': randomUUID() });
 

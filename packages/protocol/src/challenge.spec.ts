@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 
-import { createChallenge, parseChallenge } from './challenge.js';
-import { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';
+import { createChallenge, parseChallenge, parsePaymentRequirement, type PaymentRequirement } from './challenge.js';
 import { PaymentError } from './wire/payment-error.js';
 
 const requirement: PaymentRequirement = {

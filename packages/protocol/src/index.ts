@@ -30,9 +30,14 @@ export {
   type JobState,
   type OpenState,
 } from './jobs/agent-job.js';
-export { hashTokenDomain, hashTransferAuthorization } from './signed/authorization-hash.js';
 export { canonicalJson } from './wire/canonical-json.js';
-export { createChallenge, parseChallenge, type PaymentChallenge } from './challenge.js';
+export {
+  createChallenge,
+  parseChallenge,
+  parsePaymentRequirement,
+  type PaymentChallenge,
+  type PaymentRequirement,
+} from './challenge.js';
 export {
   appendHashLock,
   createHashLock,
@@ -91,7 +96,12 @@ export {
   type OfferedOption,
   type PaymentSignature,
 } from './x402/payment-signature.js';
-export { hashPermit2Domain, hashPermit2Transfer } from './signed/permit2-hash.js';
+export {
+  hashPermit2Domain,
+  hashPermit2Transfer,
+  hashTokenDomain,
+  hashTransferAuthorization,
+} from './signed/signing-hashes.js';
 export {
   encodeProof,
   MAX_PROOF_HEADER_BYTES,
@@ -109,7 +119,6 @@ export {
   type ReferenceParts,
   type ReferenceTerms,
 } from './tx-hash/reference.js';
-export { parsePaymentRequirement, type PaymentRequirement } from './requirement.js';
 export {
   createSignInMessage,
   createSignInOffer,
@@ -123,22 +132,20 @@ export {
   type SignInTerms,
 } from './x402/sign-in.js';
 export {
+  EXACT_PROXY_ADDRESS,
   MAX_SIGNATURE_BYTES,
   parseSignedPayment,
   payerOf,
-  type SignedAuthorization,
-  type SignedPayment,
-  type TransferAuthorization,
-} from './signed/signed-payment.js';
-export {
-  EXACT_PROXY_ADDRESS,
   PERMIT2_ADDRESS,
   UPTO_PROXY_ADDRESS,
   type MeteredPermit2Authorization,
   type Permit2Authorization,
   type Permit2Transfer,
+  type SignedAuthorization,
+  type SignedPayment,
   type SignedPermit,
-} from './signed/signed-permit.js';
+  type TransferAuthorization,
+} from './signed/signed-payment.js';
 export { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './wire/token-amount.js';
 export {
   AUTHORIZATION_TYPES,

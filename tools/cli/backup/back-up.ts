@@ -7,9 +7,15 @@ import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
 import { formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
-import { encodeKey, encodeStart, encodeSummary, type BackupCounts, type BackupHeader } from './backup-format.js';
+import {
+  encodeKey,
+  encodeStart,
+  encodeSummary,
+  formatCounts,
+  type BackupCounts,
+  type BackupHeader,
+} from './backup-format.js';
 import { copyServers } from './copy-servers.js';
-import { formatCounts } from './format-backup.js';
 import { Progress } from './progress.js';
 import { readHalfRestored, readServers } from './read-servers.js';
 import { saveBook } from './save-book.js';

@@ -81,3 +81,7 @@ export async function decodeRecord(take: (bytes: number) => Promise<Buffer>): Pr
   const key = (await take(keyBytes)).toString();
   return { kind, key, expiresAtMs: expiresAtMs === 0n ? null : Number(expiresAtMs), value: await take(valueBytes) };
 }
+
+export function formatCounts({ payments, answers, jobs, lanes, keys }: BackupCounts): string {
+  return `${payments} payments, ${answers} stored answers, ${jobs} jobs of ${lanes} accounts, ${keys} keys in all`;
+}

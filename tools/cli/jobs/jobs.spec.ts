@@ -14,7 +14,7 @@ import { startChain, type Devnet } from '../../devnet/chain/chain.js';
 import { callRpc } from '../../devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../devnet/processes/redis.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
-import { printEvents } from './print-events.js';
+import { printEvents } from './jobs.js';
 
 const run = promisify(execFile);
 const HOSTILE = '\u001b[2J\u202eowned';

@@ -1,18 +1,19 @@
-import { Journal, type JobQueue, type JobRecord } from '@tollgate/journal';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { nameLane, type JobEvent, type JobQueue, type JobRecord, type Journal } from '@tollgate/journal';
 import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
-import { createRedis, type RedisClient, StoreError } from '@tollgate/redis';
+import { createRedis } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
 
 // The library's index would load Nest, which doubles the start.
 import { WakeQueues } from '../../../libs/agent-jobs/src/queues/wake-queues.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
-import { CommandError, type CommandResult } from '../shared/cli-command.js';
+import type { CommandResult } from '../shared/cli-command.js';
 import { findQueueRedisUrl, findRedisUrl, findRpcUrls } from '../shared/find-place.js';
-import { withRedis } from '../shared/with-redis.js';
-import { decideJob, findJob, type Decision, type JobParts } from './decide-job.js';
-import { formatJob, formatJobs, toJobJson } from './format-jobs.js';
-import { printEvents } from './print-events.js';
-import { repeatJob } from './retry-job.js';
+import { formatTime } from '../shared/format-table.js';
+import { withJournal } from '../shared/with-journal.js';
+import { decideJob, findJob, repeatJob, type Decision, type JobParts } from './decide-job.js';
+import { clean, formatJob, formatJobs, toJobJson } from './format-jobs.js';
 
 export interface JobOptions {
   redis?: string;
@@ -35,7 +36,7 @@ export interface JobEventOptions extends JobOptions {
 
 export async function listMatchingJobs(options: JobListOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const filter = parseFilter(options);
-  const jobs = await withJournal(options, env, async (journal, redis) => {
+  const jobs = await withJournal(findRedisUrl(options.redis, env), async (journal, redis) => {
     const { wallet, limit } = options;
     const entry = wallet === undefined ? null : await new WalletDirectory(redis).find(wallet);
     // A name that was removed from its account is still in that account's jobs.
@@ -52,7 +53,7 @@ export async function listMatchingJobs(options: JobListOptions, env: NodeJS.Proc
 }
 
 export async function showJob(id: string, options: JobOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const job = await withJournal(options, env, (journal) => findJob(journal, id));
+  const job = await withJournal(findRedisUrl(options.redis, env), (journal) => findJob(journal, id));
   return { json: toJobJson(job), text: formatJob(job, env['EXPLORER_URL']) };
 }
 
@@ -62,7 +63,7 @@ export async function printReports(
   env: NodeJS.ProcessEnv,
   print: (line: string) => void,
 ): Promise<void> {
-  const text = await withJournal(options, env, (journal) =>
+  const text = await withJournal(findRedisUrl(options.redis, env), (journal) =>
     printEvents(journal, { limit, isFollowing: follow, isJson: json, print }),
   );
   if (text !== '') print(text);
@@ -81,7 +82,7 @@ function withParts(
   env: NodeJS.ProcessEnv,
   work: (parts: JobParts) => Promise<string>,
 ): Promise<string> {
-  return withJournal(options, env, (journal) =>
+  return withJournal(findRedisUrl(options.redis, env), (journal) =>
     withWakeQueues(findQueueRedisUrl(options, env), (queue) =>
       work({ journal, queue, rpcUrls: findRpcUrls(options.rpc, env) }),
     ),
@@ -104,20 +105,6 @@ async function withWakeQueues(url: string, work: (queue: JobQueue) => Promise<st
   }
 }
 
-function withJournal<T>(
-  options: JobOptions,
-  env: NodeJS.ProcessEnv,
-  work: (journal: Journal, redis: RedisClient) => Promise<T>,
-): Promise<T> {
-  return withRedis(findRedisUrl(options.redis, env), async (redis) => {
-    const journal = new Journal({ redis });
-    await journal.open();
-    return work(journal, redis);
-  }).catch((error: unknown) => {
-    throw error instanceof StoreError ? new CommandError(`${error.message} ${error.hint}`) : error;
-  });
-}
-
 function parseFilter({ state, operation }: JobListOptions) {
   const words = state?.map((word) => word.toUpperCase());
   const states = words && JOB_STATES.filter((one) => words.includes(one));
@@ -129,4 +116,51 @@ function parseFilter({ state, operation }: JobListOptions) {
     throw new InvalidArgumentError(`--operation must be one of ${JOB_OPERATIONS.join(', ')}`);
   }
   return { ...(states && { states }), ...(known && { operation: known }) };
+}
+
+const POLL_MS = 500;
+
+interface EventPrinting {
+  /** The number of latest events that come first. */
+  limit: number;
+  isFollowing: boolean;
+  isJson: boolean;
+  print: (text: string) => void;
+  signal?: AbortSignal;
+}
+
+/**
+ * The events of jobs, oldest first, as text. To follow, prints them and every new event until the signal is aborted.
+ */
+export async function printEvents(journal: Journal, options: EventPrinting): Promise<string> {
+  const { limit, isFollowing, isJson, print, signal } = options;
+  const format = (event: JobEvent): string => (isJson ? JSON.stringify(event) : formatEvent(event));
+  const positions = new Map<string, number>();
+  const latest: JobEvent[] = [];
+  for (const lane of await journal.readLanes()) {
+    const { lastSequence } = await journal.readLane(lane);
+    const events = await journal.outbox.read(lane, { after: Math.max(0, lastSequence - limit), count: limit });
+    positions.set(nameLane(lane), events.at(-1)?.sequence ?? lastSequence);
+    latest.push(...events);
+  }
+  const sorted = latest.sort((one, other) => one.atMs - other.atMs).slice(-limit);
+  if (!isFollowing)
+    return sorted.length > 0 || isJson ? sorted.map(format).join('\n') : 'No job has reported an event yet.';
+  sorted.map(format).forEach(print);
+  while (signal?.aborted !== true) {
+    for (const lane of await journal.readLanes()) {
+      const name = nameLane(lane);
+      for (const event of await journal.outbox.read(lane, { after: positions.get(name) ?? 0 })) {
+        print(format(event));
+        positions.set(name, event.sequence);
+      }
+    }
+    await sleep(POLL_MS, undefined, signal ? { signal } : {}).catch(() => undefined);
+  }
+  return '';
+}
+
+function formatEvent({ atMs, type, operation, jobId, state, txHash, error }: JobEvent): string {
+  const facts = [txHash, error && `${error.code}: ${clean(error.message)}`].filter((fact) => fact !== undefined);
+  return [formatTime(atMs), type.padEnd(20), operation.padEnd(18), jobId, state, ...facts].join('  ');
 }

@@ -6,10 +6,9 @@ import { startJournal, type StartedJournal } from '../../../libs/journal/test/st
 import { startChain, type Devnet } from '../../devnet/chain/chain.js';
 import { callRpc } from '../../devnet/processes/json-rpc.js';
 import { CommandError } from '../shared/cli-command.js';
-import { formatWallets } from './format-wallets.js';
-import { readWalletStates } from './read-wallet-states.js';
 import { releaseAccount, type AccountParts } from './release-account.js';
 import { adoptWallet } from './wallet-commands.js';
+import { formatWallets, readWalletStates } from './wallets.js';
 
 describe('tollgate wallets release', () => {
   let chain: Devnet;

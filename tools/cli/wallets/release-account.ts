@@ -3,7 +3,7 @@ import { createLaneId, nameLane, type ReleaseResult } from '@tollgate/journal';
 // The library's index would load Nest, which doubles the start.
 import { listAccounts, type Account, type AccountSources } from '../../../libs/agent-jobs/src/wallets/list-accounts.js';
 import { CommandError } from '../shared/cli-command.js';
-import { findChainId } from '../shared/with-chain.js';
+import { findChainId } from '../shared/with-journal.js';
 import { assertDone, readPendingNonce, type WalletParts } from './wallet-commands.js';
 
 export type AccountParts = WalletParts & AccountSources;

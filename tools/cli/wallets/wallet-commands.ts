@@ -3,7 +3,7 @@ import { createLaneId, nameLane, type LaneId, type LaneTransition } from '@tollg
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError } from '../shared/cli-command.js';
-import { findChainId, withChain } from '../shared/with-chain.js';
+import { findChainId, withChain } from '../shared/with-journal.js';
 
 export interface WalletParts extends Omit<AccountSources, 'relayers'> {
   rpcUrls: readonly string[];

@@ -1,13 +1,13 @@
-import { Journal, RELAYER_FLEET } from '@tollgate/journal';
-import { StoreError } from '@tollgate/redis';
+import { Journal, RELAYER_FLEET, type LaneId, type LaneStatus } from '@tollgate/journal';
+import { formatTokenAmount } from '@tollgate/protocol';
 
 // The library's index would load Nest, which doubles the start.
+import { listAccounts, type Account, type AccountSources } from '../../../libs/agent-jobs/src/wallets/list-accounts.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
-import { CommandError, type CommandResult } from '../shared/cli-command.js';
+import type { CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl, findRpcUrls } from '../shared/find-place.js';
-import { withRedis } from '../shared/with-redis.js';
-import { describeWallets, formatWallets } from './format-wallets.js';
-import { readWalletStates } from './read-wallet-states.js';
+import { formatTable } from '../shared/format-table.js';
+import { withChain, withJournal } from '../shared/with-journal.js';
 import type { AccountParts } from './release-account.js';
 
 export interface WalletQuery {
@@ -35,18 +35,96 @@ export function withAccounts<T>(
   env: NodeJS.ProcessEnv,
   work: (parts: AccountParts) => Promise<T>,
 ): Promise<T> {
-  return withRedis(findRedisUrl(options.redis, env), async (redis) => {
-    const journal = new Journal({ redis });
-    await journal.open();
+  return withJournal(findRedisUrl(options.redis, env), (journal, redis) => {
     // Not opened, because the verifiers set the options of the relayers' journal.
     const relayers = new Journal({ redis, fleet: RELAYER_FLEET });
-    return work({
-      journal,
-      relayers,
-      directory: new WalletDirectory(redis),
-      rpcUrls: findRpcUrls(options.rpc, env),
-    });
-  }).catch((error: unknown) => {
-    throw error instanceof StoreError ? new CommandError(`${error.message} ${error.hint}`) : error;
+    return work({ journal, relayers, directory: new WalletDirectory(redis), rpcUrls: findRpcUrls(options.rpc, env) });
   });
+}
+
+interface WalletState extends Omit<Account, 'names'> {
+  /** Null: the account has none. */
+  name: string | null;
+  status: LaneStatus;
+  /** Null where the chain did not answer. */
+  onChain: { pendingNonce: number; balanceWei: bigint } | null;
+}
+
+/** Every account in the state of the journal and the chain; one with several names is listed under each. */
+export async function readWalletStates(sources: AccountSources, rpcUrls: readonly string[]): Promise<WalletState[]> {
+  const states = (await listAccounts(sources)).map(async ({ names, ...account }) => {
+    const { lane, role } = account;
+    const [status, onChain] = await Promise.all([
+      (role === 'relayer' ? sources.relayers : sources.journal).readLane(lane),
+      readOnChain(lane, rpcUrls).catch(() => null),
+    ]);
+    const known = names.length === 0 ? [null] : names;
+    return known.map((name) => ({ ...account, name, status, onChain }));
+  });
+  return (await Promise.all(states)).flat();
+}
+
+async function readOnChain(lane: LaneId, rpcUrls: readonly string[]): Promise<WalletState['onChain']> {
+  if (rpcUrls.length === 0) return null;
+  return withChain(lane.chainId, rpcUrls, async (chain) => {
+    // The nonce is read first: a chain other than the wallet's refuses it.
+    const pendingNonce = await chain.readPendingNonce(lane.address);
+    return { pendingNonce, balanceWei: await chain.readBalance(lane.address) };
+  });
+}
+
+const NATIVE_DECIMALS = 18;
+
+export function formatWallets(wallets: readonly WalletState[]): string {
+  const table = formatTable(
+    ['WALLET', 'ADDRESS', 'CHAIN', 'BALANCE', 'NEXT NONCE', 'ON CHAIN', 'OPEN', 'IN FLIGHT', 'STATE'],
+    wallets.map(({ name, role, lane, status, onChain }) => [
+      name ?? (role === 'relayer' ? '(relayer)' : '(no name)'),
+      lane.address,
+      String(lane.chainId),
+      onChain === null ? '-' : formatTokenAmount(onChain.balanceWei, NATIVE_DECIMALS),
+      status.nextNonce === null ? '-' : String(status.nextNonce),
+      onChain === null ? '-' : String(onChain.pendingNonce),
+      String(status.openJobs),
+      String(status.unminedSteps),
+      stateOf({ name, role, lane, status }),
+    ]),
+  );
+  const isSilent = wallets.some(({ onChain }) => onChain === null);
+  return isSilent ? `${table}\n\n- on chain: no RPC server of that chain answered. Set RPC_URL.` : table;
+}
+
+/** For programs: amounts in wei, as text. */
+function describeWallets(wallets: readonly WalletState[]) {
+  return wallets.map(({ name, role, lane, status, onChain }) => ({
+    name,
+    role,
+    address: lane.address,
+    chainId: lane.chainId,
+    balanceWei: onChain?.balanceWei.toString() ?? null,
+    pendingNonce: onChain?.pendingNonce ?? null,
+    nextNonce: status.nextNonce,
+    openJobs: status.openJobs,
+    inFlight: status.unminedSteps,
+    paused: status.paused,
+    frozen: status.frozen,
+    heldBy: status.lease?.owner ?? null,
+  }));
+}
+
+const FROZEN = {
+  restarted: 'frozen: Redis restarted; continues once a worker has compared it with the chain',
+  lost: 'frozen: Redis may have lost writes; continues once a worker has compared it with the chain',
+  chain_ahead: 'frozen: the chain has transactions that the journal does not know; adopt it again',
+} as const;
+
+function stateOf({ name, role, lane, status }: Omit<WalletState, 'onChain'>): string {
+  if (status.nextNonce === null) return `not adopted: tollgate wallets adopt ${name ?? lane.address}`;
+  const states = [
+    ...(status.frozen === null ? [] : [FROZEN[status.frozen]]),
+    ...(status.paused === null ? [] : [`paused: ${status.paused.message}`]),
+  ];
+  if (states.length > 0) return states.join('; ');
+  if (status.lease !== null) return `held by ${status.lease.owner}`;
+  return role === 'relayer' ? 'a relayer, but no verifier holds it' : 'adopted, but no worker holds it';
 }

@@ -3,7 +3,7 @@ import type { LaneId } from '@tollgate/journal';
 import { sampleLane, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../../../libs/journal/test/start-journal.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { EventBell } from './event-bell.js';
+import { EventBell } from './event-pumps.js';
 
 describe('the event bell', () => {
   let started: StartedJournal;

@@ -3,9 +3,7 @@ import type { JobEvent, Journal, LaneId } from '@tollgate/journal';
 import { sampleLane, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../../../libs/journal/test/start-journal.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { EventBell } from './event-bell.js';
-import type { EventConsumer } from './event-consumer.js';
-import { EventPumps } from './event-pumps.js';
+import { EventBell, EventPumps, type EventConsumer } from './event-pumps.js';
 
 /** Records the events it receives, and fails or waits when configured to. */
 class Collector implements EventConsumer {

@@ -1,7 +1,26 @@
-import { Wakeable, type JobEvent, type Journal, type LaneId } from '@tollgate/journal';
+import { once } from 'node:events';
 
-import type { EventBell } from './event-bell.js';
-import type { EventConsumer } from './event-consumer.js';
+import { REDIS_LOGGER } from '@tollgate/common';
+import { OutboxFollower, pause, Wakeable, type JobEvent, type Journal, type LaneId } from '@tollgate/journal';
+import { connectRedis } from '@tollgate/redis';
+
+/** One destination for the events of all wallets. Each lane stores its position under this name. */
+export interface EventConsumer {
+  /** Must never change: Redis stores the position of the last event under this name. */
+  readonly name: string;
+  /**
+   * Receives a lane's next events, in order. They count as delivered once this resolves. After an error or a crash all
+   * of them are delivered again, with the same ids.
+   */
+  take(events: readonly JobEvent[], wallet: string): Promise<void>;
+}
+
+/** Wakes the event pumps of this process. */
+export class EventBell extends OutboxFollower {
+  constructor(redisUrl: string, onTrouble: (error: unknown) => void) {
+    super(connectRedis({ url: redisUrl, role: 'event-bell', use: 'blocking', logger: REDIS_LOGGER }), onTrouble);
+  }
+}
 
 export interface EventPumpsOptions {
   journal: Journal;
@@ -46,7 +65,7 @@ export class EventPumps {
   /** For `LaneRunnerOptions.attend`; resolves soon after the signal is aborted. */
   async attend(held: ServedLane, wallet: string): Promise<void> {
     const { journal, bell, consumers, onTrouble } = this.options;
-    const wakeables = consumers.map(() => new Wakeable());
+    const served = consumers.map((consumer) => ({ consumer, wakeable: new Wakeable() }));
     this.#attended.set(held, wallet);
     // Without the last sequence the bell would ring for all stored events.
     const lastSequence = await journal.readLane(held.lane).then(
@@ -57,13 +76,11 @@ export class EventPumps {
       },
     );
     const leave = bell.join(held.lane, lastSequence, () => {
-      for (const wakeable of wakeables) wakeable.wake();
+      for (const { wakeable } of served) wakeable.wake();
     });
     try {
-      const ended = Promise.all(
-        consumers.map((consumer, index) => this.#serve(held, consumer, wallet, wakeables[index] ?? new Wakeable())),
-      );
-      await endOf(held.signal);
+      const ended = Promise.all(served.map(({ consumer, wakeable }) => this.#serve(held, consumer, wallet, wakeable)));
+      if (!held.signal.aborted) await once(held.signal, 'abort');
       const enough = new Wakeable();
       await Promise.race([ended, enough.sleep(LEAVE_WITHIN_MS)]);
       enough.wake();
@@ -92,7 +109,7 @@ export class EventPumps {
         const trouble = describeTrouble(consumer, wallet, error);
         if (trouble.message !== reported) this.options.onTrouble(trouble);
         reported = trouble.message;
-        await new Wakeable().sleep(Math.min(FIRST_PAUSE_MS * 2 ** failures++, LONGEST_PAUSE_MS), signal);
+        await pause(Math.min(FIRST_PAUSE_MS * 2 ** failures++, LONGEST_PAUSE_MS), signal);
       }
     }
   }
@@ -112,11 +129,4 @@ export class EventPumps {
 function describeTrouble({ name }: EventConsumer, wallet: string, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new Error(`events of wallet ${wallet} do not reach ${name}: ${reason}`, { cause });
-}
-
-function endOf(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

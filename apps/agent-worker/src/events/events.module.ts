@@ -8,8 +8,7 @@ import { LaneTroubles } from '../connections/lane-troubles.js';
 import { JobMetrics } from '../metrics/job-metrics.js';
 import { Webhooks } from '../webhooks/webhooks.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
-import { EventBell } from './event-bell.js';
-import { EventPumps } from './event-pumps.js';
+import { EventBell, EventPumps } from './event-pumps.js';
 import { NestEvents } from './nest-events.js';
 import { createEventCounter, observeEventLag } from './observe-events.js';
 

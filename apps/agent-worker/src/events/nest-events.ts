@@ -2,7 +2,7 @@ import { toAgentJobEvent } from '@tollgate/agent-jobs';
 import { NestPublisher } from '@tollgate/common';
 import type { JobEvent } from '@tollgate/journal';
 
-import type { EventConsumer } from './event-consumer.js';
+import type { EventConsumer } from './event-pumps.js';
 
 /** Publishes the events of jobs to Nest services. */
 export class NestEvents implements EventConsumer {

@@ -11,11 +11,9 @@ import { LaneTroubles } from '../connections/lane-troubles.js';
 import { WorkerConnections } from '../connections/worker-connections.js';
 import { EventPumps } from '../events/event-pumps.js';
 import { JobMetrics } from '../metrics/job-metrics.js';
-import type { JobPlanning } from '../planning/job-planning.js';
-import { Plannings } from '../planning/plannings.js';
+import { Plannings, type JobPlanning } from '../planning/plannings.js';
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
-import { attendLane, type Attendant } from './attend-lane.js';
-import { takeWakeUps } from './take-wake-ups.js';
+import { attendLane, takeWakeUps, type Attendant } from './attend-lane.js';
 
 /** The lanes of this process's wallets. Each runs here whenever no other process holds it. */
 @Injectable()

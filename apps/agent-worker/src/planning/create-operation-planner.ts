@@ -1,6 +1,6 @@
 import { AgentKitError, OperationPlanner, type AgentKitOptions } from '@tollgate/agent-kit/planner';
 
-import type { PlannedWallet } from '../wallets/planned-wallet.js';
+import type { PlannedWallet } from '../wallets/worker-wallet.js';
 
 /** Facts about the chain that the kit does not know. */
 export type ChainSettings = Pick<

@@ -1,7 +1,7 @@
 import { AgentKitError } from '@tollgate/agent-kit/planner';
 import { ConfigurationError } from '@tollgate/common';
 
-import { createPaymentPlanner } from '../payments/create-payment-planner.js';
+import { PaymentPlanner } from '../payments/payment-planner.js';
 import { createOperationPlanner } from './create-operation-planner.js';
 import type { CreatePlanning, PlanningParts } from './plannings.js';
 import { WalletPlanner } from './wallet-planner.js';
@@ -9,7 +9,7 @@ import { WalletPlanner } from './wallet-planner.js';
 /** Plans a wallet's jobs with the agent kit, which receives the wallet's address and never its key. */
 export const createWalletPlanning: CreatePlanning = ({ environment, journal, wallet }) => {
   const kit = createKit({ environment, wallet });
-  const payments = createPaymentPlanner({
+  const payments = new PaymentPlanner({
     journal,
     readContext: () => kit.readContext(),
     allowPrivateTargets: environment.agent.allowPrivateTargets,

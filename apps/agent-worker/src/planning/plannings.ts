@@ -1,9 +1,25 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { Journal } from '@tollgate/journal';
+import type { KnownToken, WalletLimit } from '@tollgate/agent-jobs';
+import type { PlanJobReply, PlanJobRequest } from '@tollgate/common';
+import { Journal, type JobPlanner, type JudgeStep } from '@tollgate/journal';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
-import type { JobPlanning } from './job-planning.js';
+
+/**
+ * Everything that a wallet's lane and the dry runs need to know about operations; `WalletPlanner` implements it for one
+ * wallet.
+ */
+export interface JobPlanning extends JobPlanner {
+  undo: NonNullable<JobPlanner['undo']>;
+  judgeStep: JudgeStep;
+  /** The tokens that jobs may refer to by symbol instead of by address. */
+  readTokens(): Promise<readonly KnownToken[]>;
+  /** The limits of the wallet's policy, token by token. */
+  readLimits(): Promise<readonly WalletLimit[]>;
+  /** The effect of a job, without writing or sending anything. Never throws. */
+  dryRun(request: Pick<PlanJobRequest, 'operation' | 'input'>): Promise<PlanJobReply>;
+}
 
 /** Injection token of the function that creates the planning of a wallet: `CreatePlanning`. */
 export const CREATE_PLANNING = Symbol('create planning');

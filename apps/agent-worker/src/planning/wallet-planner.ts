@@ -31,15 +31,14 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { getAddress } from 'viem';
 
 import type { PaymentPlanner } from '../payments/payment-planner.js';
-import type { PlannedWallet } from '../wallets/planned-wallet.js';
+import type { PlannedWallet } from '../wallets/worker-wallet.js';
 import { createJobStep, listGranted, listScopes, reliesOnAllowance } from './create-job-steps.js';
 import { nameOfKit } from './create-operation-planner.js';
 import { countSpending, describeLimits, describePlan, needsApproval } from './describe-plan.js';
-import { toPlanFailure, toJobFailure } from './explain-trouble.js';
-import type { JobPlanning } from './job-planning.js';
 import { limitDraft, limitInput, listCeilings, narrowInput, type Ceilings } from './narrow-plan.js';
 import { createFloors, hashFloors, isWithin, readApprovedFloors } from './plan-floors.js';
-import { PlanningTrouble } from './planning-trouble.js';
+import { PlanningTrouble, toJobFailure, toPlanFailure } from './planning-trouble.js';
+import type { JobPlanning } from './plannings.js';
 
 export interface WalletPlannerOptions {
   wallet: PlannedWallet;

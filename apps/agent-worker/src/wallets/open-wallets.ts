@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 import type { SpendingPolicy } from '@tollgate/agent-kit';
-import { createLaneId, readKeySigner } from '@tollgate/journal';
+import { createLaneId, readKeySigner, type LaneSigner } from '@tollgate/journal';
+import { parse } from 'yaml';
+import { z } from 'zod';
 
-import { readWalletsFile, type OpenedWallet } from './read-wallets-file.js';
+import { decryptKeystore, KeystoreError } from './decrypt-keystore.js';
 import type { WorkerWallet } from './worker-wallet.js';
 
 export interface WalletSources {
@@ -79,4 +81,102 @@ function reportDoubles(wallets: readonly OpenedWallet[], problems: string[]): vo
       }
     }
   });
+}
+
+/** A wallet whose chain is not known yet. */
+type OpenedWallet = Omit<WorkerWallet, 'lane'>;
+
+/** Used by jobs and as a metric label. */
+const NAME = z.string().regex(/^[a-z0-9][\w.-]{0,62}$/i, 'a name has 1 to 63 letters, digits or ._-');
+const FILE = z.string().min(1);
+const WALLET = z
+  .strictObject({
+    keystore: FILE.optional(),
+    passwordFile: FILE.optional(),
+    privateKeyFile: FILE.optional(),
+    // The content is checked by the code that knows operations and tokens.
+    policy: z.record(z.string(), z.unknown()).optional(),
+    approvalAbove: z
+      .record(
+        z.string().min(1),
+        z.string().regex(/^\d{1,78}(\.\d{1,255})?$/, 'an amount is decimal text, for example "10.5"'),
+      )
+      .optional(),
+  })
+  .superRefine(({ keystore, passwordFile, privateKeyFile }, context) => {
+    const isKeystore = keystore !== undefined && passwordFile !== undefined && privateKeyFile === undefined;
+    const isKeyFile = keystore === undefined && passwordFile === undefined && privateKeyFile !== undefined;
+    if (isKeystore || isKeyFile) return;
+    context.addIssue({ code: 'custom', message: 'a wallet has either keystore and passwordFile, or privateKeyFile' });
+  });
+const WALLETS_FILE = z.strictObject({ wallets: z.record(NAME, WALLET) });
+
+/**
+ * The wallets of `WALLETS_FILE`, YAML or JSON; paths in it are relative to the file.
+ * @param problems collects every problem, without any secret value
+ */
+function readWalletsFile(file: string, problems: string[]): OpenedWallet[] {
+  const text = readText(resolve(file), 'WALLETS_FILE', problems);
+  if (text === null) return [];
+  const described = parseWallets(text, problems);
+  return Object.entries(described).flatMap(([name, wallet]) => {
+    const signer = openSigner(name, wallet, dirname(resolve(file)), problems);
+    const { policy = {}, approvalAbove = {} } = wallet;
+    return signer ? [{ name, address: signer.address, signer, policy, approvalAbove }] : [];
+  });
+}
+
+function parseWallets(text: string, problems: string[]): Record<string, z.infer<typeof WALLET>> {
+  let value: unknown;
+  try {
+    value = parse(text, { maxAliasCount: 0 });
+  } catch (error) {
+    // Only the first line, which gives the position; the lines after it quote the file.
+    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
+    problems.push(`WALLETS_FILE is neither YAML nor JSON: ${reason ?? ''}`);
+    return {};
+  }
+  const parsed = WALLETS_FILE.safeParse(value);
+  if (parsed.success) return parsed.data.wallets;
+  for (const { path, message } of parsed.error.issues) {
+    problems.push(`WALLETS_FILE: ${path.length === 0 ? '' : `${path.join('.')}: `}${message}`);
+  }
+  return {};
+}
+
+function openSigner(
+  name: string,
+  { keystore, passwordFile, privateKeyFile }: z.infer<typeof WALLET>,
+  folder: string,
+  problems: string[],
+): LaneSigner | null {
+  const place = `WALLETS_FILE: wallets.${name}`;
+  const read = (file: string, field: string) => readText(resolve(folder, file), `${place}.${field}`, problems);
+  if (privateKeyFile !== undefined) {
+    const text = read(privateKeyFile, 'privateKeyFile');
+    if (text === null) return null;
+    const signer = readKeySigner(text);
+    if (!signer) problems.push(`${place}.privateKeyFile is not a private key: 32 bytes in hexadecimal.`);
+    return signer;
+  }
+  const text = read(keystore ?? '', 'keystore');
+  const password = read(passwordFile ?? '', 'passwordFile');
+  if (text === null || password === null) return null;
+  try {
+    return decryptKeystore(text, password.replace(/\r?\n$/, ''));
+  } catch (error) {
+    if (!(error instanceof KeystoreError)) throw error;
+    problems.push(`${place}.keystore: ${error.message}.`);
+    return null;
+  }
+}
+
+function readText(path: string, place: string, problems: string[]): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
+    problems.push(`${place}: ${path} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`}.`);
+    return null;
+  }
 }

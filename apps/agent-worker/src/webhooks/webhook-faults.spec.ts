@@ -8,8 +8,7 @@ import { sampleLane, submitSample } from '../../../../libs/journal/test/sample-j
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startChild } from '../../../../tools/devnet/processes/child-process.js';
 import { WebhookFixture } from '../../test/webhook-fixture.js';
-import { EventBell } from '../events/event-bell.js';
-import { EventPumps } from '../events/event-pumps.js';
+import { EventBell, EventPumps } from '../events/event-pumps.js';
 
 describe('webhooks, during failures,', () => {
   let fixture: WebhookFixture;

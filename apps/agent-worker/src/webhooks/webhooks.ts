@@ -2,6 +2,7 @@ import { DeadLetters, openWebhooksQueue, WaitingDeliveries, WebhookTargets } fro
 import {
   ApiKeyStore,
   createDeliveryCounter,
+  observeGauge,
   type AgentEnvironment,
   type WebhookDelivery,
   type WebhookEnvironment,
@@ -10,7 +11,6 @@ import type { RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
 import type { Registry } from 'prom-client';
 
-import { observeWebhooks } from './observe-webhooks.js';
 import { WebhookDeliverer } from './webhook-deliverer.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
 
@@ -69,4 +69,15 @@ export class Webhooks {
     await this.#deliverer.close(withinMs);
     await this.#queue.close().catch(() => undefined);
   }
+}
+
+/** The waiting deliveries in the queue, the same for all workers. */
+function observeWebhooks(registry: Registry, queue: Queue<WebhookDelivery>, deadLetters: DeadLetters): void {
+  observeGauge(registry, 'tollgate_webhook_dead_letters', 'Deliveries that were given up.', () => deadLetters.count());
+  observeGauge(
+    registry,
+    'tollgate_webhook_waiting',
+    'Deliveries that wait for their turn or for the next attempt.',
+    () => queue.getJobCountByTypes('waiting', 'delayed', 'active'),
+  );
 }

@@ -1,7 +1,7 @@
 import { acceptJob, type JobQueue, type JobRecord, type JobState, type Journal } from '@tollgate/journal';
 
-import { fingerprintOfJob } from '../request/fingerprint.js';
 import { describeJob } from '../views/describe-job.js';
+import { fingerprintOfJob } from '../views/digests.js';
 
 /** States of a job that has failed, and may be repeated by another. */
 export const RETRIED_STATES: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'];

@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
-import { deriveEnqueueSecret } from './agent-secrets.js';
-import { verifyAgentJobMessage, type VerifyMessageOptions } from './verify-agent-job-message.js';
+import { deriveEnqueueSecret, verifyAgentJobMessage, type VerifyMessageOptions } from './verify-agent-job-message.js';
 
 const AGENT_SECRET = 'a secret that only the processes of one installation have';
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);

@@ -1,12 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { mayUseWallet, type ApiKey, type ApiKeyStore } from '@tollgate/common';
-import { agentJobSigningText, type AgentJobMessage, type AgentJobRequest } from '@tollgate/protocol';
+import {
+  AGENT_JOB_MESSAGE_VERSION,
+  agentJobSigningText,
+  type AgentJobMessage,
+  type AgentJobRequest,
+} from '@tollgate/protocol';
 
-import { JobRequestError } from '../request/job-request-error.js';
-import { parseJobRequest } from '../request/parse-job-request.js';
-import { deriveEnqueueSecret } from './agent-secrets.js';
-import { parseAgentJobMessage } from './parse-agent-job-message.js';
+import { JobRequestError, parseJobRequest } from '../request/parse-job-request.js';
 
 /** Allows for differences between clocks. A message dated further ahead would be valid for longer than allowed. */
 const MAX_CLOCK_SKEW_MS = 60_000;
@@ -107,4 +109,56 @@ function judgeKey(key: ApiKey | null, { keyId, wallet }: AgentJobMessage): Messa
 
 function refuse(code: MessageRefusalCode, detail: string, keyId: string | null): MessageRefusal {
   return { outcome: 'refused', code, detail, keyId };
+}
+
+/**
+ * The secret with which a service signs the jobs it puts directly into the queue. It is derived, so that Redis stores
+ * no signing secret; the key's holder gets it from `npm run keys`.
+ * @param agentSecret the setting `AGENT_SECRET`
+ */
+export function deriveEnqueueSecret(agentSecret: string, keyId: string): string {
+  return createHmac('sha256', agentSecret).update(`tollgate.enqueue:${keyId}`).digest('base64url');
+}
+
+/** Exactly these fields: a message with a field that is not signed or not known may not be what its sender meant. */
+const FIELDS: { readonly [Name in keyof AgentJobMessage]: (value: unknown) => boolean } = {
+  version: (value) => value === AGENT_JOB_MESSAGE_VERSION,
+  operation: isText(/^\w{1,64}$/),
+  input: isFlatObject,
+  wallet: isText(/^[\w.-]{1,64}$/),
+  // The value of the `Idempotency-Key` header.
+  idempotencyKey: isText(/^[\x21-\x7e]{1,255}$/),
+  keyId: isText(/^[a-z0-9]{1,64}$/),
+  issuedAt: isTime,
+  signature: isText(/^[\w-]{43}$/),
+};
+
+/**
+ * Returns the message, or the names of the fields that are invalid, missing or unknown. Nothing in it is authenticated
+ * yet.
+ */
+function parseAgentJobMessage(value: unknown): AgentJobMessage | { faults: string[] } {
+  if (typeof value !== 'object' || value === null) return { faults: ['the message is not an object'] };
+  const given = value as Readonly<Record<string, unknown>>;
+  const wrong = Object.entries(FIELDS)
+    .filter(([name, accepts]) => !Object.hasOwn(given, name) || !accepts(given[name]))
+    .map(([name]) => name);
+  if (wrong.length > 0) return { faults: wrong };
+  const isStrange = Object.keys(given).length > Object.keys(FIELDS).length;
+  return isStrange ? { faults: ['unknown fields'] } : (given as unknown as AgentJobMessage);
+}
+
+function isText(pattern: RegExp): (value: unknown) => boolean {
+  return (value) => typeof value === 'string' && pattern.test(value);
+}
+
+/** No operation has a nested input, so the signed text cannot be made to grow or to overflow the stack. */
+function isFlatObject(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const members = Object.values(value) as unknown[];
+  return members.length <= 100 && members.every((one) => typeof one !== 'object' || one === null);
+}
+
+function isTime(value: unknown): boolean {
+  return isText(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/)(value) && !Number.isNaN(Date.parse(String(value)));
 }

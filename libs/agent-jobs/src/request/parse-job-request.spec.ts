@@ -6,10 +6,9 @@ import { z } from 'zod';
 import { CATALOG } from '../../../../packages/agent-kit/src/operations/catalog.js';
 import { parseResourceUrl } from '../../../../packages/agent-kit/src/payments/ask-price.js';
 import { assertLeverage } from '../../../../packages/agent-kit/src/protocols/perps/assert-order.js';
-import { fingerprintOfJob } from './fingerprint.js';
+import { fingerprintOfJob } from '../views/digests.js';
 import { describeInputs } from './job-inputs.js';
-import { JobRequestError } from './job-request-error.js';
-import { parseJobRequest } from './parse-job-request.js';
+import { JobRequestError, parseJobRequest } from './parse-job-request.js';
 
 const CHECKSUMMED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const TO = CHECKSUMMED.toLowerCase();

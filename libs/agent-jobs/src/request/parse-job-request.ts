@@ -2,7 +2,6 @@ import { WRITE_OPERATIONS } from '@tollgate/agent-kit/operations';
 import { AGENT_OPERATIONS, type AgentJobRequest, type AgentOperation } from '@tollgate/protocol';
 
 import { listFields } from './job-inputs.js';
-import { JobRequestError } from './job-request-error.js';
 
 const FIELDS = ['operation', 'wallet', 'input'];
 const OPERATIONS: readonly string[] = AGENT_OPERATIONS;
@@ -103,4 +102,15 @@ function isOperation(value: unknown): value is AgentOperation {
 /** In the form in which the journal stores it. */
 function isWalletName(value: unknown): value is string {
   return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value);
+}
+
+/** An invalid job request. Nothing was stored or sent for it. */
+export class JobRequestError extends Error {
+  override readonly name = 'JobRequestError';
+  readonly code = 'request_invalid';
+
+  /** @param problems each names its field, such as `input.amount`, and never contains the value */
+  constructor(readonly problems: readonly string[]) {
+    super(`The job request is invalid: ${problems.join('; ')}.`);
+  }
 }

@@ -1,8 +1,9 @@
-import type { Attempt, JobRecord, StepRecord } from '@tollgate/journal';
+import type { Attempt, JobEvent, JobRecord, StepRecord } from '@tollgate/journal';
 import {
   JOB_OPERATIONS,
   type AgentAnswerView,
   type AgentAttemptView,
+  type AgentJobEvent,
   type AgentJobView,
   type AgentStepView,
   type JobOperation,
@@ -89,4 +90,20 @@ function describeAttempt(
 
 function toIso(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** A journal event in the form in which clients receive it, over every channel. */
+export function toAgentJobEvent(event: JobEvent, walletName: string): AgentJobEvent {
+  const { id, type, jobId, operation, atMs, txHash, error } = event;
+  return {
+    id,
+    type,
+    jobId,
+    // Safe to cast: jobs are parsed before they are journaled.
+    operation: operation as JobOperation,
+    wallet: walletName,
+    at: new Date(atMs).toISOString(),
+    ...(txHash !== undefined && { txHash }),
+    ...(error !== undefined && { error }),
+  };
 }

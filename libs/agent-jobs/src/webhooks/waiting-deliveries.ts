@@ -1,8 +1,21 @@
-import type { WebhookDelivery } from '@tollgate/common';
+import { WEBHOOKS_QUEUE, type WebhookDelivery } from '@tollgate/common';
+import type { AgentJobEvent } from '@tollgate/protocol';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 import type { Queue } from 'bullmq';
 
+import { openQueue } from '../queues/queues.js';
 import countDeliveries from './scripts/count-deliveries.lua';
+import type { WebhookTarget } from './webhook-targets.js';
+
+/** Always the same for the same event and target, so that adding it again has no effect. BullMQ allows no colon. */
+export function nameDelivery(event: Pick<AgentJobEvent, 'id'>, target: Pick<WebhookTarget, 'id'>): string {
+  return `${event.id.replaceAll(':', '.')}.${target.id}`;
+}
+
+/** @param connection to the Redis of the queues, from `connectRedis`; it stays open when the queue is closed */
+export function openWebhooksQueue(connection: RedisClient): Queue<WebhookDelivery> {
+  return openQueue(WEBHOOKS_QUEUE, connection);
+}
 
 /** A delivery, identified by its id in the queue. */
 export interface NamedDelivery {

@@ -2,8 +2,7 @@ import { ApiKeyStore } from '@tollgate/common';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
-import type { WebhookTarget } from './webhook-target.js';
-import { WebhookTargets, type NewWebhookTarget } from './webhook-targets.js';
+import { WebhookTargets, type NewWebhookTarget, type WebhookTarget } from './webhook-targets.js';
 
 const URL = 'https://example.org/events?token=1';
 

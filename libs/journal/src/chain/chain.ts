@@ -18,9 +18,8 @@ import {
 import type { Hex } from '@tollgate/protocol';
 
 import type { StepReceipt } from '../jobs/ports.js';
-import { parseStepReceipt } from './parse-step-receipt.js';
 import type { SendReply } from './read-send-answer.js';
-import { ReceiptWaiter } from './receipt-waiter.js';
+import { parseStepReceipt, ReceiptWaiter } from './receipt-waiter.js';
 
 interface ChainOptions {
   chainId: number;

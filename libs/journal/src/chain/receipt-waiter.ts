@@ -1,7 +1,9 @@
 import {
   ChainUnavailableError,
   MISSING,
+  parseBigQuantity,
   parseObject,
+  parseReceipt,
   type BatchLimits,
   type RpcCall,
   type RpcEndpoint,
@@ -11,8 +13,24 @@ import { isHash, type Hex } from '@tollgate/protocol';
 
 import type { StepReceipt } from '../jobs/ports.js';
 import { pause } from '../pause.js';
-import { parseStepReceipt } from './parse-step-receipt.js';
 import { readSendAnswer } from './read-send-answer.js';
+
+/**
+ * Null when there is none yet.
+ * @throws ChainUnavailableError when the value is not a receipt, or belongs to another transaction
+ */
+export function parseStepReceipt(value: unknown, hash: Hex): StepReceipt | null {
+  const receipt = parseReceipt(value, hash.toLowerCase() as Hex);
+  if (receipt === null) return null;
+  const { txHash: transactionHash, blockHash, blockNumber, status, logs } = receipt;
+  const { gasUsed, effectiveGasPrice } = parseObject(value, 'receipt');
+  return {
+    ...{ transactionHash, blockHash, blockNumber, logs },
+    status: status === 'success' ? 'success' : 'reverted',
+    gasUsed: parseBigQuantity(gasUsed, 'gas used'),
+    ...(effectiveGasPrice !== undefined && { effectiveGasPrice: parseBigQuantity(effectiveGasPrice, 'gas price') }),
+  };
+}
 
 /** A server that did not wait is not asked to wait again for this long. */
 const NOT_ASKED_MS = 60_000;

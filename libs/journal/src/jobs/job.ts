@@ -4,6 +4,7 @@ import {
   OPEN_STATES,
   type FinalState,
   type Hex,
+  type JobEventType,
   type JobFailure,
   type JobState,
   type OpenState,
@@ -144,4 +145,20 @@ export function isFinal(state: JobState): state is FinalState {
 /** True while the job can still advance without an operator. */
 export function isOpen(state: JobState): state is OpenState {
   return (OPEN_STATES as readonly string[]).includes(state);
+}
+
+/**
+ * An event of a job. Each consumer receives it at least once, always with the same id. Every final state is reported by
+ * one event: FINAL by `jobCompleted`, all others by `transactionFailed`.
+ */
+export interface JobEvent extends Pick<JobRecord, 'state' | 'operation' | 'lane' | 'keyId'> {
+  /** `jobId:state:sequence`. */
+  id: string;
+  /** Increases by one with every event of the lane. */
+  sequence: number;
+  type: JobEventType;
+  jobId: string;
+  atMs: number;
+  txHash?: Hex;
+  error?: JobFailure;
 }

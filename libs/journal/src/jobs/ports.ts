@@ -54,13 +54,9 @@ export class WalletEmptyError extends Error {
 }
 
 /** The fields of an EIP-1559 transaction to sign. Fees are wei per gas. */
-export interface TransactionToSign {
+export interface TransactionToSign extends Pick<PlannedStep, 'to' | 'data' | 'value' | 'gas'> {
   chainId: number;
   nonce: number;
-  to: Hex;
-  data: Hex;
-  value: bigint;
-  gas: bigint;
   maxFeePerGas: bigint;
   maxPriorityFeePerGas: bigint;
 }

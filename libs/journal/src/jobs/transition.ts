@@ -1,7 +1,7 @@
 import type { JobTransactionFacts, SettledFacts } from '@tollgate/book-events';
 import type { Hex } from '@tollgate/protocol';
 
-import type { Attempt, JobFailure, JobState, JsonValue, LaneId, MinedAttempt, PlannedStep } from './job.js';
+import type { Attempt, JobFailure, JobRecord, JobState, JsonValue, LaneId, MinedAttempt, PlannedStep } from './job.js';
 
 /** Why a transition was not made. Repeating it is pointless until something else has changed. */
 export type RefusalReason =
@@ -85,12 +85,10 @@ export interface StepWrite {
   token: number;
 }
 
-export interface SubmitRequest {
-  lane: LaneId;
-  operation: string;
-  input: JsonValue;
-  wallet: string;
-  keyId: string;
+/** What every submitter says of its job. */
+type SubmittedJob = Pick<JobRecord, 'lane' | 'operation' | 'input' | 'wallet' | 'keyId'>;
+
+export interface SubmitRequest extends SubmittedJob {
   /** As the client sent it; unique among the jobs of its `keyId`. Stored as a hash only. */
   idempotencyKey: string;
   /** Identifies the whole request. The same idempotency key with another fingerprint is a conflict. */
@@ -99,14 +97,9 @@ export interface SubmitRequest {
 }
 
 /** A job whose id the submitter made and stored: one id is one job, whatever later requests with that id contain. */
-export interface SubmitNamedRequest {
-  lane: LaneId;
+export interface SubmitNamedRequest extends SubmittedJob {
   /** Made by `createJobId` for the lane. */
   jobId: string;
-  operation: string;
-  input: JsonValue;
-  wallet: string;
-  keyId: string;
   /** On Redis's clock: the job is not accepted after this time. Default: no limit. */
   latestMs?: number;
 }
@@ -270,7 +263,7 @@ export interface LaneStatus {
   paused: JobFailure | null;
   /** Identifies this run of the server; `thaw` passes it to show during which run the chain was read. */
   run: string | null;
-  lease: { owner: string; token: number; untilMs: number } | null;
+  lease: Omit<LaneLease, 'lane'> | null;
   openJobs: number;
   /** Steps with a nonce that are not mined. */
   unminedSteps: number;

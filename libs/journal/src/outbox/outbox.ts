@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isHash } from '@tollgate/protocol';
+import { EVENT_TYPES, isHash } from '@tollgate/protocol';
 import { StoreError, type RedisClient } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
-import type { LaneId } from '../jobs/job.js';
-import { EVENT_TYPES, type JobEvent } from '../jobs/job-event.js';
+import type { JobEvent, LaneId } from '../jobs/job.js';
 import { consumersKey, eventsKey, laneKey } from '../jobs/keys.js';
 import { parseFailure, parseState } from '../jobs/parse-job.js';
 import type { TransitionRunner } from '../transitions/transition-runner.js';

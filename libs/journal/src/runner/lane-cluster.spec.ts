@@ -14,8 +14,8 @@ import { laneKey } from '../jobs/keys.js';
 import { createKeySigner } from '../signer/create-key-signer.js';
 import { acceptJob } from '../store/accept-job.js';
 import { Journal } from '../store/journal.js';
+import { LaneShare } from './lane-lease.js';
 import { LaneRunner } from './lane-runner.js';
-import { LaneShare } from './lane-share.js';
 
 const WALLETS = 6;
 const JOBS = 5;

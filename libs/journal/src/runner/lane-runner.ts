@@ -13,10 +13,8 @@ import { launchJob, type PlannedJob } from '../steps/launch-job.js';
 import type { Journal } from '../store/journal.js';
 import { confirmLane } from './confirm-lane.js';
 import { JobLine } from './job-line.js';
-import { holdLane, type HeldLane } from './lane-lease.js';
-import { LaneShare } from './lane-share.js';
-import { reconcileLane } from './reconcile.js';
-import { tendLane } from './tend-lane.js';
+import { holdLane, LaneShare, type HeldLane } from './lane-lease.js';
+import { reconcileLane, tendLane } from './tend-lane.js';
 
 export interface LaneRunnerOptions {
   journal: Journal;

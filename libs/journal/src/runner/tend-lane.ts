@@ -1,8 +1,9 @@
-import type { Attempt, JobRecord } from '../jobs/job.js';
-import { WalletEmptyError } from '../jobs/ports.js';
+import type { Attempt, JobRecord, LaneId } from '../jobs/job.js';
+import { WalletEmptyError, type JobQueue } from '../jobs/ports.js';
 import type { LaneStatus } from '../jobs/transition.js';
 import { currentStep, type LaneWork } from '../lanes/lane-work.js';
 import { broadcast, WALLET_IS_EMPTY } from '../steps/broadcast.js';
+import type { Journal } from '../store/journal.js';
 
 /** Resumes a lane when the reason for its stop is gone: Redis had restarted, or the wallet was empty. */
 export async function tendLane(work: LaneWork): Promise<LaneStatus> {
@@ -81,4 +82,13 @@ async function canPlan({ journal, planner, lease, wallet }: LaneWork): Promise<b
 function isToBePlanned(job: JobRecord): boolean {
   if (job.ending) return false;
   return job.state === 'PLANNED' || (job.state === 'RESERVED' && currentStep(job)?.attempts.length === 0);
+}
+
+/**
+ * Wakes every open job of a lane, oldest first. Jobs with a nonce come before all others, since later nonces wait
+ * behind theirs.
+ */
+export async function reconcileLane(journal: Journal, queue: JobQueue, lane: LaneId): Promise<void> {
+  const [inFlight, open] = await Promise.all([journal.readInFlight(lane), journal.readOpenJobs(lane)]);
+  for (const jobId of new Set([...inFlight.map((step) => step.jobId), ...open])) await queue.wake(jobId, lane);
 }

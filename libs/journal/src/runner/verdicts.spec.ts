@@ -5,7 +5,7 @@ import type { Hex } from '@tollgate/protocol';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { LaneFixture } from '../../test/lane-fixture.js';
 import type { JudgeStep, StepVerdict } from '../jobs/ports.js';
-import { LaneShare } from './lane-share.js';
+import { LaneShare } from './lane-lease.js';
 
 const FAILURE = { code: 'NOT_REDEEMED', message: 'Paid, and nothing came back.', suggestion: 'Ask the seller.' };
 

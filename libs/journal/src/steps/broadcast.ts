@@ -11,11 +11,7 @@ import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, writeFor, type LaneWork } from '../lanes/lane-work.js';
 
 /** The bytes of an attempt as stored in the journal. */
-export interface StoredBytes {
-  kind: Attempt['kind'];
-  hash: Hex;
-  raw: Hex;
-}
+export type StoredBytes = Pick<Attempt, 'kind' | 'hash'> & { raw: Hex };
 
 export interface AttemptRequest {
   job: Pick<JobRecord, 'id' | 'stepIndex'>;

@@ -3,8 +3,7 @@ import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { FAILURE, sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from '../../test/sample-jobs.js';
-import { isFinal, type JobRecord, type LaneId } from '../jobs/job.js';
-import type { JobEvent } from '../jobs/job-event.js';
+import { isFinal, type JobEvent, type JobRecord, type LaneId } from '../jobs/job.js';
 import { laneKey } from '../jobs/keys.js';
 import type { StepWrite } from '../jobs/transition.js';
 import { Journal } from './journal.js';

@@ -1,6 +1,7 @@
 import { findRefusal, readDetails, readNoAnswer } from '@tollgate/client';
 import {
   BaseError,
+  ContractFunctionRevertedError,
   decodeErrorResult,
   HttpRequestError,
   InsufficientFundsError,
@@ -15,10 +16,9 @@ import {
   type Hex,
 } from 'viem';
 
-import { AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';
+import { AgentKitError, hideKeyWords, quoteReason, type AgentKitErrorCode } from '../types/agent-kit-error.js';
 import type { StepFailures } from '../types/plan.js';
 import { cleanUntrusted } from '../types/untrusted-text.js';
-import { hideKeyWords, quoteReason } from './quote-reason.js';
 
 /** One sentence for each kind of refusal by a contract, with the documented keyword. */
 export const REFUSALS: Partial<Record<AgentKitErrorCode, string>> & Record<'REVERTED' | 'PROTOCOL_FAILED', string> = {
@@ -179,3 +179,8 @@ function create(what: string, host: string, reason: string): AgentKitError {
 }
 
 const quote = (reason: string): string => quoteReason(reason, 'NETWORK_ERROR');
+
+/** Whether a contract refused, as opposed to a node that failed to answer. */
+export function isRevert(error: unknown): boolean {
+  return error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError) !== null;
+}

@@ -2,12 +2,11 @@ import { keccak256, type Hex } from 'viem';
 
 import { readFees } from '../chain/fees.js';
 import { retryNetwork } from '../chain/retry-network.js';
-import { assertNotExpired } from '../plan/assert-not-expired.js';
 import { gasLimitOf } from '../plan/limit-gas.js';
 import { settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
-import type { Plan } from '../types/plan.js';
+import { assertNotExpired, type Plan } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
 import { createDirectExecutor } from './direct-executor.js';
 import type { ExecutionContext, Executor } from './executor.js';

@@ -2,18 +2,17 @@ import { explainFailure } from '../chain/explain-failure.js';
 import { createTransactionUrl, monitorTransaction } from '../chain/monitor-transaction.js';
 import { readFailure } from '../chain/read-outcome.js';
 import { retryNetwork } from '../chain/retry-network.js';
-import { assertNotExpired } from '../plan/assert-not-expired.js';
 import { settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';
 import { readAllowance } from '../tokens/balance.js';
 import { createRevocation } from '../tokens/create-steps.js';
 import { showToken } from '../tokens/show-token.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
-import type { Approval, Plan, Step } from '../types/plan.js';
+import { assertNotExpired, type Approval, type Plan, type Step } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
 import type { SentTransaction } from '../types/transaction-events.js';
 import type { ExecutionContext, Executor } from './executor.js';
-import { runPayment } from './run-payment.js';
+import { runPayment } from './pay-for-resource.js';
 import { broadcastStep, signStep } from './send-step.js';
 
 /** Signs and sends at once; a plan has the account to itself until its last step is mined. */

@@ -1,3 +1,4 @@
+import type { PaymentStore } from '@tollgate/client';
 import type { Address, PublicClient } from 'viem';
 
 import type { Signer } from '../signing/signer.js';
@@ -5,7 +6,6 @@ import type { Plan } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
 import type { EventHandlers } from '../types/transaction-events.js';
 import type { AccountLane } from './account-lane.js';
-import type { PaymentSettings } from './pay-for-resource.js';
 
 /**
  * Executes a plan. Throws if nothing was sent; returns once something was sent, whatever its outcome. These executors
@@ -28,4 +28,18 @@ export interface ExecutionContext {
   rpcUrl: string;
   networkRetryDelayMs: number;
   payments: PaymentSettings;
+}
+
+/** How payments at servers that answer 402 are made and stored. */
+export interface PaymentSettings {
+  /** Where payments are stored until they are redeemed; `MemoryPaymentStore` survives no crash. */
+  store: PaymentStore;
+  fetch: typeof globalThis.fetch;
+  allowInsecureHttp?: boolean;
+  /** Time limit for reading a price; default 10,000. */
+  priceTimeoutMs?: number;
+  /** From the signature to the answer; 60 s. */
+  deadlineMs?: number;
+  /** One attempt to fetch and read the paid answer; 30 s. */
+  attemptTimeoutMs?: number;
 }

@@ -8,8 +8,9 @@ import {
   type PaidServer,
 } from '../../../client/test/paid-server.js';
 import { createContext } from '../../test/create-context.js';
-import { payForResource } from '../operations/payment/pay-for-resource.js';
-import { executePayment, type PaymentSettings } from './pay-for-resource.js';
+import { payForResource } from '../operations/payment.js';
+import type { PaymentSettings } from './executor.js';
+import { executePayment } from './pay-for-resource.js';
 
 describe('executePayment', () => {
   let chain: Devnet;

@@ -1,27 +1,17 @@
-import { payForResource, type PaymentEvent, type PaymentStore, type Wallet } from '@tollgate/client';
+import { createWallet, payForResource, type PaymentEvent, type Wallet } from '@tollgate/client';
 import { formatTokenAmount } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
+import { createTransactionUrl } from '../chain/monitor-transaction.js';
 import { explainChangedTerms, explainUnanswered } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { readAnswer, type PaidAnswer } from '../payments/read-answer.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
+import type { ToolResult } from '../types/tool-result.js';
+import type { SentTransaction } from '../types/transaction-events.js';
 import { quoteUntrusted } from '../types/untrusted-text.js';
-
-/** How payments at servers that answer 402 are made and stored. */
-export interface PaymentSettings {
-  /** Where payments are stored until they are redeemed; `MemoryPaymentStore` survives no crash. */
-  store: PaymentStore;
-  fetch: typeof globalThis.fetch;
-  allowInsecureHttp?: boolean;
-  /** Time limit for reading a price; default 10,000. */
-  priceTimeoutMs?: number;
-  /** From the signature to the answer; 60 s. */
-  deadlineMs?: number;
-  /** One attempt to fetch and read the paid answer; 30 s. */
-  attemptTimeoutMs?: number;
-}
+import type { ExecutionContext, PaymentSettings } from './executor.js';
 
 interface Sent {
   txHash: Hex;
@@ -30,7 +20,7 @@ interface Sent {
 }
 
 /** The outcome of a payment. `unanswered`: money may have moved; the stored payment can still be redeemed. */
-export type PaymentOutcome =
+type PaymentOutcome =
   | ({ kind: 'answered' } & Sent & PaidAnswer)
   | ({ kind: 'unanswered'; error: AgentKitError } & Sent);
 
@@ -89,4 +79,62 @@ function describeFailure({ status, body }: PaidAnswer): Error {
 /** The paying client limits the time of its paid requests, but not of reading the price. */
 function limitPriceRequests(fetch: typeof globalThis.fetch, timeoutMs: number): typeof globalThis.fetch {
   return (input, init) => fetch(input, { ...init, signal: init?.signal ?? AbortSignal.timeout(timeoutMs) });
+}
+
+/** Pays for a resource with the paying client, in the account's own queue. */
+export async function runPayment(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
+  const { events, explorerUrl, payments } = context;
+  const note = (hash: SentTransaction['hash']): SentTransaction => ({
+    operation: plan.operation,
+    label: plan.summary,
+    hash,
+    explorerUrl: createTransactionUrl(explorerUrl, hash),
+  });
+  const outcome = await executePayment(plan, {
+    ...payments,
+    wallet: createLaneWallet(context),
+    onEvent: ({ type, ...event }) => {
+      const transaction = 'payment' in event ? event.payment.transaction : null;
+      if (!transaction) return;
+      if (type === 'signed') events.emit('transactionSubmitted', note(transaction.txHash));
+      if (type === 'mined') events.emit('transactionConfirmed', note(transaction.txHash));
+    },
+  });
+  const sent = { result: outcome.txHash, transactions: [note(outcome.txHash)] };
+  if (outcome.kind === 'answered') {
+    const { status: httpStatus, contentType, body, isBodyCut } = outcome;
+    return { ...plan.report, status: 'success', ...sent, answer: { httpStatus, contentType, body, isBodyCut } };
+  }
+  const { code, message, suggestion, details } = outcome.error;
+  events.emit(
+    'transactionFailed',
+    new AgentKitError(code, message, {
+      suggestion,
+      details: { ...details, operation: plan.operation, txHash: outcome.txHash },
+      cause: outcome.error,
+    }),
+  );
+  return { ...plan.report, status: 'failed', ...sent, error: message, code, suggestion, storeKey: outcome.storeKey };
+}
+
+/** The client's wallet, which signs and sends inside the kit's lane, so that no other task takes the nonce. */
+function createLaneWallet({ client, account, signer, rpcUrl, chainId, lane }: ExecutionContext): Wallet {
+  const wallet = createWallet({ account: signer.account(), rpcUrl, chainId });
+  return {
+    address: wallet.address,
+    chainId: wallet.chainId,
+    inTurn: (work) => lane.run(work),
+    sign: async (call) => {
+      // The wallet uses the node's nonce count; if the node is behind our last transaction, the payment would replace
+      // it.
+      await lane.readNextNonce(client, account);
+      return wallet.sign(call);
+    },
+    broadcast: async (transaction) => {
+      await wallet.broadcast(transaction);
+      lane.noteSent(transaction.nonce);
+    },
+    readOutcome: (txHash) => wallet.readOutcome(txHash),
+    isReplaced: (transaction) => wallet.isReplaced(transaction),
+  };
 }

@@ -8,7 +8,7 @@ import {
   repayLending,
 } from './lending.js';
 import { addLiquidity, getLiquidityPositions, removeLiquidity } from './liquidity.js';
-import { payForResource } from './payment/pay-for-resource.js';
+import { payForResource } from './payment.js';
 import {
   perpsClosePosition,
   perpsDeposit,

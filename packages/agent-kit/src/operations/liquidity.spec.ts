@@ -5,7 +5,7 @@ import { createPublicClient, decodeFunctionData, erc20Abi, http, type Address, t
 import { createFeeTokenPool } from '../../../../test/harness/create-pool.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
-import { positionManagerAbi } from '../protocols/uniswap-v3-abi.js';
+import { positionManagerAbi } from '../protocols/uniswap-v3-pools.js';
 import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
 import type { Plan } from '../types/plan.js';
 

@@ -2,13 +2,12 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { z } from 'zod';
 
 import { readDeadline } from '../chain/read-next-block-time.js';
-import { formatFeeTier } from '../protocols/uniswap-v3-abi.js';
+import { formatFeeTier } from '../protocols/uniswap-v3-pools.js';
 import { assertBalance } from '../tokens/balance.js';
 import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
-import { showAmount } from '../tokens/show-token.js';
+import { describeTicker, showAmount, tickerSchema } from '../tokens/show-token.js';
 import { defineListed, defineRead, MOVES_NOTHING } from './define/operation.js';
-import { describeTicker, tickerSchema } from './define/ticker.js';
 import { warnOfUnlisted } from './swap.js';
 
 export const addLiquidity = defineListed('addLiquidity', async (input, context) => {

@@ -2,16 +2,15 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { z } from 'zod';
 
 import { readDeadline } from '../chain/read-next-block-time.js';
+import { subtractSlippage } from '../protocols/amount-math.js';
 import type { SwapQuote } from '../protocols/protocol.js';
-import { subtractSlippage } from '../protocols/subtract-slippage.js';
 import { assertBalance } from '../tokens/balance.js';
 import { createSteps } from '../tokens/create-steps.js';
 import { parseAmount } from '../tokens/parse-amount.js';
-import { formatAmount, showAmount, showSymbol } from '../tokens/show-token.js';
+import { describeTicker, formatAmount, showAmount, showSymbol, tickerSchema } from '../tokens/show-token.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Token, TokenAmount } from '../types/token.js';
 import { defineListed, defineRead, type OperationContext } from './define/operation.js';
-import { describeTicker, tickerSchema } from './define/ticker.js';
 import { pairSchema } from './define/write-operations.js';
 
 export const getSwapQuote = defineRead({

@@ -1,8 +1,7 @@
 import { PaymentNotAcceptedError, readSystemCode } from '@tollgate/client';
 import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
 
-import { hideKeyWords } from '../chain/quote-reason.js';
-import { AgentKitError, type AgentKitErrorCode } from '../types/agent-kit-error.js';
+import { AgentKitError, hideKeyWords, type AgentKitErrorCode } from '../types/agent-kit-error.js';
 import { cleanUntrusted, quoteUntrusted } from '../types/untrusted-text.js';
 
 // URLs and reasons in these messages come from the server.

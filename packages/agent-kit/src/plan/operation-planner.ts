@@ -3,8 +3,7 @@ import { getAddress, isAddress, type Address, type PublicClient } from 'viem';
 import { readFees, readPrice } from '../chain/fees.js';
 import { readFailure, type CalledStep, type MinedCall } from '../chain/read-outcome.js';
 import { retryNetwork } from '../chain/retry-network.js';
-import type { Operation, OperationContext } from '../operations/define/operation.js';
-import { parseInput } from '../operations/define/parse-input.js';
+import { parseInput, type Operation, type OperationContext } from '../operations/define/operation.js';
 import { readTokenAmounts, type TokenLimit } from '../policy/token-limits.js';
 import { isOnChain } from '../registry/create-protocol-set.js';
 import {
@@ -18,7 +17,7 @@ import type { Plan, PlanDraft } from '../types/plan.js';
 import { connect, createClient, type Connection } from './connection.js';
 import { createPlan, type DraftingOperation, type PlannedOperation } from './create-plan.js';
 import { limitGas, type SettledStep } from './limit-gas.js';
-import { planRevocation } from './plan-revocation.js';
+import { planRevocation } from './settle-approvals.js';
 
 const CHEAPEST_GAS = 21_000n;
 

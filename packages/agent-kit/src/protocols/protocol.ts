@@ -244,3 +244,12 @@ export interface ProtocolSet {
   /** @throws AgentKitError `PROTOCOL_UNAVAILABLE` when the chain has none of this kind. */
   require<Kind extends ProtocolKind>(kind: Kind): ProtocolKinds[Kind];
 }
+
+/** A protocol for one of the kit's kinds, on the listed chains. The first one of a kind is used. */
+export interface ProtocolPlugin<Kind extends ProtocolKind = ProtocolKind> {
+  kind: Kind;
+  name: string;
+  /** The chains it is deployed on; `any` if it uses an external service. */
+  chainIds: readonly number[] | 'any';
+  create(environment: ProtocolEnvironment): ProtocolKinds[Kind];
+}

@@ -1,6 +1,11 @@
-import type { Plugin } from '../operations/define/plugin.js';
-import type { ProtocolPlugin } from '../protocols/plugin.js';
-import type { ProtocolEnvironment, ProtocolKind, ProtocolKinds, ProtocolSet } from '../protocols/protocol.js';
+import type { Plugin } from '../operations/define/operation.js';
+import type {
+  ProtocolEnvironment,
+  ProtocolKind,
+  ProtocolKinds,
+  ProtocolPlugin,
+  ProtocolSet,
+} from '../protocols/protocol.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { ChainRegistry } from './registry.js';
 

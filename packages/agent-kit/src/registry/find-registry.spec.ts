@@ -2,9 +2,8 @@ import { createPublicClient, erc20Abi, http, type PublicClient } from 'viem';
 
 import { startChain, type ChainOptions, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
-import { CHAIN_1328 } from './chain-1328.js';
-import { CHAIN_1329 } from './chain-1329.js';
 import { findRegistry } from './find-registry.js';
+import { CHAIN_1328, CHAIN_1329 } from './sei.js';
 
 describe('findRegistry', () => {
   const withChain = async (options: ChainOptions, look: (chain: Devnet) => Promise<void>) => {

@@ -1,10 +1,9 @@
 import type { PublicClient } from 'viem';
 
-import { CHAIN_1328 } from './chain-1328.js';
-import { CHAIN_1329 } from './chain-1329.js';
 import { createDevnetRegistry } from './devnet.js';
 import { DEVNET_CONTRACTS } from './devnet-contracts.js';
 import type { ChainRegistry } from './registry.js';
+import { CHAIN_1328, CHAIN_1329 } from './sei.js';
 
 /**
  * What the kit knows about the chain behind a client. A devnet is recognised by its code, under any chain id; an

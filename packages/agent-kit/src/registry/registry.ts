@@ -1,7 +1,6 @@
 import type { Address } from 'viem';
 
-import type { ProtocolPlugin } from '../protocols/plugin.js';
-import type { ProtocolKind } from '../protocols/protocol.js';
+import type { ProtocolKind, ProtocolPlugin } from '../protocols/protocol.js';
 import type { ListedToken } from '../types/token.js';
 
 /** What the kit knows about one chain: its tokens, and its deployed protocols. */

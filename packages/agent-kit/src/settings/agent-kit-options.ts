@@ -3,9 +3,7 @@ import { isHttpUrl } from '@tollgate/protocol';
 
 import { NETWORK_RETRY_DELAY_MS } from '../chain/retry-network.js';
 import { CATALOG } from '../operations/catalog.js';
-import type { Operation } from '../operations/define/operation.js';
-import { EXECUTE_PLAN, namePlanTool } from '../operations/define/plan-tool-names.js';
-import type { Plugin } from '../operations/define/plugin.js';
+import { EXECUTE_PLAN, namePlanTool, type Operation, type Plugin } from '../operations/define/operation.js';
 import { parsePolicy, type SpendingPolicy } from '../policy/policy.js';
 import type { ChainRegistry } from '../registry/registry.js';
 import { AgentKitError } from '../types/agent-kit-error.js';

@@ -1,4 +1,5 @@
 import { formatTokenAmount } from '@tollgate/protocol';
+import { z } from 'zod';
 
 import type { Token, TokenAmount } from '../types/token.js';
 import { quoteUntrusted } from '../types/untrusted-text.js';
@@ -21,4 +22,18 @@ export function showToken(token: Token): string {
 /** The short form, used where the address is shown elsewhere: an unlisted token's own symbol is in quotes. */
 export function showSymbol({ symbol, isListed }: Pick<Token, 'symbol' | 'isListed'>): string {
   return isListed ? symbol : quoteUntrusted(symbol);
+}
+
+/**
+ * A token as read operations show it. `isListed` false: the ticker comes from the contract itself, and may be false.
+ */
+export const tickerSchema = z.object({
+  ticker: z.string(),
+  address: z.string(),
+  decimals: z.number().int(),
+  isListed: z.boolean().describe('Whether the ticker comes from the token list and not from the contract itself'),
+});
+
+export function describeTicker({ symbol, address, decimals, isListed }: Token): z.output<typeof tickerSchema> {
+  return { ticker: symbol, address, decimals, isListed };
 }

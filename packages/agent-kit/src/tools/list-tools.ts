@@ -1,7 +1,6 @@
 import { z } from 'zod';
 
-import type { Operation } from '../operations/define/operation.js';
-import { EXECUTE_PLAN, namePlanTool } from '../operations/define/plan-tool-names.js';
+import { EXECUTE_PLAN, namePlanTool, type Operation } from '../operations/define/operation.js';
 import { EXECUTE_PLAN_INPUT, executeKeptPlan, keepPlan } from './plan-tools.js';
 import {
   nameListField,

@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { CallToolResult, RequestId, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
 
-import { EXECUTE_PLAN, namePlanTool } from '../operations/define/plan-tool-names.js';
+import { EXECUTE_PLAN, namePlanTool } from '../operations/define/operation.js';
 import type { Plan } from '../types/plan.js';
 import { VERSION } from '../version.js';
 import { listTools, type OfferedTool } from './list-tools.js';

@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import { z } from 'zod';
 
-import { parseInput } from '../operations/define/parse-input.js';
-import { EXECUTE_PLAN } from '../operations/define/plan-tool-names.js';
-import { assertNotExpired } from '../plan/assert-not-expired.js';
+import { EXECUTE_PLAN, parseInput } from '../operations/define/operation.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
-import type { Plan } from '../types/plan.js';
+import { assertNotExpired, type Plan } from '../types/plan.js';
 import { answer, sendPlan, type OperationResult, type OperationRunner, type RunOptions } from './run-operation.js';
 
 /** The most plans that a process stores for one kit; a newer one replaces the oldest. */

@@ -1,3 +1,5 @@
+import { cleanUntrusted } from './untrusted-text.js';
+
 /**
  * Every code with its suggested handling. The specification's table of errors (section "Errors") tells callers to look
  * for keywords in `message`; each code lists here the keyword its messages contain, or null if the table has none.
@@ -77,4 +79,21 @@ export class AgentKitError extends Error {
     this.suggestion = options.suggestion ?? AGENT_KIT_ERRORS[code].suggestion;
     this.details = options.details ?? {};
   }
+}
+
+/** Quotes a reason given by a contract or a node, for a message with this code. */
+export function quoteReason(text: string, code: AgentKitErrorCode): string {
+  return JSON.stringify(hideKeyWords(cleanUntrusted(text), code));
+}
+
+/**
+ * Callers tell errors apart by documented keywords in messages. Keywords of other codes are therefore put in capitals,
+ * so that an untrusted text cannot choose how it is classified.
+ */
+export function hideKeyWords(text: string, code: AgentKitErrorCode): string {
+  const rows = Object.entries(AGENT_KIT_ERRORS).filter(([other]) => other !== code);
+  return rows.reduce(
+    (shown, [, { keyword }]) => (keyword ? shown.replaceAll(keyword, keyword.toUpperCase()) : shown),
+    text,
+  );
 }

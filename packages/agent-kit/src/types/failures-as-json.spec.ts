@@ -4,8 +4,7 @@ import { explainReturnCode, explainRevert } from '../chain/explain-failure.js';
 import { marketFailures } from '../protocols/lending/compound-failures.js';
 import { perpsAbi, perpsFailures } from '../protocols/perps/perps-abi.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
-import { restoreFailures, storeFailures } from './failures-as-json.js';
-import type { StepFailures } from './plan.js';
+import { restoreFailures, storeFailures, type StepFailures } from './plan.js';
 
 const afterRestart = (failures: StepFailures): StepFailures =>
   restoreFailures(JSON.parse(JSON.stringify(storeFailures(failures))));

@@ -1,6 +1,7 @@
-import type { Abi, Address, Hex } from 'viem';
+import { parseAbi, type Abi, type Address, type Hex } from 'viem';
+import { formatAbiItem } from 'viem/utils';
 
-import type { AgentKitErrorCode } from './agent-kit-error.js';
+import { AgentKitError, type AgentKitErrorCode } from './agent-kit-error.js';
 import type { Token, TokenAmount } from './token.js';
 
 /** How a step can fail, as data: the meanings of its contract's errors, and failures without a revert. */
@@ -98,4 +99,25 @@ export interface Plan extends PlanDraft {
   preview: string;
   /** The same on one line, for approval dialogs: action, at most, at least, recipient, gas. Printable ASCII. */
   summaryLine: string;
+}
+
+/** @throws AgentKitError `PLAN_EXPIRED` once the prices or deadlines in the plan's calls have expired. */
+export function assertNotExpired({ expiresAtMs }: Pick<Plan, 'expiresAtMs'>): void {
+  if (expiresAtMs === undefined || Date.now() <= expiresAtMs) return;
+  throw new AgentKitError('PLAN_EXPIRED', `The plan expired at ${new Date(expiresAtMs).toISOString()}.`);
+}
+
+/** A step's failures as JSON, with the custom errors as text: `error PriceMoved(uint256 price)`. */
+export type StoredFailures = Omit<StepFailures, 'errors'> & { errors?: readonly string[] };
+
+/** Serialises failures, so that the step can be judged after a restart. */
+export function storeFailures({ errors, ...others }: StepFailures): StoredFailures {
+  const custom = errors?.filter((item) => item.type === 'error') ?? [];
+  if (custom.length === 0) return others;
+  return { ...others, errors: custom.map((error) => `error ${formatAbiItem(error, { includeName: true })}`) };
+}
+
+/** Parses the output of `storeFailures`. */
+export function restoreFailures({ errors = [], ...others }: StoredFailures): StepFailures {
+  return errors.length === 0 ? others : { ...others, errors: parseAbi(errors) };
 }

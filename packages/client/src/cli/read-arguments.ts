@@ -130,10 +130,8 @@ function readDevnet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
   const privateKey: unknown = Array.isArray(accounts)
     ? (accounts[0] as { privateKey?: unknown }).privateKey
     : undefined;
-  if (typeof rpcUrl !== 'string' || typeof chainId !== 'number' || typeof network !== 'string') {
-    throw new InvalidArgumentError(`${path} does not describe a devnet`);
-  }
-  if (!isAddress(asset) || !isAddress(payTo) || !isPrivateKey(privateKey)) {
+  const isNamed = typeof rpcUrl === 'string' && typeof chainId === 'number' && typeof network === 'string';
+  if (!isNamed || !isAddress(asset) || !isAddress(payTo) || !isPrivateKey(privateKey)) {
     throw new InvalidArgumentError(`${path} does not describe a devnet`);
   }
   const decimals = readDecimals(values);

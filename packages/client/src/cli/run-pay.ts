@@ -136,7 +136,7 @@ async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () =
     return isFailure ? 3 : 0;
   }
   if (!isFailure) return 0;
-  terminal.stderr(explainPaymentFailure(payment, response));
+  terminal.stderr(`The answer has status ${response.status}. ${explainPayment(payment, response.headers)}`);
   return 5;
 }
 
@@ -219,10 +219,6 @@ export async function payOnce(
 }
 
 /** The state of a payment whose request got a status of 400 or more, as far as the server reports it. */
-function explainPaymentFailure(payment: StoredPayment, { status, headers }: Response): string {
-  return `The answer has status ${status}. ${explainPayment(payment, headers)}`;
-}
-
 function explainPayment({ transaction, authorization }: StoredPayment, headers: Headers): string {
   if (headers.get(IDEMPOTENT_REPLAYED) === 'true') {
     return 'It is the answer that the payment has bought: the payment is spent.';

@@ -1,7 +1,6 @@
 import type { JobFailure } from '@tollgate/protocol';
 
-import { parseJson } from '../network/parse-json.js';
-import { readText } from '../network/read-body.js';
+import { parseJson, readText } from '../network/read-body.js';
 
 /** The gateway refused a request, or did not answer. Contains neither the API key nor the content of the request. */
 export class AgentJobsError extends Error {

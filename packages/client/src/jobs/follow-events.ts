@@ -1,7 +1,6 @@
 import type { AgentJobEvent, JobEventType } from '@tollgate/protocol';
 
-import { parseJson } from '../network/parse-json.js';
-import { readChunks } from '../network/read-body.js';
+import { parseJson, readChunks } from '../network/read-body.js';
 import { sleep } from '../network/sleep.js';
 import { AgentJobsError } from './agent-jobs-error.js';
 import { isWorthRepeating, type GatewayConnection } from './gateway-connection.js';

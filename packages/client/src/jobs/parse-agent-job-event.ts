@@ -1,6 +1,6 @@
 import { EVENT_TYPES, type AgentJobEvent } from '@tollgate/protocol';
 
-import { parseJson } from '../network/parse-json.js';
+import { parseJson } from '../network/read-body.js';
 
 /** Parses an event from its JSON text; null for an invalid one, or one of a type that this version does not know. */
 export function parseAgentJobEvent(text: string): AgentJobEvent | null {

@@ -58,3 +58,12 @@ export async function readText(response: Response, signal: AbortSignal): Promise
   }
   return text + decoder.decode();
 }
+
+/** The value of a JSON text; undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

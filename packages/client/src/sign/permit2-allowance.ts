@@ -5,7 +5,7 @@ import { sleep } from '../network/sleep.js';
 import type { ChosenRequirement } from '../offer/choose-requirement.js';
 import type { PermittableRequirement } from '../offer/signable-requirement.js';
 import type { PaymentContext } from './payment-options.js';
-import type { PermitSigner } from './permit-signer.js';
+import type { PermitSigner } from './typed-data-signers.js';
 
 const POLL_MS = 100;
 

@@ -12,8 +12,12 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { createRpcClient } from '../network/rpc-client.js';
 import { createWalletUnavailable, findRefusal, readDetails, shortenCause } from '../network/rpc-failure.js';
 import type { SignedTransaction } from '../store/payment-store.js';
-import { createAuthorizationSigner, type AuthorizationSigner } from './authorization-signer.js';
-import { createPermitSigner, type PermitSigner } from './permit-signer.js';
+import {
+  createAuthorizationSigner,
+  createPermitSigner,
+  type AuthorizationSigner,
+  type PermitSigner,
+} from './typed-data-signers.js';
 
 /** Signing, sending and waiting are separate, so that the signed bytes can be stored before they are sent. */
 export interface Wallet {

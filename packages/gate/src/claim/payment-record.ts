@@ -1,6 +1,6 @@
 import type { SettleResponse } from '@tollgate/protocol';
 
-import type { PackedAnswer } from '../answer/sold-answer.js';
+import type { PackedAnswer } from '../answer/answer.js';
 
 export interface ClaimTimes {
   /** How long a claim outlives the process that holds it. */

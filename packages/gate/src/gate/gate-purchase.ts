@@ -1,8 +1,14 @@
 import { DUPLICATE_SETTLEMENT, IDEMPOTENT_REPLAYED } from '@tollgate/protocol';
 
-import { createAnswer, createRefusedAnswer, createRetryAnswer, type Answer } from '../answer/answer.js';
-import { unpackAnswer, type PackedAnswer } from '../answer/sold-answer.js';
-import type { Look, PaymentClaims } from '../claim/payment-claims.js';
+import {
+  createAnswer,
+  createRefusedAnswer,
+  createRetryAnswer,
+  unpackAnswer,
+  type Answer,
+  type PackedAnswer,
+} from '../answer/answer.js';
+import type { Look, PaymentClaims } from '../claim/claim.js';
 import type { Showing } from '../claim/payment-record.js';
 import type { PaymentTerms } from '../offer/challenge.js';
 import { digest } from '../present/digest.js';

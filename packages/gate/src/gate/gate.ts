@@ -1,14 +1,13 @@
-import type { Answer } from '../answer/answer.js';
-import { PaymentClaims } from '../claim/payment-claims.js';
+import type { Answer, SoldAnswer } from '../answer/answer.js';
+import { PaymentClaims } from '../claim/claim.js';
 import { Challenge, type Offer } from '../offer/challenge.js';
 import { readPayment, type GateRequest } from '../present/shown-payment.js';
 import { sell } from '../purchase/index.js';
-import { MemoryStore } from '../stores/memory-store.js';
-import { Facilitator } from '../verify/facilitator.js';
-import { createTroubleLog } from '../verify/trouble-log.js';
+import { MemoryStore } from '../stores/payment-store.js';
+import { createTroubleLog, Facilitator } from '../verify/facilitator.js';
 import { assertGateOptions, type GateOptions } from './gate-options.js';
-import { GatePurchase, type GatePurchaseParts } from './gate-purchase.js';
-import { PaidRequest } from './paid-request.js';
+import { GatePurchase, type GateEnd, type GatePurchaseParts } from './gate-purchase.js';
+import type { GatedSale } from './gated-sale.js';
 
 export type Admission = { readonly answer: Answer } | { readonly paid: PaidRequest };
 
@@ -76,4 +75,37 @@ function parseUrl(url: string): URL {
   if (URL.canParse(url)) return new URL(url);
   const [, path = ''] = /^[a-z]+:\/\/[^/]*(\/[^?#]*)?/i.exec(url) ?? [];
   return new URL(`http://localhost${path}`);
+}
+
+/** `headers`: to be added to the sold response. `answer`: to be sent instead of it. */
+export type Settlement = { readonly headers: Readonly<Record<string, string>> } | { readonly answer: Answer };
+
+/** A request with a valid payment that is not settled yet. `end` must be called in every case. */
+export class PaidRequest {
+  constructor(
+    private readonly purchase: GatePurchase,
+    private readonly sale: GatedSale,
+    private readonly ended: Promise<GateEnd>,
+  ) {}
+
+  /**
+   * Must be called when the response is complete and none of it has been sent. Never rejects.
+   * @param isGone whether the client has disconnected
+   */
+  async settle(answer: SoldAnswer, isGone: () => boolean): Promise<Settlement> {
+    this.sale.deliver({ answer, isGone });
+    const end = await this.ended;
+    return end.outcome === 'committed'
+      ? { headers: this.sale.headersFor(answer, end.settled) }
+      : { answer: this.purchase.answerTo(end) };
+  }
+
+  /**
+   * Waits for a running settlement and releases the claim, so that the payment can be presented again. Never rejects.
+   */
+  async end(): Promise<void> {
+    this.sale.deliver(null);
+    const { outcome } = await this.ended;
+    if (outcome === 'store_unavailable') await this.sale.giveUp();
+  }
 }

@@ -6,8 +6,15 @@ import {
   type SettleResponse,
 } from '@tollgate/protocol';
 
-import { createAnswer, createRefusedAnswer, createRetryAnswer, keepPrivate, type Answer } from '../answer/answer.js';
-import { packAnswer, type SoldAnswer } from '../answer/sold-answer.js';
+import {
+  createAnswer,
+  createRefusedAnswer,
+  createRetryAnswer,
+  keepPrivate,
+  packAnswer,
+  type Answer,
+  type SoldAnswer,
+} from '../answer/answer.js';
 import type { Claim } from '../claim/claim.js';
 import type { Challenge } from '../offer/challenge.js';
 import type { ClaimedPurchase, ReleaseTerms } from '../purchase/index.js';

@@ -1,4 +1,4 @@
-import { MemoryStore } from './memory-store.js';
+import { MemoryStore } from './payment-store.js';
 
 const HOUR_MS = 3_600_000;
 

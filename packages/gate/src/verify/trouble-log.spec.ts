@@ -1,5 +1,4 @@
-import { FacilitatorError } from './facilitator.js';
-import { createTroubleLog } from './trouble-log.js';
+import { createTroubleLog, FacilitatorError } from './facilitator.js';
 
 describe('the default log of a gate', () => {
   it('has each kind of refusal once a minute, and every other error each time', () => {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { domainSeparator, hashTypedData } from 'viem';
 
 import type { Hex } from '../wire/hex.js';
-import { hashTokenDomain, hashTransferAuthorization } from './authorization-hash.js';
 import type { TransferAuthorization } from './signed-payment.js';
+import { hashTokenDomain, hashTransferAuthorization } from './signing-hashes.js';
 
 const TYPES = {
   TransferWithAuthorization: [

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { domainSeparator, hashTypedData, type TypedDataDomain } from 'viem';
 
 import type { Hex } from '../wire/hex.js';
-import { hashPermit2Domain, hashPermit2Transfer } from './permit2-hash.js';
-import { parsePermit2Authorization, PERMIT2_ADDRESS } from './signed-permit.js';
+import { parsePermit2Authorization, PERMIT2_ADDRESS } from './signed-payment.js';
+import { hashPermit2Domain, hashPermit2Transfer } from './signing-hashes.js';
 
 const PERMIT = [
   { name: 'permitted', type: 'TokenPermissions' },

@@ -1,6 +1,5 @@
 import type { Hex } from '../wire/hex.js';
-import type { TransferAuthorization } from './signed-payment.js';
-import { PERMIT2_ADDRESS, type Permit2Transfer } from './signed-permit.js';
+import { PERMIT2_ADDRESS, type Permit2Transfer, type TransferAuthorization } from './signed-payment.js';
 
 /** The EIP-712 domain of a token. */
 export interface TokenDomain {

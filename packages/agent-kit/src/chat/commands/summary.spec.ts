@@ -1,4 +1,4 @@
-import { payForResource } from '../../operations/payment/pay-for-resource.js';
+import { payForResource } from '../../operations/payment.js';
 import { summarise } from './summary.js';
 
 it.each([

@@ -2,7 +2,6 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
 import { loadPackages } from '../../load-packages.js';
 import { assertWholeStream } from './assert-whole-stream.js';
-import { keepThoughtSignatures } from './keep-thought-signatures.js';
 import type { RemoteModel } from './model-choice.js';
 
 // The time limit of a request, and how often a request that could not be made is tried again.
@@ -54,4 +53,68 @@ export async function createRemoteModel({ provider, baseUrl, model, apiKey }: Re
       fetch: provider === 'google' ? keepThoughtSignatures(fetch) : fetch,
     },
   });
+}
+
+type JsonObject = Record<string, unknown>;
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
+const objectsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+/**
+ * Gemini signs its tool calls (`extra_content`), and refuses a conversation in which a call comes back without its
+ * signature. The OpenAI client drops the field, so this remembers it by the call's id and puts it back.
+ */
+function keepThoughtSignatures(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  const signatures = new Map<string, unknown>();
+  return async (input, init) => {
+    const body = typeof init?.body === 'string' ? putBack(init.body, signatures) : init?.body;
+    const response = await fetch(input, body === undefined ? init : { ...init, body });
+    if (!response.body) return response;
+    return new Response(response.body.pipeThrough(readSignatures(signatures)), response);
+  };
+}
+
+function putBack(body: string, signatures: ReadonlyMap<string, unknown>): string {
+  if (signatures.size === 0) return body;
+  const request = JSON.parse(body) as JsonObject;
+  for (const message of objectsOf(request['messages'])) {
+    for (const call of objectsOf(message['tool_calls'])) {
+      const signature = signatures.get(String(call['id']));
+      if (signature !== undefined) call['extra_content'] = signature;
+    }
+  }
+  return JSON.stringify(request);
+}
+
+/** Passes the stream of server-sent events on unchanged, and reads the signatures out of it. */
+function readSignatures(signatures: Map<string, unknown>): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  return new TransformStream({
+    transform(chunk, controller) {
+      controller.enqueue(chunk);
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line.includes('"extra_content"')) readEvent(line, signatures);
+    },
+  });
+}
+
+function readEvent(line: string, signatures: Map<string, unknown>): void {
+  let event: unknown;
+  try {
+    event = JSON.parse(line.slice(line.indexOf('{')));
+  } catch {
+    // The client reads the same line and reports its error.
+    return;
+  }
+  if (!isObject(event)) return;
+  for (const choice of objectsOf(event['choices'])) {
+    const delta = choice['delta'];
+    for (const call of isObject(delta) ? objectsOf(delta['tool_calls']) : []) {
+      if (typeof call['id'] === 'string' && call['extra_content'] !== undefined) {
+        signatures.set(call['id'], call['extra_content']);
+      }
+    }
+  }
 }

@@ -2,9 +2,11 @@ import type { Address, PublicClient } from 'viem';
 import type { z } from 'zod';
 
 import type { PaymentLimits } from '../../payments/payment-limits.js';
-import type { ProtocolSet } from '../../protocols/protocol.js';
+import type { ProtocolKind, ProtocolPlugin, ProtocolSet } from '../../protocols/protocol.js';
 import type { TokenResolver } from '../../tokens/resolve-token.js';
+import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { PlanDraft } from '../../types/plan.js';
+import { cleanUntrusted } from '../../types/untrusted-text.js';
 import { WRITE_OPERATIONS } from './write-operations.js';
 
 /** What operations may access. Reading only: they cannot sign or send. */
@@ -87,3 +89,37 @@ export function defineListed<const Name extends ListedName>(
 
 /** For drafts: an operation names what it moves, and nothing else. */
 export const MOVES_NOTHING = { spends: [], receives: [], recipients: [] } as const;
+
+/**
+ * Parses the inputs of an operation with its schema; unknown fields are refused.
+ * @throws AgentKitError `INVALID_INPUT` with every problem.
+ */
+export function parseInput(operation: Pick<Operation, 'name' | 'input'>, input: unknown): Record<string, unknown> {
+  const result = operation.input.strict().safeParse(input);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path, message }) =>
+    cleanUntrusted(path.length === 0 ? message : `${path.join('.')}: ${message}`),
+  );
+  throw new AgentKitError('INVALID_INPUT', `The inputs of ${operation.name} are invalid: ${problems.join('; ')}.`, {
+    details: { problems },
+  });
+}
+
+/** Additional operations, for protocols that fit none of the kit's kinds. */
+export interface OperationPlugin {
+  kind: 'operations';
+  name: string;
+  chainIds: readonly number[] | 'any';
+  operations: readonly Operation[];
+}
+
+/** A third-party extension of the kit, in one file. See `docs/write-a-plugin.md`. */
+export type Plugin = { [Kind in ProtocolKind]: ProtocolPlugin<Kind> }[ProtocolKind] | OperationPlugin;
+
+/** The name of the tool that executes a plan of the other tools. */
+export const EXECUTE_PLAN = 'executePlan';
+
+/** The name of the tool that plans a write operation: `swap` -> `planSwap`. */
+export function namePlanTool(operationName: string): string {
+  return `plan${operationName.charAt(0).toUpperCase()}${operationName.slice(1)}`;
+}

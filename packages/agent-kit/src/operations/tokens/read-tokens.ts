@@ -4,11 +4,11 @@ import { z } from 'zod';
 
 import { createAddressUrl } from '../../chain/monitor-transaction.js';
 import { readAllowance, readBalance } from '../../tokens/balance.js';
+import { describeTicker, tickerSchema } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import { NATIVE_TOKEN } from '../../types/token.js';
 import { addressSchema, tokenSchema } from '../define/input-schemas.js';
 import { defineRead } from '../define/operation.js';
-import { describeTicker, tickerSchema } from '../define/ticker.js';
 
 export const getAccount = defineRead({
   name: 'getAccount',

@@ -1,14 +1,19 @@
 import { encodeFunctionData, getContract, isAddressEqual, type Address, type Hex } from 'viem';
 
+import { assertArrivesWhole } from '../../tokens/preview-transfer.js';
 import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { TokenAmount } from '../../types/token.js';
-import { assertArrivesWhole } from '../assert-arrives-whole.js';
-import { findPools } from '../find-pools.js';
+import { subtractSlippage } from '../amount-math.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';
-import { subtractSlippage } from '../subtract-slippage.js';
-import { FEE_TIERS, formatFeeTier, poolAbi, positionManagerAbi } from '../uniswap-v3-abi.js';
-import { poolAddressOf } from '../wrapped-native.js';
+import {
+  FEE_TIERS,
+  findPools,
+  formatFeeTier,
+  poolAbi,
+  poolAddressOf,
+  positionManagerAbi,
+} from '../uniswap-v3-pools.js';
 import { fitToPrice, fullRangeTicks } from './full-range.js';
 import { POSITION_FAILURES, type UniswapV3LiquidityOptions } from './position-manager.js';
 

@@ -1,11 +1,11 @@
 import { encodeFunctionData, getContract, isAddressEqual, zeroAddress, type Address, type Hex } from 'viem';
 
-import { isRevert } from '../../chain/is-revert.js';
+import { isRevert } from '../../chain/explain-failure.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { Token } from '../../types/token.js';
+import { subtractSlippage } from '../amount-math.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';
-import { subtractSlippage } from '../subtract-slippage.js';
-import { positionManagerAbi } from '../uniswap-v3-abi.js';
+import { positionManagerAbi } from '../uniswap-v3-pools.js';
 import type { PairAmounts } from './full-range.js';
 import {
   encodeCollect,

@@ -1,3 +1,5 @@
+import { divideUp } from '../amount-math.js';
+
 /** The square root of a pool's price, as a fixed-point number with 96 binary digits. */
 type SqrtPriceX96 = bigint;
 
@@ -53,10 +55,6 @@ function sqrtPriceOfPositiveTick(tick: number): SqrtPriceX96 {
     if (rest & 1) power = (power * factor) >> 128n;
   }
   return power >> 32n;
-}
-
-function divideUp(value: bigint, divisor: bigint): bigint {
-  return (value + divisor - 1n) / divisor;
 }
 
 /** Newton's method, rounded down. */

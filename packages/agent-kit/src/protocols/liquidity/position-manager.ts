@@ -10,7 +10,7 @@ import {
 } from 'viem';
 
 import type { StepFailures } from '../../types/plan.js';
-import { positionManagerAbi } from '../uniswap-v3-abi.js';
+import { positionManagerAbi } from '../uniswap-v3-pools.js';
 import type { PairAmounts } from './full-range.js';
 
 export interface UniswapV3LiquidityOptions {

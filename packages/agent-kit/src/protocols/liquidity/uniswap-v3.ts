@@ -1,10 +1,9 @@
 import { getContract, type Address, type PublicClient } from 'viem';
 
-import { isRevert } from '../../chain/is-revert.js';
+import { isRevert } from '../../chain/explain-failure.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
-import type { ProtocolPlugin } from '../plugin.js';
-import type { LiquidityPosition, ProtocolEnvironment } from '../protocol.js';
-import { positionManagerAbi } from '../uniswap-v3-abi.js';
+import type { LiquidityPosition, ProtocolEnvironment, ProtocolPlugin } from '../protocol.js';
+import { positionManagerAbi } from '../uniswap-v3-pools.js';
 import { createAdd } from './create-add.js';
 import { createRemove } from './create-remove.js';
 import {

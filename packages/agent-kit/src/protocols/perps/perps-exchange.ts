@@ -12,8 +12,7 @@ import { showAmount } from '../../tokens/show-token.js';
 import type { Fee, ProtocolAction, Step } from '../../types/plan.js';
 import type { Token, TokenAmount } from '../../types/token.js';
 import { cleanSymbol } from '../../types/untrusted-text.js';
-import type { ProtocolPlugin } from '../plugin.js';
-import type { PerpsProtocol, ProtocolEnvironment } from '../protocol.js';
+import type { PerpsProtocol, ProtocolEnvironment, ProtocolPlugin } from '../protocol.js';
 import {
   assertActive,
   assertHeld,

@@ -1,3 +1,5 @@
+import { divideUp } from '../amount-math.js';
+
 /** Quantities and prices of the exchange are times 1e18. */
 export const PERPS_DECIMALS = 18;
 
@@ -28,8 +30,4 @@ export function openingCost(
 /** The taker's fee of a trade of this value. */
 export function feeOf(notional: bigint, takerFeeBps: bigint): bigint {
   return divideUp(notional * takerFeeBps, BPS);
-}
-
-function divideUp(dividend: bigint, divisor: bigint): bigint {
-  return (dividend + divisor - 1n) / divisor;
 }

@@ -14,8 +14,7 @@ import { showAmount } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { ProtocolAction, Step, StepFailures } from '../../types/plan.js';
 import type { TokenAmount } from '../../types/token.js';
-import type { ProtocolPlugin } from '../plugin.js';
-import type { ProtocolEnvironment, StakingPosition, StakingProtocol } from '../protocol.js';
+import type { ProtocolEnvironment, ProtocolPlugin, StakingPosition, StakingProtocol } from '../protocol.js';
 
 const liquidStakingAbi = parseAbi([
   'struct Ticket { uint256 id; uint256 amountWei; uint256 claimableAt; }',

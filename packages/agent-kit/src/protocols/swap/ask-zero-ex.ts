@@ -2,8 +2,7 @@ import { readChunks, readSystemCode } from '@tollgate/client';
 import { getAddress, isAddress, isHex } from 'viem';
 import { z } from 'zod';
 
-import { quoteReason } from '../../chain/quote-reason.js';
-import { AgentKitError } from '../../types/agent-kit-error.js';
+import { AgentKitError, quoteReason } from '../../types/agent-kit-error.js';
 import { quoteUntrusted } from '../../types/untrusted-text.js';
 
 export interface ZeroExServer {

@@ -1,8 +1,7 @@
 import { encodePacked, getContract, isAddressEqual, type Address, type Hex, type PublicClient } from 'viem';
 
-import { isRevert } from '../../chain/is-revert.js';
-import { findPools, isZeroForOne, type Hop } from '../find-pools.js';
-import { poolAbi, quoterAbi } from '../uniswap-v3-abi.js';
+import { isRevert } from '../../chain/explain-failure.js';
+import { findPools, isZeroForOne, poolAbi, quoterAbi, type Hop } from '../uniswap-v3-pools.js';
 
 export type Route = readonly [Hop, ...Hop[]];
 

@@ -1,14 +1,12 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { encodeFunctionData, zeroAddress, type Address, type Hex } from 'viem';
+import { encodeFunctionData, isAddressEqual, parseAbi, zeroAddress, type Address, type Hex } from 'viem';
 
+import { assertArrivesWhole } from '../../tokens/preview-transfer.js';
 import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { ProtocolAction, StepFailures } from '../../types/plan.js';
-import { assertArrivesWhole } from '../assert-arrives-whole.js';
-import type { ProtocolPlugin } from '../plugin.js';
-import type { ProtocolEnvironment, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
-import { FEE_TIERS, formatFeeTier, routerAbi } from '../uniswap-v3-abi.js';
-import { poolAddressOf, quoteWrapping } from '../wrapped-native.js';
+import type { ProtocolEnvironment, ProtocolPlugin, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
+import { FEE_TIERS, formatFeeTier, poolAddressOf, routerAbi } from '../uniswap-v3-pools.js';
 import { encodePath, findRoutes, quoteBestRoute, readPriceImpactBps, type Route } from './routes.js';
 
 export interface UniswapV3SwapOptions {
@@ -167,4 +165,31 @@ function describeRoute(
     return token?.symbol ?? (tokenIn === wrappedNative ? 'wrapped native' : tokenIn);
   });
   return [showSymbol(from), ...names, showSymbol(to)].join(' → ');
+}
+
+const wrappedNativeAbi = parseAbi(['function deposit() payable', 'function withdraw(uint256 amount)']);
+
+/** The exchange between the native token and its wrapped form, which needs no pool; null for any other pair. */
+function quoteWrapping({ from, to, amountIn }: SwapRequest, wrappedNative: Address): SwapQuote | null {
+  const isPair = [from, to].every((token) => isAddressEqual(poolAddressOf(token, wrappedNative), wrappedNative));
+  if (!isPair) return null;
+  const call = from.isNative
+    ? {
+        label: `Wrap ${from.symbol} as ${to.symbol}`,
+        data: encodeFunctionData({ abi: wrappedNativeAbi, functionName: 'deposit' }),
+        value: amountIn,
+      }
+    : {
+        label: `Unwrap ${from.symbol} to ${to.symbol}`,
+        data: encodeFunctionData({ abi: wrappedNativeAbi, functionName: 'withdraw', args: [amountIn] }),
+        value: 0n,
+      };
+  return {
+    expectedOut: amountIn,
+    isOneToOne: true,
+    route: from.isNative ? 'wrapped, one to one' : 'unwrapped, one to one',
+    fees: [],
+    warnings: [],
+    createSwap: async () => ({ approvals: [], calls: [{ ...call, to: wrappedNative }] }),
+  };
 }

@@ -13,7 +13,7 @@ import { startChain, type DevnetWithProtocols } from '../../../../../tools/devne
 import { AgentKit } from '../../agent-kit.js';
 import { DEVNET_CONTRACTS } from '../../registry/devnet-contracts.js';
 import type { AgentKitError } from '../../types/agent-kit-error.js';
-import { routerAbi } from '../uniswap-v3-abi.js';
+import { routerAbi } from '../uniswap-v3-pools.js';
 import { zeroExSwap, type ZeroExSwapOptions } from './zero-ex.js';
 
 const { tokens, uniswapV3 } = DEVNET_CONTRACTS;

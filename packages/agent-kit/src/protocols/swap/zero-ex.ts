@@ -1,13 +1,12 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, type Address, type PublicClient } from 'viem';
 
+import { previewReceived } from '../../tokens/preview-transfer.js';
 import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { ProtocolAction } from '../../types/plan.js';
 import { NATIVE_TOKEN, type Token } from '../../types/token.js';
-import type { ProtocolPlugin } from '../plugin.js';
-import { previewReceived } from '../preview-received.js';
-import type { SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
+import type { ProtocolPlugin, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
 import {
   askZeroEx,
   priceSchema,

@@ -4,6 +4,19 @@ import { compoundV2 } from '../protocols/lending/compound-v2.js';
 import { uniswapV3Liquidity } from '../protocols/liquidity/uniswap-v3.js';
 import type { ChainRegistry } from './registry.js';
 
+const TEST_USDC = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
+
+/** Sei's test network. No protocol is known to be deployed there. */
+export const CHAIN_1328: ChainRegistry = {
+  chainId: 1328,
+  name: 'Sei Testnet',
+  native: { symbol: 'SEI', decimals: 18 },
+  explorerUrl: 'https://testnet.seiscan.io',
+  tokens: [{ address: TEST_USDC, symbol: 'USDC', decimals: 6 }],
+  payments: { network: 'chain-testnet', tokens: [TEST_USDC] },
+  protocols: [],
+};
+
 const WSEI = getAddress('0xe30fedd158a2e3b13e9badaeabafc5516e95e8c7');
 
 /**

@@ -1,29 +1,50 @@
 import { chooseRequirement, createPaymentCall, type ChosenRequirement } from '@tollgate/client';
 import { formatTokenAmount, type PaymentChallenge, type PaymentRequirement } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
+import type { z } from 'zod';
 
-import { explainUnpaid } from '../../payments/explain-payment-error.js';
-import type { PaymentLimits } from '../../payments/payment-limits.js';
-import { assertBalance } from '../../tokens/balance.js';
-import { showAmount } from '../../tokens/show-token.js';
-import { ERC20_FAILURES } from '../../tokens/token-failures.js';
-import { AgentKitError } from '../../types/agent-kit-error.js';
-import type { PlanDraft, Step } from '../../types/plan.js';
-import type { TokenAmount } from '../../types/token.js';
-import { quoteUntrusted } from '../../types/untrusted-text.js';
-import type { OperationContext } from '../define/operation.js';
+import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
+import { explainUnpaid } from '../payments/explain-payment-error.js';
+import { PRICE_TIMEOUT_MS, type PaymentLimits } from '../payments/payment-limits.js';
+import { assertBalance } from '../tokens/balance.js';
+import { showAmount } from '../tokens/show-token.js';
+import { ERC20_FAILURES } from '../tokens/token-failures.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
+import type { PlanDraft, Step } from '../types/plan.js';
+import type { TokenAmount } from '../types/token.js';
+import { quoteUntrusted } from '../types/untrusted-text.js';
+import { defineWrite, parseInput, type OperationContext } from './define/operation.js';
+import { WRITE_OPERATIONS } from './define/write-operations.js';
+
+export const payForResource = defineWrite({
+  name: 'payForResource',
+  ...WRITE_OPERATIONS.payment,
+  async plan({ url: text, maxAmount }, context) {
+    const { allowInsecureHttp = false, priceTimeoutMs = PRICE_TIMEOUT_MS } = requirePaymentLimits(context);
+    const url = parseResourceUrl(text, allowInsecureHttp);
+    const challenge = await askPrice(context.fetch, url, priceTimeoutMs);
+    // The paying client makes the transfer itself, so there is no step here.
+    const { draft } = await draftPayment({ url, challenge, maxAmount }, context);
+    return draft;
+  },
+});
+
+/** @throws AgentKitError `INVALID_INPUT` with every problem */
+export function parsePaymentInput(input: unknown): z.output<typeof payForResource.input> {
+  return parseInput(payForResource, input) as z.output<typeof payForResource.input>;
+}
 
 export type PaymentDraftContext = Pick<OperationContext, 'account' | 'chainId' | 'client' | 'payments'>;
 
 /** The offer for a URL, and the maximum price as decimal text in whole units of the token. */
-export interface PaymentOffer {
+interface PaymentOffer {
   url: string;
   challenge: PaymentChallenge;
   maxAmount?: string | undefined;
 }
 
 /** @throws AgentKitError `PROTOCOL_UNAVAILABLE` on chains without a token that gates accept */
-export function requirePaymentLimits({ payments, chainId }: PaymentDraftContext): PaymentLimits {
+function requirePaymentLimits({ payments, chainId }: PaymentDraftContext): PaymentLimits {
   if (payments && payments.tokens.length > 0) return payments;
   throw new AgentKitError('PROTOCOL_UNAVAILABLE', `Chain ${chainId} has no token that HTTP 402 gates accept.`);
 }

@@ -6,6 +6,10 @@ const BASIS_POINTS = 10_000n;
  */
 export function subtractSlippage(amountBaseUnits: bigint, slippageBps: number): bigint {
   if (amountBaseUnits <= 0n) return 0n;
-  const least = (amountBaseUnits * (BASIS_POINTS - BigInt(slippageBps)) + BASIS_POINTS - 1n) / BASIS_POINTS;
+  const least = divideUp(amountBaseUnits * (BASIS_POINTS - BigInt(slippageBps)), BASIS_POINTS);
   return least > 0n ? least : 1n;
+}
+
+export function divideUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor;
 }

@@ -1,7 +1,7 @@
 import { MAX_UINT256 } from '@tollgate/protocol';
 import fc from 'fast-check';
 
-import { subtractSlippage } from './subtract-slippage.js';
+import { subtractSlippage } from './amount-math.js';
 
 describe('subtractSlippage', () => {
   it.each([

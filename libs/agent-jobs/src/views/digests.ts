@@ -1,7 +1,16 @@
 import { hash } from 'node:crypto';
 
 import type { JobRecord } from '@tollgate/journal';
-import { canonicalJson } from '@tollgate/protocol';
+import { canonicalJson, type AgentJobView } from '@tollgate/protocol';
+
+/** Identifies everything that a job requests; SHA-256, in hexadecimal. */
+export function fingerprintOfJob(
+  { operation, wallet, input }: Pick<AgentJobView, 'operation' | 'wallet' | 'input'>,
+  retryOf?: string,
+): string {
+  const asked = { operation, wallet, input, ...(retryOf !== undefined && { retryOf }) };
+  return hash('sha256', canonicalJson(asked), 'hex');
+}
 
 /** A call of a plan, as it would be sent. */
 export interface PlannedCall {

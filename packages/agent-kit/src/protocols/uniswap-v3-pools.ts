@@ -1,9 +1,9 @@
 import { formatTokenAmount } from '@tollgate/protocol';
-import { parseAbi } from 'viem';
+import { getContract, isAddressEqual, parseAbi, zeroAddress, type Address, type PublicClient } from 'viem';
 
-export const factoryAbi = parseAbi([
-  'function getPool(address tokenA, address tokenB, uint24 fee) view returns (address)',
-]);
+import type { Token } from '../types/token.js';
+
+const factoryAbi = parseAbi(['function getPool(address tokenA, address tokenB, uint24 fee) view returns (address)']);
 
 export const poolAbi = parseAbi([
   'function slot0() view returns (uint160 sqrtPriceX96, int24 tick, uint16, uint16, uint16, uint8, bool)',
@@ -51,4 +51,40 @@ export const FEE_TIERS: readonly number[] = [100, 500, 3_000, 10_000];
 /** Fee tiers for display: `0.3 %`. */
 export function formatFeeTier(fee: number): string {
   return `${formatTokenAmount(BigInt(fee), 4)} %`;
+}
+
+/** One pool, in the direction of the swap. */
+export interface Hop {
+  pool: Address;
+  tokenIn: Address;
+  tokenOut: Address;
+  /** In millionths. */
+  fee: number;
+}
+
+/** The pools of a pair with liquidity at their current price, at most one for each fee tier. */
+export async function findPools(
+  client: PublicClient,
+  factory: Address,
+  { from, to, feeTiers }: { from: Address; to: Address; feeTiers: readonly number[] },
+): Promise<(Hop & { liquidity: bigint })[]> {
+  const pools = await Promise.all(
+    feeTiers.map(async (fee) => {
+      const pool = await getContract({ address: factory, abi: factoryAbi, client }).read.getPool([from, to, fee]);
+      if (isAddressEqual(pool, zeroAddress)) return null;
+      const liquidity = await getContract({ address: pool, abi: poolAbi, client }).read.liquidity();
+      return liquidity === 0n ? null : { pool, tokenIn: from, tokenOut: to, fee, liquidity };
+    }),
+  );
+  return pools.filter((pool) => pool !== null);
+}
+
+/** Pools order their two tokens by address; the price is the amount of the second per unit of the first. */
+export function isZeroForOne({ tokenIn, tokenOut }: Pick<Hop, 'tokenIn' | 'tokenOut'>): boolean {
+  return BigInt(tokenIn) < BigInt(tokenOut);
+}
+
+/** The contract that represents a token in pools: pools hold the wrapped token, never the native one. */
+export function poolAddressOf(token: Token, wrappedNative: Address): Address {
+  return token.isNative ? wrappedNative : token.address;
 }

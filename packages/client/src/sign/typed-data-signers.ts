@@ -1,13 +1,55 @@
 import {
+  createAuthorizationTypedData,
   createPermit2TypedData,
   PERMIT2_ADDRESS,
   type Hex,
   type Permit2Transfer,
+  type SignedAuthorization,
   type SignedPermit,
+  type TransferAuthorization,
 } from '@tollgate/protocol';
 import { erc20Abi, parseAbi, type LocalAccount, type PublicClient } from 'viem';
 
 import { lookUp } from '../network/rpc-failure.js';
+
+/** A token, and the EIP-712 domain given for it. */
+export interface SignedToken {
+  asset: Hex;
+  name: string;
+  version: string;
+}
+
+/** Signs EIP-3009 authorizations, which the server or its facilitator submits, and reads their state. */
+export interface AuthorizationSigner {
+  sign(token: SignedToken, authorization: TransferAuthorization): Promise<SignedAuthorization>;
+  /** True when a final block past the end of its validity shows that it was not used: it can never move tokens. */
+  isExpired(asset: Hex, authorization: TransferAuthorization): Promise<boolean>;
+}
+
+const abi = parseAbi([
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function nonceBitmap(address owner, uint256 word) view returns (uint256)',
+]);
+
+export function createAuthorizationSigner(
+  account: LocalAccount,
+  client: PublicClient,
+  chainId: number,
+): AuthorizationSigner {
+  return {
+    sign: async (token, authorization) => {
+      const signature = await account.signTypedData(createAuthorizationTypedData(authorization, { ...token, chainId }));
+      return { kind: 'authorization', authorization, signature };
+    },
+    isExpired: (address, { from, nonce, validBefore }) =>
+      lookUp('authorization', async () => {
+        const { timestamp, number: blockNumber } = await client.getBlock({ blockTag: 'finalized' });
+        if (timestamp < BigInt(validBefore)) return false;
+        const args = [from, nonce] as const;
+        return !(await client.readContract({ address, abi, functionName: 'authorizationState', args, blockNumber }));
+      }),
+  };
+}
 
 /** Signs transfers by Permit2, and reads their state and the allowance of Permit2. */
 export interface PermitSigner {
@@ -17,8 +59,6 @@ export interface PermitSigner {
   /** True when a final block past the end of its validity shows that it was not used: it can never move tokens. */
   isExpired(transfer: Permit2Transfer): Promise<boolean>;
 }
-
-const abi = parseAbi(['function nonceBitmap(address owner, uint256 word) view returns (uint256)']);
 
 export function createPermitSigner(account: LocalAccount, client: PublicClient, chainId: number): PermitSigner {
   return {

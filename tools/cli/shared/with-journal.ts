@@ -1,0 +1,45 @@
+import { readChainId } from '@tollgate/chain';
+import { Chain, Journal } from '@tollgate/journal';
+import { StoreError, type RedisClient } from '@tollgate/redis';
+
+import { CommandError } from './cli-command.js';
+import { withRedis } from './with-redis.js';
+
+const TIMEOUT_MS = 5000;
+
+/**
+ * Runs the work with the wallets' journal.
+ * @throws CommandError when Redis does not answer, or is unfit for a journal
+ */
+export function withJournal<T>(
+  redisUrl: string,
+  work: (journal: Journal, redis: RedisClient) => Promise<T>,
+): Promise<T> {
+  return withRedis(redisUrl, async (redis) => {
+    const journal = new Journal({ redis });
+    await journal.open();
+    return work(journal, redis);
+  }).catch((error: unknown) => {
+    throw error instanceof StoreError ? new CommandError(`${error.message} ${error.hint}`) : error;
+  });
+}
+
+/** Runs the work with the chain, and closes it. */
+export async function withChain<T>(
+  chainId: number,
+  rpcUrls: readonly string[],
+  work: (chain: Chain) => Promise<T>,
+): Promise<T> {
+  const chain = new Chain({ chainId, rpcUrls, timeoutMs: TIMEOUT_MS });
+  try {
+    return await work(chain);
+  } finally {
+    await chain.close();
+  }
+}
+
+/** The chain of the first RPC server that answers. */
+export async function findChainId([rpcUrl, ...others]: readonly string[]): Promise<number> {
+  if (rpcUrl === undefined) throw new Error('No RPC server answered.');
+  return readChainId(rpcUrl, TIMEOUT_MS).catch(() => findChainId(others));
+}
