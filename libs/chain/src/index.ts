@@ -45,7 +45,6 @@ export {
   type AuthorizationLookUp,
   type AuthorizationUse,
   findAuthorizationUse,
-  lookUpAuthorization,
 } from './nonce-uses/find-authorization-use.js';
 export { findPermitUse, type PermitLookUp, type PermitUse, SENT_BY_ANOTHER } from './nonce-uses/find-permit-use.js';
 export { ChainReader, type MinedTransaction, type Sighting } from './reader/chain-reader.js';

@@ -1,8 +1,8 @@
 import { Journal } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
-import { JobWatch } from './job-watch.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { JobWatch } from './confirm.js';
 
 describe('a closed watch of jobs', () => {
   let server: RedisServer;

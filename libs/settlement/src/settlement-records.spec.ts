@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
-import { SettlementRecords, type UnmadeSettlement } from './settlement-records.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import type { UnmadeSettlement } from './attempt.js';
+import { SettlementRecords } from './batch.js';
 
 const FAILED: UnmadeSettlement = { outcome: 'failed', failure: 'balance_too_low', txHash: null };
 const OTHER: UnmadeSettlement = { outcome: 'failed', failure: 'settlement_failed', txHash: null };

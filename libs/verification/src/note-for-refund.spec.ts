@@ -1,4 +1,4 @@
-import { noteForRefund } from './explain-refusal.js';
+import { noteForRefund } from './refusals.js';
 
 const TX_HASH = `0x${'a1'.repeat(32)}` as const;
 

@@ -1,5 +1,4 @@
-import { MalformedMessageError } from './message-fields.js';
-import { parseVerifyPaymentRequest } from './parse-requests.js';
+import { MalformedMessageError, parseVerifyPaymentRequest } from './messages.js';
 
 const ADDRESS = `0x${'Ab'.repeat(20)}`;
 const message = {

@@ -1,5 +1,4 @@
-import { MalformedMessageError } from './message-fields.js';
-import { parseVerifySignedPaymentRequest } from './parse-requests.js';
+import { MalformedMessageError, parseVerifySignedPaymentRequest } from './messages.js';
 
 const ADDRESS = `0x${'Ab'.repeat(20)}`;
 const terms = {

@@ -21,9 +21,9 @@ import {
   type TransferAuthorization,
 } from '@tollgate/protocol';
 
-import { PaymentRefused } from '../refusals/payment-refused.js';
+import { PaymentRefused } from '../refusals.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';
-import { assertMayAsk, planSignatureCheck, rememberAnswer } from './ask-of-contract.js';
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from './contract-signatures.js';
 import type {
   Judged,
   PromisedPayment,

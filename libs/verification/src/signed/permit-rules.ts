@@ -14,9 +14,8 @@ import {
 import { signedPaymentId } from '@tollgate/ledger';
 import { hashPermit2Transfer, type Hex, type Permit2Authorization, type SignedPermit } from '@tollgate/protocol';
 
-import { PaymentRefused } from '../refusals/payment-refused.js';
+import { PaymentRefused } from '../refusals.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';
-import { assertMayAsk, planSignatureCheck, rememberAnswer } from './ask-of-contract.js';
 import {
   assertAssetHasCode,
   assertFunds,
@@ -27,6 +26,7 @@ import {
   assertValidityWindow,
   TIME_TO_SETTLE_MS,
 } from './authorization-rules.js';
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from './contract-signatures.js';
 import type { Judged, PromisedPayment, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
 export interface PermitRules extends SignedPaymentRules {
