@@ -12,7 +12,7 @@ import { registerDocs } from './docs/register-docs.js';
 import { FacilitatorAccess } from './facilitator/facilitator-access.js';
 import { addFacilitatorAccess } from './facilitator/for-servers.js';
 import { preparePages, registerPages } from './pages/register-pages.js';
-import { challengeWordsOf } from './paywall/offer/challenge-words.js';
+import { challengeWordsOf } from './paywall/offer/paid-endpoint.js';
 import { Paywall } from './paywall/paywall.js';
 import { PaywallConnections } from './paywall/paywall.module.js';
 import { registerPaidRoutes } from './paywall/register-paid-routes.js';

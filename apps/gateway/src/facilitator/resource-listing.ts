@@ -8,8 +8,8 @@ import {
 } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
-import { challengeWordsOf, type ChallengeWords } from '../paywall/offer/challenge-words.js';
 import { createMeteredOption } from '../paywall/offer/offer-template.js';
+import { challengeWordsOf, type ChallengeWords } from '../paywall/offer/paid-endpoint.js';
 import { publicOriginOf } from '../paywall/offer/public-origin.js';
 import { PAID_ROUTES, type PaidRoute } from '../paywall/route/paid-route.js';
 import { AttendedRelayer } from '../signed-payments/attended-relayer.js';

@@ -1,5 +1,5 @@
+import { overlap, parsePathPattern } from '../paywall/route/paid-path.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
-import { overlap, parsePathPattern } from '../paywall/route/path-pattern.js';
 import { ASSETS_PATH } from './web-files.js';
 
 /** The pages by the paths that each needs. */

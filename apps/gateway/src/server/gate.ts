@@ -1,8 +1,8 @@
 import { type Problem, type RateLimit, sendProblem } from '@tollgate/common';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import ipaddr from 'ipaddr.js';
 
 import type { Cors } from './cors.js';
-import { isLoopback } from './plain-http.js';
 import { setHeaders } from './set-headers.js';
 
 /** Decides on the requests of a route: passes them on, or answers them itself. */
@@ -63,3 +63,38 @@ export function addGate(server: FastifyInstance, { cors, rateLimit, allowInsecur
 }
 
 const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests from this address.' };
+
+/** Paths that are served without payment; `/docs/*` includes everything below. */
+export interface OpenPaths {
+  readonly free: readonly string[];
+  /** Free, and served over plain HTTP and without rate limit: for monitoring and orchestration. */
+  readonly operational: readonly string[];
+  /** Paths of pages whose routes cannot set their admission themselves. */
+  readonly guarded: readonly { readonly paths: readonly string[]; readonly access: RouteAccess }[];
+}
+
+/**
+ * Opens the listed routes as they are registered. Calls `onClosed` for routes without an access rule: they are
+ * registered, but the gate passes no request to them.
+ */
+export function openRoutes(server: FastifyInstance, paths: OpenPaths, onClosed: (route: string) => void): void {
+  server.addHook('onRoute', (route: RouteOptions) => {
+    const guard = paths.guarded.find((one) => matches(one.paths, route.url));
+    if (matches(paths.operational, route.url)) route.config = { ...route.config, access: 'free', isOperational: true };
+    else if (route.config?.access !== undefined) return;
+    else if (matches(paths.free, route.url)) route.config = { ...route.config, access: 'free' };
+    else if (guard !== undefined) route.config = { ...route.config, access: guard.access };
+    else onClosed(`${[route.method].flat().join(', ')} ${route.url}`);
+  });
+}
+
+function matches(paths: readonly string[], url: string): boolean {
+  return paths.some((path) => (path.endsWith('/*') ? url.startsWith(path.slice(0, -1)) : url === path));
+}
+
+/** Whether an address is this machine's own, so that no third party can read the traffic. */
+export function isLoopback(address: string | undefined): boolean {
+  if (address === undefined) return false;
+  if (address === '127.0.0.1' || address === '::1') return true;
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+}

@@ -4,7 +4,7 @@ import type { AnsweredFacts, PaymentTimeline, SaleFacts } from '@tollgate/book-e
 import type { Lease } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-import type { Order } from '../present/order.js';
+import type { Order } from '../present/purchase.js';
 import type { QuestionTerms } from '../verify/verify-questions.js';
 
 /** What is known of the money: from the claim, or from the settlement. */

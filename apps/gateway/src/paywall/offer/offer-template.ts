@@ -13,7 +13,7 @@ import {
   type RequirementV2,
 } from '@tollgate/protocol';
 
-import { cutAtMarks, markOf, toAsciiJson } from './ascii-json.js';
+import { cutAtMarks, markOf, toAsciiJson } from './challenge-template.js';
 import type { PublicOrigin } from './public-origin.js';
 import type { SignInParts } from './sign-in-nonces.js';
 

@@ -10,7 +10,7 @@ import {
 import { keepHeaders } from '../answer/answer-headers.js';
 import { createSettlementHeaders, decodeReceipt, type MadePayment } from '../answer/settlement-headers.js';
 import { createResourceRequest } from '../fulfil/resource-request.js';
-import type { Order } from '../present/order.js';
+import type { Order } from '../present/purchase.js';
 import { readBody } from '../route/answer-body.js';
 
 const SAFE_METHODS = new Set(['GET', 'QUERY']);

@@ -1,7 +1,7 @@
 import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
+import { parsePathPattern, PathPatternError, type PathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
-import { parsePathPattern, PathPatternError, type PathPattern } from '../../paywall/route/path-pattern.js';
 import { ProxyResource } from '../proxy/proxy-resource.js';
 import { UpstreamPath, UpstreamPathError } from '../proxy/upstream-path.js';
 import { expandVariables, ExpansionError } from './expand-variables.js';

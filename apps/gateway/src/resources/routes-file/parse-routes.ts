@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@tollgate/common';
 
+import { overlap, parsePathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
-import { overlap, parsePathPattern } from '../../paywall/route/path-pattern.js';
 import { createProxyRoute, type ProxyRoute, type RouteContext } from './create-proxy-route.js';
 import { parseRouteDescriptions } from './parse-route-descriptions.js';
 import { parseYaml, YamlError } from './parse-yaml.js';
