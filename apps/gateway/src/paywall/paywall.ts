@@ -27,11 +27,9 @@ import {
   type PaymentHeader,
   isPaymentFailure,
   parsePurchase,
-  readQuery,
-  type Purchase,
   type PurchaseTerms,
 } from './present/parse-purchase.js';
-import { fingerprintOf, paymentFactsOf, type Order } from './present/purchase.js';
+import { fingerprintOf, paymentFactsOf, type Order, type Purchase, readQuery } from './present/purchase.js';
 import { PresentedOrder, type OrderEnd, type OrderParts } from './presented-order.js';
 import type { Visit, RefusedVisit, Visits } from './revisits/visits.js';
 

@@ -35,8 +35,7 @@ import {
 import { keepHeaders } from './answer/answer-headers.js';
 import { createFailureHeaders } from './answer/settlement-headers.js';
 import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './fulfil/claimed-order.js';
-import type { TransactionInstrument } from './present/parse-purchase.js';
-import { retryKeyOf, type Order } from './present/purchase.js';
+import { retryKeyOf, type Order, type TransactionInstrument } from './present/purchase.js';
 import { isRepeatable, reproduceAnswer } from './replay/reproduce-answer.js';
 import type { ProducedAnswer } from './route/paid-route.js';
 import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify/verify-questions.js';

@@ -11,7 +11,7 @@ import {
   type SettleResponse,
 } from '@tollgate/protocol';
 
-import type { Purchase } from '../present/parse-purchase.js';
+import type { Purchase } from '../present/purchase.js';
 
 /** A settled payment. */
 export interface MadePayment {

@@ -27,6 +27,7 @@ import { isMetered } from '../../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from '../offer/challenges.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
+import { type Instrument, type PaymentForm, type Purchase, readQuery } from './purchase.js';
 
 /** The header that presents a payment; the receipt is sent in the same protocol. */
 export interface PaymentHeader {
@@ -63,20 +64,6 @@ export function findPaymentHeader(
   return found.length > 1 ? null : found[0];
 }
 
-/** A transaction that the payer sent itself. */
-export interface TransactionInstrument {
-  readonly kind: 'transaction';
-  /** As the payer wrote it. */
-  readonly txHash: Hex;
-  readonly signature?: Hex;
-}
-
-/** The means of payment: a transaction that already exists, or a signature that has yet to be settled. */
-export type Instrument = TransactionInstrument | SignedPayment;
-
-/** The protocol of the payer. `documented` (the transaction-hash scheme) has no receipt header. */
-export type PaymentForm = 'documented' | 'v1' | 'v2' | 'mpp';
-
 /** A well-formed payment whose content is not verified yet. */
 export interface ParsedPayment {
   readonly form: PaymentForm;
@@ -92,33 +79,6 @@ export interface ParsedPayment {
   readonly challenge?: AuthenticationChallenge;
 }
 
-export interface AcceptedForms {
-  readonly chainId: number;
-  /** The networks that payments in `X-Payment` may name. */
-  readonly networks: readonly string[];
-  readonly signedPayments: boolean;
-}
-
-/** A request for a paid route with a well-formed payment. The verifier decides whether it pays. */
-export interface Purchase {
-  readonly endpoint: PaidEndpoint;
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly form: PaymentForm;
-  /** As the payer names it. */
-  readonly network: string;
-  readonly instrument: Instrument;
-  readonly reference: AuthenticReference | null;
-  /** The amount of a signed payment; for a metered one the maximum charge. */
-  readonly priceBaseUnits: bigint;
-  /** Hash of the Idempotency-Key, and of the reference if the payment has one; null without a key. */
-  readonly retryKey: string | null;
-  /** The payer's identifier for this attempt (x402 v2 extension `payment-identifier`). */
-  readonly paymentIdentifier: string | null;
-  readonly startedAtMs: number;
-}
-
 export interface PurchaseParts {
   readonly request: FastifyRequest;
   readonly endpoint: PaidEndpoint;
@@ -129,7 +89,11 @@ export interface PurchaseParts {
 }
 
 /** Which payments are accepted, in which protocols, and on which terms. */
-export interface PurchaseTerms extends AcceptedForms {
+export interface PurchaseTerms {
+  readonly chainId: number;
+  /** The networks that payments in `X-Payment` may name. */
+  readonly networks: readonly string[];
+  readonly signedPayments: boolean;
   readonly challenges: Challenges;
   readonly asset: Hex;
   readonly payTo: Hex;
@@ -167,7 +131,7 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
   };
 }
 
-function parsePresentedPayment({ name, value }: PaymentHeader, forms: AcceptedForms): ParsedPayment {
+function parsePresentedPayment({ name, value }: PaymentHeader, forms: PurchaseTerms): ParsedPayment {
   switch (name) {
     case X_PAYMENT: {
       const parse = forms.signedPayments ? parseProofOrSigned : parseProof;
@@ -294,12 +258,4 @@ function hashKey(key: string, reference: AuthenticReference | null): string {
 
 export function isPaymentFailure(code: string): code is PaymentFailure {
   return (PAYMENT_FAILURES as readonly string[]).includes(code);
-}
-
-/** The query as sent, without the question mark and without a fragment, which no client should send. */
-export function readQuery(url: string): string {
-  const hashAt = url.indexOf('#');
-  const target = hashAt === -1 ? url : url.slice(0, hashAt);
-  const questionAt = target.indexOf('?');
-  return questionAt === -1 ? '' : target.slice(questionAt + 1);
 }

@@ -1,8 +1,44 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
 
-import type { Purchase } from './parse-purchase.js';
+import type { AuthenticReference } from '../offer/challenges.js';
+import type { PaidEndpoint } from '../offer/paid-endpoint.js';
+
+/** A transaction that the payer sent itself. */
+export interface TransactionInstrument {
+  readonly kind: 'transaction';
+  /** As the payer wrote it. */
+  readonly txHash: Hex;
+  readonly signature?: Hex;
+}
+
+/** The means of payment: a transaction that already exists, or a signature that has yet to be settled. */
+export type Instrument = TransactionInstrument | SignedPayment;
+
+/** The protocol of the payer. `documented` (the transaction-hash scheme) has no receipt header. */
+export type PaymentForm = 'documented' | 'v1' | 'v2' | 'mpp';
+
+/** A request for a paid route with a well-formed payment. The verifier decides whether it pays. */
+export interface Purchase {
+  readonly endpoint: PaidEndpoint;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly form: PaymentForm;
+  /** As the payer names it. */
+  readonly network: string;
+  readonly instrument: Instrument;
+  readonly reference: AuthenticReference | null;
+  /** The amount of a signed payment; for a metered one the maximum charge. */
+  readonly priceBaseUnits: bigint;
+  /** Hash of the Idempotency-Key, and of the reference if the payment has one; null without a key. */
+  readonly retryKey: string | null;
+  /** The payer's identifier for this attempt (x402 v2 extension `payment-identifier`). */
+  readonly paymentIdentifier: string | null;
+  readonly startedAtMs: number;
+}
 
 export interface Caller {
   readonly requestId: string;
@@ -38,4 +74,12 @@ export function paymentFactsOf({ instrument }: Purchase): { txHash: string } | {
     case 'permit2':
       return { payer: instrument.permit2Authorization.from, nonce: instrument.permit2Authorization.nonce };
   }
+}
+
+/** The query as sent, without the question mark and without a fragment, which no client should send. */
+export function readQuery(url: string): string {
+  const hashAt = url.indexOf('#');
+  const target = hashAt === -1 ? url : url.slice(0, hashAt);
+  const questionAt = target.indexOf('?');
+  return questionAt === -1 ? '' : target.slice(questionAt + 1);
 }

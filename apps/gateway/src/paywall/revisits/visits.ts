@@ -18,7 +18,7 @@ import { keepHeaders } from '../answer/answer-headers.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
 import { type SignInNonces, expirationOf } from '../offer/sign-in-nonces.js';
-import { readQuery } from '../present/parse-purchase.js';
+import { readQuery } from '../present/purchase.js';
 import { readBody } from '../route/answer-body.js';
 import { withoutPayment, type ResourceRequest } from '../route/paid-route.js';
 import type { Revisits, RevisitedResource } from './revisits.js';
