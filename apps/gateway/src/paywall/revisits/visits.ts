@@ -24,6 +24,27 @@ import { withoutPayment, type ResourceRequest } from '../route/paid-route.js';
 import type { Revisits, RevisitedResource } from './revisits.js';
 import { SignerUnknownError, type SignerAsker, type Signers } from './signers.js';
 
+/**
+ * A request of a client that claims to have paid earlier. Its sign-in answers a challenge of this gateway; signature
+ * and payment are not verified yet.
+ */
+export interface Visit {
+  readonly endpoint: PaidEndpoint;
+  readonly resource: RevisitedResource;
+  readonly signIn: SignIn;
+  /** The terms that the client must have signed. */
+  readonly asked: SignInTerms;
+}
+
+export interface VisitParts {
+  readonly endpoint: PaidEndpoint;
+  readonly path: string;
+  readonly origin: PublicOrigin;
+  readonly request: FastifyRequest;
+}
+
+const FIELD = SIGN_IN_WITH_X.toLowerCase();
+
 export interface VisitsParts {
   readonly revisits: Revisits;
   readonly signers: Pick<Signers, 'hasSigned'>;
@@ -45,9 +66,23 @@ export interface RefusedVisit {
 export class Visits {
   constructor(private readonly parts: VisitsParts) {}
 
-  /** See `readVisit`. */
-  read(parts: VisitParts): Visit | SignInFailure | null {
-    return readVisit(parts, this.parts);
+  /** Reads the sign-in of a request for a route that may be revisited; null if there is none. Calls no other service. */
+  read({ endpoint, path, origin, request }: VisitParts): Visit | SignInFailure | null {
+    const { nonces, chainId } = this.parts;
+    const header = request.raw.headers[FIELD];
+    if (typeof header !== 'string') return null;
+    const signIn = readSignIn(header);
+    if (signIn === null) return 'malformed_sign_in';
+    const { nonce, issuedAt } = signIn;
+    const expected = { domain: origin.host, uri: origin.url + path, network: caip2Of(chainId) };
+    if (signIn.domain !== expected.domain) return 'domain_mismatch';
+    if (signIn.uri !== expected.uri) return 'uri_mismatch';
+    if (signIn.network !== expected.network) return 'chain_mismatch';
+    if (!nonces.isOwn(nonce, expected.uri, issuedAt)) return 'nonce_unknown';
+    const asked = { ...expected, nonce, issuedAt, expirationTime: expirationOf(issuedAt) };
+    if (Date.parse(asked.expirationTime) < Date.now()) return 'sign_in_expired';
+    const resource = { method: request.method, path, query: readQuery(request.raw.url ?? '') };
+    return { endpoint, resource, signIn, asked };
   }
 
   /**
@@ -99,51 +134,6 @@ function createVisitRequest({ resource, signIn }: Visit, request: FastifyRequest
     verification: { isValid: true },
     signal: new AbortController().signal,
   };
-}
-
-/**
- * A request of a client that claims to have paid earlier. Its sign-in answers a challenge of this gateway; signature
- * and payment are not verified yet.
- */
-export interface Visit {
-  readonly endpoint: PaidEndpoint;
-  readonly resource: RevisitedResource;
-  readonly signIn: SignIn;
-  /** The terms that the client must have signed. */
-  readonly asked: SignInTerms;
-}
-
-export interface VisitParts {
-  readonly endpoint: PaidEndpoint;
-  readonly path: string;
-  readonly origin: PublicOrigin;
-  readonly request: FastifyRequest;
-}
-
-export interface VisitTerms {
-  readonly nonces: SignInNonces;
-  readonly chainId: number;
-}
-
-const FIELD = SIGN_IN_WITH_X.toLowerCase();
-
-/** Reads the sign-in of a request for a route that may be revisited; null if there is none. Calls no other service. */
-export function readVisit(parts: VisitParts, terms: VisitTerms): Visit | SignInFailure | null {
-  const { endpoint, path, origin, request } = parts;
-  const header = request.raw.headers[FIELD];
-  if (typeof header !== 'string') return null;
-  const signIn = readSignIn(header);
-  if (signIn === null) return 'malformed_sign_in';
-  const { nonce, issuedAt } = signIn;
-  const expected = { domain: origin.host, uri: origin.url + path, network: caip2Of(terms.chainId) };
-  if (signIn.domain !== expected.domain) return 'domain_mismatch';
-  if (signIn.uri !== expected.uri) return 'uri_mismatch';
-  if (signIn.network !== expected.network) return 'chain_mismatch';
-  if (!terms.nonces.isOwn(nonce, expected.uri, issuedAt)) return 'nonce_unknown';
-  const asked = { ...expected, nonce, issuedAt, expirationTime: expirationOf(issuedAt) };
-  if (Date.parse(asked.expirationTime) < Date.now()) return 'sign_in_expired';
-  const resource = { method: request.method, path, query: readQuery(request.raw.url ?? '') };
-  return { endpoint, resource, signIn, asked };
 }
 
 function readSignIn(header: string): SignIn | null {
