@@ -9,8 +9,7 @@ import { QueueBoard, QUEUE_BOARD_PATHS } from './agent/queue-board/queue-board.j
 import { AppModule } from './app.module.js';
 import type { GatewayEnvironment } from './config/gateway.config.js';
 import { registerDocs } from './docs/register-docs.js';
-import { FacilitatorAccess } from './facilitator/facilitator-access.js';
-import { addFacilitatorAccess } from './facilitator/for-servers.js';
+import { FacilitatorAccess, addFacilitatorAccess } from './facilitator/facilitator-access.js';
 import { preparePages, registerPages } from './pages/register-pages.js';
 import { challengeWordsOf } from './paywall/offer/paid-endpoint.js';
 import { Paywall } from './paywall/paywall.js';

@@ -9,6 +9,10 @@ import {
   type RequirementTerms,
   type SettleResponse,
   type SignedPermit,
+  facilitatorReasonFor,
+  SETTLEMENT_EXCEEDS_AMOUNT,
+  signedKindOf,
+  type SignedPayment,
 } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
@@ -16,14 +20,12 @@ import { PaywallCounters } from '../paywall/paywall-counters.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 import { isMetered, SignedPayments, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
 import { KEY_NEEDED } from './facilitator-access.js';
-import { FacilitatorCounters } from './facilitator-counters.js';
+import { FacilitatorCounters, createSettling, createUnavailable } from './facilitator-counters.js';
 import { FacilitatorLog } from './facilitator-log.js';
-import { createSettling, createUnavailable } from './facilitator-unavailable.js';
 import type { Asker } from './facilitator-verification.js';
 import { parseFacilitatorRequest, type FacilitatorRequest } from './parse-facilitator-request.js';
 import { PresentedSettlement } from './presented-settlement.js';
 import { ServedTerms } from './served-terms.js';
-import { fail, reasonFor } from './settle-response.js';
 
 export interface SettleAsker extends Asker {
   /** Null for a request without API key. */
@@ -212,5 +214,28 @@ function keysFor({ network, payTo, asset, amountBaseUnits }: RequirementTerms, {
   return {
     fingerprint: createFingerprint({ method: 'POST', path: '/facilitator/settle', query }),
     retryKey: idempotencyKey === undefined ? null : hashRetryKey(`${key?.id ?? ''}\n${idempotencyKey}`),
+  };
+}
+
+/** The reason why a payment is not settled, as defined by its x402 version. */
+export function reasonFor(failure: PaymentFailure, { version }: FacilitatorRequest, payment: SignedPayment): string {
+  if (failure === 'payment_used') return DUPLICATE_SETTLEMENT;
+  if (failure === 'amount_too_low' && isMetered(payment)) return SETTLEMENT_EXCEEDS_AMOUNT;
+  return facilitatorReasonFor(failure, version, signedKindOf(payment));
+}
+
+export function fail(
+  { requirement }: FacilitatorRequest,
+  errorReason: string,
+  errorMessage: string,
+  payer?: string,
+): SettleResponse {
+  return {
+    success: false,
+    errorReason,
+    errorMessage,
+    ...(payer !== undefined && { payer }),
+    transaction: '',
+    network: requirement.network,
   };
 }

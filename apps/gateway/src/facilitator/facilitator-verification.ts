@@ -9,8 +9,7 @@ import {
 } from '@tollgate/protocol';
 
 import { SignedPayments } from '../signed-payments/signed-payments.js';
-import { FacilitatorCounters } from './facilitator-counters.js';
-import { createUnavailable } from './facilitator-unavailable.js';
+import { FacilitatorCounters, createUnavailable } from './facilitator-counters.js';
 import { parseFacilitatorRequest } from './parse-facilitator-request.js';
 import { ServedTerms } from './served-terms.js';
 
