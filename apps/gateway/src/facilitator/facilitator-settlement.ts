@@ -20,7 +20,7 @@ import { PaywallCounters } from '../paywall/paywall-counters.js';
 import { PaywallConnections } from '../paywall/paywall.module.js';
 import { isMetered, SignedPayments, type SignedPaymentQuestion } from '../signed-payments/signed-payments.js';
 import { KEY_NEEDED } from './facilitator-access.js';
-import { FacilitatorCounters, createSettling, createUnavailable } from './facilitator-counters.js';
+import { FacilitatorCounters } from './facilitator-counters.js';
 import { FacilitatorLog } from './facilitator-log.js';
 import type { Asker } from './facilitator-verification.js';
 import { parseFacilitatorRequest, type FacilitatorRequest } from './parse-facilitator-request.js';
@@ -124,17 +124,17 @@ export class FacilitatorSettlement {
       case 'not_settled':
         return this.#answerUnsettled(end.result, request, question, purchase.payer);
       case 'taken_over':
-        if (end.settled === null) throw this.#unavailable();
+        if (end.settled === null) throw this.counters.unavailable();
         return this.#pending(request, end.settled.txHash, purchase.payer);
       case 'not_replayed':
         throw end.error;
       case 'unavailable':
-        throw this.#unavailable(end.retryAfterMs);
+        throw this.counters.unavailable(end.retryAfterMs);
       case 'released':
       case 'failed':
       case 'held':
       case 'store_unavailable':
-        throw this.#unavailable();
+        throw this.counters.unavailable();
     }
   }
 
@@ -146,7 +146,7 @@ export class FacilitatorSettlement {
   ): Promise<SettleReply> {
     const terms = { ...question.terms, priceBaseUnits: permit2Authorization.permitted.amount };
     const verdict = await this.payments.look({ ...question, terms });
-    if (verdict.outcome === 'unavailable') throw this.#unavailable(verdict.retryAfterMs);
+    if (verdict.outcome === 'unavailable') throw this.counters.unavailable(verdict.retryAfterMs);
     const payer = permit2Authorization.from;
     if (verdict.outcome === 'valid' && verdict.txHash === null) {
       const { network } = request.requirement;
@@ -166,10 +166,10 @@ export class FacilitatorSettlement {
       case 'failed':
         return this.#refuseFor(result.failure, request, question, payer);
       case 'pending':
-        if (result.txHash === null) throw this.#settling();
+        if (result.txHash === null) throw this.counters.settling();
         return this.#pending(request, result.txHash, payer);
       case 'unavailable':
-        throw this.#unavailable(result.retryAfterMs);
+        throw this.counters.unavailable(result.retryAfterMs);
     }
   }
 
@@ -195,17 +195,6 @@ export class FacilitatorSettlement {
     this.counters.counts[outcome] += 1;
     return { response, isReplay: false };
   }
-
-  /** A 503, because servers only poll `settlement_pending` if it names a transaction. */
-  #settling(): ProblemError {
-    this.counters.counts.pending += 1;
-    return new ProblemError(createSettling());
-  }
-
-  #unavailable(retryAfterMs?: number): ProblemError {
-    this.counters.counts.unavailable += 1;
-    return new ProblemError(createUnavailable(retryAfterMs));
-  }
 }
 
 /** The API key is part of the retry key, since different callers may use the same Idempotency-Key, such as `1`. */
@@ -218,13 +207,13 @@ function keysFor({ network, payTo, asset, amountBaseUnits }: RequirementTerms, {
 }
 
 /** The reason why a payment is not settled, as defined by its x402 version. */
-export function reasonFor(failure: PaymentFailure, { version }: FacilitatorRequest, payment: SignedPayment): string {
+function reasonFor(failure: PaymentFailure, { version }: FacilitatorRequest, payment: SignedPayment): string {
   if (failure === 'payment_used') return DUPLICATE_SETTLEMENT;
   if (failure === 'amount_too_low' && isMetered(payment)) return SETTLEMENT_EXCEEDS_AMOUNT;
   return facilitatorReasonFor(failure, version, signedKindOf(payment));
 }
 
-export function fail(
+function fail(
   { requirement }: FacilitatorRequest,
   errorReason: string,
   errorMessage: string,

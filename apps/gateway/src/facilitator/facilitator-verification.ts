@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type SignedPaymentVerdict } from '@tollgate/common';
+import type { SignedPaymentVerdict } from '@tollgate/common';
 import {
   facilitatorReasonFor,
   signedKindOf,
@@ -9,7 +9,7 @@ import {
 } from '@tollgate/protocol';
 
 import { SignedPayments } from '../signed-payments/signed-payments.js';
-import { FacilitatorCounters, createUnavailable } from './facilitator-counters.js';
+import { FacilitatorCounters } from './facilitator-counters.js';
 import { parseFacilitatorRequest } from './parse-facilitator-request.js';
 import { ServedTerms } from './served-terms.js';
 
@@ -55,8 +55,7 @@ export class FacilitatorVerification {
       case 'conflict':
         return refuse('payment_used');
       case 'unavailable':
-        this.counters.counts.unavailable += 1;
-        throw new ProblemError(createUnavailable(verdict.retryAfterMs));
+        throw this.counters.unavailable(verdict.retryAfterMs);
     }
   }
 
