@@ -1,7 +1,7 @@
 import { Inject, Injectable, applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiSecurity } from '@nestjs/swagger';
-import { type Problem, RateLimit, sendProblem, withRequestId } from '@tollgate/common';
+import { type Problem, RateLimit, sendProblem, withRequestId, problemOf } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest, FastifyInstance, RouteOptions } from 'fastify';
 
 import { ApiKeyAccess, isJson, NOT_JSON, MAX_BODY_BYTES } from '../agent/access/api-key-access.js';
@@ -13,7 +13,6 @@ import type { RouteAccess } from '../server/gate.js';
 
 const SCOPES = ['settle'] as const;
 
-const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests from this address.' };
 export const KEY_NEEDED: Problem = {
   status: 401,
   code: 'api_key_refused',
@@ -56,7 +55,7 @@ export class FacilitatorAccess {
 
   #judgeAddress(isSettlement: boolean, address: string): Problem | null {
     const waitMs = this.#rateLimit.take(address);
-    if (waitMs > 0) return { ...TOO_MANY, retryAfterMs: waitMs };
+    if (waitMs > 0) return { ...problemOf(429), retryAfterMs: waitMs };
     return isSettlement && !this.#settlesWithoutKey ? KEY_NEEDED : null;
   }
 }

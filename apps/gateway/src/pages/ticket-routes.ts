@@ -1,4 +1,4 @@
-import { handleError, RateLimit, sendProblem, type Problem } from '@tollgate/common';
+import { handleError, RateLimit, sendProblem, type Problem, problemOf } from '@tollgate/common';
 import { createHashLock, isHash, isRecord, LOCK_MARKER, readReference, type Hex } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -32,7 +32,6 @@ const INVALID: Problem = {
   detail: 'The body is not the JSON that this path takes.',
 };
 const EXPIRED: Problem = { status: 404, code: 'not_found', detail: 'This ticket is not valid, or has expired.' };
-const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests from this address.' };
 const AWAY: Problem = {
   status: 503,
   code: 'service_unavailable',
@@ -129,7 +128,7 @@ async function limited(
   serve: () => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   const waitMs = limit.take(request.ip);
-  if (waitMs > 0) return sendProblem(reply, { ...TOO_MANY, retryAfterMs: waitMs });
+  if (waitMs > 0) return sendProblem(reply, { ...problemOf(429), retryAfterMs: waitMs });
   try {
     return await serve();
   } catch (error) {

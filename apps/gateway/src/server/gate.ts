@@ -1,4 +1,4 @@
-import { type Problem, type RateLimit, sendProblem } from '@tollgate/common';
+import { type Problem, type RateLimit, sendProblem, problemOf } from '@tollgate/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
@@ -52,7 +52,7 @@ export function addGate(server: FastifyInstance, { cors, rateLimit, allowInsecur
       }
       const waitMs = rateLimit.take(request.ip);
       if (waitMs > 0) {
-        sendProblem(reply, { ...TOO_MANY, retryAfterMs: waitMs });
+        sendProblem(reply, { ...problemOf(429), retryAfterMs: waitMs });
         return;
       }
     }
@@ -61,8 +61,6 @@ export function addGate(server: FastifyInstance, { cors, rateLimit, allowInsecur
     else sendProblem(reply, DENIED);
   });
 }
-
-const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests from this address.' };
 
 /** Paths that are served without payment; `/docs/*` includes everything below. */
 export interface OpenPaths {
