@@ -18,7 +18,7 @@ import { DescribeRoute, type DescribedRoute } from '../../docs/describe/describe
 import { AGENT_TAG, API_KEY_SECURITY } from '../../docs/describe/openapi-parts.js';
 import type { RouteAccess } from '../../server/gate.js';
 import { AgentConnections } from '../shared/agent-connections.js';
-import { JOBS_UNAVAILABLE } from '../shared/jobs-unavailable.js';
+import { JOBS_UNAVAILABLE } from '../shared/agent-error.filter.js';
 import { setCaller } from './caller.js';
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;

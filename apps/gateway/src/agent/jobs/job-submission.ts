@@ -1,10 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { checkTokens, fingerprintOfJob, JOB_NOT_FOUND, refuseState, RETRIED_STATES } from '@tollgate/agent-jobs';
-import { type ApiKey, mayUseWallet, type Problem, ProblemError, refuseRequest } from '@tollgate/common';
+import {
+  checkTokens,
+  fingerprintOfJob,
+  JOB_NOT_FOUND,
+  refuseState,
+  RETRIED_STATES,
+  findTokenProblems,
+} from '@tollgate/agent-jobs';
+import { type ApiKey, mayUseWallet, type Problem, ProblemError, refuseRequest, PLAN_JOB } from '@tollgate/common';
 import { acceptJob, type JsonValue, type LaneId, type SubmitRefusal, type SubmitResult } from '@tollgate/journal';
-import type { AgentJobRequest, AgentJobView } from '@tollgate/protocol';
+import type { AgentJobRequest, AgentJobView, AgentPlanView } from '@tollgate/protocol';
 
+import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { AgentConnections } from '../shared/agent-connections.js';
+import { askWorker, PLANNING_UNAVAILABLE } from '../shared/ask-worker.js';
 import { Jobs } from './jobs.js';
 
 export interface Submission {
@@ -139,4 +148,34 @@ export async function findWallet(connections: AgentConnections, caller: ApiKey, 
   const entry = await connections.within(connections.wallets.find(wallet));
   if (entry) return entry.lane;
   throw new ProblemError({ status: 422, code: 'wallet_unknown', detail: `No worker has a wallet named "${wallet}".` });
+}
+
+/** Has a worker of the wallet plan a job. Nothing is stored or sent for it. */
+@Injectable()
+export class JobPreview {
+  constructor(
+    @Inject(AgentConnections) private readonly connections: AgentConnections,
+    @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {}
+
+  /** @throws ProblemError if the job cannot be done, or no worker can plan it now */
+  async plan(caller: ApiKey, request: AgentJobRequest): Promise<AgentPlanView> {
+    await findWallet(this.connections, caller, request.wallet);
+    const tokens = await this.connections.within(this.connections.wallets.findTokens(request.wallet));
+    const problems = tokens ? findTokenProblems(request, tokens) : [];
+    if (problems.length > 0) throw refuseRequest(problems);
+    const timeoutMs = this.environment.agentJobs.agentPlanTimeoutMs;
+    const question = { pattern: PLAN_JOB, data: request, timeoutMs, wallet: request.wallet } as const;
+    const reply = await askWorker(this.connections, question);
+    switch (reply.outcome) {
+      case 'planned':
+        return reply.plan;
+      case 'refused': {
+        const { failure } = reply;
+        throw new ProblemError({ status: 422, code: 'plan_refused', detail: failure.message, members: { failure } });
+      }
+      case 'unavailable':
+        throw new ProblemError(PLANNING_UNAVAILABLE);
+    }
+  }
 }

@@ -32,8 +32,7 @@ import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../../server/idempo
 import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { JobPreview } from './job-preview.js';
-import { JobSubmission, type Submitted } from './job-submission.js';
+import { JobPreview, JobSubmission, type Submitted } from './job-submission.js';
 import { Jobs, listQuery, type JobListQuery } from './jobs.js';
 
 const ID = 'The id of the job.';

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FailedDelivery, WebhookTarget } from '@tollgate/agent-jobs';
-import { deriveWebhookSecret, ProblemError, type ApiKey, type Problem } from '@tollgate/common';
-import type { AgentJobEvent } from '@tollgate/protocol';
+import { deriveWebhookSecret, ProblemError, type ApiKey, type Problem, onlyFields } from '@tollgate/common';
+import { type AgentJobEvent, AGENT_OPERATIONS, EVENT_TYPES } from '@tollgate/protocol';
+import { z } from 'zod';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
 import { AgentConnections } from '../shared/agent-connections.js';
-import type { WebhookRegistration } from './registration-body.js';
 
 /** A target as its owner sees it; an empty list means all. */
 export interface WebhookView extends WebhookRegistration {
@@ -123,4 +123,23 @@ function describeTarget({ id, keyId, url, events, operations, createdAtMs, disab
 
 function describeLetter({ id, keyId, targetId, attempts, failedAtMs, reason, event }: FailedDelivery): DeadLetterView {
   return { id, keyId, webhookId: targetId, attempts, failedAt: new Date(failedAtMs).toISOString(), reason, event };
+}
+
+const URL_MISSING = 'must be the URL to which events are posted';
+
+/** Empty lists: all. Which URLs are allowed is decided when the target is registered. */
+export const registrationBody = onlyFields({
+  url: z
+    .string(URL_MISSING)
+    .min(1, URL_MISSING)
+    .meta({ description: 'An HTTPS URL on the public internet.', format: 'uri', maxLength: 2048 }),
+  events: listOf(EVENT_TYPES),
+  operations: listOf(AGENT_OPERATIONS),
+});
+type Parsed = z.output<typeof registrationBody>;
+export type WebhookRegistration = { readonly [Field in keyof Parsed]: Readonly<Parsed[Field]> };
+
+function listOf<Word extends string>(words: readonly Word[]) {
+  const message = `must be a list of ${words.join(', ')}; it may be left out`;
+  return z.array(z.enum(words, message), message).max(words.length, message).default([]).describe('All if left out.');
 }

@@ -19,8 +19,14 @@ import { answerWith, listOf, ref } from '../../docs/describe/openapi-parts.js';
 import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { registrationBody, type WebhookRegistration } from './registration-body.js';
-import { WebhookRegistry, type DeadLetterView, type NewWebhookView, type WebhookView } from './webhook-registry.js';
+import {
+  registrationBody,
+  type WebhookRegistration,
+  WebhookRegistry,
+  type DeadLetterView,
+  type NewWebhookView,
+  type WebhookView,
+} from './webhook-registry.js';
 
 const SCOPES: readonly ApiKeyScope[] = ['read', 'operator'];
 const TARGET = { id: 'The id of the target.', problems: { 404: 'This API key has no such entry.' } };
