@@ -7,7 +7,7 @@ import { EventStreams } from './events/event-streams.js';
 import { EventsController } from './events/events.controller.js';
 import { JobDecisions } from './jobs/job-decisions.js';
 import { JobDecisionsController } from './jobs/job-decisions.controller.js';
-import { JobPreview, JobSubmission } from './jobs/job-submission.js';
+import { JobSubmission } from './jobs/job-submission.js';
 import { Jobs } from './jobs/jobs.js';
 import { JobsController } from './jobs/jobs.controller.js';
 import { QueueBoard } from './queue-board/queue-board.js';
@@ -23,7 +23,6 @@ import { WebhooksController } from './webhooks/webhooks.controller.js';
     ApiKeyAccess,
     Jobs,
     JobSubmission,
-    JobPreview,
     JobDecisions,
     EventStreams,
     WebhookRegistry,

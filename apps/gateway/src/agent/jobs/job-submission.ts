@@ -76,7 +76,32 @@ export class JobSubmission {
   constructor(
     @Inject(AgentConnections) private readonly connections: AgentConnections,
     @Inject(Jobs) private readonly jobs: Jobs,
+    @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
+
+  /**
+   * Has a worker of the wallet plan a job. Nothing is stored or sent for it.
+   * @throws ProblemError if the job cannot be done, or no worker can plan it now
+   */
+  async plan(caller: ApiKey, request: AgentJobRequest): Promise<AgentPlanView> {
+    await findWallet(this.connections, caller, request.wallet);
+    const tokens = await this.connections.within(this.connections.wallets.findTokens(request.wallet));
+    const problems = tokens ? findTokenProblems(request, tokens) : [];
+    if (problems.length > 0) throw refuseRequest(problems);
+    const timeoutMs = this.environment.agentJobs.agentPlanTimeoutMs;
+    const question = { pattern: PLAN_JOB, data: request, timeoutMs, wallet: request.wallet } as const;
+    const reply = await askWorker(this.connections, question);
+    switch (reply.outcome) {
+      case 'planned':
+        return reply.plan;
+      case 'refused': {
+        const { failure } = reply;
+        throw new ProblemError({ status: 422, code: 'plan_refused', detail: failure.message, members: { failure } });
+      }
+      case 'unavailable':
+        throw new ProblemError(PLANNING_UNAVAILABLE);
+    }
+  }
 
   /** Submits a failed job again, as a new job that refers to it. */
   async retry(caller: ApiKey, jobId: string, idempotencyKey: string): Promise<Submitted> {
@@ -136,7 +161,7 @@ function readAccepted(result: SubmitResult): { jobId: string; isReplay: boolean 
  * The account behind a wallet's name.
  * @throws ProblemError if the caller may not use the wallet, or no worker has it
  */
-export async function findWallet(connections: AgentConnections, caller: ApiKey, wallet: string): Promise<LaneId> {
+async function findWallet(connections: AgentConnections, caller: ApiKey, wallet: string): Promise<LaneId> {
   // Checked first, so that a caller cannot find out which wallets exist.
   if (!mayUseWallet(caller, wallet)) {
     throw new ProblemError({
@@ -148,34 +173,4 @@ export async function findWallet(connections: AgentConnections, caller: ApiKey, 
   const entry = await connections.within(connections.wallets.find(wallet));
   if (entry) return entry.lane;
   throw new ProblemError({ status: 422, code: 'wallet_unknown', detail: `No worker has a wallet named "${wallet}".` });
-}
-
-/** Has a worker of the wallet plan a job. Nothing is stored or sent for it. */
-@Injectable()
-export class JobPreview {
-  constructor(
-    @Inject(AgentConnections) private readonly connections: AgentConnections,
-    @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
-  ) {}
-
-  /** @throws ProblemError if the job cannot be done, or no worker can plan it now */
-  async plan(caller: ApiKey, request: AgentJobRequest): Promise<AgentPlanView> {
-    await findWallet(this.connections, caller, request.wallet);
-    const tokens = await this.connections.within(this.connections.wallets.findTokens(request.wallet));
-    const problems = tokens ? findTokenProblems(request, tokens) : [];
-    if (problems.length > 0) throw refuseRequest(problems);
-    const timeoutMs = this.environment.agentJobs.agentPlanTimeoutMs;
-    const question = { pattern: PLAN_JOB, data: request, timeoutMs, wallet: request.wallet } as const;
-    const reply = await askWorker(this.connections, question);
-    switch (reply.outcome) {
-      case 'planned':
-        return reply.plan;
-      case 'refused': {
-        const { failure } = reply;
-        throw new ProblemError({ status: 422, code: 'plan_refused', detail: failure.message, members: { failure } });
-      }
-      case 'unavailable':
-        throw new ProblemError(PLANNING_UNAVAILABLE);
-    }
-  }
 }
