@@ -39,19 +39,26 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+const REFRESH_MS = 5_000;
+/** The queues that are always on the board; there is one more for each lane. */
+const FIXED: readonly (readonly [name: keyof QueueJobs, description: string])[] = [
+  [AGENT_JOBS_QUEUE, 'Jobs that other services enqueue directly.'],
+  [WEBHOOKS_QUEUE, 'Events for webhook targets; failed deliveries are the dead letters.'],
+];
+
 /** `GET /agent/queues`: a page that shows the queues to operators. */
 @Injectable()
 export class QueueBoard implements OnModuleDestroy {
-  readonly #queues: BoardQueues;
+  readonly #queues: Queue[] = [];
+  readonly #names = new Set<string>();
+  #readAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(@Inject(AgentConnections) private readonly connections: AgentConnections) {
-    this.#queues = new BoardQueues(connections);
-  }
+  constructor(@Inject(AgentConnections) private readonly connections: AgentConnections) {}
 
   async register(server: FastifyInstance): Promise<void> {
     const serverAdapter = new ReadOnlyAdapter().setBasePath(PATH);
     const board = createBullBoard({
-      queues: this.#queues.openFixed(),
+      queues: FIXED.map(([name, description]) => this.#open(name, description)),
       serverAdapter,
       options: { uiConfig: { boardTitle: 'Tollgate', hideDocsLink: true } },
     });
@@ -61,7 +68,7 @@ export class QueueBoard implements OnModuleDestroy {
       });
       scope.addHook('preHandler', async () => {
         try {
-          for (const queue of await this.#queues.openNew()) board.addQueue(queue);
+          for (const queue of await this.#openNew()) board.addQueue(queue);
         } catch (error) {
           // The known queues are shown anyway.
           this.connections.report(error);
@@ -72,40 +79,17 @@ export class QueueBoard implements OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    await this.#queues.close();
-  }
-}
-
-const REFRESH_MS = 5_000;
-const FIXED: readonly (readonly [name: keyof QueueJobs, description: string])[] = [
-  [AGENT_JOBS_QUEUE, 'Jobs that other services enqueue directly.'],
-  [WEBHOOKS_QUEUE, 'Events for webhook targets; failed deliveries are the dead letters.'],
-];
-
-/** The queues on the board: two fixed ones, and one for each lane. */
-export class BoardQueues {
-  readonly #queues: Queue[] = [];
-  readonly #names = new Set<string>();
-  #readAtMs = Number.NEGATIVE_INFINITY;
-
-  constructor(private readonly connections: AgentConnections) {}
-
-  openFixed(): BullMQAdapter[] {
-    return FIXED.map(([name, description]) => this.#open(name, description));
+    await Promise.allSettled(this.#queues.map((queue) => queue.close()));
   }
 
   /** The queues of new lanes. New lanes are rare, so the journal is not read for every request. */
-  async openNew(): Promise<BullMQAdapter[]> {
+  async #openNew(): Promise<BullMQAdapter[]> {
     if (performance.now() - this.#readAtMs < REFRESH_MS) return [];
     const lanes = await this.connections.journal.readLanes();
     this.#readAtMs = performance.now();
     return lanes
       .filter((lane) => !this.#names.has(wakeQueueOf(lane)))
       .map((lane) => this.#open(wakeQueueOf(lane), `Wake-ups for the jobs of ${nameLane(lane)}.`));
-  }
-
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#queues.map((queue) => queue.close()));
   }
 
   #open(name: keyof QueueJobs, description: string): BullMQAdapter {
