@@ -6,9 +6,14 @@ import type { FastifyReply, FastifyRequest, FastifyInstance, RouteOptions } from
 
 import { ApiKeyAccess, isJson, NOT_JSON, MAX_BODY_BYTES } from '../agent/access/api-key-access.js';
 import { GatewayEnvironment } from '../config/gateway.config.js';
-import { DescribeRoute, type DescribedRoute } from '../docs/describe/describe-route.js';
-import { API_KEY_SECURITY, FACILITATOR_TAG, ref } from '../docs/describe/openapi-parts.js';
-import { EXAMPLE_REQUEST } from '../docs/facilitator/example-request.js';
+import {
+  DescribeRoute,
+  type DescribedRoute,
+  API_KEY_SECURITY,
+  FACILITATOR_TAG,
+  ref,
+} from '../docs/describe/openapi-parts.js';
+import { EXAMPLE_REQUEST } from '../docs/facilitator/facilitator-schemas.js';
 import type { RouteAccess } from '../server/gate.js';
 
 const SCOPES = ['settle'] as const;

@@ -12,8 +12,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { OptionalCaller } from '../agent/access/caller.js';
-import { DescribeRoute } from '../docs/describe/describe-route.js';
-import { answerWith, FACILITATOR_TAG, ref, REPLAYED } from '../docs/describe/openapi-parts.js';
+import { DescribeRoute, answerWith, FACILITATOR_TAG, ref, REPLAYED } from '../docs/describe/openapi-parts.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
 import { ForServers } from './facilitator-access.js';
 import { FacilitatorSettlement } from './facilitator-settlement.js';

@@ -14,8 +14,7 @@ import {
 import type { FastifyReply, FastifyRequest, FastifyInstance, RouteOptions } from 'fastify';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
-import { DescribeRoute, type DescribedRoute } from '../../docs/describe/describe-route.js';
-import { AGENT_TAG, API_KEY_SECURITY } from '../../docs/describe/openapi-parts.js';
+import { DescribeRoute, type DescribedRoute, AGENT_TAG, API_KEY_SECURITY } from '../../docs/describe/openapi-parts.js';
 import type { RouteAccess } from '../../server/gate.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 import { JOBS_UNAVAILABLE } from '../shared/agent-error.filter.js';
