@@ -1,7 +1,7 @@
 import { hashForPolicy } from '@tollgate/common';
 
 import type { HtmlPage } from '../paywall/offer/html-page.js';
-import { ASSETS_PATH, type WebFiles } from './web-files.js';
+import { ASSETS_PATH, type WebFiles } from './page-files.js';
 
 /** Where the pay page finds the frame for a sold page. */
 export const ANSWER_FRAME_PATH = `${ASSETS_PATH}/frame`;
