@@ -4,8 +4,7 @@ import { overlap, parsePathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
 import { createProxyRoute, type ProxyRoute, type RouteContext } from './create-proxy-route.js';
 import { parseRouteDescriptions } from './parse-route-descriptions.js';
-import { parseYaml, YamlError } from './parse-yaml.js';
-import { formatPlace, type Place, type RouteProblem } from './place.js';
+import { parseYaml, YamlError, formatPlace, type Place, type RouteProblem } from './parse-yaml.js';
 
 /** The paths that the gateway serves itself, including everything below them. */
 const OWN_PATHS = [

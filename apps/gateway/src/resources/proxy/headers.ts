@@ -2,7 +2,26 @@ import { withoutConsoleCookie } from '@tollgate/common';
 
 import { canonicalName, hopByHopHeaders } from '../../paywall/route/hop-by-hop-headers.js';
 import type { ResourceRequest } from '../../paywall/route/paid-route.js';
-import { CREDENTIALS, isPaymentHeader } from './header-rules.js';
+
+/**
+ * Payment headers concern only client and gateway: no upstream sees a payment, and none can forge a payment header of
+ * the gateway.
+ */
+const PAYMENT =
+  /^(x-payment(-.*)?|payment(-.*)?|idempotency-key|idempotent-replayed|sign-in-with-x|x-sign-in-failure|tollgate-charge)$/;
+
+/**
+ * Response header in which the upstream of a metered route reports the charge, in units of the asset. It is not sent to
+ * the client.
+ */
+export const CHARGE = 'tollgate-charge';
+
+export const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'cookie2']);
+export const SET_CREDENTIALS: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'clear-site-data']);
+
+export function isPaymentHeader(canonical: string): boolean {
+  return PAYMENT.test(canonical);
+}
 
 export interface UpstreamHeaderRules {
   /** Added to every request and override the client's; API keys of the upstream go here. */
@@ -68,4 +87,33 @@ function forwardedTo(publicUrl: string | undefined): [string, string][] {
     ['x-forwarded-proto', protocol.slice(0, -1)],
     ['x-forwarded-host', host],
   ];
+}
+
+/**
+ * Headers that describe the host the client sees, which is the gateway and not the upstream, or that instruct shared
+ * caches, which must not store a paid response.
+ */
+const GATEWAYS =
+  /^(access-control-.*|alt-svc|strict-transport-security|via|surrogate-control|(.*-)?cdn-cache-control)$/;
+
+/**
+ * The headers of an upstream's response that are sent to the client. `raw`: alternating names and values, as received.
+ */
+export function createAnswerHeaders(
+  raw: readonly string[],
+  { passCredentials, keepLength }: { readonly passCredentials: boolean; readonly keepLength: boolean },
+): [string, string][] {
+  const pairs: [name: string, value: string][] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) pairs.push([raw[index] ?? '', raw[index + 1] ?? '']);
+  const named = pairs.flatMap(([name, value]) => (canonicalName(name) === 'connection' ? value : []));
+  const hopByHop = hopByHopHeaders(named);
+
+  return pairs.flatMap(([name, value]): [string, string][] => {
+    const canonical = canonicalName(name);
+    if (hopByHop.has(canonical) || isPaymentHeader(canonical) || GATEWAYS.test(canonical)) return [];
+    if (SET_CREDENTIALS.has(canonical) && !passCredentials) return [];
+    if (canonical === 'content-length' && !keepLength) return [];
+    if (canonical === 'www-authenticate' && /^\s*payment\b/i.test(value)) return [];
+    return [[name.toLowerCase(), value]];
+  });
 }
