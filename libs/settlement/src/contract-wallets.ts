@@ -137,7 +137,7 @@ const END = new LuaScript(endGas);
  * Gas that contract wallets burnt in vain. It is kept in Redis, so all verifiers share it and a restart does not reset
  * it.
  */
-export class BurnBudget {
+class BurnBudget {
   constructor(private readonly redis: RedisClient) {}
 
   async read(): Promise<BurntGas> {

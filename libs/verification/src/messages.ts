@@ -138,12 +138,12 @@ export function readObject(value: unknown, name: string): MessageFields {
     : refuseField(name);
 }
 
-export function readTextField(fields: MessageFields, name: string): string {
+function readTextField(fields: MessageFields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' && value.length <= MAX_TEXT ? value : refuseField(name);
 }
 
-export function readKey(fields: MessageFields, name: string): string {
+function readKey(fields: MessageFields, name: string): string {
   const value = fields[name];
   return typeof value === 'string' && KEY.test(value) ? value : refuseField(name);
 }
@@ -166,7 +166,7 @@ export function readHex(fields: MessageFields, name: string, is: (value: unknown
 }
 
 /** The fields that every question about a signed payment has. */
-export function readSignedPaymentQuestion(fields: MessageFields): SignedPaymentQuestion {
+function readSignedPaymentQuestion(fields: MessageFields): SignedPaymentQuestion {
   return {
     requestId: readTextField(fields, 'requestId'),
     deadlineMs: readNumber(fields, 'deadlineMs'),

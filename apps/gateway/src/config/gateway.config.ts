@@ -22,7 +22,7 @@ import { ServerEnvironment } from './server.environment.js';
 import { WeatherEnvironment } from './weather.environment.js';
 
 /** How paid responses are produced and stored. */
-export class AnswerEnvironment {
+class AnswerEnvironment {
   @Setting({ help: 'Largest response in bytes that is stored with its payment; a larger one is streamed.' })
   @IsIntIn(0, 268_435_456)
   readonly maxStoredAnswerBytes: number = 1_048_576;
@@ -39,7 +39,7 @@ export class AnswerEnvironment {
 }
 
 /** How the gateway asks a verifier about a payment. */
-export class VerificationEnvironment implements ChecksTogether {
+class VerificationEnvironment implements ChecksTogether {
   @Setting({ help: 'Milliseconds for the verification of a payment; after that the response is 503.' })
   @IsIntIn(100, 120_000)
   readonly verifyDeadlineMs: number = 10_000;

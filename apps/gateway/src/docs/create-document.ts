@@ -83,7 +83,7 @@ function describeSale(takesSignedPayments: boolean): string {
   return `${sale} Or sign a payment for the gateway to settle: in \`X-PAYMENT\` (x402 v1), \`PAYMENT-SIGNATURE\` (x402 v2) or \`Authorization: Payment\` (MPP).`;
 }
 
-export const OPERATIONS_TAG = 'Operations';
+const OPERATIONS_TAG = 'Operations';
 
 const json = { 'application/json': { schema: { type: 'object', properties: { status: { type: 'string' } } } } };
 const DESCRIBED: Readonly<Record<string, object>> = {
@@ -115,7 +115,7 @@ const DESCRIBED: Readonly<Record<string, object>> = {
 };
 
 /** The operational routes that Nest found, with descriptions that Nest cannot derive. */
-export function describeOperations(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
+function describeOperations(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
   const operational = Object.entries(paths).filter(([path]) => DESCRIBED[path] !== undefined);
   const sorted = operational.sort(([one], [other]) => one.localeCompare(other));
   return Object.fromEntries(

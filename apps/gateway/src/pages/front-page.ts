@@ -93,7 +93,7 @@ export interface WayToPay {
 }
 
 /** The ways to pay the first route, so that the commands can be pasted. */
-export function listWays({ terms, routes, signs }: FrontPageParts, originUrl: string): WayToPay[] {
+function listWays({ terms, routes, signs }: FrontPageParts, originUrl: string): WayToPay[] {
   const url = originUrl + (routes[0]?.path ?? '/');
   const { payment, chain, token } = terms;
   const { network } = payment;

@@ -149,7 +149,7 @@ function readField(body: unknown, name: string): unknown {
 }
 
 /** The page of a ticket, for the phone: it pays by a locked transfer, and reports the transaction. */
-export function renderTicketPage(
+function renderTicketPage(
   document: DocumentParts,
   terms: SaleTerms,
   { ticket, base, nowMs }: { readonly ticket: TicketTerms; readonly base: string; readonly nowMs: number },
@@ -176,7 +176,7 @@ exactly this calldata. Then enter its hash on the other screen.</p>
 }
 
 /** In place of a ticket that cannot pay: the other screen makes a new one. */
-export function renderInvalidTicket(document: DocumentParts, base: string): HtmlPage {
+function renderInvalidTicket(document: DocumentParts, base: string): HtmlPage {
   const main = `<h1>This code has expired</h1>
 <p>Nothing was paid. Reload the page on the other screen, and scan its new code.</p>`;
   return renderDocument(document, { title: `Expired – ${document.brand.name}`, main, hasScript: false, base });

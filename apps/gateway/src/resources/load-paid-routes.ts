@@ -62,7 +62,7 @@ function decimalsOf({ payment }: GatewayEnvironment, faulty: ReadonlySet<string>
 }
 
 /** @throws ConfigurationError listing every problem of the file, or why it cannot be read */
-export function readRoutesFile(file: string, context: RouteContext): PaidRoute[] {
+function readRoutesFile(file: string, context: RouteContext): PaidRoute[] {
   try {
     return parseRoutes(readText(file), context);
   } catch (error) {

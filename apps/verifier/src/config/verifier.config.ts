@@ -16,7 +16,7 @@ import { IsNotEmpty, IsIn } from 'class-validator';
 
 import { SettlementEnvironment } from './settlement.environment.js';
 
-export class VerifierServerEnvironment {
+class VerifierServerEnvironment {
   @Setting({ help: 'Port of /health and /metrics; 0 takes a free one.' })
   @IsIntIn(0, 65_535)
   readonly verifierPort: number = 4021;
@@ -31,7 +31,7 @@ export class VerifierServerEnvironment {
 }
 
 /** How the verifier reads the chain. */
-export class ChainEnvironment extends RpcEnvironment {
+class ChainEnvironment extends RpcEnvironment {
   @Setting({
     help: 'Payments looked up in one JSON-RPC batch (two calls each, three to seven for a signed payment).',
   })
@@ -58,7 +58,7 @@ export class ChainEnvironment extends RpcEnvironment {
 }
 
 /** The rules for payments beyond the acceptance policy, and how long the verifier waits for a receipt. */
-export class RulesEnvironment extends AcceptanceEnvironment {
+class RulesEnvironment extends AcceptanceEnvironment {
   @Setting({ help: 'Milliseconds to wait for the receipt, or the confirmations, of a payment that was just made.' })
   @IsIntIn(0, 60_000)
   readonly receiptWaitMs: number = 3_000;
@@ -91,13 +91,13 @@ export class RulesEnvironment extends AcceptanceEnvironment {
   }
 }
 
-export const SIGNED_PAYMENTS_FROM = ['any', 'plain_accounts'] as const;
+const SIGNED_PAYMENTS_FROM = ['any', 'plain_accounts'] as const;
 
 /**
  * Which payers with code may have gas spent on them. Gateways do not read these settings; every verifier should have
  * the same values.
  */
-export class ContractWalletsEnvironment {
+class ContractWalletsEnvironment {
   @Setting({
     help:
       'Which payers may pay by signature. any: accounts and contract wallets; plain_accounts: only accounts without ' +

@@ -133,7 +133,7 @@ export function hasContractFailed(result: RpcResult): boolean {
   return result.kind === 'error' && (result.code === REVERTED || CONTRACT_FAILED.test(result.message));
 }
 
-export function writeCall({ method, params }: RpcCall, id: number): string {
+function writeCall({ method, params }: RpcCall, id: number): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`;
 }
 

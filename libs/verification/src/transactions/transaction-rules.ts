@@ -209,7 +209,7 @@ export interface AskedContracts {
 const MAX_CONTRACTS = 4;
 
 /** The payers that signed reference and transaction hash: an account by EIP-191, otherwise contracts by EIP-1271. */
-export async function findSigners(
+async function findSigners(
   proof: ProofSignature,
   payers: ReadonlySet<Hex>,
   { chain, lookUps }: AskedContracts,

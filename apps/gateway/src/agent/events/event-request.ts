@@ -96,7 +96,7 @@ export function writeCursor(cursor: EventCursor): string {
 }
 
 /** Null for text that is not a cursor. */
-export function readCursor(text: string): Map<string, number> | null {
+function readCursor(text: string): Map<string, number> | null {
   if (text.length > MAX_LENGTH) return null;
   const [version, ...places] = text.split('.');
   const cursor = new Map<string, number>();

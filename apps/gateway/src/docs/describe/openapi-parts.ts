@@ -37,7 +37,7 @@ export function describeProblem(description: string, headers: object = {}): obje
 }
 
 /** Problem responses by status, with `Retry-After` where the same request may be repeated. */
-export function describeProblems(problems: Readonly<Record<string, string>>): Record<string, object> {
+function describeProblems(problems: Readonly<Record<string, string>>): Record<string, object> {
   return Object.fromEntries(
     Object.entries(problems).map(([status, description]) => [
       status,

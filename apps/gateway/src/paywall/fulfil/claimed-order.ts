@@ -204,7 +204,7 @@ export interface MeteredTerms {
  * charged at the maximum, so that one which forgets it sells at its price.
  * @throws UpstreamError `mischarged` for a charge that is no such number or exceeds the maximum
  */
-export function parseCharge(text: string | undefined, { maximumBaseUnits, assetDecimals }: MeteredTerms): bigint {
+function parseCharge(text: string | undefined, { maximumBaseUnits, assetDecimals }: MeteredTerms): bigint {
   if (text === undefined) return maximumBaseUnits;
   const charge = readAmount(text, assetDecimals);
   if (charge <= maximumBaseUnits) return charge;

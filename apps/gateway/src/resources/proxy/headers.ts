@@ -16,10 +16,10 @@ const PAYMENT =
  */
 export const CHARGE = 'tollgate-charge';
 
-export const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'cookie2']);
-export const SET_CREDENTIALS: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'clear-site-data']);
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'cookie2']);
+const SET_CREDENTIALS: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'clear-site-data']);
 
-export function isPaymentHeader(canonical: string): boolean {
+function isPaymentHeader(canonical: string): boolean {
   return PAYMENT.test(canonical);
 }
 

@@ -176,7 +176,7 @@ function toUpstreamError(error: unknown, request: ResourceRequest, clockRanOut: 
 }
 
 /** The upstream was never reached, so the request cannot have had an effect. */
-export class NotConnectedError extends Error {
+class NotConnectedError extends Error {
   constructor(
     cause: Error,
     readonly timedOut: boolean,
@@ -186,7 +186,7 @@ export class NotConnectedError extends Error {
 }
 
 /** An agent for one upstream. Connection errors are marked, for they alone prove that nothing was sent. */
-export function createUpstreamAgent({ connectTimeoutMs }: { readonly connectTimeoutMs: number }): Agent {
+function createUpstreamAgent({ connectTimeoutMs }: { readonly connectTimeoutMs: number }): Agent {
   const connect = buildConnector({ timeout: 0 });
   return new Agent({
     connect: (options, done) => {

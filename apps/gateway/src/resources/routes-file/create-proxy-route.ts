@@ -140,7 +140,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Parses the headers for the upstream, such as its API key. Values are secrets: no problem quotes one. */
-export function parseUpstreamHeaders(
+function parseUpstreamHeaders(
   headers: Readonly<Record<string, unknown>>,
   {
     place,
@@ -171,7 +171,7 @@ export function parseUpstreamHeaders(
   });
 }
 
-export class ExpansionError extends Error {}
+class ExpansionError extends Error {}
 
 const VARIABLE = /\$\{([^}]*)(\}?)/g;
 
@@ -180,7 +180,7 @@ const VARIABLE = /\$\{([^}]*)(\}?)/g;
  *
  * @throws ExpansionError naming the variable that is not set
  */
-export function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
+function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
   return text.replace(VARIABLE, (_, name: string, end: string) => {
     if (end === '' || !/^[A-Za-z_]\w*$/.test(name))
       throw new ExpansionError('has "${" without a variable name and "}"');

@@ -83,7 +83,7 @@ async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
  *
  * @throws Error naming the field that is missing or invalid
  */
-export function parseOpenMeteo(text: string): WeatherReading {
+function parseOpenMeteo(text: string): WeatherReading {
   const { current, current_units: units } = asRecord(parseJson(text), 'the response');
   const values = asRecord(current, 'current');
   const unitOf = asRecord(units, 'current_units');
