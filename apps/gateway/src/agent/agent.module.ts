@@ -5,7 +5,6 @@ import { Registry } from 'prom-client';
 import { ApiKeyAccess } from './access/api-key-access.js';
 import { EventStreams } from './events/event-streams.js';
 import { EventsController } from './events/events.controller.js';
-import { JobDecisions } from './jobs/job-decisions.js';
 import { JobDecisionsController } from './jobs/job-decisions.controller.js';
 import { JobSubmission } from './jobs/job-submission.js';
 import { Jobs } from './jobs/jobs.js';
@@ -23,7 +22,6 @@ import { WebhooksController } from './webhooks/webhooks.controller.js';
     ApiKeyAccess,
     Jobs,
     JobSubmission,
-    JobDecisions,
     EventStreams,
     WebhookRegistry,
     QueueBoard,
