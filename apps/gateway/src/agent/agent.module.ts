@@ -11,21 +11,12 @@ import { Jobs } from './jobs/jobs.js';
 import { JobsController } from './jobs/jobs.controller.js';
 import { QueueBoard } from './queue-board/queue-board.js';
 import { AgentConnections } from './shared/agent-connections.js';
-import { WebhookRegistry } from './webhooks/webhook-registry.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
 
 /** Serves everything below `/agent`: jobs that move money, for holders of API keys. */
 @Module({
   controllers: [JobsController, JobDecisionsController, EventsController, WebhooksController],
-  providers: [
-    AgentConnections,
-    ApiKeyAccess,
-    Jobs,
-    JobSubmission,
-    EventStreams,
-    WebhookRegistry,
-    QueueBoard,
-  ],
+  providers: [AgentConnections, ApiKeyAccess, Jobs, JobSubmission, EventStreams, QueueBoard],
   exports: [AgentConnections, ApiKeyAccess],
 })
 export class AgentModule {
