@@ -24,28 +24,34 @@ const BURNS_KEPT_MS = 3_600_000;
 /** Longer, so that a code used by many payers is not barred for the first burns of an hour. */
 const SETTLED_KEPT_MS = 86_400_000;
 
+/** Shared by all verifiers of a ledger, and kept when they restart. */
+const BUDGET = 'tollgate:{contract-wallets}:burnt-gas';
+const BUDGET_KEPT_MS = 2 * BURNS_KEPT_MS;
+
 const COUNT_BURN = new LuaScript(countFromFirst);
 const COUNT_SETTLED = new LuaScript(countOn);
+const LOOK = new LuaScript(burntGas + lookAtGas);
+const HOLD = new LuaScript(burntGas + holdGas);
+const END = new LuaScript(endGas);
+
+/** Gas that contract wallets have burnt in the last hour, and gas that their transactions in flight may still burn. */
+type BurntGas = [burnt: number, held: number];
 
 /**
  * Decides for which payers with code gas may be spent. Their code runs in the settlement and may behave there as in no
  * simulation (depending on the block number, say), so simulations bound nothing. This budget bounds what they may burn.
  */
 export class ContractWallets {
-  readonly #budget: BurnBudget;
-
   constructor(
     private readonly redis: RedisClient,
     private readonly settings: ContractWalletSettings,
     private readonly onBurnt: (gas: number) => void,
-  ) {
-    this.#budget = new BurnBudget(redis);
-  }
+  ) {}
 
   /** Call before a resource is made for the payment. @throws what Redis throws */
   async findRefusal(code: Hex): Promise<WalletRefusal | null> {
     if (!this.settings.areAccepted) return 'contract_wallet_refused';
-    const [burnt, isBarred] = await Promise.all([this.#budget.read(), this.#isBarred(code)]);
+    const [burnt, isBarred] = await Promise.all([this.#readBurnt(), this.#isBarred(code)]);
     if (isBarred) return 'contract_wallet_paused';
     return this.#judge(burnt, this.settings.settleGasCap);
   }
@@ -55,14 +61,15 @@ export class ContractWallets {
     const { areAccepted, burnGasPerHour } = this.settings;
     if (!areAccepted) return 'contract_wallet_refused';
     if (await this.#isBarred(code)) return 'contract_wallet_paused';
-    const held = await this.#budget.hold(jobId, { gas: Number(gas), code }, burnGasPerHour);
-    return held.isHeld ? null : this.#judge(held, Number(gas));
+    const args = [jobId, Number(gas), code, burnGasPerHour, BUDGET_KEPT_MS];
+    const [burnt, held, isHeld] = (await HOLD.run(this.redis, BUDGET, args)) as [...BurntGas, isHeld: number];
+    return isHeld === 1 ? null : this.#judge([burnt, held], Number(gas));
   }
 
   /** Call when the job's transaction is mined. @throws what Redis throws */
   async conclude(jobId: string, { gasUsed, isSettled }: { gasUsed: bigint; isSettled: boolean }): Promise<void> {
     const burnt = isSettled ? 0 : Number(gasUsed);
-    const held = await this.#budget.end(jobId, burnt);
+    const held = await this.#end(jobId, burnt);
     if (held === null) return;
     if (isSettled) await COUNT_SETTLED.run(this.redis, settledKey(held.code), [SETTLED_KEPT_MS]);
     else this.onBurnt(burnt);
@@ -72,7 +79,7 @@ export class ContractWallets {
 
   /** Call when the job was not sent, and never will be. @throws what Redis throws */
   async release(jobId: string): Promise<void> {
-    await this.#budget.end(jobId, 0);
+    await this.#end(jobId, 0);
   }
 
   /**
@@ -80,7 +87,7 @@ export class ContractWallets {
    * throws
    */
   async read(): Promise<{ burntGas: number; leftGas: number }> {
-    const { burnt } = await this.#budget.read();
+    const [burnt] = await this.#readBurnt();
     const { burnGasPerHour, settleGasCap } = this.settings;
     const left = burnGasPerHour - burnt;
     return { burntGas: burnt, leftGas: left < settleGasCap ? 0 : left };
@@ -97,7 +104,19 @@ export class ContractWallets {
     return Number(burns) >= burnsPerCode && Number(burns) > Number(settled);
   }
 
-  #judge({ burnt, held }: BurntGas, gas: number): WalletRefusal | null {
+  async #readBurnt(): Promise<BurntGas> {
+    return (await LOOK.run(this.redis, BUDGET, [])) as BurntGas;
+  }
+
+  /** Releases what the job held and counts what it burnt instead; null when the job holds nothing (any more). */
+  async #end(jobId: string, burnt: number): Promise<{ gas: number; code: Hex } | null> {
+    const held = await END.run(this.redis, BUDGET, [jobId, burnt, BUDGET_KEPT_MS]);
+    if (typeof held !== 'string') return null;
+    const [gas, , code] = held.split(' ');
+    return { gas: Number(gas), code: code as Hex };
+  }
+
+  #judge([burnt, held]: BurntGas, gas: number): WalletRefusal | null {
     const { burnGasPerHour, settleGasCap } = this.settings;
     if (burnt + settleGasCap > burnGasPerHour) return 'contract_wallet_paused';
     return burnt + held + gas > burnGasPerHour ? 'contract_wallets_busy' : null;
@@ -111,55 +130,4 @@ function burnsKey(code: Hex): string {
 
 function settledKey(code: Hex): string {
   return `tollgate:{wallet-code-${code}}:settled`;
-}
-
-/** Gas that contract wallets have burnt in the last hour, and gas that their transactions in flight may still burn. */
-export interface BurntGas {
-  burnt: number;
-  held: number;
-}
-
-export interface HeldGas {
-  gas: number;
-  /** As named by `nameCode`. */
-  code: Hex;
-}
-
-/** Shared by all verifiers of a ledger. */
-const KEY = 'tollgate:{contract-wallets}:burnt-gas';
-const KEPT_MS = 2 * 3_600_000;
-
-const LOOK = new LuaScript(burntGas + lookAtGas);
-const HOLD = new LuaScript(burntGas + holdGas);
-const END = new LuaScript(endGas);
-
-/**
- * Gas that contract wallets burnt in vain. It is kept in Redis, so all verifiers share it and a restart does not reset
- * it.
- */
-class BurnBudget {
-  constructor(private readonly redis: RedisClient) {}
-
-  async read(): Promise<BurntGas> {
-    return readBurnt(await LOOK.run(this.redis, KEY, []));
-  }
-
-  /** Holds gas for a job before it is sent, if `most` leaves room beside the gas already burnt and held. */
-  async hold(jobId: string, { gas, code }: HeldGas, most: number): Promise<BurntGas & { isHeld: boolean }> {
-    const reply = (await HOLD.run(this.redis, KEY, [jobId, gas, code, most, KEPT_MS])) as number[];
-    return { ...readBurnt(reply), isHeld: reply[2] === 1 };
-  }
-
-  /** Releases what the job held and counts what it burnt instead; null when the job holds nothing (any more). */
-  async end(jobId: string, burnt: number): Promise<HeldGas | null> {
-    const held = await END.run(this.redis, KEY, [jobId, burnt, KEPT_MS]);
-    if (typeof held !== 'string') return null;
-    const [gas, , code] = held.split(' ');
-    return { gas: Number(gas), code: code as Hex };
-  }
-}
-
-function readBurnt(reply: unknown): BurntGas {
-  const [burnt = 0, held = 0] = reply as number[];
-  return { burnt, held };
 }
