@@ -1,10 +1,10 @@
 import { Inject, Injectable, applyDecorators } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiSecurity } from '@nestjs/swagger';
-import { type Problem, RateLimit, sendProblem, withRequestId, problemOf } from '@tollgate/common';
-import type { FastifyReply, FastifyRequest, FastifyInstance, RouteOptions } from 'fastify';
+import { type Problem, RateLimit, problemOf } from '@tollgate/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { ApiKeyAccess, isJson, NOT_JSON, MAX_BODY_BYTES } from '../agent/access/api-key-access.js';
+import { ApiKeyAccess, MAX_BODY_BYTES, passUnless } from '../agent/access/api-key-access.js';
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import {
   DescribeRoute,
@@ -42,20 +42,15 @@ export class FacilitatorAccess {
     this.#settlesWithoutKey = facilitator.facilitatorPayTo.length > 0;
   }
 
-  /** Passes the request on, or answers it. Never rejects. */
-  async admit(isSettlement: boolean, request: FastifyRequest, reply: FastifyReply, pass: () => void): Promise<void> {
-    void reply.header('X-Request-Id', request.id).header('Cache-Control', 'no-store');
-    const problem = await this.#judge(isSettlement, request);
-    if (problem === null) withRequestId(request.id, pass);
-    else sendProblem(reply, problem);
+  /** See `passUnless`. */
+  admit(isSettlement: boolean, request: FastifyRequest, reply: FastifyReply, pass: () => void): Promise<void> {
+    return passUnless(this.#judge(isSettlement, request), request, reply, pass);
   }
 
   async #judge(isSettlement: boolean, request: FastifyRequest): Promise<Problem | null> {
-    const problem =
-      request.raw.headers.authorization === undefined
-        ? this.#judgeAddress(isSettlement, request.ip)
-        : await this.keys.identify(request, { scopes: SCOPES, takesBasic: false, rateLimit: this.#rateLimit });
-    return problem ?? (isJson(request) ? null : NOT_JSON);
+    return request.raw.headers.authorization === undefined
+      ? this.#judgeAddress(isSettlement, request.ip)
+      : this.keys.identify(request, { scopes: SCOPES, takesBasic: false, rateLimit: this.#rateLimit });
   }
 
   #judgeAddress(isSettlement: boolean, address: string): Problem | null {
@@ -73,6 +68,8 @@ declare module 'fastify' {
 }
 
 class FacilitatorAdmission implements RouteAccess {
+  readonly bodyLimit = MAX_BODY_BYTES;
+
   constructor(private readonly isSettlement: boolean) {}
 
   admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
@@ -101,12 +98,4 @@ export function ForServers({ settles, ...route }: DescribedRoute & { settles: bo
     ApiSecurity(API_KEY_SECURITY),
     DescribeRoute(FACILITATOR_TAG, { ...route, body: BODY, problems: { ...REFUSALS, ...route.problems } }),
   );
-}
-
-/** Makes the access check available to the facilitator's routes. Must be called before the first one is registered. */
-export function addFacilitatorAccess(server: FastifyInstance, access: FacilitatorAccess): void {
-  server.decorate('facilitatorAccess', access);
-  server.addHook('onRoute', (route: RouteOptions) => {
-    if (route.config?.access instanceof FacilitatorAdmission) route.bodyLimit = MAX_BODY_BYTES;
-  });
 }

@@ -7,6 +7,8 @@ import { setHeaders } from './set-headers.js';
 
 /** Decides on the requests of a route: passes them on, or answers them itself. */
 export interface RouteAccess {
+  /** The largest body in bytes, where it is not the server's limit. */
+  readonly bodyLimit?: number;
   admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void;
 }
 
@@ -79,10 +81,13 @@ export function openRoutes(server: FastifyInstance, paths: OpenPaths, onClosed: 
   server.addHook('onRoute', (route: RouteOptions) => {
     const guard = paths.guarded.find((one) => matches(one.paths, route.url));
     if (matches(paths.operational, route.url)) route.config = { ...route.config, access: 'free', isOperational: true };
-    else if (route.config?.access !== undefined) return;
-    else if (matches(paths.free, route.url)) route.config = { ...route.config, access: 'free' };
-    else if (guard !== undefined) route.config = { ...route.config, access: guard.access };
-    else onClosed(`${[route.method].flat().join(', ')} ${route.url}`);
+    else if (route.config?.access === undefined) {
+      if (matches(paths.free, route.url)) route.config = { ...route.config, access: 'free' };
+      else if (guard !== undefined) route.config = { ...route.config, access: guard.access };
+      else onClosed(`${[route.method].flat().join(', ')} ${route.url}`);
+    }
+    const access = route.config?.access;
+    if (typeof access === 'object' && access.bodyLimit !== undefined) route.bodyLimit = access.bodyLimit;
   });
 }
 
