@@ -9,11 +9,11 @@ import { type Hex, formatTokenAmount, parseTokenAmount, PaymentError } from '@to
 import { StoreError } from '@tollgate/redis';
 
 import { isMetered, type SignedPayments } from '../../signed-payments/signed-payments.js';
+import { readBody } from '../answer/answer.js';
 import { keepHeaders } from '../answer/answer-headers.js';
 import { createSettlementHeaders, encodeReceipt, type MadePayment } from '../answer/settlement-headers.js';
 import type { Order } from '../present/purchase.js';
 import type { Revisits } from '../revisits/revisits.js';
-import { readBody } from '../route/answer-body.js';
 import { UpstreamError, type ProducedAnswer } from '../route/paid-route.js';
 import type { PaymentIdentifiers } from '../verify/payment-identifiers.js';
 import { createSignedQuestion, type QuestionTerms } from '../verify/verify-questions.js';

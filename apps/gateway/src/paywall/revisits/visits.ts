@@ -13,13 +13,11 @@ import {
 import { StoreError } from '@tollgate/redis';
 import type { FastifyRequest } from 'fastify';
 
-import { answerForeignChallenge, answerUnavailable, answerUpstreamError, type OrderAnswer } from '../answer/answer.js';
-import { keepHeaders } from '../answer/answer-headers.js';
+import { answerUnavailable, answerUpstreamError, type OrderAnswer, produceAgain } from '../answer/answer.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
 import { type SignInNonces, expirationOf } from '../offer/sign-in-nonces.js';
 import { readQuery } from '../present/purchase.js';
-import { readBody } from '../route/answer-body.js';
 import { withoutPayment, type ResourceRequest } from '../route/paid-route.js';
 import type { Revisits, RevisitedResource } from './revisits.js';
 import { SignerUnknownError, type SignerAsker, type Signers } from './signers.js';
@@ -92,7 +90,10 @@ export class Visits {
   async serve(visit: Visit, request: FastifyRequest): Promise<VisitOutcome> {
     try {
       const cause = await this.#findFailure(visit, { requestId: request.id, clientAddress: request.ip });
-      if (cause === null) return await produce(visit, request);
+      // A new response: the payment was for the resource, not for one response.
+      if (cause === null) {
+        return await produceAgain(visit.endpoint.route.resource, createVisitRequest(visit, request), 'revisited');
+      }
       return { kind: 'unpaid', failure: cause === 'signature_invalid' ? 'not_paid' : cause, cause };
     } catch (error) {
       this.parts.reportFailure(error, visit, request.id);
@@ -109,16 +110,6 @@ export class Visits {
     if (!(await signers.hasSigned(message, signIn, asker))) return 'signature_invalid';
     return (await revisits.takeNonce(signIn.nonce)) ? null : 'nonce_used';
   }
-}
-
-/** Produces a new response: the payment was for the resource, not for one response. */
-async function produce(visit: Visit, request: FastifyRequest): Promise<VisitOutcome> {
-  const { status, headers, body } = await visit.endpoint.route.resource.produce(createVisitRequest(visit, request));
-  const read = await readBody(body, 0);
-  if (status !== 402)
-    return { kind: 'resource', origin: 'revisited', status, headers: keepHeaders(headers), body: read };
-  if (!Buffer.isBuffer(read)) read.destroy();
-  return answerForeignChallenge(false);
 }
 
 function createVisitRequest({ resource, signIn }: Visit, request: FastifyRequest): ResourceRequest {

@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, buildConnector } from 'undici';
 
-import { readBody } from '../../paywall/route/answer-body.js';
+import { readBody } from '../../paywall/answer/answer.js';
 import { canonicalName } from '../../paywall/route/hop-by-hop-headers.js';
 import {
   UpstreamError,
