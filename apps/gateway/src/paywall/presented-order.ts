@@ -25,7 +25,6 @@ import {
   answerGone,
   answerIdentifierReused,
   answerSettling,
-  answerTakenOver,
   answerUnavailable,
   answerUpstreamError,
   type OrderAnswer,
@@ -168,7 +167,8 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
       case 'held':
         return answerUpstreamError(end.error, end.outcome === 'failed');
       case 'taken_over':
-        return answerTakenOver();
+        // Another holder took over the payment while this response was being produced.
+        return answerBusy();
       case 'store_unavailable':
         return answerUnavailable();
       case 'not_settled':

@@ -56,14 +56,9 @@ function createProblem(problem: Problem, released = false): ProblemAnswer {
   return { kind: 'problem', problem, released };
 }
 
-export function answerBusy(retryAfterMs: number): ProblemAnswer {
+export function answerBusy(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
   const detail = 'Another request with this payment is in progress. Send the same request again later.';
   return createProblem({ status: 409, code: 'payment_in_progress', detail, retryAfterMs });
-}
-
-/** Another holder took over the payment while this response was being produced. */
-export function answerTakenOver(): ProblemAnswer {
-  return answerBusy(RETRY_SOON_MS);
 }
 
 export function answerConflict(): ProblemAnswer {
