@@ -1,4 +1,3 @@
-import type { SettlementResult } from '@tollgate/common';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import {

@@ -1,4 +1,4 @@
-import { AuthorizedTransfers, findMoved, type EmittedLog } from '@tollgate/chain';
+import { AuthorizedTransfers, findMoved } from '@tollgate/chain';
 import {
   crashPoint,
   isFinal,
@@ -7,7 +7,6 @@ import {
   type StepReceipt,
   type StepRecord,
 } from '@tollgate/journal';
-import type { Hex } from '@tollgate/protocol';
 
 import {
   type SettlementAttempt,

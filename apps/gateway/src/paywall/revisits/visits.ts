@@ -64,7 +64,7 @@ export interface RefusedVisit {
 export class Visits {
   constructor(private readonly parts: VisitsParts) {}
 
-  /** Reads the sign-in of a request for a route that may be revisited; null if there is none. Calls no other service. */
+  /** The sign-in of a request for a route that may be revisited; null if there is none. Calls no other service. */
   read({ endpoint, path, origin, request }: VisitParts): Visit | SignInFailure | null {
     const { nonces, chainId } = this.parts;
     const header = request.raw.headers[FIELD];
