@@ -83,6 +83,11 @@ function createHeaders({ files, testWallet }: DocumentParts, hasScript: boolean)
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ];
+  return createPageHeaders(policy);
+}
+
+/** Alternating names and values. */
+export function createPageHeaders(policy: readonly string[]): string[] {
   return [
     ...['Content-Type', 'text/html; charset=utf-8'],
     ...['Content-Security-Policy', policy.join('; ')],
