@@ -3,37 +3,27 @@ export {
   askForCode,
   askForNativeBalance,
   canPay,
-  type ContractCall,
   estimateSentCall,
   hasCode,
   readCall,
   readCode,
   readWord,
-  type SentCall,
-  type TriedCall,
   tryCall,
   trySentCall,
 } from './contracts/contract-question.js';
+export type { ContractCall, SentCall, TriedCall } from './contracts/contract-question.js';
 export { askForSignature, type ContractSignature } from './contracts/contract-signature.js';
 export type {
   AuthorizationQuestion,
   AuthorizationView,
   SettlementRoute,
 } from './contracts/eip3009/authorization-view.js';
-export {
-  AuthorizedTransfers,
-  findAuthorizations,
-  type PromisedTransfer,
-} from './contracts/eip3009/find-authorizations.js';
+export { AuthorizedTransfers, findAuthorizations } from './contracts/eip3009/find-authorizations.js';
+export type { PromisedTransfer } from './contracts/eip3009/find-authorizations.js';
 export { planTransfer } from './contracts/eip3009/plan-transfer.js';
 export { bundleCalls, readBundle } from './contracts/multicall3/bundle-calls.js';
-export {
-  factoryOf,
-  type PayerSignature,
-  readPayerSignature,
-  splitSignature,
-  unwrapSignature,
-} from './contracts/payer-signature.js';
+export { factoryOf, readPayerSignature, splitSignature, unwrapSignature } from './contracts/payer-signature.js';
+export type { PayerSignature } from './contracts/payer-signature.js';
 export { findMoved, findPermitTransfers, type PromisedPermit } from './contracts/permit2/find-permit-transfers.js';
 export { planPermitTransfer, PROXIES } from './contracts/permit2/permit-proxy.js';
 export type { PermitQuestion, PermitView } from './contracts/permit2/permit-view.js';
@@ -41,27 +31,16 @@ export { listTransfers, type PlacedTransfer } from './contracts/token-log.js';
 export { FeeQuotes, type Fees, quoteFees, raiseFees } from './fees/fees.js';
 export { ChainHistory, type CostedReceipt } from './history/chain-history.js';
 export { type TransferPage, TransferWalk } from './history/transfer-walk.js';
-export {
-  type AuthorizationLookUp,
-  type AuthorizationUse,
-  findAuthorizationUse,
-} from './nonce-uses/find-authorization-use.js';
+export { findAuthorizationUse } from './nonce-uses/find-authorization-use.js';
+export type { AuthorizationLookUp, AuthorizationUse } from './nonce-uses/find-authorization-use.js';
 export { findPermitUse, type PermitLookUp, type PermitUse, SENT_BY_ANOTHER } from './nonce-uses/find-permit-use.js';
 export { ChainReader, type MinedTransaction, type Sighting } from './reader/chain-reader.js';
 export { connectChain, type ConnectedChain } from './reader/connect-chain.js';
 export { type EmittedLog, parseReceipt, type Receipt } from './receipts/receipt.js';
 export { ChainUnavailableError, ReceiptTooLargeError } from './rpc/chain-unavailable-error.js';
 export { type RpcAsker, RpcBatcher } from './rpc/rpc-batcher.js';
-export {
-  type BatchLimits,
-  hasContractFailed,
-  MISSING,
-  readChainId,
-  type RpcCall,
-  RpcEndpoint,
-  type RpcResult,
-  valueOf,
-} from './rpc/rpc-endpoint.js';
+export { hasContractFailed, MISSING, readChainId, RpcEndpoint, valueOf } from './rpc/rpc-endpoint.js';
+export type { BatchLimits, RpcCall, RpcResult } from './rpc/rpc-endpoint.js';
 export { type ChainObserver, combineObservers, type EndedBatch, RpcEndpoints } from './rpc/rpc-endpoints.js';
 export { RPC_TIMEOUT_MS } from './rpc/rpc-http.js';
 export { malformed, parseBigQuantity, parseData, parseHash, parseObject, parseQuantity } from './rpc/rpc-value.js';
