@@ -33,9 +33,9 @@ import {
   sampleHash,
   sampleTransfer,
 } from '../../libs/ledger/test/sample-payments.js';
+import { SettlementRecords } from '../../libs/settlement/src/batch.js';
+import { ContractWallets } from '../../libs/settlement/src/contract-wallets.js';
 import { Strikes } from '../../libs/settlement/src/simulate.js';
-import { ContractWallets } from '../../libs/settlement/src/state/contract-wallets.js';
-import { SettlementRecords } from '../../libs/settlement/src/state/settlement-records.js';
 import { listNewest } from '../../tools/cli/payments/payments.js';
 import { withRedis } from '../../tools/cli/shared/with-redis.js';
 import { waitFor } from '../harness/retry.js';

@@ -12,7 +12,7 @@ module.exports = {
     '**/libs/journal/src/store/{accepting,journal,lane-registry,limits,release-lane,transitions}.spec.ts',
     '**/libs/journal/src/runner/{allowances,lanes,planning-trouble,reports}.spec.ts',
     '**/libs/redis/src/trim-acknowledged.spec.ts',
-    '**/libs/settlement/src/state/settlement-records.spec.ts',
+    '**/libs/settlement/src/settlement-records.spec.ts',
     '**/libs/agent-jobs/src/webhooks/webhook-targets.spec.ts',
     '**/libs/common/src/api-keys/api-key-store.spec.ts',
     '**/apps/gateway/src/pages/phone-pays.spec.ts',

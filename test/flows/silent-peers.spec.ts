@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
+import { parsePathPattern } from '../../apps/gateway/src/paywall/route/paid-path.js';
 import type { ResourceRequest } from '../../apps/gateway/src/paywall/route/paid-route.js';
-import { parsePathPattern } from '../../apps/gateway/src/paywall/route/path-pattern.js';
 import { ProxyResource } from '../../apps/gateway/src/resources/proxy/proxy-resource.js';
 import { UpstreamPath } from '../../apps/gateway/src/resources/proxy/upstream-path.js';
 import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.js';

@@ -17,8 +17,7 @@ import { Registry } from 'prom-client';
 import { AgentModule } from './agent/agent.module.js';
 import { GatewayEnvironment } from './config/gateway.config.js';
 import { FacilitatorModule } from './facilitator/facilitator.module.js';
-import { publishPaywall } from './metrics/publish-paywall.js';
-import { PaywallCounters } from './paywall/paywall-counters.js';
+import { publishPaywall, PaywallCounters } from './paywall/paywall-counters.js';
 import { PaywallConnections, PaywallModule } from './paywall/paywall.module.js';
 import { PAID_ROUTES, type PaidRoute } from './paywall/route/paid-route.js';
 

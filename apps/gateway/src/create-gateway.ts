@@ -4,15 +4,14 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyInstance } from 'fastify';
 import { Logger as PinoLogger } from 'nestjs-pino';
 
-import { addApiKeyAccess, ApiKeyAccess } from './agent/access/api-key-access.js';
+import { ApiKeyAccess } from './agent/access/api-key-access.js';
 import { QueueBoard, QUEUE_BOARD_PATHS } from './agent/queue-board/queue-board.js';
 import { AppModule } from './app.module.js';
 import type { GatewayEnvironment } from './config/gateway.config.js';
 import { registerDocs } from './docs/register-docs.js';
 import { FacilitatorAccess } from './facilitator/facilitator-access.js';
-import { addFacilitatorAccess } from './facilitator/for-servers.js';
 import { preparePages, registerPages } from './pages/register-pages.js';
-import { challengeWordsOf } from './paywall/offer/challenge-words.js';
+import { challengeWordsOf } from './paywall/offer/paid-endpoint.js';
 import { Paywall } from './paywall/paywall.js';
 import { PaywallConnections } from './paywall/paywall.module.js';
 import { registerPaidRoutes } from './paywall/register-paid-routes.js';
@@ -45,8 +44,9 @@ export async function createGateway(
   });
   app.useLogger(app.get(PinoLogger));
   for (const warning of environment.warnings) new Logger('Settings').warn(warning);
-  addApiKeyAccess(server, app.get(ApiKeyAccess));
-  if (environment.facilitator.isServed) addFacilitatorAccess(server, app.get(FacilitatorAccess));
+  server.decorate('apiKeyAccess', app.get<ApiKeyAccess>(ApiKeyAccess));
+  if (environment.facilitator.isServed)
+    server.decorate('facilitatorAccess', app.get<FacilitatorAccess>(FacilitatorAccess));
   try {
     // Not while Nest creates the providers: it would log a refusal with its stack.
     await app.get(PaywallConnections).open();

@@ -11,12 +11,10 @@ import {
 import { LoggerModule } from 'nestjs-pino';
 
 import type { VerifierEnvironment } from './config/verifier.config.js';
-import { VerifierConnectionsModule } from './connections/connections.module.js';
-import { VerifierConnections } from './connections/verifier-connections.js';
+import { VerifierConnectionsModule, VerifierConnections } from './connections/verifier-connections.js';
 import { AskersSettings } from './settings/askers-settings.js';
 import { TokenDecimals } from './settings/token-decimals.js';
-import { SettlementModule } from './settlement/settlement.module.js';
-import { SettlementService } from './settlement/settlement.service.js';
+import { SettlementModule, SettlementService } from './settlement/settlement.service.js';
 import { VerificationModule } from './verification/verification.module.js';
 
 /** A readiness probe asks the chain only if its last answer is older than this. */

@@ -7,8 +7,7 @@ import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../test/sam
 import { createOwner } from './create-keys.js';
 import { BUCKETS, birthKey } from './keys.js';
 import { Ledger } from './ledger.js';
-import type { LedgerOptions } from './ledger-options.js';
-import type { ClaimRequest, Lease } from './types.js';
+import type { LedgerOptions, ClaimRequest, Lease } from './types.js';
 
 const HEAD = HEAD_AT_BIRTH + 10;
 const OLDER = { outcome: 'refused', failure: 'older_than_ledger' };

@@ -1,20 +1,11 @@
 export { MAX_RELEASES } from './claim-payment.js';
 export { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
+export { BUCKETS, entryOfKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 export { Ledger } from './ledger.js';
 export { readBookedSinceMs } from './outbox.js';
-export {
-  locatePayment,
-  nameOfPayment,
-  readPaymentName,
-  signedPaymentId,
-  transactionEntry,
-  type EntryId,
-  type PaymentId,
-} from './payment-id.js';
-export type { ClaimRequest, ClaimResult, Lease, PaymentCandidate, Refusal, StoredAnswer } from './types.js';
-export { listPayments, showPayments } from './read-payments.js';
-export type { PaymentDetails, PaymentListing } from './read-payments.js';
-export { listRefusals } from './read-refusals.js';
-export type { RecordedRefusal } from './read-refusals.js';
+export { locatePayment, nameOfPayment, readPaymentName, signedPaymentId, transactionEntry } from './payment-id.js';
+export type { EntryId, PaymentId } from './payment-id.js';
+export { listPayments, type PaymentDetails, type PaymentListing, showPayments } from './read-payments.js';
+export { listRefusals, type RecordedRefusal } from './refusals.js';
 export { isBirthKey, restoreBirth } from './restore-birth.js';
-export { BUCKETS, entryOfKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
+export type { ClaimRequest, ClaimResult, Lease, PaymentCandidate, Refusal, StoredAnswer } from './types.js';

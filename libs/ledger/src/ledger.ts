@@ -13,13 +13,22 @@ import { closePayment, recordRefunded, type CloseRequest, type CloseResult } fro
 import { restoreContinuity, type LedgerRunner } from './continuity.js';
 import { findPayment, isLeased, recallPayment, whySpent, type EntryServers } from './find-payment.js';
 import { answerKey, answersKey, birthKey, bucketOf, BUCKETS, entryKey } from './keys.js';
-import type { BookOptions, LedgerOptions } from './ledger-options.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
 import { trimOutbox, type OutboxLength } from './outbox.js';
 import { locateEntry, locatePayment, nameOfPayment, type EntryId, type PaymentId } from './payment-id.js';
-import { recordRefusal } from './record-refusal.js';
+import { recordRefusal } from './refusals.js';
 import { decodeAnswer, encodeAnswer } from './stored-answer.js';
-import type { ClaimRequest, ClaimResult, FindRequest, FindResult, Lease, Refusal, StoredAnswer } from './types.js';
+import type {
+  BookOptions,
+  LedgerOptions,
+  ClaimRequest,
+  ClaimResult,
+  FindRequest,
+  FindResult,
+  Lease,
+  Refusal,
+  StoredAnswer,
+} from './types.js';
 
 const CLOCK_SAMPLE_MS = 30_000;
 const REQUEST_ENDED: ReleasedFacts = { reason: 'request_ended', sale: null, timeline: null };

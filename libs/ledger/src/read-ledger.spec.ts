@@ -14,7 +14,7 @@ import { REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 import { Ledger } from './ledger.js';
 import { locatePayment, type PaymentId } from './payment-id.js';
 import { listPayments, showPayments, type PaymentListing } from './read-payments.js';
-import { listRefusals } from './read-refusals.js';
+import { listRefusals } from './refusals.js';
 
 const run = promisify(execFile);
 const ADDRESS = `0x${'ab'.repeat(20)}` as const;

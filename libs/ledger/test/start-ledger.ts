@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 
 import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { Ledger } from '../src/ledger.js';
-import type { LedgerOptions } from '../src/ledger-options.js';
+import type { LedgerOptions } from '../src/types.js';
 import { HEAD_AT_BIRTH } from './sample-payments.js';
 
 /** A server that hangs fails the test at once, and not after the two minutes that each of its tests may take. */

@@ -1,5 +1,5 @@
 export { AcknowledgedCommands, type Durability } from './acknowledged-commands.js';
-export { closeWithin } from './close-within.js';
+export { closeWithin } from './with-timeout.js';
 export { connectRedis, createRedis, duplicateRedis, findNodeTrouble, type RedisClient } from './connect-redis.js';
 export { explainRedisRefusal, explainRedisRefusals } from './explain-redis-refusal.js';
 export { LuaScript } from './lua-script.js';

@@ -1,11 +1,8 @@
-import { ChainUnavailableError } from '@tollgate/chain';
+import { ChainUnavailableError, type EmittedLog } from '@tollgate/chain';
 import type { PaymentTrial, SettlementResult } from '@tollgate/common';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
-import type { PaymentEntry } from './payments/payment-entry.js';
-import type { Deferred } from './state/deferred.js';
-import type { EndedJob, MinedJob } from './state/job-watch.js';
-import type { SettlementRecord, UnmadeSettlement } from './state/settlement-records.js';
+import type { PaymentEntry } from './payment-entry.js';
 
 /** A payment whose settlement is in progress in this process. */
 export interface Flight {
@@ -32,6 +29,18 @@ export interface PaymentAsker {
   deadlineMs: number;
 }
 
+/** The answer about a settlement that did not happen. After either outcome the payer may sign anew. */
+export type UnmadeSettlement = Extract<SettlementResult, { outcome: 'failed' | 'unavailable' }>;
+
+export interface SettlementRecord {
+  /** From `nameSettlement`. */
+  name: string;
+  /** The question that asks for it. */
+  questionId: string;
+  /** How long the payment may still be asked for. */
+  keptMs: number;
+}
+
 /** One attempt to settle a payment: one place in one job. */
 export interface SettlementAttempt {
   payment: PaymentEntry;
@@ -48,6 +57,24 @@ export interface SettlementAttempt {
   /** The payment must not share its transaction. */
   isAlone: boolean;
 }
+
+/** A relayer's transaction with enough confirmations. */
+export interface MinedJob {
+  outcome: 'mined';
+  txHash: Hex;
+  logs: readonly EmittedLog[];
+  gasUsed: bigint;
+}
+
+/**
+ * `over`: no transaction of the job can be mined any more. `txHash` is the one that was, by its attempts if not by its
+ * logs; `isReverted` says that it failed as a whole. `unknown`: the journal has no such job, because it was forgotten
+ * or the process that meant to submit it died. `unwatched`: the watch is closed, which says nothing about the job.
+ */
+export type EndedJob =
+  | { outcome: 'over'; txHash: Hex | null; isReverted: boolean }
+  | { outcome: 'unknown' }
+  | { outcome: 'unwatched' };
 
 /** The result of an attempt to settle a payment. */
 export type AttemptEnd =
@@ -103,4 +130,10 @@ export function unavailableBy(error: unknown): AttemptEnd {
     outcome: 'unavailable',
     reason: error instanceof ChainUnavailableError ? error.reason : 'redis_unavailable',
   };
+}
+
+/** A promise that is resolved from outside. */
+export class Deferred<T> {
+  resolve!: (value: T | PromiseLike<T>) => void;
+  readonly promise = new Promise<T>((resolve) => (this.resolve = resolve));
 }

@@ -71,8 +71,7 @@ export class CallSimulation {
     for (const block of BLOCKS) {
       const { estimate, payerCode, fees } = await this.#estimate(sent, payer, block);
       if (estimate === null || estimate > gasCap) continue;
-      const offered = (estimate * (100n + MARGIN_PERCENT)) / 100n;
-      const gas = offered > gasCap ? gasCap : offered;
+      const gas = least((estimate * (100n + MARGIN_PERCENT)) / 100n, gasCap);
       const walletCode = payerCode === '0x' ? factory : nameCode(payerCode);
       // The estimate ran with another gas limit than the transaction will have, and the payer's code can see that.
       if (walletCode !== null && !(await this.#succeeds({ ...sent, gas, fees }, block))) continue;
@@ -107,4 +106,53 @@ export class CallSimulation {
 
 function readEstimate(result: RpcResult): bigint | null {
   return hasContractFailed(result) ? null : BigInt(parseQuantity(valueOf(result, 'eth_estimateGas'), 'gas'));
+}
+
+/** Gas that a transaction takes before it makes any call. */
+const BASE_GAS = 21_000n;
+/** Allows for a recipient or payer that is new to the token. */
+const SLACK_PERCENT = 35n;
+/** The same for several of them in one transaction that is not simulated. */
+const UNTRIED_SLACK_PERCENT = 100n;
+
+/**
+ * The gas that settling one payment takes, by token, learned from receipts: estimating each time would run every
+ * payment a dozen times. A value that is too low shows in the simulation, before anything is sent.
+ */
+export class GasMemory {
+  readonly #byAsset = new Map<Hex, bigint>();
+
+  /** @param cap for one payment, and for tokens not learned yet */
+  constructor(private readonly cap: bigint) {}
+
+  /** The gas limit for a transaction that settles one payment in each of these tokens. */
+  limitFor(assets: readonly Hex[]): bigint {
+    return this.#add(
+      assets.map((asset) => this.#byAsset.get(asset) ?? this.cap),
+      SLACK_PERCENT,
+    );
+  }
+
+  /** The same when the transaction as a whole is not simulated; null while a token is not learned yet. */
+  limitForUntried(assets: readonly Hex[]): bigint | null {
+    const known = assets.flatMap((asset) => this.#byAsset.get(asset) ?? []);
+    return known.length < assets.length ? null : this.#add(known, UNTRIED_SLACK_PERCENT);
+  }
+
+  #add(own: readonly bigint[], slackPercent: bigint): bigint {
+    return BASE_GAS + own.reduce((sum, gas) => sum + least((gas * (100n + slackPercent)) / 100n, this.cap), 0n);
+  }
+
+  /** Learns from a transaction that settled one payment in each of these tokens, if they are all the same. */
+  learn(assets: readonly Hex[], gasUsed: bigint): void {
+    const [asset, ...others] = new Set(assets);
+    if (asset === undefined || others.length > 0) return;
+    const each = (gasUsed - BASE_GAS) / BigInt(assets.length) + 1n;
+    const known = this.#byAsset.get(asset);
+    if (known === undefined || each > known) this.#byAsset.set(asset, each);
+  }
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }

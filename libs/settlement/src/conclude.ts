@@ -1,12 +1,23 @@
+import {
+  askForBalance,
+  malformed,
+  readWord,
+  type RpcBatcher,
+  RPC_TIMEOUT_MS,
+  findMoved,
+  findPermitUse,
+  SENT_BY_ANOTHER,
+  findAuthorizationUse,
+} from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
 import { pause } from '@tollgate/journal';
+import { signedPaymentId } from '@tollgate/ledger';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
+import { noteForRefund } from '@tollgate/verification';
 
-import type { SettlementAttempt, AttemptEnd } from './attempt.js';
-import { explainAuthorization, explainPermit } from './payments/explain-payment.js';
-import { settledBy } from './payments/payment-entry.js';
+import type { SettlementAttempt, AttemptEnd, EndedJob } from './attempt.js';
+import { settledBy, type AuthorizationEntry, type PermitEntry } from './payment-entry.js';
 import type { SettlementParts } from './settlement-parts.js';
-import type { EndedJob } from './state/job-watch.js';
 
 const MOST_RETRIES = 2;
 const LOOK_AGAIN_MS = 500;
@@ -67,23 +78,127 @@ function mayTryAgain({ payment, retries }: SettlementAttempt, news: EndedJob): b
   return retries < MOST_RETRIES && (payment.kind === 'authorization' || news.outcome === 'unknown');
 }
 
-/** Asks until the chain answers, even if no asker waits any more: an unused result costs nothing. */
+/**
+ * Asks until the chain answers, even if no asker waits any more: an unused result costs nothing.
+ * @param txHash the transaction that did not settle the payment
+ * @param failure is reported when the chain shows no reason
+ */
 async function explain(
-  { chainId, chain, refunds, windowMs, nowMs, closing, onTrouble }: SettlementParts,
+  parts: SettlementParts,
   { payment, flight }: SettlementAttempt,
   txHash: Hex | null,
   failure: PaymentFailure,
 ): Promise<SettlementResult> {
-  const terms = { requestId: flight.requestId, chainId, txHash, failure, windowMs, nowMs };
+  const { closing, onTrouble } = parts;
   while (!closing.aborted) {
     try {
       return payment.kind === 'permit2'
-        ? await explainPermit(chain.reader, refunds, payment, terms)
-        : await explainAuthorization(chain, payment, terms);
+        ? await explainPermit(parts, payment, { txHash, failure, requestId: flight.requestId })
+        : await explainAuthorization(parts, payment, { txHash, failure });
     } catch (error) {
       onTrouble(error);
     }
     await pause(LOOK_AGAIN_MS, closing);
   }
   return { outcome: 'pending', txHash };
+}
+
+interface Unsettled {
+  txHash: Hex | null;
+  failure: PaymentFailure;
+}
+
+/**
+ * Finds out what became of a payment that no transaction of ours can settle any more. A third party may have sent it,
+ * and then it is settled; otherwise the reason is returned.
+ * @throws ChainUnavailableError
+ */
+async function explainAuthorization(
+  { chain: { batcher, reader }, windowMs, nowMs }: SettlementParts,
+  entry: AuthorizationEntry,
+  { txHash, failure }: Unsettled,
+): Promise<SettlementResult> {
+  const { asset, authorization } = entry;
+  const startedAtMs = nowMs();
+  const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
+  const name = { asset, payer: authorization.from, nonce: authorization.nonce };
+  const { isTaken, headBlockNumber } = await reader.readNonce(name, deadlineMs);
+  if (!isTaken) {
+    return { outcome: 'failed', failure: await findReason(batcher, entry, { failure, nowMs, deadlineMs }), txHash };
+  }
+  const lookUp = { promised: entry, sinceMs: startedAtMs - windowMs, deadlineMs };
+  const use = await findAuthorizationUse(reader, lookUp, headBlockNumber);
+  switch (use.outcome) {
+    case 'settled':
+      return settledBy(entry, use.txHash, entry.amountBaseUnits);
+    case 'cancelled':
+      return { outcome: 'failed', failure: 'authorization_cancelled', txHash: use.txHash };
+    case 'used':
+      // Not found means older than the searched range: the nonce may have paid for something.
+      return {
+        outcome: 'failed',
+        failure: use.txHash === null ? 'payment_too_old' : 'payment_used',
+        txHash: use.txHash,
+      };
+  }
+}
+
+async function findReason(
+  batcher: RpcBatcher,
+  { asset, authorization }: AuthorizationEntry,
+  { failure, nowMs, deadlineMs }: { failure: PaymentFailure; nowMs: () => number; deadlineMs: number },
+): Promise<PaymentFailure> {
+  const nowSeconds = BigInt(Math.floor(nowMs() / 1000));
+  if (BigInt(authorization.validBefore) <= nowSeconds) return 'authorization_expired';
+  if (BigInt(authorization.validAfter) >= nowSeconds) return 'authorization_not_yet_valid';
+  const balance = await readPayerBalance(batcher, asset, authorization.from, deadlineMs);
+  return balance < BigInt(authorization.value) ? 'balance_too_low' : failure;
+}
+
+/**
+ * The token balance of an account in the newest block.
+ * @throws ChainUnavailableError
+ */
+export function readPayerBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, deadlineMs: number): Promise<bigint> {
+  return batcher.ask({
+    calls: [askForBalance(asset, owner)],
+    deadlineMs,
+    read: ([balance]) => readWord(balance) ?? malformed('no token balance'),
+  });
+}
+
+/**
+ * Like `explainAuthorization`, for a permit. A permit that was sent through another contract is recorded for a refund.
+ * @throws ChainUnavailableError, StoreUnavailableError
+ */
+async function explainPermit(
+  { chain: { reader }, chainId, refunds, windowMs, nowMs }: SettlementParts,
+  entry: PermitEntry,
+  { txHash, failure, requestId }: Unsettled & { requestId: string },
+): Promise<SettlementResult> {
+  const { asset, payer, payment } = entry;
+  const { nonce, deadline } = payment.permit2Authorization;
+  const startedAtMs = nowMs();
+  const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
+  if (txHash !== null) {
+    const { mined } = await reader.readTransaction(txHash, deadlineMs);
+    if (mined === null) return { outcome: 'pending', txHash };
+    const moved = findMoved(mined.receipt.logs, entry);
+    if (moved !== null) return settledBy(entry, txHash, moved.toString());
+  }
+  const { isTaken, headBlockNumber } = await reader.readPermitNonce({ owner: payer, nonce }, deadlineMs);
+  if (!isTaken) {
+    const isOver = BigInt(deadline) * 1000n <= BigInt(Math.floor(startedAtMs));
+    return { outcome: 'failed', failure: isOver ? 'authorization_expired' : failure, txHash };
+  }
+  const lookUp = { promised: entry, sinceMs: startedAtMs - windowMs, deadlineMs };
+  const use = await findPermitUse(reader, lookUp, headBlockNumber);
+  if (use.outcome === 'settled') return settledBy(entry, use.txHash, use.amountBaseUnits.toString());
+  // Recorded before the payer gets the answer: after a refusal it may never show the payment again.
+  if (use.outcome === 'unclear') {
+    const { amountBaseUnits, minedAtMs } = use;
+    const record = { id: signedPaymentId({ chainId, asset }, payment), payer, amountBaseUnits, minedAtMs };
+    await noteForRefund(refunds, { ...record, failure: 'payment_used', detail: SENT_BY_ANOTHER }, requestId);
+  }
+  return { outcome: 'failed', failure: 'payment_used', txHash };
 }

@@ -1,9 +1,24 @@
 import { AuthorizedTransfers, findMoved } from '@tollgate/chain';
-import { crashPoint } from '@tollgate/journal';
-import type { Hex } from '@tollgate/protocol';
+import {
+  crashPoint,
+  isFinal,
+  type JobRecord,
+  type Journal,
+  type StepReceipt,
+  type StepRecord,
+} from '@tollgate/journal';
 
-import type { SettlementAttempt, AttemptEnd, SentBatch } from './attempt.js';
-import type { JobWatch, MinedJob } from './state/job-watch.js';
+import {
+  type SettlementAttempt,
+  type AttemptEnd,
+  type SentBatch,
+  Deferred,
+  type EndedJob,
+  type MinedJob,
+} from './attempt.js';
+import type { GasMemory } from './call-simulation.js';
+import type { ContractWallets } from './contract-wallets.js';
+import { countPayments, isOfContractWallet, parseSettlementJob } from './settlement-job.js';
 
 /** Waits until the batch is mined, and reads from its logs whether the payment was settled. */
 export async function confirm(
@@ -41,51 +56,147 @@ function readPaid(attempts: readonly SettlementAttempt[], { logs }: MinedJob): M
   return paid;
 }
 
-/** Gas that a transaction takes before it makes any call. */
-const BASE_GAS = 21_000n;
-/** Allows for a recipient or payer that is new to the token. */
-const SLACK_PERCENT = 35n;
-/** The same for several of them in one transaction that is not simulated. */
-const UNTRIED_SLACK_PERCENT = 100n;
+export interface MinedParts {
+  jobs: JobWatch;
+  wallets: ContractWallets;
+  metrics: Record<'batchPayments' | 'minedSeconds', { observe(value: number): void }>;
+  /** Returns the time of Redis's clock. */
+  nowMs: () => number;
+}
+
+/** Call when a job of a relayer is mined, whichever process sent it. */
+export async function noteMined(
+  { jobs, wallets, metrics, nowMs }: MinedParts,
+  job: JobRecord,
+  step: StepRecord,
+  receipt: StepReceipt,
+): Promise<void> {
+  jobs.noteMined(job.id, receipt);
+  metrics.batchPayments.observe(countPayments(job));
+  metrics.minedSeconds.observe(Math.max(0, nowMs() - job.submittedAtMs) / 1000);
+  if (isOfContractWallet(step)) await wallets.conclude(job.id, readOutcome(job, receipt));
+}
+
+function readOutcome(job: JobRecord, { status, logs, gasUsed }: StepReceipt): { gasUsed: bigint; isSettled: boolean } {
+  const transfers = new AuthorizedTransfers(logs);
+  // Some tokens do not revert on a used nonce, so their logs are checked; Permit2 does revert.
+  const areMoved = parseSettlementJob(job).every((entry) => entry.kind === 'permit2' || transfers.include(entry));
+  return { gasUsed, isSettled: status === 'success' && areMoved };
+}
+
+const FIRST_LOOK_MS = 100;
+const LONGEST_DELAY_MS = 2_000;
+const UNWATCHED: EndedJob = { outcome: 'unwatched' };
+/** The time that a process has to submit a job it has named: the journal does not accept it later. */
+export const SUBMITTED_WITHIN_MS = 9_000;
+/** After this time an unsubmitted job never will exist; the extra second allows for clock differences. */
+export const UNKNOWN_AFTER_MS = SUBMITTED_WITHIN_MS + 1_000;
 
 /**
- * The gas that settling one payment takes, by token, learned from receipts: estimating each time would run every
- * payment a dozen times. A value that is too low shows in the simulation, before anything is sent.
+ * Waits for jobs. A job of this process's lanes resolves as soon as it is mined; every other change, and all jobs of
+ * other processes, are read from the journal.
  */
-export class GasMemory {
-  readonly #byAsset = new Map<Hex, bigint>();
+export class JobWatch {
+  readonly #watched = new Map<string, WatchedJob>();
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
 
-  /** @param cap for one payment, and for tokens not learned yet */
-  constructor(private readonly cap: bigint) {}
+  constructor(
+    private readonly journal: Pick<Journal, 'readJobs'>,
+    private readonly onTrouble: (error: unknown) => void,
+  ) {}
 
-  /** The gas limit for a transaction that settles one payment in each of these tokens. */
-  limitFor(assets: readonly Hex[]): bigint {
-    return this.#add(
-      assets.map((asset) => this.#byAsset.get(asset) ?? this.cap),
-      SLACK_PERCENT,
-    );
+  /** The number of jobs being waited for. */
+  get size(): number {
+    return this.#watched.size;
   }
 
-  /** The same when the transaction as a whole is not simulated; null while a token is not learned yet. */
-  limitForUntried(assets: readonly Hex[]): bigint | null {
-    const known = assets.flatMap((asset) => this.#byAsset.get(asset) ?? []);
-    return known.length < assets.length ? null : this.#add(known, UNTRIED_SLACK_PERCENT);
+  /** Resolves when the job is over, or as soon as this process learns that it is mined. */
+  untilMined(jobId: string): Promise<MinedJob | EndedJob> {
+    const { mined, ended } = this.#watch(jobId);
+    return Promise.race([mined.promise, ended.promise]);
   }
 
-  #add(own: readonly bigint[], slackPercent: bigint): bigint {
-    return BASE_GAS + own.reduce((sum, gas) => sum + least((gas * (100n + slackPercent)) / 100n, this.cap), 0n);
+  untilEnded(jobId: string): Promise<EndedJob> {
+    const watched = this.#watch(jobId);
+    watched.isEndAwaited = true;
+    return watched.ended.promise;
   }
 
-  /** Learns from a transaction that settled one payment in each of these tokens, if they are all the same. */
-  learn(assets: readonly Hex[], gasUsed: bigint): void {
-    const [asset, ...others] = new Set(assets);
-    if (asset === undefined || others.length > 0) return;
-    const each = (gasUsed - BASE_GAS) / BigInt(assets.length) + 1n;
-    const known = this.#byAsset.get(asset);
-    if (known === undefined || each > known) this.#byAsset.set(asset, each);
+  noteMined(jobId: string, { transactionHash, logs, gasUsed }: StepReceipt): void {
+    const watched = this.#watched.get(jobId);
+    watched?.mined.resolve({ outcome: 'mined', txHash: transactionHash, logs, gasUsed });
+    if (!watched?.isEndAwaited) this.#watched.delete(jobId);
+  }
+
+  /** Closes for good: present and later waits resolve as `unwatched`. */
+  close(): void {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const { ended } of this.#watched.values()) ended.resolve(UNWATCHED);
+    this.#watched.clear();
+  }
+
+  #watch(jobId: string): WatchedJob {
+    let watched = this.#watched.get(jobId);
+    if (!watched) {
+      watched = new WatchedJob();
+      if (this.#isClosed) {
+        watched.ended.resolve(UNWATCHED);
+        return watched;
+      }
+      this.#watched.set(jobId, watched);
+      this.#planLook();
+    }
+    return watched;
+  }
+
+  #planLook(): void {
+    this.#timer ??= setTimeout(() => void this.#look(), FIRST_LOOK_MS);
+  }
+
+  async #look(): Promise<void> {
+    const due = [...this.#watched].filter(([, watched]) => watched.takeTurn());
+    try {
+      const jobs = await this.journal.readJobs(due.map(([jobId]) => jobId));
+      for (const [index, [jobId, watched]] of due.entries()) this.#judge(jobId, watched, jobs[index] ?? null);
+    } catch (error) {
+      this.onTrouble(error);
+    }
+    if (this.#timer === null) return;
+    this.#timer = null;
+    if (this.#watched.size > 0) this.#planLook();
+  }
+
+  #judge(jobId: string, watched: WatchedJob, job: JobRecord | null): void {
+    const isOver = job ? isFinal(job.state) : watched.ageMs > UNKNOWN_AFTER_MS;
+    if (!isOver) return;
+    this.#watched.delete(jobId);
+    if (job === null) return watched.ended.resolve({ outcome: 'unknown' });
+    const txHash = job.steps[0]?.mined?.hash ?? null;
+    watched.ended.resolve({ outcome: 'over', txHash, isReverted: job.state === 'REVERTED' });
   }
 }
 
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
+class WatchedJob {
+  readonly mined = new Deferred<MinedJob>();
+  readonly ended = new Deferred<EndedJob>();
+  isEndAwaited = false;
+  readonly #sinceMs = performance.now();
+  #delayMs = FIRST_LOOK_MS;
+  #nextLookMs = this.#sinceMs;
+
+  get ageMs(): number {
+    return performance.now() - this.#sinceMs;
+  }
+
+  /** Whether the job is due for a look. The interval grows, because reading many jobs is expensive. */
+  takeTurn(): boolean {
+    const nowMs = performance.now();
+    if (nowMs < this.#nextLookMs) return false;
+    this.#nextLookMs = nowMs + this.#delayMs;
+    this.#delayMs = Math.min(2 * this.#delayMs, LONGEST_DELAY_MS);
+    return true;
+  }
 }

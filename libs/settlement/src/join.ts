@@ -2,11 +2,9 @@ import { PROXIES } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
 import type { PaymentFailure, SignedAuthorization, SignedPermit } from '@tollgate/protocol';
 
-import type { PaymentAsker, Flight } from './attempt.js';
-import { failed, nameSettlement, SETTINGS_DIFFER, type SettleQuestion } from './payments/payment-entry.js';
+import { type PaymentAsker, type Flight, Deferred, type UnmadeSettlement } from './attempt.js';
+import { failed, nameSettlement, SETTINGS_DIFFER, type SettleQuestion } from './payment-entry.js';
 import type { SettlementParts } from './settlement-parts.js';
-import { Deferred } from './state/deferred.js';
-import type { UnmadeSettlement } from './state/settlement-records.js';
 
 export type Joined = {
   asker: PaymentAsker;

@@ -14,22 +14,19 @@ import {
   type LaneId,
   type LaneSettings,
   type LaneSigner,
-  type JobRecord,
   type ReportTransaction,
-  type StepReceipt,
-  type StepRecord,
 } from '@tollgate/journal';
 import { nameOfPayment, signedPaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-import type { PaymentEntry } from './payments/payment-entry.js';
+import { noteMined, type MinedParts } from './confirm.js';
+import type { ContractWallets } from './contract-wallets.js';
+import type { PaymentEntry } from './payment-entry.js';
 import { Batcher } from './reserve.js';
 import { serveRelayer, type SettleServers } from './serve-relayer.js';
-import { countPayments, parseSettlementJob, SettlementPlanner, isOfContractWallet } from './settlement-job.js';
-import type { Relayer } from './settlement-parts.js';
+import { parseSettlementJob } from './settlement-job.js';
 import type { Simulation } from './simulate.js';
-import type { ContractWallets } from './state/contract-wallets.js';
-import type { JobWatch } from './state/job-watch.js';
+import { SettlementPlanner, type Relayer } from './submit.js';
 
 export interface RelayersOptions extends MinedParts {
   signers: readonly LaneSigner[];
@@ -121,34 +118,6 @@ export class Relayers {
     const relayer: Relayer = { lane, runner, planner, batcher, onTrouble };
     return runner;
   }
-}
-
-export interface MinedParts {
-  jobs: Pick<JobWatch, 'noteMined'>;
-  wallets: Pick<ContractWallets, 'conclude'>;
-  metrics: Record<'batchPayments' | 'minedSeconds', { observe(value: number): void }>;
-  /** Returns the time of Redis's clock. */
-  nowMs: () => number;
-}
-
-/** Call when a job of a relayer is mined, whichever process sent it. */
-async function noteMined(
-  { jobs, wallets, metrics, nowMs }: MinedParts,
-  job: JobRecord,
-  step: StepRecord,
-  receipt: StepReceipt,
-): Promise<void> {
-  jobs.noteMined(job.id, receipt);
-  metrics.batchPayments.observe(countPayments(job));
-  metrics.minedSeconds.observe(Math.max(0, nowMs() - job.submittedAtMs) / 1000);
-  if (isOfContractWallet(step)) await wallets.conclude(job.id, readOutcome(job, receipt));
-}
-
-function readOutcome(job: JobRecord, { status, logs, gasUsed }: StepReceipt): { gasUsed: bigint; isSettled: boolean } {
-  const transfers = new AuthorizedTransfers(logs);
-  // Some tokens do not revert on a used nonce, so their logs are checked; Permit2 does revert.
-  const areMoved = parseSettlementJob(job).every((entry) => entry.kind === 'permit2' || transfers.include(entry));
-  return { gasUsed, isSettled: status === 'success' && areMoved };
 }
 
 /** The report of a relayer's transaction, with what it moved of each payment. */

@@ -2,10 +2,9 @@ import type { PaymentTrial } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
 import { ExposureCounter } from '@tollgate/verification';
 
-import { aloneBatch, type SettlementAttempt, type AttemptEnd, type Batch } from './attempt.js';
-import { isShareable } from './payments/payment-entry.js';
+import { aloneBatch, type SettlementAttempt, type AttemptEnd, type Batch, Deferred } from './attempt.js';
+import { isShareable } from './payment-entry.js';
 import type { Simulation } from './simulate.js';
-import { Deferred } from './state/deferred.js';
 
 /** A payment that may be sent now, with the batch that it goes with until `end`. */
 export interface Reserved {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 
 import { pause, type Chain, type JobRecord, type Journal, type LaneId } from '@tollgate/journal';
 
-import type { Relayer } from './settlement-parts.js';
+import type { Relayer } from './submit.js';
 
 /** Takes questions from the settle queue for one relayer until it is closed, which waits for their answers. */
 export interface SettleServer {

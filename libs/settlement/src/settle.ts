@@ -1,18 +1,19 @@
+import { readPayerSignature, splitSignature, type PayerSignature } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
 import { createJobId, createLaneId } from '@tollgate/journal';
+import { hashTransferAuthorization, type Hex } from '@tollgate/protocol';
+import { PaymentRefused, type AcceptedAssets } from '@tollgate/verification';
 
 import type { AttemptEnd, Batch, Flight, PaymentAsker, SentBatch, SettlementAttempt } from './attempt.js';
-import { batch } from './batch.js';
+import { batch, LONGEST_VALIDITY_MS } from './batch.js';
 import { conclude } from './conclude.js';
-import { confirm } from './confirm.js';
+import { confirm, SUBMITTED_WITHIN_MS } from './confirm.js';
 import { join, reply } from './join.js';
-import { readEntry, type SettleQuestion } from './payments/payment-entry.js';
+import { type SettleQuestion, failed, SETTINGS_DIFFER, type PaymentEntry } from './payment-entry.js';
 import { reserve } from './reserve.js';
-import type { Relayer, SettlementParts } from './settlement-parts.js';
+import type { SettlementParts } from './settlement-parts.js';
 import { simulate } from './simulate.js';
-import { SUBMITTED_WITHIN_MS } from './state/job-watch.js';
-import { LONGEST_VALIDITY_MS } from './state/settlement-records.js';
-import { submit, type NamedJob } from './submit.js';
+import { submit, type NamedJob, type Relayer } from './submit.js';
 
 /**
  * Answers a question to settle a signed payment. Each payment is settled once, however often and wherever it is asked
@@ -126,4 +127,42 @@ async function sendBatch(parts: SettlementParts, relayer: Relayer, gathered: Bat
   const simulating = simulate(parts, relayer, gathered);
   const ready = await batch(parts, relayer, gathered, job.jobId, simulating);
   return submit(parts, relayer, job, ready);
+}
+
+/**
+ * The payment in the form in which it is settled, or the result when it cannot be. `isAccount`: takes a signature of an
+ * account's form as one without recovering its signer, the most expensive step here. Whether the payer has code, which
+ * then decides on the signature, is checked before the payment shares a transaction.
+ */
+function readEntry(
+  question: SettleQuestion,
+  { assets, factories }: SettlementParts,
+  { isAccount }: { isAccount: boolean },
+): PaymentEntry | SettlementResult {
+  const { terms, payment, amountBaseUnits } = question;
+  const { asset, payTo } = terms;
+  if (payment.kind === 'permit2') {
+    const { from: payer } = payment.permit2Authorization;
+    return { kind: 'permit2', asset, payTo, payer, amountBaseUnits, payment };
+  }
+  const { authorization, signature } = payment;
+  const domainSeparator = findDomain(assets, terms);
+  if (typeof domainSeparator !== 'string') return domainSeparator;
+  const { from: payer } = authorization;
+  let signed: PayerSignature | null = isAccount ? splitSignature(signature) : null;
+  if (signed === null) {
+    const hash = hashTransferAuthorization(authorization, domainSeparator);
+    signed = readPayerSignature(signature, { hash, payer, factories });
+  }
+  return { kind: 'authorization', asset, payTo, payer, amountBaseUnits, authorization, signature: signed };
+}
+
+/** The result instead, when gateway and verifier have different settings or do not accept the asset. */
+function findDomain(assets: AcceptedAssets, terms: SettleQuestion['terms']): Hex | SettlementResult {
+  try {
+    return assets.findDomain(terms) ?? SETTINGS_DIFFER;
+  } catch (error) {
+    if (error instanceof PaymentRefused) return failed(error.failure);
+    throw error;
+  }
 }

@@ -1,19 +1,22 @@
-import type { Journal, LaneId, LaneRunner } from '@tollgate/journal';
-import type { RefundNotes } from '@tollgate/verification';
+import type { ChainReader, RpcBatcher } from '@tollgate/chain';
+import type { Journal } from '@tollgate/journal';
+import type { Hex } from '@tollgate/protocol';
+import type { RefundNotes, AcceptedAssets } from '@tollgate/verification';
 
 import type { Flight } from './attempt.js';
-import type { GasMemory } from './confirm.js';
-import type { SettledChain } from './payments/explain-payment.js';
-import type { EntryTerms } from './payments/payment-entry.js';
-import type { Batcher, InFlightExposure } from './reserve.js';
-import type { SettlementPlanner } from './settlement-job.js';
+import type { SettlementRecords } from './batch.js';
+import type { GasMemory } from './call-simulation.js';
+import type { JobWatch } from './confirm.js';
+import type { ContractWallets } from './contract-wallets.js';
+import type { InFlightExposure } from './reserve.js';
 import type { Simulation, Strikes } from './simulate.js';
-import type { ContractWallets } from './state/contract-wallets.js';
-import type { JobWatch } from './state/job-watch.js';
-import type { SettlementRecords } from './state/settlement-records.js';
 
 /** What the stages of settlement use, whichever relayer settles. */
-export interface SettlementParts extends EntryTerms {
+export interface SettlementParts {
+  chainId: number;
+  assets: AcceptedAssets;
+  /** Contracts that may be called to deploy a payer's wallet (EIP-6492), in lower case. */
+  factories: ReadonlySet<Hex>;
   /** How long a payment may be redeemed after its block. */
   windowMs: number;
   /** An authorization that expires sooner than this is no longer sent. */
@@ -30,20 +33,12 @@ export interface SettlementParts extends EntryTerms {
   journal: Journal;
   jobs: JobWatch;
   gas: GasMemory;
-  chain: SettledChain;
+  /** The chain clients that settlements are read with. */
+  chain: { batcher: RpcBatcher; reader: ChainReader };
   refunds: RefundNotes;
   /** The longest time that an asker waits for the result. */
   waitMs: number;
   /** Aborted when this process stops: settlements in progress continue in the journal, and their askers get `pending`. */
   closing: AbortSignal;
-  onTrouble: (error: unknown) => void;
-}
-
-/** One relayer of this process. */
-export interface Relayer {
-  lane: LaneId;
-  runner: Pick<LaneRunner, 'launch' | 'wake'>;
-  planner: Pick<SettlementPlanner, 'remember'>;
-  batcher: Batcher;
   onTrouble: (error: unknown) => void;
 }

@@ -16,10 +16,9 @@ import type { Hex } from '@tollgate/protocol';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import { unavailableBy, type AttemptEnd, type Batch, type EarlyEnds } from './attempt.js';
-import { CallSimulation, type CallSimulationOptions, type SendableCall } from './call-simulation.js';
-import type { GasMemory } from './confirm.js';
-import { isShareable, planEntry, type PaymentEntry } from './payments/payment-entry.js';
-import countFromFirst from './state/scripts/count-from-first.lua';
+import { CallSimulation, type CallSimulationOptions, type SendableCall, type GasMemory } from './call-simulation.js';
+import { isShareable, planEntry, type PaymentEntry } from './payment-entry.js';
+import countFromFirst from './scripts/count-from-first.lua';
 
 export interface Simulated {
   /** Null when nothing may be sent, and for a permit: its relayer, which may be another one, simulates it. */

@@ -1,5 +1,5 @@
 import { FeeQuotes } from '@tollgate/chain';
-import { type SignedPaymentTerms, type SignedPaymentVerdict, type VerifySignedPaymentRequest } from '@tollgate/common';
+import type { SignedPaymentTerms, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
 import { DEFAULT_LANE_SETTINGS, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
@@ -9,9 +9,8 @@ import type { DevnetAccount } from '../../../tools/devnet/chain/chain.js';
 import { MULTICALL3 } from '../../../tools/devnet/protocols/place-contracts.js';
 import { ClientShares } from '../src/limits/client-shares.js';
 import { WaitingRoom } from '../src/limits/waiting-room.js';
-import { AcceptedAssets } from '../src/signed/accepted-assets.js';
 import type { SignedPaymentRules } from '../src/signed/signed-judgement.js';
-import { SignedPaymentVerifier } from '../src/signed/signed-payment-verifier.js';
+import { AcceptedAssets, SignedPaymentVerifier } from '../src/signed/signed-payment-verifier.js';
 import { WalletCheck } from '../src/signed/wallet-check.js';
 import { randomNonce, signAuthorization, type TestDomain } from './sign-authorization.js';
 import { PRICE, usePaymentVerifier } from './use-payment-verifier.js';

@@ -5,31 +5,18 @@ import { Registry } from 'prom-client';
 import { ApiKeyAccess } from './access/api-key-access.js';
 import { EventStreams } from './events/event-streams.js';
 import { EventsController } from './events/events.controller.js';
-import { JobDecisions } from './jobs/job-decisions.js';
 import { JobDecisionsController } from './jobs/job-decisions.controller.js';
-import { JobPreview } from './jobs/job-preview.js';
 import { JobSubmission } from './jobs/job-submission.js';
 import { Jobs } from './jobs/jobs.js';
 import { JobsController } from './jobs/jobs.controller.js';
 import { QueueBoard } from './queue-board/queue-board.js';
 import { AgentConnections } from './shared/agent-connections.js';
-import { WebhookRegistry } from './webhooks/webhook-registry.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
 
 /** Serves everything below `/agent`: jobs that move money, for holders of API keys. */
 @Module({
   controllers: [JobsController, JobDecisionsController, EventsController, WebhooksController],
-  providers: [
-    AgentConnections,
-    ApiKeyAccess,
-    Jobs,
-    JobSubmission,
-    JobPreview,
-    JobDecisions,
-    EventStreams,
-    WebhookRegistry,
-    QueueBoard,
-  ],
+  providers: [AgentConnections, ApiKeyAccess, Jobs, JobSubmission, EventStreams, QueueBoard],
   exports: [AgentConnections, ApiKeyAccess],
 })
 export class AgentModule {

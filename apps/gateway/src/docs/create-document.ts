@@ -5,9 +5,7 @@ import { z } from 'zod';
 import packageJson from '../../../../package.json' with { type: 'json' };
 import type { GatewayEnvironment } from '../config/gateway.config.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
-import { AGENT_SCHEMAS } from './agent/agent-schemas.js';
-import { addJobExamples, describeRequests } from './agent/job-requests.js';
-import { describeOperations, OPERATIONS_TAG } from './describe-operations.js';
+import { AGENT_SCHEMAS, addJobExamples, describeRequests } from './agent/agent-schemas.js';
 import { describePaidRoute, documentPath, PAID_TAG } from './describe-paid-route.js';
 import { AGENT_TAG, API_KEY_SECURITY, FACILITATOR_TAG } from './describe/openapi-parts.js';
 import { CHALLENGE_SCHEMA, PROBLEM_SCHEMA } from './describe/schemas.js';
@@ -83,4 +81,44 @@ function describeSale(takesSignedPayments: boolean): string {
   const sale = 'Resources behind an HTTP 402 payment challenge: pay on chain and send the proof in `X-Payment`.';
   if (!takesSignedPayments) return sale;
   return `${sale} Or sign a payment for the gateway to settle: in \`X-PAYMENT\` (x402 v1), \`PAYMENT-SIGNATURE\` (x402 v2) or \`Authorization: Payment\` (MPP).`;
+}
+
+const OPERATIONS_TAG = 'Operations';
+
+const json = { 'application/json': { schema: { type: 'object', properties: { status: { type: 'string' } } } } };
+const DESCRIBED: Readonly<Record<string, object>> = {
+  '/health/live': {
+    summary: 'Liveness',
+    responses: {
+      '200': {
+        description: 'The process runs. A failing dependency does not change this, since a restart would not help.',
+        content: json,
+      },
+    },
+  },
+  '/health/ready': {
+    summary: 'Readiness',
+    responses: {
+      '200': { description: 'Every dependency responds.', content: json },
+      '503': {
+        description: 'A dependency, given by name, does not respond, or the process is stopping.',
+        content: json,
+      },
+    },
+  },
+  '/metrics': {
+    summary: 'Prometheus metrics',
+    responses: {
+      '200': { description: 'The metrics in text format.', content: { 'text/plain': { schema: { type: 'string' } } } },
+    },
+  },
+};
+
+/** The operational routes that Nest found, with descriptions that Nest cannot derive. */
+function describeOperations(paths: OpenAPIObject['paths']): OpenAPIObject['paths'] {
+  const operational = Object.entries(paths).filter(([path]) => DESCRIBED[path] !== undefined);
+  const sorted = operational.sort(([one], [other]) => one.localeCompare(other));
+  return Object.fromEntries(
+    sorted.map(([path, item]) => [path, { ...item, get: { ...item.get, tags: [OPERATIONS_TAG], ...DESCRIBED[path] } }]),
+  ) as OpenAPIObject['paths'];
 }

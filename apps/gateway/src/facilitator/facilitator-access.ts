@@ -1,13 +1,23 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { type Problem, RateLimit, sendProblem, withRequestId } from '@tollgate/common';
+import { Inject, Injectable, applyDecorators } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiSecurity } from '@nestjs/swagger';
+import { type Problem, RateLimit, problemOf } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { ApiKeyAccess, isJson, NOT_JSON } from '../agent/access/api-key-access.js';
+import { ApiKeyAccess, MAX_BODY_BYTES, passUnless } from '../agent/access/api-key-access.js';
 import { GatewayEnvironment } from '../config/gateway.config.js';
+import {
+  DescribeRoute,
+  type DescribedRoute,
+  API_KEY_SECURITY,
+  FACILITATOR_TAG,
+  ref,
+} from '../docs/describe/openapi-parts.js';
+import { EXAMPLE_REQUEST } from '../docs/facilitator/facilitator-schemas.js';
+import type { RouteAccess } from '../server/gate.js';
 
 const SCOPES = ['settle'] as const;
 
-const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests from this address.' };
 export const KEY_NEEDED: Problem = {
   status: 401,
   code: 'api_key_refused',
@@ -32,25 +42,60 @@ export class FacilitatorAccess {
     this.#settlesWithoutKey = facilitator.facilitatorPayTo.length > 0;
   }
 
-  /** Passes the request on, or answers it. Never rejects. */
-  async admit(isSettlement: boolean, request: FastifyRequest, reply: FastifyReply, pass: () => void): Promise<void> {
-    void reply.header('X-Request-Id', request.id).header('Cache-Control', 'no-store');
-    const problem = await this.#judge(isSettlement, request);
-    if (problem === null) withRequestId(request.id, pass);
-    else sendProblem(reply, problem);
+  /** See `passUnless`. */
+  admit(isSettlement: boolean, request: FastifyRequest, reply: FastifyReply, pass: () => void): Promise<void> {
+    return passUnless(this.#judge(isSettlement, request), request, reply, pass);
   }
 
   async #judge(isSettlement: boolean, request: FastifyRequest): Promise<Problem | null> {
-    const problem =
-      request.raw.headers.authorization === undefined
-        ? this.#judgeAddress(isSettlement, request.ip)
-        : await this.keys.identify(request, { scopes: SCOPES, takesBasic: false, rateLimit: this.#rateLimit });
-    return problem ?? (isJson(request) ? null : NOT_JSON);
+    return request.raw.headers.authorization === undefined
+      ? this.#judgeAddress(isSettlement, request.ip)
+      : this.keys.identify(request, { scopes: SCOPES, takesBasic: false, rateLimit: this.#rateLimit });
   }
 
   #judgeAddress(isSettlement: boolean, address: string): Problem | null {
     const waitMs = this.#rateLimit.take(address);
-    if (waitMs > 0) return { ...TOO_MANY, retryAfterMs: waitMs };
+    if (waitMs > 0) return { ...problemOf(429), retryAfterMs: waitMs };
     return isSettlement && !this.#settlesWithoutKey ? KEY_NEEDED : null;
   }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Set before the first route of the facilitator is registered. */
+    facilitatorAccess: FacilitatorAccess;
+  }
+}
+
+class FacilitatorAdmission implements RouteAccess {
+  readonly bodyLimit = MAX_BODY_BYTES;
+
+  constructor(private readonly isSettlement: boolean) {}
+
+  admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
+    void request.server.facilitatorAccess.admit(this.isSettlement, request, reply, pass);
+  }
+}
+
+const BODY = {
+  schema: ref('FacilitatorRequest'),
+  examples: { devnet: { summary: 'Signed by a payer of npm run dev', value: EXAMPLE_REQUEST } },
+};
+const REFUSALS: Readonly<Record<number, string>> = {
+  400: "The calling server's part is malformed: the body, the requirements or the Idempotency-Key.",
+  403: 'The API key lacks the scope settle.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  429: 'Too many requests with this API key, or from this address.',
+};
+
+/** Marks a route for servers that accept signed payments, and describes it. */
+export function ForServers({ settles, ...route }: DescribedRoute & { settles: boolean }): MethodDecorator {
+  return applyDecorators(
+    RouteConfig({ access: new FacilitatorAdmission(settles) }),
+    // Only some payments need a key, but a key that is sent must be valid.
+    ApiSecurity({}),
+    ApiSecurity(API_KEY_SECURITY),
+    DescribeRoute(FACILITATOR_TAG, { ...route, body: BODY, problems: { ...REFUSALS, ...route.problems } }),
+  );
 }

@@ -9,6 +9,10 @@ import {
   type RequirementTerms,
   type SettleResponse,
   type SignedPermit,
+  facilitatorReasonFor,
+  SETTLEMENT_EXCEEDS_AMOUNT,
+  signedKindOf,
+  type SignedPayment,
 } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
@@ -18,12 +22,10 @@ import { isMetered, SignedPayments, type SignedPaymentQuestion } from '../signed
 import { KEY_NEEDED } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
 import { FacilitatorLog } from './facilitator-log.js';
-import { createSettling, createUnavailable } from './facilitator-unavailable.js';
 import type { Asker } from './facilitator-verification.js';
 import { parseFacilitatorRequest, type FacilitatorRequest } from './parse-facilitator-request.js';
 import { PresentedSettlement } from './presented-settlement.js';
 import { ServedTerms } from './served-terms.js';
-import { fail, reasonFor } from './settle-response.js';
 
 export interface SettleAsker extends Asker {
   /** Null for a request without API key. */
@@ -122,17 +124,17 @@ export class FacilitatorSettlement {
       case 'not_settled':
         return this.#answerUnsettled(end.result, request, question, purchase.payer);
       case 'taken_over':
-        if (end.settled === null) throw this.#unavailable();
+        if (end.settled === null) throw this.counters.unavailable();
         return this.#pending(request, end.settled.txHash, purchase.payer);
       case 'not_replayed':
         throw end.error;
       case 'unavailable':
-        throw this.#unavailable(end.retryAfterMs);
+        throw this.counters.unavailable(end.retryAfterMs);
       case 'released':
       case 'failed':
       case 'held':
       case 'store_unavailable':
-        throw this.#unavailable();
+        throw this.counters.unavailable();
     }
   }
 
@@ -144,7 +146,7 @@ export class FacilitatorSettlement {
   ): Promise<SettleReply> {
     const terms = { ...question.terms, priceBaseUnits: permit2Authorization.permitted.amount };
     const verdict = await this.payments.look({ ...question, terms });
-    if (verdict.outcome === 'unavailable') throw this.#unavailable(verdict.retryAfterMs);
+    if (verdict.outcome === 'unavailable') throw this.counters.unavailable(verdict.retryAfterMs);
     const payer = permit2Authorization.from;
     if (verdict.outcome === 'valid' && verdict.txHash === null) {
       const { network } = request.requirement;
@@ -164,10 +166,10 @@ export class FacilitatorSettlement {
       case 'failed':
         return this.#refuseFor(result.failure, request, question, payer);
       case 'pending':
-        if (result.txHash === null) throw this.#settling();
+        if (result.txHash === null) throw this.counters.settling();
         return this.#pending(request, result.txHash, payer);
       case 'unavailable':
-        throw this.#unavailable(result.retryAfterMs);
+        throw this.counters.unavailable(result.retryAfterMs);
     }
   }
 
@@ -193,17 +195,6 @@ export class FacilitatorSettlement {
     this.counters.counts[outcome] += 1;
     return { response, isReplay: false };
   }
-
-  /** A 503, because servers only poll `settlement_pending` if it names a transaction. */
-  #settling(): ProblemError {
-    this.counters.counts.pending += 1;
-    return new ProblemError(createSettling());
-  }
-
-  #unavailable(retryAfterMs?: number): ProblemError {
-    this.counters.counts.unavailable += 1;
-    return new ProblemError(createUnavailable(retryAfterMs));
-  }
 }
 
 /** The API key is part of the retry key, since different callers may use the same Idempotency-Key, such as `1`. */
@@ -212,5 +203,28 @@ function keysFor({ network, payTo, asset, amountBaseUnits }: RequirementTerms, {
   return {
     fingerprint: createFingerprint({ method: 'POST', path: '/facilitator/settle', query }),
     retryKey: idempotencyKey === undefined ? null : hashRetryKey(`${key?.id ?? ''}\n${idempotencyKey}`),
+  };
+}
+
+/** The reason why a payment is not settled, as defined by its x402 version. */
+function reasonFor(failure: PaymentFailure, { version }: FacilitatorRequest, payment: SignedPayment): string {
+  if (failure === 'payment_used') return DUPLICATE_SETTLEMENT;
+  if (failure === 'amount_too_low' && isMetered(payment)) return SETTLEMENT_EXCEEDS_AMOUNT;
+  return facilitatorReasonFor(failure, version, signedKindOf(payment));
+}
+
+function fail(
+  { requirement }: FacilitatorRequest,
+  errorReason: string,
+  errorMessage: string,
+  payer?: string,
+): SettleResponse {
+  return {
+    success: false,
+    errorReason,
+    errorMessage,
+    ...(payer !== undefined && { payer }),
+    transaction: '',
+    network: requirement.network,
   };
 }

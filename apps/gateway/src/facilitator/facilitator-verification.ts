@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ProblemError, type SignedPaymentVerdict } from '@tollgate/common';
+import type { SignedPaymentVerdict } from '@tollgate/common';
 import {
   facilitatorReasonFor,
   signedKindOf,
@@ -10,7 +10,6 @@ import {
 
 import { SignedPayments } from '../signed-payments/signed-payments.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
-import { createUnavailable } from './facilitator-unavailable.js';
 import { parseFacilitatorRequest } from './parse-facilitator-request.js';
 import { ServedTerms } from './served-terms.js';
 
@@ -56,8 +55,7 @@ export class FacilitatorVerification {
       case 'conflict':
         return refuse('payment_used');
       case 'unavailable':
-        this.counters.counts.unavailable += 1;
-        throw new ProblemError(createUnavailable(verdict.retryAfterMs));
+        throw this.counters.unavailable(verdict.retryAfterMs);
     }
   }
 

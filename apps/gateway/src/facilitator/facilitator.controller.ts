@@ -12,14 +12,12 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { OptionalCaller } from '../agent/access/caller.js';
-import { DescribeRoute } from '../docs/describe/describe-route.js';
-import { answerWith, FACILITATOR_TAG, ref, REPLAYED } from '../docs/describe/openapi-parts.js';
+import { DescribeRoute, answerWith, FACILITATOR_TAG, ref, REPLAYED } from '../docs/describe/openapi-parts.js';
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
+import { ForServers } from './facilitator-access.js';
 import { FacilitatorSettlement } from './facilitator-settlement.js';
 import { FacilitatorVerification } from './facilitator-verification.js';
-import { ForServers } from './for-servers.js';
-import { listingQuery, type ListingQuery } from './listing-query.js';
-import { ResourceListing } from './resource-listing.js';
+import { listingQuery, type ListingQuery, ResourceListing } from './resource-listing.js';
 import { SupportedKinds } from './supported-kinds.js';
 
 /** The x402 facilitator API. */

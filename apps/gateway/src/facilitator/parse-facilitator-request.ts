@@ -11,7 +11,7 @@ import {
   type RequirementTerms,
 } from '@tollgate/protocol';
 
-import { isPaymentFailure } from '../paywall/present/purchase.js';
+import { isPaymentFailure } from '../paywall/present/parse-purchase.js';
 
 /** A server's question: a payment of its client, and the payment requirements it must meet. */
 export interface FacilitatorRequest {

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { countParameter, textParameter } from '@tollgate/common';
 import {
   caip2Of,
   type DiscoveredResource,
@@ -6,14 +7,14 @@ import {
   type Hex,
   type RequirementV2,
 } from '@tollgate/protocol';
+import { z } from 'zod';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
-import { challengeWordsOf, type ChallengeWords } from '../paywall/offer/challenge-words.js';
 import { createMeteredOption } from '../paywall/offer/offer-template.js';
+import { challengeWordsOf, type ChallengeWords } from '../paywall/offer/paid-endpoint.js';
 import { publicOriginOf } from '../paywall/offer/public-origin.js';
 import { PAID_ROUTES, type PaidRoute } from '../paywall/route/paid-route.js';
 import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
-import type { ListingQuery } from './listing-query.js';
 
 /**
  * The gateway's paid resources in the x402 discovery format. The list is empty without PUBLIC_URL: others store it, and
@@ -88,3 +89,14 @@ function fits({ accepts }: DiscoveredResource, terms: object): boolean {
     }),
   );
 }
+
+/** Filter and page of the resource listing. Unknown parameters are ignored: published clients send additional ones. */
+export const listingQuery = z.object({
+  type: textParameter.optional().describe('Only `http` is supported.'),
+  payTo: textParameter.optional().describe('Only resources that pay this recipient.'),
+  scheme: textParameter.optional().describe('Only resources payable by this scheme.'),
+  network: textParameter.optional().describe('Only resources payable on this network.'),
+  limit: countParameter(1, 100, 20).describe('Maximum number of resources.'),
+  offset: countParameter(0, 1_000_000, 0).describe('Number of resources to skip.'),
+});
+export type ListingQuery = z.output<typeof listingQuery>;

@@ -1,7 +1,8 @@
 import { hashForPolicy } from '@tollgate/common';
 
 import type { HtmlPage } from '../paywall/offer/html-page.js';
-import { ASSETS_PATH, type WebFiles } from './web-files.js';
+import { createPageHeaders } from './document.js';
+import { ASSETS_PATH, type WebFiles } from './page-files.js';
 
 /** Where the pay page finds the frame for a sold page. */
 export const ANSWER_FRAME_PATH = `${ASSETS_PATH}/frame`;
@@ -28,15 +29,6 @@ export function renderAnswerFrame({ frameScript }: WebFiles): HtmlPage {
     ...["form-action 'none'", "base-uri 'none'", "frame-ancestors 'self'"],
     'sandbox allow-scripts',
   ];
-  return {
-    body,
-    headers: [
-      ...['Content-Type', 'text/html; charset=utf-8'],
-      ...['Content-Security-Policy', policy.join('; ')],
-      ...['Referrer-Policy', 'no-referrer'],
-      ...['X-Content-Type-Options', 'nosniff'],
-      // A link of the sold page must not have its host looked up.
-      ...['X-DNS-Prefetch-Control', 'off'],
-    ],
-  };
+  // A link of the sold page must not have its host looked up.
+  return { body, headers: [...createPageHeaders(policy), 'X-DNS-Prefetch-Control', 'off'] };
 }

@@ -1,16 +1,16 @@
 import type { WebFile } from '@tollgate/common';
+import type { FastifyReply } from 'fastify';
 
 import type { HtmlPage } from '../paywall/offer/html-page.js';
-import type { Brand } from './brand.js';
-import { escapeHtml } from './escape-html.js';
-import type { WebFiles } from './web-files.js';
+import { setHeaders } from '../server/set-headers.js';
+import type { Brand, WebFiles, TestWallet } from './page-files.js';
 
 /** What all pages of a gateway share. */
 export interface DocumentParts {
   readonly files: WebFiles;
   readonly brand: Brand;
-  /** The wallet of a devnet, and the node that it calls; null everywhere else. */
-  readonly testWallet: { readonly file: WebFile; readonly rpcUrl: string } | null;
+  /** Null but on a devnet. */
+  readonly testWallet: TestWallet | null;
 }
 
 export interface DocumentContent {
@@ -83,10 +83,38 @@ function createHeaders({ files, testWallet }: DocumentParts, hasScript: boolean)
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ];
+  return createPageHeaders(policy);
+}
+
+/** Alternating names and values. */
+export function createPageHeaders(policy: readonly string[]): string[] {
   return [
     ...['Content-Type', 'text/html; charset=utf-8'],
     ...['Content-Security-Policy', policy.join('; ')],
     ...['Referrer-Policy', 'no-referrer'],
     ...['X-Content-Type-Options', 'nosniff'],
   ];
+}
+
+const REPLACED: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Text for an element's content or a quoted attribute. Everything that comes from outside passes through it. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => REPLACED[character] ?? '');
+}
+
+/** JSON for a `<script type="application/json">`, which ends at the first `</script` and can be reopened by `<!--`. */
+export function renderDataBlock(id: string, value: unknown): string {
+  return `<script type="application/json" id="${id}">${JSON.stringify(value).replace(/</g, '\\u003c')}</script>`;
+}
+
+export function sendPage(reply: FastifyReply, { body, headers }: HtmlPage): FastifyReply {
+  setHeaders(reply, headers);
+  return reply.header('Cache-Control', 'no-store').send(body);
 }

@@ -1,5 +1,5 @@
 import { createRoute } from '../../test/start-gateway.js';
-import { findOwnPaths } from './own-paths.js';
+import { findOwnPaths } from './register-pages.js';
 
 const routeAt = (path: string, methods = ['GET']) =>
   createRoute(() => ({ status: 200, headers: [], body: Buffer.of() }), { path, methods });

@@ -2,8 +2,7 @@ import { appendHashLock, createHashLock, LOCK_MARKER, type Hex } from '@tollgate
 
 import type { PayPageData } from '../../web/page-data.js';
 import type { HtmlPage, PageRequest } from '../paywall/offer/html-page.js';
-import { renderDocument, type DocumentParts } from './document.js';
-import { escapeHtml, renderDataBlock } from './escape-html.js';
+import { renderDocument, type DocumentParts, escapeHtml, renderDataBlock } from './document.js';
 import type { PayTickets } from './pay-tickets.js';
 import { basePathOf, encodeTransferCall, renderFacts, showPrice, type SaleTerms } from './sale-facts.js';
 

@@ -7,20 +7,17 @@ import type { GatewayEnvironment } from '../config/gateway.config.js';
 import type { PagesEnvironment } from '../config/pages.environment.js';
 import type { RenderHtmlPage } from '../paywall/offer/html-page.js';
 import { createPublicOrigin } from '../paywall/offer/public-origin.js';
+import { overlap, parsePathPattern } from '../paywall/route/paid-path.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { ANSWER_FRAME_PATH, renderAnswerFrame } from './answer-frame.js';
-import { readBrand } from './brand.js';
-import type { DocumentParts } from './document.js';
+import { type DocumentParts, sendPage } from './document.js';
 import { renderFrontPage, renderLlmsText } from './front-page.js';
-import { findOwnPaths } from './own-paths.js';
+import { readBrand, loadTestWallet, readWebFiles, ASSETS_PATH } from './page-files.js';
 import { renderPayPage } from './pay-page.js';
 import { PayTickets } from './pay-tickets.js';
 import { ReportedHashes } from './reported-hashes.js';
 import { saleTermsOf } from './sale-facts.js';
-import { sendPage } from './send-page.js';
-import { loadTestWallet } from './test-wallet.js';
 import { registerTicketRoutes } from './ticket-routes.js';
-import { readWebFiles } from './web-files.js';
 
 export interface PagesParts {
   readonly environment: GatewayEnvironment;
@@ -96,4 +93,38 @@ function serve(
   handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
 ): void {
   server.get(path, { config: { access: 'free' } }, handler);
+}
+
+/** The pages by the paths that each needs. */
+const OWN = {
+  front: { what: 'The front page (/)', paths: ['/'] },
+  llms: { what: '/llms.txt', paths: ['/llms.txt'] },
+  pay: {
+    what: 'The pay page, and paying from a phone (/pay)',
+    paths: ['/pay', '/pay/:ticket', `${ASSETS_PATH}/:file`],
+  },
+} as const;
+
+export type OwnPage = keyof typeof OWN;
+
+export interface OwnPaths {
+  readonly served: ReadonlySet<OwnPage>;
+  /** For each page that a seller's route replaces, one sentence for the log. */
+  readonly notices: readonly string[];
+}
+
+/** Which pages can be served: a seller's own route always wins. */
+export function findOwnPaths(routes: readonly PaidRoute[]): OwnPaths {
+  const served = new Set<OwnPage>();
+  const notices: string[] = [];
+  for (const [page, { what, paths }] of Object.entries(OWN) as [OwnPage, (typeof OWN)[OwnPage]][]) {
+    const winner = routes.find((route) => paths.some((path) => takes(route.path, path)));
+    if (winner === undefined) served.add(page);
+    else notices.push(`${what} is off, because your route ${winner.path} has this path.`);
+  }
+  return { served, notices };
+}
+
+function takes(route: string, path: string): boolean {
+  return overlap(parsePathPattern(route), parsePathPattern(path));
 }

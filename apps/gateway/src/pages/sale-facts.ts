@@ -3,7 +3,7 @@ import { formatTokenAmount, type Hex } from '@tollgate/protocol';
 
 import type { ChainFacts, TokenFacts } from '../../web/page-data.js';
 import type { GatewayEnvironment } from '../config/gateway.config.js';
-import { escapeHtml } from './escape-html.js';
+import { escapeHtml } from './document.js';
 
 /** The facts of every sale of this gateway. */
 export interface SaleTerms {

@@ -1,15 +1,15 @@
-import { handleError, RateLimit, sendProblem, type Problem } from '@tollgate/common';
+import { handleError, RateLimit, sendProblem, type Problem, problemOf } from '@tollgate/common';
 import { createHashLock, isHash, isRecord, LOCK_MARKER, readReference, type Hex } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
+import type { TicketPageData } from '../../web/page-data.js';
+import type { HtmlPage } from '../paywall/offer/html-page.js';
 import type { ReadPublicOrigin } from '../paywall/offer/public-origin.js';
-import type { DocumentParts } from './document.js';
+import { type DocumentParts, sendPage, renderDocument, escapeHtml, renderDataBlock } from './document.js';
 import type { PayTickets, TicketTerms } from './pay-tickets.js';
 import type { ReportedHashes } from './reported-hashes.js';
-import { basePathOf, type SaleTerms } from './sale-facts.js';
-import { sendPage } from './send-page.js';
-import { renderInvalidTicket, renderTicketPage } from './ticket-page.js';
+import { basePathOf, type SaleTerms, encodeTransferCall, renderFacts, showPrice } from './sale-facts.js';
 
 export interface TicketRoutesParts {
   readonly document: DocumentParts;
@@ -32,7 +32,6 @@ const INVALID: Problem = {
   detail: 'The body is not the JSON that this path takes.',
 };
 const EXPIRED: Problem = { status: 404, code: 'not_found', detail: 'This ticket is not valid, or has expired.' };
-const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests from this address.' };
 const AWAY: Problem = {
   status: 503,
   code: 'service_unavailable',
@@ -129,7 +128,7 @@ async function limited(
   serve: () => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   const waitMs = limit.take(request.ip);
-  if (waitMs > 0) return sendProblem(reply, { ...TOO_MANY, retryAfterMs: waitMs });
+  if (waitMs > 0) return sendProblem(reply, { ...problemOf(429), retryAfterMs: waitMs });
   try {
     return await serve();
   } catch (error) {
@@ -147,4 +146,38 @@ function readField(body: unknown, name: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The page of a ticket, for the phone: it pays by a locked transfer, and reports the transaction. */
+function renderTicketPage(
+  document: DocumentParts,
+  terms: SaleTerms,
+  { ticket, base, nowMs }: { readonly ticket: TicketTerms; readonly base: string; readonly nowMs: number },
+): HtmlPage {
+  const { chain, token, payment } = terms;
+  const { lock, path, priceBaseUnits, expiresAtMs } = ticket;
+  const data: TicketPageData = {
+    ...{ kind: 'ticket', chain, token, payTo: payment.payTo, base, lock },
+    amountBaseUnits: priceBaseUnits.toString(),
+    secondsLeft: Math.floor((expiresAtMs - nowMs) / 1000),
+  };
+  const calldata = `${encodeTransferCall(payment.payTo, priceBaseUnits)}${LOCK_MARKER.slice(2)}${lock.slice(2)}`;
+  const main = `<h1>Pay ${escapeHtml(showPrice(priceBaseUnits, token))}</h1>
+<p>For the screen that shows the code. The answer appears there, not here.</p>
+${renderFacts(terms, `<code>${escapeHtml(path)}</code>, on the other screen`, priceBaseUnits)}
+<div id="actions"><noscript><p>JavaScript is off, so this page cannot open a wallet. You can pay by hand.</p></noscript></div>
+<p id="status" role="status"></p>
+<details><summary>Pay by hand</summary>
+<p>Send a transaction on ${escapeHtml(chain.name)} (chain ${chain.id}) to the token's contract <code>${token.address}</code>, with value 0 and
+exactly this calldata. Then enter its hash on the other screen.</p>
+<pre tabindex="0" role="region" aria-label="Calldata">${calldata}</pre></details>`;
+  const title = `Pay – ${document.brand.name}`;
+  return renderDocument(document, { title, main, end: renderDataBlock('page-data', data), hasScript: true, base });
+}
+
+/** In place of a ticket that cannot pay: the other screen makes a new one. */
+function renderInvalidTicket(document: DocumentParts, base: string): HtmlPage {
+  const main = `<h1>This code has expired</h1>
+<p>Nothing was paid. Reload the page on the other screen, and scan its new code.</p>`;
+  return renderDocument(document, { title: `Expired – ${document.brand.name}`, main, hasScript: false, base });
 }

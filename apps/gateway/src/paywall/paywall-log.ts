@@ -3,8 +3,8 @@ import { clientNetwork, SampledLogger } from '@tollgate/common';
 import type { FastifyRequest } from 'fastify';
 
 import type { ProblemAnswer, ResourceAnswer } from './answer/answer.js';
-import { paymentFactsOf, type Order } from './present/order.js';
-import type { Visit } from './revisits/visit.js';
+import { paymentFactsOf, type Order } from './present/purchase.js';
+import type { Visit } from './revisits/visits.js';
 
 export interface RequestFacts {
   readonly requestId: string;

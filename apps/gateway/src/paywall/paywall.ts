@@ -13,8 +13,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
-import type { ProblemAnswer, ResourceAnswer } from './answer/answer.js';
-import { sendAnswer } from './answer/send-answer.js';
+import { type ProblemAnswer, type ResourceAnswer, sendAnswer } from './answer/answer.js';
 import type { ChallengedRequest } from './offer/challenges.js';
 import { prefersHtml } from './offer/html-page.js';
 import type { PaidEndpoint } from './offer/paid-endpoint.js';
@@ -22,12 +21,17 @@ import type { ReadPublicOrigin } from './offer/public-origin.js';
 import { sendChallenge, sendUnpaid, sendUnpaidPage } from './offer/send-challenge.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import { factsOf, type PaymentFacts, type PaywallLog, type RequestFacts } from './paywall-log.js';
-import { fingerprintOf, paymentFactsOf, type Order } from './present/order.js';
-import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './present/presented-payment.js';
-import { isPaymentFailure, parsePurchase, readQuery, type Purchase, type PurchaseTerms } from './present/purchase.js';
+import {
+  findPaymentHeader,
+  SEVERAL_PAYMENTS,
+  type PaymentHeader,
+  isPaymentFailure,
+  parsePurchase,
+  type PurchaseTerms,
+} from './present/parse-purchase.js';
+import { fingerprintOf, paymentFactsOf, type Order, type Purchase, readQuery } from './present/purchase.js';
 import { PresentedOrder, type OrderEnd, type OrderParts } from './presented-order.js';
-import type { Visit } from './revisits/visit.js';
-import type { RefusedVisit, Visits } from './revisits/visits.js';
+import type { Visit, RefusedVisit, Visits } from './revisits/visits.js';
 
 export interface PaywallParts {
   readonly terms: PurchaseTerms;

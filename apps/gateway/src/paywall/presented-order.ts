@@ -13,7 +13,7 @@ import type {
   PurchaseEnd,
   Unsettled,
 } from '@tollgate/middleware/purchase';
-import type { Hex, SignedPayment } from '@tollgate/protocol';
+import { type Hex, type SignedPayment, payerOf } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
 import { reasonOf } from '../signed-payments/signed-payments.js';
@@ -25,19 +25,24 @@ import {
   answerGone,
   answerIdentifierReused,
   answerSettling,
-  answerTakenOver,
   answerUnavailable,
   answerUpstreamError,
   type OrderAnswer,
   type ProblemAnswer,
   type ResourceAnswer,
+  MAX_REPRODUCTIONS,
+  produceAgain,
 } from './answer/answer.js';
 import { keepHeaders } from './answer/answer-headers.js';
-import { createFailureHeaders } from './answer/settlement-headers.js';
+import {
+  createFailureHeaders,
+  createSettlementHeaders,
+  decodeReceipt,
+  type MadePayment,
+} from './answer/settlement-headers.js';
 import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './fulfil/claimed-order.js';
-import { retryKeyOf, type Order } from './present/order.js';
-import type { TransactionInstrument } from './present/presented-payment.js';
-import { isRepeatable, reproduceAnswer } from './replay/reproduce-answer.js';
+import { createResourceRequest } from './fulfil/resource-request.js';
+import { retryKeyOf, type Order, type TransactionInstrument } from './present/purchase.js';
 import type { ProducedAnswer } from './route/paid-route.js';
 import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify/verify-questions.js';
 
@@ -53,6 +58,9 @@ type State =
 
 type Replayed = ResourceAnswer | ProblemAnswer;
 export type OrderEnd = PurchaseEnd<State, ProducedAnswer, OrderResult, Replayed>;
+
+/** Such a request may be repeated without side effects. */
+const SAFE_METHODS = new Set(['GET', 'QUERY']);
 
 /** An order with the payment it presents: known to the ledger, or verified and claimed in one step by a verifier process. */
 export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, OrderResult, Replayed> {
@@ -89,8 +97,27 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     return stored && { kind: 'resource', origin: 'replayed', ...stored };
   }
 
-  reproduce({ id }: { readonly id: PaymentId }): Promise<Replayed | null> {
-    return reproduceAnswer(this.parts.ledger, this.order, id);
+  /** Produces the answer of a spent payment again; null if that is not safe, or was done too often. */
+  async reproduce({ id }: { readonly id: PaymentId }): Promise<Replayed | null> {
+    const { purchase } = this.order;
+    if (!SAFE_METHODS.has(purchase.method)) return null;
+    const made = await this.#findMade(id);
+    if (!(await this.parts.ledger.countReproduction(id, MAX_REPRODUCTIONS))) return null;
+    const grounds = { payment: id, txHash: made?.txHash ?? null, signal: new AbortController().signal };
+    const { resource } = purchase.endpoint.route;
+    const answer = await produceAgain(resource, createResourceRequest(this.order, grounds), 'reproduced');
+    if (made === null || answer.kind === 'problem') return answer;
+    const receipt = createSettlementHeaders(purchase, made, { status: answer.status, nowMs: Date.now() });
+    return { ...answer, headers: [...answer.headers, ...receipt] };
+  }
+
+  /** The settled payment of a response that was not stored; null where its receipt is gone. */
+  async #findMade(id: PaymentId): Promise<MadePayment | null> {
+    const { instrument } = this.order.purchase;
+    if (instrument.kind === 'transaction') return { txHash: instrument.txHash, payer: undefined };
+    const text = await this.parts.ledger.readReceipt(id);
+    const kept = text === null ? null : decodeReceipt(text);
+    return kept && { ...kept, payer: payerOf(instrument) };
   }
 
   /** The answer to the request, once the purchase has ended. */
@@ -110,7 +137,7 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
       case 'reproduced':
         return end.answer;
       case 'gone':
-        return answerGone(isRepeatable(this.order));
+        return answerGone(SAFE_METHODS.has(this.order.purchase.method));
       case 'not_replayed':
         this.parts.reportFailure(end.error, this.order);
         return end.error instanceof StoreError ? answerUnavailable() : answerUpstreamError(end.error, false);
@@ -140,7 +167,8 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
       case 'held':
         return answerUpstreamError(end.error, end.outcome === 'failed');
       case 'taken_over':
-        return answerTakenOver();
+        // Another holder took over the payment while this response was being produced.
+        return answerBusy();
       case 'store_unavailable':
         return answerUnavailable();
       case 'not_settled':

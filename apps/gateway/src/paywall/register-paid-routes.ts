@@ -1,9 +1,8 @@
 import { handleError } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
-import type { ChallengeWords } from './offer/challenge-words.js';
 import type { RenderHtmlPage } from './offer/html-page.js';
-import { PaidEndpoint } from './offer/paid-endpoint.js';
+import { type ChallengeWords, PaidEndpoint } from './offer/paid-endpoint.js';
 import type { Paywall } from './paywall.js';
 import type { PaidRoute } from './route/paid-route.js';
 

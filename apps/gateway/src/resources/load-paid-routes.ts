@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
 import { ConfigurationError } from '@tollgate/common';
 
 import type { GatewayEnvironment } from '../config/gateway.config.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
-import { readRoutesFile } from './routes-file/read-routes-file.js';
+import type { RouteContext } from './routes-file/create-proxy-route.js';
+import { parseRoutes } from './routes-file/parse-routes.js';
 import { createWeatherRoute } from './weather/create-weather-route.js';
 
 /** The maximum of ASSET_DECIMALS. */
@@ -55,4 +59,30 @@ const readFile: ReadRoutes = (config, env, faulty) => {
 
 function decimalsOf({ payment }: GatewayEnvironment, faulty: ReadonlySet<string>): number {
   return faulty.has('ASSET_DECIMALS') ? MOST_DECIMALS : payment.assetDecimals;
+}
+
+/** @throws ConfigurationError listing every problem of the file, or why it cannot be read */
+function readRoutesFile(file: string, context: RouteContext): PaidRoute[] {
+  try {
+    return parseRoutes(readText(file), context);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    throw new ConfigurationError(error.problems.map((problem) => `ROUTES_FILE ${file}: ${problem}`));
+  }
+}
+
+function readText(file: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+    throw new ConfigurationError([`${resolve(file)} ${why}.`]);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new ConfigurationError(['The file is not UTF-8 text.']);
+  }
 }

@@ -17,8 +17,7 @@ import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastif
 import type { ServerEnvironment } from '../config/server.environment.js';
 import { Cors } from './cors.js';
 import { closeWhenIdle, endConnectionsWhenStopping } from './drain.js';
-import { addGate } from './gate.js';
-import { openRoutes, type OpenPaths } from './open-routes.js';
+import { addGate, openRoutes, type OpenPaths } from './gate.js';
 import { watchMethods } from './other-methods.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;

@@ -1,12 +1,14 @@
-import { type Problem, type RateLimit, sendProblem } from '@tollgate/common';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Problem, type RateLimit, sendProblem, problemOf } from '@tollgate/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import ipaddr from 'ipaddr.js';
 
 import type { Cors } from './cors.js';
-import { isLoopback } from './plain-http.js';
 import { setHeaders } from './set-headers.js';
 
 /** Decides on the requests of a route: passes them on, or answers them itself. */
 export interface RouteAccess {
+  /** The largest body in bytes, where it is not the server's limit. */
+  readonly bodyLimit?: number;
   admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void;
 }
 
@@ -52,7 +54,7 @@ export function addGate(server: FastifyInstance, { cors, rateLimit, allowInsecur
       }
       const waitMs = rateLimit.take(request.ip);
       if (waitMs > 0) {
-        sendProblem(reply, { ...TOO_MANY, retryAfterMs: waitMs });
+        sendProblem(reply, { ...problemOf(429), retryAfterMs: waitMs });
         return;
       }
     }
@@ -62,4 +64,40 @@ export function addGate(server: FastifyInstance, { cors, rateLimit, allowInsecur
   });
 }
 
-const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests from this address.' };
+/** Paths that are served without payment; `/docs/*` includes everything below. */
+export interface OpenPaths {
+  readonly free: readonly string[];
+  /** Free, and served over plain HTTP and without rate limit: for monitoring and orchestration. */
+  readonly operational: readonly string[];
+  /** Paths of pages whose routes cannot set their admission themselves. */
+  readonly guarded: readonly { readonly paths: readonly string[]; readonly access: RouteAccess }[];
+}
+
+/**
+ * Opens the listed routes as they are registered. Calls `onClosed` for routes without an access rule: they are
+ * registered, but the gate passes no request to them.
+ */
+export function openRoutes(server: FastifyInstance, paths: OpenPaths, onClosed: (route: string) => void): void {
+  server.addHook('onRoute', (route: RouteOptions) => {
+    const guard = paths.guarded.find((one) => matches(one.paths, route.url));
+    if (matches(paths.operational, route.url)) route.config = { ...route.config, access: 'free', isOperational: true };
+    else if (route.config?.access === undefined) {
+      if (matches(paths.free, route.url)) route.config = { ...route.config, access: 'free' };
+      else if (guard !== undefined) route.config = { ...route.config, access: guard.access };
+      else onClosed(`${[route.method].flat().join(', ')} ${route.url}`);
+    }
+    const access = route.config?.access;
+    if (typeof access === 'object' && access.bodyLimit !== undefined) route.bodyLimit = access.bodyLimit;
+  });
+}
+
+function matches(paths: readonly string[], url: string): boolean {
+  return paths.some((path) => (path.endsWith('/*') ? url.startsWith(path.slice(0, -1)) : url === path));
+}
+
+/** Whether an address is this machine's own, so that no third party can read the traffic. */
+export function isLoopback(address: string | undefined): boolean {
+  if (address === undefined) return false;
+  if (address === '127.0.0.1' || address === '::1') return true;
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+}

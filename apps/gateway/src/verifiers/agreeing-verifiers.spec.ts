@@ -2,8 +2,7 @@ import { COMPARE_SETTINGS, RequestReplyClient, RequestReplyServer, type Settings
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
-import { AgreeingVerifiers, Agreement } from './agreeing-verifiers.js';
-import { SettingsWatch } from './settings-watch.js';
+import { AgreeingVerifiers, Agreement, SettingsWatch } from './agreeing-verifiers.js';
 
 const OWN = 'PAYMENT_POLICY=transfer';
 const OTHER = 'PAYMENT_POLICY=receipt';

@@ -5,9 +5,11 @@ import {
   type FactoryProvider,
   type OnApplicationShutdown,
   type Type,
+  Module,
+  type DynamicModule,
 } from '@nestjs/common';
-import { combineObservers, connectChain, type ConnectedChain } from '@tollgate/chain';
-import { REDIS_LOGGER } from '@tollgate/common';
+import { combineObservers, connectChain, type ConnectedChain, ChainReader } from '@tollgate/chain';
+import { REDIS_LOGGER, describeSettings } from '@tollgate/common';
 import { Journal, RELAYER_FLEET } from '@tollgate/journal';
 import { Ledger } from '@tollgate/ledger';
 import { connectRedis, type RedisClient } from '@tollgate/redis';
@@ -15,8 +17,11 @@ import { Registry } from 'prom-client';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
 import { OutboxWatch } from '../metrics/outbox-watch.js';
+import { RelayerTroubles } from '../metrics/relayer-troubles.js';
 import { RpcTroubleLog } from '../metrics/rpc-trouble-log.js';
-import { VerifierMetrics } from '../metrics/verifier-metrics.js';
+import { VerifierMetrics, SettlementMetrics } from '../metrics/verifier-metrics.js';
+import { AskersSettings } from '../settings/askers-settings.js';
+import { TokenDecimals } from '../settings/token-decimals.js';
 
 /** The connections to Redis and the chain; closed after the transport, when every question in flight has its verdict. */
 @Injectable()
@@ -76,8 +81,38 @@ export class VerifierConnections implements OnApplicationShutdown {
   }
 }
 
-/** A provider that settings and connections are enough for. */
-export const provideFrom = <T>(
+/** A provider that is made of settings, connections and these others. */
+export const provideFrom = <T, Others extends readonly unknown[]>(
   provide: Type<T>,
-  useFactory: (environment: VerifierEnvironment, connections: VerifierConnections) => T,
-): FactoryProvider<T> => ({ provide, inject: [VerifierEnvironment, VerifierConnections], useFactory });
+  useFactory: (environment: VerifierEnvironment, connections: VerifierConnections, ...others: Others) => T,
+  ...others: { [Index in keyof Others]: Type<Others[Index]> }
+): FactoryProvider<T> => ({ provide, inject: [VerifierEnvironment, VerifierConnections, ...others], useFactory });
+
+/** The settings, connections and counters that both queues are served with. */
+@Module({})
+export class VerifierConnectionsModule {
+  static forRoot(environment: VerifierEnvironment): DynamicModule {
+    const { payment, rules, signedPayments, redis } = environment;
+    const own = describeSettings({ payment, acceptance: rules, signedPayments, redis });
+    const { asset } = payment.signedAsset;
+    const decimals = payment.assetDecimals;
+    const providers = [
+      { provide: VerifierEnvironment, useValue: environment },
+      VerifierMetrics,
+      SettlementMetrics,
+      RelayerTroubles,
+      VerifierConnections,
+      provideFrom(ChainReader, (_, { chain }) => chain.reader),
+      provideFrom(
+        TokenDecimals,
+        (_, { chain, nowMs }) => new TokenDecimals({ asset, decimals, chain: chain.reader, nowMs }),
+      ),
+      {
+        provide: AskersSettings,
+        inject: [Registry],
+        useFactory: (registry: Registry) => new AskersSettings({ own, registry }),
+      },
+    ];
+    return { module: VerifierConnectionsModule, global: true, providers, exports: providers };
+  }
+}

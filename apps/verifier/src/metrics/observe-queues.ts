@@ -5,10 +5,12 @@ import {
   SETTLE_QUEUE,
   VERIFY_QUEUE,
   type RequestReplyServer,
+  keepFresh,
 } from '@tollgate/common';
 import type { RedisClient } from '@tollgate/redis';
+import type { ContractWallets } from '@tollgate/settlement';
 import type { WaitingRoom } from '@tollgate/verification';
-import type { Registry } from 'prom-client';
+import { type Registry, Counter } from 'prom-client';
 
 interface Counting {
   readonly counts: Readonly<Record<string, number>>;
@@ -50,4 +52,34 @@ export function observeQueues(
     'Questions in the settle queue that no relayer has taken yet.',
     () => queueRedis.llen(createQueueKeys(SETTLE_QUEUE).requests),
   );
+}
+
+/** Gauges read in the same scrape share one reading. */
+const FRESH_MS = 1_000;
+
+/** Gas that contract wallets have burnt, over all verifiers; read from Redis at each scrape. */
+export function observeContractWallets(registry: Registry, wallets: Pick<ContractWallets, 'read'>): void {
+  const read = keepFresh(FRESH_MS, () => wallets.read());
+  observeGauge(
+    registry,
+    'tollgate_contract_wallet_gas_burnt',
+    'Gas that payments of contract wallets burnt in the last hour without being settled.',
+    async () => (await read()).burntGas,
+  );
+  observeGauge(
+    registry,
+    'tollgate_contract_wallet_gas_left',
+    'Gas that contract wallets may still burn; 0: their signed payments are refused.',
+    async () => (await read()).leftGas,
+  );
+}
+
+/** Counts the gas that this process saw burnt. */
+export function countBurntGas(registry: Registry): (gas: number) => void {
+  const counter = new Counter({
+    name: 'tollgate_contract_wallet_gas_burnt_total',
+    help: 'Gas of transactions that this process saw fail for payers with code.',
+    registers: [registry],
+  });
+  return (gas) => counter.inc(gas);
 }

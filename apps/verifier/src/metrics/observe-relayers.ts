@@ -1,4 +1,4 @@
-import { malformed, type RpcBatcher, valueOf } from '@tollgate/chain';
+import { type RpcBatcher, valueOf, askForNativeBalance, parseBigQuantity } from '@tollgate/chain';
 import { keepFresh, observeGauge, observeSamples, type Sample } from '@tollgate/common';
 import { createLaneId, type Journal, type LaneStatus } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
@@ -75,19 +75,14 @@ async function readStatuses(
 }
 
 function readBalances(addresses: readonly Hex[], { batcher, nowMs }: RelayerChain): Promise<Sample<'relayer'>[]> {
-  const calls = addresses.map((address) => ({ method: 'eth_getBalance', params: [address, 'latest'] }));
   return batcher.ask({
-    calls,
+    calls: addresses.map(askForNativeBalance),
     deadlineMs: nowMs() + ANSWERS_WITHIN_MS,
     read: (results) =>
-      results.map((result, index) => {
-        const wei = valueOf(result, 'eth_getBalance');
-        const relayer = addresses[index];
-        if (relayer === undefined || typeof wei !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(wei)) {
-          return malformed('a balance that is not a quantity');
-        }
+      addresses.map((relayer, index) => {
+        const wei = parseBigQuantity(valueOf(results[index], 'eth_getBalance'), 'balance');
         // A float is exact enough for an alert.
-        return { labels: { relayer }, value: Number(BigInt(wei)) / WEI_PER_COIN };
+        return { labels: { relayer }, value: Number(wei) / WEI_PER_COIN };
       }),
   });
 }

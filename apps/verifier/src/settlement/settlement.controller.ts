@@ -11,13 +11,13 @@ import {
   type SettlementResult,
 } from '@tollgate/common';
 import {
-  parseSettleRequest,
   settle,
   type Relayer,
   type SettlementParts,
   type SettleServer,
   type SettleServers,
 } from '@tollgate/settlement';
+import { parseSettleRequest } from '@tollgate/verification';
 
 import { codeOf, SettlementMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';

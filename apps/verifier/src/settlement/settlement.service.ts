@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Module } from '@nestjs/common';
 import { FeeQuotes, RPC_TIMEOUT_MS } from '@tollgate/chain';
 import { ConfigurationError, REDIS_LOGGER } from '@tollgate/common';
 import { Chain, Journal, RELAYER_FLEET } from '@tollgate/journal';
@@ -17,12 +17,15 @@ import {
   Strikes,
 } from '@tollgate/settlement';
 import { AcceptedAssets } from '@tollgate/verification';
+import { Registry } from 'prom-client';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
 import { VerifierConnections } from '../connections/verifier-connections.js';
+import { observeRelayers } from '../metrics/observe-relayers.js';
 import { RelayerTroubles } from '../metrics/relayer-troubles.js';
 import { SettlementMetrics } from '../metrics/verifier-metrics.js';
-import { SettleQueue } from './settlement.controller.js';
+import { VerificationModule } from '../verification/verification.module.js';
+import { SettleQueue, SETTLEMENT_PARTS, SettlementController } from './settlement.controller.js';
 
 /** Ended jobs are looked up for some minutes; this many take about 100 KiB. */
 const JOBS_KEPT = 500;
@@ -133,5 +136,25 @@ export class SettlementService {
     this.parts.jobs.close();
     await this.#laneChain.close();
     this.#redis.disconnect();
+  }
+}
+
+/** Settles signed payments, where this process has a relayer's key. */
+@Module({
+  imports: [VerificationModule],
+  controllers: [SettlementController],
+  providers: [
+    SettlementService,
+    { provide: SETTLEMENT_PARTS, inject: [SettlementService], useFactory: ({ parts }: SettlementService) => parts },
+  ],
+  exports: [SettlementService],
+})
+export class SettlementModule {
+  constructor(
+    @Inject(Registry) registry: Registry,
+    @Inject(SettlementService) settlement: SettlementService,
+    @Inject(VerifierConnections) { chain: { batcher }, nowMs }: VerifierConnections,
+  ) {
+    observeRelayers(registry, settlement, { chainId: settlement.parts.chainId, batcher, nowMs });
   }
 }

@@ -90,24 +90,14 @@ export class VerificationController implements OnApplicationShutdown {
     verdict: VerifyPaymentVerdict | SignedPaymentVerdict,
     { requestId, clientAddress: client }: { requestId: string; clientAddress: string },
   ): void {
-    switch (verdict.outcome) {
-      case 'refused': {
-        const { failure } = verdict;
-        return this.refusals.log(
-          { client, reason: failure },
-          { requestId, msg: 'payment refused', ...payment, failure },
-        );
-      }
-      case 'unavailable': {
-        const { reason } = verdict;
-        return this.refusals.log(
-          { client, reason },
-          { requestId, msg: 'payment not judged', ...payment, failure: reason },
-        );
-      }
-      default:
-        return this.logger.debug({ requestId, msg: `payment ${verdict.outcome}`, ...payment });
+    const { outcome } = verdict;
+    if (outcome !== 'refused' && outcome !== 'unavailable') {
+      this.logger.debug({ requestId, msg: `payment ${outcome}`, ...payment });
+      return;
     }
+    const failure = codeOf(verdict);
+    const msg = outcome === 'refused' ? 'payment refused' : 'payment not judged';
+    this.refusals.log({ client, reason: failure }, { requestId, msg, ...payment, failure });
   }
 }
 

@@ -17,8 +17,7 @@ import { Registry } from 'prom-client';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
 import { provideFrom, VerifierConnections } from '../connections/verifier-connections.js';
-import { countBurntGas, observeContractWallets } from '../metrics/observe-contract-wallets.js';
-import { observeQueues } from '../metrics/observe-queues.js';
+import { countBurntGas, observeContractWallets, observeQueues } from '../metrics/observe-queues.js';
 import { VerificationController } from './verification.controller.js';
 
 /** Takes the questions of the verify queue. */
@@ -66,48 +65,29 @@ import { VerificationController } from './verification.controller.js';
       ({ settlement }, { chain: { batcher }, nowMs }) =>
         new FeeQuotes({ batcher, caps: { ...DEFAULT_LANE_SETTINGS, ...settlement.fees() }, nowMs }),
     ),
-    {
-      provide: ContractWallets,
-      inject: [VerifierEnvironment, VerifierConnections, Registry],
-      useFactory: (
-        { contractWallets, settlement: { settleGasCap } }: VerifierEnvironment,
-        { ledgerRedis }: VerifierConnections,
-        registry: Registry,
-      ) => {
+    provideFrom(
+      ContractWallets,
+      ({ contractWallets, settlement: { settleGasCap } }, { ledgerRedis }, registry: Registry) => {
         const areAccepted = contractWallets.signedPaymentsFrom === 'any';
         const burnGasPerHour = contractWallets.contractWalletBurnGasPerHour;
         const burnsPerCode = contractWallets.contractWalletBurnsPerCode;
         const settings = { areAccepted, burnGasPerHour, burnsPerCode, settleGasCap };
         return new ContractWallets(ledgerRedis, settings, countBurntGas(registry));
       },
-    },
-    {
-      provide: ContractSignatures,
-      inject: [VerifierEnvironment, VerifierConnections, ClientShares],
-      useFactory: (
-        { payment: { chainId } }: VerifierEnvironment,
-        { chain, nowMs }: VerifierConnections,
-        shares: ClientShares,
-      ) => new ContractSignatures({ chainId, chain: chain.reader, shares, nowMs }),
-    },
-    {
-      provide: PaymentVerifier,
-      inject: [VerifierEnvironment, VerifierConnections, WaitingRoom, ClientShares],
-      useFactory: createVerifier,
-    },
-    {
-      provide: SignedPaymentVerifier,
-      inject: [
-        VerifierEnvironment,
-        VerifierConnections,
-        WaitingRoom,
-        ClientShares,
-        AcceptedAssets,
-        FeeQuotes,
-        ContractWallets,
-      ],
-      useFactory: createSignedVerifier,
-    },
+      Registry,
+    ),
+    provideFrom(
+      ContractSignatures,
+      ({ payment: { chainId } }, { chain, nowMs }, shares) =>
+        new ContractSignatures({ chainId, chain: chain.reader, shares, nowMs }),
+      ClientShares,
+    ),
+    provideFrom(PaymentVerifier, createVerifier, WaitingRoom, ClientShares),
+    provideFrom(
+      SignedPaymentVerifier,
+      createSignedVerifier,
+      ...([WaitingRoom, ClientShares, AcceptedAssets, FeeQuotes, ContractWallets] as const),
+    ),
   ],
   exports: [AcceptedAssets, ContractWallets, FeeQuotes, RequestReplyServer],
 })

@@ -1,7 +1,8 @@
 import type { Hex } from '@tollgate/protocol';
 
+import type { Fees } from '../fees/fees.js';
 import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-endpoint.js';
-import { malformed, parseData } from '../rpc/rpc-value.js';
+import { malformed, parseData, parseBigQuantity, toQuantity } from '../rpc/rpc-value.js';
 import { encodeAddress, WORD_BYTES } from './abi-encoding.js';
 
 /** A contract call, to be sent or simulated. */
@@ -26,7 +27,7 @@ export function askContract(to: Hex, data: string): RpcCall {
 }
 
 export function tryCall({ gas, ...call }: TriedCall): RpcCall {
-  return { method: 'eth_call', params: [{ ...call, gas: `0x${gas.toString(16)}` }, 'latest'] };
+  return { method: 'eth_call', params: [{ ...call, gas: toQuantity(gas) }, 'latest'] };
 }
 
 export function askForBalance(token: Hex, owner: Hex): RpcCall {
@@ -38,7 +39,7 @@ export function askForCode(address: Hex): RpcCall {
 }
 
 /** The code at the address passed to `askForCode`; `0x` when there is none. */
-export function readCode(result: RpcResult = MISSING): Hex {
+export function readCode(result?: RpcResult): Hex {
   return parseData(valueOf(result, 'eth_getCode'), 'code');
 }
 
@@ -56,4 +57,45 @@ export function readWord(result?: RpcResult): bigint | null {
   const data = readCall(result);
   if (data === null || data === '0x') return null;
   return data.length === WORD_LENGTH ? BigInt(data) : malformed('a contract answer that is not one word');
+}
+
+/** A call with the sender, gas and fees of the transaction that will make it. */
+export interface SentCall {
+  to: Hex;
+  data: Hex;
+  from: Hex;
+  gas: bigint;
+  /** Null to simulate without a gas price, when it is not known or the sender could not pay it. */
+  fees: Fees | null;
+}
+
+type Block = 'latest' | 'pending';
+
+/**
+ * Without fees, nodes simulate at a gas price of 0, which a wallet's code can see and use to behave differently. With
+ * fees, GASPRICE is what the block will show, and the sender must be able to pay for all the gas.
+ */
+export function trySentCall(call: SentCall, block: Block): RpcCall {
+  return { method: 'eth_call', params: [describeSending(call), block] };
+}
+
+export function estimateSentCall(call: SentCall, block: Block): RpcCall {
+  return { method: 'eth_estimateGas', params: [describeSending(call), block] };
+}
+
+export function askForNativeBalance(address: Hex): RpcCall {
+  return { method: 'eth_getBalance', params: [address, 'latest'] };
+}
+
+/** Whether the sender has the balance that nodes require before they simulate a call with a gas price. */
+export function canPay({ gas, fees }: SentCall, balance?: RpcResult): boolean {
+  const wei = parseBigQuantity(valueOf(balance, 'eth_getBalance'), 'balance');
+  return fees === null || wei >= gas * fees.maxFeePerGas;
+}
+
+function describeSending({ to, data, from, gas, fees }: SentCall): Record<string, string> {
+  const call = { from, to, data, gas: toQuantity(gas) };
+  if (fees === null) return call;
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees;
+  return { ...call, maxFeePerGas: toQuantity(maxFeePerGas), maxPriorityFeePerGas: toQuantity(maxPriorityFeePerGas) };
 }

@@ -1,6 +1,10 @@
+import { hash } from 'node:crypto';
+
 import type { Hex } from '@tollgate/protocol';
 
 import type { RpcCall, RpcResult } from '../rpc/rpc-endpoint.js';
+import { toQuantity } from '../rpc/rpc-value.js';
+import { ShortMemory } from '../rpc/short-memory.js';
 import { encodeBytes, encodeNumber, WORD_BYTES } from './abi-encoding.js';
 import { readCall, type ContractCall } from './contract-question.js';
 
@@ -37,7 +41,7 @@ function encodeIsValidSignature(hash: Hex, signature: Hex): Hex {
 export function askForSignature({ signer, hash, signature }: ContractSignature, deployment?: ContractCall): RpcCall {
   const check = { to: signer, data: encodeIsValidSignature(hash, signature) };
   const data = encodeSignatureProgram(check, deployment);
-  return { method: 'eth_call', params: [{ data, gas: `0x${SIGNATURE_GAS.toString(16)}` }, 'latest'] };
+  return { method: 'eth_call', params: [{ data, gas: toQuantity(SIGNATURE_GAS) }, 'latest'] };
 }
 
 export function readSignatureAnswer(result: RpcResult | undefined): SignatureAnswer {
@@ -86,4 +90,33 @@ function copyCode(offset: number, length: number): string {
 
 function push3(value: number): string {
   return `62${value.toString(16).padStart(6, '0')}`;
+}
+
+/** Short, because a wallet's owner may approve a signature that the wallet refused a moment ago. */
+const REMEMBERED_MS = 5_000;
+const MAX_REMEMBERED = 4096;
+
+/** A short name for one contract's signature. */
+export function nameSignature({ signer, hash: signed, signature }: ContractSignature): string {
+  return hash('sha256', `${signer} ${signed} ${signature}`, 'base64url');
+}
+
+/** Signatures that contracts refused a moment ago, so that they are not asked again at once. */
+export class RefusedSignatures {
+  readonly counts = { signature_refused_again: 0 };
+  readonly #known: ShortMemory<true>;
+
+  constructor(nowMs: () => number) {
+    this.#known = new ShortMemory({ rememberedMs: REMEMBERED_MS, maxRemembered: MAX_REMEMBERED, nowMs });
+  }
+
+  include(signed: ContractSignature): boolean {
+    const isKnown = this.#known.find(nameSignature(signed)) !== null;
+    if (isKnown) this.counts.signature_refused_again++;
+    return isKnown;
+  }
+
+  remember(signed: ContractSignature): void {
+    this.#known.keep(nameSignature(signed), true);
+  }
 }

@@ -1,3 +1,8 @@
+import type { RpcBatcher } from '../rpc/rpc-batcher.js';
+import { valueOf, type RpcResult } from '../rpc/rpc-endpoint.js';
+import { RPC_TIMEOUT_MS } from '../rpc/rpc-http.js';
+import { parseObject, parseQuantity } from '../rpc/rpc-value.js';
+
 /** Wei per gas. */
 export interface Fees {
   maxFeePerGas: bigint;
@@ -47,4 +52,67 @@ function least(a: bigint, b: bigint): bigint {
 
 function most(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+export interface FeeQuotesOptions {
+  batcher: RpcBatcher;
+  caps: FeeCaps;
+  /** Returns the time of Redis's clock. */
+  nowMs: () => number;
+}
+
+interface Quote {
+  fees: Fees | null;
+  readAtMs: number;
+}
+
+/** Shorter than the age of the head from which a relayer takes its own fees. */
+const FRESH_MS = 1_000;
+/** Up to this age a quote is used while the next one is read, so simulations do not wait for quotes under load. */
+const USABLE_MS = 5_000;
+
+/** The fees that a relayer would offer now, for simulations. */
+export class FeeQuotes {
+  #last: Quote | null = null;
+  #reading: Promise<Quote> | null = null;
+
+  constructor(private readonly options: FeeQuotesOptions) {}
+
+  /** Null when the chain asks more than the caps allow, so nothing can be mined now. @throws ChainUnavailableError */
+  async read(): Promise<Fees | null> {
+    const ageMs = this.#last === null ? Infinity : performance.now() - this.#last.readAtMs;
+    if (this.#last !== null && ageMs < FRESH_MS) return this.#last.fees;
+    const reading = this.#ask();
+    if (this.#last === null || ageMs > USABLE_MS) return (await reading).fees;
+    // A lasting failure comes up again, and is thrown, once the last quote is too old.
+    reading.catch(() => undefined);
+    return this.#last.fees;
+  }
+
+  #ask(): Promise<Quote> {
+    this.#reading ??= this.#readQuote().finally(() => (this.#reading = null));
+    return this.#reading;
+  }
+
+  async #readQuote(): Promise<Quote> {
+    const { batcher, nowMs } = this.options;
+    const fees = await batcher.ask({
+      calls: [
+        { method: 'eth_getBlockByNumber', params: ['latest', false] },
+        { method: 'eth_maxPriorityFeePerGas', params: [] },
+      ],
+      deadlineMs: nowMs() + RPC_TIMEOUT_MS,
+      read: ([block, tip]) => this.#quote(block, tip),
+    });
+    this.#last = { fees, readAtMs: performance.now() };
+    return this.#last;
+  }
+
+  #quote(block: RpcResult | undefined, tip: RpcResult | undefined): Fees | null {
+    const { baseFeePerGas: fee } = parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block');
+    const baseFeePerGas = BigInt(parseQuantity(fee, 'base fee'));
+    const suggestedPriorityFee = tip?.kind === 'result' ? BigInt(parseQuantity(tip.value, 'priority fee')) : null;
+    const fees = quoteFees({ baseFeePerGas, suggestedPriorityFee }, this.options.caps);
+    return fees.maxFeePerGas < baseFeePerGas ? null : fees;
+  }
 }

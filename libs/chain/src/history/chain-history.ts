@@ -2,12 +2,19 @@ import type { Hex } from '@tollgate/protocol';
 
 import { encodeAddress } from '../contracts/abi-encoding.js';
 import { readTransferLog, TRANSFER } from '../contracts/token-log.js';
-import { parseBlock, type Block } from '../receipts/block.js';
-import { parseLog, parseReceipt, type Receipt } from '../receipts/receipt.js';
+import { parseBlock, type Block, parseLog, parseReceipt, type Receipt } from '../receipts/receipt.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 import type { RpcBatcher } from '../rpc/rpc-batcher.js';
 import { valueOf, type RpcResult } from '../rpc/rpc-endpoint.js';
-import { malformed, parseAddress, parseBigQuantity, parseHash, parseObject, parseQuantity } from '../rpc/rpc-value.js';
+import {
+  malformed,
+  parseAddress,
+  parseBigQuantity,
+  parseHash,
+  parseObject,
+  parseQuantity,
+  toQuantity,
+} from '../rpc/rpc-value.js';
 
 /** An ERC-20 transfer, as its log shows it. */
 export interface MinedTransfer {
@@ -61,7 +68,7 @@ export class ChainHistory {
   /** Null: the node does not have the block. */
   readBlock(number: number): Promise<Block | null> {
     return this.batcher.ask({
-      calls: [{ method: 'eth_getBlockByNumber', params: [toHex(number), false] }],
+      calls: [{ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }],
       deadlineMs: this.#deadline(),
       read: ([block]) => parseBlock(valueOf(block, 'eth_getBlockByNumber')),
     });
@@ -71,7 +78,7 @@ export class ChainHistory {
   async readTransfers(search: TransferSearch): Promise<MinedTransfer[] | null> {
     const { assets, to, fromBlock, toBlock } = search;
     const topics = [[TRANSFER], null, [`0x${encodeAddress(to)}`]];
-    const filter = { address: assets, topics, fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) };
+    const filter = { address: assets, topics, fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) };
     try {
       return await this.batcher.ask({
         calls: [{ method: 'eth_getLogs', params: [filter] }],
@@ -102,7 +109,7 @@ export class ChainHistory {
   /** How many transactions each account had sent up to a block. Null: the node does not have the state of the block. */
   countTransactions(addresses: readonly Hex[], blockNumber: number): Promise<(number | null)[]> {
     if (addresses.length === 0) return Promise.resolve([]);
-    const block = toHex(blockNumber);
+    const block = toQuantity(blockNumber);
     return this.batcher.ask({
       calls: addresses.map((address) => ({ method: 'eth_getTransactionCount', params: [address, block] })),
       deadlineMs: this.#deadline(),
@@ -116,7 +123,7 @@ export class ChainHistory {
   /** The transactions of a block. */
   readTransactions(blockNumber: number): Promise<BlockTransaction[]> {
     return this.batcher.ask({
-      calls: [{ method: 'eth_getBlockByNumber', params: [toHex(blockNumber), true] }],
+      calls: [{ method: 'eth_getBlockByNumber', params: [toQuantity(blockNumber), true] }],
       deadlineMs: this.#deadline(),
       read: ([result]) => {
         const { transactions } = parseObject(valueOf(result, 'eth_getBlockByNumber'), 'block');
@@ -133,8 +140,6 @@ export class ChainHistory {
 
 /** Failures that a search of fewer blocks may avoid. */
 const TOO_MUCH: ReadonlySet<string> = new Set(['rpc_response_too_large', 'rpc_timeout', 'rpc_http_error']);
-
-const toHex = (blockNumber: number): Hex => `0x${blockNumber.toString(16)}`;
 
 function readTransfers(result: RpcResult | undefined, search: TransferSearch): MinedTransfer[] {
   const values = valueOf(result, 'eth_getLogs');

@@ -1,11 +1,10 @@
 import type { Hex } from '@tollgate/protocol';
 
-import { parseBlock } from '../receipts/block.js';
-import { parseLog, type EmittedLog } from '../receipts/receipt.js';
+import { parseBlock, parseLog, type EmittedLog } from '../receipts/receipt.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 import type { RpcBatcher } from '../rpc/rpc-batcher.js';
-import { MISSING, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-endpoint.js';
-import { malformed, parseHash, parseObject, parseQuantity } from '../rpc/rpc-value.js';
+import { valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-endpoint.js';
+import { malformed, parseHash, parseObject, parseQuantity, toQuantity } from '../rpc/rpc-value.js';
 
 export interface LogSearch {
   address: Hex;
@@ -64,10 +63,10 @@ function createRanges(to: number, rangeBlocks: number, count: number): Range[] {
 
 function searchRanges(batcher: RpcBatcher, search: LogSearch, ranges: readonly Range[]): Promise<SearchedRanges> {
   const { address, topics, headBlockNumber, deadlineMs } = search;
-  const oldest = hex(ranges.at(-1)?.from ?? 0);
+  const oldest = toQuantity(ranges.at(-1)?.from ?? 0);
   const calls: RpcCall[] = ranges.map(({ from, to }) => ({
     method: 'eth_getLogs',
-    params: [{ address, topics, fromBlock: hex(from), toBlock: hex(to) }],
+    params: [{ address, topics, fromBlock: toQuantity(from), toBlock: toQuantity(to) }],
   }));
   return batcher.ask({
     calls: [...calls, { method: 'eth_getBlockByNumber', params: [oldest, false] }],
@@ -75,16 +74,16 @@ function searchRanges(batcher: RpcBatcher, search: LogSearch, ranges: readonly R
     read: (results, head) => {
       // A node that lags behind the one asked before would miss logs that exist.
       if (head < headBlockNumber) throw behind();
-      const block = parseBlock(valueOf(results.at(-1) ?? MISSING, 'eth_getBlockByNumber'));
+      const block = parseBlock(valueOf(results.at(-1), 'eth_getBlockByNumber'));
       return {
-        logs: ranges.flatMap((range, index) => parseLogs(results[index] ?? MISSING, search, range)),
+        logs: ranges.flatMap((range, index) => parseLogs(results[index], search, range)),
         oldestTimeMs: block?.timeMs ?? null,
       };
     },
   });
 }
 
-function parseLogs(result: RpcResult, { address, topics }: LogSearch, { from, to }: Range): FoundLog[] {
+function parseLogs(result: RpcResult | undefined, { address, topics }: LogSearch, { from, to }: Range): FoundLog[] {
   const values = valueOf(result, 'eth_getLogs');
   if (!Array.isArray(values)) return malformed('logs that are not a list');
   return values.map((value: unknown) => {
@@ -99,8 +98,37 @@ function parseLogs(result: RpcResult, { address, topics }: LogSearch, { from, to
   });
 }
 
-const hex = (blockNumber: number): Hex => `0x${blockNumber.toString(16)}`;
-
 function behind(): ChainUnavailableError {
   return new ChainUnavailableError('rpc_inconsistent', 'The RPC server is behind the head that another one reported.');
+}
+
+const REMEMBERED_MS = 60_000;
+const MAX_REMEMBERED = 4096;
+
+/**
+ * Log searches for events that happen once and are known to have happened: shared while they run, and cached for a
+ * minute. Without the cache, naming a payment of long ago again would cost a client nothing and the RPC server a
+ * hundred searches each time.
+ */
+export class SearchMemory {
+  private readonly searches = new Map<string, { untilMs: number; found: Promise<FoundLog[]> }>();
+
+  constructor(private readonly nowMs: () => number) {}
+
+  /**
+   * Returns the cached result or runs the search; a search that failed is not cached.
+   * @param event identifies the event where the logs themselves do not
+   */
+  find(search: LogSearch, event: string, run: (search: LogSearch) => Promise<FoundLog[]>): Promise<FoundLog[]> {
+    const name = JSON.stringify([search.address, search.topics, event]);
+    const known = this.searches.get(name);
+    if (known && known.untilMs > this.nowMs()) return known.found;
+    const found = run(search);
+    this.searches.delete(name);
+    this.searches.set(name, { untilMs: this.nowMs() + REMEMBERED_MS, found });
+    const [oldest] = this.searches.keys();
+    if (this.searches.size > MAX_REMEMBERED && oldest !== undefined) this.searches.delete(oldest);
+    found.catch(() => this.searches.delete(name));
+    return found;
+  }
 }

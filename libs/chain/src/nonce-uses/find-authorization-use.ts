@@ -1,7 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
 import { encodeAddress } from '../contracts/abi-encoding.js';
-import { hasSettlement, type PromisedTransfer } from '../contracts/eip3009/has-settlement.js';
+import { type PromisedTransfer, AuthorizedTransfers } from '../contracts/eip3009/find-authorizations.js';
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED } from '../contracts/token-log.js';
 import type { ChainReader } from '../reader/chain-reader.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
@@ -49,7 +49,7 @@ export async function findAuthorizationUse(
   if (mined === null) {
     throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server returned the logs but not their transaction.');
   }
-  if (!hasSettlement(mined.receipt.logs, promised)) return { outcome: 'used', txHash };
+  if (!new AuthorizedTransfers(mined.receipt.logs).include(promised)) return { outcome: 'used', txHash };
   const minedAtMs = await chain.readBlockTime(mined.receipt, deadlineMs);
   return { outcome: 'settled', txHash, blockNumber: mined.receipt.blockNumber, minedAtMs };
 }

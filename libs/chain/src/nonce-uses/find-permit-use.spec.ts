@@ -5,7 +5,7 @@ import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-
 import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { planPermitTransfer } from '../contracts/permit2/permit-proxy.js';
 import { connectChain, type ConnectedChain } from '../reader/connect-chain.js';
-import { combineObservers } from '../rpc/chain-observer.js';
+import { combineObservers } from '../rpc/rpc-endpoints.js';
 import { findPermitUse } from './find-permit-use.js';
 
 const AMOUNT = 1000n;

@@ -7,9 +7,9 @@ import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.j
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { changeResult, startRpcStandIn, type RpcFault, type RpcStandIn } from '../../test/rpc-stand-in.js';
 import type { Receipt } from '../receipts/receipt.js';
-import type { EndedBatch } from '../rpc/chain-observer.js';
 import { ReceiptTooLargeError } from '../rpc/chain-unavailable-error.js';
 import type { RpcAsker } from '../rpc/rpc-batcher.js';
+import type { EndedBatch } from '../rpc/rpc-endpoints.js';
 import { connectChain, type ChainOptions, type ConnectedChain } from './connect-chain.js';
 
 const UNKNOWN: Hex = `0x${'ab'.repeat(32)}`;

@@ -1,7 +1,22 @@
 import { isHash, type Hex } from '@tollgate/protocol';
 
-import { askContract, askForBalance, readCall, readWord } from '../contracts/contract-question.js';
-import { askForSignature, readSignatureAnswer, type ContractSignature } from '../contracts/contract-signature.js';
+import {
+  askContract,
+  askForBalance,
+  readCall,
+  readWord,
+  askForNativeBalance,
+  canPay,
+  trySentCall,
+  type SentCall,
+} from '../contracts/contract-question.js';
+import {
+  askForSignature,
+  readSignatureAnswer,
+  type ContractSignature,
+  nameSignature,
+  type RefusedSignatures,
+} from '../contracts/contract-signature.js';
 import {
   askAboutAuthorization,
   askForNonce,
@@ -19,16 +34,12 @@ import {
   type PermitTrial,
   type PermitView,
 } from '../contracts/permit2/permit-view.js';
-import { nameSignature, type RefusedSignatures } from '../contracts/refused-signatures.js';
-import { askForNativeBalance, canPay, trySentCall, type SentCall } from '../contracts/sent-call.js';
-import { searchLogs, type FoundLog, type LogSearch } from '../logs/search-logs.js';
-import type { SearchMemory } from '../logs/search-memory.js';
+import { searchLogs, type FoundLog, type LogSearch, type SearchMemory } from '../logs/search-logs.js';
 import type { BlockTimes } from '../receipts/block-times.js';
-import { parseReceipt, type Receipt } from '../receipts/receipt.js';
-import { parseTransaction } from '../receipts/transaction.js';
+import { parseReceipt, type Receipt, parseTransaction } from '../receipts/receipt.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 import type { RpcAsker, RpcBatcher } from '../rpc/rpc-batcher.js';
-import { MISSING, valueOf, type RpcResult } from '../rpc/rpc-endpoint.js';
+import { valueOf, type RpcResult } from '../rpc/rpc-endpoint.js';
 import { malformed } from '../rpc/rpc-value.js';
 
 /** A transaction that was included in a block. */
@@ -73,8 +84,7 @@ export class ChainReader {
       receiptOf: txHash,
       asker,
       deadlineMs,
-      read: ([receipt = MISSING, transaction = MISSING], headBlockNumber) =>
-        readSighting(txHash, receipt, transaction, headBlockNumber),
+      read: (results, headBlockNumber) => readSighting(txHash, results, headBlockNumber),
     });
   }
 
@@ -212,9 +222,9 @@ export class ChainReader {
   }
 }
 
-function readSighting(txHash: Hex, receiptResult: RpcResult, transactionResult: RpcResult, head: number): Sighting {
-  const receipt = parseReceipt(valueOf(receiptResult, 'eth_getTransactionReceipt'), txHash);
-  const transaction = parseTransaction(valueOf(transactionResult, 'eth_getTransactionByHash'), txHash);
+function readSighting(txHash: Hex, results: readonly RpcResult[], head: number): Sighting {
+  const receipt = parseReceipt(valueOf(results[0], 'eth_getTransactionReceipt'), txHash);
+  const transaction = parseTransaction(valueOf(results[1], 'eth_getTransactionByHash'), txHash);
   if (receipt === null) return { mined: null, headBlockNumber: head };
   // Servers behind one load balancer may be a block apart, and a block may be replaced between the two calls.
   if (transaction?.blockHash !== receipt.blockHash) {

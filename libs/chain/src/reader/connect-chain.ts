@@ -1,10 +1,9 @@
-import { RefusedSignatures } from '../contracts/refused-signatures.js';
-import { SearchMemory } from '../logs/search-memory.js';
+import { RefusedSignatures } from '../contracts/contract-signature.js';
+import { SearchMemory } from '../logs/search-logs.js';
 import { BlockTimes } from '../receipts/block-times.js';
-import type { ChainObserver } from '../rpc/chain-observer.js';
 import { RpcBatcher } from '../rpc/rpc-batcher.js';
 import { RpcEndpoint } from '../rpc/rpc-endpoint.js';
-import { RpcEndpoints } from '../rpc/rpc-endpoints.js';
+import { type ChainObserver, RpcEndpoints } from '../rpc/rpc-endpoints.js';
 import { ChainReader } from './chain-reader.js';
 
 export interface ChainOptions {

@@ -4,8 +4,8 @@ import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 import type { RpcBatcher } from '../rpc/rpc-batcher.js';
 import { valueOf, type RpcCall } from '../rpc/rpc-endpoint.js';
 import { RPC_TIMEOUT_MS } from '../rpc/rpc-http.js';
-import { parseBlock, type Block } from './block.js';
-import type { Receipt } from './receipt.js';
+import { toQuantity } from '../rpc/rpc-value.js';
+import { parseBlock, type Block, type Receipt } from './receipt.js';
 
 const POLL_INTERVAL_MS = 1000;
 /** The head is followed for this long after the last payment that needed it. */
@@ -53,7 +53,7 @@ export class BlockTimes {
       .ask({
         calls: [{ method: 'eth_getBlockByHash', params: [blockHash, false] }],
         deadlineMs,
-        read: ([result = { kind: 'missing' }]) => {
+        read: ([result]) => {
           const block = parseBlock(valueOf(result, 'eth_getBlockByHash'));
           if (block?.hash !== blockHash || block.number !== blockNumber) {
             throw new ChainUnavailableError(
@@ -89,7 +89,7 @@ export class BlockTimes {
     const from = Math.max(this.lastNumber + 1, headNumber - MAX_CATCH_UP);
     const calls: RpcCall[] = [];
     for (let number = from; number < headNumber; number++) {
-      calls.push({ method: 'eth_getBlockByNumber', params: [`0x${number.toString(16)}`, false] });
+      calls.push({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] });
     }
     this.lastNumber = headNumber;
     if (calls.length > 0) await this.askForBlocks(calls);
@@ -110,12 +110,8 @@ export class BlockTimes {
 
   private remember(block: Block): number {
     this.known.set(block.hash, block.timeMs);
-    if (this.known.size > MAX_KNOWN) {
-      for (const oldest of this.known.keys()) {
-        this.known.delete(oldest);
-        break;
-      }
-    }
+    const [oldest] = this.known.keys();
+    if (this.known.size > MAX_KNOWN && oldest !== undefined) this.known.delete(oldest);
     return block.timeMs;
   }
 }

@@ -77,3 +77,46 @@ function parseStatus(value: unknown): Receipt['status'] {
   if (value === '0x1') return 'success';
   return value === '0x0' ? 'failed' : malformed('a receipt without status');
 }
+
+export interface Transaction {
+  /** The calldata, in lower case. */
+  input: Hex;
+  /** In lower case; null when the transaction creates a contract. */
+  to: Hex | null;
+  /** Null while the transaction is not mined. */
+  blockHash: Hex | null;
+}
+
+/**
+ * Parses the result of `eth_getTransactionByHash`; null when the node does not know it.
+ *
+ * @throws ChainUnavailableError when the shape is wrong, or it is another transaction
+ */
+export function parseTransaction(value: unknown, txHash: Hex): Transaction | null {
+  if (value === null) return null;
+  const transaction = parseObject(value, 'transaction');
+  if (parseHash(transaction.hash, 'transaction.hash') !== txHash) return malformed('another transaction');
+  const { blockHash, to } = transaction;
+  return {
+    input: parseData(transaction.input, 'transaction.input'),
+    to: to === null || to === undefined ? null : parseAddress(to, 'transaction.to'),
+    blockHash: blockHash === null || blockHash === undefined ? null : parseHash(blockHash, 'transaction.blockHash'),
+  };
+}
+
+export interface Block {
+  hash: Hex;
+  number: number;
+  timeMs: number;
+}
+
+/** Parses the result of `eth_getBlockByHash` or `eth_getBlockByNumber`; null when the node does not have the block. */
+export function parseBlock(value: unknown): Block | null {
+  if (value === null) return null;
+  const block = parseObject(value, 'block');
+  return {
+    hash: parseHash(block.hash, 'block.hash'),
+    number: parseQuantity(block.number, 'block.number'),
+    timeMs: parseQuantity(block.timestamp, 'block.timestamp') * 1000,
+  };
+}

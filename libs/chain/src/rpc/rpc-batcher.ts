@@ -1,4 +1,3 @@
-import type { ChainObserver } from './chain-observer.js';
 import {
   AnswerTooLongError,
   ChainUnavailableError,
@@ -6,10 +5,10 @@ import {
   type ChainTrouble,
 } from './chain-unavailable-error.js';
 import type { BatchAnswer, RpcCall, RpcResult } from './rpc-endpoint.js';
-import type { RpcEndpoints } from './rpc-endpoints.js';
+import type { ChainObserver, RpcEndpoints } from './rpc-endpoints.js';
 import { RpcLanes, type Lane } from './rpc-lanes.js';
+import { sizeOf } from './rpc-value.js';
 import { ShortMemory } from './short-memory.js';
-import { sizeOf } from './size-of.js';
 
 /** The client on whose behalf a question is asked, for questions with possibly long answers. */
 export interface RpcAsker {

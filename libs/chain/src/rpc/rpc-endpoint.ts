@@ -133,7 +133,7 @@ export function hasContractFailed(result: RpcResult): boolean {
   return result.kind === 'error' && (result.code === REVERTED || CONTRACT_FAILED.test(result.message));
 }
 
-export function writeCall({ method, params }: RpcCall, id: number): string {
+function writeCall({ method, params }: RpcCall, id: number): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`;
 }
 
@@ -174,4 +174,20 @@ function refuseBatch(value: unknown): never {
     'rpc_error',
     `The RPC server refused the batch with code ${String(code)}; a smaller RPC_BATCH_SIZE may help.`,
   );
+}
+
+const MAX_BYTES = 65_536;
+
+/** The chain that an RPC server is on. @throws ChainUnavailableError */
+export async function readChainId(url: string, timeoutMs: number): Promise<number> {
+  const http = new RpcHttp({ url, connections: 1 });
+  try {
+    const { value } = await http.post(writeCall({ method: 'eth_chainId', params: [] }, 1), {
+      timeoutMs,
+      maxBytes: MAX_BYTES,
+    });
+    return parseQuantity(parseObject(value, 'answer').result, 'chain id');
+  } finally {
+    await http.close();
+  }
 }

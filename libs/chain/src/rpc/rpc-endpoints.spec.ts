@@ -1,8 +1,7 @@
 import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { combineObservers } from './chain-observer.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
-import { RpcEndpoints } from './rpc-endpoints.js';
+import { combineObservers, RpcEndpoints } from './rpc-endpoints.js';
 
 const BLOCKS = [1, 2, 3].map(() => ({ method: 'eth_getBlockByNumber', params: ['latest', false] }));
 const LIMITS = { timeoutMs: 5000, maxBytes: 65_536 };

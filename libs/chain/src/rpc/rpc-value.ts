@@ -16,6 +16,11 @@ export function parseObject(value: unknown, name: string): Record<string, unknow
   return value as Record<string, unknown>;
 }
 
+/** A number as a hexadecimal quantity. */
+export function toQuantity(value: number | bigint): Hex {
+  return `0x${value.toString(16)}`;
+}
+
 /** Parses a hexadecimal quantity that fits a JavaScript number (block numbers, indexes, seconds). */
 export function parseQuantity(value: unknown, name: string): number {
   if (typeof value !== 'string' || !QUANTITY.test(value)) return malformed(`a ${name} that is not a quantity`);
@@ -43,3 +48,15 @@ export function parseData(value: unknown, name: string): Hex {
   if (typeof value !== 'string' || !DATA.test(value)) return malformed(`a ${name} that is not data`);
   return value.toLowerCase() as Hex;
 }
+
+/** Estimates the length in bytes of a JSON value as written; names and punctuation are approximated. */
+export function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 4;
+  let bytes = 2;
+  for (const part of Object.values(value)) bytes += ENTRY_BYTES + sizeOf(part);
+  return bytes;
+}
+
+/** For a name, its quotes, a colon and a comma. */
+const ENTRY_BYTES = 16;

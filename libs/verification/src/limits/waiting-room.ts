@@ -1,6 +1,6 @@
 import { ChainUnavailableError } from '@tollgate/chain';
 
-import { isNotYet, PaymentRefused } from '../refusals/payment-refused.js';
+import { isNotYet, PaymentRefused } from '../refusals.js';
 
 export interface WaitingRoomOptions {
   waitMs: number;

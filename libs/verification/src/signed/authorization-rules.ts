@@ -19,11 +19,13 @@ import {
   type Hex,
   type SignedAuthorization,
   type TransferAuthorization,
+  payerOf,
+  type SignedPayment,
 } from '@tollgate/protocol';
 
-import { PaymentRefused } from '../refusals/payment-refused.js';
+import { PaymentRefused } from '../refusals.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';
-import { assertMayAsk, planSignatureCheck, rememberAnswer } from './ask-of-contract.js';
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from './contract-signatures.js';
 import type {
   Judged,
   PromisedPayment,
@@ -95,9 +97,13 @@ async function judgeSettled(
   return { ...promised, settlement, headBlockNumber: Math.max(headBlockNumber, settlement.blockNumber) };
 }
 
-function promisedBy({ terms, payment }: Judged<SignedAuthorization>): PromisedPayment {
-  const { from, value } = payment.authorization;
-  return { id: signedPaymentId(terms, payment), payer: from, amountBaseUnits: BigInt(value) };
+/** The rules hold the signed amount to the price: it is that, or under scheme `upto` at least that. */
+export function promisedBy({ terms, payment }: Judged<SignedPayment>): PromisedPayment {
+  return {
+    id: signedPaymentId(terms, payment),
+    payer: payerOf(payment),
+    amountBaseUnits: BigInt(terms.priceBaseUnits),
+  };
 }
 
 /** A note for the operator, to be read before a refund. */

@@ -7,8 +7,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 import { ClientShares } from '../limits/client-shares.js';
-import { MalformedMessageError } from '../messages/message-fields.js';
-import { parseContractSignatureRequest } from '../messages/parse-requests.js';
+import { MalformedMessageError, parseContractSignatureRequest } from '../messages.js';
 import { ContractSignatures } from './contract-signatures.js';
 
 const { parts } = useSignedPaymentVerifier();

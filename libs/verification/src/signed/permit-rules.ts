@@ -11,12 +11,10 @@ import {
   readPayerSignature,
   SENT_BY_ANOTHER,
 } from '@tollgate/chain';
-import { signedPaymentId } from '@tollgate/ledger';
 import { hashPermit2Transfer, type Hex, type Permit2Authorization, type SignedPermit } from '@tollgate/protocol';
 
-import { PaymentRefused } from '../refusals/payment-refused.js';
+import { PaymentRefused } from '../refusals.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';
-import { assertMayAsk, planSignatureCheck, rememberAnswer } from './ask-of-contract.js';
 import {
   assertAssetHasCode,
   assertFunds,
@@ -26,7 +24,9 @@ import {
   assertSimulates,
   assertValidityWindow,
   TIME_TO_SETTLE_MS,
+  promisedBy,
 } from './authorization-rules.js';
+import { assertMayAsk, planSignatureCheck, rememberAnswer } from './contract-signatures.js';
 import type { Judged, PromisedPayment, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
 export interface PermitRules extends SignedPaymentRules {
@@ -97,11 +97,6 @@ async function judgeSettled(
   const { amountBaseUnits } = settlement;
   const head = Math.max(headBlockNumber, settlement.blockNumber);
   return { ...promised, amountBaseUnits, settlement, headBlockNumber: head };
-}
-
-function promisedBy({ terms, payment }: Judged<SignedPermit>): PromisedPayment {
-  const { from } = payment.permit2Authorization;
-  return { id: signedPaymentId(terms, payment), payer: from, amountBaseUnits: BigInt(terms.priceBaseUnits) };
 }
 
 /** No wallet is deployed for a permit: a wallet that does not exist cannot have approved Permit2. */

@@ -3,7 +3,7 @@ import { keccak256Hex } from '@tollgate/crypto';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { LookUps } from '../limits/client-shares.js';
-import { PaymentRefused } from '../refusals/payment-refused.js';
+import { PaymentRefused } from '../refusals.js';
 
 /** `busy`: the rest of the budget is held by payments in flight; it is released when they are settled. */
 export type WalletRefusal =

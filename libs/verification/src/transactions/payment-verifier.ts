@@ -5,8 +5,7 @@ import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingPlace, WaitingRoom } from '../limits/waiting-room.js';
-import { describeDoubt, explainRefusal, type RefundNotes } from '../refusals/explain-refusal.js';
-import { isNotYet, PaymentRefused } from '../refusals/payment-refused.js';
+import { describeDoubt, explainRefusal, type RefundNotes, isNotYet, PaymentRefused } from '../refusals.js';
 import {
   isConfirmed,
   judgePayment,

@@ -1,13 +1,13 @@
 import type { ChainReader, MinedTransaction, Receipt, Sighting } from '@tollgate/chain';
 import type { PaymentPolicy, VerifyPaymentRequest } from '@tollgate/common';
+import { recoverAccount } from '@tollgate/crypto';
 import type { PaymentCandidate, PaymentId } from '@tollgate/ledger';
-import { findHashLocks, matchesHashLock, type Hex } from '@tollgate/protocol';
+import { findHashLocks, matchesHashLock, type Hex, proofMessage } from '@tollgate/protocol';
+import { hashMessage } from 'viem';
 
 import type { LookUps } from '../limits/client-shares.js';
-import { PaymentRefused } from '../refusals/payment-refused.js';
-import { findPayments, type FoundPayments, type Payment } from './find-payments.js';
-import { findSigners, type AskedContracts } from './find-signers.js';
-import { pairHashLocks } from './pair-hash-locks.js';
+import { PaymentRefused } from '../refusals.js';
+import { findPayments, type FoundPayments, type Payment, pairHashLocks } from './find-payments.js';
 
 export interface Rules {
   policy: PaymentPolicy;
@@ -190,4 +190,38 @@ function lowestPrice({ priceBaseUnits, reference }: VerifyPaymentRequest): bigin
   const current = BigInt(priceBaseUnits);
   const givenOut = reference ? BigInt(reference.priceBaseUnits) : current;
   return givenOut < current ? givenOut : current;
+}
+
+export interface ProofSignature {
+  reference: string;
+  txHash: Hex;
+  signature: Hex;
+  deadlineMs: number;
+}
+
+/** The chain to ask contracts on, and the client share to charge. */
+export interface AskedContracts {
+  chain: Pick<ChainReader, 'isContractSignature'>;
+  lookUps: LookUps;
+}
+
+/** A transaction may hold transfers of any number of payers; at most this many contracts are asked. */
+const MAX_CONTRACTS = 4;
+
+/** The payers that signed reference and transaction hash: an account by EIP-191, otherwise contracts by EIP-1271. */
+async function findSigners(
+  proof: ProofSignature,
+  payers: ReadonlySet<Hex>,
+  { chain, lookUps }: AskedContracts,
+): Promise<ReadonlySet<Hex>> {
+  const hash = hashMessage(proofMessage(proof.reference, proof.txHash));
+  const account = recoverAccount(hash, proof.signature);
+  if (account !== null && payers.has(account)) return new Set([account]);
+  const asked = [...payers].slice(0, MAX_CONTRACTS);
+  const answers = await Promise.all(
+    asked.map((signer) =>
+      chain.isContractSignature({ signer, hash, signature: proof.signature }, proof.deadlineMs, lookUps),
+    ),
+  );
+  return new Set(asked.filter((_, index) => answers[index]));
 }

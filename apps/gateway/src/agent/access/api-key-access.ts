@@ -11,19 +11,18 @@ import {
   type Demand,
   type Problem,
 } from '@tollgate/common';
-import type { FastifyReply, FastifyRequest, FastifyInstance, RouteOptions } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
-import { DescribeRoute, type DescribedRoute } from '../../docs/describe/describe-route.js';
-import { AGENT_TAG, API_KEY_SECURITY } from '../../docs/describe/openapi-parts.js';
+import { DescribeRoute, type DescribedRoute, AGENT_TAG, API_KEY_SECURITY } from '../../docs/describe/openapi-parts.js';
 import type { RouteAccess } from '../../server/gate.js';
 import { AgentConnections } from '../shared/agent-connections.js';
-import { JOBS_UNAVAILABLE } from '../shared/jobs-unavailable.js';
+import { JOBS_UNAVAILABLE } from '../shared/agent-error.filter.js';
 import { setCaller } from './caller.js';
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 
-export const NOT_JSON: Problem = {
+const NOT_JSON: Problem = {
   status: 415,
   code: 'media_type_unsupported',
   detail: 'The body must be application/json.',
@@ -43,17 +42,15 @@ export class ApiKeyAccess {
     this.#admission = new KeyAdmission(reporting(connections), { refusedKeysPerMinute, unavailable: JOBS_UNAVAILABLE });
   }
 
-  /** Passes the request on, or answers it. Never rejects. */
-  async admit(
-    admission: Omit<Demand, 'rateLimit'>,
+  /** See `passUnless`. */
+  admit(
+    { scopes, takesBasic }: Omit<Demand, 'rateLimit'>,
     request: FastifyRequest,
     reply: FastifyReply,
     pass: () => void,
   ): Promise<void> {
-    void reply.header('X-Request-Id', request.id).header('Cache-Control', 'no-store');
-    const problem = await this.#judge(admission, request);
-    if (problem === null) withRequestId(request.id, pass);
-    else sendProblem(reply, problem);
+    const judging = this.identify(request, { scopes, takesBasic, rateLimit: this.#rateLimit });
+    return passUnless(judging, request, reply, pass);
   }
 
   /**
@@ -67,11 +64,19 @@ export class ApiKeyAccess {
     setCaller(request, judged.key);
     return null;
   }
+}
 
-  async #judge({ scopes, takesBasic }: Omit<Demand, 'rateLimit'>, request: FastifyRequest): Promise<Problem | null> {
-    const problem = await this.identify(request, { scopes, takesBasic, rateLimit: this.#rateLimit });
-    return problem ?? (isJson(request) ? null : NOT_JSON);
-  }
+/** Passes a request on unless it has a problem, or a body that is not JSON; then answers it. Never rejects. */
+export async function passUnless(
+  judging: Promise<Problem | null>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  pass: () => void,
+): Promise<void> {
+  void reply.header('X-Request-Id', request.id).header('Cache-Control', 'no-store');
+  const problem = (await judging) ?? (isJson(request) ? null : NOT_JSON);
+  if (problem === null) withRequestId(request.id, pass);
+  else sendProblem(reply, problem);
 }
 
 /** The keys, with a limit on the wait for them. */
@@ -89,7 +94,7 @@ function reporting(connections: AgentConnections): { authenticate(token: string)
 }
 
 /** Whether the Content-Type, if there is one, is JSON. */
-export function isJson({ raw }: FastifyRequest): boolean {
+function isJson({ raw }: FastifyRequest): boolean {
   const contentType = raw.headers['content-type'];
   return contentType === undefined || JSON_TYPE.test(contentType);
 }
@@ -108,8 +113,13 @@ const REFUSALS: Readonly<Record<number, string>> = {
   503: 'The journal or the workers are unavailable: send the same request again.',
 };
 
+/** Far larger than any job or payment, and small enough that a client with a key cannot fill the memory. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
 /** Admits requests with an API key that has one of the scopes. */
 export class ApiKeyAdmission implements RouteAccess {
+  readonly bodyLimit = MAX_BODY_BYTES;
+
   constructor(
     readonly scopes: readonly ApiKeyScope[],
     /**
@@ -133,18 +143,4 @@ export function ForApiKeys(scopes: readonly ApiKeyScope[], route: DescribedRoute
     ApiSecurity(API_KEY_SECURITY),
     DescribeRoute(AGENT_TAG, { ...route, description, problems: { ...REFUSALS, ...route.problems } }),
   );
-}
-
-/** Far larger than any job or payment, and small enough that a client with a key cannot fill the memory. */
-export const MAX_BODY_BYTES = 64 * 1024;
-
-/**
- * Makes the access check available to the routes for API keys. Must be called before the first such route is
- * registered.
- */
-export function addApiKeyAccess(server: FastifyInstance, access: ApiKeyAccess): void {
-  server.decorate('apiKeyAccess', access);
-  server.addHook('onRoute', (route: RouteOptions) => {
-    if (route.config?.access instanceof ApiKeyAdmission) route.bodyLimit = MAX_BODY_BYTES;
-  });
 }

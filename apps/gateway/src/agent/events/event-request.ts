@@ -3,8 +3,6 @@ import { codeOfLane, readEventId, type Journal, type LaneId } from '@tollgate/jo
 import { EVENT_TYPES } from '@tollgate/protocol';
 import type { z } from 'zod';
 
-import { readCursor, type EventCursor } from './event-cursor.js';
-
 export const eventQuery = onlyFields({
   type: wordsParameter(EVENT_TYPES)
     .optional()
@@ -84,4 +82,29 @@ async function findRecent(journal: Journal, lane: LaneId, lastSequence: number):
   const sinceMs = Date.now() - OVERLAP_MS;
   const first = events.find(({ atMs }) => atMs >= sinceMs);
   return first === undefined ? lastSequence : first.sequence - 1;
+}
+
+/** A client's position: the sequence of the last event it received from each lane, by the lane's code. */
+export type EventCursor = ReadonlyMap<string, number>;
+
+const MAX_LENGTH = 8_192;
+const PLACE = /^(j[0-9a-f]{8})-([0-9a-z]{1,10})$/;
+
+/** Encodes all positions in one opaque word, which clients send back unchanged. */
+export function writeCursor(cursor: EventCursor): string {
+  return ['e1', ...[...cursor].map(([code, sequence]) => `${code}-${sequence.toString(36)}`)].join('.');
+}
+
+/** Null for text that is not a cursor. */
+function readCursor(text: string): Map<string, number> | null {
+  if (text.length > MAX_LENGTH) return null;
+  const [version, ...places] = text.split('.');
+  const cursor = new Map<string, number>();
+  for (const place of places) {
+    const [, code, digits = ''] = PLACE.exec(place) ?? [];
+    const sequence = Number.parseInt(digits, 36);
+    if (code === undefined || !Number.isSafeInteger(sequence)) return null;
+    cursor.set(code, sequence);
+  }
+  return version === 'e1' ? cursor : null;
 }

@@ -2,12 +2,11 @@ import type { ServerResponse } from 'node:http';
 
 import { toAgentJobEvent } from '@tollgate/agent-jobs';
 import { EventStreamResponse, type EventStreamLimits } from '@tollgate/common';
-import type { JobEvent } from '@tollgate/journal';
+import { type JobEvent, nameLane } from '@tollgate/journal';
 
-import { writeCursor } from './event-cursor.js';
-import type { EventStart } from './event-request.js';
+import type { AgentConnections } from '../shared/agent-connections.js';
+import { writeCursor, type EventStart } from './event-request.js';
 import type { EventTail, TailListener } from './event-tail.js';
-import type { WalletNames } from './wallet-names.js';
 
 export interface EventStreamParts extends EventStreamLimits {
   readonly tail: EventTail;
@@ -77,5 +76,35 @@ export class EventStream implements TailListener {
     if (event.atMs < this.#notBeforeMs || !this.parts.wants(event)) return;
     const data = JSON.stringify(toAgentJobEvent(event, await this.parts.names.nameOf(event)));
     await this.#stream.write(`id: ${writeCursor(this.#cursor)}\nevent: ${event.type}\ndata: ${data}\n\n`);
+  }
+}
+
+const KEPT_MS = 10_000;
+
+/** Finds the wallet names for the accounts in the journal's events. */
+export class WalletNames {
+  #names: ReadonlyMap<string, string | null> = new Map();
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly connections: AgentConnections) {}
+
+  /** The wallet's name as used by the job's submitter; the account if the job is no longer stored. */
+  async nameOf({ lane, jobId }: JobEvent): Promise<string> {
+    const account = nameLane(lane);
+    await this.#refresh();
+    const name = this.#names.get(account);
+    if (typeof name === 'string') return name;
+    const job = await this.connections.journal.readJob(jobId);
+    return job?.wallet ?? account;
+  }
+
+  /** Null marks an account with several names. */
+  async #refresh(): Promise<void> {
+    if (performance.now() - this.#readAtMs < KEPT_MS) return;
+    const wallets = await this.connections.within(this.connections.wallets.list());
+    const names = new Map<string, string | null>();
+    for (const { name, lane } of wallets) names.set(nameLane(lane), names.has(nameLane(lane)) ? null : name);
+    this.#names = names;
+    this.#readAtMs = performance.now();
   }
 }

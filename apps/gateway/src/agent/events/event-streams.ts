@@ -6,9 +6,8 @@ import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { isOperator } from '../access/caller.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 import { readStart, type EventFilter } from './event-request.js';
-import { EventStream } from './event-stream.js';
+import { EventStream, WalletNames } from './event-stream.js';
 import { EventTail } from './event-tail.js';
-import { WalletNames } from './wallet-names.js';
 
 const LOOK_AT_KEYS_MS = 2_000;
 

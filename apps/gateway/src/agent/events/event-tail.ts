@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { codeOfLane, Wakeable, type JobEvent, type Journal, type LaneId, type OutboxFollower } from '@tollgate/journal';
 
-import type { EventCursor } from './event-cursor.js';
+import type { EventCursor } from './event-request.js';
 
 /** Events that follow each other are read together. */
 const GATHER_MS = 20;

@@ -1,14 +1,25 @@
 import { Body, Controller, HttpCode, Inject, Param, Post, Res, UseFilters, UsePipes } from '@nestjs/common';
-import { type ApiKey, CHECK_REQUEST, onlyFields } from '@tollgate/common';
-import type { AgentJobView } from '@tollgate/protocol';
+import { problemOfRefusal, JOB_NOT_FOUND, refuseState } from '@tollgate/agent-jobs';
+import {
+  type ApiKey,
+  CHECK_REQUEST,
+  onlyFields,
+  ProblemError,
+  READ_MINED_NONCE,
+  type ReadMinedNonceReply,
+} from '@tollgate/common';
+import type { CancelResult, JobRecord, Transition } from '@tollgate/journal';
+import type { AgentJobView, JobFailure } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 
 import { answerWith, ref } from '../../docs/describe/openapi-parts.js';
 import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
+import { AgentConnections } from '../shared/agent-connections.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { JobDecisions } from './job-decisions.js';
+import { askWorker, PLANNING_UNAVAILABLE } from '../shared/ask-worker.js';
+import { Jobs } from './jobs.js';
 
 const ID = 'The id of the job.';
 const VIEW = ref('AgentJobView');
@@ -22,6 +33,23 @@ const approvalBody = onlyFields({
     .describe('The hash of the plan that was reviewed.'),
 });
 
+const REJECTED: JobFailure = {
+  code: 'JOB_REJECTED',
+  message: 'An operator rejected the job.',
+  suggestion: 'Ask the operator what would be approved, and submit that as a new job.',
+};
+const ABANDONED: JobFailure = {
+  code: 'JOB_ABANDONED',
+  message: 'An operator abandoned the job.',
+  suggestion: 'Check what its transactions did before you submit it again.',
+};
+
+const NO_NONCE = { minedNonce: 0, isAttemptMined: false };
+const OWN_IS_MINED =
+  "The job's own transaction is mined. Resume the job, so that it ends with the result of that transaction.";
+
+const TIMEOUT_MS = 5_000;
+
 /** A decision of an operator; the status 409 is a job in another state. */
 const ForOperators = (summary: string, conflict: string, problems: Record<number, string> = {}): MethodDecorator =>
   ForApiKeys(['operator'], {
@@ -30,11 +58,15 @@ const ForOperators = (summary: string, conflict: string, problems: Record<number
     problems: { ...problems, 404: 'No such job.', 409: conflict },
   });
 
+/** Decisions of callers and operators about jobs. Each may be repeated; the response is the job's current state. */
 @Controller('agent/jobs/:id')
 @UseFilters(AgentErrorFilter)
 @UsePipes(CHECK_REQUEST)
 export class JobDecisionsController {
-  constructor(@Inject(JobDecisions) private readonly decisions: JobDecisions) {}
+  constructor(
+    @Inject(AgentConnections) private readonly connections: AgentConnections,
+    @Inject(Jobs) private readonly jobs: Jobs,
+  ) {}
 
   @Post('cancel')
   @HttpCode(200)
@@ -52,43 +84,83 @@ export class JobDecisionsController {
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AgentJobView> {
-    const { job, isUnderWay } = await this.decisions.cancel(caller, id);
-    if (isUnderWay) void reply.code(202);
-    return job;
+    const job = await this.jobs.find(caller, id);
+    const result = await this.connections.journal.cancel(job.id);
+    const view = await this.#settle(job, result);
+    // A transaction is in flight, and whichever is mined decides whether the job was cancelled in time.
+    if (result.outcome === 'cancelling') void reply.code(202);
+    return view;
   }
 
   @Post('approve')
   @HttpCode(200)
   @ForOperators('Approve the reviewed plan', 'The plan has changed since.', { 400: 'The body is not valid.' })
-  approve(
+  async approve(
     @CallerKey() caller: ApiKey,
     @Param('id') id: string,
     @Body({ schema: approvalBody }) { floorsHash }: { floorsHash: string },
   ): Promise<AgentJobView> {
-    return this.decisions.approve(caller, id, floorsHash);
+    const job = await this.jobs.find(caller, id);
+    const { journal } = this.connections;
+    return this.#settle(job, await journal.approve({ jobId: job.id, floorsHash, approvedBy: caller.id }));
   }
 
   @Post('reject')
   @HttpCode(200)
   @ForOperators('Reject a job that waits for approval', 'The job does not wait for approval.')
-  reject(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
-    return this.decisions.reject(caller, id);
+  async reject(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+    const job = await this.jobs.find(caller, id);
+    return this.#settle(job, await this.connections.journal.reject({ jobId: job.id, failure: REJECTED }));
   }
 
   @Post('resume')
   @HttpCode(200)
   @ForOperators('Resume a job that needs an operator', 'The job has ended.')
-  resume(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
-    return this.decisions.resume(caller, id);
+  async resume(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+    const job = await this.jobs.find(caller, id);
+    return this.#settle(job, await this.connections.journal.resumeJob(job.id));
   }
 
+  /**
+   * Refuses it if the job's nonce is unused on the chain, since abandoning the job would stop the wallet, and if the job's
+   * own transaction used it, since the job would be reported as abandoned and submitted a second time.
+   */
   @Post('abandon')
   @HttpCode(200)
   @ForOperators(
     'Abandon a job that needs an operator',
     'The nonce of the job is unused on the chain, or used by its own transaction, or the job needs no operator.',
   )
-  abandon(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
-    return this.decisions.abandon(caller, id);
+  async abandon(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+    const job = await this.jobs.find(caller, id);
+    const hasNonce = typeof job.steps[job.stepIndex]?.nonce === 'number';
+    const { minedNonce, isAttemptMined } = hasNonce ? await readMinedNonce(this.connections, job) : NO_NONCE;
+    if (isAttemptMined) throw new ProblemError(refuseState(job.state, OWN_IS_MINED));
+    const { journal } = this.connections;
+    return this.#settle(job, await journal.abandonJob({ jobId: job.id, minedNonce, failure: ABANDONED }));
   }
+
+  async #settle(job: JobRecord, result: Transition | CancelResult): Promise<AgentJobView> {
+    const { journal, queue } = this.connections;
+    const current = await journal.readJob(job.id);
+    if (current === null) throw new ProblemError(JOB_NOT_FOUND);
+    if (result.outcome === 'refused') throw new ProblemError(problemOfRefusal(result.reason, current));
+    await queue.wake(job.id, job.lane);
+    return this.jobs.describe(current);
+  }
+}
+
+type MinedNonce = Omit<Extract<ReadMinedNonceReply, { outcome: 'read' }>, 'outcome'>;
+
+/**
+ * Reads the number of mined transactions of the job's account: all lower nonces are used. `isAttemptMined`: the job's
+ * own transaction is mined, which the journal has not recorded yet.
+ */
+async function readMinedNonce(connections: AgentConnections, job: JobRecord): Promise<MinedNonce> {
+  const step = job.steps[job.stepIndex];
+  const attempts = step && step.mined === null ? step.attempts.map(({ hash }) => hash) : [];
+  const question = { pattern: READ_MINED_NONCE, data: { ...job.lane, attempts }, timeoutMs: TIMEOUT_MS } as const;
+  const reply = await askWorker(connections, question);
+  if (reply.outcome === 'unavailable') throw new ProblemError(PLANNING_UNAVAILABLE);
+  return reply;
 }

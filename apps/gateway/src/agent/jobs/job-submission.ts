@@ -1,10 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { checkTokens, fingerprintOfJob, JOB_NOT_FOUND, refuseState, RETRIED_STATES } from '@tollgate/agent-jobs';
-import { type ApiKey, mayUseWallet, type Problem, ProblemError, refuseRequest } from '@tollgate/common';
+import {
+  checkTokens,
+  fingerprintOfJob,
+  JOB_NOT_FOUND,
+  refuseState,
+  RETRIED_STATES,
+  findTokenProblems,
+} from '@tollgate/agent-jobs';
+import { type ApiKey, mayUseWallet, type Problem, ProblemError, refuseRequest, PLAN_JOB } from '@tollgate/common';
 import { acceptJob, type JsonValue, type LaneId, type SubmitRefusal, type SubmitResult } from '@tollgate/journal';
-import type { AgentJobRequest, AgentJobView } from '@tollgate/protocol';
+import type { AgentJobRequest, AgentJobView, AgentPlanView } from '@tollgate/protocol';
 
+import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { AgentConnections } from '../shared/agent-connections.js';
+import { askWorker, PLANNING_UNAVAILABLE } from '../shared/ask-worker.js';
 import { Jobs } from './jobs.js';
 
 export interface Submission {
@@ -67,7 +76,32 @@ export class JobSubmission {
   constructor(
     @Inject(AgentConnections) private readonly connections: AgentConnections,
     @Inject(Jobs) private readonly jobs: Jobs,
+    @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
   ) {}
+
+  /**
+   * Has a worker of the wallet plan a job. Nothing is stored or sent for it.
+   * @throws ProblemError if the job cannot be done, or no worker can plan it now
+   */
+  async plan(caller: ApiKey, request: AgentJobRequest): Promise<AgentPlanView> {
+    await findWallet(this.connections, caller, request.wallet);
+    const tokens = await this.connections.within(this.connections.wallets.findTokens(request.wallet));
+    const problems = tokens ? findTokenProblems(request, tokens) : [];
+    if (problems.length > 0) throw refuseRequest(problems);
+    const timeoutMs = this.environment.agentJobs.agentPlanTimeoutMs;
+    const question = { pattern: PLAN_JOB, data: request, timeoutMs, wallet: request.wallet } as const;
+    const reply = await askWorker(this.connections, question);
+    switch (reply.outcome) {
+      case 'planned':
+        return reply.plan;
+      case 'refused': {
+        const { failure } = reply;
+        throw new ProblemError({ status: 422, code: 'plan_refused', detail: failure.message, members: { failure } });
+      }
+      case 'unavailable':
+        throw new ProblemError(PLANNING_UNAVAILABLE);
+    }
+  }
 
   /** Submits a failed job again, as a new job that refers to it. */
   async retry(caller: ApiKey, jobId: string, idempotencyKey: string): Promise<Submitted> {
@@ -127,7 +161,7 @@ function readAccepted(result: SubmitResult): { jobId: string; isReplay: boolean 
  * The account behind a wallet's name.
  * @throws ProblemError if the caller may not use the wallet, or no worker has it
  */
-export async function findWallet(connections: AgentConnections, caller: ApiKey, wallet: string): Promise<LaneId> {
+async function findWallet(connections: AgentConnections, caller: ApiKey, wallet: string): Promise<LaneId> {
   // Checked first, so that a caller cannot find out which wallets exist.
   if (!mayUseWallet(caller, wallet)) {
     throw new ProblemError({

@@ -32,7 +32,6 @@ import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../../server/idempo
 import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { JobPreview } from './job-preview.js';
 import { JobSubmission, type Submitted } from './job-submission.js';
 import { Jobs, listQuery, type JobListQuery } from './jobs.js';
 
@@ -70,7 +69,6 @@ export class JobsController {
   constructor(
     @Inject(Jobs) private readonly jobs: Jobs,
     @Inject(JobSubmission) private readonly submission: JobSubmission,
-    @Inject(JobPreview) private readonly planning: JobPreview,
   ) {}
 
   @Post()
@@ -104,7 +102,7 @@ export class JobsController {
   ): Promise<AgentJobView | AgentPlanView> {
     if (dryRun === 'true') {
       void reply.code(200);
-      return this.planning.plan(caller, job);
+      return this.submission.plan(caller, job);
     }
     const idempotencyKey = requireIdempotencyKey(request);
     return answer(reply, await this.submission.submit(caller, { request: job, idempotencyKey }));

@@ -1,11 +1,15 @@
 import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { AGENT_JOBS_QUEUE, openQueue, wakeQueueOf } from '@tollgate/agent-jobs';
+import { WEBHOOKS_QUEUE, type QueueJobs } from '@tollgate/common';
+import { nameLane } from '@tollgate/journal';
+import type { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiKeyAdmission } from '../access/api-key-access.js';
 import { AgentConnections } from '../shared/agent-connections.js';
-import { BoardQueues } from './board-queues.js';
 
 type ApiRoutes = Parameters<FastifyAdapter['setApiRoutes']>[0];
 
@@ -35,19 +39,26 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+const REFRESH_MS = 5_000;
+/** The queues that are always on the board; there is one more for each lane. */
+const FIXED: readonly (readonly [name: keyof QueueJobs, description: string])[] = [
+  [AGENT_JOBS_QUEUE, 'Jobs that other services enqueue directly.'],
+  [WEBHOOKS_QUEUE, 'Events for webhook targets; failed deliveries are the dead letters.'],
+];
+
 /** `GET /agent/queues`: a page that shows the queues to operators. */
 @Injectable()
 export class QueueBoard implements OnModuleDestroy {
-  readonly #queues: BoardQueues;
+  readonly #queues: Queue[] = [];
+  readonly #names = new Set<string>();
+  #readAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(@Inject(AgentConnections) private readonly connections: AgentConnections) {
-    this.#queues = new BoardQueues(connections);
-  }
+  constructor(@Inject(AgentConnections) private readonly connections: AgentConnections) {}
 
   async register(server: FastifyInstance): Promise<void> {
     const serverAdapter = new ReadOnlyAdapter().setBasePath(PATH);
     const board = createBullBoard({
-      queues: this.#queues.openFixed(),
+      queues: FIXED.map(([name, description]) => this.#open(name, description)),
       serverAdapter,
       options: { uiConfig: { boardTitle: 'Tollgate', hideDocsLink: true } },
     });
@@ -57,7 +68,7 @@ export class QueueBoard implements OnModuleDestroy {
       });
       scope.addHook('preHandler', async () => {
         try {
-          for (const queue of await this.#queues.openNew()) board.addQueue(queue);
+          for (const queue of await this.#openNew()) board.addQueue(queue);
         } catch (error) {
           // The known queues are shown anyway.
           this.connections.report(error);
@@ -68,6 +79,31 @@ export class QueueBoard implements OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    await this.#queues.close();
+    await Promise.allSettled(this.#queues.map((queue) => queue.close()));
   }
+
+  /** The queues of new lanes. New lanes are rare, so the journal is not read for every request. */
+  async #openNew(): Promise<BullMQAdapter[]> {
+    if (performance.now() - this.#readAtMs < REFRESH_MS) return [];
+    const lanes = await this.connections.journal.readLanes();
+    this.#readAtMs = performance.now();
+    return lanes
+      .filter((lane) => !this.#names.has(wakeQueueOf(lane)))
+      .map((lane) => this.#open(wakeQueueOf(lane), `Wake-ups for the jobs of ${nameLane(lane)}.`));
+  }
+
+  #open(name: keyof QueueJobs, description: string): BullMQAdapter {
+    const queue = openQueue(name, this.connections.queueRedis);
+    this.#names.add(name);
+    this.#queues.push(queue);
+    const adapter = new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false, description });
+    adapter.setFormatter('data', hideSignature);
+    return adapter;
+  }
+}
+
+/** Hides the signature: a reader of the board could submit a signed message again that was not executed yet. */
+function hideSignature(data: unknown): unknown {
+  if (typeof data !== 'object' || data === null || !('signature' in data)) return data;
+  return { ...data, signature: '[hidden]' };
 }

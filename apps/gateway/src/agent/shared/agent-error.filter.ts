@@ -1,8 +1,14 @@
 import { Catch, type ArgumentsHost } from '@nestjs/common';
-import { ProblemError, ProblemFilter } from '@tollgate/common';
+import { type Problem, ProblemError, ProblemFilter } from '@tollgate/common';
 import { StoreError } from '@tollgate/redis';
 
-import { JOBS_UNAVAILABLE } from './jobs-unavailable.js';
+/** The outcome of the request is unknown. Repeating it with the same Idempotency-Key is safe. */
+export const JOBS_UNAVAILABLE: Problem = {
+  status: 503,
+  code: 'jobs_unavailable',
+  detail: 'The job journal is unavailable. Send the same request again.',
+  retryAfterMs: 2_000,
+};
 
 /** Renders the errors of the agent job routes as problems. */
 @Catch()

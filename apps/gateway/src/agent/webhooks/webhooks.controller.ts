@@ -12,15 +12,27 @@ import {
   UseFilters,
   UsePipes,
 } from '@nestjs/common';
-import { type ApiKey, type ApiKeyScope, CHECK_REQUEST, limitParameter, onlyFields } from '@tollgate/common';
+import type { FailedDelivery, WebhookTarget } from '@tollgate/agent-jobs';
+import {
+  type ApiKey,
+  type ApiKeyScope,
+  CHECK_REQUEST,
+  limitParameter,
+  onlyFields,
+  deriveWebhookSecret,
+  ProblemError,
+  type Problem,
+} from '@tollgate/common';
+import { AGENT_OPERATIONS, EVENT_TYPES } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
 
+import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { answerWith, listOf, ref } from '../../docs/describe/openapi-parts.js';
 import { ForApiKeys } from '../access/api-key-access.js';
-import { CallerKey } from '../access/caller.js';
+import { CallerKey, isOperator } from '../access/caller.js';
+import { AgentConnections } from '../shared/agent-connections.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
-import { registrationBody, type WebhookRegistration } from './registration-body.js';
-import { WebhookRegistry, type DeadLetterView, type NewWebhookView, type WebhookView } from './webhook-registry.js';
 
 const SCOPES: readonly ApiKeyScope[] = ['read', 'operator'];
 const TARGET = { id: 'The id of the target.', problems: { 404: 'This API key has no such entry.' } };
@@ -28,11 +40,48 @@ const EXAMPLE = { value: { url: 'https://shop.example/hooks/jobs', events: ['tra
 const deadLettersQuery = onlyFields({ limit: limitParameter.describe('Maximum number of dead letters.') });
 const list = (name: string, items: string) => ({ type: 'object', properties: { [name]: listOf(ref(items)) } });
 
+const URL_MISSING = 'must be the URL to which events are posted';
+
+/** Empty lists: all. Which URLs are allowed is decided when the target is registered. */
+const registrationBody = onlyFields({
+  url: z
+    .string(URL_MISSING)
+    .min(1, URL_MISSING)
+    .meta({ description: 'An HTTPS URL on the public internet.', format: 'uri', maxLength: 2048 }),
+  events: wordsOf(EVENT_TYPES),
+  operations: wordsOf(AGENT_OPERATIONS),
+});
+type Parsed = z.output<typeof registrationBody>;
+type WebhookRegistration = { readonly [Field in keyof Parsed]: Readonly<Parsed[Field]> };
+
+function wordsOf<Word extends string>(words: readonly Word[]) {
+  const message = `must be a list of ${words.join(', ')}; it may be left out`;
+  return z.array(z.enum(words, message), message).max(words.length, message).default([]).describe('All if left out.');
+}
+
+const NOT_FOUND: Problem = {
+  status: 404,
+  code: 'webhook_not_found',
+  detail: 'There is no such webhook target or dead letter, or it belongs to another API key.',
+};
+const NO_SECRET: Problem = {
+  status: 503,
+  code: 'agent_secret_missing',
+  detail: 'Webhooks are not enabled: the operator must set AGENT_SECRET.',
+};
+
+type WebhookView = ReturnType<typeof describeTarget>;
+type DeadLetterView = ReturnType<typeof describeLetter>;
+
+/** The webhook targets: an API key manages its own, an operator all. */
 @Controller('agent/webhooks')
 @UseFilters(AgentErrorFilter)
 @UsePipes(CHECK_REQUEST)
 export class WebhooksController {
-  constructor(@Inject(WebhookRegistry) private readonly webhooks: WebhookRegistry) {}
+  constructor(
+    @Inject(AgentConnections) private readonly connections: AgentConnections,
+    @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
+  ) {}
 
   @Post()
   @ForApiKeys(SCOPES, {
@@ -50,10 +99,24 @@ export class WebhooksController {
     @CallerKey() caller: ApiKey,
     @Body({ schema: registrationBody }) registration: WebhookRegistration,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<NewWebhookView> {
-    const webhook = await this.webhooks.register(caller, registration);
-    void reply.header('Location', `/agent/webhooks/${webhook.id}`);
-    return webhook;
+  ): Promise<WebhookView & { readonly secret: string }> {
+    const { agentSecret } = this.environment.agentJobs;
+    if (agentSecret === undefined) throw new ProblemError(NO_SECRET);
+    const { webhookTargets } = this.connections;
+    const result = await this.connections.within(webhookTargets.register({ keyId: caller.id, ...registration }));
+    switch (result.outcome) {
+      case 'registered': {
+        const { id } = result.target;
+        void reply.header('Location', `/agent/webhooks/${id}`);
+        return { ...describeTarget(result.target), secret: deriveWebhookSecret(agentSecret, id) };
+      }
+      case 'refused':
+        throw new ProblemError({ status: 422, code: 'webhook_target_refused', detail: result.reason });
+      case 'full': {
+        const detail = `This API key has reached its limit of ${result.limit} webhook targets. Remove one first.`;
+        throw new ProblemError({ status: 409, code: 'too_many_webhooks', detail });
+      }
+    }
   }
 
   @Get()
@@ -62,7 +125,7 @@ export class WebhooksController {
     answers: { 200: answerWith('Oldest first.', list('webhooks', 'Webhook')) },
   })
   async list(@CallerKey() caller: ApiKey): Promise<{ webhooks: readonly WebhookView[] }> {
-    return { webhooks: await this.webhooks.list(caller) };
+    return { webhooks: (await this.#readAll(caller)).map(describeTarget) };
   }
 
   @Get('dead-letters')
@@ -75,7 +138,8 @@ export class WebhooksController {
     @CallerKey() caller: ApiKey,
     @Query({ schema: deadLettersQuery }) { limit }: { limit: number },
   ): Promise<{ deadLetters: readonly DeadLetterView[] }> {
-    return { deadLetters: await this.webhooks.listDeadLetters(caller, limit) };
+    const letters = this.connections.deadLetters.list({ keyId: scopeOf(caller), limit });
+    return { deadLetters: (await this.connections.within(letters)).map(describeLetter) };
   }
 
   @Post('dead-letters/:id/resend')
@@ -87,7 +151,8 @@ export class WebhooksController {
     answers: { 202: { description: 'The delivery is queued.' } },
   })
   async resend(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<void> {
-    await this.webhooks.resend(caller, id);
+    const isResent = await this.connections.within(this.connections.deadLetters.resend(id, { keyId: scopeOf(caller) }));
+    if (!isResent) throw new ProblemError(NOT_FOUND);
   }
 
   @Get(':id')
@@ -96,8 +161,8 @@ export class WebhooksController {
     summary: 'A webhook target',
     answers: { 200: answerWith('Without its secret.', ref('Webhook')) },
   })
-  read(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<WebhookView> {
-    return this.webhooks.read(caller, id);
+  async read(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<WebhookView> {
+    return describeTarget(await this.#find(caller, id));
   }
 
   @Post(':id/enable')
@@ -107,8 +172,11 @@ export class WebhooksController {
     summary: 'Enable a disabled webhook target',
     answers: { 200: answerWith('The target receives only events from now on.', ref('Webhook')) },
   })
-  enable(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<WebhookView> {
-    return this.webhooks.enable(caller, id);
+  async enable(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<WebhookView> {
+    const target = await this.#find(caller, id);
+    const enabled = await this.connections.within(this.connections.webhookTargets.enable(target));
+    if (enabled === null) throw new ProblemError(NOT_FOUND);
+    return describeTarget(enabled);
   }
 
   @Delete(':id')
@@ -119,6 +187,34 @@ export class WebhooksController {
     answers: { 204: { description: 'The target receives no more events.' } },
   })
   async remove(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<void> {
-    await this.webhooks.remove(caller, id);
+    const target = await this.#find(caller, id);
+    await this.connections.within(this.connections.webhookTargets.remove(target));
   }
+
+  async #find(caller: ApiKey, id: string): Promise<WebhookTarget> {
+    const found = (await this.#readAll(caller)).find((target) => target.id === id);
+    if (found === undefined) throw new ProblemError(NOT_FOUND);
+    return found;
+  }
+
+  #readAll(caller: ApiKey): Promise<WebhookTarget[]> {
+    return this.connections.within(this.connections.webhookTargets.list(scopeOf(caller)));
+  }
+}
+
+/** Undefined stands for all keys. */
+function scopeOf(caller: ApiKey): string | undefined {
+  return isOperator(caller) ? undefined : caller.id;
+}
+
+/**
+ * A target as its owner sees it; an empty list means all. `disabled`: why it receives no events; null while it receives
+ * them.
+ */
+function describeTarget({ id, keyId, url, events, operations, createdAtMs, disabled }: WebhookTarget) {
+  return { id, keyId, url, events, operations, createdAt: new Date(createdAtMs).toISOString(), disabled };
+}
+
+function describeLetter({ id, keyId, targetId, attempts, failedAtMs, reason, event }: FailedDelivery) {
+  return { id, keyId, webhookId: targetId, attempts, failedAt: new Date(failedAtMs).toISOString(), reason, event };
 }

@@ -1,5 +1,6 @@
-import { DISABLED_REASONS } from '@tollgate/agent-jobs';
-import { JOB_OPERATIONS, EVENT_TYPES, JOB_STATES } from '@tollgate/protocol';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { DISABLED_REASONS, describeInputs } from '@tollgate/agent-jobs';
+import { JOB_OPERATIONS, EVENT_TYPES, JOB_STATES, AGENT_OPERATIONS } from '@tollgate/protocol';
 
 import { flag, integer, listOf, record, ref, text } from '../describe/openapi-parts.js';
 
@@ -102,3 +103,53 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
     event: ref('AgentJobEvent'),
   }),
 };
+
+/** Each example works unchanged with `npm run dev`, whose wallet has this name. */
+function listExamples(origin: string): Record<string, object> {
+  const inputs = {
+    transfer: { to: `0x${'ab'.repeat(20)}`, amount: '0.5', token: 'USDC' },
+    swap: { amount: '1', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 },
+    payment: { url: `${origin}/api/weather`, maxAmount: '0.01' },
+  };
+  return Object.fromEntries(
+    Object.entries(inputs).map(([operation, input]) => [
+      operation,
+      { summary: `${operation}, from the wallet of npm run dev`, value: { operation, wallet: 'devnet', input } },
+    ]),
+  );
+}
+
+/** The body of a submission: one schema for each operation, discriminated by `operation`. */
+export function describeRequests(): Record<string, object> {
+  const inputs = describeInputs();
+  const schemas = AGENT_OPERATIONS.map((operation): [string, object] => [
+    nameRequest(operation),
+    {
+      type: 'object',
+      properties: {
+        operation: { type: 'string', const: operation },
+        wallet: { type: 'string', pattern: '^[\\w.-]{1,64}$', description: "The wallet's name." },
+        input: inputs[operation],
+      },
+      required: ['operation', 'wallet', 'input'],
+      additionalProperties: false,
+    },
+  ]);
+  const mapping = Object.fromEntries(
+    AGENT_OPERATIONS.map((operation) => [operation, `#/components/schemas/${nameRequest(operation)}`]),
+  );
+  const oneOf = AGENT_OPERATIONS.map((operation) => ref(nameRequest(operation)));
+  const request = { oneOf, discriminator: { propertyName: 'operation', mapping } };
+  return { AgentJobRequest: request, ...Object.fromEntries(schemas) };
+}
+
+function nameRequest(operation: string): string {
+  return `AgentJobRequest.${operation}`;
+}
+
+/** @param origin where the gateway is reached */
+export function addJobExamples(document: OpenAPIObject, origin: string): void {
+  const body = document.paths['/agent/jobs']?.post?.requestBody;
+  if (body && 'content' in body)
+    Object.assign(body.content['application/json'] ?? {}, { examples: listExamples(origin) });
+}

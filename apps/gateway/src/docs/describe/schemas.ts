@@ -1,66 +1,44 @@
 import { PROBLEM_CODES } from '@tollgate/common';
 
-const string = { type: 'string' };
-const integer = { type: 'integer' };
+import { integer, listOf, record, ref, text } from './openapi-parts.js';
 
 /** Specification, "PaymentRequirement" and "PaymentRequirement.extra". */
-const REQUIREMENT_SCHEMA = {
-  type: 'object',
-  properties: {
-    scheme: { ...string, enum: ['exact'] },
-    network: string,
-    maxAmountRequired: { ...string, description: 'decimal integer in base units of the asset' },
-    resource: string,
-    description: string,
-    mimeType: string,
-    payTo: string,
-    maxTimeoutSeconds: integer,
-    asset: string,
-    extra: {
-      type: 'object',
-      properties: { name: string, version: string, reference: string },
-      required: ['name', 'version', 'reference'],
-    },
-  },
-  required: [
-    'scheme',
-    'network',
-    'maxAmountRequired',
-    'resource',
-    'description',
-    'mimeType',
-    'payTo',
-    'maxTimeoutSeconds',
-    'asset',
-    'extra',
-  ],
-};
+const REQUIREMENT_SCHEMA = record({
+  scheme: { ...text, enum: ['exact'] },
+  network: text,
+  maxAmountRequired: { ...text, description: 'decimal integer in base units of the asset' },
+  resource: text,
+  description: text,
+  mimeType: text,
+  payTo: text,
+  maxTimeoutSeconds: integer,
+  asset: text,
+  extra: record({ name: text, version: text, reference: text }),
+});
 
 /** Specification, "PaymentChallenge". */
-export const CHALLENGE_SCHEMA = {
-  type: 'object',
-  properties: {
+export const CHALLENGE_SCHEMA = record(
+  {
     x402Version: { ...integer, enum: [1] },
-    accepts: { type: 'array', items: REQUIREMENT_SCHEMA, minItems: 1 },
-    error: { ...string, description: 'present when a payment was refused' },
+    accepts: { ...listOf(REQUIREMENT_SCHEMA), minItems: 1 },
+    error: { ...text, description: 'present when a payment was refused' },
   },
-  required: ['x402Version', 'accepts'],
-};
+  ['error'],
+);
 
 /** RFC 9457. */
-export const PROBLEM_SCHEMA = {
-  type: 'object',
-  properties: {
-    type: { ...string, description: '`urn:tollgate:error:` and the code' },
-    title: string,
+export const PROBLEM_SCHEMA = record(
+  {
+    type: { ...text, description: '`urn:tollgate:error:` and the code' },
+    title: text,
     status: integer,
-    detail: string,
-    code: { ...string, enum: [...PROBLEM_CODES] },
-    requestId: string,
-    problems: { type: 'array', items: string, description: 'every mistake in the request' },
-    failure: { $ref: '#/components/schemas/JobFailure' },
-    state: { ...string, description: 'state of the job' },
-    floorsHash: { ...string, description: 'hash of the current plan' },
+    detail: text,
+    code: { ...text, enum: [...PROBLEM_CODES] },
+    requestId: text,
+    problems: { ...listOf(text), description: 'every mistake in the request' },
+    failure: ref('JobFailure'),
+    state: { ...text, description: 'state of the job' },
+    floorsHash: { ...text, description: 'hash of the current plan' },
   },
-  required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
-};
+  ['problems', 'failure', 'state', 'floorsHash'],
+);

@@ -1,9 +1,11 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 
-import type { Problem } from '@tollgate/common';
-import type { PaymentFailure } from '@tollgate/protocol';
+import { type Problem, sendProblem } from '@tollgate/common';
+import { type PaymentFailure, IDEMPOTENT_REPLAYED, X_PAYMENT_RELEASED } from '@tollgate/protocol';
+import type { FastifyReply } from 'fastify';
 
-import { UpstreamError } from '../route/paid-route.js';
+import { UpstreamError, type Resource, type ResourceRequest } from '../route/paid-route.js';
+import { privateCacheControl, keepHeaders } from './answer-headers.js';
 
 /** The outcome of a request that presented a payment. */
 export type OrderAnswer = ResourceAnswer | ProblemAnswer | RefusedAnswer;
@@ -54,14 +56,9 @@ function createProblem(problem: Problem, released = false): ProblemAnswer {
   return { kind: 'problem', problem, released };
 }
 
-export function answerBusy(retryAfterMs: number): ProblemAnswer {
+export function answerBusy(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
   const detail = 'Another request with this payment is in progress. Send the same request again later.';
   return createProblem({ status: 409, code: 'payment_in_progress', detail, retryAfterMs });
-}
-
-/** Another holder took over the payment while this response was being produced. */
-export function answerTakenOver(): ProblemAnswer {
-  return answerBusy(RETRY_SOON_MS);
 }
 
 export function answerConflict(): ProblemAnswer {
@@ -114,4 +111,96 @@ export function answerUpstreamError(error: unknown, released: boolean): ProblemA
     return createProblem({ status: 504, code, detail, retryAfterMs: RETRY_SOON_MS });
   }
   return createProblem({ status: options.timedOut === true ? 504 : 502, code, detail: DETAILS[kind] }, released);
+}
+
+/**
+ * Reads a body to its end and returns its bytes. A body longer than `maxBytes` is returned as a stream instead, which
+ * begins with the bytes already read. With `maxBytes` 0, the call returns once the first byte has arrived.
+ * @throws the stream's own error; then no part of the body may be sent
+ */
+export async function readBody(body: Buffer | Readable, maxBytes: number): Promise<Buffer | Readable> {
+  if (Buffer.isBuffer(body)) return body;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const rest = body[Symbol.asyncIterator]() as AsyncIterator<unknown>;
+  for (;;) {
+    const chunk = await readPiece(rest);
+    if (chunk === null) return Buffer.concat(chunks);
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxBytes) return continueStream(chunks, rest, body);
+  }
+}
+
+/** The next bytes, or null at the end. Skips empty chunks: pushing one would look like a pause. */
+async function readPiece(pieces: AsyncIterator<unknown>): Promise<Buffer | null> {
+  for (;;) {
+    const { value, done } = (await pieces.next()) as IteratorResult<unknown, unknown>;
+    if (done === true) return null;
+    const piece = toBuffer(value);
+    if (piece.length > 0) return piece;
+  }
+}
+
+function continueStream(chunks: readonly Buffer[], rest: AsyncIterator<unknown>, source: Readable): Readable {
+  const waiting = [...chunks];
+  return new Readable({
+    read() {
+      const next = waiting.shift();
+      if (next !== undefined) {
+        this.push(next);
+        return;
+      }
+      readPiece(rest).then(
+        (piece) => this.push(piece),
+        (error: unknown) => this.destroy(error as Error),
+      );
+    },
+    // Destroys the source immediately, even while a chunk is awaited: a client that left must not keep the upstream
+    // busy.
+    destroy(error, done) {
+      source.destroy();
+      done(error);
+    },
+  });
+}
+
+function toBuffer(chunk: unknown): Buffer {
+  if (Buffer.isBuffer(chunk)) return chunk;
+  return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk));
+}
+
+/** Has the resource respond again to a payer that was charged before. A 402 of its own is not passed on. */
+export async function produceAgain(
+  resource: Resource,
+  request: ResourceRequest,
+  origin: 'reproduced' | 'revisited',
+): Promise<ResourceAnswer | ProblemAnswer> {
+  const produced = await resource.produce(request);
+  const body = await readBody(produced.body, 0);
+  const { status } = produced;
+  if (status !== 402) return { kind: 'resource', origin, status, headers: keepHeaders(produced.headers), body };
+  if (!Buffer.isBuffer(body)) body.destroy();
+  return answerForeignChallenge(false);
+}
+
+/** Sends an answer to the client. Its payment is already committed or released. */
+export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | ProblemAnswer): FastifyReply {
+  if (answer.kind === 'problem') {
+    if (answer.released) void reply.header(X_PAYMENT_RELEASED, 'true');
+    return sendProblem(reply, answer.problem);
+  }
+  const { origin, status, headers, body } = answer;
+  void reply.code(status);
+  for (const [name, value] of headers) {
+    // Fastify appends only cookies; every other repeated header is joined as RFC 9110, 5.3 allows.
+    const earlier = name.toLowerCase() === 'set-cookie' ? undefined : reply.getHeader(name);
+    void reply.header(name, earlier === undefined ? value : `${String(earlier)}, ${value}`);
+  }
+  if (origin === 'replayed' || origin === 'reproduced') void reply.header(IDEMPOTENT_REPLAYED, 'true');
+  if (origin === 'released') void reply.header(X_PAYMENT_RELEASED, 'true');
+  return reply
+    .header('Cache-Control', origin === 'released' ? 'no-store' : privateCacheControl(headers))
+    .header('X-Request-Id', reply.request.id)
+    .send(body);
 }

@@ -29,7 +29,7 @@ export function createSettlementHeaders(
   { txHash, payer, amountBaseUnits }: MadePayment,
   { status, nowMs }: { readonly status: number; readonly nowMs: number },
 ): [string, string][] {
-  const response = {
+  const response: SettleResponse = {
     success: true,
     transaction: txHash ?? '',
     network,
@@ -40,9 +40,9 @@ export function createSettlementHeaders(
     case 'documented':
       return [];
     case 'v1':
-      return [[X_PAYMENT_RESPONSE, encode(response)]];
+      return [[X_PAYMENT_RESPONSE, encodeJsonHeader(response)]];
     case 'v2':
-      return [[PAYMENT_RESPONSE, encode(response)]];
+      return [[PAYMENT_RESPONSE, encodeJsonHeader(response)]];
     case 'mpp':
       // MPP sends a receipt only with a successful response.
       return status < 400 && txHash !== null
@@ -59,21 +59,12 @@ export function createFailureHeaders(
   if (form !== 'v1' && form !== 'v2') return [];
   const kind = instrument.kind === 'transaction' ? undefined : signedKindOf(instrument);
   const errorReason = facilitatorReasonFor(failure, form === 'v1' ? 1 : 2, kind);
-  const response = encode({ success: false, errorReason, transaction: '', network });
-  return [[form === 'v1' ? X_PAYMENT_RESPONSE : PAYMENT_RESPONSE, response]];
-}
-
-function encode(response: SettleResponse): string {
-  return encodeJsonHeader(response);
+  const response: SettleResponse = { success: false, errorReason, transaction: '', network };
+  return [[form === 'v1' ? X_PAYMENT_RESPONSE : PAYMENT_RESPONSE, encodeJsonHeader(response)]];
 }
 
 /** The stored facts of a payment from which its receipt can be sent again. */
-export interface KeptReceipt {
-  /** Null where the charge was zero. */
-  readonly txHash: Hex | null;
-  /** The charged amount of a metered payment; undefined for a fixed price. */
-  readonly amountBaseUnits?: string | undefined;
-}
+type KeptReceipt = Omit<MadePayment, 'payer'>;
 
 const TEXT = /^([\w-]{43})?(?: (\d{1,78}))?$/;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { PaymentId } from '@tollgate/ledger';
 
-import type { Order } from '../present/order.js';
+import type { Order } from '../present/purchase.js';
 import { withoutPayment, type ResourceRequest } from '../route/paid-route.js';
 
 /** The payment under which a response is produced. */

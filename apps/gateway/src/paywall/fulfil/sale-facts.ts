@@ -4,23 +4,13 @@ import type { AnsweredFacts, PaymentTimeline, SaleFacts } from '@tollgate/book-e
 import type { Lease } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-import type { Order } from '../present/order.js';
+import type { MadePayment } from '../answer/settlement-headers.js';
+import type { Order } from '../present/purchase.js';
 import type { QuestionTerms } from '../verify/verify-questions.js';
-
-/** What is known of the money: from the claim, or from the settlement. */
-export interface MovedMoney {
-  readonly txHash: Hex | null;
-  readonly payer: Hex | undefined;
-  readonly amountBaseUnits?: string | undefined;
-}
 
 /** The times of one sale, on Redis's clock. The ledger's commit adds its own. */
 export class SaleClock {
-  readonly #presentedAtMs: number;
-  readonly #verifiedAtMs: number;
-  readonly #claimedAtMs: number;
-  #settledAtMs: number | null = null;
-  #fulfilledAtMs: number | null = null;
+  readonly #times: PaymentTimeline;
   #askedAtMs: number | null = null;
 
   /** @param startedAtMs of the request, by `performance.now()`, as are all the times in between */
@@ -28,10 +18,10 @@ export class SaleClock {
     private readonly nowMs: () => number,
     { startedAtMs, lease, leaseMs }: { startedAtMs: number; lease: Lease; leaseMs: number },
   ) {
-    const now = nowMs();
-    this.#verifiedAtMs = now;
-    this.#presentedAtMs = Math.floor(now - (performance.now() - startedAtMs));
-    this.#claimedAtMs = lease.untilMs - leaseMs;
+    const verifiedAtMs = nowMs();
+    const presentedAtMs = Math.floor(verifiedAtMs - (performance.now() - startedAtMs));
+    const claimedAtMs = lease.untilMs - leaseMs;
+    this.#times = { presentedAtMs, verifiedAtMs, claimedAtMs, fulfilledAtMs: null, settledAtMs: null };
   }
 
   noteAsked(): void {
@@ -39,32 +29,26 @@ export class SaleClock {
   }
 
   noteFulfilled(): void {
-    this.#fulfilledAtMs = this.nowMs();
+    this.#times.fulfilledAtMs = this.nowMs();
   }
 
   noteSettled(): void {
-    this.#settledAtMs = this.nowMs();
+    this.#times.settledAtMs = this.nowMs();
   }
 
   /** How long the resource took; null without one. */
   get upstreamMs(): number | null {
-    if (this.#askedAtMs === null || this.#fulfilledAtMs === null) return null;
-    return Math.max(0, this.#fulfilledAtMs - this.#askedAtMs);
+    const { fulfilledAtMs } = this.#times;
+    return this.#askedAtMs === null || fulfilledAtMs === null ? null : Math.max(0, fulfilledAtMs - this.#askedAtMs);
   }
 
   read(): PaymentTimeline {
-    return {
-      presentedAtMs: this.#presentedAtMs,
-      verifiedAtMs: this.#verifiedAtMs,
-      claimedAtMs: this.#claimedAtMs,
-      fulfilledAtMs: this.#fulfilledAtMs,
-      settledAtMs: this.#settledAtMs,
-    };
+    return { ...this.#times };
   }
 }
 
-/** The sale as the book records it. */
-export function describeSale(order: Order, lease: Lease, terms: QuestionTerms, money: MovedMoney): SaleFacts {
+/** The sale as the book records it. @param money what is known of it: from the claim, or from the settlement */
+export function describeSale(order: Order, lease: Lease, terms: QuestionTerms, money: MadePayment): SaleFacts {
   const { purchase, caller } = order;
   const { instrument, endpoint } = purchase;
   const isTransaction = instrument.kind === 'transaction';

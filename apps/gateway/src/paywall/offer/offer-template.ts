@@ -13,24 +13,16 @@ import {
   type RequirementV2,
 } from '@tollgate/protocol';
 
-import { cutAtMarks, markOf, toAsciiJson } from './ascii-json.js';
+import { cutAtMarks, markOf, toAsciiJson, type ChallengeFacts } from './challenge-template.js';
 import type { PublicOrigin } from './public-origin.js';
 import type { SignInParts } from './sign-in-nonces.js';
 
 const URL_MARK = markOf('url');
 
-export interface OfferFacts {
+/** `assetName` and `assetVersion` are the token's EIP-712 domain. */
+export interface OfferFacts extends Omit<ChallengeFacts, 'network'> {
   readonly chainId: number;
-  readonly asset: Hex;
-  /** The token's EIP-712 domain. */
-  readonly assetName: string;
-  readonly assetVersion: string;
   readonly assetDecimals: number;
-  readonly payTo: Hex;
-  readonly maxTimeoutSeconds: number;
-  readonly priceBaseUnits: bigint;
-  readonly description: string;
-  readonly mimeType: string;
   /** The relayer account that payers of a metered route name as the settler; null while there is none. */
   readonly readRelayer?: () => Hex | null;
   /** Whether payers may return without paying again, by signing in. */

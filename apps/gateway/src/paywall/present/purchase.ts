@@ -1,30 +1,24 @@
-import { ProblemError } from '@tollgate/common';
-import { hashRetryKey } from '@tollgate/ledger';
-import {
-  assertAccepted,
-  caip2Of,
-  challengeNonce,
-  isPaymentIdentifier,
-  parsePaymentCredential,
-  parsePaymentSignature,
-  parseProof,
-  parseProofOrSigned,
-  PaymentError,
-  PAYMENT_FAILURES,
-  PAYMENT_SIGNATURE,
-  X_PAYMENT,
-  type Hex,
-  type PaymentFailure,
-  type PaymentProof,
-  type SignedPayment,
-} from '@tollgate/protocol';
-import type { FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 
-import { isMetered } from '../../signed-payments/signed-payments.js';
-import type { AuthenticReference, Challenges } from '../offer/challenges.js';
+import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
+
+import type { AuthenticReference } from '../offer/challenges.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
-import type { PublicOrigin } from '../offer/public-origin.js';
-import type { AcceptedForms, Instrument, ParsedPayment, PaymentForm, PaymentHeader } from './presented-payment.js';
+
+/** A transaction that the payer sent itself. */
+export interface TransactionInstrument {
+  readonly kind: 'transaction';
+  /** As the payer wrote it. */
+  readonly txHash: Hex;
+  readonly signature?: Hex;
+}
+
+/** The means of payment: a transaction that already exists, or a signature that has yet to be settled. */
+export type Instrument = TransactionInstrument | SignedPayment;
+
+/** The protocol of the payer. `documented` (the transaction-hash scheme) has no receipt header. */
+export type PaymentForm = 'documented' | 'v1' | 'v2' | 'mpp';
 
 /** A request for a paid route with a well-formed payment. The verifier decides whether it pays. */
 export interface Purchase {
@@ -46,181 +40,40 @@ export interface Purchase {
   readonly startedAtMs: number;
 }
 
-export interface PurchaseParts {
-  readonly request: FastifyRequest;
-  readonly endpoint: PaidEndpoint;
-  readonly path: string;
-  readonly origin: PublicOrigin;
-  readonly header: PaymentHeader;
-  readonly idempotencyKey: string | undefined;
+export interface Caller {
+  readonly requestId: string;
+  readonly clientAddress: string;
+  readonly fingerprint: string;
 }
 
-/** Which payments are accepted, in which protocols, and on which terms. */
-export interface PurchaseTerms extends AcceptedForms {
-  readonly challenges: Challenges;
-  readonly asset: Hex;
-  readonly payTo: Hex;
-  readonly maxTimeoutSeconds: number;
+/** A purchase with the parts of the request that its resource receives. */
+export interface Order {
+  readonly purchase: Purchase;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer | null;
 }
 
-/** @throws PaymentError with one of PAYMENT_FAILURES as its code; ProblemError for an invalid payment identifier */
-export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purchase {
-  const { request, endpoint, path, header } = parts;
-  const { method } = request;
-  const presented = parsePresentedPayment(header, terms);
-  const reference = authenticate(presented, parts, terms);
-  const { maxTimeoutSeconds } = terms;
-  const { priceBaseUnits: currentPrice } = endpoint.route;
-  const priceBaseUnits = priceOf(presented.instrument, reference, { priceBaseUnits: currentPrice, maxTimeoutSeconds });
-  assertOffered(presented, priceBaseUnits, { ...terms, isMeteredRoute: endpoint.route.isMetered === true });
-  assertOwnChallenge(presented, reference, parts);
-  const { form, network, instrument } = presented;
-  const paymentIdentifier = parseIdentifier(presented);
-  const key =
-    parts.idempotencyKey ?? (paymentIdentifier === null ? undefined : `payment-identifier ${paymentIdentifier}`);
-  return {
-    endpoint,
-    method,
-    path,
-    query: readQuery(request.raw.url ?? ''),
-    form,
-    network,
-    instrument,
-    reference,
-    priceBaseUnits,
-    retryKey: key === undefined ? null : hashKey(key, reference),
-    paymentIdentifier,
-    startedAtMs: performance.now(),
-  };
+export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | null): string {
+  return createFingerprint({ method, path, query, ...(body === null ? {} : { body }) });
 }
 
-function parsePresentedPayment({ name, value }: PaymentHeader, forms: AcceptedForms): ParsedPayment {
-  switch (name) {
-    case X_PAYMENT: {
-      const parse = forms.signedPayments ? parseProofOrSigned : parseProof;
-      const { network, payload } = parse(value, { network: forms.networks });
-      if ('kind' in payload) return { form: 'v1', network, instrument: payload };
-      const { reference } = payload;
-      return { form: 'documented', network, reference, instrument: toInstrument({ kind: 'transaction', payload }) };
-    }
-    case PAYMENT_SIGNATURE: {
-      const { accepted, payment, reference, paymentIdentifier } = parsePaymentSignature(value);
-      const { network } = accepted;
-      const own = payment.kind === 'transaction' ? payment.payload.reference : undefined;
-      const presented = { form: 'v2', network, accepted, paymentIdentifier, reference: own ?? reference } as const;
-      return { ...presented, instrument: toInstrument(payment) };
-    }
-    case 'Authorization': {
-      const { challenge, payment } = parsePaymentCredential(value);
-      const presented = { form: 'mpp', network: caip2Of(forms.chainId), challenge, reference: challenge.id } as const;
-      return { ...presented, instrument: toInstrument(payment) };
-    }
+/** The key that identifies a repeat of this purchase; null where a repeat cannot be distinguished from a stolen payment. */
+export function retryKeyOf({ retryKey, reference }: Purchase): string | null {
+  return retryKey ?? (reference === null ? null : hashRetryKey(reference.text));
+}
+
+/** Identifies a payment in the log. */
+export function paymentFactsOf({ instrument }: Purchase): { txHash: string } | { payer: string; nonce: string } {
+  switch (instrument.kind) {
+    case 'transaction':
+      return { txHash: instrument.txHash };
+    case 'authorization':
+      return { payer: instrument.authorization.from, nonce: instrument.authorization.nonce };
+    case 'permit2':
+      return { payer: instrument.permit2Authorization.from, nonce: instrument.permit2Authorization.nonce };
   }
-}
-
-function toInstrument(
-  payment: SignedPayment | { kind: 'transaction'; payload: Pick<PaymentProof['payload'], 'txHash' | 'signature'> },
-): Instrument {
-  if (payment.kind !== 'transaction') return payment;
-  const { txHash, signature } = payment.payload;
-  return { kind: 'transaction', txHash, ...(signature === undefined ? {} : { signature }) };
-}
-
-/**
- * The amount a payment must have: the price its challenge named, or the current one. A signature could be kept until
- * the price rises, so the price of its challenge only counts for a signature that expires soon after that challenge: no
- * later than a client that signed in time lets it expire. The time of presentation does not matter, for the payment may
- * have been settled long before.
- */
-export function priceOf(
-  instrument: Instrument,
-  reference: AuthenticReference | null,
-  { priceBaseUnits, maxTimeoutSeconds }: { readonly priceBaseUnits: bigint; readonly maxTimeoutSeconds: number },
-): bigint {
-  if (reference === null) return priceBaseUnits;
-  if (instrument.kind === 'transaction') return reference.priceBaseUnits;
-  const endsAt = BigInt(
-    instrument.kind === 'authorization'
-      ? instrument.authorization.validBefore
-      : instrument.permit2Authorization.deadline,
-  );
-  const honouredUntil = Math.ceil(reference.issuedAtMs / 1000) + 2 * maxTimeoutSeconds;
-  return endsAt <= BigInt(honouredUntil) ? reference.priceBaseUnits : priceBaseUnits;
-}
-
-function parseIdentifier({ paymentIdentifier: identifier }: ParsedPayment): string | null {
-  if (identifier === undefined) return null;
-  if (isPaymentIdentifier(identifier)) return identifier;
-  const detail = 'The payment identifier must be 16 to 128 letters, digits, hyphens and underscores.';
-  throw new ProblemError({ status: 400, code: 'payment_identifier_invalid', detail });
-}
-
-function authenticate(
-  { reference: text }: ParsedPayment,
-  { request, endpoint, path }: PurchaseParts,
-  { challenges }: PurchaseTerms,
-): AuthenticReference | null {
-  if (text === undefined) return null;
-  const reference = challenges.authenticate(endpoint, request.method, path, text);
-  if (reference === null) {
-    throw new PaymentError('unknown_reference', 'This gateway did not issue the reference for this request.');
-  }
-  return reference;
-}
-
-/**
- * Checks that the requirements an x402 v2 payer accepted are the offered ones. The payment itself is verified
- * separately.
- */
-function assertOffered(
-  { form, instrument, accepted }: ParsedPayment,
-  priceBaseUnits: bigint,
-  { chainId, asset, payTo, isMeteredRoute }: PurchaseTerms & { readonly isMeteredRoute: boolean },
-): void {
-  const scheme = isMetered(instrument) ? 'upto' : 'exact';
-  if (scheme === 'upto' && !(isMeteredRoute && form === 'v2')) {
-    throw new PaymentError('wrong_scheme', 'This route has a fixed price and does not accept the scheme "upto".');
-  }
-  if (accepted === undefined) return;
-  const amountBaseUnits = priceBaseUnits.toString();
-  assertAccepted(accepted, { scheme, network: caip2Of(chainId), asset, payTo, amountBaseUnits });
-}
-
-/**
- * Checks that this gateway issued the challenge which an MPP credential repeats, and that the authorization is bound to
- * it.
- */
-function assertOwnChallenge(
-  { challenge, instrument }: ParsedPayment,
-  reference: AuthenticReference | null,
-  { endpoint: { offer }, origin }: PurchaseParts,
-): void {
-  if (challenge === undefined || reference === null || offer === null) return;
-  const isSame =
-    challenge.realm === origin.host &&
-    challenge.request === offer.chargeRequestAt(reference.priceBaseUnits) &&
-    challenge.expires === offer.expiresAt(reference.issuedAtMs);
-  if (!isSame) {
-    throw new PaymentError(
-      'unknown_reference',
-      'The credential does not repeat a challenge as this gateway issued it.',
-    );
-  }
-  if (instrument.kind === 'authorization' && instrument.authorization.nonce !== challengeNonce(challenge)) {
-    throw new PaymentError('not_bound', 'The nonce of the authorization does not commit to the challenge.');
-  }
-}
-
-/**
- * Includes the reference, which only the payer knows: a key such as `1` can be guessed, and a transaction hash is
- * public.
- */
-function hashKey(key: string, reference: AuthenticReference | null): string {
-  return hashRetryKey(reference === null ? key : `${reference.text}\n${key}`);
-}
-
-export function isPaymentFailure(code: string): code is PaymentFailure {
-  return (PAYMENT_FAILURES as readonly string[]).includes(code);
 }
 
 /** The query as sent, without the question mark and without a fragment, which no client should send. */

@@ -1,17 +1,47 @@
 import { createHash } from 'node:crypto';
 
-import { createSignInMessage, type SignInFailure } from '@tollgate/protocol';
+import {
+  createSignInMessage,
+  type SignInFailure,
+  caip2Of,
+  parseSignIn,
+  PaymentError,
+  SIGN_IN_WITH_X,
+  type SignIn,
+  type SignInTerms,
+} from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 import type { FastifyRequest } from 'fastify';
 
-import { answerForeignChallenge, answerUnavailable, answerUpstreamError, type OrderAnswer } from '../answer/answer.js';
-import { keepHeaders } from '../answer/answer-headers.js';
-import type { SignInNonces } from '../offer/sign-in-nonces.js';
-import { readBody } from '../route/answer-body.js';
+import { answerUnavailable, answerUpstreamError, type OrderAnswer, produceAgain } from '../answer/answer.js';
+import type { PaidEndpoint } from '../offer/paid-endpoint.js';
+import type { PublicOrigin } from '../offer/public-origin.js';
+import { type SignInNonces, expirationOf } from '../offer/sign-in-nonces.js';
+import { readQuery } from '../present/purchase.js';
 import { withoutPayment, type ResourceRequest } from '../route/paid-route.js';
-import type { Revisits } from './revisits.js';
+import type { Revisits, RevisitedResource } from './revisits.js';
 import { SignerUnknownError, type SignerAsker, type Signers } from './signers.js';
-import { readVisit, type Visit, type VisitParts } from './visit.js';
+
+/**
+ * A request of a client that claims to have paid earlier. Its sign-in answers a challenge of this gateway; signature
+ * and payment are not verified yet.
+ */
+export interface Visit {
+  readonly endpoint: PaidEndpoint;
+  readonly resource: RevisitedResource;
+  readonly signIn: SignIn;
+  /** The terms that the client must have signed. */
+  readonly asked: SignInTerms;
+}
+
+export interface VisitParts {
+  readonly endpoint: PaidEndpoint;
+  readonly path: string;
+  readonly origin: PublicOrigin;
+  readonly request: FastifyRequest;
+}
+
+const FIELD = SIGN_IN_WITH_X.toLowerCase();
 
 export interface VisitsParts {
   readonly revisits: Revisits;
@@ -34,9 +64,23 @@ export interface RefusedVisit {
 export class Visits {
   constructor(private readonly parts: VisitsParts) {}
 
-  /** See `readVisit`. */
-  read(parts: VisitParts): Visit | SignInFailure | null {
-    return readVisit(parts, this.parts);
+  /** The sign-in of a request for a route that may be revisited; null if there is none. Calls no other service. */
+  read({ endpoint, path, origin, request }: VisitParts): Visit | SignInFailure | null {
+    const { nonces, chainId } = this.parts;
+    const header = request.raw.headers[FIELD];
+    if (typeof header !== 'string') return null;
+    const signIn = readSignIn(header);
+    if (signIn === null) return 'malformed_sign_in';
+    const { nonce, issuedAt } = signIn;
+    const expected = { domain: origin.host, uri: origin.url + path, network: caip2Of(chainId) };
+    if (signIn.domain !== expected.domain) return 'domain_mismatch';
+    if (signIn.uri !== expected.uri) return 'uri_mismatch';
+    if (signIn.network !== expected.network) return 'chain_mismatch';
+    if (!nonces.isOwn(nonce, expected.uri, issuedAt)) return 'nonce_unknown';
+    const asked = { ...expected, nonce, issuedAt, expirationTime: expirationOf(issuedAt) };
+    if (Date.parse(asked.expirationTime) < Date.now()) return 'sign_in_expired';
+    const resource = { method: request.method, path, query: readQuery(request.raw.url ?? '') };
+    return { endpoint, resource, signIn, asked };
   }
 
   /**
@@ -46,7 +90,10 @@ export class Visits {
   async serve(visit: Visit, request: FastifyRequest): Promise<VisitOutcome> {
     try {
       const cause = await this.#findFailure(visit, { requestId: request.id, clientAddress: request.ip });
-      if (cause === null) return await produce(visit, request);
+      // A new response: the payment was for the resource, not for one response.
+      if (cause === null) {
+        return await produceAgain(visit.endpoint.route.resource, createVisitRequest(visit, request), 'revisited');
+      }
       return { kind: 'unpaid', failure: cause === 'signature_invalid' ? 'not_paid' : cause, cause };
     } catch (error) {
       this.parts.reportFailure(error, visit, request.id);
@@ -65,16 +112,6 @@ export class Visits {
   }
 }
 
-/** Produces a new response: the payment was for the resource, not for one response. */
-async function produce(visit: Visit, request: FastifyRequest): Promise<VisitOutcome> {
-  const { status, headers, body } = await visit.endpoint.route.resource.produce(createVisitRequest(visit, request));
-  const read = await readBody(body, 0);
-  if (status !== 402)
-    return { kind: 'resource', origin: 'revisited', status, headers: keepHeaders(headers), body: read };
-  if (!Buffer.isBuffer(read)) read.destroy();
-  return answerForeignChallenge(false);
-}
-
 function createVisitRequest({ resource, signIn }: Visit, request: FastifyRequest): ResourceRequest {
   const name = createHash('sha256').update(signIn.nonce).digest().subarray(0, 16).toString('base64url');
   return {
@@ -88,4 +125,13 @@ function createVisitRequest({ resource, signIn }: Visit, request: FastifyRequest
     verification: { isValid: true },
     signal: new AbortController().signal,
   };
+}
+
+function readSignIn(header: string): SignIn | null {
+  try {
+    return parseSignIn(header);
+  } catch (error) {
+    if (error instanceof PaymentError) return null;
+    throw error;
+  }
 }

@@ -1,4 +1,70 @@
-import { parsePathPattern, type PathPattern } from './path-pattern.js';
+/** One segment: fixed text, `:name` for one segment of the request, or `*` for the rest of the path. */
+export type PatternPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'parameter'; readonly name: string }
+  | { readonly kind: 'rest' };
+
+export type PathPattern = readonly PatternPart[];
+
+export class PathPatternError extends TypeError {}
+
+const TEXT = /^[\w.~!$&'+,=@-]+$/;
+const PARAMETER = /^:[a-z]\w*$/i;
+
+/**
+ * Parses a pattern such as `/v1/quotes/:symbol` or `/files/*`. The router supports more (expressions, optional parts),
+ * but a price list should not.
+ *
+ * @throws PathPatternError saying what to write instead
+ */
+export function parsePathPattern(path: string): PathPattern {
+  if (!path.startsWith('/')) throw new PathPatternError('must start with /');
+  if (path === '/') return [];
+  if (path.endsWith('/')) throw new PathPatternError('must not end with /: the trailing slash makes no difference');
+  const parts = path.slice(1).split('/');
+  const names = new Set<string>();
+  return parts.map((part, index) => {
+    if (part === '*') {
+      if (index < parts.length - 1) throw new PathPatternError('may have * only at its end');
+      return { kind: 'rest' };
+    }
+    if (part.startsWith(':')) {
+      if (!PARAMETER.test(part)) {
+        throw new PathPatternError(
+          `has "${part}": a parameter is : followed by letters or digits, and takes a whole segment`,
+        );
+      }
+      const name = part.slice(1);
+      if (names.has(name)) throw new PathPatternError(`names :${name} twice`);
+      names.add(name);
+      return { kind: 'parameter', name };
+    }
+    if (part === '') throw new PathPatternError('has two slashes in a row');
+    if (part === '.' || part === '..') throw new PathPatternError(`has "${part}", which refers to another path`);
+    if (!TEXT.test(part)) {
+      throw new PathPatternError(`has "${part}": fixed parts are letters, digits and any of . _ ~ ! $ & ' + , = @ -`);
+    }
+    return { kind: 'text', text: part };
+  });
+}
+
+/** The names of the parameters; that of `*` is `*`. */
+export function parameterNames(pattern: PathPattern): string[] {
+  return pattern.flatMap((part) => (part.kind === 'text' ? [] : part.kind === 'rest' ? '*' : part.name));
+}
+
+/** Whether some path matches both patterns, ignoring case. */
+export function overlap(a: PathPattern, b: PathPattern): boolean {
+  for (let index = 0; ; index += 1) {
+    const [left, right] = [a[index], b[index]];
+    // `/files/*` also matches `/files/`, but not `/files`.
+    if (left === undefined || right === undefined) return left === right;
+    if (left.kind === 'rest' || right.kind === 'rest') return true;
+    if (left.kind === 'text' && right.kind === 'text' && left.text.toLowerCase() !== right.text.toLowerCase()) {
+      return false;
+    }
+  }
+}
 
 /** A `PaidRoute.path`, parsed. */
 export class PaidPath {

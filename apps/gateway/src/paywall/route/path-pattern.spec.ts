@@ -1,4 +1,4 @@
-import { overlap, parameterNames, parsePathPattern, PathPatternError } from './path-pattern.js';
+import { overlap, parameterNames, parsePathPattern, PathPatternError } from './paid-path.js';
 
 describe('parsePathPattern', () => {
   it('reads text, parameters and the rest', () => {

@@ -3,9 +3,7 @@ import { createOwner, signedPaymentId, type EntryId } from '@tollgate/ledger';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 import type { SignedPaymentQuestion } from '../../signed-payments/signed-payments.js';
-import type { Order } from '../present/order.js';
-import type { TransactionInstrument } from '../present/presented-payment.js';
-import type { Purchase } from '../present/purchase.js';
+import type { Order, TransactionInstrument, Purchase } from '../present/purchase.js';
 
 /** The terms that every payment must meet. */
 export interface QuestionTerms {

@@ -1,6 +1,5 @@
 import type { ResourceRequest } from '../../paywall/route/paid-route.js';
-import { createAnswerHeaders } from './create-answer-headers.js';
-import { createUpstreamHeaders, type UpstreamHeaderRules } from './create-upstream-headers.js';
+import { createAnswerHeaders, createUpstreamHeaders, type UpstreamHeaderRules } from './headers.js';
 
 const rules: UpstreamHeaderRules = { added: [], passCredentials: false };
 

@@ -4,8 +4,8 @@ import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 
 import { startRawUpstream, startUpstream, type Upstream } from '../../../../../test/flows/start-upstream.js';
+import { parsePathPattern } from '../../paywall/route/paid-path.js';
 import { UpstreamError, type ResourceRequest } from '../../paywall/route/paid-route.js';
-import { parsePathPattern } from '../../paywall/route/path-pattern.js';
 import { ProxyResource, type ProxyOptions } from './proxy-resource.js';
 import { UpstreamPath } from './upstream-path.js';
 

@@ -1,6 +1,6 @@
-import type { Agent, Dispatcher } from 'undici';
+import { Agent, type Dispatcher, buildConnector } from 'undici';
 
-import { readBody } from '../../paywall/route/answer-body.js';
+import { readBody } from '../../paywall/answer/answer.js';
 import { canonicalName } from '../../paywall/route/hop-by-hop-headers.js';
 import {
   UpstreamError,
@@ -9,10 +9,13 @@ import {
   type Resource,
   type ResourceRequest,
 } from '../../paywall/route/paid-route.js';
-import { createAnswerHeaders } from './create-answer-headers.js';
-import { createUpstreamAgent, NotConnectedError } from './create-upstream-agent.js';
-import { createUpstreamHeaders, isSafeMethod, type UpstreamHeaderRules } from './create-upstream-headers.js';
-import { CHARGE } from './header-rules.js';
+import {
+  createAnswerHeaders,
+  createUpstreamHeaders,
+  isSafeMethod,
+  type UpstreamHeaderRules,
+  CHARGE,
+} from './headers.js';
 import type { UpstreamPath } from './upstream-path.js';
 
 export interface ProxyOptions {
@@ -170,4 +173,34 @@ function toUpstreamError(error: unknown, request: ResourceRequest, clockRanOut: 
   const kind = isSafeMethod(request.method) ? 'failed' : 'unknown';
   const what = timedOut ? 'did not respond in time' : request.signal.aborted ? 'was no longer needed' : 'broke off';
   return new UpstreamError(kind, `The upstream ${what}: ${reason}`, { cause: error, timedOut });
+}
+
+/** The upstream was never reached, so the request cannot have had an effect. */
+class NotConnectedError extends Error {
+  constructor(
+    cause: Error,
+    readonly timedOut: boolean,
+  ) {
+    super(timedOut ? 'no connection in time' : cause.message || 'no connection', { cause });
+  }
+}
+
+/** An agent for one upstream. Connection errors are marked, for they alone prove that nothing was sent. */
+function createUpstreamAgent({ connectTimeoutMs }: { readonly connectTimeoutMs: number }): Agent {
+  const connect = buildConnector({ timeout: 0 });
+  return new Agent({
+    connect: (options, done) => {
+      let timedOut = false;
+      // The connector returns its socket, which its types do not say.
+      const socket = connect(options, (error, connected) => {
+        clearTimeout(timer);
+        if (error === null) done(null, connected);
+        else done(new NotConnectedError(error, timedOut), null);
+      }) as unknown as import('node:net').Socket;
+      const timer = setTimeout(() => {
+        timedOut = true;
+        socket.destroy(new Error('time-out'));
+      }, connectTimeoutMs);
+    },
+  });
 }

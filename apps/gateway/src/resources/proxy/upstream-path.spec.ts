@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
+import { parsePathPattern } from '../../paywall/route/paid-path.js';
 import { UpstreamError } from '../../paywall/route/paid-route.js';
-import { parsePathPattern } from '../../paywall/route/path-pattern.js';
 import { UpstreamPath, UpstreamPathError } from './upstream-path.js';
 
 function map(route: string, upstream: string, parameters: Record<string, string>, stripPrefix = ''): string {

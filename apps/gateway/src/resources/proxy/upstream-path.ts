@@ -1,6 +1,5 @@
-import { isSafeSegment } from '../../paywall/route/paid-path.js';
+import { isSafeSegment, parameterNames, type PathPattern, type PatternPart } from '../../paywall/route/paid-path.js';
 import { UpstreamError } from '../../paywall/route/paid-route.js';
-import { parameterNames, type PathPattern, type PatternPart } from '../../paywall/route/path-pattern.js';
 
 export class UpstreamPathError extends Error {
   constructor(

@@ -1,14 +1,14 @@
 import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
+import { canonicalName } from '../../paywall/route/hop-by-hop-headers.js';
+import { parsePathPattern, PathPatternError, type PathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
-import { parsePathPattern, PathPatternError, type PathPattern } from '../../paywall/route/path-pattern.js';
+import { isReservedHeader } from '../proxy/headers.js';
 import { ProxyResource } from '../proxy/proxy-resource.js';
 import { UpstreamPath, UpstreamPathError } from '../proxy/upstream-path.js';
-import { expandVariables, ExpansionError } from './expand-variables.js';
 import { explainContradictions, type ContradictionContext } from './explain-contradictions.js';
 import type { ParsedDescription } from './parse-route-descriptions.js';
-import { parseUpstreamHeaders } from './parse-upstream-headers.js';
-import type { RouteProblem } from './place.js';
+import type { RouteProblem, Place } from './parse-yaml.js';
 
 export interface RouteContext extends ContradictionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -134,4 +134,59 @@ function createUpstreamPath(pattern: PathPattern, url: URL, stripPrefix: string)
     if (!(error instanceof UpstreamPathError)) throw error;
     throw error.about === 'prefix' ? new PrefixError(error.message) : new RouteError(error.message);
   }
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Parses the headers for the upstream, such as its API key. Values are secrets: no problem quotes one. */
+function parseUpstreamHeaders(
+  headers: Readonly<Record<string, unknown>>,
+  {
+    place,
+    env,
+    problems,
+  }: { place: Place; env: Readonly<Record<string, string | undefined>>; problems: RouteProblem[] },
+): [string, string][] {
+  const seen = new Set<string>();
+  return Object.entries(headers).flatMap(([name, value]): [string, string][] => {
+    const report = (message: string): [] => {
+      problems.push({ place: [...place, name], message });
+      return [];
+    };
+    if (!TOKEN.test(name)) return report('is not a valid header name');
+    if (isReservedHeader(name)) return report('is set by the gateway and cannot be set here');
+    if (seen.has(canonicalName(name))) return report('is listed twice: case is ignored, and - and _ count as the same');
+    seen.add(canonicalName(name));
+    if (typeof value !== 'string') return report('must be text; write numbers in quotes');
+    try {
+      const expanded = expandVariables(value, env);
+      return VALUE.test(expanded)
+        ? [[name, expanded]]
+        : report('contains a character that is not allowed in a header, such as a line break');
+    } catch (error) {
+      if (error instanceof ExpansionError) return report(error.message);
+      throw error;
+    }
+  });
+}
+
+class ExpansionError extends Error {}
+
+const VARIABLE = /\$\{([^}]*)(\}?)/g;
+
+/**
+ * Replaces `${NAME}` by the value of that environment variable. Values are secrets: no error quotes one.
+ *
+ * @throws ExpansionError naming the variable that is not set
+ */
+function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
+  return text.replace(VARIABLE, (_, name: string, end: string) => {
+    if (end === '' || !/^[A-Za-z_]\w*$/.test(name))
+      throw new ExpansionError('has "${" without a variable name and "}"');
+    const value = env[name];
+    if (value === undefined || value === '')
+      throw new ExpansionError(`needs the environment variable ${name}, which is not set`);
+    return value;
+  });
 }

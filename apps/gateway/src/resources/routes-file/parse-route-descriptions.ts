@@ -1,6 +1,6 @@
 import { validateSync } from 'class-validator';
 
-import type { Place, RouteProblem } from './place.js';
+import type { Place, RouteProblem } from './parse-yaml.js';
 import { ROUTE_KEYS, RouteDescription } from './route-description.js';
 
 export interface ParsedDescription {

@@ -1,11 +1,10 @@
 import { ConfigurationError } from '@tollgate/common';
 
+import { overlap, parsePathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
-import { overlap, parsePathPattern } from '../../paywall/route/path-pattern.js';
 import { createProxyRoute, type ProxyRoute, type RouteContext } from './create-proxy-route.js';
 import { parseRouteDescriptions } from './parse-route-descriptions.js';
-import { parseYaml, YamlError } from './parse-yaml.js';
-import { formatPlace, type Place, type RouteProblem } from './place.js';
+import { parseYaml, YamlError, formatPlace, type Place, type RouteProblem } from './parse-yaml.js';
 
 /** The paths that the gateway serves itself, including everything below them. */
 const OWN_PATHS = [

@@ -12,8 +12,6 @@ import {
   type YAMLWarning,
 } from 'yaml';
 
-import type { Place } from './place.js';
-
 export interface ParsedYaml {
   readonly value: unknown;
   /** The line of a place, or of the nearest entry around it; null for the document. */
@@ -87,4 +85,21 @@ function lineOf(document: Document, lines: LineCounter, place: Place): number | 
 
 function startOf(node: unknown, lines: LineCounter): number | null {
   return isNode(node) && node.range ? lines.linePos(node.range[0]).line : null;
+}
+
+/** A place in the file: `['routes', 2, 'price']` is formatted as `routes[2].price`. */
+export type Place = readonly (string | number)[];
+
+export interface RouteProblem {
+  readonly place: Place;
+  readonly message: string;
+}
+
+export function formatPlace(place: Place): string {
+  return place
+    .map((step, index) => {
+      if (typeof step === 'number') return `[${step}]`;
+      return /^[\w-]+$/.test(step) ? `${index === 0 ? '' : '.'}${step}` : `[${JSON.stringify(step)}]`;
+    })
+    .join('');
 }

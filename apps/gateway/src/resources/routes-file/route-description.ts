@@ -12,6 +12,7 @@ import {
   Matches,
   Max,
   Min,
+  getMetadataStorage,
 } from 'class-validator';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -87,23 +88,7 @@ export class RouteDescription {
   upstreamHeaders: Record<string, unknown> = {};
 }
 
-const EVERY_KEY: Record<keyof RouteDescription, true> = {
-  path: true,
-  price: true,
-  upstream: true,
-  methods: true,
-  description: true,
-  mimeType: true,
-  answer: true,
-  chargeOn: true,
-  settle: true,
-  metered: true,
-  revisitSeconds: true,
-  timeoutMs: true,
-  maxBodyBytes: true,
-  stripPrefix: true,
-  passCredentials: true,
-  upstreamHeaders: true,
-};
+/** Every field is checked, so class-validator knows them all, in their order. */
+const checks = getMetadataStorage().getTargetValidationMetadatas(RouteDescription, '', false, false);
 
-export const ROUTE_KEYS = Object.keys(EVERY_KEY) as (keyof RouteDescription)[];
+export const ROUTE_KEYS = [...new Set(checks.map(({ propertyName }) => propertyName))] as (keyof RouteDescription)[];

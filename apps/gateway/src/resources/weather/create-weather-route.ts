@@ -5,8 +5,7 @@ import type { WeatherEnvironment } from '../../config/weather.environment.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
 import { OpenMeteo } from './open-meteo.js';
 import { SampleWeather } from './sample-weather.js';
-import { WeatherResource, type WeatherData } from './weather-resource.js';
-import type { WeatherSource } from './weather-source.js';
+import { WeatherResource, type WeatherData, type WeatherSource } from './weather-resource.js';
 
 const WEATHER_PATH = '/api/weather';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-import { describeConditions } from './describe-conditions.js';
 import { SampleWeather } from './sample-weather.js';
+import { describeConditions } from './weather-resource.js';
 
 const place = { latitude: 37.7749, longitude: -122.4194 };
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import type { WeatherReading, WeatherSource } from './weather-source.js';
+import type { WeatherReading, WeatherSource } from './weather-resource.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

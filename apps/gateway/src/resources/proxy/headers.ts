@@ -1,0 +1,119 @@
+import { withoutConsoleCookie } from '@tollgate/common';
+
+import { canonicalName, hopByHopHeaders } from '../../paywall/route/hop-by-hop-headers.js';
+import type { ResourceRequest } from '../../paywall/route/paid-route.js';
+
+/**
+ * Payment headers concern only client and gateway: no upstream sees a payment, and none can forge a payment header of
+ * the gateway.
+ */
+const PAYMENT =
+  /^(x-payment(-.*)?|payment(-.*)?|idempotency-key|idempotent-replayed|sign-in-with-x|x-sign-in-failure|tollgate-charge)$/;
+
+/**
+ * Response header in which the upstream of a metered route reports the charge, in units of the asset. It is not sent to
+ * the client.
+ */
+export const CHARGE = 'tollgate-charge';
+
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'cookie2']);
+const SET_CREDENTIALS: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'clear-site-data']);
+
+function isPaymentHeader(canonical: string): boolean {
+  return PAYMENT.test(canonical);
+}
+
+export interface UpstreamHeaderRules {
+  /** Added to every request and override the client's; API keys of the upstream go here. */
+  readonly added: readonly (readonly [name: string, value: string])[];
+  /** Whether the client's Authorization and Cookie are forwarded. */
+  readonly passCredentials: boolean;
+  /** Where clients reach the gateway: the source of X-Forwarded-Proto and -Host. */
+  readonly publicUrl?: string | undefined;
+}
+
+/** Set by the gateway, or meant for it: the client's own are never forwarded. */
+const OURS = /^(host|content-length|expect|forwarded|x-forwarded(-.*)?|x-real-ip|x-request-id|via)$/;
+/**
+ * Some upstreams let these override the request line, but the payment is for the path and method of the request line.
+ */
+const OTHER_REQUEST =
+  /^(x-(original|rewrite|request)-(url|uri|path)|x-envoy-original-path|x-http-method(-override)?|x-method-override)$/;
+/** These could cause a 304, a response without a body: it would be charged, and a retry would get it again. */
+const CONDITIONS = new Set(['if-none-match', 'if-modified-since']);
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export function isSafeMethod(method: string): boolean {
+  return SAFE.has(method);
+}
+
+/** Whether the gateway sets a header itself, so that neither client nor operator can. */
+export function isReservedHeader(name: string): boolean {
+  const canonical = canonicalName(name);
+  const mayBeSet = canonical === 'host';
+  return !mayBeSet && (OURS.test(canonical) || isPaymentHeader(canonical) || hopByHopHeaders(undefined).has(canonical));
+}
+
+/** The headers of a request to the upstream: alternating names and values. */
+export function createUpstreamHeaders(request: ResourceRequest, rules: UpstreamHeaderRules): string[] {
+  const own: [string, string][] = [
+    ['x-forwarded-for', request.clientAddress],
+    ...forwardedTo(rules.publicUrl),
+    ['x-request-id', request.requestId],
+    ['via', '1.1 tollgate'],
+    ['idempotency-key', request.idempotencyKey],
+  ];
+  const set = new Set([...own, ...rules.added].map(([name]) => canonicalName(name)));
+  const hopByHop = hopByHopHeaders(request.headers.connection);
+
+  const passed: [string, string][] = [];
+  for (const [name, value] of Object.entries(request.headers)) {
+    const canonical = canonicalName(name);
+    if (value === undefined || set.has(canonical) || hopByHop.has(canonical)) continue;
+    if (OURS.test(canonical) || OTHER_REQUEST.test(canonical) || isPaymentHeader(canonical)) continue;
+    if (CREDENTIALS.has(canonical) && !rules.passCredentials) continue;
+    if (CONDITIONS.has(canonical) && isSafeMethod(request.method)) continue;
+    // A console on the same host shares its cookies, and its session is for no upstream.
+    const values = [value].flat().flatMap((one) => (canonical === 'cookie' ? (withoutConsoleCookie(one) ?? []) : one));
+    for (const one of values) passed.push([name, one]);
+  }
+  return [...passed, ...own, ...rules.added].flat();
+}
+
+function forwardedTo(publicUrl: string | undefined): [string, string][] {
+  if (publicUrl === undefined) return [];
+  const { protocol, host } = new URL(publicUrl);
+  return [
+    ['x-forwarded-proto', protocol.slice(0, -1)],
+    ['x-forwarded-host', host],
+  ];
+}
+
+/**
+ * Headers that describe the host the client sees, which is the gateway and not the upstream, or that instruct shared
+ * caches, which must not store a paid response.
+ */
+const GATEWAYS =
+  /^(access-control-.*|alt-svc|strict-transport-security|via|surrogate-control|(.*-)?cdn-cache-control)$/;
+
+/**
+ * The headers of an upstream's response that are sent to the client. `raw`: alternating names and values, as received.
+ */
+export function createAnswerHeaders(
+  raw: readonly string[],
+  { passCredentials, keepLength }: { readonly passCredentials: boolean; readonly keepLength: boolean },
+): [string, string][] {
+  const pairs: [name: string, value: string][] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) pairs.push([raw[index] ?? '', raw[index + 1] ?? '']);
+  const named = pairs.flatMap(([name, value]) => (canonicalName(name) === 'connection' ? value : []));
+  const hopByHop = hopByHopHeaders(named);
+
+  return pairs.flatMap(([name, value]): [string, string][] => {
+    const canonical = canonicalName(name);
+    if (hopByHop.has(canonical) || isPaymentHeader(canonical) || GATEWAYS.test(canonical)) return [];
+    if (SET_CREDENTIALS.has(canonical) && !passCredentials) return [];
+    if (canonical === 'content-length' && !keepLength) return [];
+    if (canonical === 'www-authenticate' && /^\s*payment\b/i.test(value)) return [];
+    return [[name.toLowerCase(), value]];
+  });
+}

@@ -1,0 +1,96 @@
+import { hash } from 'node:crypto';
+
+import {
+  type ContractCall,
+  type PayerSignature,
+  planPermitTransfer,
+  planTransfer,
+  type PromisedPermit,
+  type PromisedTransfer,
+  unwrapSignature,
+} from '@tollgate/chain';
+import type { SettlementResult, SignedPaymentTerms, SettleSignedPaymentRequest } from '@tollgate/common';
+import type { Hex, SignedPayment, PaymentFailure } from '@tollgate/protocol';
+
+/** A settlement request with the id of its message; every copy of the message has the same id. */
+export type SettleQuestion = SettleSignedPaymentRequest & { questionId: string };
+
+/** Addresses are lower case. */
+interface PaymentTerms {
+  asset: Hex;
+  payTo: Hex;
+  payer: Hex;
+  /** What `payTo` receives, in base units. */
+  amountBaseUnits: string;
+}
+
+export interface AuthorizationEntry extends PaymentTerms, PromisedTransfer {
+  kind: 'authorization';
+  signature: PayerSignature;
+}
+
+export interface PermitEntry extends PaymentTerms, PromisedPermit {
+  kind: 'permit2';
+}
+
+/** One payment to be settled, as carried by a relayer's job. */
+export type PaymentEntry = AuthorizationEntry | PermitEntry;
+
+/**
+ * A name for everything that was signed, in 22 characters. Two authorizations with one nonce are two settlements: the
+ * token accepts one of them, and each is judged by its own terms. A permit is settled once, whatever amount is moved.
+ */
+export function nameSettlement(
+  { chainId, asset, payTo }: Pick<SignedPaymentTerms, 'chainId' | 'asset' | 'payTo'>,
+  payment: SignedPayment,
+  amountBaseUnits: string,
+): string {
+  const parts: (string | number)[] = [chainId];
+  if (payment.kind === 'permit2') {
+    parts.push(payTo, payment.kind, payment.scheme, JSON.stringify(payment.permit2Authorization));
+  } else {
+    const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;
+    parts.push(asset, payTo, amountBaseUnits, from, to, value, validAfter, validBefore, nonce);
+  }
+  return Buffer.from(hash('sha256', parts.join(' '), 'hex').slice(0, 32), 'hex').toString('base64url');
+}
+
+/** The call that settles the payment alone. `isDeployed`: the payer's contract exists. */
+export function planEntry(entry: PaymentEntry, places: { multicall3: Hex; isDeployed: boolean }): ContractCall {
+  if (entry.kind === 'authorization') {
+    return planTransfer(entry.authorization, entry.signature, { ...places, asset: entry.asset });
+  }
+  const { payment, amountBaseUnits } = entry;
+  return planPermitTransfer({ ...payment, signature: toPermit2(payment.signature) }, BigInt(amountBaseUnits));
+}
+
+/**
+ * The signature in the form that was simulated: some wallets wrap what Permit2 accepts (EIP-6492), some write the bare
+ * recovery bit.
+ */
+function toPermit2(signature: Hex): Hex {
+  const wrapped = unwrapSignature(signature);
+  if (wrapped !== null) return wrapped.bytes;
+  const last = signature.length === 2 + 2 * 65 ? Number.parseInt(signature.slice(-2), 16) : 27;
+  return last < 2 ? `0x${signature.slice(2, -2)}${(last + 27).toString(16)}` : signature;
+}
+
+/**
+ * Whether the payment may share a transaction: only the token's code runs, which takes about the same gas each time. A
+ * permit may not: under scheme `upto` only the relayer itself may be the sender.
+ */
+export function isShareable(entry: PaymentEntry): entry is AuthorizationEntry {
+  return entry.kind === 'authorization' && entry.signature.kind === 'account';
+}
+
+/** The result for a payer that has paid this amount. */
+export function settledBy({ payer }: PaymentEntry, txHash: Hex, amountBaseUnits: string): SettlementResult {
+  return { outcome: 'settled', txHash, payer, amountBaseUnits };
+}
+
+export const SETTINGS_DIFFER: SettlementResult = { outcome: 'unavailable', reason: 'settings_differ' };
+
+/** The result for a payment that is not settled, before anything was sent for it. */
+export function failed(failure: PaymentFailure): SettlementResult {
+  return { outcome: 'failed', failure, txHash: null };
+}

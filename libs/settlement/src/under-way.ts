@@ -1,0 +1,44 @@
+import type { SignedPaymentTerms } from '@tollgate/common';
+import { isFinal, type Journal } from '@tollgate/journal';
+import type { SignedPayment } from '@tollgate/protocol';
+
+import type { SettlementRecords } from './batch.js';
+import { UNKNOWN_AFTER_MS } from './confirm.js';
+import { nameSettlement } from './payment-entry.js';
+
+export interface SettlementsUnderWayParts {
+  journal: Pick<Journal, 'readJob'>;
+  records: Pick<SettlementRecords, 'find'>;
+}
+
+const MAX_REMEMBERED = 1_000;
+
+/** Tells which payments a relayer, in any process, may still move. */
+export class SettlementsUnderWay {
+  readonly #unknownSinceMs = new Map<string, number>();
+
+  constructor(private readonly parts: SettlementsUnderWayParts) {}
+
+  /** @throws StoreUnavailableError, or what Redis throws */
+  async include(terms: SignedPaymentTerms, payment: SignedPayment): Promise<boolean> {
+    const jobId = await this.parts.records.find(nameSettlement(terms, payment, amountOf(payment)));
+    if (jobId === null) return false;
+    const job = await this.parts.journal.readJob(jobId);
+    return job === null ? this.#mayBeSubmitted(jobId) : !isFinal(job.state);
+  }
+
+  /** The process that named the job has as long to submit it as `JobWatch` waits. */
+  #mayBeSubmitted(jobId: string): boolean {
+    const nowMs = performance.now();
+    const sinceMs = this.#unknownSinceMs.get(jobId);
+    if (sinceMs !== undefined) return nowMs - sinceMs <= UNKNOWN_AFTER_MS;
+    if (this.#unknownSinceMs.size >= MAX_REMEMBERED) this.#unknownSinceMs.clear();
+    this.#unknownSinceMs.set(jobId, nowMs);
+    return true;
+  }
+}
+
+function amountOf(payment: SignedPayment): string {
+  // A permit's settlement has the same name whatever amount is moved.
+  return payment.kind === 'permit2' ? payment.permit2Authorization.permitted.amount : payment.authorization.value;
+}

@@ -1,0 +1,79 @@
+import { ChainUnavailableError } from '@tollgate/chain';
+import type { Refusal, Ledger } from '@tollgate/ledger';
+import type { PaymentFailure } from '@tollgate/protocol';
+import { StoreError } from '@tollgate/redis';
+
+/** A rule failed. `record` is set when money arrived that buys nothing: it is recorded for a refund. */
+export class PaymentRefused extends Error {
+  override readonly name = 'PaymentRefused';
+
+  constructor(
+    readonly failure: PaymentFailure,
+    readonly record?: Omit<Refusal, 'failure'>,
+  ) {
+    super(failure);
+  }
+}
+
+/** Whether the passing of time alone may turn this failure into a success. */
+export function isNotYet(failure: PaymentFailure): boolean {
+  return failure === 'receipt_missing' || failure === 'not_confirmed';
+}
+
+export type Refused = { outcome: 'refused'; failure: PaymentFailure };
+export type Unavailable = { outcome: 'unavailable'; reason: string; retryAfterMs?: number };
+
+/**
+ * Turns an error of the rules, the chain or the ledger into a verdict. A refusal of money that arrived is recorded
+ * first. Any other error is thrown again.
+ */
+export async function explainRefusal(
+  error: unknown,
+  notes: RefundNotes,
+  requestId: string,
+): Promise<Refused | Unavailable> {
+  if (error instanceof ChainUnavailableError) {
+    const { reason, retryAfterMs } = error;
+    return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  }
+  if (error instanceof StoreError) return { outcome: 'unavailable', reason: error.code };
+  if (!(error instanceof PaymentRefused)) throw error;
+  const { failure, record } = error;
+  try {
+    if (record) await noteForRefund(notes, { ...record, failure }, requestId);
+  } catch (ledgerError) {
+    // Refused money must be on record. If that fails there is no refusal, and the next attempt makes one.
+    return explainRefusal(ledgerError, notes, requestId);
+  }
+  return { outcome: 'refused', failure };
+}
+
+/**
+ * The note for the operator, to be read before a refund, about a payment that the ledger refused. Empty when the ledger
+ * would still know if the payment had bought something.
+ */
+export function describeDoubt(
+  failure: PaymentFailure,
+  { minedAtMs, nowMs, memoryMs }: { minedAtMs: number; nowMs: number; memoryMs: number },
+): { detail?: string } {
+  if (failure !== 'older_than_ledger' && nowMs <= minedAtMs + memoryMs) return {};
+  return { detail: 'may have been spent: the ledger does not reach back to it' };
+}
+
+/** Where money that arrived and buys nothing is recorded, and logged; its lines are never sampled. */
+export interface RefundNotes {
+  ledger: Pick<Ledger, 'recordRefusal'>;
+  refundLog: { log(message: object): void };
+}
+
+/** Records the money, and logs it with the request that found it if it is new. @throws StoreError */
+export async function noteForRefund(
+  { ledger, refundLog }: RefundNotes,
+  refusal: Refusal,
+  requestId: string,
+): Promise<void> {
+  if (!(await ledger.recordRefusal(refusal))) return;
+  const { id, amountBaseUnits, ...facts } = refusal;
+  const amount = amountBaseUnits === undefined ? {} : { amountBaseUnits: amountBaseUnits.toString() };
+  refundLog.log({ requestId, msg: 'payment recorded for refund', ...id, ...facts, ...amount });
+}
