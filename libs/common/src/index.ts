@@ -28,8 +28,6 @@ export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-pay
 export { NestPublisher } from './events/nest-publisher.js';
 export { HealthModule } from './health/health.module.js';
 export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
-export { clientNetwork } from './http/client-network.js';
-export { refuseRequest } from './http/request-invalid.js';
 export {
   CHECK_REQUEST,
   countParameter,
@@ -38,25 +36,23 @@ export {
   textParameter,
   wordsParameter,
 } from './http/request-schemas.js';
-export { RateLimit } from './http/rate-limit.js';
-export { isLoopbackHost } from './http/loopback-host.js';
+export { clientNetwork, RateLimit } from './http/rate-limit.js';
 export { EventStreamResponse, openEventStream, type EventStreamLimits } from './http/event-stream-response.js';
-export { handleError } from './http/handle-error.js';
-export { ProblemFilter } from './http/problem.filter.js';
+export { handleError, ProblemFilter } from './http/problem.filter.js';
 export {
   PROBLEM_JSON,
   ProblemError,
   problemOf,
+  refuseRequest,
   renderProblem,
   sendProblem,
   toRetryAfter,
   type Problem,
 } from './http/problem.js';
 export { PROBLEM_CODES } from './http/problem-codes.js';
-export { isPublicAddress } from './http/public-address.js';
+export { isLoopbackHost, isPublicAddress } from './http/public-address.js';
 export { createSafeFetch, type SafeFetch } from './http/safe-fetch.js';
-export { TargetRefusedError } from './http/target-refused-error.js';
-export type { TargetRules } from './http/target-rules.js';
+export { TargetRefusedError, type TargetRules } from './http/target-rules.js';
 export { createLoggerParams } from './logging/create-logger-params.js';
 export { REDIS_LOGGER } from './logging/redis-logger.js';
 export { withRequestId } from './logging/request-id.js';

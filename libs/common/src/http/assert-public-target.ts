@@ -1,6 +1,5 @@
 import { createTargetResolver } from './resolve-target.js';
-import { TargetRefusedError } from './target-refused-error.js';
-import { parseTarget, type TargetRules } from './target-rules.js';
+import { parseTarget, TargetRefusedError, type TargetRules } from './target-rules.js';
 
 /**
  * Checks a URL that is registered now and requested later. Its DNS records may change until then, so `createSafeFetch`

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 import type { SafeFetch } from '../http/safe-fetch.js';
-import { TargetRefusedError } from '../http/target-refused-error.js';
+import { TargetRefusedError } from '../http/target-rules.js';
 
 export interface PostEventOptions {
   fetch: SafeFetch['fetch'];
