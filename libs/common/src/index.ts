@@ -27,7 +27,7 @@ export { ShutdownEnvironment } from './config/shutdown.environment.js';
 export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
 export { NestPublisher } from './events/nest-publisher.js';
 export { HealthModule } from './health/health.module.js';
-export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
+export { checkRedis, type ReadinessChecks } from './health/health.controller.js';
 export {
   CHECK_REQUEST,
   countParameter,
@@ -83,10 +83,7 @@ export {
   type WebFileKind,
 } from './web/web-file.js';
 export { CONSOLE_COOKIE, readConsoleCookies, withoutConsoleCookie } from './web/console-cookie.js';
-export { runService, type RunningService } from './shutdown/run-service.js';
-export { isStopping } from './shutdown/stopping.js';
+export { isStopping, runService, type RunningService } from './shutdown/run-service.js';
 export { createDeliveryCounter, type CountDelivery } from './webhooks/delivery-counter.js';
-export { deriveWebhookSecret } from './webhooks/derive-webhook-secret.js';
 export { findUrlFault } from './webhooks/find-url-fault.js';
-export { postEvent } from './webhooks/post-event.js';
-export { retryDelay } from './webhooks/retry-delay.js';
+export { deriveWebhookSecret, postEvent, retryDelay } from './webhooks/post-event.js';

@@ -1,15 +1,33 @@
 import { Controller, Get, Header, Inject, Logger, Res, ServiceUnavailableException } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { HealthCheckService, HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
+import type { RedisClient } from '@tollgate/redis';
 
-import { isStopping } from '../shutdown/stopping.js';
-import { READINESS_CHECKS, type ReadinessChecks } from './readiness-checks.js';
+import { isStopping } from '../shutdown/run-service.js';
 
 const CHECK_TIMEOUT_MS = 2_000;
 /** The endpoint is open to all, so each dependency is checked at most twice a second. */
 const CHECK_EVERY_MS = 500;
 /** Probes start with the process; a dependency that is still connecting within this time is not logged. */
 const STARTING_MS = 3_000;
+
+/**
+ * Checks by name: each resolves when its dependency works and rejects when it does not. An object it resolves with is
+ * put into the body.
+ */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<Record<string, unknown> | void>>>;
+
+export const READINESS_CHECKS = Symbol('readiness checks');
+
+/** Checks that Redis answers, and that the connection does not merely queue commands. */
+export function checkRedis(redis: RedisClient): () => Promise<void> {
+  return async () => {
+    if (redis.status !== 'ready') throw new Error(`the connection is ${redis.status}`);
+    if (!redis.isCluster) return void (await redis.ping());
+    // A cluster without one of its shards still answers PING.
+    if (!(await redis.cluster('INFO')).includes('cluster_state:ok')) throw new Error('the cluster is down');
+  };
+}
 
 @Controller('health')
 export class HealthController {

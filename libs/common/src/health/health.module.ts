@@ -1,8 +1,7 @@
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 
-import { HealthController } from './health.controller.js';
-import { READINESS_CHECKS, type ReadinessChecks } from './readiness-checks.js';
+import { HealthController, READINESS_CHECKS, type ReadinessChecks } from './health.controller.js';
 
 export interface HealthModuleOptions {
   imports?: NonNullable<ModuleMetadata['imports']>;

@@ -6,8 +6,7 @@ import { LogEnvironment } from '../config/log.environment.js';
 import { readEnvironment } from '../config/read-environment.js';
 import { RedisEnvironment } from '../config/redis.environment.js';
 import { RpcEnvironment } from '../config/rpc.environment.js';
-import { createLoggerParams } from './create-logger-params.js';
-import type { LogStream } from './log-stream.js';
+import { createLoggerParams, type LogStream } from './create-logger-params.js';
 import { withRequestId } from './request-id.js';
 
 function createLogger(env: Record<string, string> = {}, secrets: string[] = []) {

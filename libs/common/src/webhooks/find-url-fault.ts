@@ -1,4 +1,4 @@
-import { assertPublicTarget } from '../http/assert-public-target.js';
+import { assertPublicTarget } from '../http/resolve-target.js';
 import { TargetRefusedError, type TargetRules } from '../http/target-rules.js';
 
 const URL_MAX = 2_048;
