@@ -5,8 +5,8 @@ import { AgentWorkerEnvironment } from '../../apps/agent-worker/src/config/agent
 import { BookkeeperEnvironment } from '../../apps/bookkeeper/src/config/bookkeeper.config.js';
 import { GatewayEnvironment } from '../../apps/gateway/src/config/gateway.config.js';
 import { VerifierEnvironment } from '../../apps/verifier/src/config/verifier.config.js';
-import { HealthController } from '../../libs/common/src/health/health.controller.js';
-import { MetricsController } from '../../libs/common/src/metrics/metrics.controller.js';
+import { HealthController } from '../../libs/common/src/health/health.module.js';
+import { MetricsController } from '../../libs/common/src/metrics/metrics.module.js';
 
 /** What a process makes of its settings, as far as the manifests repeat it. */
 export interface Listening {

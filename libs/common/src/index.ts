@@ -26,8 +26,7 @@ export { WebhookEnvironment } from './config/webhook.environment.js';
 export { ShutdownEnvironment } from './config/shutdown.environment.js';
 export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
 export { NestPublisher } from './events/nest-publisher.js';
-export { HealthModule } from './health/health.module.js';
-export { checkRedis, type ReadinessChecks } from './health/health.controller.js';
+export { checkRedis, HealthModule, type ReadinessChecks } from './health/health.module.js';
 export {
   CHECK_REQUEST,
   countParameter,
