@@ -2,14 +2,11 @@ export { API_KEY_SCOPES, mayUseWallet, needsNoWallet, type ApiKey, type ApiKeySc
 export { KeyAdmission, type Demand } from './api-keys/key-admission.js';
 export { ApiKeyStore } from './api-keys/api-key-store.js';
 export { AcceptanceEnvironment } from './config/acceptance.environment.js';
-export { AgentEnvironment } from './config/agent.environment.js';
+export { AgentEnvironment, TargetEnvironment } from './config/agent.environment.js';
 export { ExplorerEnvironment } from './config/explorer.environment.js';
 export { ConfigurationError } from './config/configuration-error.js';
-export { CryptoEnvironment } from './config/crypto.environment.js';
-export { IsIntIn } from './config/is-int-in.js';
-export { IsRandomText } from './config/is-random-text.js';
 export { listSecrets } from './config/list-secrets.js';
-export { LogEnvironment } from './config/log.environment.js';
+export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './config/process.environment.js';
 export { PaymentEnvironment, type PaymentPolicy } from './config/payment.environment.js';
 export {
   examineEnvironment,
@@ -19,11 +16,18 @@ export {
   type ChecksTogether,
 } from './config/read-environment.js';
 export { RedisEnvironment } from './config/redis.environment.js';
-export { RpcEnvironment } from './config/rpc.environment.js';
-export { Setting, SettingGroup, type EnvironmentClass, type SettingDescription } from './config/setting.js';
-export { TargetEnvironment } from './config/target.environment.js';
+export { findUrlProblems, RpcEnvironment } from './config/rpc.environment.js';
+export {
+  IsGwei,
+  IsIntIn,
+  IsRandomText,
+  parseGwei,
+  Setting,
+  SettingGroup,
+  type EnvironmentClass,
+  type SettingDescription,
+} from './config/setting.js';
 export { WebhookEnvironment } from './config/webhook.environment.js';
-export { ShutdownEnvironment } from './config/shutdown.environment.js';
 export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
 export { NestPublisher } from './events/nest-publisher.js';
 export { checkRedis, HealthModule, type ReadinessChecks } from './health/health.module.js';

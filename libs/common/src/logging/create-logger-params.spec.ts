@@ -2,7 +2,7 @@ import { PinoLogger } from 'nestjs-pino';
 import { pino, type LoggerOptions } from 'pino';
 
 import { listSecrets } from '../config/list-secrets.js';
-import { LogEnvironment } from '../config/log.environment.js';
+import { LogEnvironment } from '../config/process.environment.js';
 import { readEnvironment } from '../config/read-environment.js';
 import { RedisEnvironment } from '../config/redis.environment.js';
 import { RpcEnvironment } from '../config/rpc.environment.js';

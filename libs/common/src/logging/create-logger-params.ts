@@ -1,7 +1,7 @@
 import type { Params } from 'nestjs-pino';
 import { pino } from 'pino';
 
-import type { LogEnvironment } from '../config/log.environment.js';
+import type { LogEnvironment } from '../config/process.environment.js';
 import { currentRequestId } from './request-id.js';
 
 export interface LoggerSettings {
