@@ -1,19 +1,53 @@
 import {
   AgentEnvironment,
   CryptoEnvironment,
+  IsIntIn,
   LogEnvironment,
   RedisEnvironment,
+  RpcEnvironment,
+  Setting,
   SettingGroup,
   ShutdownEnvironment,
   WebhookEnvironment,
 } from '@tollgate/common';
+import { IsNotEmpty } from 'class-validator';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
-import { WorkerChainEnvironment } from './chain.environment.js';
 import { LaneEnvironment } from './lane.environment.js';
-import { MessageEnvironment } from './message.environment.js';
-import { WorkerServerEnvironment } from './server.environment.js';
 import { WalletEnvironment } from './wallet.environment.js';
+
+/** Jobs that other services put directly into the queue. */
+class MessageEnvironment {
+  @Setting({
+    help: 'Seconds after its issuedAt for which a job that another service put directly into the queue is accepted.',
+  })
+  // Idempotency keys are remembered for a week; an older copy of a message could be taken for a new one.
+  @IsIntIn(1, 518_400)
+  readonly messageMaxAgeSeconds: number = 3_600;
+}
+
+class WorkerServerEnvironment {
+  @Setting({ help: 'Port for health and metrics of the agent worker; 0 picks a free one.' })
+  @IsIntIn(0, 65_535)
+  readonly agentWorkerPort: number = 4022;
+
+  @Setting({ help: 'Address on which health and metrics of the agent worker listen; 0.0.0.0 for every interface.' })
+  @IsNotEmpty()
+  readonly agentWorkerHost: string = '127.0.0.1';
+}
+
+/** The chain on which the wallets' jobs are carried out. */
+class WorkerChainEnvironment extends RpcEnvironment {
+  @Setting({ help: 'Chain id of the network; compared at start with that of the RPC servers.' })
+  @IsIntIn(1)
+  readonly chainId: number = 1328;
+
+  @Setting({
+    help: 'JSON-RPC calls that the agent worker puts into one request; 1 for servers that do not support batches.',
+  })
+  @IsIntIn(1, 1_000)
+  readonly rpcCallsPerRequest: number = 100;
+}
 
 /** The share of the stop timeout for work beside the lanes: messages, webhook posts and dry runs get one each. */
 const SMALL_SHARE = 0.08;
@@ -22,38 +56,17 @@ const SETTLING_SHARE = 0.4;
 
 /** All settings of the agent worker, read at start with `readEnvironment(AgentWorkerEnvironment, process.env)`. */
 export class AgentWorkerEnvironment {
-  @SettingGroup(WorkerServerEnvironment)
-  readonly server!: WorkerServerEnvironment;
-
-  @SettingGroup(WorkerChainEnvironment)
-  readonly chain!: WorkerChainEnvironment;
-
-  @SettingGroup(WalletEnvironment)
-  readonly wallets!: WalletEnvironment;
-
-  @SettingGroup(LaneEnvironment)
-  readonly lanes!: LaneEnvironment;
-
-  @SettingGroup(MessageEnvironment)
-  readonly messages!: MessageEnvironment;
-
-  @SettingGroup(WebhookEnvironment)
-  readonly webhooks!: WebhookEnvironment;
-
-  @SettingGroup(AgentEnvironment)
-  readonly agent!: AgentEnvironment;
-
-  @SettingGroup(RedisEnvironment)
-  readonly redis!: RedisEnvironment;
-
-  @SettingGroup(CryptoEnvironment)
-  readonly crypto!: CryptoEnvironment;
-
-  @SettingGroup(LogEnvironment)
-  readonly log!: LogEnvironment;
-
-  @SettingGroup(ShutdownEnvironment)
-  readonly shutdown!: ShutdownEnvironment;
+  @SettingGroup(WorkerServerEnvironment) readonly server!: WorkerServerEnvironment;
+  @SettingGroup(WorkerChainEnvironment) readonly chain!: WorkerChainEnvironment;
+  @SettingGroup(WalletEnvironment) readonly wallets!: WalletEnvironment;
+  @SettingGroup(LaneEnvironment) readonly lanes!: LaneEnvironment;
+  @SettingGroup(MessageEnvironment) readonly messages!: MessageEnvironment;
+  @SettingGroup(WebhookEnvironment) readonly webhooks!: WebhookEnvironment;
+  @SettingGroup(AgentEnvironment) readonly agent!: AgentEnvironment;
+  @SettingGroup(RedisEnvironment) readonly redis!: RedisEnvironment;
+  @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
+  @SettingGroup(LogEnvironment) readonly log!: LogEnvironment;
+  @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
 
   /** The wallets that this worker signs for. */
   get ownWallets(): readonly WorkerWallet[] {

@@ -1,72 +1,87 @@
 import {
   AcceptanceEnvironment,
-  type ChecksTogether,
   CryptoEnvironment,
   ExplorerEnvironment,
+  IsIntIn,
   isLoopbackHost,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
+  Setting,
   SettingGroup,
   ShutdownEnvironment,
+  type ChecksTogether,
 } from '@tollgate/common';
 import { v1NetworkOf } from '@tollgate/protocol';
 
 import { AgentJobsEnvironment } from './agent-jobs.environment.js';
-import { AnswerEnvironment } from './answer.environment.js';
 import { ChallengeEnvironment } from './challenge.environment.js';
 import { FacilitatorEnvironment } from './facilitator.environment.js';
 import { PagesEnvironment } from './pages.environment.js';
 import { ServerEnvironment } from './server.environment.js';
-import { VerificationEnvironment } from './verification.environment.js';
 import { WeatherEnvironment } from './weather.environment.js';
+
+/** How paid responses are produced and stored. */
+class AnswerEnvironment {
+  @Setting({ help: 'Largest response in bytes that is stored with its payment; a larger one is streamed.' })
+  @IsIntIn(0, 268_435_456)
+  readonly maxStoredAnswerBytes: number = 1_048_576;
+
+  @Setting({ help: 'Bytes of Redis for all stored responses together; above it only the payment is recorded.' })
+  @IsIntIn(0)
+  readonly answerStoreBytes: number = 536_870_912;
+
+  @Setting({
+    help: 'Milliseconds of the lease on a payment, after which it can be retried if its gateway has died. A running gateway renews it.',
+  })
+  @IsIntIn(1_000, 600_000)
+  readonly leaseMs: number = 30_000;
+}
+
+/** How the gateway asks a verifier about a payment. */
+class VerificationEnvironment implements ChecksTogether {
+  @Setting({ help: 'Milliseconds for the verification of a payment; after that the response is 503.' })
+  @IsIntIn(100, 120_000)
+  readonly verifyDeadlineMs: number = 10_000;
+
+  @Setting({ help: 'Milliseconds after which an unanswered question is sent to a verifier again.' })
+  @IsIntIn(50, 120_000)
+  readonly verifyRetryMs: number = 4_000;
+
+  @Setting({ help: 'Questions that may wait for a verifier; above it the response is 503 immediately.' })
+  @IsIntIn(1, 1_000_000)
+  readonly verifyQueueLimit: number = 1_000;
+
+  @Setting({
+    help: 'Milliseconds for the settlement of a signed payment; after that the response is 503 settlement_pending.',
+  })
+  @IsIntIn(100, 120_000)
+  readonly settleDeadlineMs: number = 15_000;
+
+  problemsTogether(): string[] {
+    return this.verifyRetryMs < this.verifyDeadlineMs
+      ? []
+      : ['VERIFY_RETRY_MS must be below VERIFY_DEADLINE_MS, or a lost question is never repeated.'];
+  }
+}
 
 /** All settings of the gateway; read at the start by `readEnvironment(GatewayEnvironment, process.env)`. */
 export class GatewayEnvironment implements ChecksTogether {
-  @SettingGroup(ServerEnvironment)
-  readonly server!: ServerEnvironment;
-
-  @SettingGroup(PaymentEnvironment)
-  readonly payment!: PaymentEnvironment;
-
-  @SettingGroup(AcceptanceEnvironment)
-  readonly acceptance!: AcceptanceEnvironment;
-
-  @SettingGroup(ExplorerEnvironment)
-  readonly explorer!: ExplorerEnvironment;
-
-  @SettingGroup(ChallengeEnvironment)
-  readonly challenge!: ChallengeEnvironment;
-
-  @SettingGroup(VerificationEnvironment)
-  readonly verification!: VerificationEnvironment;
-
-  @SettingGroup(AnswerEnvironment)
-  readonly answers!: AnswerEnvironment;
-
-  @SettingGroup(WeatherEnvironment)
-  readonly weather!: WeatherEnvironment;
-
-  @SettingGroup(AgentJobsEnvironment)
-  readonly agentJobs!: AgentJobsEnvironment;
-
-  @SettingGroup(FacilitatorEnvironment)
-  readonly facilitator!: FacilitatorEnvironment;
-
-  @SettingGroup(PagesEnvironment)
-  readonly pages!: PagesEnvironment;
-
-  @SettingGroup(RedisEnvironment)
-  readonly redis!: RedisEnvironment;
-
-  @SettingGroup(ShutdownEnvironment)
-  readonly shutdown!: ShutdownEnvironment;
-
-  @SettingGroup(CryptoEnvironment)
-  readonly crypto!: CryptoEnvironment;
-
-  @SettingGroup(LogEnvironment)
-  readonly log!: LogEnvironment;
+  @SettingGroup(ServerEnvironment) readonly server!: ServerEnvironment;
+  @SettingGroup(PaymentEnvironment) readonly payment!: PaymentEnvironment;
+  @SettingGroup(AcceptanceEnvironment) readonly acceptance!: AcceptanceEnvironment;
+  @SettingGroup(ExplorerEnvironment) readonly explorer!: ExplorerEnvironment;
+  @SettingGroup(ChallengeEnvironment) readonly challenge!: ChallengeEnvironment;
+  @SettingGroup(VerificationEnvironment) readonly verification!: VerificationEnvironment;
+  @SettingGroup(AnswerEnvironment) readonly answers!: AnswerEnvironment;
+  @SettingGroup(WeatherEnvironment) readonly weather!: WeatherEnvironment;
+  @SettingGroup(AgentJobsEnvironment) readonly agentJobs!: AgentJobsEnvironment;
+  @SettingGroup(FacilitatorEnvironment) readonly facilitator!: FacilitatorEnvironment;
+  @SettingGroup(PagesEnvironment) readonly pages!: PagesEnvironment;
+  @SettingGroup(RedisEnvironment) readonly redis!: RedisEnvironment;
+  @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
+  @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
+  @SettingGroup(LogEnvironment) readonly log!: LogEnvironment;
 
   /** Logged once at the start. */
   get warnings(): string[] {

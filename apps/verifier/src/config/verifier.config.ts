@@ -1,54 +1,75 @@
 import {
-  type ChecksTogether,
   CryptoEnvironment,
+  IsIntIn,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
+  RpcEnvironment,
+  Setting,
   SettingGroup,
   ShutdownEnvironment,
   SignedPaymentsEnvironment,
+  type ChecksTogether,
 } from '@tollgate/common';
+import { IsNotEmpty } from 'class-validator';
 
-import { ChainEnvironment } from './chain.environment.js';
-import { ContractWalletsEnvironment } from './contract-wallets.environment.js';
-import { RulesEnvironment } from './rules.environment.js';
-import { VerifierServerEnvironment } from './server.environment.js';
+import { ContractWalletsEnvironment, RulesEnvironment } from './rules.environment.js';
 import { SettlementEnvironment } from './settlement.environment.js';
+
+class VerifierServerEnvironment {
+  @Setting({ help: 'Port of /health and /metrics; 0 takes a free one.' })
+  @IsIntIn(0, 65_535)
+  readonly verifierPort: number = 4021;
+
+  @Setting({ help: 'Address of /health and /metrics; 0.0.0.0 for every interface.' })
+  @IsNotEmpty()
+  readonly verifierHost: string = '127.0.0.1';
+
+  @Setting({ help: 'Payments verified at once; further ones stay in the queue, for other replicas.' })
+  @IsIntIn(1, 100_000)
+  readonly maxInFlight: number = 512;
+}
+
+/** How the verifier reads the chain. */
+class ChainEnvironment extends RpcEnvironment {
+  @Setting({
+    help: 'Payments looked up in one JSON-RPC batch (two calls each, three to seven for a signed payment).',
+  })
+  @IsIntIn(1, 1_000)
+  readonly rpcBatchSize: number = 50;
+
+  @Setting({ help: 'JSON-RPC batches in flight at once.' })
+  @IsIntIn(1, 256)
+  readonly rpcBatchesInFlight: number = 8;
+
+  @Setting({ help: 'Longest answer to a batch in bytes; a longer one is cut off and rejected.' })
+  @IsIntIn(65_536)
+  readonly rpcMaxResponseBytes: number = 16_777_216;
+
+  @Setting({
+    help: 'Longest answer about one transaction in bytes; a transaction with a longer receipt (some 1,400 transfers) is refused as a payment.',
+  })
+  @IsIntIn(65_536)
+  readonly rpcMaxReceiptBytes: number = 1_048_576;
+
+  @Setting({ help: 'Blocks that one log search spans; RPC servers limit it.' })
+  @IsIntIn(1, 1_000_000)
+  readonly rpcLogRangeBlocks: number = 2_000;
+}
 
 /** All settings of the verifier, read at start by `readEnvironment(VerifierEnvironment, process.env)`. */
 export class VerifierEnvironment implements ChecksTogether {
-  @SettingGroup(VerifierServerEnvironment)
-  readonly server!: VerifierServerEnvironment;
-
-  @SettingGroup(PaymentEnvironment)
-  readonly payment!: PaymentEnvironment;
-
-  @SettingGroup(ChainEnvironment)
-  readonly chain!: ChainEnvironment;
-
-  @SettingGroup(RulesEnvironment)
-  readonly rules!: RulesEnvironment;
-
-  @SettingGroup(SettlementEnvironment)
-  readonly settlement!: SettlementEnvironment;
-
-  @SettingGroup(ContractWalletsEnvironment)
-  readonly contractWallets!: ContractWalletsEnvironment;
-
-  @SettingGroup(SignedPaymentsEnvironment)
-  readonly signedPayments!: SignedPaymentsEnvironment;
-
-  @SettingGroup(RedisEnvironment)
-  readonly redis!: RedisEnvironment;
-
-  @SettingGroup(CryptoEnvironment)
-  readonly crypto!: CryptoEnvironment;
-
-  @SettingGroup(LogEnvironment)
-  readonly log!: LogEnvironment;
-
-  @SettingGroup(ShutdownEnvironment)
-  readonly shutdown!: ShutdownEnvironment;
+  @SettingGroup(VerifierServerEnvironment) readonly server!: VerifierServerEnvironment;
+  @SettingGroup(PaymentEnvironment) readonly payment!: PaymentEnvironment;
+  @SettingGroup(ChainEnvironment) readonly chain!: ChainEnvironment;
+  @SettingGroup(RulesEnvironment) readonly rules!: RulesEnvironment;
+  @SettingGroup(SettlementEnvironment) readonly settlement!: SettlementEnvironment;
+  @SettingGroup(ContractWalletsEnvironment) readonly contractWallets!: ContractWalletsEnvironment;
+  @SettingGroup(SignedPaymentsEnvironment) readonly signedPayments!: SignedPaymentsEnvironment;
+  @SettingGroup(RedisEnvironment) readonly redis!: RedisEnvironment;
+  @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
+  @SettingGroup(LogEnvironment) readonly log!: LogEnvironment;
+  @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
 
   problemsTogether(): string[] {
     return [...this.problemsOfRelayers(), ...this.problemsOfBudget()];
