@@ -40,46 +40,13 @@ export { storeDifferences, sumDifferences, type Difference } from './reconcile/d
 export { readLostTransfers, readOpenQuestions } from './reconcile/open-questions.js';
 export { readReconciliation, type ListedDifference, type Reconciliation } from './reconcile/read-reconciliation.js';
 export { rewind } from './reconcile/rewind.js';
-export {
-  readReportedSenders,
-  readSenders,
-  readUnknownNonces,
-  storeSender,
-  type KnownSender,
-} from './reconcile/senders.js';
+export * from './reconcile/senders.js';
 export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } from './reconcile/post-answers.js';
 export type { OwnReceipt, UnreportedTransaction } from './reconcile/settle-gas.js';
 export type { MoneyAnswer, NamedTransfer } from './reconcile/settle-money.js';
 export { beginAt, matchTransfers, storePage } from './reconcile/store-transfers.js';
 export { removeRequests, type RemovedRequests } from './retention/remove-requests.js';
 export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
-export {
-  findEventNumber,
-  findNumberBefore,
-  readEventPosition,
-  readEventRange,
-  readOutgoingEvents,
-  storeEventPosition,
-  trimOutgoingEvents,
-} from './delivery/read-events.js';
-export {
-  boundWaiting,
-  countDeliveries,
-  listDeadDeliveries,
-  listDueTargets,
-  readDue,
-  recordTried,
-  resendDead,
-  trimDead,
-  type DeadDelivery,
-  type DueDelivery,
-  type TriedDelivery,
-} from './delivery/webhook-deliveries.js';
-export {
-  addPaymentTarget,
-  disablePaymentTarget,
-  enablePaymentTarget,
-  listPaymentTargets,
-  removePaymentTarget,
-  type PaymentTarget,
-} from './delivery/webhook-targets.js';
+export * from './delivery/read-events.js';
+export * from './delivery/webhook-deliveries.js';
+export * from './delivery/webhook-targets.js';

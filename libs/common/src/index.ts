@@ -8,13 +8,7 @@ export { ConfigurationError } from './config/configuration-error.js';
 export { listSecrets } from './config/list-secrets.js';
 export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './config/process.environment.js';
 export { PaymentEnvironment, type PaymentPolicy } from './config/payment.environment.js';
-export {
-  examineEnvironment,
-  listSettings,
-  readEnvironment,
-  type ChecksEntries,
-  type ChecksTogether,
-} from './config/read-environment.js';
+export * from './config/read-environment.js';
 export { RedisEnvironment } from './config/redis.environment.js';
 export { findUrlProblems, RpcEnvironment } from './config/rpc.environment.js';
 export {
@@ -31,27 +25,11 @@ export { WebhookEnvironment } from './config/webhook.environment.js';
 export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
 export { NestPublisher } from './events/nest-publisher.js';
 export { checkRedis, HealthModule, type ReadinessChecks } from './health/health.module.js';
-export {
-  CHECK_REQUEST,
-  countParameter,
-  limitParameter,
-  onlyFields,
-  textParameter,
-  wordsParameter,
-} from './http/request-schemas.js';
+export * from './http/request-schemas.js';
 export { clientNetwork, RateLimit } from './http/rate-limit.js';
 export { EventStreamResponse, openEventStream, type EventStreamLimits } from './http/event-stream-response.js';
 export { handleError, ProblemFilter } from './http/problem.filter.js';
-export {
-  PROBLEM_JSON,
-  ProblemError,
-  problemOf,
-  refuseRequest,
-  renderProblem,
-  sendProblem,
-  toRetryAfter,
-  type Problem,
-} from './http/problem.js';
+export * from './http/problem.js';
 export { PROBLEM_CODES } from './http/problem-codes.js';
 export { isLoopbackHost, isPublicAddress } from './http/public-address.js';
 export { createSafeFetch, type SafeFetch } from './http/safe-fetch.js';
@@ -74,14 +52,7 @@ export { RequestReplyContext } from './request-reply/request-reply-context.js';
 export { NoReplyError, QueueFullError, RequestFailedError } from './request-reply/request-reply-error.js';
 export { RequestReplyServer } from './request-reply/request-reply-server.js';
 export { describeSettings, findDifferences, type SettingDifference } from './settings/compare-settings.js';
-export {
-  createWebFile,
-  findBuiltPages,
-  hashForPolicy,
-  sendWebFile,
-  type WebFile,
-  type WebFileKind,
-} from './web/web-file.js';
+export * from './web/web-file.js';
 export { CONSOLE_COOKIE, readConsoleCookies, withoutConsoleCookie } from './web/console-cookie.js';
 export { isStopping, runService, type RunningService } from './shutdown/run-service.js';
 export { createDeliveryCounter, type CountDelivery } from './webhooks/delivery-counter.js';
