@@ -1,11 +1,10 @@
 import type { BookEventOf, TransactionFacts } from '@tollgate/book-events';
 
 import { assetName, chainAccount, difference, gasAccount, jobsAccount } from './accounts.js';
-import type { EntryLine, NewBooking } from './booking.js';
-import type { JsonTree } from './canonical-json.js';
+import type { EntryLine, JsonTree, NewBooking } from './booking.js';
 import { assetOf, describePayment, positionOf, type BookSeller } from './describe-payment.js';
+import { requestDigest } from './digests.js';
 import type { BookedPayment } from './payment-record.js';
-import { requestDigest } from './request-digest.js';
 
 /** What changed for a payment, as a booking; null when no money has moved between accounts. */
 export function bookPayment(before: BookedPayment, after: BookedPayment, seller: BookSeller): NewBooking | null {

@@ -1,4 +1,4 @@
-import type { JsonTree } from '../bookings/canonical-json.js';
+import type { JsonTree } from '../bookings/booking.js';
 import { describePayment, type BookSeller, type ListedPayment } from '../bookings/describe-payment.js';
 import type { BookedPayment, PaymentReports } from '../bookings/payment-record.js';
 

@@ -1,4 +1,4 @@
-import type { JsonTree } from '../bookings/canonical-json.js';
+import type { JsonTree } from '../bookings/booking.js';
 import type { BookWriter } from './book-writer.js';
 
 /** Something that a person did through the operator API. */

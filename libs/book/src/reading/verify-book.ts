@@ -1,5 +1,5 @@
 import { CHAIN_START, nextChainHash } from '../bookings/booking.js';
-import { sha256 } from '../bookings/canonical-json.js';
+import { sha256 } from '../bookings/digests.js';
 import type { ClaimedDatabase, Queryable } from '../database/database.js';
 import { verifyClosings } from './verify-closings.js';
 
