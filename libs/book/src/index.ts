@@ -15,7 +15,7 @@ export {
   type Queryable,
 } from './database/database.js';
 export { BookWriter } from './posting/book-writer.js';
-export type { DeliveredEvent } from './posting/delivered-event.js';
+export type { DeliveredEvent } from './posting/take-events.js';
 export { recordAct } from './posting/record-act.js';
 export { postEvents, postUnread, type Posted } from './posting/post-events.js';
 export { EXPORTS, readExport, type ExportName } from './reading/export-rows.js';

@@ -2,7 +2,7 @@ import type { PreimageSigner } from '@tollgate/crypto';
 import { canonicalJson } from '@tollgate/protocol';
 
 import type { Queryable } from '../database/database.js';
-import { storeOutgoingEvents } from '../events/store-events.js';
+import { storeOutgoingEvents } from '../events/outgoing-event.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { closingBytes, closingHash, type ClosingContent, type SignedClosing } from './closing.js';
 import { merkleRoot } from './merkle.js';

@@ -1,6 +1,7 @@
 import type { JsonTree } from '../bookings/booking.js';
 import { describePayment, type BookSeller, type ListedPayment } from '../bookings/describe-payment.js';
 import type { BookedPayment, PaymentReports } from '../bookings/payment-record.js';
+import type { Queryable } from '../database/database.js';
 
 export const OUTGOING_EVENT_TYPES = [
   ...(['payment.settled', 'payment.answered', 'payment.released', 'payment.refused', 'payment.refunded'] as const),
@@ -100,4 +101,26 @@ function listPayment(payment: BookedPayment, seller: BookSeller): ListedPayment 
     ...{ id: payment.id, at: new Date(atMs).toISOString(), state, scheme, network, asset, payer, recipient },
     ...{ route, requestId, transaction, reason, amount, refunded },
   };
+}
+
+/** Adds events, and a delivery of each for every webhook target that wants it. Known ids are not added again. */
+export async function storeOutgoingEvents(within: Queryable, events: readonly OutgoingEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await within.query(
+    `WITH added AS (
+      INSERT INTO payment_events (id, type, at, content)
+        SELECT id, type, at, content
+        FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[]) WITH ORDINALITY AS e(id, type, at, content, place)
+        ORDER BY place
+      ON CONFLICT (id) DO NOTHING RETURNING number, type)
+    INSERT INTO webhook_deliveries (target, event)
+      SELECT webhook_targets.id, added.number FROM added JOIN webhook_targets
+        ON disabled IS NULL AND (events = '{}' OR added.type = ANY(events))`,
+    [
+      events.map(({ id }) => id),
+      events.map(({ type }) => type),
+      events.map(({ at }) => at),
+      events.map((event) => JSON.stringify(event)),
+    ],
+  );
 }
