@@ -1,3 +1,5 @@
+import type { RefundedFacts } from '@tollgate/book-events';
+
 import type { JsonTree } from '../bookings/booking.js';
 import { describePayment, type BookSeller, type ListedPayment } from '../bookings/describe-payment.js';
 import type { BookedPayment, PaymentReports } from '../bookings/payment-record.js';
@@ -20,12 +22,7 @@ export interface OutgoingEvent {
   /** `payment.*`: the payment after the event, as `GET /operator/payments` lists it. */
   readonly payment?: ListedPayment;
   /** `payment.refunded`: this refund; the payment's `refunded` is the sum of all. */
-  readonly refund?: {
-    readonly refund: string;
-    readonly transaction: string;
-    readonly amount: string;
-    readonly recipient: string;
-  };
+  readonly refund?: Readonly<RefundedFacts>;
   /** `book.closed`: as `GET /operator/closings` lists it. */
   readonly closing?: {
     readonly content: object;
@@ -94,13 +91,8 @@ function describeNews(before: PaymentReports, after: PaymentReports): News[] {
 }
 
 function listPayment(payment: BookedPayment, seller: BookSeller): ListedPayment {
-  const { atMs, ...facts } = describePayment(payment, seller);
-  const { state, scheme, network, asset, payer, recipient, route, requestId } = facts;
-  const { transaction, reason, amount, refunded } = facts;
-  return {
-    ...{ id: payment.id, at: new Date(atMs).toISOString(), state, scheme, network, asset, payer, recipient },
-    ...{ route, requestId, transaction, reason, amount, refunded },
-  };
+  const { atMs, chainId: _, ...facts } = describePayment(payment, seller);
+  return { id: payment.id, at: new Date(atMs).toISOString(), ...facts };
 }
 
 /** Adds events, and a delivery of each for every webhook target that wants it. Known ids are not added again. */
