@@ -15,8 +15,7 @@ import { z } from 'zod';
 import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { Troubles, type Trouble } from '../health/troubles.js';
-import { ForOperators } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController } from './operator-controller.js';
 
 const LISTED = 400;
 const MONTHS_WRONG = 'must be a whole number of months from 1 to 1200';

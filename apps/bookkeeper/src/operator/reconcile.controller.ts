@@ -6,8 +6,7 @@ import type { z } from 'zod';
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Reconciler } from '../reconcile/reconciler.js';
-import { ForOperators } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController } from './operator-controller.js';
 import { END_OF_TIME_MS, timeParameter } from './time-parameter.js';
 
 const reconcileQuery = onlyFields({ from: timeParameter.optional(), to: timeParameter.optional() });

@@ -12,8 +12,7 @@ import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
-import { ForOperators } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController } from './operator-controller.js';
 
 const summaryQuery = onlyFields({
   window: z.enum(SUMMARY_WINDOWS, `must be one of ${SUMMARY_WINDOWS.join(', ')}`).default('hour'),
