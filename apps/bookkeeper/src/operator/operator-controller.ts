@@ -24,9 +24,8 @@ import type { Observable } from 'rxjs';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
-import { ConsoleSessions } from '../sessions/console-sessions.js';
+import { ConsoleSessions, sessionOf } from '../sessions/console-sessions.js';
 import { OperatorKeys } from '../sessions/operator-keys.js';
-import { sessionOf } from '../sessions/session-request.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
 
 const SCOPES = Symbol('scopes of a route');
