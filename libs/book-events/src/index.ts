@@ -1,3 +1,2 @@
 export * from './book-event.js';
 export { BOOK_GROUP, bucketEventsKey, laneBookKey, REFUSED_EVENTS } from './keys.js';
-export { parseBookEvent } from './parse-book-event.js';
