@@ -40,7 +40,7 @@ import { isOnLoopback, refuseSession } from './console-gate.js';
 const loginBody = onlyFields({ key: z.string('must be an API key').max(200, 'is too long') });
 
 /** What the console shows of a session. */
-interface SessionView {
+export interface SessionView {
   /** The public id and the name of the API key. */
   keyId: string;
   name: string;

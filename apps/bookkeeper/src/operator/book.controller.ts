@@ -25,7 +25,7 @@ const retentionBody = onlyFields({
 });
 
 /** Whether all is well, how far the book is, and who has it. */
-interface BookHealth {
+export interface BookHealth {
   /** Nothing of `troubles` is there. */
   well: boolean;
   troubles: Trouble[];

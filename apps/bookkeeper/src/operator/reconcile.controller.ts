@@ -14,7 +14,7 @@ const reconcileQuery = onlyFields({ from: timeParameter.optional(), to: timePara
 const COMPARED_WITHIN_MS = 120_000;
 
 /** The last comparison of book and chain. */
-interface ReconcileAnswer extends Reconciliation {
+export interface ReconcileAnswer extends Reconciliation {
   /** When it was made; null before the first. */
   comparedAt: string | null;
   /** Why the result is old; null: it is not. */

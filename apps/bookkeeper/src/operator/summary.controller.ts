@@ -28,7 +28,7 @@ const auditQuery = onlyFields({
 });
 
 /** What is sold, in which token, to whom, and where people look at transactions. */
-interface SellerFacts {
+export interface SellerFacts {
   network: string;
   chainId: number;
   asset: { address: string; symbol: string; decimals: number };
