@@ -25,10 +25,8 @@ export function readDevSettings(env: NodeJS.ProcessEnv): DevSettings {
   const portOf = (name: keyof typeof USUAL_PORTS) => read(name, 0, MAX_PORT) ?? USUAL_PORTS[name];
   const settings = {
     ports: {
-      PORT: portOf('PORT'),
-      VERIFIER_PORT: portOf('VERIFIER_PORT'),
-      AGENT_WORKER_PORT: portOf('AGENT_WORKER_PORT'),
-      BOOKKEEPER_PORT: portOf('BOOKKEEPER_PORT'),
+      ...{ PORT: portOf('PORT'), VERIFIER_PORT: portOf('VERIFIER_PORT') },
+      ...{ AGENT_WORKER_PORT: portOf('AGENT_WORKER_PORT'), BOOKKEEPER_PORT: portOf('BOOKKEEPER_PORT') },
     },
     chainId: read('CHAIN_ID', 1, Number.MAX_SAFE_INTEGER),
   };
@@ -39,21 +37,11 @@ export function readDevSettings(env: NodeJS.ProcessEnv): DevSettings {
 /** The developer's own settings, without those that this devnet sets itself (addresses of its parts). */
 export function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const decided = [
-    'REDIS_URL',
-    'QUEUE_REDIS_URL',
-    'RPC_URL',
-    'CHAIN_ID',
-    'ASSET_ADDRESS',
-    'PORT',
-    'VERIFIER_PORT',
-    'AGENT_WORKER_PORT',
-    'BOOKKEEPER_PORT',
-  ];
-  const keys = [
+    ...['REDIS_URL', 'QUEUE_REDIS_URL', 'RPC_URL', 'CHAIN_ID', 'ASSET_ADDRESS', ...Object.keys(USUAL_PORTS)],
     ...['WALLET_PRIVATE_KEY', 'WALLET_PRIVATE_KEY_FILE', 'WALLETS_FILE', 'POLICY_FILE'],
     ...['RELAYER_PRIVATE_KEYS', 'RELAYER_PRIVATE_KEYS_FILE'],
   ];
-  return Object.fromEntries(Object.entries(env).filter(([name]) => ![...decided, ...keys].includes(name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !decided.includes(name)));
 }
 
 /** The warning that links under PUBLIC_URL lead to another program, which has the port; null if they do not. */
