@@ -11,7 +11,7 @@ const USUAL_PORTS = { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022, 
 const MAX_PORT = 65_535;
 
 /** The settings of `npm run dev` itself; no service gets them unchanged. */
-export interface DevSettings {
+interface DevSettings {
   /** 0 takes any that is free. */
   readonly ports: Readonly<Record<keyof typeof USUAL_PORTS, number>>;
   /** Undefined: the devnet's own. */

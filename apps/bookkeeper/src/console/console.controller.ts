@@ -130,7 +130,7 @@ function writeCookie(value: string, seconds: number, isLocal: boolean): string {
 }
 
 /** The one document of the console: it holds no data, and its script asks for everything it shows. */
-export interface ConsoleDocument {
+interface ConsoleDocument {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly script: WebFile;
