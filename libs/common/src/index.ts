@@ -35,6 +35,7 @@ export { isLoopbackHost, isPublicAddress } from './http/public-address.js';
 export { createSafeFetch, type SafeFetch } from './http/safe-fetch.js';
 export { TargetRefusedError, type TargetRules } from './http/target-rules.js';
 export { createLoggerParams } from './logging/create-logger-params.js';
+export { RareErrors } from './logging/rare-errors.js';
 export { REDIS_LOGGER } from './logging/redis-logger.js';
 export { withRequestId } from './logging/request-id.js';
 export { SampledLogger } from './logging/sampled-logger.js';
