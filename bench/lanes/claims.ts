@@ -11,7 +11,9 @@ export const RETENTION_MS = 900_000;
 const fingerprint = createFingerprint({ method: 'GET', path: '/api/weather', query: '' });
 
 /** A ledger for such claims, which it keeps for RETENTION_MS. */
-export async function openLedger(options: Omit<ConstructorParameters<typeof Ledger>[0], 'retentionMs'>): Promise<Ledger> {
+export async function openLedger(
+  options: Omit<ConstructorParameters<typeof Ledger>[0], 'retentionMs'>,
+): Promise<Ledger> {
   const ledger = new Ledger({ ...options, retentionMs: RETENTION_MS });
   await ledger.open({ headBlockNumber: 1 });
   return ledger;

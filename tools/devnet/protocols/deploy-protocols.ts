@@ -26,9 +26,6 @@ export async function deployProtocols({ rpcUrl, asset, accounts }: BareChain): P
   const receivers = accounts.map(({ address }) => address);
   const { codes, addresses } = planCreations(contracts, asset);
   await assertDeployerIsFresh(rpcUrl);
-  await sendAsDeployer(rpcUrl, [
-    ...codes.map((data) => ({ data })),
-    ...seedProtocols(contracts, addresses, receivers),
-  ]);
+  await sendAsDeployer(rpcUrl, [...codes.map((data) => ({ data })), ...seedProtocols(contracts, addresses, receivers)]);
   return { multicall3: MULTICALL3, permit2: PERMIT2, ...addresses };
 }

@@ -1,4 +1,13 @@
-import { encodeFunctionData, erc20Abi, maxUint256, parseAbi, parseEther, parseUnits, type Abi, type Address } from 'viem';
+import {
+  encodeFunctionData,
+  erc20Abi,
+  maxUint256,
+  parseAbi,
+  parseEther,
+  parseUnits,
+  type Abi,
+  type Address,
+} from 'viem';
 
 import { squareRoot } from '../../../packages/agent-kit/src/protocols/liquidity/full-range.js';
 import type { Contracts, PlannedAddresses } from './create-contracts.js';

@@ -124,11 +124,7 @@ async function loadPayments(within: Queryable, ids: readonly string[]): Promise<
   return new Map([...ids.map((id): [string, BookedPayment] => [id, createPayment(id)]), ...known]);
 }
 
-async function storePayments(
-  within: Queryable,
-  payments: readonly BookedPayment[],
-  seller: BookSeller,
-): Promise<void> {
+async function storePayments(within: Queryable, payments: readonly BookedPayment[], seller: BookSeller): Promise<void> {
   const rows = payments.map((payment) => {
     const { atMs, chainId, requestId, ...facts } = describePayment(payment, seller);
     return {

@@ -143,7 +143,9 @@ async function verifyClosings(
     const content = parseClosing(JSON.parse(row.content));
     if (content === null) return { closings: before.number, broken: `Closing ${row.number}: it cannot be read.` };
     const broken =
-      findSignatureFault(row, content, signers) ?? findLinkFault(content, before) ?? (await findRootFault(within, content));
+      findSignatureFault(row, content, signers) ??
+      findLinkFault(content, before) ??
+      (await findRootFault(within, content));
     if (broken !== null) return { closings: before.number, broken: `Closing ${row.number}: ${broken}.` };
     before = { number: row.number, hash: row.hash, lastBooking: content.lastBooking };
   }
