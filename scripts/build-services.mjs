@@ -8,15 +8,8 @@ import { runProgram } from './run-step.mjs';
 /** Folders among them that hold no sources; `npm pack` makes a dist in each package. */
 const MADE = ['node_modules', 'dist'];
 const SOURCES = [
-  ...[
-    'apps',
-    'libs',
-    'packages',
-    'tools',
-    'scripts/build-cli.mjs',
-    'scripts/build-web.mjs',
-    'scripts/swc-options.json',
-  ],
+  ...['apps', 'libs', 'packages', 'tools'],
+  ...['scripts/build-cli.mjs', 'scripts/build-web.mjs', 'scripts/swc-options.json'],
   ...['scripts/cache-packages.mjs', 'scripts/load-packages.mjs'],
   ...['nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'package-lock.json'],
 ];
@@ -59,18 +52,11 @@ function services(root, withCrashPoints) {
     hasPackages: true,
   }));
   if (withCrashPoints) return built;
+  const script = (name, main) => ({ shownAs: `node scripts/${name}`, args: [join(root, 'scripts', name)], main });
   return [
     ...built,
-    {
-      shownAs: 'node scripts/build-cli.mjs',
-      args: [join(root, 'scripts', 'build-cli.mjs')],
-      main: join(root, 'dist', 'tollgate.js'),
-    },
-    {
-      shownAs: 'node scripts/build-web.mjs',
-      args: [join(root, 'scripts', 'build-web.mjs')],
-      main: join(root, 'dist', 'apps', 'bookkeeper', 'web', 'console.js'),
-    },
+    script('build-cli.mjs', join(root, 'dist', 'tollgate.js')),
+    script('build-web.mjs', join(root, 'dist', 'apps', 'bookkeeper', 'web', 'console.js')),
   ];
 }
 

@@ -16,23 +16,18 @@ at the end. The exit code is 0 if every check passed.
   TOLLGATE_STATE_DIR  folder of the run's data (default: .tollgate)
 `;
 
+/** By name, the file and the function that shows it. */
+const DEMOS = {
+  payment: ['demo/demo.ts', 'runDemo'],
+  jobs: ['jobs-demo/run-jobs-demo.ts', 'runJobsDemo'],
+  book: ['book-demo/run-book-demo.ts', 'runBookDemo'],
+  interop: ['interop/run-interop-demo.ts', 'runInteropDemo'],
+};
+
 const args = process.argv.slice(2);
 answerHelp(args, HELP);
 const [name = 'payment'] = args;
-if (args.length > 1 || !['payment', 'jobs', 'book', 'interop'].includes(name)) {
-  refuseUsage(`There is no demo ${args.join(' ')}.`, HELP);
-}
-if (name === 'jobs') {
-  const { runJobsDemo } = await loadWhenReady('tools/devnet/jobs-demo/run-jobs-demo.ts');
-  process.exit(await runJobsDemo());
-}
-if (name === 'book') {
-  const { runBookDemo } = await loadWhenReady('tools/devnet/book-demo/run-book-demo.ts');
-  process.exit(await runBookDemo());
-}
-if (name === 'interop') {
-  const { runInteropDemo } = await loadWhenReady('tools/devnet/interop/run-interop-demo.ts', { needsPublished: true });
-  process.exit(await runInteropDemo());
-}
-const { runDemo } = await loadWhenReady('tools/devnet/demo/demo.ts');
-process.exit(await runDemo());
+if (args.length > 1 || !Object.hasOwn(DEMOS, name)) refuseUsage(`There is no demo ${args.join(' ')}.`, HELP);
+const [file, run] = DEMOS[name];
+const demo = await loadWhenReady(`tools/devnet/${file}`, { needsPublished: name === 'interop' });
+process.exit(await demo[run]());

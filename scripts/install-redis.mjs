@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findRedisServer, OLDEST_FOR_CLUSTERS, unpackedServerPath } from './find-redis-server.mjs';
+import { isProgram, listOnPath } from './on-path.mjs';
 import { StepError, runProgram } from './run-step.mjs';
 
 const CHOICES =
@@ -43,7 +44,7 @@ export function installValkey(root) {
 async function installServer(root, ways, { oldest = 7, choices = CHOICES } = {}) {
   const failures = [];
   for (const [tool, isAllowed, install] of ways) {
-    if (!isAllowed || !isOnPath(tool)) continue;
+    if (!isAllowed || !listOnPath(tool).some(isProgram)) continue;
     try {
       const note = await install();
       if (findRedisServer(root, oldest)) {
@@ -153,14 +154,5 @@ function subfolders(path) {
       .map((entry) => join(path, entry.name));
   } catch {
     return [];
-  }
-}
-
-function isOnPath(tool) {
-  try {
-    execFileSync(tool, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch (error) {
-    return error.code !== 'ENOENT';
   }
 }

@@ -2,20 +2,10 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
 
-import { listSettings, type EnvironmentClass, type SettingDescription } from '@tollgate/common';
+import { listSettings, type SettingDescription } from '@tollgate/common';
 
-import { AgentWorkerEnvironment } from '../apps/agent-worker/src/config/agent-worker.config.js';
-import { BookkeeperEnvironment } from '../apps/bookkeeper/src/config/bookkeeper.config.js';
-import { GatewayEnvironment } from '../apps/gateway/src/config/gateway.config.js';
-import { VerifierEnvironment } from '../apps/verifier/src/config/verifier.config.js';
 import { fillIn, ROOT, writeGenerated } from './generated-files.js';
-
-const services: Record<string, EnvironmentClass> = {
-  gateway: GatewayEnvironment,
-  verifier: VerifierEnvironment,
-  'agent-worker': AgentWorkerEnvironment,
-  bookkeeper: BookkeeperEnvironment,
-};
+import { PROCESSES } from './manifests/processes.js';
 
 interface Documented {
   setting: SettingDescription;
@@ -25,7 +15,7 @@ interface Documented {
 /** Each name once, with the services that read it; a setting shared by several comes first. */
 function collect(): Documented[] {
   const byName = new Map<string, Documented>();
-  for (const [service, environment] of Object.entries(services)) {
+  for (const [service, { environment }] of PROCESSES) {
     for (const setting of listSettings(environment)) {
       const known = byName.get(setting.name);
       if (known === undefined) {

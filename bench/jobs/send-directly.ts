@@ -5,11 +5,12 @@ import { createKeySigner, type LaneSigner } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import { privateKeyToAccount } from 'viem/accounts';
 
+import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { noteProgress } from '../fail-when-stalled.js';
 import { summarize } from '../load/time-each.js';
 import type { Sample } from '../run-rounds.js';
-import { createTransfer, type BenchWallet } from './bench-wallet.js';
+import { createTransfer } from './bench-wallet.js';
 
 const BATCH = 64;
 const BATCHES_AT_ONCE = 4;
@@ -21,7 +22,7 @@ const LIMITS = { timeoutMs: 60_000, maxBytes: 1 << 25 };
 export interface DirectOptions {
   rpcUrl: string;
   chainId: number;
-  wallet: BenchWallet;
+  wallet: DevnetAccount;
   count: number;
   /** Default: signs natively, as the services do. */
   createSigner?: (privateKey: Hex) => LaneSigner;

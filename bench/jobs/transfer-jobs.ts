@@ -14,8 +14,9 @@ import {
   type SubmitRequest,
 } from '@tollgate/journal';
 
+import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
 import { noteProgress } from '../fail-when-stalled.js';
-import { RECEIVER, TRANSFER_GAS, type BenchWallet } from './bench-wallet.js';
+import { RECEIVER, TRANSFER_GAS } from './bench-wallet.js';
 
 /** A real chain is looked at less often, and its nodes keep fewer transactions of one account. */
 const BENCH_SETTINGS: Partial<LaneSettings> = { pollMs: 20, maxInFlight: 4096, jobsAtOnce: 128 };
@@ -43,7 +44,7 @@ export function createRequest(lane: LaneId): SubmitRequest {
   };
 }
 
-export async function adoptLane(journal: Journal, chainId: number, wallet: BenchWallet): Promise<LaneId> {
+export async function adoptLane(journal: Journal, chainId: number, wallet: DevnetAccount): Promise<LaneId> {
   const lane = createLaneId(chainId, wallet.address);
   await journal.adopt(lane, { pendingNonce: 0 });
   return lane;
@@ -65,7 +66,7 @@ export async function submitJobs(journal: Journal, lane: LaneId, count: number):
 
 /** A runner of transfers in this process; `stop` ends it and its connections. */
 export function startRunner(
-  { journal, rpcUrl, chainId, wallet }: { journal: Journal; rpcUrl: string; chainId: number; wallet: BenchWallet },
+  { journal, rpcUrl, chainId, wallet }: { journal: Journal; rpcUrl: string; chainId: number; wallet: DevnetAccount },
   changes: Partial<LaneRunnerOptions> = {},
 ): { runner: LaneRunner; stop: () => Promise<void> } {
   const chain = new Chain({ chainId, rpcUrls: [rpcUrl] });

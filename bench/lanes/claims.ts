@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { createFingerprint, createOwner, hashRetryKey, type ClaimRequest, type Ledger } from '@tollgate/ledger';
+import { createFingerprint, createOwner, hashRetryKey, Ledger, type ClaimRequest } from '@tollgate/ledger';
 
 import { timeEach } from '../load/time-each.js';
 import type { Sample } from '../run-rounds.js';
@@ -9,6 +9,15 @@ const CHAIN_ID = 1328;
 export const RETENTION_MS = 900_000;
 
 const fingerprint = createFingerprint({ method: 'GET', path: '/api/weather', query: '' });
+
+/** A ledger for such claims, which it keeps for RETENTION_MS. */
+export async function openLedger(
+  options: Omit<ConstructorParameters<typeof Ledger>[0], 'retentionMs'>,
+): Promise<Ledger> {
+  const ledger = new Ledger({ ...options, retentionMs: RETENTION_MS });
+  await ledger.open({ headBlockNumber: 1 });
+  return ledger;
+}
 
 /** Claims of payments that the ledger does not know. */
 export function makeClaims(ledger: Ledger, count: number): ClaimRequest[] {

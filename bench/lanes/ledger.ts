@@ -1,4 +1,4 @@
-import { Ledger, type ClaimRequest, type StoredAnswer } from '@tollgate/ledger';
+import type { ClaimRequest, Ledger, StoredAnswer } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
 import { startRedis } from '../../tools/devnet/processes/redis.js';
@@ -6,7 +6,7 @@ import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { formatNumber } from '../report.js';
 import { runRounds, type Sample, type Subject } from '../run-rounds.js';
 import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
-import { claim, makeClaims, RETENTION_MS, run } from './claims.js';
+import { claim, makeClaims, openLedger, RETENTION_MS, run } from './claims.js';
 import { fillLedger, readMemory } from './fill-ledger.js';
 
 const IN_FLIGHT = 128;
@@ -42,9 +42,7 @@ async function startLedger(keep: KeepUntilEnd): Promise<BenchLedger> {
   const { url } = keep(await startRedis({ appendfsync: 'always' }));
   const redis = new Redis(url);
   keep({ stop: async () => redis.disconnect() });
-  const ledger = new Ledger({ redis, retentionMs: RETENTION_MS });
-  await ledger.open({ headBlockNumber: 1 });
-  return { redis, ledger };
+  return { redis, ledger: await openLedger({ redis }) };
 }
 
 function measureRates({ redis, ledger }: BenchLedger, { rounds, quick, progress }: LaneOptions): Promise<LaneRow[]> {

@@ -1,5 +1,4 @@
-import { Ledger, type ClaimRequest } from '@tollgate/ledger';
-import type { Cluster } from 'ioredis';
+import type { ClaimRequest } from '@tollgate/ledger';
 
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
 import type { Devnet } from '../../tools/devnet/chain/chain.js';
@@ -10,7 +9,7 @@ import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { runRounds } from '../run-rounds.js';
 import type { BenchServers } from '../tollgate.js';
 import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
-import { claim, makeClaims, RETENTION_MS, run } from './claims.js';
+import { claim, makeClaims, openLedger, run } from './claims.js';
 import { measurePaidStacks, type PaidStack } from './paid-stacks.js';
 
 const PAID_IN_FLIGHT = 64;
@@ -63,19 +62,13 @@ async function measureClaims({ rounds, quick, progress }: LaneOptions, keep: Kee
   const subjects = [];
   for (const shards of SHARDS) {
     const { cluster } = keep(await startRedisShards(shards));
-    const ledger = await openLedger(cluster);
+    const ledger = await openLedger({ redis: cluster });
     const measure = () =>
       run(makeClaims(ledger, count), CLAIMS_IN_FLIGHT, (request: ClaimRequest) => claim(ledger, request));
     subjects.push({ name: nameShards(shards), measure });
   }
   const name = `claims, ${CLAIMS_IN_FLIGHT} in flight`;
   return runRounds([{ name, baseline: nameShards(1), subjects }], rounds, progress);
-}
-
-async function openLedger(redis: Cluster): Promise<Ledger> {
-  const ledger = new Ledger({ redis, retentionMs: RETENTION_MS });
-  await ledger.open({ headBlockNumber: 1 });
-  return ledger;
 }
 
 function nameShards(count: number): string {

@@ -4,7 +4,7 @@ import type { LaneOptions, LaneResult } from '../lane.js';
 const LANE_MODULES = {
   unpaid: async () => (await import('./unpaid.js')).runUnpaidLane,
   paid: async () => (await import('./paid.js')).runPaidLane,
-  distant: async () => (await import('./distant.js')).runDistantLane,
+  distant: async () => (await import('./paid.js')).runDistantLane,
   signed: async () => (await import('./signed.js')).runSignedLane,
   ledger: async () => (await import('./ledger.js')).runLedgerLane,
   redis: async () => (await import('./redis.js')).runRedisLane,

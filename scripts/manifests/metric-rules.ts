@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { IHorizontalPodAutoscalerSpec } from 'kubernetes-models/autoscaling/v2';
@@ -6,7 +7,6 @@ import type { IHorizontalPodAutoscalerSpec } from 'kubernetes-models/autoscaling
 import { ROOT } from '../generated-files.js';
 import { listOf, nameOf, podsOf, type Manifest } from './manifest.js';
 import { PATHS } from './processes.js';
-import { readSeriesNames } from './series-names.js';
 
 const series = readSeriesNames();
 
@@ -50,4 +50,29 @@ export function findPageProblems(): string[] {
   const page = readFileSync(join(ROOT, 'docs/kubernetes.md'), 'utf8');
   const unknown = [...page.matchAll(/\btollgate_[a-z_]+/g)].map(([name]) => name).filter((name) => !all.has(name));
   return unknown.map((name) => `docs/kubernetes.md: nothing exports ${name}.`);
+}
+
+/** Where a process registers its metrics; the transport that they share publishes counts. */
+const REGISTRATION = /(observeCounts\(\s*registry,\s*)?'(tollgate_[a-z_]+)'/g;
+
+/** The series in Prometheus, by process: a histogram is several. */
+export function readSeriesNames(): Map<string, ReadonlySet<string>> {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'apps/*.ts'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => /(?<!\.spec)\.ts$/.test(file) && existsSync(file));
+  const byProcess = new Map<string, Set<string>>();
+  for (const file of files) {
+    const [, service = ''] = file.split('/');
+    const names = byProcess.get(service) ?? new Set();
+    byProcess.set(service, names);
+    for (const [, counts, name = ''] of readFileSync(file, 'utf8').matchAll(REGISTRATION)) {
+      for (const series of seriesOf(name, counts !== undefined)) names.add(series);
+    }
+  }
+  return byProcess;
+}
+
+function seriesOf(name: string, isCounts: boolean): string[] {
+  if (isCounts) return [`${name}_total`];
+  return name.endsWith('_total') ? [name] : [name, `${name}_bucket`, `${name}_count`];
 }

@@ -5,8 +5,8 @@ import { AgentWorkerEnvironment } from '../../apps/agent-worker/src/config/agent
 import { BookkeeperEnvironment } from '../../apps/bookkeeper/src/config/bookkeeper.config.js';
 import { GatewayEnvironment } from '../../apps/gateway/src/config/gateway.config.js';
 import { VerifierEnvironment } from '../../apps/verifier/src/config/verifier.config.js';
-import { HealthController } from '../../libs/common/src/health/health.controller.js';
-import { MetricsController } from '../../libs/common/src/metrics/metrics.controller.js';
+import { HealthController } from '../../libs/common/src/health/health.module.js';
+import { MetricsController } from '../../libs/common/src/metrics/metrics.module.js';
 
 /** What a process makes of its settings, as far as the manifests repeat it. */
 export interface Listening {
@@ -28,40 +28,22 @@ function describe<T extends object>(environment: EnvironmentClass<T>, listening:
 }
 
 /** By the name of the container and of its Deployment. */
-export const PROCESSES: ReadonlyMap<string, Process> = new Map([
-  [
-    'gateway',
-    describe(GatewayEnvironment, ({ server, shutdown }) => ({
-      host: server.host,
-      port: server.port,
-      stopMs: server.drainMs + shutdown.shutdownTimeoutMs,
-    })),
-  ],
-  [
-    'verifier',
-    describe(VerifierEnvironment, ({ server, shutdown }) => ({
-      host: server.verifierHost,
-      port: server.verifierPort,
-      stopMs: shutdown.shutdownTimeoutMs,
-    })),
-  ],
-  [
-    'bookkeeper',
-    describe(BookkeeperEnvironment, ({ server, shutdown }) => ({
-      host: server.bookkeeperHost,
-      port: server.bookkeeperPort,
-      stopMs: shutdown.shutdownTimeoutMs,
-    })),
-  ],
-  [
-    'agent-worker',
-    describe(AgentWorkerEnvironment, ({ server, shutdown }) => ({
-      host: server.agentWorkerHost,
-      port: server.agentWorkerPort,
-      stopMs: shutdown.shutdownTimeoutMs,
-    })),
-  ],
-]);
+export const PROCESSES: ReadonlyMap<string, Process> = new Map(
+  Object.entries({
+    gateway: describe(GatewayEnvironment, ({ server: { host, port, drainMs }, shutdown }) => {
+      return { host, port, stopMs: drainMs + shutdown.shutdownTimeoutMs };
+    }),
+    verifier: describe(VerifierEnvironment, ({ server: { verifierHost: host, verifierPort: port }, shutdown }) => {
+      return { host, port, stopMs: shutdown.shutdownTimeoutMs };
+    }),
+    'agent-worker': describe(AgentWorkerEnvironment, ({ server, shutdown }) => {
+      return { host: server.agentWorkerHost, port: server.agentWorkerPort, stopMs: shutdown.shutdownTimeoutMs };
+    }),
+    bookkeeper: describe(BookkeeperEnvironment, ({ server, shutdown }) => {
+      return { host: server.bookkeeperHost, port: server.bookkeeperPort, stopMs: shutdown.shutdownTimeoutMs };
+    }),
+  }),
+);
 
 /** The paths that every process serves, as its controllers declare them. */
 export const PATHS = {

@@ -16,7 +16,7 @@ import type { Worker } from 'bullmq';
 import { NestEvents } from '../../apps/agent-worker/src/events/nest-events.js';
 import { Revisits } from '../../apps/gateway/src/paywall/revisits/revisits.js';
 import { PaymentIdentifiers } from '../../apps/gateway/src/paywall/verify/payment-identifiers.js';
-import { checkRedis } from '../../libs/common/src/health/readiness-checks.js';
+import { checkRedis } from '../../libs/common/src/health/health.module.js';
 import {
   FAILURE,
   finishSample,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { parse } from 'yaml';
 
-import { readSeriesNames } from '../../scripts/manifests/series-names.js';
+import { readSeriesNames } from '../../scripts/manifests/metric-rules.js';
 
 const read = (file: string) => readFileSync(file, 'utf8');
 

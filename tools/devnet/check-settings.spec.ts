@@ -1,5 +1,4 @@
-import { checkSettings } from './check-settings.js';
-import { chosenSettings, warnOfPublicUrl } from './dev-settings.js';
+import { checkSettings, chosenSettings, warnOfPublicUrl } from './check-settings.js';
 
 const SECRETS = {
   CHALLENGE_SECRET: 'a-challenge-secret-of-at-least-32-characters',

@@ -5,9 +5,10 @@ import { LoggerModule } from 'nestjs-pino';
 import { BookHolder } from './book/book-holder.js';
 import { BookModule } from './book/book.module.js';
 import { BookkeeperEnvironment } from './config/bookkeeper.config.js';
-import { ConsoleModule } from './console/console.module.js';
+import { ConsoleController } from './console/console.controller.js';
 import { BookkeeperConnections } from './drain/connections.js';
 import { OperatorModule } from './operator/operator.module.js';
+import { SessionsModule } from './sessions/sessions.module.js';
 
 @Module({})
 export class BookkeeperModule {
@@ -31,8 +32,10 @@ export class BookkeeperModule {
         }),
         BookModule,
         OperatorModule,
-        ConsoleModule,
+        SessionsModule,
       ],
+      // The console: pages for operators, on the operator API alone.
+      controllers: [ConsoleController],
       providers: [{ provide: BookkeeperEnvironment, useValue: environment }],
       exports: [BookkeeperEnvironment],
     };

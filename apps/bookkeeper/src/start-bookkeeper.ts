@@ -9,8 +9,7 @@ import { BookkeeperModule } from './bookkeeper.module.js';
 import { BookkeeperEnvironment } from './config/bookkeeper.config.js';
 import { guardConsole } from './console/console-gate.js';
 import { registerDocument } from './operator/register-document.js';
-import { ConsoleSessions } from './sessions/console-sessions.js';
-import { forwardToOperator } from './sessions/session-request.js';
+import { ConsoleSessions, forwardToOperator } from './sessions/console-sessions.js';
 
 const MAX_BODY_BYTES = 64 * 1024;
 /** The id of an authorization has 190 characters, percent-encoded some more. */

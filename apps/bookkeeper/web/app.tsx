@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { logOut, onSessionEnd, readSession, RequestFailed, type Session } from './data/api.js';
+import type { SessionView } from '../src/console/console.controller.js';
+import { logOut, onSessionEnd, readSession, RequestFailed, SessionContext } from './data/api.js';
 import type { SellerFacts } from './data/format.js';
 import { openStream, useLive } from './data/live.js';
 import { linkTo, usePlace, type ConsolePlace } from './data/route.js';
-import { SessionContext } from './data/session.js';
 import { BookPage } from './pages/book-page.js';
 import { JobsPage } from './pages/jobs-page.js';
 import { Login } from './pages/login.js';
@@ -28,7 +28,7 @@ type PageName = keyof typeof PAGES;
 
 /** Asks for a login until there is a session, then shows the pages. */
 export function App() {
-  const [session, setSession] = useState<Session | null>(null);
+  const [session, setSession] = useState<SessionView | null>(null);
   const [isAsking, setAsking] = useState(true);
   const [problem, setProblem] = useState<RequestFailed | null>(null);
   useEffect(() => {
@@ -49,7 +49,7 @@ export function App() {
   );
 }
 
-function Pages({ session, onLogout }: { session: Session; onLogout: () => void }) {
+function Pages({ session, onLogout }: { session: SessionView; onLogout: () => void }) {
   const place = usePlace();
   const [isLive, setLive] = useState(false);
   const seller = useLive<SellerFacts>('/seller');

@@ -1,10 +1,16 @@
 import { isAddress, type Hex } from '@tollgate/protocol';
 
 import type { ChainFacts } from './page-data.js';
-import { walletCodeOf, type WalletProvider } from './wallets.js';
+import { explainWallet, isWalletRefusal, walletCodeOf, type WalletProvider } from './wallets.js';
 
 /** Why the payer cannot go on, as one sentence for it. */
 export class PageProblem extends Error {}
+
+/** What the payer is told of an error of paying. */
+export function explainProblem(error: unknown): string {
+  if (error instanceof PageProblem) return error.message;
+  return isWalletRefusal(error) ? `${explainWallet(error)} Nothing was paid.` : explainWallet(error);
+}
 
 const UNKNOWN_CHAIN = 4902;
 

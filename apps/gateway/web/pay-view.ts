@@ -1,6 +1,6 @@
 import { formatTokenAmount, isHash } from '@tollgate/protocol';
 
-import { PageProblem } from './chain.js';
+import { explainProblem, PageProblem } from './chain.js';
 import { create, createButton, find, showStatus } from './dom.js';
 import type { PayPageData } from './page-data.js';
 import { drawCode, readReportedHashes } from './phone-code.js';
@@ -8,7 +8,7 @@ import type { KeptPurchase } from './purchases.js';
 import { createTransferProof, tryRedeem } from './redeem.js';
 import { PageSale } from './sale.js';
 import { renderWallets } from './wallet-list.js';
-import { explainWallet, isWalletRefusal, watchWallets, type BrowserWallet } from './wallets.js';
+import { watchWallets, type BrowserWallet } from './wallets.js';
 
 const POLL_MS = 1500;
 
@@ -222,15 +222,10 @@ export class PayView {
     try {
       await step();
     } catch (error) {
-      showStatus(explain(error), 'bad');
+      showStatus(explainProblem(error), 'bad');
     } finally {
       this.#isBusy = false;
       delete document.body.dataset['busy'];
     }
   }
-}
-
-function explain(error: unknown): string {
-  if (error instanceof PageProblem) return error.message;
-  return isWalletRefusal(error) ? `${explainWallet(error)} Nothing was paid.` : explainWallet(error);
 }

@@ -1,9 +1,9 @@
-import { ensureChain, PageProblem, readAccount } from './chain.js';
+import { ensureChain, explainProblem, PageProblem, readAccount } from './chain.js';
 import { create, createButton, find, linkTransaction, showStatus } from './dom.js';
 import { sendLockedTransfer } from './locked-transfer.js';
 import type { TicketPageData } from './page-data.js';
 import { renderWallets } from './wallet-list.js';
-import { explainWallet, isWalletRefusal, watchWallets, type BrowserWallet } from './wallets.js';
+import { watchWallets, type BrowserWallet } from './wallets.js';
 
 /** The page on a phone: it pays for another screen, and learns nothing of what was bought. */
 export function showTicket(data: TicketPageData): void {
@@ -16,7 +16,7 @@ export function showTicket(data: TicketPageData): void {
     try {
       await payTicket(data, wallet, expiresAtMs);
     } catch (error) {
-      showStatus(explain(error), 'bad');
+      showStatus(explainProblem(error), 'bad');
     } finally {
       isBusy = false;
     }
@@ -71,9 +71,4 @@ function offerWalletApp(): HTMLElement {
     create('a', { href: `https://metamask.app.link/dapp/${page}`, rel: 'noreferrer noopener' }, 'open it in MetaMask'),
     ', or copy its address into another one.',
   );
-}
-
-function explain(error: unknown): string {
-  if (error instanceof PageProblem) return error.message;
-  return isWalletRefusal(error) ? `${explainWallet(error)} Nothing was paid.` : explainWallet(error);
 }

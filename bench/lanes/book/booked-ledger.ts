@@ -1,12 +1,12 @@
 import type { AnsweredFacts } from '@tollgate/book-events';
-import { Ledger, type ClaimRequest } from '@tollgate/ledger';
+import type { ClaimRequest, Ledger } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
 import { startRedis } from '../../../tools/devnet/processes/redis.js';
 import type { LaneOptions, LaneRow } from '../../lane.js';
 import { runRounds } from '../../run-rounds.js';
 import type { KeepUntilEnd } from '../../with-cleanup.js';
-import { claim, makeClaims, RETENTION_MS, run } from '../claims.js';
+import { claim, makeClaims, openLedger, run } from '../claims.js';
 
 const IN_FLIGHT = 128;
 const ADDRESS = `0x${'ab'.repeat(20)}` as const;
@@ -38,9 +38,7 @@ export async function measureBookedLedger(
 export async function openBenchLedger(redisUrl: string, isBooked: boolean, keep: KeepUntilEnd): Promise<Ledger> {
   const redis = new Redis(redisUrl);
   keep({ stop: async () => redis.disconnect() });
-  const ledger = new Ledger({ redis, retentionMs: RETENTION_MS, ...(isBooked && { book: NO_LIMIT }) });
-  await ledger.open({ headBlockNumber: 1 });
-  return ledger;
+  return openLedger({ redis, ...(isBooked && { book: NO_LIMIT }) });
 }
 
 /** Sells so many answers: claims and commits, each of a payment of its own. */

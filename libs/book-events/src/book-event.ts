@@ -1,161 +1,158 @@
-import type { Hex } from '@tollgate/protocol';
+import { isAddress, isHash, type Hex } from '@tollgate/protocol';
+import { z } from 'zod';
 
-/** The version of the events that this code writes, in the field `v`. */
+/** The version of the events that this code reads, in the field `v`. */
 export const BOOK_EVENT_VERSION = 1;
 
-/** Base units, wei or gas as a decimal integer. */
-export type Decimal = string;
+const words = z.string();
+const count = z.int().nonnegative();
+/** Base units, wei or gas. */
+const decimal = z.string().regex(/^(?:0|[1-9]\d*)$/);
+const address = z.custom<Hex>(isAddress);
+const hash32 = z.custom<Hex>(isHash);
+/** A writer may leave a field out that is null. */
+const orNull = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value): T | null => value ?? null);
 
 /** Milliseconds since 1970 on Redis's clock. Null: the step did not happen, or its time is not known. */
-export interface PaymentTimeline {
+const timeline = z.object({
   /** The gateway received the request. */
-  presentedAtMs: number;
+  presentedAtMs: count,
   /** The gateway had the verdict. */
-  verifiedAtMs: number | null;
-  claimedAtMs: number | null;
+  verifiedAtMs: orNull(count),
+  claimedAtMs: orNull(count),
   /** The resource had responded. */
-  fulfilledAtMs: number | null;
-  settledAtMs: number | null;
-}
+  fulfilledAtMs: orNull(count),
+  settledAtMs: orNull(count),
+});
+export type PaymentTimeline = z.output<typeof timeline>;
 
 /** The request that presents a payment, and the terms it was offered. */
-export interface SaleFacts {
-  requestId: string;
+const sale = z.object({
+  requestId: words,
   /** The path of the paid route; `facilitator` for a payment of another server. */
-  route: string;
-  method: string;
+  route: words,
+  method: words,
   /** `tx-hash`, or the scheme of the signed payment: `exact`, `upto`, `charge`. */
-  scheme: string;
+  scheme: words,
   /** CAIP-2: `eip155:1328`. */
-  network: string;
-  chainId: number;
-  asset: Hex;
-  payTo: Hex;
+  network: words,
+  chainId: count,
+  asset: address,
+  payTo: address,
   /** As the chain names it, or as the payer signed; null if it is not known. */
-  payer: Hex | null;
+  payer: orNull(address),
   /** What was paid; null if it is not known. */
-  amount: Decimal | null;
-  price: Decimal;
+  amount: orNull(decimal),
+  price: decimal,
   /** The transaction that moved the money; null for a payment that moved nothing (a metered charge of 0). */
-  transaction: Hex | null;
+  transaction: orNull(hash32),
   /** Null where only the transaction is known. */
-  logIndex: number | null;
-}
-
-/** A payment bought an answer: everything about it, since no other event reports its steps. */
-export interface AnsweredFacts extends SaleFacts {
-  /** SHA-256 of method, path, query and body, 22 base64url characters: the ledger's fingerprint. */
-  requestHash: string;
-  /** SHA-256 of the body, 64 hexadecimal digits; null for a body that was streamed. */
-  answerHash: string | null;
-  /** HTTP status of the answer. */
-  status: number;
-  /** Length of the body; null for one that was streamed. */
-  bytes: number | null;
-  /** How long the resource took; null without one. */
-  upstreamMs: number | null;
-  /** `at` is when it was committed. */
-  timeline: PaymentTimeline;
-}
-
-/** Money that arrived bought nothing with this request, and may still be presented. Once per payment. */
-export interface ReleasedFacts {
-  /** `not_charged`, `unreached`, `failed`, `not_settled`, `request_ended`, `identifier_reused`. */
-  reason: string;
-  /** Null if the request ended before its verdict. */
-  sale: SaleFacts | null;
-  timeline: PaymentTimeline | null;
-}
-
-/**
- * Money that arrived was refused. Repeats of one payment and failure are reported under the same `payment` and `failure`
- * with a higher count, at the 2nd, 4th, 8th and so on: the highest count replaces the others.
- */
-export interface RefusedFacts {
-  /** A `PaymentFailure`, maybe of a later version. */
-  failure: string;
-  payer: Hex | null;
-  amount: Decimal | null;
-  transaction: Hex | null;
-  logIndex: number | null;
-  minedAtMs: number | null;
-  /** What must be read before a refund: whether the payment may have been served. */
-  detail: string | null;
-  count: number;
-}
-
-/** The ledger is closed for a payment: it buys nothing any more, so that it can be paid back. */
-export interface RefundingFacts {
-  /** The state that was closed; `free`: the ledger did not know the payment. */
-  from: 'free' | 'expired' | 'released' | 'answered';
-  /** Names the refund, as its caller passed it. */
-  refund: string;
-  reason: string | null;
-}
-
-/** A refund was sent and is final on the chain. */
-export interface RefundedFacts {
-  refund: string;
-  transaction: Hex;
-  amount: Decimal;
-  recipient: Hex;
-}
+  logIndex: orNull(count),
+});
+export type SaleFacts = z.output<typeof sale>;
 
 /** A transaction of ours that is final on the chain, with what it cost. */
-export interface TransactionFacts {
-  chainId: number;
-  transaction: Hex;
-  nonce: number;
-  outcome: 'success' | 'reverted';
-  gasUsed: Decimal;
+const transaction = z.object({
+  chainId: count,
+  transaction: hash32,
+  nonce: count,
+  outcome: z.enum(['success', 'reverted']),
+  gasUsed: decimal,
   /** Wei per gas; null where the RPC server does not return it. */
-  effectiveGasPrice: Decimal | null;
-  blockNumber: number;
-  blockHash: Hex;
-  jobId: string;
-  operation: string;
-}
+  effectiveGasPrice: orNull(decimal),
+  blockNumber: count,
+  blockHash: hash32,
+  jobId: words,
+  operation: words,
+});
+export type TransactionFacts = z.output<typeof transaction>;
 
-/** A relayer's transaction. It may settle many payments, and a payment that it names may have failed in it. */
-export interface SettledFacts extends TransactionFacts {
-  relayer: Hex;
-  payments: readonly SettledPayment[];
-}
-
-export interface SettledPayment {
+const settledPayment = z.object({
   /** The id of the payment, as in `BookEvent.payment`. */
-  payment: string;
-  asset: Hex;
-  payTo: Hex;
-  payer: Hex;
+  payment: words,
+  asset: address,
+  payTo: address,
+  payer: address,
   /** What was moved; null: this transaction did not move it. */
-  amount: Decimal | null;
+  amount: orNull(decimal),
   /** The index of the `Transfer` log in its block; null where it is not known. */
-  logIndex: number | null;
-}
+  logIndex: orNull(count),
+});
+export type SettledPayment = z.output<typeof settledPayment>;
 
-/** A transaction of an agent's wallet. */
-export interface JobTransactionFacts extends TransactionFacts {
-  wallet: Hex;
-  /** The step of the job, from 0. */
-  step: number;
-  /** A `cancel` uses up the nonce of a step that was given up. */
-  kind: 'first' | 'replacement' | 'cancel';
-  /** Native coin sent along, in wei. */
-  value: Decimal;
-}
+const FACTS = {
+  /** A payment bought an answer: everything about it, since no other event reports its steps. */
+  answered: sale.extend({
+    /** SHA-256 of method, path, query and body, 22 base64url characters: the ledger's fingerprint. */
+    requestHash: words,
+    /** SHA-256 of the body, 64 hexadecimal digits; null for a body that was streamed. */
+    answerHash: orNull(words),
+    /** HTTP status of the answer. */
+    status: count,
+    /** Length of the body; null for one that was streamed. */
+    bytes: orNull(count),
+    /** How long the resource took; null without one. */
+    upstreamMs: orNull(count),
+    /** `at` is when it was committed. */
+    timeline,
+  }),
+  /** A relayer's transaction. It may settle many payments, and a payment that it names may have failed in it. */
+  settled: transaction.extend({ relayer: address, payments: z.array(settledPayment).readonly() }),
+  /** Money that arrived bought nothing with this request, and may still be presented. Once per payment. */
+  released: z.object({
+    /** `not_charged`, `unreached`, `failed`, `not_settled`, `request_ended`, `identifier_reused`. */
+    reason: words,
+    /** Null if the request ended before its verdict. */
+    sale: orNull(sale),
+    timeline: orNull(timeline),
+  }),
+  /**
+   * Money that arrived was refused. Repeats of one payment and failure are reported under the same `payment` and `failure`
+   * with a higher count, at the 2nd, 4th, 8th and so on: the highest count replaces the others.
+   */
+  refused: z.object({
+    /** A `PaymentFailure`, maybe of a later version. */
+    failure: words,
+    payer: orNull(address),
+    amount: orNull(decimal),
+    transaction: orNull(hash32),
+    logIndex: orNull(count),
+    minedAtMs: orNull(count),
+    /** What must be read before a refund: whether the payment may have been served. */
+    detail: orNull(words),
+    count,
+  }),
+  /** The ledger is closed for a payment: it buys nothing any more, so that it can be paid back. */
+  refunding: z.object({
+    /** The state that was closed; `free`: the ledger did not know the payment. */
+    from: z.enum(['free', 'expired', 'released', 'answered']),
+    /** Names the refund, as its caller passed it. */
+    refund: words,
+    reason: orNull(words),
+  }),
+  /** A refund was sent and is final on the chain. */
+  refunded: z.object({ refund: words, transaction: hash32, amount: decimal, recipient: address }),
+  /** A transaction of an agent's wallet. */
+  job_transaction: transaction.extend({
+    wallet: address,
+    /** The step of the job, from 0. */
+    step: count,
+    /** A `cancel` uses up the nonce of a step that was given up. */
+    kind: z.enum(['first', 'replacement', 'cancel']),
+    /** Native coin sent along, in wei. */
+    value: decimal,
+  }),
+};
 
-export interface BookFacts {
-  answered: AnsweredFacts;
-  settled: SettledFacts;
-  released: ReleasedFacts;
-  refused: RefusedFacts;
-  refunding: RefundingFacts;
-  refunded: RefundedFacts;
-  job_transaction: JobTransactionFacts;
-}
-
-export type BookEventType = keyof BookFacts;
+type BookEventType = keyof typeof FACTS;
+export type BookFacts = { [Type in BookEventType]: z.output<(typeof FACTS)[Type]> };
+export type AnsweredFacts = BookFacts['answered'];
+export type SettledFacts = BookFacts['settled'];
+export type ReleasedFacts = BookFacts['released'];
+export type RefusedFacts = BookFacts['refused'];
+export type RefundingFacts = BookFacts['refunding'];
+export type RefundedFacts = BookFacts['refunded'];
+export type JobTransactionFacts = BookFacts['job_transaction'];
 
 /** One change of money, written in the same script as the change of state. */
 export type BookEvent = { [Type in BookEventType]: BookEventOf<Type> }[BookEventType];
@@ -179,4 +176,28 @@ export interface UnknownBookEvent {
   why: 'version' | 'type' | 'fields';
   /** The entry as it was stored. */
   fields: Readonly<Record<string, string>>;
+}
+
+/**
+ * Parses the fields of a stream entry, given as Redis returns them: names and values in turn. Never throws: what it
+ * cannot read is returned as `unknown`, for a later version to read.
+ */
+export function parseBookEvent(flat: readonly string[]): BookEvent | UnknownBookEvent {
+  const fields: Record<string, string> = {};
+  for (let index = 0; index + 1 < flat.length; index += 2) fields[flat[index] ?? ''] = flat[index + 1] ?? '';
+  const { v, type, at, payment, facts } = fields;
+  if (v !== String(BOOK_EVENT_VERSION)) return { type: 'unknown', why: 'version', fields };
+  if (!isType(type)) return { type: 'unknown', why: 'type', fields };
+  if (at === undefined || !/^\d{1,15}$/.test(at) || payment === undefined || facts === undefined)
+    return { type: 'unknown', why: 'fields', fields };
+  try {
+    // The type and its facts belong together by the table above, which TypeScript does not follow.
+    return { type, atMs: Number(at), payment, facts: FACTS[type].parse(JSON.parse(facts)) } as BookEvent;
+  } catch {
+    return { type: 'unknown', why: 'fields', fields };
+  }
+}
+
+function isType(type: string | undefined): type is BookEventType {
+  return type !== undefined && Object.hasOwn(FACTS, type);
 }

@@ -1,4 +1,4 @@
-import { parseBookEvent } from './parse-book-event.js';
+import { parseBookEvent } from './book-event.js';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const ADDRESS = `0x${'cd'.repeat(20)}`;

@@ -15,7 +15,7 @@ export {
   type Queryable,
 } from './database/database.js';
 export { BookWriter } from './posting/book-writer.js';
-export type { DeliveredEvent } from './posting/delivered-event.js';
+export type { DeliveredEvent } from './posting/take-events.js';
 export { recordAct } from './posting/record-act.js';
 export { postEvents, postUnread, type Posted } from './posting/post-events.js';
 export { EXPORTS, readExport, type ExportName } from './reading/export-rows.js';
@@ -40,46 +40,13 @@ export { storeDifferences, sumDifferences, type Difference } from './reconcile/d
 export { readLostTransfers, readOpenQuestions } from './reconcile/open-questions.js';
 export { readReconciliation, type ListedDifference, type Reconciliation } from './reconcile/read-reconciliation.js';
 export { rewind } from './reconcile/rewind.js';
-export {
-  readReportedSenders,
-  readSenders,
-  readUnknownNonces,
-  storeSender,
-  type KnownSender,
-} from './reconcile/senders.js';
+export * from './reconcile/senders.js';
 export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } from './reconcile/post-answers.js';
 export type { OwnReceipt, UnreportedTransaction } from './reconcile/settle-gas.js';
 export type { MoneyAnswer, NamedTransfer } from './reconcile/settle-money.js';
 export { beginAt, matchTransfers, storePage } from './reconcile/store-transfers.js';
 export { removeRequests, type RemovedRequests } from './retention/remove-requests.js';
 export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
-export {
-  findEventNumber,
-  findNumberBefore,
-  readEventPosition,
-  readEventRange,
-  readOutgoingEvents,
-  storeEventPosition,
-  trimOutgoingEvents,
-} from './delivery/read-events.js';
-export {
-  boundWaiting,
-  countDeliveries,
-  listDeadDeliveries,
-  listDueTargets,
-  readDue,
-  recordTried,
-  resendDead,
-  trimDead,
-  type DeadDelivery,
-  type DueDelivery,
-  type TriedDelivery,
-} from './delivery/webhook-deliveries.js';
-export {
-  addPaymentTarget,
-  disablePaymentTarget,
-  enablePaymentTarget,
-  listPaymentTargets,
-  removePaymentTarget,
-  type PaymentTarget,
-} from './delivery/webhook-targets.js';
+export * from './delivery/read-events.js';
+export * from './delivery/webhook-deliveries.js';
+export * from './delivery/webhook-targets.js';

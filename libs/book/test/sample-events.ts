@@ -9,7 +9,7 @@ import {
 } from '@tollgate/book-events';
 import type { Hex } from '@tollgate/protocol';
 
-import type { DeliveredEvent } from '../src/posting/delivered-event.js';
+import type { DeliveredEvent } from '../src/posting/take-events.js';
 
 export const ASSET: Hex = `0x${'a5'.repeat(20)}`;
 export const PAY_TO: Hex = `0x${'b0'.repeat(20)}`;

@@ -2,75 +2,49 @@ export { API_KEY_SCOPES, mayUseWallet, needsNoWallet, type ApiKey, type ApiKeySc
 export { KeyAdmission, type Demand } from './api-keys/key-admission.js';
 export { ApiKeyStore } from './api-keys/api-key-store.js';
 export { AcceptanceEnvironment } from './config/acceptance.environment.js';
-export { AgentEnvironment } from './config/agent.environment.js';
+export { AgentEnvironment, TargetEnvironment } from './config/agent.environment.js';
 export { ExplorerEnvironment } from './config/explorer.environment.js';
 export { ConfigurationError } from './config/configuration-error.js';
-export { CryptoEnvironment } from './config/crypto.environment.js';
-export { IsIntIn } from './config/is-int-in.js';
-export { IsRandomText } from './config/is-random-text.js';
 export { listSecrets } from './config/list-secrets.js';
-export { LogEnvironment } from './config/log.environment.js';
+export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './config/process.environment.js';
 export { PaymentEnvironment, type PaymentPolicy } from './config/payment.environment.js';
-export {
-  examineEnvironment,
-  listSettings,
-  readEnvironment,
-  type ChecksEntries,
-  type ChecksTogether,
-} from './config/read-environment.js';
+export * from './config/read-environment.js';
 export { RedisEnvironment } from './config/redis.environment.js';
-export { RpcEnvironment } from './config/rpc.environment.js';
-export { Setting, SettingGroup, type EnvironmentClass, type SettingDescription } from './config/setting.js';
-export { TargetEnvironment } from './config/target.environment.js';
+export { findUrlProblems, RpcEnvironment } from './config/rpc.environment.js';
+export {
+  IsGwei,
+  IsIntIn,
+  IsRandomText,
+  parseGwei,
+  Setting,
+  SettingGroup,
+  type EnvironmentClass,
+  type SettingDescription,
+} from './config/setting.js';
 export { WebhookEnvironment } from './config/webhook.environment.js';
-export { ShutdownEnvironment } from './config/shutdown.environment.js';
 export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
 export { NestPublisher } from './events/nest-publisher.js';
-export { HealthModule } from './health/health.module.js';
-export { checkRedis, type ReadinessChecks } from './health/readiness-checks.js';
-export { clientNetwork } from './http/client-network.js';
-export { refuseRequest } from './http/request-invalid.js';
-export {
-  CHECK_REQUEST,
-  countParameter,
-  limitParameter,
-  onlyFields,
-  textParameter,
-  wordsParameter,
-} from './http/request-schemas.js';
-export { RateLimit } from './http/rate-limit.js';
-export { isLoopbackHost } from './http/loopback-host.js';
+export { checkRedis, HealthModule, type ReadinessChecks } from './health/health.module.js';
+export * from './http/request-schemas.js';
+export { clientNetwork, RateLimit } from './http/rate-limit.js';
 export { EventStreamResponse, openEventStream, type EventStreamLimits } from './http/event-stream-response.js';
-export { handleError } from './http/handle-error.js';
-export { ProblemFilter } from './http/problem.filter.js';
-export {
-  PROBLEM_JSON,
-  ProblemError,
-  problemOf,
-  renderProblem,
-  sendProblem,
-  toRetryAfter,
-  type Problem,
-} from './http/problem.js';
+export { handleError, ProblemFilter } from './http/problem.filter.js';
+export * from './http/problem.js';
 export { PROBLEM_CODES } from './http/problem-codes.js';
-export { isPublicAddress } from './http/public-address.js';
+export { isLoopbackHost, isPublicAddress } from './http/public-address.js';
 export { createSafeFetch, type SafeFetch } from './http/safe-fetch.js';
-export { TargetRefusedError } from './http/target-refused-error.js';
-export type { TargetRules } from './http/target-rules.js';
+export { TargetRefusedError, type TargetRules } from './http/target-rules.js';
 export { createLoggerParams } from './logging/create-logger-params.js';
+export { RareErrors } from './logging/rare-errors.js';
 export { REDIS_LOGGER } from './logging/redis-logger.js';
 export { withRequestId } from './logging/request-id.js';
 export { SampledLogger } from './logging/sampled-logger.js';
-export * from './messages/compare-settings.js';
-export * from './messages/contract-signature.js';
 export * from './messages/messages.js';
 export * from './messages/queue-jobs.js';
-export * from './messages/signed-payment.js';
-export * from './messages/verify-payment.js';
+export * from './messages/verifier-questions.js';
 export * from './messages/worker-questions.js';
-export { keepFresh } from './metrics/keep-fresh.js';
 export { MetricsModule } from './metrics/metrics.module.js';
-export { observeCounts, observeGauge, observeSamples, type Sample } from './metrics/observe.js';
+export { keepFresh, observeCounts, observeGauge, observeSamples, type Sample } from './metrics/observe.js';
 export { BoundServer } from './request-reply/bound-server.js';
 export { createQueueKeys } from './request-reply/envelope.js';
 export { RequestReplyClient, type AskOptions } from './request-reply/request-reply-client.js';
@@ -78,19 +52,9 @@ export { RequestReplyContext } from './request-reply/request-reply-context.js';
 export { NoReplyError, QueueFullError, RequestFailedError } from './request-reply/request-reply-error.js';
 export { RequestReplyServer } from './request-reply/request-reply-server.js';
 export { describeSettings, findDifferences, type SettingDifference } from './settings/compare-settings.js';
-export {
-  createWebFile,
-  findBuiltPages,
-  hashForPolicy,
-  sendWebFile,
-  type WebFile,
-  type WebFileKind,
-} from './web/web-file.js';
+export * from './web/web-file.js';
 export { CONSOLE_COOKIE, readConsoleCookies, withoutConsoleCookie } from './web/console-cookie.js';
-export { runService, type RunningService } from './shutdown/run-service.js';
-export { isStopping } from './shutdown/stopping.js';
+export { isStopping, runService, type RunningService } from './shutdown/run-service.js';
 export { createDeliveryCounter, type CountDelivery } from './webhooks/delivery-counter.js';
-export { deriveWebhookSecret } from './webhooks/derive-webhook-secret.js';
 export { findUrlFault } from './webhooks/find-url-fault.js';
-export { postEvent } from './webhooks/post-event.js';
-export { retryDelay } from './webhooks/retry-delay.js';
+export { deriveWebhookSecret, postEvent, retryDelay } from './webhooks/post-event.js';

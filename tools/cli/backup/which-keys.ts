@@ -4,8 +4,7 @@ import { AGENT_QUEUE_PREFIX } from '@tollgate/protocol';
 import { RESTORE_MARKER } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 
-import { SETTLE_QUEUE } from '../../../libs/common/src/messages/signed-payment.js';
-import { VERIFY_QUEUE } from '../../../libs/common/src/messages/verify-payment.js';
+import { SETTLE_QUEUE, VERIFY_QUEUE } from '../../../libs/common/src/messages/verifier-questions.js';
 import { PLAN_QUEUE } from '../../../libs/common/src/messages/worker-questions.js';
 import type { BackupCounts } from './backup-format.js';
 

@@ -31,80 +31,40 @@ const positionsAbi = parseAbi(['function tokenOfOwnerByIndex(address owner, uint
 
 /** One job of each kind, in an order in which each finds what it needs: a debt before its repayment. */
 export const JOBS_OF_EACH_KIND: readonly DemoJob[] = [
-  {
-    operation: 'transfer',
-    title: 'send 1.5 USDC',
-    input: ({ receiver }) => ({ amount: '1.5', to: receiver, token: 'USDC' }),
-  },
-  {
-    operation: 'approve',
-    title: 'approve 5 USDC for another account',
-    input: ({ receiver }) => ({ token: 'USDC', spender: receiver, amount: '5' }),
-  },
-  {
-    operation: 'mintERC721',
-    title: 'mint an NFT',
-    input: ({ chain }) => ({ contractAddress: chain.contracts.nft, tokenId: NFT_ID }),
-  },
-  {
-    operation: 'transferERC721',
-    title: 'give the NFT away',
-    input: ({ chain, receiver }) => ({ contractAddress: chain.contracts.nft, tokenId: NFT_ID, to: receiver }),
-  },
-  {
-    operation: 'swap',
-    title: 'swap 10 USDC for WSEI, in two steps: an exact approval, then the swap',
-    input: () => ({ amount: '10', fromToken: 'USDC', toToken: 'WSEI' }),
-  },
-  {
-    operation: 'addLiquidity',
-    title: 'open a position in the pool of USDC and WSEI',
-    input: () => ({ tokenA: 'USDC', amountA: '20', tokenB: 'WSEI', amountB: '40' }),
-  },
-  {
-    operation: 'removeLiquidity',
-    title: 'remove half of the position',
-    input: async (place) => ({ positionId: await findPosition(place), percent: 50 }),
-  },
-  { operation: 'mintLending', title: 'lend 100 USDC', input: () => ({ symbol: 'USDC', amount: '100' }) },
-  {
-    operation: 'borrowLending',
-    title: 'borrow 10 WSEI against it',
-    input: () => ({ symbol: 'WSEI', amount: '10' }),
-  },
-  {
-    operation: 'repayLending',
-    title: 'repay the whole debt',
-    input: () => ({ symbol: 'WSEI', amount: 'MAX' }),
-  },
-  {
-    operation: 'redeemLending',
-    title: 'redeem 50 of the lent USDC',
-    input: () => ({ symbol: 'USDC', amount: '50' }),
-  },
-  { operation: 'stake', title: 'stake 5 SEI', input: () => ({ amount: '5' }) },
-  { operation: 'unstake', title: 'queue 2 stSEI for unstaking', input: () => ({ amount: '2' }) },
-  {
-    operation: 'claimUnstaked',
-    title: 'claim them after the unbonding time',
-    input: async ({ chain }) => {
-      await passTime(chain, Number(UNBONDING_SECONDS) + 1);
-      return {};
-    },
-  },
-  { operation: 'perpsDeposit', title: 'deposit 100 USDC into the perps account', input: () => ({ amount: '100' }) },
-  {
-    operation: 'perpsOpenPosition',
-    title: 'go long 0.1 ETH at 5 times leverage',
-    input: () => ({ product: 'ETH-PERP', side: 'long', amount: '0.1', leverage: 5 }),
-  },
-  { operation: 'perpsClosePosition', title: 'close the position', input: () => ({ product: 'ETH-PERP' }) },
-  { operation: 'perpsWithdraw', title: 'withdraw 50 USDC from the perps account', input: () => ({ amount: '50' }) },
-  {
-    operation: 'payment',
-    title: 'buy the weather from the gateway',
-    input: ({ weatherUrl }) => ({ url: weatherUrl, maxAmount: '0.01' }),
-  },
+  job('transfer', 'send 1.5 USDC', ({ receiver }) => ({ amount: '1.5', to: receiver, token: 'USDC' })),
+  job('approve', 'approve 5 USDC for another account', ({ receiver }) => {
+    return { token: 'USDC', spender: receiver, amount: '5' };
+  }),
+  job('mintERC721', 'mint an NFT', ({ chain }) => ({ contractAddress: chain.contracts.nft, tokenId: NFT_ID })),
+  job('transferERC721', 'give the NFT away', ({ chain, receiver }) => {
+    return { contractAddress: chain.contracts.nft, tokenId: NFT_ID, to: receiver };
+  }),
+  job('swap', 'swap 10 USDC for WSEI, in two steps: an exact approval, then the swap', () => {
+    return { amount: '10', fromToken: 'USDC', toToken: 'WSEI' };
+  }),
+  job('addLiquidity', 'open a position in the pool of USDC and WSEI', () => {
+    return { tokenA: 'USDC', amountA: '20', tokenB: 'WSEI', amountB: '40' };
+  }),
+  job('removeLiquidity', 'remove half of the position', async (place) => {
+    return { positionId: await findPosition(place), percent: 50 };
+  }),
+  job('mintLending', 'lend 100 USDC', () => ({ symbol: 'USDC', amount: '100' })),
+  job('borrowLending', 'borrow 10 WSEI against it', () => ({ symbol: 'WSEI', amount: '10' })),
+  job('repayLending', 'repay the whole debt', () => ({ symbol: 'WSEI', amount: 'MAX' })),
+  job('redeemLending', 'redeem 50 of the lent USDC', () => ({ symbol: 'USDC', amount: '50' })),
+  job('stake', 'stake 5 SEI', () => ({ amount: '5' })),
+  job('unstake', 'queue 2 stSEI for unstaking', () => ({ amount: '2' })),
+  job('claimUnstaked', 'claim them after the unbonding time', async ({ chain }) => {
+    await passTime(chain, Number(UNBONDING_SECONDS) + 1);
+    return {};
+  }),
+  job('perpsDeposit', 'deposit 100 USDC into the perps account', () => ({ amount: '100' })),
+  job('perpsOpenPosition', 'go long 0.1 ETH at 5 times leverage', () => {
+    return { product: 'ETH-PERP', side: 'long', amount: '0.1', leverage: 5 };
+  }),
+  job('perpsClosePosition', 'close the position', () => ({ product: 'ETH-PERP' })),
+  job('perpsWithdraw', 'withdraw 50 USDC from the perps account', () => ({ amount: '50' })),
+  job('payment', 'buy the weather from the gateway', ({ weatherUrl }) => ({ url: weatherUrl, maxAmount: '0.01' })),
 ];
 
 /** More than the wallet's balance: refused in planning, before a nonce is taken. */
@@ -121,6 +81,10 @@ export const LARGE_JOB: DemoJob = {
   title: 'send more than half of the WBTC',
   input: async (place) => ({ amount: await readLargePart(place), to: place.receiver, token: 'WBTC' }),
 };
+
+function job(operation: DemoJob['operation'], title: string, input: DemoJob['input']): DemoJob {
+  return { operation, title, input };
+}
 
 async function findPosition({ chain, wallet }: DemoPlace): Promise<string> {
   const id = await createPublicClient({ transport: http(chain.rpcUrl) }).readContract({

@@ -6,10 +6,7 @@ import { readArtifacts } from './artifacts.js';
 import { planCreations } from './create-contracts.js';
 import { assertDeployerIsFresh, sendAsDeployer } from './deployer.js';
 import { MULTICALL3, PERMIT2 } from './place-contracts.js';
-import { seedLending } from './seed-lending.js';
-import { seedPerps, seedPrices, seedStaking } from './seed-staking-and-perps.js';
-import { seedTokens } from './seed-tokens.js';
-import { seedUniswap } from './seed-uniswap.js';
+import { seedProtocols } from './seed-protocols.js';
 
 export interface BareChain {
   rpcUrl: string;
@@ -26,19 +23,9 @@ export interface BareChain {
 export async function deployProtocols({ rpcUrl, asset, accounts }: BareChain): Promise<DevnetContracts> {
   const [own, published] = await Promise.all([readContracts(), readArtifacts()]);
   const contracts = { ...own, ...published };
+  const receivers = accounts.map(({ address }) => address);
   const { codes, addresses } = planCreations(contracts, asset);
   await assertDeployerIsFresh(rpcUrl);
-  await sendAsDeployer(rpcUrl, [
-    ...codes.map((data) => ({ data })),
-    ...seedTokens(
-      addresses,
-      accounts.map(({ address }) => address),
-    ),
-    ...seedPrices(addresses),
-    ...seedUniswap(contracts, addresses),
-    ...seedLending(contracts, addresses),
-    ...seedStaking(contracts, addresses),
-    ...seedPerps(contracts, addresses),
-  ]);
+  await sendAsDeployer(rpcUrl, [...codes.map((data) => ({ data })), ...seedProtocols(contracts, addresses, receivers)]);
   return { multicall3: MULTICALL3, permit2: PERMIT2, ...addresses };
 }

@@ -16,6 +16,16 @@ import type { WorkerWallet } from '../wallets/worker-wallet.js';
 import { LaneEnvironment } from './lane.environment.js';
 import { WalletEnvironment } from './wallet.environment.js';
 
+/** Jobs that other services put directly into the queue. */
+class MessageEnvironment {
+  @Setting({
+    help: 'Seconds after its issuedAt for which a job that another service put directly into the queue is accepted.',
+  })
+  // Idempotency keys are remembered for a week; an older copy of a message could be taken for a new one.
+  @IsIntIn(1, 518_400)
+  readonly messageMaxAgeSeconds: number = 3_600;
+}
+
 class WorkerServerEnvironment {
   @Setting({ help: 'Port for health and metrics of the agent worker; 0 picks a free one.' })
   @IsIntIn(0, 65_535)
@@ -39,16 +49,6 @@ class WorkerChainEnvironment extends RpcEnvironment {
   readonly rpcCallsPerRequest: number = 100;
 }
 
-/** Jobs that other services put directly into the queue. */
-class MessageEnvironment {
-  @Setting({
-    help: 'Seconds after its issuedAt for which a job that another service put directly into the queue is accepted.',
-  })
-  // Idempotency keys are remembered for a week; an older copy of a message could be taken for a new one.
-  @IsIntIn(1, 518_400)
-  readonly messageMaxAgeSeconds: number = 3_600;
-}
-
 /** The share of the stop timeout for work beside the lanes: messages, webhook posts and dry runs get one each. */
 const SMALL_SHARE = 0.08;
 /** The share for running lane work; the rest is for releasing lanes and closing connections. */
@@ -56,38 +56,17 @@ const SETTLING_SHARE = 0.4;
 
 /** All settings of the agent worker, read at start with `readEnvironment(AgentWorkerEnvironment, process.env)`. */
 export class AgentWorkerEnvironment {
-  @SettingGroup(WorkerServerEnvironment)
-  readonly server!: WorkerServerEnvironment;
-
-  @SettingGroup(WorkerChainEnvironment)
-  readonly chain!: WorkerChainEnvironment;
-
-  @SettingGroup(WalletEnvironment)
-  readonly wallets!: WalletEnvironment;
-
-  @SettingGroup(LaneEnvironment)
-  readonly lanes!: LaneEnvironment;
-
-  @SettingGroup(MessageEnvironment)
-  readonly messages!: MessageEnvironment;
-
-  @SettingGroup(WebhookEnvironment)
-  readonly webhooks!: WebhookEnvironment;
-
-  @SettingGroup(AgentEnvironment)
-  readonly agent!: AgentEnvironment;
-
-  @SettingGroup(RedisEnvironment)
-  readonly redis!: RedisEnvironment;
-
-  @SettingGroup(CryptoEnvironment)
-  readonly crypto!: CryptoEnvironment;
-
-  @SettingGroup(LogEnvironment)
-  readonly log!: LogEnvironment;
-
-  @SettingGroup(ShutdownEnvironment)
-  readonly shutdown!: ShutdownEnvironment;
+  @SettingGroup(WorkerServerEnvironment) readonly server!: WorkerServerEnvironment;
+  @SettingGroup(WorkerChainEnvironment) readonly chain!: WorkerChainEnvironment;
+  @SettingGroup(WalletEnvironment) readonly wallets!: WalletEnvironment;
+  @SettingGroup(LaneEnvironment) readonly lanes!: LaneEnvironment;
+  @SettingGroup(MessageEnvironment) readonly messages!: MessageEnvironment;
+  @SettingGroup(WebhookEnvironment) readonly webhooks!: WebhookEnvironment;
+  @SettingGroup(AgentEnvironment) readonly agent!: AgentEnvironment;
+  @SettingGroup(RedisEnvironment) readonly redis!: RedisEnvironment;
+  @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
+  @SettingGroup(LogEnvironment) readonly log!: LogEnvironment;
+  @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
 
   /** The wallets that this worker signs for. */
   get ownWallets(): readonly WorkerWallet[] {

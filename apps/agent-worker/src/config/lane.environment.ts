@@ -1,13 +1,8 @@
-import { IsIntIn, Setting, type ChecksTogether } from '@tollgate/common';
+import { IsGwei, IsIntIn, parseGwei, Setting, type ChecksTogether } from '@tollgate/common';
 import type { LaneSettings } from '@tollgate/journal';
-import { parseTokenAmount } from '@tollgate/protocol';
-import { Matches } from 'class-validator';
 
 /** The least time between two reads of the chain after a transaction is sent. */
 const FIRST_LOOK_MS = 20;
-const GWEI_DECIMALS = 9;
-const GWEI = /^\d{1,9}(\.\d{1,9})?$/;
-const gweiMessage = '$property must be a decimal number of gwei with at most 9 decimal places';
 
 /** How the lane of each wallet is run. Lane settings that are not listed here have fixed values. */
 export class LaneEnvironment implements ChecksTogether {
@@ -56,15 +51,15 @@ export class LaneEnvironment implements ChecksTogether {
   readonly approvalTimeoutSeconds: number = 86_400;
 
   @Setting({ help: 'The highest fee per gas that a transaction offers, in gwei; for replacements too.' })
-  @Matches(GWEI, { message: gweiMessage })
+  @IsGwei()
   readonly maxFeeGwei: string = '500';
 
   @Setting({ help: 'The highest priority fee per gas that a transaction offers, in gwei; for replacements too.' })
-  @Matches(GWEI, { message: gweiMessage })
+  @IsGwei()
   readonly maxPriorityFeeGwei: string = '50';
 
   @Setting({ help: 'The priority fee in gwei where the RPC server suggests none.' })
-  @Matches(GWEI, { message: gweiMessage })
+  @IsGwei()
   readonly defaultPriorityFeeGwei: string = '1';
 
   problemsTogether(): string[] {
@@ -92,9 +87,9 @@ export class LaneEnvironment implements ChecksTogether {
 
   private fees(): Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'defaultPriorityFeePerGas'> {
     return {
-      maxFeePerGas: parseTokenAmount(this.maxFeeGwei, GWEI_DECIMALS),
-      maxPriorityFeePerGas: parseTokenAmount(this.maxPriorityFeeGwei, GWEI_DECIMALS),
-      defaultPriorityFeePerGas: parseTokenAmount(this.defaultPriorityFeeGwei, GWEI_DECIMALS),
+      maxFeePerGas: parseGwei(this.maxFeeGwei),
+      maxPriorityFeePerGas: parseGwei(this.maxPriorityFeeGwei),
+      defaultPriorityFeePerGas: parseGwei(this.defaultPriorityFeeGwei),
     };
   }
 }

@@ -1,17 +1,14 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ChainUnavailableError } from '@tollgate/chain';
+import { RareErrors } from '@tollgate/common';
 import { StoreUnavailableError } from '@tollgate/redis';
 import { Counter, Registry } from 'prom-client';
-
-const AGAIN_AFTER_MS = 60_000;
-const MAX_REMEMBERED = 200;
-const MAX_LENGTH = 300;
 
 /** Logs errors in lanes that are retried. Each is logged once a minute, since retries happen many times a second. */
 @Injectable()
 export class LaneTroubles {
   readonly #logger = new Logger('Lanes');
-  readonly #toldAtMs = new Map<string, number>();
+  readonly #errors = new RareErrors();
   readonly #counter: Counter<'wallet'>;
 
   constructor(@Inject(Registry) registry: Registry) {
@@ -26,13 +23,8 @@ export class LaneTroubles {
   /** @param wallet its name; empty for an error of no particular wallet */
   report(wallet: string, error: unknown): void {
     this.#counter.inc({ wallet });
-    const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_LENGTH);
-    const trouble = `${wallet}: ${reason}`;
-    const now = performance.now();
-    if (now - (this.#toldAtMs.get(trouble) ?? -Infinity) < AGAIN_AFTER_MS) return;
-    // Messages may contain any text, so their number must be limited.
-    if (this.#toldAtMs.size >= MAX_REMEMBERED) this.#toldAtMs.clear();
-    this.#toldAtMs.set(trouble, now);
+    const reason = this.#errors.tell(wallet, error);
+    if (reason === null) return;
     if (isOutage(error)) {
       this.#logger.warn({ msg: 'a lane waits', wallet, reason });
     } else {

@@ -1,9 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { BookHeldError, BookUnavailableError, BookWriter, claimBook, type ClaimedDatabase } from '@tollgate/book';
+import {
+  BookHeldError,
+  BookUnavailableError,
+  BookWriter,
+  claimBook,
+  CopyRefusedError,
+  restoreBook,
+  verifyBook,
+  type ClaimedDatabase,
+} from '@tollgate/book';
 import { ConfigurationError, ProblemError } from '@tollgate/common';
 
 import { DailyClosings } from '../closings/daily-closings.js';
@@ -13,7 +24,6 @@ import { PublishedEvents } from '../delivery/published-events.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Reconciler } from '../reconcile/reconciler.js';
 import { RefundWork } from '../refunds/refund-work.js';
-import { restoreCopy } from './restore-copy.js';
 
 const CLAIM_EVERY_MS = 1_000;
 /** What PostgreSQL says where only another setting helps: authorization, no such database, no right to create. */
@@ -128,4 +138,36 @@ export class BookHolder implements OnApplicationShutdown {
 
 function describeEnd(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Writes the copy of BOOK_RESTORE into an empty book. Returns what to log.
+ * @throws ConfigurationError for a file that is no whole copy; then nothing was written
+ */
+async function restoreCopy(writer: BookWriter, file: string): Promise<string> {
+  try {
+    const copy = await restoreBook(writer, readLines(file));
+    if (copy === null) return `${file} was not restored: the book is not empty. Remove BOOK_RESTORE.`;
+    const { broken } = await verifyBook(writer.database, []);
+    const state = broken === null ? 'The restored book is whole' : `The copy was broken already: ${broken}`;
+    return `${file} is restored: ${copy.lastBooking} bookings, as of ${copy.at}. ${state}. Remove BOOK_RESTORE.`;
+  } catch (error) {
+    const { code = '', path } = Object(error) as NodeJS.ErrnoException;
+    if (!(error instanceof CopyRefusedError) && path === undefined) throw error;
+    throw new ConfigurationError([
+      `BOOK_RESTORE: ${file} cannot be restored: ${error instanceof CopyRefusedError ? error.message : code}`,
+    ]);
+  }
+}
+
+/** Opened when the first line is asked for: lines that come before anyone iterates are lost. */
+async function* readLines(file: string): AsyncGenerator<string> {
+  const handle = await open(file);
+  const input = handle.createReadStream({ encoding: 'utf8' });
+  try {
+    yield* createInterface({ input, crlfDelay: Infinity });
+  } finally {
+    // Closes the file too, when a refused copy is not read to its end.
+    input.destroy();
+  }
 }

@@ -3,15 +3,14 @@ import {
   askForCode,
   askForNativeBalance,
   combineObservers,
+  connectChain,
   hasCode,
   parseBigQuantity,
   parseObject,
   parseQuantity,
   parseReceipt,
-  RpcBatcher,
-  RpcEndpoint,
-  RpcEndpoints,
   valueOf,
+  type ConnectedChain,
   type Receipt,
   type RpcCall,
   type RpcResult,
@@ -23,28 +22,23 @@ import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 const CONNECTIONS = 4;
 const BATCH_SIZE = 100;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+/** Logs are searched by the reconciler alone. */
+const NO_LOGS = 1;
 
 /** The seller's chain. Every read throws ChainUnavailableError when no RPC server gives a usable answer. */
 @Injectable()
 export class SellerChain implements OnApplicationShutdown {
   readonly chainId: number;
-  readonly #endpoints: RpcEndpoints;
-  readonly #batcher: RpcBatcher;
+  readonly #chain: ConnectedChain;
   readonly #withinMs: number;
 
   constructor(@Inject(BookkeeperEnvironment) { chain, payment }: BookkeeperEnvironment) {
     this.chainId = payment.chainId;
     this.#withinMs = chain.rpcTimeoutMs * chain.rpcUrl.length;
-    const observer = combineObservers();
-    this.#endpoints = new RpcEndpoints(
-      chain.rpcUrl.map((url) => new RpcEndpoint({ url, connections: CONNECTIONS }, payment.chainId)),
-      chain.rpcTimeoutMs,
-      observer,
-      nowMs,
-    );
-    this.#batcher = new RpcBatcher({
-      ...{ endpoints: this.#endpoints, batchSize: BATCH_SIZE, batchesInFlight: CONNECTIONS, observer, nowMs },
-      ...{ maxResponseBytes: MAX_RESPONSE_BYTES, maxReceiptBytes: MAX_RESPONSE_BYTES },
+    this.#chain = connectChain({
+      ...{ urls: chain.rpcUrl, chainId: payment.chainId, timeoutMs: chain.rpcTimeoutMs },
+      ...{ batchSize: BATCH_SIZE, batchesInFlight: CONNECTIONS, observer: combineObservers(), nowMs },
+      ...{ maxResponseBytes: MAX_RESPONSE_BYTES, maxReceiptBytes: MAX_RESPONSE_BYTES, logRangeBlocks: NO_LOGS },
     });
   }
 
@@ -81,14 +75,13 @@ export class SellerChain implements OnApplicationShutdown {
     );
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    this.#batcher.close();
-    await this.#endpoints.close();
+  onApplicationShutdown(): Promise<void> {
+    return this.#chain.close();
   }
 
   #ask<T>(call: RpcCall, read: (result: RpcResult | undefined) => T): Promise<T> {
     const deadlineMs = nowMs() + this.#withinMs;
-    return this.#batcher.ask({ calls: [call], read: ([result]) => read(result), deadlineMs });
+    return this.#chain.batcher.ask({ calls: [call], read: ([result]) => read(result), deadlineMs });
   }
 }
 

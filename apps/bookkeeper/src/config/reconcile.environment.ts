@@ -1,5 +1,4 @@
-import { IsIntIn, Setting, type ChecksEntries } from '@tollgate/common';
-import { isHttpUrl } from '@tollgate/protocol';
+import { findUrlProblems, IsIntIn, Setting, type ChecksEntries } from '@tollgate/common';
 import { IsArray } from 'class-validator';
 
 /** How the bookkeeper compares the book with the chain. */
@@ -35,10 +34,6 @@ export class ReconcileEnvironment implements ChecksEntries {
   readonly reconcileIntervalMs: number = 5_000;
 
   problemsOfEntries(): string[] {
-    return this.reconcileRpcUrl.flatMap((url, index) =>
-      isHttpUrl(url)
-        ? []
-        : [`RECONCILE_RPC_URL: entry ${index + 1} is not an http:// or https:// URL (its value is not shown).`],
-    );
+    return findUrlProblems('RECONCILE_RPC_URL', this.reconcileRpcUrl);
   }
 }

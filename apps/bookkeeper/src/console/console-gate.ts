@@ -1,8 +1,7 @@
 import { isLoopbackHost, ProblemError, readConsoleCookies } from '@tollgate/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import type { ConsoleSessions } from '../sessions/console-sessions.js';
-import { attachSession, isForwarded } from '../sessions/session-request.js';
+import { attachSession, isForwarded, type ConsoleSessions } from '../sessions/console-sessions.js';
 
 const CONSOLE = /^\/console(?:[/?]|$)/;
 /** Only the document itself may be opened by a link of another site: it holds nothing, and asks for all it shows. */

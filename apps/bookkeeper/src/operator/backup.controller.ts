@@ -5,8 +5,7 @@ import { Get, Inject, StreamableFile } from '@nestjs/common';
 import { copyBook } from '@tollgate/book';
 
 import { BookHolder } from '../book/book-holder.js';
-import { ForOperators } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController } from './operator-controller.js';
 
 @OperatorController('backup')
 export class BackupController {

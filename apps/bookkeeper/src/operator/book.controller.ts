@@ -15,8 +15,7 @@ import { z } from 'zod';
 import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { Troubles, type Trouble } from '../health/troubles.js';
-import { ForOperators } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController } from './operator-controller.js';
 
 const LISTED = 400;
 const MONTHS_WRONG = 'must be a whole number of months from 1 to 1200';
@@ -26,7 +25,7 @@ const retentionBody = onlyFields({
 });
 
 /** Whether all is well, how far the book is, and who has it. */
-interface BookHealth {
+export interface BookHealth {
   /** Nothing of `troubles` is there. */
   well: boolean;
   troubles: Trouble[];
@@ -46,15 +45,10 @@ interface BookHealth {
   closingKey: string;
 }
 
-interface BookRow {
-  epoch: number;
-  holder: string;
+type BookRow = Pick<BookHealth, 'epoch' | 'holder' | 'lastBooking' | 'chainHash' | 'unreadEvents'> & {
   since: Date;
-  complete_from: Date | null;
-  last_booking: number;
-  chain_hash: string;
-  unread: number;
-}
+  completeFrom: Date | null;
+};
 
 @OperatorController()
 export class BookController {
@@ -69,17 +63,16 @@ export class BookController {
   async health(): Promise<BookHealth> {
     const { database } = this.book.writer;
     const [row] = await database.query<BookRow>(
-      `SELECT epoch, holder, since, complete_from, last_booking, chain_hash,
-        (SELECT count(*) FROM events WHERE NOT applied) AS unread FROM bookkeeper`,
+      `SELECT epoch, holder, since, complete_from AS "completeFrom", last_booking AS "lastBooking",
+        chain_hash AS "chainHash", (SELECT count(*) FROM events WHERE NOT applied) AS "unreadEvents" FROM bookkeeper`,
     );
     if (row === undefined) throw new Error('the book has no row of its bookkeeper');
     const troubles = await this.troubles.find();
     const gaps = await database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
     return {
-      ...{ well: troubles.length === 0, troubles },
-      ...{ kind: database.kind, epoch: row.epoch, holder: row.holder, since: row.since.toISOString() },
-      ...{ completeFrom: row.complete_from?.toISOString() ?? null, lastBooking: row.last_booking },
-      ...{ chainHash: row.chain_hash, unreadEvents: row.unread, closingKey: this.closings.signer },
+      ...{ well: troubles.length === 0, troubles, kind: database.kind, ...row },
+      ...{ since: row.since.toISOString(), completeFrom: row.completeFrom?.toISOString() ?? null },
+      closingKey: this.closings.signer,
       gaps: gaps.map(({ since, until }) => ({ since: since.toISOString(), until: until.toISOString() })),
     };
   }

@@ -16,8 +16,7 @@ import {
 
 import { BookChanges } from '../drain/book-changes.js';
 import { OperatorKeys } from '../sessions/operator-keys.js';
-import { ForOperators, OperatorKey } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
 
 const MOST_OF_KEY = 20;
 /** A change is sent at once; many changes are sent once in this time. */

@@ -6,8 +6,7 @@ import { onlyFields, ProblemError } from '@tollgate/common';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
-import { ForOperators } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController } from './operator-controller.js';
 import { END_OF_TIME_MS, timeParameter } from './time-parameter.js';
 
 const exportQuery = onlyFields({

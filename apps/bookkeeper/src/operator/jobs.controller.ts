@@ -4,8 +4,7 @@ import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
 import { z } from 'zod';
 
 import { OperatorJobs, type OperatorJob, type OperatorJobPage } from '../jobs/operator-jobs.js';
-import { ForOperators, OperatorKey } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
 
 const jobQuery = onlyFields({
   state: wordsParameter(JOB_STATES)

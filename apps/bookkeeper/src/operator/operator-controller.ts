@@ -1,8 +1,90 @@
-import { applyDecorators, Controller, UseFilters, UseInterceptors, UsePipes } from '@nestjs/common';
-import { CHECK_REQUEST } from '@tollgate/common';
+import {
+  applyDecorators,
+  Controller,
+  createParamDecorator,
+  Inject,
+  Injectable,
+  SetMetadata,
+  UseFilters,
+  UseGuards,
+  UseInterceptors,
+  UsePipes,
+  type CallHandler,
+  type CanActivate,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { recordAct } from '@tollgate/book';
+import { CHECK_REQUEST, ProblemError, type ApiKey, type ApiKeyScope } from '@tollgate/common';
+import { isRecord } from '@tollgate/protocol';
+import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
 
-import { AuditTrail } from './audit-trail.js';
+import { BookHolder } from '../book/book-holder.js';
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { ConsoleSessions, sessionOf } from '../sessions/console-sessions.js';
+import { OperatorKeys } from '../sessions/operator-keys.js';
 import { OperatorErrorFilter } from './operator-error.filter.js';
+
+const SCOPES = Symbol('scopes of a route');
+/** Metadata of a route that writes: how the audit table names what it does. */
+const ACT = Symbol('act of a route');
+
+const callers = new WeakMap<FastifyRequest, ApiKey>();
+
+/** Admits requests whose API key, or the key of whose session at the console, has one of the route's scopes. */
+@Injectable()
+export class OperatorGuard implements CanActivate {
+  constructor(
+    @Inject(Reflector) private readonly reflector: Reflector,
+    @Inject(OperatorKeys) private readonly keys: OperatorKeys,
+    @Inject(ConsoleSessions) private readonly sessions: ConsoleSessions,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const scopes = this.reflector.get<readonly ApiKeyScope[] | undefined>(SCOPES, context.getHandler()) ?? [];
+    const session = sessionOf(request);
+    const judged = await (session === null
+      ? this.keys.identify({ address: request.ip, authorization: request.headers.authorization }, scopes)
+      : this.keys.admit(session.keyId, scopes));
+    if ('problem' in judged) {
+      if (session !== null && judged.problem.status === 401) this.sessions.endOf(session.keyId);
+      throw new ProblemError(judged.problem);
+    }
+    callers.set(request, judged.key);
+    return true;
+  }
+}
+
+/**
+ * Restricts a route to API keys with this scope, and describes it.
+ * @param act of a route that writes: how the audit table names what it does
+ */
+export function ForOperators(scope: ApiKeyScope, summary: string, act?: string): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(SCOPES, [scope]),
+    SetMetadata(ACT, act),
+    UseGuards(OperatorGuard),
+    ApiBearerAuth(),
+    ApiTags('Operator'),
+    ApiOperation({ summary, description: `Scope: ${scope}.` }),
+  );
+}
+
+/** The API key of the request. */
+export const OperatorKey = createParamDecorator((_: unknown, context: ExecutionContext): ApiKey =>
+  callerOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);
+
+/** The API key of a request that the guard has admitted. */
+function callerOf(request: FastifyRequest): ApiKey {
+  const caller = callers.get(request);
+  if (caller === undefined) throw new Error('An operator route was reached without its guard.');
+  return caller;
+}
 
 /**
  * A controller of the operator API below `/operator`: checks what is sent, records each write before it is done, and
@@ -15,4 +97,59 @@ export function OperatorController(path = ''): ClassDecorator {
     UsePipes(CHECK_REQUEST),
     UseInterceptors(AuditTrail),
   );
+}
+
+const MAX_SUBJECT = 300;
+const MAX_BODY = 4_000;
+
+/** Records every write in the audit table before it is done: what cannot be recorded is not done. */
+@Injectable()
+export class AuditTrail implements NestInterceptor {
+  constructor(
+    @Inject(Reflector) private readonly reflector: Reflector,
+    @Inject(BookHolder) private readonly book: BookHolder,
+    @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const action = this.reflector.get<string | undefined>(ACT, context.getHandler());
+    if (action === undefined) {
+      if (request.method === 'GET') return next.handle();
+      throw new Error(`${request.method} ${request.routeOptions.url ?? ''} has no name for the audit table.`);
+    }
+    const mostPerDay = this.environment.server.operatorWritesPerDay;
+    const isRecorded = await recordAct(this.book.writer, describeAct(request, action), { mostPerDay });
+    if (!isRecorded) throw tooMany(mostPerDay);
+    return next.handle();
+  }
+}
+
+function describeAct(request: FastifyRequest, action: string) {
+  const { id: requestId, params, body } = request;
+  // The database stores no control characters, and the text of a body has none.
+  const [named] = Object.values(params as Record<string, string>);
+  const subject = named ?? paymentOf(body) ?? 'book';
+  return {
+    ...{ keyId: callerOf(request).id, action, requestId },
+    subject: subject.replace(/\p{Cc}/gu, '?').slice(0, MAX_SUBJECT),
+    details: body === undefined || body === null ? {} : { body: JSON.stringify(body, withoutPath).slice(0, MAX_BODY) },
+  };
+}
+
+/** Of a webhook's URL only the host: what follows may hold a secret of its owner. */
+function withoutPath(name: string, value: unknown): unknown {
+  if (name !== 'url' || typeof value !== 'string') return value;
+  return URL.canParse(value) ? new URL(value).host : 'no URL';
+}
+
+function paymentOf(body: unknown): string | null {
+  const payment = isRecord(body) ? body['payment'] : null;
+  return typeof payment === 'string' ? payment : null;
+}
+
+function tooMany(mostPerDay: number): ProblemError {
+  const detail = `This API key has made its ${mostPerDay} writes of today, UTC (OPERATOR_WRITES_PER_DAY).`;
+  const retryAfterMs = 86_400_000 - (Date.now() % 86_400_000);
+  return new ProblemError({ status: 429, code: 'daily_cap', detail, retryAfterMs });
 }

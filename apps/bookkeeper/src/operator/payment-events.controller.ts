@@ -1,12 +1,146 @@
-import { Get, Inject, Query, Req, Res } from '@nestjs/common';
-import { OUTGOING_EVENT_TYPES } from '@tollgate/book';
-import { onlyFields, wordsParameter, type ApiKey } from '@tollgate/common';
+import { Get, Inject, Injectable, Query, Req, Res, type BeforeApplicationShutdown } from '@nestjs/common';
+import {
+  findEventNumber,
+  findNumberBefore,
+  OUTGOING_EVENT_TYPES,
+  readEventRange,
+  readOutgoingEvents,
+  type OutgoingEventType,
+  type Queryable,
+} from '@tollgate/book';
+import {
+  EventStreamResponse,
+  onlyFields,
+  openEventStream,
+  ProblemError,
+  refuseRequest,
+  wordsParameter,
+  type ApiKey,
+} from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
-import { ForOperators, OperatorKey } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
-import { PaymentEventStreams } from './payment-event-streams.js';
+import { BookHolder } from '../book/book-holder.js';
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { BookChanges } from '../drain/book-changes.js';
+import { OperatorKeys } from '../sessions/operator-keys.js';
+import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
+
+const LIMITS = { heartbeatMs: 15_000, stallMs: 30_000 };
+const BATCH = 200;
+const LOOK_EVERY_MS = 2_000;
+/** What is repeated to a client whose position a restored book does not have. */
+const OVERLAP_MS = 60_000;
+
+/** The streams of payment events: limits their number, and ends them. */
+@Injectable()
+export class PaymentEventStreams implements BeforeApplicationShutdown {
+  readonly #open = new Map<EventStreamResponse, string>();
+  #isStopping = false;
+
+  constructor(
+    @Inject(BookHolder) private readonly book: BookHolder,
+    @Inject(BookChanges) private readonly changes: BookChanges,
+    @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
+    @Inject(OperatorKeys) private readonly keys: OperatorKeys,
+  ) {}
+
+  /**
+   * Streams events to the caller; resolves when the stream has ended.
+   * @param types all when undefined
+   * @throws ProblemError if the limit is reached, `lastEventId` is not a valid position, or the book is not open here
+   */
+  async serve(
+    { id: keyId }: ApiKey,
+    types: readonly OutgoingEventType[] | undefined,
+    lastEventId: string | undefined,
+    reply: FastifyReply,
+  ): Promise<void> {
+    if (this.#isStopping || this.#open.size >= this.environment.events.operatorStreams) {
+      const detail = 'The limit of open event streams is reached. Close one, or try again after Retry-After.';
+      throw new ProblemError({ status: 429, code: 'too_many_streams', detail, retryAfterMs: 10_000 });
+    }
+    const stream = new EventStreamResponse(LIMITS);
+    this.#open.set(stream, keyId);
+    const listening = this.changes.stream.subscribe(() => stream.wake());
+    const timer = setInterval(() => void this.#look(stream, keyId), LOOK_EVERY_MS);
+    try {
+      let position = await readStart(this.book.writer.database, lastEventId);
+      const response = openEventStream(reply);
+      await stream.run(
+        response,
+        () => nameNumber(position),
+        async () => {
+          position = await this.#pass(stream, types, position);
+        },
+      );
+    } catch (error) {
+      if (!reply.raw.headersSent) throw error;
+      // The client reconnects, and then gets the reason.
+      reply.raw.destroy();
+    } finally {
+      clearInterval(timer);
+      listening.unsubscribe();
+      this.#open.delete(stream);
+    }
+  }
+
+  /** Runs before the server waits for open requests: streams would keep it waiting forever. */
+  beforeApplicationShutdown(): void {
+    this.#isStopping = true;
+    for (const stream of this.#open.keys()) stream.end();
+  }
+
+  /** Sends all events after the position, and returns the new one. */
+  async #pass(
+    stream: EventStreamResponse,
+    types: readonly OutgoingEventType[] | undefined,
+    from: number,
+  ): Promise<number> {
+    const { database } = this.book.writer;
+    let position = from;
+    const { oldest } = await readEventRange(database);
+    if (oldest > position + 1) {
+      await stream.write(`event: eventsMissed\ndata: ${JSON.stringify({ atMost: oldest - position - 1 })}\n\n`);
+      position = oldest - 1;
+    }
+    for (;;) {
+      const events = await readOutgoingEvents(database, position, BATCH);
+      for (const { number, event } of events) {
+        if (stream.isEnded) return position;
+        position = number;
+        if (types !== undefined && !types.includes(event.type)) continue;
+        await stream.write(`id: ${nameNumber(number)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      }
+      if (events.length < BATCH) return position;
+    }
+  }
+
+  /** A change may be missed, and a key be revoked. */
+  async #look(stream: EventStreamResponse, keyId: string): Promise<void> {
+    stream.wake();
+    if (await this.keys.isRevoked(keyId)) stream.end();
+  }
+}
+
+/**
+ * Where a stream begins: after `Last-Event-ID`, the `id` of a stream's block or of an event that came otherwise; at the
+ * next event without one.
+ * @throws ProblemError for any other value
+ */
+async function readStart(within: Queryable, lastEventId: string | undefined): Promise<number> {
+  const { newest } = await readEventRange(within);
+  if (lastEventId === undefined || lastEventId === '') return newest;
+  const [, digits] = /^e-(\d{1,15})$/.exec(lastEventId) ?? [];
+  const number = digits === undefined ? await findEventNumber(within, lastEventId) : Number(digits);
+  if (number === null) throw refuseRequest(['Last-Event-ID must be the id of an event, or must be left out.']);
+  // A book that was restored from a copy numbers its events again.
+  return number > newest ? findNumberBefore(within, OVERLAP_MS) : number;
+}
+
+function nameNumber(number: number): string {
+  return `e-${number}`;
+}
 
 const eventQuery = onlyFields({
   type: wordsParameter(OUTGOING_EVENT_TYPES)

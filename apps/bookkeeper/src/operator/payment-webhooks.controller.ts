@@ -16,8 +16,7 @@ import { z } from 'zod';
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { WebhookSecrets } from '../delivery/webhook-secrets.js';
-import { ForOperators, OperatorKey } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
 
 const TARGETS_PER_KEY = 10;
 const TYPES_WRONG = `must be a list of ${OUTGOING_EVENT_TYPES.join(', ')}; it may be left out`;

@@ -21,8 +21,7 @@ import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { paymentNotFound } from '../refund-desk/refund-desk.js';
-import { ForOperators } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController } from './operator-controller.js';
 import { timeParameter } from './time-parameter.js';
 
 const amount = textParameter.regex(/^(0|[1-9]\d{0,77})$/, 'must be base units, a whole number').optional();

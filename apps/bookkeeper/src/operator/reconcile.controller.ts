@@ -6,8 +6,7 @@ import type { z } from 'zod';
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Reconciler } from '../reconcile/reconciler.js';
-import { ForOperators } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController } from './operator-controller.js';
 import { END_OF_TIME_MS, timeParameter } from './time-parameter.js';
 
 const reconcileQuery = onlyFields({ from: timeParameter.optional(), to: timeParameter.optional() });
@@ -15,7 +14,7 @@ const reconcileQuery = onlyFields({ from: timeParameter.optional(), to: timePara
 const COMPARED_WITHIN_MS = 120_000;
 
 /** The last comparison of book and chain. */
-interface ReconcileAnswer extends Reconciliation {
+export interface ReconcileAnswer extends Reconciliation {
   /** When it was made; null before the first. */
   comparedAt: string | null;
   /** Why the result is old; null: it is not. */

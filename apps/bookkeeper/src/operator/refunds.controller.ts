@@ -10,8 +10,7 @@ import {
   type OperatorRefundPage,
 } from '../refund-desk/refund-desk.js';
 import { RefundPreviews, type RefundPreview } from '../refund-desk/refund-previews.js';
-import { ForOperators, OperatorKey } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
 
 const refundQuery = onlyFields({
   payment: textParameter.optional(),

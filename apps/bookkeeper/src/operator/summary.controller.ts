@@ -12,8 +12,7 @@ import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
-import { ForOperators } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController } from './operator-controller.js';
 
 const summaryQuery = onlyFields({
   window: z.enum(SUMMARY_WINDOWS, `must be one of ${SUMMARY_WINDOWS.join(', ')}`).default('hour'),
@@ -29,7 +28,7 @@ const auditQuery = onlyFields({
 });
 
 /** What is sold, in which token, to whom, and where people look at transactions. */
-interface SellerFacts {
+export interface SellerFacts {
   network: string;
   chainId: number;
   asset: { address: string; symbol: string; decimals: number };

@@ -3,8 +3,7 @@ import { onlyFields } from '@tollgate/common';
 import { z } from 'zod';
 
 import { OperatorWallets, type OperatorWallet } from '../wallets/operator-wallets.js';
-import { ForOperators } from './operator-access.js';
-import { OperatorController } from './operator-controller.js';
+import { ForOperators, OperatorController } from './operator-controller.js';
 
 const REASON = 'must be 1 to 200 characters';
 

@@ -1,8 +1,13 @@
-import type { ChainAnswers, ChainScope, MoneyAnswer, OwnReceipt } from '@tollgate/book';
-import { ChainUnavailableError, type ChainHistory, type CostedReceipt } from '@tollgate/chain';
+import type { ChainAnswers, ChainScope, MoneyAnswer, NamedTransfer, OwnReceipt } from '@tollgate/book';
+import {
+  ChainUnavailableError,
+  findAuthorizations,
+  listTransfers,
+  type ChainHistory,
+  type CostedReceipt,
+} from '@tollgate/chain';
+import { nameOfPayment } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-
-import { nameArrivals } from './name-arrivals.js';
 
 const RECEIPTS_AT_ONCE = 100;
 
@@ -87,4 +92,32 @@ export class TransactionAnswers {
 
 function toCost({ gasUsed, effectiveGasPrice }: CostedReceipt): { gasCost: bigint } {
   return { gasCost: gasUsed * (effectiveGasPrice ?? 0n) };
+}
+
+/**
+ * The transfers of an asset to a recipient, each under the name that the ledger has for it: the authorization that
+ * caused it, else the place of its log among the transaction's. A permit's has the transaction's name too, until the
+ * permit itself is presented.
+ */
+function nameArrivals(
+  { txHash, blockNumber, logs }: CostedReceipt,
+  { chainId, asset, recipient }: { chainId: number; asset: string; recipient: string },
+  atMs: number,
+): NamedTransfer[] {
+  const nonces = findAuthorizations(logs, asset as Hex);
+  return listTransfers(logs, asset).flatMap(({ position, from, to, amountBaseUnits }): NamedTransfer[] => {
+    const log = logs[position];
+    // To oneself: nothing arrived.
+    if (log === undefined || to !== recipient || from === recipient || amountBaseUnits === 0n) return [];
+    const nonce = nonces.get(position);
+    const payment = nameOfPayment(
+      nonce === undefined
+        ? { kind: 'transfer', chainId, txHash, logIndex: position }
+        : { kind: 'authorization', chainId, asset: asset as Hex, from, nonce },
+    );
+    const { logIndex } = log;
+    return [
+      { payment, transaction: txHash, logIndex, blockNumber, payer: from, amount: String(amountBaseUnits), atMs },
+    ];
+  });
 }

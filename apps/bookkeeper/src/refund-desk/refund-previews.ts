@@ -4,6 +4,7 @@ import {
   listRefundsOf,
   nextNumber,
   readBookedPayment,
+  readCompleteFrom,
   sumOfRefunds,
   type PaymentPicture,
   type Refund,
@@ -90,7 +91,7 @@ export class RefundPreviews {
     const arrived = BigInt(payment.amount ?? '0');
     const [refunds, completeFromMs, searched, wallet] = await Promise.all([
       listRefundsOf(database, name),
-      this.#readCompleteFrom(),
+      readCompleteFrom(database),
       findPayer(this.chain, { id, transaction: transactionOf(id, payment), amount: arrived, ...place }),
       this.journals.directory.find(REFUNDS_WALLET),
     ]);
@@ -103,9 +104,7 @@ export class RefundPreviews {
       ['not_arrived', arrived === 0n, 'The book does not know that money arrived for this payment.'],
       ['other_asset', payment.asset !== place.asset, 'Only payments in ASSET_ADDRESS are refunded.'],
       ['other_recipient', payment.recipient !== place.payTo, 'Only payments to PAY_TO are refunded.'],
-      ...(searched.outcome === 'none' ? ([[searched.reason, true, SEARCHES[searched.reason]]] as const) : []).map(
-        ([reason, holds, detail]): [RefundObstacle, boolean, string] => [reason, holds, detail],
-      ),
+      ...(searched.outcome === 'none' ? [notFound(searched.reason)] : []),
       ['amount_differs', payer !== null && payer.amount !== arrived, 'The chain shows another amount than the book.'],
       ['answered', boughtAnswer, NOT_MEANT],
       ['nothing_left', arrived > 0n && taken >= arrived, 'All of it is refunded, or about to be.'],
@@ -123,13 +122,10 @@ export class RefundPreviews {
       refunds,
     };
   }
+}
 
-  async #readCompleteFrom(): Promise<number | null> {
-    const [row] = await this.book.writer.database.query<{ at: Date | null }>(
-      'SELECT complete_from AS at FROM bookkeeper',
-    );
-    return row?.at?.getTime() ?? null;
-  }
+function notFound(reason: keyof typeof SEARCHES): [RefundObstacle, boolean, string] {
+  return [reason, true, SEARCHES[reason]];
 }
 
 function transactionOf(id: PaymentId, { transaction }: PaymentPicture): string | null {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 
 export const SESSION_SECONDS = 12 * 3_600;
 /** The oldest session of a key ends for an eleventh one, and the oldest of all for the next. */
@@ -55,4 +56,31 @@ export class ConsoleSessions {
 
 function hashOf(id: string): string {
   return createHash('sha256').update(id).digest('base64url');
+}
+
+const FORWARDED = '/console/operator/';
+
+const forwarded = new WeakSet<object>();
+const sessions = new WeakMap<FastifyRequest, ConsoleSession>();
+
+/** Fastify's `rewriteUrl`: below `/console/operator` the console reaches the operator API, by its session alone. */
+export function forwardToOperator(request: { url?: string | undefined }): string {
+  const url = request.url ?? '/';
+  if (!url.startsWith(FORWARDED)) return url;
+  forwarded.add(request);
+  return url.slice('/console'.length);
+}
+
+/** Whether the request came below `/console/operator`: no other credential than the session counts. */
+export function isForwarded({ raw }: FastifyRequest): boolean {
+  return forwarded.has(raw);
+}
+
+export function attachSession(request: FastifyRequest, session: ConsoleSession): void {
+  sessions.set(request, session);
+}
+
+/** The session of a request that came below `/console/operator`; null for every other. */
+export function sessionOf(request: FastifyRequest): ConsoleSession | null {
+  return sessions.get(request) ?? null;
 }

@@ -1,3 +1,7 @@
+import { createContext } from 'preact';
+
+import type { SessionView } from '../../src/console/console.controller.js';
+
 /** An error that the bookkeeper answered with, or that it could not be reached. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed';
@@ -12,13 +16,8 @@ export class RequestFailed extends Error {
   }
 }
 
-/** The key that a session belongs to. */
-export interface Session {
-  readonly keyId: string;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly endsAt: string;
-}
+/** The session of all pages but the login. */
+export const SessionContext = createContext<SessionView>({ keyId: '', name: '', scopes: [], endsAt: '' });
 
 /** Where the console reaches the operator API. */
 export const OPERATOR = '/console/operator';
@@ -31,8 +30,8 @@ export function onSessionEnd(listener: () => void): void {
   endSession = listener;
 }
 
-export const readSession = (): Promise<Session> => ask('GET', SESSION);
-export const logIn = (key: string): Promise<Session> => ask('POST', SESSION, { key });
+export const readSession = (): Promise<SessionView> => ask('GET', SESSION);
+export const logIn = (key: string): Promise<SessionView> => ask('POST', SESSION, { key });
 export const logOut = (): Promise<unknown> => ask('DELETE', SESSION);
 
 /** Reads a path of the operator API. @throws RequestFailed */

@@ -1,13 +1,8 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 
-/** What the seller is paid in, and where: `GET /operator/seller`. */
-export interface SellerFacts {
-  readonly network: string;
-  readonly chainId: number;
-  readonly asset: { readonly address: string; readonly symbol: string; readonly decimals: number };
-  readonly payTo: string;
-  readonly explorerUrl: string | null;
-}
+import type { SellerFacts } from '../../src/operator/summary.controller.js';
+
+export type { SellerFacts };
 
 /** An amount of base units for people. `asset`: a token's address, maybe after its chain and a colon; null: the seller's. */
 export function showMoney(baseUnits: string, asset: string | null, seller: SellerFacts): string {

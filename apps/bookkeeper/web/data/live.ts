@@ -4,6 +4,9 @@ import { OPERATOR, read, RequestFailed } from './api.js';
 
 /** No path is asked for more often by the clock; the bookkeeper tells of changes once a second at most. */
 const LEAST_MS = 2_000;
+/** Jobs and accounts change in the journal, of which the book's events say nothing. */
+export const JOBS_EVERY_MS = 2_000;
+export const ACCOUNTS_EVERY_MS = 5_000;
 
 const listeners = new Set<() => void>();
 

@@ -4,6 +4,7 @@ import type { SignedClosing } from '../../../../libs/book/src/closing/closing.js
 import type { AuditPage } from '../../../../libs/book/src/reading/read-audit.js';
 import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
 import type { BookVerdict } from '../../../../libs/book/src/reading/verify-book.js';
+import type { BookHealth } from '../../src/operator/book.controller.js';
 import { OPERATOR, read, RequestFailed, write } from '../data/api.js';
 import { showCount, shorten, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
@@ -12,16 +13,6 @@ import { Empty, Facts, Failure, Table, Time } from '../parts/parts.js';
 import { ReconciledSection } from './reconciled.js';
 
 const SHOWN_CLOSINGS = 10;
-
-interface BookHealth {
-  readonly kind: string;
-  readonly epoch: number;
-  readonly holder: string;
-  readonly completeFrom: string | null;
-  readonly lastBooking: number;
-  readonly chainHash: string;
-  readonly closingKey: string;
-}
 
 /** Balances, closings, exports and what people did. */
 export function BookPage({ seller }: { seller: SellerFacts }) {

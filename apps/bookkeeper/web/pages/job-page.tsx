@@ -1,9 +1,9 @@
 import { FINAL_STATES, OPEN_STATES, type AgentAmountView, type AgentStepView } from '@tollgate/protocol';
 
+import type { OperatorJob } from '../../src/jobs/operator-jobs.js';
 import { write } from '../data/api.js';
 import { showCoins, type SellerFacts } from '../data/format.js';
-import { JOBS_EVERY_MS, type OperatorJobView } from '../data/jobs.js';
-import { useLive } from '../data/live.js';
+import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
@@ -14,7 +14,7 @@ const endedBadly = (state: string): boolean => state !== 'FINAL' && FINAL_STATES
 /** One job: its plan as it will be sent, what was sent, and what may be decided about it. */
 export function JobPage({ id, seller }: { id: string; seller: SellerFacts }) {
   const path = `/jobs/${encodeURIComponent(id)}`;
-  const job = useLive<OperatorJobView>(path, JOBS_EVERY_MS);
+  const job = useLive<OperatorJob>(path, JOBS_EVERY_MS);
   const { data } = job;
   return (
     <>
@@ -66,7 +66,7 @@ export function JobPage({ id, seller }: { id: string; seller: SellerFacts }) {
   );
 }
 
-function Plan({ job: { plan, calls, planDigest } }: { job: OperatorJobView }) {
+function Plan({ job: { plan, calls, planDigest } }: { job: OperatorJob }) {
   if (plan === null) return <p class="hint">It is not planned yet.</p>;
   return (
     <>
@@ -102,7 +102,7 @@ function showAmounts(amounts: readonly AgentAmountView[]): string {
   return amounts.length === 0 ? 'nothing' : amounts.map(({ amount, symbol }) => `${amount} ${symbol}`).join(', ');
 }
 
-function Decisions({ job, path, reload }: { job: OperatorJobView; path: string; reload: () => void }) {
+function Decisions({ job, path, reload }: { job: OperatorJob; path: string; reload: () => void }) {
   const { state, plan, planDigest } = job;
   const scope = 'operator:approve';
   return (
@@ -133,7 +133,7 @@ function Decisions({ job, path, reload }: { job: OperatorJobView; path: string; 
         <WriteButton
           act="Retry as a new job"
           scope={scope}
-          run={async () => go(linkTo('jobs', (await write<OperatorJobView>(`${path}/retry`)).id))}
+          run={async () => go(linkTo('jobs', (await write<OperatorJob>(`${path}/retry`)).id))}
         >
           <p>The same request is submitted again, as a new job with a new plan.</p>
         </WriteButton>

@@ -1,6 +1,6 @@
+import type { OperatorJob, OperatorJobPage } from '../../src/jobs/operator-jobs.js';
 import type { SellerFacts } from '../data/format.js';
-import { JOBS_EVERY_MS, type OperatorJobsPage, type OperatorJobView } from '../data/jobs.js';
-import { useLive } from '../data/live.js';
+import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
 import { Pager, usePaging } from '../parts/pager.js';
 import { Choice, Empty, Failure, State, Table, Time } from '../parts/parts.js';
@@ -25,7 +25,7 @@ function JobList({ query }: { query: URLSearchParams }) {
   const paging = usePaging(chosen);
   const search = new URLSearchParams({ limit: '50', ...(SHOWN[chosen] !== '' && { state: SHOWN[chosen] }) });
   if (paging.cursor !== undefined) search.set('cursor', paging.cursor);
-  const page = useLive<OperatorJobsPage>(`/jobs?${search.toString()}`, JOBS_EVERY_MS);
+  const page = useLive<OperatorJobPage>(`/jobs?${search.toString()}`, JOBS_EVERY_MS);
   return (
     <>
       <h1>Jobs</h1>
@@ -53,7 +53,7 @@ function JobList({ query }: { query: URLSearchParams }) {
   );
 }
 
-function Jobs({ jobs }: { jobs: readonly OperatorJobView[] }) {
+function Jobs({ jobs }: { jobs: readonly OperatorJob[] }) {
   return (
     <Table
       label="Jobs"

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 
-import { logIn, RequestFailed, type Session } from '../data/api.js';
+import type { SessionView } from '../../src/console/console.controller.js';
+import { logIn, RequestFailed } from '../data/api.js';
 import { Failure } from '../parts/parts.js';
 
 /** Takes an API key once; from then on a cookie stands for it, which no script can read. */
-export function Login(props: { problem: RequestFailed | null; onLogin: (session: Session) => void }) {
+export function Login(props: { problem: RequestFailed | null; onLogin: (session: SessionView) => void }) {
   const [problem, setProblem] = useState(props.problem);
   const [isBusy, setBusy] = useState(false);
   const submit = async (form: HTMLFormElement): Promise<void> => {

@@ -1,13 +1,30 @@
 import type { ListedDifference } from '../../../../libs/book/src/reconcile/read-reconciliation.js';
+import type { ReconcileAnswer } from '../../src/operator/reconcile.controller.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
-import { isOff, showUnreconciled, useReconciled } from '../data/reconciled.js';
+import { useLive, type Live } from '../data/live.js';
 import { Empty, Facts, Failure, Hex, Table, Time } from '../parts/parts.js';
 
+const EVERY_MS = 10_000;
 const LISTS = [
   ['chainOnly', 'On the chain only'],
   ['bookOnly', 'In the book only'],
   ['different', 'In both, and different'],
 ] as const;
+
+/** The last comparison of book and chain. */
+export function useReconciled(): Live<ReconcileAnswer> {
+  return useLive<ReconcileAnswer>('/reconcile', EVERY_MS);
+}
+
+/** Whether the bookkeeper compares at all: without an RPC server it does not. */
+export function isOff({ problem }: Live<ReconcileAnswer>): boolean {
+  return problem?.code === 'reconcile_off';
+}
+
+export function showUnreconciled({ unreconciled }: ReconcileAnswer, seller: SellerFacts): string {
+  const left = unreconciled.filter(({ amount }) => amount !== '0');
+  return left.map(({ asset, amount }) => showMoney(amount, asset, seller)).join(', ') || '0';
+}
 
 /** What the book and the chain do not agree about. */
 export function ReconciledSection({ seller }: { seller: SellerFacts }) {

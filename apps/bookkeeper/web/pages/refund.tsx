@@ -1,15 +1,18 @@
 import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
 import { useState } from 'preact/hooks';
 
+import type { Refund } from '../../../../libs/book/src/refunds/refund.js';
+import type { RefundPreview } from '../../src/refund-desk/refund-previews.js';
 import { write } from '../data/api.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
-import { REFUND_EVERY_MS, type ListedRefund, type RefundOffer } from '../data/refunds.js';
 import { linkTo } from '../data/route.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
 
 const SCOPE = 'operator:refund';
+/** A refund's job is in the journal, of which the book's events say nothing. */
+const EVERY_MS = 5_000;
 const KINDS = {
   account: 'an account',
   contract: 'a contract: another key has to approve',
@@ -18,7 +21,7 @@ const KINDS = {
 
 /** What a refund of a payment would do, and those that it had. */
 export function RefundSection({ payment, seller }: { payment: string; seller: SellerFacts }) {
-  const preview = useLive<RefundOffer>(`/payments/${encodeURIComponent(payment)}/refund`, REFUND_EVERY_MS);
+  const preview = useLive<RefundPreview>(`/payments/${encodeURIComponent(payment)}/refund`, EVERY_MS);
   const { data } = preview;
   return (
     <>
@@ -55,7 +58,7 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
 }
 
 /** What speaks against it; that it bought an answer is asked for on its own. */
-function Notes({ preview: { doubts, obstacles } }: { preview: RefundOffer }) {
+function Notes({ preview: { doubts, obstacles } }: { preview: RefundPreview }) {
   const notes = [...obstacles.filter(({ reason }) => reason !== 'answered').map(({ detail }) => detail), ...doubts];
   if (notes.length === 0) return null;
   return (
@@ -67,7 +70,7 @@ function Notes({ preview: { doubts, obstacles } }: { preview: RefundOffer }) {
   );
 }
 
-function Ask({ preview, seller, reload }: { preview: RefundOffer; seller: SellerFacts; reload: () => void }) {
+function Ask({ preview, seller, reload }: { preview: RefundPreview; seller: SellerFacts; reload: () => void }) {
   const { payment, number, left, asset, decimals, recipient, boughtAnswer, obstacles } = preview;
   const [text, setText] = useState('');
   const [reason, setReason] = useState('');
@@ -128,7 +131,7 @@ function readAmount(text: string, decimals: number, left: string): string | null
   }
 }
 
-function Refunds({ preview, seller, reload }: { preview: RefundOffer; seller: SellerFacts; reload: () => void }) {
+function Refunds({ preview, seller, reload }: { preview: RefundPreview; seller: SellerFacts; reload: () => void }) {
   return (
     <Table
       label="Refunds of this payment"
@@ -149,7 +152,7 @@ function Refunds({ preview, seller, reload }: { preview: RefundOffer; seller: Se
   );
 }
 
-function Failed({ refund: { id, state, detail }, reload }: { refund: ListedRefund; reload: () => void }) {
+function Failed({ refund: { id, state, detail }, reload }: { refund: Refund; reload: () => void }) {
   const path = `/refunds/${encodeURIComponent(id)}`;
   return (
     <>

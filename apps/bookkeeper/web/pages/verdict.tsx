@@ -1,30 +1,22 @@
 import type { BookSummary } from '../../../../libs/book/src/reading/read-summary.js';
-import { ACCOUNTS_EVERY_MS, type AccountList, type SendingAccount } from '../data/accounts.js';
+import type { BookHealth } from '../../src/operator/book.controller.js';
+import type { ReconcileAnswer } from '../../src/operator/reconcile.controller.js';
+import type { OperatorWallet } from '../../src/wallets/operator-wallets.js';
 import { showCoins, showDuration, shorten, type SellerFacts } from '../data/format.js';
-import { useLive, type Live } from '../data/live.js';
-import { isOff, showUnreconciled, useReconciled, type Reconciled } from '../data/reconciled.js';
+import { ACCOUNTS_EVERY_MS, useLive, type Live } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { Failure } from '../parts/parts.js';
-
-interface Trouble {
-  readonly about: string;
-  readonly what: string;
-  readonly mend: string;
-}
-
-interface Health {
-  readonly troubles?: readonly Trouble[];
-}
+import { isOff, showUnreconciled, useReconciled } from './reconciled.js';
 
 const DAY_HOURS = 24;
 
 /** Whether all is well, in words, with what mends it, and how long the relayers' coins last. */
 export function Verdict({ summary, seller }: { summary: BookSummary | null; seller: SellerFacts }) {
   const reconciled = useReconciled();
-  const health = useLive<Health>('/health', ACCOUNTS_EVERY_MS);
-  const senders = useLive<AccountList>('/wallets', ACCOUNTS_EVERY_MS);
+  const health = useLive<BookHealth>('/health', ACCOUNTS_EVERY_MS);
+  const senders = useLive<{ wallets: readonly OperatorWallet[] }>('/wallets', ACCOUNTS_EVERY_MS);
   if (health.data === null) return <Failure problem={health.problem} />;
-  const { troubles = [] } = health.data;
+  const { troubles } = health.data;
   return (
     <section class="verdict" data-tone={troubles.length === 0 ? 'good' : 'bad'} aria-label="State" aria-live="polite">
       <p>
@@ -48,7 +40,7 @@ export function Verdict({ summary, seller }: { summary: BookSummary | null; sell
 }
 
 /** How far the chain was read, and what the book and the chain do not agree about. */
-function Compared({ reconciled, seller }: { reconciled: Live<Reconciled>; seller: SellerFacts }) {
+function Compared({ reconciled, seller }: { reconciled: Live<ReconcileAnswer>; seller: SellerFacts }) {
   const { data } = reconciled;
   if (isOff(reconciled)) {
     return (
@@ -71,7 +63,7 @@ function Compared({ reconciled, seller }: { reconciled: Live<Reconciled>; seller
 }
 
 /** For each relayer its coins, and the hours that they last at the pace of the last day. */
-function Runways({ senders, summary }: { senders: readonly SendingAccount[]; summary: BookSummary | null }) {
+function Runways({ senders, summary }: { senders: readonly OperatorWallet[]; summary: BookSummary | null }) {
   const relayers = senders.filter(({ role }) => role === 'relayer');
   if (relayers.length === 0) return null;
   return (

@@ -1,15 +1,15 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 
-import { ACCOUNTS_EVERY_MS, type AccountList, type SendingAccount } from '../data/accounts.js';
+import type { OperatorWallet } from '../../src/wallets/operator-wallets.js';
 import { write } from '../data/api.js';
 import { showCoins, type SellerFacts } from '../data/format.js';
-import { useLive } from '../data/live.js';
+import { ACCOUNTS_EVERY_MS, useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Empty, Facts, Failure, Hex, State, Table } from '../parts/parts.js';
 
 /** The accounts that send transactions: relayers, and the wallets of agent jobs. */
 export function WalletsPage({ seller }: { seller: SellerFacts }) {
-  const accounts = useLive<AccountList>('/wallets', ACCOUNTS_EVERY_MS);
+  const accounts = useLive<{ wallets: readonly OperatorWallet[] }>('/wallets', ACCOUNTS_EVERY_MS);
   const { data } = accounts;
   return (
     <>
@@ -32,7 +32,7 @@ export function WalletsPage({ seller }: { seller: SellerFacts }) {
   );
 }
 
-function Account({ account, seller, reload }: { account: SendingAccount; seller: SellerFacts; reload: () => void }) {
+function Account({ account, seller, reload }: { account: OperatorWallet; seller: SellerFacts; reload: () => void }) {
   const { role, name, address, chainId, paused, limits } = account;
   const title = name ?? `${role} ${address.slice(0, 8)}…`;
   return (
@@ -72,7 +72,7 @@ function Account({ account, seller, reload }: { account: SendingAccount; seller:
   );
 }
 
-function PauseButton({ account, title, reload }: { account: SendingAccount; title: string; reload: () => void }) {
+function PauseButton({ account, title, reload }: { account: OperatorWallet; title: string; reload: () => void }) {
   const { role, name, address, paused } = account;
   if (role === 'wallet' && name === null) return null;
   const path = role === 'relayer' ? `/relayers/${address}` : `/wallets/${encodeURIComponent(name ?? '')}`;
@@ -104,7 +104,7 @@ function PauseButton({ account, title, reload }: { account: SendingAccount; titl
   );
 }
 
-function stateOf({ nextNonce, paused, frozen, heldBy }: SendingAccount): string {
+function stateOf({ nextNonce, paused, frozen, heldBy }: OperatorWallet): string {
   if (nextNonce === null) return 'not adopted';
   if (paused !== null) return 'paused';
   if (frozen !== null) return 'frozen';

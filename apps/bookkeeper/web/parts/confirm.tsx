@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
-import { RequestFailed } from '../data/api.js';
-import { SessionContext } from '../data/session.js';
+import { RequestFailed, SessionContext } from '../data/api.js';
 import { Failure } from './parts.js';
 
 interface WriteProps {

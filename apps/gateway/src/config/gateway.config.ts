@@ -1,16 +1,16 @@
 import {
-  IsIntIn,
-  Setting,
-  type ChecksTogether,
   AcceptanceEnvironment,
   CryptoEnvironment,
   ExplorerEnvironment,
+  IsIntIn,
   isLoopbackHost,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
+  Setting,
   SettingGroup,
   ShutdownEnvironment,
+  type ChecksTogether,
 } from '@tollgate/common';
 import { v1NetworkOf } from '@tollgate/protocol';
 
@@ -67,50 +67,21 @@ class VerificationEnvironment implements ChecksTogether {
 
 /** All settings of the gateway; read at the start by `readEnvironment(GatewayEnvironment, process.env)`. */
 export class GatewayEnvironment implements ChecksTogether {
-  @SettingGroup(ServerEnvironment)
-  readonly server!: ServerEnvironment;
-
-  @SettingGroup(PaymentEnvironment)
-  readonly payment!: PaymentEnvironment;
-
-  @SettingGroup(AcceptanceEnvironment)
-  readonly acceptance!: AcceptanceEnvironment;
-
-  @SettingGroup(ExplorerEnvironment)
-  readonly explorer!: ExplorerEnvironment;
-
-  @SettingGroup(ChallengeEnvironment)
-  readonly challenge!: ChallengeEnvironment;
-
-  @SettingGroup(VerificationEnvironment)
-  readonly verification!: VerificationEnvironment;
-
-  @SettingGroup(AnswerEnvironment)
-  readonly answers!: AnswerEnvironment;
-
-  @SettingGroup(WeatherEnvironment)
-  readonly weather!: WeatherEnvironment;
-
-  @SettingGroup(AgentJobsEnvironment)
-  readonly agentJobs!: AgentJobsEnvironment;
-
-  @SettingGroup(FacilitatorEnvironment)
-  readonly facilitator!: FacilitatorEnvironment;
-
-  @SettingGroup(PagesEnvironment)
-  readonly pages!: PagesEnvironment;
-
-  @SettingGroup(RedisEnvironment)
-  readonly redis!: RedisEnvironment;
-
-  @SettingGroup(ShutdownEnvironment)
-  readonly shutdown!: ShutdownEnvironment;
-
-  @SettingGroup(CryptoEnvironment)
-  readonly crypto!: CryptoEnvironment;
-
-  @SettingGroup(LogEnvironment)
-  readonly log!: LogEnvironment;
+  @SettingGroup(ServerEnvironment) readonly server!: ServerEnvironment;
+  @SettingGroup(PaymentEnvironment) readonly payment!: PaymentEnvironment;
+  @SettingGroup(AcceptanceEnvironment) readonly acceptance!: AcceptanceEnvironment;
+  @SettingGroup(ExplorerEnvironment) readonly explorer!: ExplorerEnvironment;
+  @SettingGroup(ChallengeEnvironment) readonly challenge!: ChallengeEnvironment;
+  @SettingGroup(VerificationEnvironment) readonly verification!: VerificationEnvironment;
+  @SettingGroup(AnswerEnvironment) readonly answers!: AnswerEnvironment;
+  @SettingGroup(WeatherEnvironment) readonly weather!: WeatherEnvironment;
+  @SettingGroup(AgentJobsEnvironment) readonly agentJobs!: AgentJobsEnvironment;
+  @SettingGroup(FacilitatorEnvironment) readonly facilitator!: FacilitatorEnvironment;
+  @SettingGroup(PagesEnvironment) readonly pages!: PagesEnvironment;
+  @SettingGroup(RedisEnvironment) readonly redis!: RedisEnvironment;
+  @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
+  @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
+  @SettingGroup(LogEnvironment) readonly log!: LogEnvironment;
 
   /** Logged once at the start. */
   get warnings(): string[] {

@@ -1,15 +1,11 @@
-import { IsIntIn, Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
+import { IsGwei, IsIntIn, parseGwei, Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
 import { readKeySigner, type LaneSettings, type LaneSigner } from '@tollgate/journal';
-import { parseTokenAmount } from '@tollgate/protocol';
 import { ArrayNotEmpty, IsArray, IsOptional, Matches } from 'class-validator';
 
 /** The minimum time between two looks at the chain after a transaction is sent. */
 const FIRST_LOOK_MS = 5;
 /** Jobs submitted by a process that has died, or for another process's relayer, wait at most this long. */
 const RECONCILE_MS = 2_000;
-const GWEI_DECIMALS = 9;
-const GWEI = /^\d{1,9}(\.\d{1,9})?$/;
-const gweiMessage = '$property must be a decimal number of gwei with at most 9 decimal places';
 
 /** How signed payments are settled; without a relayer key, this process only verifies. */
 export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
@@ -80,11 +76,11 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   readonly relayerReplaceAfterMs: number = 15_000;
 
   @Setting({ help: 'The most that a settlement offers for gas, in gwei, replacements included.' })
-  @Matches(GWEI, { message: gweiMessage })
+  @IsGwei()
   readonly relayerMaxFeeGwei: string = '500';
 
   @Setting({ help: 'The most that a settlement offers as priority fee, in gwei, replacements included.' })
-  @Matches(GWEI, { message: gweiMessage })
+  @IsGwei()
   readonly relayerMaxPriorityFeeGwei: string = '50';
 
   #signers: LaneSigner[] = [];
@@ -127,8 +123,8 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
 
   fees(): Pick<LaneSettings, 'maxFeePerGas' | 'maxPriorityFeePerGas'> {
     return {
-      maxFeePerGas: parseTokenAmount(this.relayerMaxFeeGwei, GWEI_DECIMALS),
-      maxPriorityFeePerGas: parseTokenAmount(this.relayerMaxPriorityFeeGwei, GWEI_DECIMALS),
+      maxFeePerGas: parseGwei(this.relayerMaxFeeGwei),
+      maxPriorityFeePerGas: parseGwei(this.relayerMaxPriorityFeeGwei),
     };
   }
 }

@@ -1,19 +1,19 @@
 import {
-  IsIntIn,
-  Setting,
-  RpcEnvironment,
-  AcceptanceEnvironment,
-  type ChecksTogether,
   CryptoEnvironment,
+  IsIntIn,
   LogEnvironment,
   PaymentEnvironment,
   RedisEnvironment,
+  RpcEnvironment,
+  Setting,
   SettingGroup,
   ShutdownEnvironment,
   SignedPaymentsEnvironment,
+  type ChecksTogether,
 } from '@tollgate/common';
-import { IsNotEmpty, IsIn } from 'class-validator';
+import { IsNotEmpty } from 'class-validator';
 
+import { ContractWalletsEnvironment, RulesEnvironment } from './rules.environment.js';
 import { SettlementEnvironment } from './settlement.environment.js';
 
 class VerifierServerEnvironment {
@@ -57,106 +57,19 @@ class ChainEnvironment extends RpcEnvironment {
   readonly rpcLogRangeBlocks: number = 2_000;
 }
 
-/** The rules for payments beyond the acceptance policy, and how long the verifier waits for a receipt. */
-class RulesEnvironment extends AcceptanceEnvironment {
-  @Setting({ help: 'Milliseconds to wait for the receipt, or the confirmations, of a payment that was just made.' })
-  @IsIntIn(0, 60_000)
-  readonly receiptWaitMs: number = 3_000;
-
-  @Setting({
-    help: 'Payments of one client address that may wait for the chain at once; further ones get 503 and may retry.',
-  })
-  @IsIntIn(0)
-  readonly waitingPerClient: number = 16;
-
-  @Setting({ help: 'Payments that may wait for the chain at once; further ones get 503 and may retry.' })
-  @IsIntIn(0)
-  readonly waitingTotal: number = 256;
-
-  @Setting({
-    help: 'Look-ups per minute of one client address that may end in a refusal; above it, payments that need a look-up get 503. 0 sets no limit.',
-  })
-  @IsIntIn(0)
-  readonly refusedLookupsPerMinute: number = 1_200;
-
-  @Setting({
-    help: 'Bytes per minute beyond the usual size that answers about refused payments of one client address may have; above it, payments that need a look-up get 503. 0 sets no limit.',
-  })
-  @IsIntIn(0)
-  readonly longAnswerBytesPerMinute: number = 8_388_608;
-
-  /** How long the ledger remembers a payment. */
-  get memoryMs(): number {
-    return Math.max(this.redemptionWindowSeconds, this.boundRedemptionWindowSeconds) * 1000;
-  }
-}
-
-const SIGNED_PAYMENTS_FROM = ['any', 'plain_accounts'] as const;
-
-/**
- * Which payers with code may have gas spent on them. Gateways do not read these settings; every verifier should have
- * the same values.
- */
-class ContractWalletsEnvironment {
-  @Setting({
-    help:
-      'Which payers may pay by signature. any: accounts and contract wallets; plain_accounts: only accounts without ' +
-      'code, because contract code can make the relayer burn gas. Use the same value at every verifier.',
-  })
-  @IsIn(SIGNED_PAYMENTS_FROM)
-  readonly signedPaymentsFrom: (typeof SIGNED_PAYMENTS_FROM)[number] = 'any';
-
-  @Setting({
-    help:
-      'Gas that payments of contract wallets may burn in an hour without being settled, over all wallets and ' +
-      'verifiers; above it, their signed payments are refused and those of plain accounts go on. Use the same value at every verifier.',
-  })
-  @IsIntIn(0, 1_000_000_000)
-  readonly contractWalletBurnGasPerHour: number = 3_000_000;
-
-  @Setting({
-    help:
-      'Failed transactions in an hour after which all wallets with the same code are refused, unless more of their ' +
-      'payments were settled in a day; 0 bars no code. Use the same value at every verifier.',
-  })
-  @IsIntIn(0, 1_000)
-  readonly contractWalletBurnsPerCode: number = 3;
-}
-
 /** All settings of the verifier, read at start by `readEnvironment(VerifierEnvironment, process.env)`. */
 export class VerifierEnvironment implements ChecksTogether {
-  @SettingGroup(VerifierServerEnvironment)
-  readonly server!: VerifierServerEnvironment;
-
-  @SettingGroup(PaymentEnvironment)
-  readonly payment!: PaymentEnvironment;
-
-  @SettingGroup(ChainEnvironment)
-  readonly chain!: ChainEnvironment;
-
-  @SettingGroup(RulesEnvironment)
-  readonly rules!: RulesEnvironment;
-
-  @SettingGroup(SettlementEnvironment)
-  readonly settlement!: SettlementEnvironment;
-
-  @SettingGroup(ContractWalletsEnvironment)
-  readonly contractWallets!: ContractWalletsEnvironment;
-
-  @SettingGroup(SignedPaymentsEnvironment)
-  readonly signedPayments!: SignedPaymentsEnvironment;
-
-  @SettingGroup(RedisEnvironment)
-  readonly redis!: RedisEnvironment;
-
-  @SettingGroup(CryptoEnvironment)
-  readonly crypto!: CryptoEnvironment;
-
-  @SettingGroup(LogEnvironment)
-  readonly log!: LogEnvironment;
-
-  @SettingGroup(ShutdownEnvironment)
-  readonly shutdown!: ShutdownEnvironment;
+  @SettingGroup(VerifierServerEnvironment) readonly server!: VerifierServerEnvironment;
+  @SettingGroup(PaymentEnvironment) readonly payment!: PaymentEnvironment;
+  @SettingGroup(ChainEnvironment) readonly chain!: ChainEnvironment;
+  @SettingGroup(RulesEnvironment) readonly rules!: RulesEnvironment;
+  @SettingGroup(SettlementEnvironment) readonly settlement!: SettlementEnvironment;
+  @SettingGroup(ContractWalletsEnvironment) readonly contractWallets!: ContractWalletsEnvironment;
+  @SettingGroup(SignedPaymentsEnvironment) readonly signedPayments!: SignedPaymentsEnvironment;
+  @SettingGroup(RedisEnvironment) readonly redis!: RedisEnvironment;
+  @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
+  @SettingGroup(LogEnvironment) readonly log!: LogEnvironment;
+  @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
 
   problemsTogether(): string[] {
     return [...this.problemsOfRelayers(), ...this.problemsOfBudget()];

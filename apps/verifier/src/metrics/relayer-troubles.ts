@@ -1,10 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { RareErrors } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
 import { Counter, Registry } from 'prom-client';
-
-const AGAIN_AFTER_MS = 60_000;
-const MAX_REMEMBERED = 200;
-const MAX_LENGTH = 300;
 
 /**
  * Reports failures that keep relayers from settling and are retried. Each is logged once a minute, because it is
@@ -13,7 +10,7 @@ const MAX_LENGTH = 300;
 @Injectable()
 export class RelayerTroubles {
   readonly #logger = new Logger('Relayers');
-  readonly #toldAtMs = new Map<string, number>();
+  readonly #errors = new RareErrors();
   readonly #counter: Counter<'relayer'>;
 
   constructor(@Inject(Registry) registry: Registry) {
@@ -28,13 +25,7 @@ export class RelayerTroubles {
   /** @param relayer null when it concerns no single relayer */
   report(relayer: Hex | null, error: unknown): void {
     this.#counter.inc({ relayer: relayer ?? '' });
-    const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_LENGTH);
-    const trouble = `${relayer}: ${reason}`;
-    const now = performance.now();
-    if (now - (this.#toldAtMs.get(trouble) ?? -Infinity) < AGAIN_AFTER_MS) return;
-    // Error messages are unbounded, so the memory of them is bounded.
-    if (this.#toldAtMs.size >= MAX_REMEMBERED) this.#toldAtMs.clear();
-    this.#toldAtMs.set(trouble, now);
-    this.#logger.warn({ msg: 'a relayer waits', relayer, reason });
+    const reason = this.#errors.tell(relayer ?? '', error);
+    if (reason !== null) this.#logger.warn({ msg: 'a relayer waits', relayer, reason });
   }
 }

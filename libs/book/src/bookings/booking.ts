@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-import { sha256, toCanonicalJson, type JsonTree } from './canonical-json.js';
+import { canonicalJson } from '@tollgate/protocol';
+
+import { sha256 } from './digests.js';
+
+export type JsonTree = string | number | boolean | null | readonly JsonTree[] | { readonly [name: string]: JsonTree };
 
 /** One line of a booking: base units, a debit positive, a credit negative. */
 export interface EntryLine {
@@ -66,7 +70,7 @@ function writeContent(
   { kind, payment, atMs, facts, lines }: NewBooking,
   { id, firstEntry, bookedAtMs }: { id: number; firstEntry: number; bookedAtMs: number },
 ): string {
-  return toCanonicalJson({
+  return canonicalJson({
     ...{ version: CONTENT_VERSION, id, kind, payment, facts },
     ...{ at: new Date(atMs).toISOString(), bookedAt: new Date(bookedAtMs).toISOString() },
     entries: lines.map(({ account, asset, amount }, index) => ({ id: firstEntry + index, account, asset, amount })),

@@ -1,11 +1,10 @@
 import type { BookEventOf, TransactionFacts } from '@tollgate/book-events';
 
 import { assetName, chainAccount, difference, gasAccount, jobsAccount } from './accounts.js';
-import type { EntryLine, NewBooking } from './booking.js';
-import type { JsonTree } from './canonical-json.js';
+import type { EntryLine, JsonTree, NewBooking } from './booking.js';
 import { assetOf, describePayment, positionOf, type BookSeller } from './describe-payment.js';
+import { requestDigest } from './digests.js';
 import type { BookedPayment } from './payment-record.js';
-import { requestDigest } from './request-digest.js';
 
 /** What changed for a payment, as a booking; null when no money has moved between accounts. */
 export function bookPayment(before: BookedPayment, after: BookedPayment, seller: BookSeller): NewBooking | null {
@@ -36,13 +35,8 @@ export function bookTransaction({ type, atMs, facts }: BookEventOf<'settled' | '
   const sender = 'relayer' in facts ? facts.relayer : facts.wallet;
   const cost = gasCost(facts) ?? 0n;
   const value = 'value' in facts && facts.outcome === 'success' ? BigInt(facts.value) : 0n;
-  const moved = new Map([
-    [gasAccount(sender), cost],
-    [jobsAccount(sender), value],
-    [chainAccount(facts.chainId, sender), -cost - value],
-  ]);
   const { transaction, nonce, outcome, blockNumber, jobId, operation } = facts;
-  const lines = toLines(moved, assetName(facts.chainId, 'native'));
+  const lines = spend(facts.chainId, sender, { gas: cost, value });
   if (lines.length === 0) return null;
   return {
     kind: type === 'settled' ? 'settlement' : 'job',
@@ -51,6 +45,16 @@ export function bookTransaction({ type, atMs, facts }: BookEventOf<'settled' | '
     facts: { transaction, nonce, outcome, blockNumber, jobId, operation },
     lines,
   };
+}
+
+/** What an account of ours spent on a transaction: wei. */
+export function spend(chainId: number, sender: string, { gas, value }: { gas: bigint; value: bigint }): EntryLine[] {
+  const moved = new Map([
+    [gasAccount(sender), gas],
+    [jobsAccount(sender), value],
+    [chainAccount(chainId, sender), -gas - value],
+  ]);
+  return toLines(moved, assetName(chainId, 'native'));
 }
 
 /** In wei; null where the RPC server did not return the price. */
@@ -75,7 +79,7 @@ function describeFacts(
 }
 
 /** In the order of the accounts, so that equal changes are booked alike. */
-export function toLines(moved: ReadonlyMap<string, bigint>, asset: string): EntryLine[] {
+function toLines(moved: ReadonlyMap<string, bigint>, asset: string): EntryLine[] {
   return [...moved]
     .filter(([, amount]) => amount !== 0n)
     .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -1,8 +1,8 @@
 import type { PreimageSigner } from '@tollgate/crypto';
+import { canonicalJson } from '@tollgate/protocol';
 
-import { toCanonicalJson } from '../bookings/canonical-json.js';
 import type { Queryable } from '../database/database.js';
-import { storeOutgoingEvents } from '../events/store-events.js';
+import { storeOutgoingEvents } from '../events/outgoing-event.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { closingBytes, closingHash, type ClosingContent, type SignedClosing } from './closing.js';
 import { merkleRoot } from './merkle.js';
@@ -46,7 +46,7 @@ async function closeNext(within: Queryable, signer: PreimageSigner, beforeMs: nu
     `INSERT INTO closings (number, day, first_booking, last_booking, content, hash, signer, signature)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
-      ...[content.number, content.day, content.firstBooking, content.lastBooking, toCanonicalJson({ ...content })],
+      ...[content.number, content.day, content.firstBooking, content.lastBooking, canonicalJson({ ...content })],
       ...[closing.hash, closing.signer, closing.signature],
     ],
   );

@@ -1,7 +1,5 @@
 import { keccak256Hex, recoverAccount } from '@tollgate/crypto';
-import { isHash, isRecord, type Hex } from '@tollgate/protocol';
-
-import { toCanonicalJson } from '../bookings/canonical-json.js';
+import { canonicalJson, isHash, isRecord, type Hex } from '@tollgate/protocol';
 
 /** What a closing says: which bookings it covers, their root, and the closing before it. */
 export interface ClosingContent {
@@ -30,7 +28,7 @@ export interface SignedClosing {
 }
 
 export function closingBytes(content: ClosingContent): Uint8Array {
-  return Buffer.from(toCanonicalJson({ ...content }));
+  return Buffer.from(canonicalJson({ ...content }));
 }
 
 export function closingHash(content: ClosingContent): Hex {

@@ -1,4 +1,4 @@
-import { sha256 } from '../bookings/canonical-json.js';
+import { sha256 } from '../bookings/digests.js';
 
 /** One step from a leaf to the root: the hash beside it, and its side. */
 export interface MerkleStep {

@@ -1,7 +1,6 @@
 import { isRecord } from '@tollgate/protocol';
 
-import { sha256 } from '../bookings/canonical-json.js';
-import { requestDigest } from '../bookings/request-digest.js';
+import { requestDigest, sha256 } from '../bookings/digests.js';
 import { parseClosing, signerOf, type SignedClosing } from './closing.js';
 import { followPath, type MerkleStep } from './merkle.js';
 

@@ -8,7 +8,6 @@ import {
   type Queryable,
   type SqlValue,
 } from './database.js';
-import { InTurn } from './in-turn.js';
 
 /** Any number that no other program of this database uses: the lock that the active bookkeeper holds. */
 const LOCK = 0x7011_6a7e;
@@ -143,4 +142,15 @@ function createConfig(connectionString: string): ClientConfig {
     // The driver's parsers return anything.
     types: { getTypeParser: (oid, format): unknown => (oid === INT8 ? Number : types.getTypeParser(oid, format)) },
   };
+}
+
+/** Runs work one after another, in the order of the calls. */
+class InTurn {
+  #last: Promise<unknown> = Promise.resolve();
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work, work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
 }

@@ -1,6 +1,9 @@
-import type { JsonTree } from '../bookings/canonical-json.js';
+import type { RefundedFacts } from '@tollgate/book-events';
+
+import type { JsonTree } from '../bookings/booking.js';
 import { describePayment, type BookSeller, type ListedPayment } from '../bookings/describe-payment.js';
 import type { BookedPayment, PaymentReports } from '../bookings/payment-record.js';
+import type { Queryable } from '../database/database.js';
 
 export const OUTGOING_EVENT_TYPES = [
   ...(['payment.settled', 'payment.answered', 'payment.released', 'payment.refused', 'payment.refunded'] as const),
@@ -19,12 +22,7 @@ export interface OutgoingEvent {
   /** `payment.*`: the payment after the event, as `GET /operator/payments` lists it. */
   readonly payment?: ListedPayment;
   /** `payment.refunded`: this refund; the payment's `refunded` is the sum of all. */
-  readonly refund?: {
-    readonly refund: string;
-    readonly transaction: string;
-    readonly amount: string;
-    readonly recipient: string;
-  };
+  readonly refund?: Readonly<RefundedFacts>;
   /** `book.closed`: as `GET /operator/closings` lists it. */
   readonly closing?: {
     readonly content: object;
@@ -93,11 +91,28 @@ function describeNews(before: PaymentReports, after: PaymentReports): News[] {
 }
 
 function listPayment(payment: BookedPayment, seller: BookSeller): ListedPayment {
-  const { atMs, ...facts } = describePayment(payment, seller);
-  const { state, scheme, network, asset, payer, recipient, route, requestId } = facts;
-  const { transaction, reason, amount, refunded } = facts;
-  return {
-    ...{ id: payment.id, at: new Date(atMs).toISOString(), state, scheme, network, asset, payer, recipient },
-    ...{ route, requestId, transaction, reason, amount, refunded },
-  };
+  const { atMs, chainId: _, ...facts } = describePayment(payment, seller);
+  return { id: payment.id, at: new Date(atMs).toISOString(), ...facts };
+}
+
+/** Adds events, and a delivery of each for every webhook target that wants it. Known ids are not added again. */
+export async function storeOutgoingEvents(within: Queryable, events: readonly OutgoingEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await within.query(
+    `WITH added AS (
+      INSERT INTO payment_events (id, type, at, content)
+        SELECT id, type, at, content
+        FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[]) WITH ORDINALITY AS e(id, type, at, content, place)
+        ORDER BY place
+      ON CONFLICT (id) DO NOTHING RETURNING number, type)
+    INSERT INTO webhook_deliveries (target, event)
+      SELECT webhook_targets.id, added.number FROM added JOIN webhook_targets
+        ON disabled IS NULL AND (events = '{}' OR added.type = ANY(events))`,
+    [
+      events.map(({ id }) => id),
+      events.map(({ type }) => type),
+      events.map(({ at }) => at),
+      events.map((event) => JSON.stringify(event)),
+    ],
+  );
 }

@@ -1,12 +1,9 @@
 import type { NewBooking } from '../bookings/booking.js';
 import { bookPayment } from '../bookings/describe-bookings.js';
-import { describePayment, type BookSeller } from '../bookings/describe-payment.js';
-import type { BookedPayment } from '../bookings/payment-record.js';
+import { describePayment, type BookedFacts, type BookSeller } from '../bookings/describe-payment.js';
+import { createPayment, createSalt, type BookedPayment, type PaymentReports } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
-import { describeOutgoingEvents, type OutgoingEvent } from '../events/outgoing-event.js';
-import { storeOutgoingEvents } from '../events/store-events.js';
-import { expectTransfers, type ExpectedTransfer } from './expect-transfers.js';
-import { loadPayments, storePayments } from './store-payments.js';
+import { describeOutgoingEvents, storeOutgoingEvents, type OutgoingEvent } from '../events/outgoing-event.js';
 
 /** Payments that one transaction of the database changes. */
 export class OpenPayments {
@@ -53,4 +50,88 @@ export class OpenPayments {
     );
     await storeOutgoingEvents(within, this.#events);
   }
+}
+
+/** A payment that was changed: what the chain had to show for it, and has to show now. */
+export interface ExpectedTransfer {
+  readonly id: string;
+  readonly before: BookedFacts;
+  readonly facts: BookedFacts;
+}
+
+/** Notes for which payments the chain has to show another transfer than before. */
+async function expectTransfers(
+  within: Queryable,
+  changed: readonly ExpectedTransfer[],
+  seller: BookSeller,
+): Promise<void> {
+  const moved = changed.filter(({ before, facts }) => nameTransfer(before, seller) !== nameTransfer(facts, seller));
+  if (moved.length === 0) return;
+  const rows = moved.flatMap(({ id, facts }) =>
+    nameTransfer(facts, seller) === null ? [] : [{ id, ...facts, payer: facts.payer ?? '', chain_id: facts.chainId }],
+  );
+  const known = moved.filter(({ before }) => nameTransfer(before, seller) !== null);
+  if (known.length > 0) {
+    const ids = known.map(({ id }) => id);
+    await within.query('DELETE FROM unreconciled_payments WHERE id = ANY($1::text[])', [ids]);
+    await within.query(
+      'UPDATE chain_transfers SET payment = NULL WHERE payment = ANY($1::text[]) AND transaction = ANY($2::text[])',
+      [ids, known.flatMap(({ before }) => before.transaction ?? [])],
+    );
+  }
+  if (rows.length === 0) return;
+  await within.query(
+    `INSERT INTO unreconciled_payments (id, chain_id, transaction, asset, payer, recipient, amount)
+      SELECT id, chain_id, transaction, asset, payer, recipient, amount FROM jsonb_to_recordset($1::jsonb) AS p(
+        id text, chain_id bigint, transaction text, asset text, payer text, recipient text, amount numeric)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Null: the chain has nothing to show, or it went to another server's recipient. */
+function nameTransfer(facts: BookedFacts, seller: BookSeller): string | null {
+  const { state, chainId, transaction, asset, payer, recipient, amount } = facts;
+  if (state === 'withdrawn' || chainId === null || transaction === null || amount === null || amount === '0')
+    return null;
+  if (asset !== seller.asset.toLowerCase() || recipient !== seller.payTo.toLowerCase()) return null;
+  return [chainId, transaction, asset, payer, recipient, amount].join(' ');
+}
+
+const COLUMNS = {
+  ...{ id: 'text', state: 'text', at: 'timestamptz', scheme: 'text', network: 'text', chain_id: 'bigint' },
+  ...{ asset: 'text', payer: 'text', recipient: 'text', route: 'text', request_id: 'text', transaction: 'text' },
+  ...{ reason: 'text', amount: 'numeric', refunded: 'numeric', reported: 'jsonb', request_salt: 'text' },
+};
+const NAMES = Object.keys(COLUMNS);
+const UPSERT = `INSERT INTO payments (${NAMES.join(', ')})
+  SELECT ${NAMES.join(', ')} FROM jsonb_to_recordset($1::jsonb)
+    AS p(${Object.entries(COLUMNS)
+      .map(([name, type]) => `${name} ${type}`)
+      .join(', ')})
+  ON CONFLICT (id) DO UPDATE SET ${NAMES.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+
+/** The payments with these ids, by id; one that the book does not know is new. */
+async function loadPayments(within: Queryable, ids: readonly string[]): Promise<Map<string, BookedPayment>> {
+  const rows = await within.query<{ id: string; reported: PaymentReports; request_salt: string }>(
+    'SELECT id, reported, request_salt FROM payments WHERE id = ANY($1::text[])',
+    [ids],
+  );
+  const known = rows.map(({ id, reported, request_salt: requestSalt }): [string, BookedPayment] => [
+    id,
+    // A request that follows the removal of an earlier one has a salt of its own.
+    { id, reports: reported, requestSalt: requestSalt === '' ? createSalt() : requestSalt },
+  ]);
+  return new Map([...ids.map((id): [string, BookedPayment] => [id, createPayment(id)]), ...known]);
+}
+
+async function storePayments(within: Queryable, payments: readonly BookedPayment[], seller: BookSeller): Promise<void> {
+  const rows = payments.map((payment) => {
+    const { atMs, chainId, requestId, ...facts } = describePayment(payment, seller);
+    return {
+      ...facts,
+      ...{ id: payment.id, at: new Date(atMs), chain_id: chainId, request_id: requestId },
+      ...{ reported: payment.reports, request_salt: payment.requestSalt },
+    };
+  });
+  await within.query(UPSERT, [JSON.stringify(rows)]);
 }

@@ -6,11 +6,10 @@ import type { BookSeller } from '../bookings/describe-payment.js';
 import { addReport } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
 import type { BookWriter } from './book-writer.js';
-import { paymentsOf, type DeliveredEvent } from './delivered-event.js';
 import { OpenPayments } from './open-payments.js';
 import { replaceUnclaimed } from './replace-unclaimed.js';
 import { storeBookings } from './store-bookings.js';
-import { storeEvents, takeUnread } from './take-events.js';
+import { paymentsOf, storeEvents, takeUnread, type DeliveredEvent } from './take-events.js';
 
 /** What one transaction added to the book. */
 export interface Posted {

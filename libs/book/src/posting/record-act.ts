@@ -1,9 +1,9 @@
-import type { JsonTree } from '../bookings/canonical-json.js';
+import type { JsonTree } from '../bookings/booking.js';
 import type { BookWriter } from './book-writer.js';
 
 /** Something that a person did through the operator API. */
 export interface OperatorAct {
-  /** The API key that was used. */
+  /** Public id of the API key that was used. */
   readonly keyId: string;
   /** `close`, `refund`, … */
   readonly action: string;

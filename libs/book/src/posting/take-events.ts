@@ -1,7 +1,28 @@
-import { parseBookEvent } from '@tollgate/book-events';
+import { parseBookEvent, type BookEvent, type UnknownBookEvent } from '@tollgate/book-events';
 
 import type { Queryable } from '../database/database.js';
-import type { DeliveredEvent } from './delivered-event.js';
+
+/** An entry of an outbox stream. */
+export interface DeliveredEvent {
+  readonly stream: string;
+  /** The entry's id in Redis: milliseconds and a counter. */
+  readonly id: string;
+  /** Names and values in turn, as they were stored. */
+  readonly fields: readonly string[];
+  readonly event: BookEvent | UnknownBookEvent;
+}
+
+/** The payments that an event reports about. */
+export function paymentsOf(event: BookEvent): readonly string[] {
+  switch (event.type) {
+    case 'settled':
+      return event.facts.payments.filter(({ amount }) => amount !== null).map(({ payment }) => payment);
+    case 'job_transaction':
+      return [];
+    default:
+      return [event.payment];
+  }
+}
 
 /** Stores the events, and returns those that were not stored before, in their order. */
 export async function storeEvents(within: Queryable, delivered: readonly DeliveredEvent[]): Promise<DeliveredEvent[]> {

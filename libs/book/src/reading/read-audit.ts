@@ -1,14 +1,9 @@
 import type { Queryable } from '../database/database.js';
+import type { OperatorAct } from '../posting/record-act.js';
 
-/** Something that a person did through the operator API. */
-interface ListedAct {
+interface ListedAct extends Omit<OperatorAct, 'details'> {
   readonly id: number;
   readonly at: string;
-  /** Public id of the API key. */
-  readonly keyId: string;
-  readonly action: string;
-  readonly subject: string;
-  readonly requestId: string;
 }
 
 export interface AuditPage {

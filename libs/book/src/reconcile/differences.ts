@@ -1,6 +1,5 @@
 import type { Queryable } from '../database/database.js';
-import { describeDifference } from '../events/outgoing-event.js';
-import { storeOutgoingEvents } from '../events/store-events.js';
+import { describeDifference, storeOutgoingEvents } from '../events/outgoing-event.js';
 
 export const DIFFERENCE_LISTS = ['chain_only', 'book_only', 'different'] as const;
 

@@ -1,6 +1,5 @@
-import { assetName, chainAccount, gasAccount, jobsAccount } from '../bookings/accounts.js';
 import type { NewBooking } from '../bookings/booking.js';
-import { toLines } from '../bookings/describe-bookings.js';
+import { spend } from '../bookings/describe-bookings.js';
 import type { Queryable } from '../database/database.js';
 
 /** A transaction of ours, as its receipt shows it. Hashes and addresses are lower case, amounts wei. */
@@ -94,12 +93,7 @@ interface Cost {
 }
 
 function bookCost({ chainId, hash, sender, nonce, gas, value, kind, atMs, isRemoved }: Cost): NewBooking | null {
-  const moved = new Map([
-    [gasAccount(sender), gas],
-    [jobsAccount(sender), value],
-    [chainAccount(chainId, sender), -gas - value],
-  ]);
-  const lines = toLines(moved, assetName(chainId, 'native'));
+  const lines = spend(chainId, sender, { gas, value });
   if (lines.length === 0) return null;
   return { kind, payment: null, atMs, facts: { transaction: hash, nonce, removed: isRemoved }, lines };
 }

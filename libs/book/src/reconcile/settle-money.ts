@@ -6,7 +6,7 @@ import type { Queryable } from '../database/database.js';
 import { OpenPayments } from '../posting/open-payments.js';
 import type { ChainScope } from './chain-scope.js';
 import type { Difference } from './differences.js';
-import { storeTransfers, type ShownTransfer } from './store-transfers.js';
+import { readExpected, storeTransfers, type ExpectedPayment, type ShownTransfer } from './store-transfers.js';
 
 /** A transfer with the name under which the ledger knows it if it is presented. */
 export interface NamedTransfer extends ShownTransfer {
@@ -25,13 +25,6 @@ export type MoneyAnswer = {
 export interface SettledMoney {
   bookings: NewBooking[];
   differences: Difference[];
-}
-
-interface Expected {
-  id: string;
-  payer: string;
-  amount: string;
-  since: Date;
 }
 
 interface Terms {
@@ -53,7 +46,7 @@ export async function settleMoney(
 ): Promise<SettledMoney> {
   const shown = answer?.transfers ?? [];
   await storeTransfers(within, scope, shown);
-  const expected = await readExpected(within, scope, transaction);
+  const expected = await readExpected(within, scope, [transaction]);
   const open = await readOpen(within, scope, transaction, shown);
   const payments = await OpenPayments.load(within, [...expected, ...open].map(nameOf), seller);
   const settled: SettledMoney = { bookings: [], differences: [] };
@@ -99,7 +92,7 @@ export async function settleMoney(
   return settled;
 }
 
-const nameOf = (one: Expected | NamedTransfer): string => ('id' in one ? one.id : one.payment);
+const nameOf = (one: ExpectedPayment | NamedTransfer): string => ('id' in one ? one.id : one.payment);
 
 function hasRefund(payment: BookedPayment | undefined): boolean {
   return payment?.reports.refunding !== undefined || payment?.reports.refunded !== undefined;
@@ -108,7 +101,7 @@ function hasRefund(payment: BookedPayment | undefined): boolean {
 /** Takes the transfer that is the payment's: of its name, else of its payer, else the only one. */
 function takeFor(
   open: NamedTransfer[],
-  { id, payer, amount, isAlone }: Omit<Expected, 'since'> & { isAlone: boolean },
+  { id, payer, amount, isAlone }: Pick<ExpectedPayment, 'id' | 'payer' | 'amount'> & { isAlone: boolean },
 ): NamedTransfer | undefined {
   const found =
     open.find((transfer) => transfer.payment === id) ??
@@ -125,18 +118,6 @@ function toReport({ transaction, payer, amount, atMs }: NamedTransfer, { asset, 
 
 function absolute(amount: bigint): string {
   return String(amount < 0n ? -amount : amount);
-}
-
-function readExpected(
-  within: Queryable,
-  { chainId, asset, recipient }: ChainScope,
-  transaction: string,
-): Promise<Expected[]> {
-  return within.query<Expected>(
-    `SELECT id, payer, amount::text, since FROM unreconciled_payments
-      WHERE transaction = $4 AND chain_id = $1 AND asset = $2 AND recipient = $3 ORDER BY id`,
-    [chainId, asset, recipient, transaction],
-  );
 }
 
 /** The transfers that no payment is booked for. */

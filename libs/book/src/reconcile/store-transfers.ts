@@ -123,11 +123,12 @@ export async function matchTransfers(within: Queryable, scope: ChainScope): Prom
 type OpenTransfer = Pick<ShownTransfer, 'transaction' | 'logIndex' | 'payer' | 'amount'>;
 
 /** A payment whose transfer the chain has not shown. */
-interface ExpectedPayment {
+export interface ExpectedPayment {
   id: string;
   transaction: string;
   payer: string;
   amount: string;
+  since: Date;
 }
 
 const nameKind = ({ transaction, payer, amount }: OpenTransfer | ExpectedPayment): string =>
@@ -149,13 +150,13 @@ function pair<T extends OpenTransfer>(transfers: readonly T[], expected: readonl
   return paymentOf;
 }
 
-function readExpected(
+export function readExpected(
   within: Queryable,
   { chainId, asset, recipient }: ChainScope,
   hashes: readonly string[],
 ): Promise<ExpectedPayment[]> {
   return within.query<ExpectedPayment>(
-    `SELECT id, transaction, payer, amount::text FROM unreconciled_payments
+    `SELECT id, transaction, payer, amount::text, since FROM unreconciled_payments
       WHERE chain_id = $1 AND asset = $2 AND recipient = $3 AND transaction = ANY($4::text[]) ORDER BY id`,
     [chainId, asset, recipient, hashes],
   );

@@ -1,6 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { RedisClient } from '@tollgate/redis';
+import { z } from 'zod';
 
 import { API_KEY_SCOPES, needsNoWallet, type ApiKey, type ApiKeyScope } from './api-key.js';
 
@@ -10,10 +11,16 @@ const REVOKED = 'tollgate:{api-keys}:revoked';
 const TOKEN = /^tgk_([a-z0-9]{12})_([\w-]{43})$/;
 const SCOPES: readonly string[] = API_KEY_SCOPES;
 
-type StoredKey = Omit<ApiKey, 'revokedAtMs'> & {
+const storedKey = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.enum(API_KEY_SCOPES)),
+  wallets: z.array(z.string()),
+  createdAtMs: z.number(),
   /** SHA-256 of the token, whose 256 random bits need no slower hash. */
-  tokenHash: string;
-};
+  tokenHash: z.string(),
+});
+type StoredKey = z.output<typeof storedKey>;
 
 export interface NewApiKey {
   /** 1 to 64 characters, for display. */
@@ -90,7 +97,7 @@ export class ApiKeyStore {
 
 function assertNewKey({ name, scopes, wallets }: NewApiKey): void {
   if (!/^[^\p{C}]{1,64}$/u.test(name)) throw new TypeError('the name of a key must have 1 to 64 printable characters');
-  if (scopes.length === 0 || !scopes.every(isScope)) {
+  if (scopes.length === 0 || !scopes.every((scope) => SCOPES.includes(scope))) {
     throw new TypeError(`a key needs one or more of the scopes ${SCOPES.join(', ')}`);
   }
   const needsWallet = !scopes.every(needsNoWallet);
@@ -118,33 +125,12 @@ function parseTime(text: string | null | undefined): number | null {
 
 /** Null when the entry is damaged or foreign. */
 function parseStored(entryId: string, text: string): StoredKey | null {
-  const { id, name, scopes, wallets, createdAtMs, tokenHash } = parseObject(text);
-  const isKey =
-    id === entryId &&
-    isText(name) &&
-    isText(tokenHash) &&
-    typeof createdAtMs === 'number' &&
-    Array.isArray(scopes) &&
-    scopes.every(isScope) &&
-    Array.isArray(wallets) &&
-    wallets.every(isText);
-  return isKey ? { id: entryId, name, scopes, wallets, createdAtMs, tokenHash } : null;
-}
-
-function parseObject(text: string): Partial<Record<keyof StoredKey, unknown>> {
   try {
-    return Object(JSON.parse(text)) as Partial<Record<keyof StoredKey, unknown>>;
+    const stored = storedKey.parse(JSON.parse(text));
+    return stored.id === entryId ? stored : null;
   } catch {
-    return {};
+    return null;
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isScope(value: unknown): value is ApiKeyScope {
-  return isText(value) && SCOPES.includes(value);
 }
 
 function toApiKey({ tokenHash: _, ...key }: StoredKey, revokedAtMs: number | null): ApiKey {

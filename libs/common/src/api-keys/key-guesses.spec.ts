@@ -1,4 +1,4 @@
-import { KeyGuesses } from './key-guesses.js';
+import { KeyGuesses } from './key-admission.js';
 
 describe('KeyGuesses', () => {
   it('allows an address a number of wrong keys per minute, and again in the next minute', () => {

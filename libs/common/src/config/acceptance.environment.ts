@@ -1,5 +1,4 @@
-import { IsIntIn } from './is-int-in.js';
-import { Setting } from './setting.js';
+import { IsIntIn, Setting } from './setting.js';
 
 /** When a payment on the chain is accepted. Gateways and verifiers need the same values. */
 export class AcceptanceEnvironment {

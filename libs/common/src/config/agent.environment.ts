@@ -1,8 +1,15 @@
-import { MinLength } from 'class-validator';
+import { IsBoolean, MinLength } from 'class-validator';
 
-import { IsRandomText } from './is-random-text.js';
-import { Setting } from './setting.js';
-import { TargetEnvironment } from './target.environment.js';
+import { IsRandomText, Setting } from './setting.js';
+
+/** Which addresses of other people's servers may be reached. */
+export class TargetEnvironment {
+  @Setting({
+    help: 'Allow payment jobs and webhooks to reach private, loopback and link-local addresses. For development only.',
+  })
+  @IsBoolean()
+  readonly allowPrivateTargets: boolean = false;
+}
 
 /** Settings that the services which accept and run agent jobs must share. */
 export class AgentEnvironment extends TargetEnvironment {

@@ -1,9 +1,8 @@
 import type { Hex } from '@tollgate/protocol';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 
-import { IsIntIn } from './is-int-in.js';
 import type { ChecksTogether } from './read-environment.js';
-import { Setting } from './setting.js';
+import { IsIntIn, Setting } from './setting.js';
 import type { SignedAsset } from './signed-payments.environment.js';
 
 export const PAYMENT_POLICIES = ['receipt', 'transfer', 'bound'] as const;

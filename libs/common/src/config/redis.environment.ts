@@ -1,9 +1,20 @@
-import type { Durability } from '@tollgate/redis';
-import { IsIn, IsOptional } from 'class-validator';
+import { findRedisUrlProblems, type Durability } from '@tollgate/redis';
+import { IsIn, IsOptional, ValidateBy, type ValidationArguments } from 'class-validator';
 
-import { IsIntIn } from './is-int-in.js';
-import { IsRedisUrl } from './is-redis-url.js';
-import { Setting } from './setting.js';
+import { IsIntIn, Setting } from './setting.js';
+
+/** Validates the URL of a Redis; the message names every problem, and no part of the URL. */
+function IsRedisUrl(): PropertyDecorator {
+  const message = ({ value }: ValidationArguments) => `$property ${problemsOf(value).join(', and ')}`;
+  return ValidateBy(
+    { name: 'isRedisUrl', validator: { validate: (value: unknown) => problemsOf(value).length === 0 } },
+    { message },
+  );
+}
+
+function problemsOf(value: unknown): string[] {
+  return findRedisUrlProblems(String(value));
+}
 
 export class RedisEnvironment {
   @Setting({

@@ -1,9 +1,8 @@
 import { isHttpUrl } from '@tollgate/protocol';
 import { ArrayNotEmpty, IsArray } from 'class-validator';
 
-import { IsIntIn } from './is-int-in.js';
 import type { ChecksEntries } from './read-environment.js';
-import { Setting } from './setting.js';
+import { IsIntIn, Setting } from './setting.js';
 
 /** The RPC servers of the chain; each service adds its own settings. */
 export class RpcEnvironment implements ChecksEntries {
@@ -23,8 +22,15 @@ export class RpcEnvironment implements ChecksEntries {
   readonly rpcTimeoutMs: number = 3_000;
 
   problemsOfEntries(): string[] {
-    return this.rpcUrl.flatMap((url, index) =>
-      isHttpUrl(url) ? [] : [`RPC_URL: entry ${index + 1} is not an http:// or https:// URL (its value is not shown).`],
-    );
+    return findUrlProblems('RPC_URL', this.rpcUrl);
   }
+}
+
+/** The entries of a setting that are no URLs of RPC servers. */
+export function findUrlProblems(setting: string, urls: readonly string[]): string[] {
+  return urls.flatMap((url, index) =>
+    isHttpUrl(url)
+      ? []
+      : [`${setting}: entry ${index + 1} is not an http:// or https:// URL (its value is not shown).`],
+  );
 }

@@ -1,3 +1,6 @@
+import { parseTokenAmount } from '@tollgate/protocol';
+import { IsInt, Matches, Max, Min, ValidateBy, type ValidationOptions } from 'class-validator';
+
 import { ConfigurationError } from './configuration-error.js';
 
 export interface SettingOptions {
@@ -91,4 +94,39 @@ function collect<T>(store: WeakMap<object, Map<string, T>>, environment: Environ
   let prototype = environment.prototype as object | null;
   for (; prototype !== null; prototype = Object.getPrototypeOf(prototype) as object | null) chain.unshift(prototype);
   return new Map(chain.flatMap((link) => [...(store.get(link) ?? [])]));
+}
+
+/** Validates an integer of at least `min` and at most `max`; without `max` there is no upper limit. */
+export function IsIntIn(min: number, max = Infinity): PropertyDecorator {
+  const rules = [...(max === Infinity ? [] : [Max(max)]), Min(min), IsInt()];
+  return (prototype, property) => rules.forEach((rule) => rule(prototype, property));
+}
+
+/** Validates a price of gas, which `parseGwei` reads. */
+export function IsGwei(): PropertyDecorator {
+  const message = '$property must be a decimal number of gwei with at most 9 decimal places';
+  return Matches(/^\d{1,9}(\.\d{1,9})?$/, { message });
+}
+
+/** In wei. */
+export function parseGwei(gwei: string): bigint {
+  return parseTokenAmount(gwei, 9);
+}
+
+/** Placeholders from examples, and shell commands that were not run. */
+const PLACEHOLDER =
+  /\$\(|\$\{|^<.*>$|(change|replace)[-_ ]?(me|this|it)|placeholder|^(your|example|sample|dummy|insert)[-_ ]/i;
+/** Random text of this length always has more different characters. */
+const LONG = 32;
+const LEAST_DIFFERENT = 6;
+
+/** Validates the secret of a signature: rejects placeholders and few repeated characters. */
+export function IsRandomText(options: ValidationOptions = {}): PropertyDecorator {
+  const message = '$property holds a placeholder instead of random text';
+  return ValidateBy({ name: 'isRandomText', validator: { validate: isRandomText } }, { message, ...options });
+}
+
+function isRandomText(value: unknown): boolean {
+  if (typeof value !== 'string') return true;
+  return !PLACEHOLDER.test(value) && (value.length < LONG || new Set(value).size >= LEAST_DIFFERENT);
 }

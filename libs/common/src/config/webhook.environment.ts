@@ -1,5 +1,4 @@
-import { IsIntIn } from './is-int-in.js';
-import { Setting } from './setting.js';
+import { IsIntIn, Setting } from './setting.js';
 
 /** How events are posted to webhook targets: those of jobs by the workers, those of payments by the bookkeeper. */
 export class WebhookEnvironment {

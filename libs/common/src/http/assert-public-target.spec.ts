@@ -1,5 +1,5 @@
 import { startDnsServer, type DnsServer } from '../../test/dns-server.js';
-import { assertPublicTarget } from './assert-public-target.js';
+import { assertPublicTarget } from './resolve-target.js';
 
 describe('a target to be registered', () => {
   const records: Record<string, string[]> = {

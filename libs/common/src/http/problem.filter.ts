@@ -1,7 +1,6 @@
-import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-import { handleError } from './handle-error.js';
 import { ProblemError, problemOf, sendProblem, type Problem } from './problem.js';
 
 /** Fastify's errors for a body that should be JSON. It also refuses JSON that could pollute prototypes. */
@@ -33,4 +32,13 @@ function problemOfHttp(exception: HttpException): Problem {
 
 function toError(exception: unknown): FastifyError {
   return (exception instanceof Error ? exception : new Error(String(exception))) as FastifyError;
+}
+
+const logger = new Logger('Errors');
+
+/** Answers an error of Fastify or a handler; the cause of a 5xx goes to the log only. */
+export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const problem = problemOf(error.statusCode ?? 500);
+  if (problem.status >= 500) logger.error({ msg: 'internal error', requestId: request.id, err: error });
+  return sendProblem(reply, problem);
 }

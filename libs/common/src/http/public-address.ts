@@ -26,3 +26,9 @@ function isPublic(ip: Ip): boolean {
 function isIPv4(ip: Ip): ip is ipaddr.IPv4 {
   return ip.kind() === 'ipv4';
 }
+
+/** Whether the name or address means this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.replace(/^\[|\]$/g, '');
+  return name === 'localhost' || (ipaddr.isValid(name) && ipaddr.process(name).range() === 'loopback');
+}

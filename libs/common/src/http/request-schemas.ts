@@ -1,7 +1,7 @@
 import { StandardSchemaValidationPipe } from '@nestjs/common';
 import { z } from 'zod';
 
-import { refuseRequest } from './request-invalid.js';
+import { refuseRequest } from './problem.js';
 
 /** Long enough for a cursor, and for all states at once. */
 const MAX_LENGTH = 300;

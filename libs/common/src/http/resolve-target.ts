@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
 
 import { isPublicAddress } from './public-address.js';
-import { refusePrivate, type TargetRules } from './target-rules.js';
+import { parseTarget, refusePrivate, TargetRefusedError, type TargetRules } from './target-rules.js';
 
 /**
  * All addresses of a host name. @throws TargetRefusedError `private_target`; the name server's error when there is no
@@ -38,4 +38,24 @@ async function resolveBoth(resolver: Resolver, hostname: string): Promise<Lookup
   ];
   if (addresses.length === 0 && four.status === 'rejected') throw four.reason;
   return addresses;
+}
+
+/**
+ * Checks a URL that is registered now and requested later. Its DNS records may change until then, so `createSafeFetch`
+ * checks again at each connection.
+ * @returns the URL as it will be requested
+ * @throws TargetRefusedError
+ */
+export async function assertPublicTarget(text: string, rules: TargetRules): Promise<URL> {
+  const url = parseTarget(text, rules);
+  if (rules.allowPrivateTargets) return url;
+  const resolve = createTargetResolver(rules);
+  const isNumber = url.hostname.startsWith('[') || /^[0-9.]+$/.test(url.hostname);
+  if (!isNumber) await resolve(url.hostname).catch((error: unknown) => refuseUnknown(url.hostname, error));
+  return url;
+}
+
+function refuseUnknown(hostname: string, error: unknown): never {
+  if (error instanceof TargetRefusedError) throw error;
+  throw new TargetRefusedError('unknown_host', `No address was found for ${hostname}.`, { cause: error });
 }

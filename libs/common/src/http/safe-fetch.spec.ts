@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 import { startDnsServer, type DnsServer } from '../../test/dns-server.js';
-import { assertPublicTarget } from './assert-public-target.js';
+import { assertPublicTarget } from './resolve-target.js';
 import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from './safe-fetch.js';
 
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];

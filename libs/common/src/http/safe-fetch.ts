@@ -3,8 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, fetch } from 'undici';
 
 import { createTargetResolver } from './resolve-target.js';
-import { TargetRefusedError } from './target-refused-error.js';
-import { assertPublicHost, parseTarget, type TargetRules } from './target-rules.js';
+import { assertPublicHost, parseTarget, TargetRefusedError, type TargetRules } from './target-rules.js';
 
 export interface SafeFetchOptions extends TargetRules {
   /** From the call to the last byte of the body, including all redirects. */

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 
 import { isPublicAddress } from './public-address.js';
-import { TargetRefusedError } from './target-refused-error.js';
 
 /** Which URLs from untrusted sources may be requested. */
 export interface TargetRules {
@@ -42,4 +41,27 @@ export function assertPublicHost(hostname: string): void {
 /** The message omits the address, to reveal nothing about names inside a network. */
 export function refusePrivate(hostname: string): TargetRefusedError {
   return new TargetRefusedError('private_target', `${hostname} is not on the public internet.`);
+}
+
+export type TargetRefusal =
+  | 'malformed_url'
+  | 'insecure_url'
+  /** The address, or an address of the host name, is not on the public internet. */
+  | 'private_target'
+  | 'unknown_host'
+  | 'too_many_redirects'
+  /** The answer is compressed although the request refused that: a few bytes of it may expand without limit. */
+  | 'encoded_answer';
+
+/** A URL from an untrusted source that is not requested. The message is one sentence without an address. */
+export class TargetRefusedError extends Error {
+  override readonly name = 'TargetRefusedError';
+
+  constructor(
+    readonly code: TargetRefusal,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }

@@ -2,12 +2,11 @@ import { PinoLogger } from 'nestjs-pino';
 import { pino, type LoggerOptions } from 'pino';
 
 import { listSecrets } from '../config/list-secrets.js';
-import { LogEnvironment } from '../config/log.environment.js';
+import { LogEnvironment } from '../config/process.environment.js';
 import { readEnvironment } from '../config/read-environment.js';
 import { RedisEnvironment } from '../config/redis.environment.js';
 import { RpcEnvironment } from '../config/rpc.environment.js';
-import { createLoggerParams } from './create-logger-params.js';
-import type { LogStream } from './log-stream.js';
+import { createLoggerParams, type LogStream } from './create-logger-params.js';
 import { withRequestId } from './request-id.js';
 
 function createLogger(env: Record<string, string> = {}, secrets: string[] = []) {

@@ -1,27 +1,24 @@
 import { MessagePattern } from '@nestjs/microservices';
 
 import type { AskOptions } from '../request-reply/request-reply-client.js';
-import { COMPARE_SETTINGS, type SettingsComparison } from './compare-settings.js';
 import {
-  VERIFY_CONTRACT_SIGNATURE,
-  type ContractSignatureVerdict,
-  type VerifyContractSignatureRequest,
-} from './contract-signature.js';
-import {
+  COMPARE_SETTINGS,
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
+  VERIFY_CONTRACT_SIGNATURE,
+  VERIFY_PAYMENT,
+  VERIFY_QUEUE,
   VERIFY_SIGNED_PAYMENT,
+  type ContractSignatureVerdict,
+  type SettingsComparison,
   type SettlementResult,
   type SettleSignedPaymentRequest,
   type SignedPaymentVerdict,
-  type VerifySignedPaymentRequest,
-} from './signed-payment.js';
-import {
-  VERIFY_PAYMENT,
-  VERIFY_QUEUE,
+  type VerifyContractSignatureRequest,
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
-} from './verify-payment.js';
+  type VerifySignedPaymentRequest,
+} from './verifier-questions.js';
 import {
   PLAN_JOB,
   PLAN_QUEUE,

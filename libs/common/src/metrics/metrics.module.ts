@@ -1,7 +1,19 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Controller, Get, Header, Inject, Module, type DynamicModule } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-import { MetricsController } from './metrics.controller.js';
+@Controller('metrics')
+export class MetricsController {
+  constructor(@Inject(Registry) private readonly registry: Registry) {}
+
+  @Get()
+  @Header('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE)
+  @Header('Cache-Control', 'no-store')
+  @RouteConfig({ access: 'free' })
+  read(): Promise<string> {
+    return this.registry.metrics();
+  }
+}
 
 /** `GET /metrics` in the Prometheus text format; the `Registry` is injectable everywhere. */
 @Module({})

@@ -1,12 +1,19 @@
 import { StoreError } from '@tollgate/redis';
 
 import { ConfigurationError } from '../config/configuration-error.js';
-import { markStopping } from './stopping.js';
 
 export interface RunningService {
   /** Stops taking work, finishes running work, and closes connections. */
   close(): Promise<unknown>;
   shutdownTimeoutMs: number;
+}
+
+/** State of the whole process: set by the first signal. */
+let stopping = false;
+
+/** True from the first stop signal on; readiness then fails, so that no new traffic is routed here. */
+export function isStopping(): boolean {
+  return stopping;
 }
 
 /**
@@ -18,7 +25,7 @@ export async function runService(name: string, start: () => Promise<RunningServi
   const stop = (signal: NodeJS.Signals): void => {
     process.once('SIGTERM', () => process.exit(128 + 15));
     process.once('SIGINT', () => process.exit(128 + 2));
-    markStopping();
+    stopping = true;
     if (service === null) process.exit(0);
     void close(name, signal, service);
   };

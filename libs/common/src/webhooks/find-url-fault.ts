@@ -1,6 +1,5 @@
-import { assertPublicTarget } from '../http/assert-public-target.js';
-import { TargetRefusedError } from '../http/target-refused-error.js';
-import type { TargetRules } from '../http/target-rules.js';
+import { assertPublicTarget } from '../http/resolve-target.js';
+import { TargetRefusedError, type TargetRules } from '../http/target-rules.js';
 
 const URL_MAX = 2_048;
 

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 
+import type { WebhookEnvironment } from '../config/webhook.environment.js';
 import type { SafeFetch } from '../http/safe-fetch.js';
-import { TargetRefusedError } from '../http/target-refused-error.js';
+import { TargetRefusedError } from '../http/target-rules.js';
 
 export interface PostEventOptions {
   fetch: SafeFetch['fetch'];
@@ -72,4 +73,29 @@ function describeFailure(error: unknown): string {
   const { cause } = error as { cause?: { code?: unknown } };
   const code = typeof cause?.code === 'string' ? cause.code : 'no answer';
   return `The target could not be reached (${code}).`;
+}
+
+/**
+ * The secret with which the events for a webhook target are signed. The target's owner gets it once, in the answer to
+ * the registration. It is derived, so that what stores the target holds nothing to sign with.
+ * @param secret a secret of this service, from its settings
+ */
+export function deriveWebhookSecret(secret: string, targetId: string): string {
+  return createHmac('sha256', secret).update(`tollgate.webhook:${targetId}`).digest('base64url');
+}
+
+/**
+ * The delay after a failed attempt, with a quarter of jitter either way, so that deliveries that failed together are
+ * not repeated together. A target may ask for a longer delay, up to the longest, but not for a shorter one.
+ * @param attemptsMade 1 after the first
+ */
+export function retryDelay(
+  attemptsMade: number,
+  retryAfterMs: number | null,
+  settings: Readonly<WebhookEnvironment>,
+): number {
+  const { webhookFirstRetryMs, webhookLongestRetryMs: longestRetryMs } = settings;
+  const backOffMs = Math.min(webhookFirstRetryMs * 2 ** (attemptsMade - 1), longestRetryMs);
+  const jitteredMs = Math.round(backOffMs * (0.75 + Math.random() / 2));
+  return Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, longestRetryMs));
 }

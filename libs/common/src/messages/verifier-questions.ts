@@ -1,6 +1,95 @@
 import type { Lease, PaymentId } from '@tollgate/ledger';
 import type { Hex, PaymentFailure, SignedPayment } from '@tollgate/protocol';
 
+/**
+ * The version is part of the name: a verifier of another version answers "no handler" instead of misreading a message.
+ */
+export const VERIFY_PAYMENT = 'verify-payment.v1';
+
+/** The queue that gateways put their questions into. */
+export const VERIFY_QUEUE = 'verify';
+
+/** The question of a gateway. Repeating it with the same `owner` is safe. */
+export interface VerifyPaymentRequest {
+  requestId: string;
+  /** 128 random bits, base64url, made by the gateway for this request. */
+  owner: string;
+  /** On the clock of the ledger's Redis. */
+  deadlineMs: number;
+  network: string;
+  chainId: number;
+  asset: Hex;
+  payTo: Hex;
+  priceBaseUnits: string;
+  /** Lower case. */
+  txHash: Hex;
+  /** Already authenticated by the gateway. */
+  reference?: { text: string; issuedAtMs: number; priceBaseUnits: string };
+  signature?: Hex;
+  fingerprint: string;
+  /** Hash of the Idempotency-Key, null without one. */
+  retryKey: string | null;
+  leaseMs: number;
+  /** The client whose shares of look-ups and waits are charged. */
+  clientAddress: string;
+}
+
+export type VerifyPaymentVerdict =
+  /** `amountBaseUnits`: what was transferred; missing if the policy does not say which transfer pays. */
+  | { outcome: 'claimed'; lease: Lease; bound: boolean; payer: Hex; amountBaseUnits?: string }
+  | { outcome: 'answered'; id: PaymentId }
+  | { outcome: 'busy'; retryAfterMs: number }
+  | { outcome: 'conflict' }
+  | { outcome: 'refused'; failure: PaymentFailure; retryAfterMs?: number }
+  /** Unknown for now (chain or ledger unreachable); never counts as refused. */
+  | { outcome: 'unavailable'; reason: string; retryAfterMs?: number };
+
+/** Sent to any verifier over `VERIFY_QUEUE`. */
+export const VERIFY_CONTRACT_SIGNATURE = 'verify-contract-signature.v1';
+
+export interface VerifyContractSignatureRequest {
+  requestId: string;
+  /** On the clock of the ledger's Redis. */
+  deadlineMs: number;
+  chainId: number;
+  /** The contract that checks whether this is its signature (EIP-1271). */
+  signer: Hex;
+  hash: Hex;
+  signature: Hex;
+  /** The client whose share of look-ups is charged. */
+  clientAddress: string;
+}
+
+export type ContractSignatureVerdict =
+  | { outcome: 'signed' }
+  /** There is no contract, or it rejects the signature, or it fails. */
+  | { outcome: 'not_signed' }
+  /** Unknown for now; never counts as rejected. */
+  | { outcome: 'unavailable'; reason: string };
+
+/** Sent to any verifier over `VERIFY_QUEUE`, by a gateway that has had no verdict for a while. */
+export const COMPARE_SETTINGS = 'compare-settings.v1';
+
+/**
+ * Every question that yields a verdict carries the settings of its sender, from `describeSettings`. A question without
+ * them, from a gateway of an earlier release, counts as different.
+ */
+export type ComparedQuestion<TRequest extends object> = TRequest & { settings: string };
+
+export interface SettingsDiffer {
+  outcome: 'unavailable';
+  reason: 'settings_differ';
+  /** The settings of the verifier; missing from one of an earlier release. */
+  settings?: string;
+}
+
+export type SettingsComparison = { outcome: 'agreed' } | SettingsDiffer;
+
+/** True for the answer of a verifier whose payment settings differ from the asker's. */
+export function isSettingsDiffer(answer: object): answer is SettingsDiffer {
+  return 'reason' in answer && answer.reason === 'settings_differ';
+}
+
 /** Sent to any verifier over `VERIFY_QUEUE`. */
 export const VERIFY_SIGNED_PAYMENT = 'verify-signed-payment.v1';
 /** Sent over `SETTLE_QUEUE`, which only verifiers with a relayer's lane serve. */
