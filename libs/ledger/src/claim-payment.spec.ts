@@ -3,7 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 import { startLedger, type StartedLedger } from '../test/start-ledger.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
+import { bucketOf, entryKey } from './keys.js';
 import type { Ledger } from './ledger.js';
+import { locatePayment } from './payment-id.js';
 import type { ClaimRequest, PaymentCandidate } from './types.js';
 
 const otherFingerprint = createFingerprint({ method: 'POST', path: '/api/weather', query: '' });
@@ -161,6 +163,12 @@ describe('claiming a payment', () => {
   it('treats a repeated commit and a repeated release as one', async () => {
     const committed = leaseOf(await ledger.claim(claimOf()));
     expect([await ledger.commit(committed, null), await ledger.commit(committed, null)]).toEqual([true, true]);
+    // A process of an earlier release stored no owner with a payment that has a retry key.
+    const { entry, slot } = locatePayment(committed.id);
+    const key = entryKey(bucketOf(entry), entry);
+    const line = await started.redis.hget(key, slot);
+    await started.redis.hset(key, slot, line!.replace(committed.owner, ''));
+    expect(await ledger.commit(committed, null)).toBe(true);
     const request = claimOf();
     const lease = leaseOf(await ledger.claim(request));
     for (let times = 0; times < 9; times++) expect(await ledger.release(lease, { counted: true })).toBe(true);
