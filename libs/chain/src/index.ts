@@ -52,7 +52,7 @@ export { connectChain } from './reader/connect-chain.js';
 export type { ConnectedChain } from './reader/connect-chain.js';
 export { findAuthorizationUse } from './nonce-uses/find-authorization-use.js';
 export type { AuthorizationLookUp, AuthorizationUse } from './nonce-uses/find-authorization-use.js';
-export { findPermitUse, SENT_BY_ANOTHER } from './nonce-uses/find-permit-use.js';
+export { findPermitUse, NOT_FOUND, SENT_BY_ANOTHER } from './nonce-uses/find-permit-use.js';
 export type { PermitLookUp, PermitUse } from './nonce-uses/find-permit-use.js';
 export { ChainHistory } from './history/chain-history.js';
 export type { CostedReceipt } from './history/chain-history.js';

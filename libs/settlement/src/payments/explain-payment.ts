@@ -8,6 +8,7 @@ import {
   RPC_TIMEOUT_MS,
   findMoved,
   findPermitUse,
+  NOT_FOUND,
   SENT_BY_ANOTHER,
 } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
@@ -91,7 +92,8 @@ export function readPayerBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, de
 }
 
 /**
- * Like `explainAuthorization`, for a permit. A permit that was sent through another contract is recorded for a refund.
+ * Like `explainAuthorization`, for a permit. A permit that was sent through another contract, or was not found behind newer
+ * payments, is recorded for a refund.
  * @throws ChainUnavailableError, StoreUnavailableError
  */
 export async function explainPermit(
@@ -119,10 +121,13 @@ export async function explainPermit(
   const use = await findPermitUse(reader, { promised, sinceMs: startedAtMs - windowMs, deadlineMs }, headBlockNumber);
   if (use.outcome === 'settled') return settledBy(entry, use.txHash, use.amountBaseUnits.toString());
   // Recorded before the payer gets the answer: after a refusal it may never show the payment again.
-  if (use.outcome === 'unclear') {
-    const { amountBaseUnits, minedAtMs } = use;
-    const record = { id: signedPaymentId({ chainId, asset }, payment), payer, amountBaseUnits, minedAtMs };
-    await noteForRefund(notes, { ...record, failure: 'payment_used', detail: SENT_BY_ANOTHER }, requestId);
+  if (use.outcome !== 'used') {
+    const record = { id: signedPaymentId({ chainId, asset }, payment), payer, failure: 'payment_used' } as const;
+    const facts =
+      use.outcome === 'unclear'
+        ? { amountBaseUnits: use.amountBaseUnits, minedAtMs: use.minedAtMs, detail: SENT_BY_ANOTHER }
+        : { amountBaseUnits: BigInt(entry.amountBaseUnits), detail: NOT_FOUND };
+    await noteForRefund(notes, { ...record, ...facts }, requestId);
   }
   return { outcome: 'failed', failure: 'payment_used', txHash };
 }
