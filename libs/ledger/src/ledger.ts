@@ -147,7 +147,7 @@ export class Ledger {
     const keys = [birthKey(bucket), entry, answerName, answersKey(bucket), bucketEventsKey(bucket)];
     const args = [
       ...[slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes, receipt],
-      ...[nameOfPayment(lease.id), this.#encode(facts)],
+      ...[nameOfPayment(lease.id), this.#encode(facts), EXPIRY_SLACK_MS],
     ];
     const [outcome] = await askUntilKnown(() => this.#runner.run(LEDGER_SCRIPTS.commit, keys, args), patienceMs);
     return outcome !== 'stale';
