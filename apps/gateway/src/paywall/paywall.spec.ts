@@ -376,11 +376,14 @@ describe('a verdict that does not come', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'verification_unavailable' });
   });
 
-  it('releases the payment if the verifier claimed it and its reply was lost', async () => {
+  it.each([
+    ['its reply was lost', () => new Promise<never>(() => undefined)],
+    ['another one cannot tell', () => ({ outcome: 'unavailable', reason: 'rpc' }) as const],
+  ])('releases the payment if the verifier claimed it and %s', async (_, reply) => {
     const txHash = createTxHash();
     verifier.judgements.set(txHash, async (request) => {
       await verifier.claim(request);
-      return new Promise<never>(() => undefined);
+      return reply();
     });
     expect((await pay(`${hasty.url}/api/weather`, { txHash })).status).toBe(503);
     verifier.judgements.clear();
