@@ -2,8 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 import { startLedger, type StartedLedger } from '../test/start-ledger.js';
+import { CLOCK_SKEW_MS } from './continuity.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
+import { bucketOf, entryKey } from './keys.js';
 import type { Ledger } from './ledger.js';
+import { locatePayment, type PaymentId } from './payment-id.js';
 import type { ClaimRequest, PaymentCandidate } from './types.js';
 
 const otherFingerprint = createFingerprint({ method: 'POST', path: '/api/weather', query: '' });
@@ -43,6 +46,14 @@ describe('claiming a payment', () => {
     const request = claimOf(overrides);
     expect(await ledger.release(leaseOf(await ledger.claim(request)), { counted: true })).toBe(true);
     return request;
+  };
+
+  /** Changes the payment's record in Redis, and returns the key of its entry. */
+  const changeLine = async (id: PaymentId, change: (line: string) => string): Promise<string> => {
+    const { entry, slot } = locatePayment(id);
+    const key = entryKey(bucketOf(entry), entry);
+    await started.redis.hset(key, slot, change((await started.redis.hget(key, slot))!));
+    return key;
   };
 
   it('gives a free payment to the first request, until the lease ends', async () => {
@@ -161,6 +172,9 @@ describe('claiming a payment', () => {
   it('treats a repeated commit and a repeated release as one', async () => {
     const committed = leaseOf(await ledger.claim(claimOf()));
     expect([await ledger.commit(committed, null), await ledger.commit(committed, null)]).toEqual([true, true]);
+    // A process of an earlier release stored no owner with a payment that has a retry key.
+    await changeLine(committed.id, (line) => line.replace(committed.owner, ''));
+    expect(await ledger.commit(committed, null)).toBe(true);
     const request = claimOf();
     const lease = leaseOf(await ledger.claim(request));
     for (let times = 0; times < 9; times++) expect(await ledger.release(lease, { counted: true })).toBe(true);
@@ -347,6 +361,26 @@ describe('claiming a payment', () => {
 
     it('has no age limit without a window', async () => {
       leaseOf(await ledger.claim(aged({ minedAtMs: 0, blockNumber: 1, windowMs: null })));
+    });
+
+    // Prevents: a signed payment that was mined long after its claim buys another answer by its hash, shortly before its
+    // window ends.
+    it.each([
+      ['for its whole window', 900_000],
+      ['for ever without a window', null],
+    ])('remembers a payment that was spent long after its claim %s', async (_, windowMs) => {
+      const { redis } = started;
+      const lease = leaseOf(await ledger.claim(aged({ windowMs })));
+      const key = await changeLine(lease.id, (line) => {
+        const [state, epoch, generation, releases, reproductions, atMs, ...rest] = line.split(',');
+        return [state, epoch, generation, releases, reproductions, Number(atMs) - 61_000, ...rest].join();
+      });
+      if (windowMs !== null) await redis.pexpireat(key, (await redis.pexpiretime(key)) - 61_000);
+      const spentAtMs = ledger.nowMs();
+      expect(await ledger.commit(lease, null)).toBe(true);
+      const expiresAtMs = await redis.pexpiretime(key);
+      if (windowMs === null) expect(expiresAtMs).toBe(-1);
+      else expect(expiresAtMs - spentAtMs).toBeGreaterThan(windowMs + CLOCK_SKEW_MS);
     });
 
     it('gives a spent payment its answer after its window', async () => {

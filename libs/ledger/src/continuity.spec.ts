@@ -4,9 +4,10 @@ import { Redis } from 'ioredis';
 
 import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleTransfer } from '../test/sample-payments.js';
-import { createOwner } from './create-keys.js';
+import { createOwner, hashRetryKey } from './create-keys.js';
 import { BUCKETS, birthKey } from './keys.js';
 import { Ledger } from './ledger.js';
+import type { PaymentId } from './payment-id.js';
 import type { LedgerOptions, ClaimRequest, Lease } from './types.js';
 
 const HEAD = HEAD_AT_BIRTH + 10;
@@ -129,6 +130,30 @@ describe('losing Redis lets no payment be spent twice', () => {
     // An RPC server that lags behind the loss cannot show that it was not sent.
     expect(await ledger.claim(unsent(HEAD - 1))).toMatchObject(OLDER);
   });
+
+  it.each([
+    ['with retry keys', hashRetryKey('first'), hashRetryKey('second')],
+    ['without', null, null],
+  ])(
+    'gives one answer if a payment that no block holds yet is claimed again after the loss, %s',
+    async (_, firstKey, secondKey) => {
+      const server = await serve();
+      const { redis, ledger } = await openLedger(server.url);
+      const unsent = (id: PaymentId, head: number, retryKey: string | null) =>
+        sampleClaim(ledger, {
+          retryKey,
+          headBlockNumber: head,
+          candidates: [sampleTransfer(ledger, { id, blockNumber: head + 1 })],
+        });
+      const { id } = sampleTransfer(ledger);
+      const first = leaseOf(await ledger.claim(unsent(id, HEAD_AT_BIRTH, firstKey)));
+      await redis.flushall();
+      const second = leaseOf(await ledger.claim(unsent(id, HEAD, secondKey)));
+      expect(second.generation).toBe(first.generation);
+      expect([await ledger.commit(second, null), await ledger.commit(second, null)]).toEqual([true, true]);
+      expect(await ledger.commit(first, null)).toBe(false);
+    },
+  );
 
   it('refuses older payments when an empty server replaced it', async () => {
     const first = await serve();

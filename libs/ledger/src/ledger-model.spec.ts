@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import fc from 'fast-check';
+import type { Redis } from 'ioredis';
 
 import { CHAIN_ID, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 import { startLedger, type StartedLedger } from '../test/start-ledger.js';
@@ -25,6 +26,7 @@ interface Model {
 
 interface Real {
   ledger: Ledger;
+  redis: Redis;
   base: ClaimRequest;
   leases: Lease[];
 }
@@ -104,28 +106,28 @@ class End implements fc.AsyncCommand<Model, Real> {
   async run(model: Model, { ledger, leases }: Real): Promise<void> {
     const index = this.which % leases.length;
     const [held, lease] = [model.leases[index]!, leases[index]!];
-    const slot = model.slots[held.slot]!;
-    const current = slot.generation === held.generation;
-    const holds = current && (slot.state === 'leased' || slot.state === 'expired');
+    const slot = model.slots[held.slot];
+    const current = slot?.generation === held.generation && slot.owner === held.owner ? slot : null;
+    const holds = current?.state === 'leased' || current?.state === 'expired' ? current : null;
     switch (this.how) {
       case 'commit':
-        expect(await ledger.commit(lease, null)).toBe(holds || (current && slot.state === 'done'));
-        if (holds) slot.state = 'done';
+        expect(await ledger.commit(lease, null)).toBe(holds !== null || current?.state === 'done');
+        if (holds) holds.state = 'done';
         return;
       case 'release':
       case 'give back': {
         const counted = this.how === 'release';
-        expect(await ledger.release(lease, { counted })).toBe(holds || (current && slot.state === 'released'));
-        if (holds) Object.assign(slot, { state: 'released', releases: slot.releases + (counted ? 1 : 0) });
+        expect(await ledger.release(lease, { counted })).toBe(holds !== null || current?.state === 'released');
+        if (holds) Object.assign(holds, { state: 'released', releases: holds.releases + (counted ? 1 : 0) });
         return;
       }
       case 'renew':
-        expect(await ledger.renew(lease, 3_600_000)).toBe(holds);
-        if (holds) slot.state = 'leased';
+        expect(await ledger.renew(lease, 3_600_000)).toBe(holds !== null);
+        if (holds) holds.state = 'leased';
         return;
       case 'release owner':
         await ledger.releaseOwner(lease.id, held.owner);
-        if (holds) slot.state = 'released';
+        if (holds) holds.state = 'released';
     }
   }
 
@@ -156,18 +158,31 @@ class Close implements fc.AsyncCommand<Model, Real> {
   toString = () => `close(${this.which}${this.allowsAnswered ? ', also answered' : ''})`;
 }
 
+/** Redis loses every write; the payments have not been sent, so they may be claimed again. */
+class Lose implements fc.AsyncCommand<Model, Real> {
+  check = () => true;
+
+  async run(model: Model, { redis }: Real): Promise<void> {
+    await redis.flushall();
+    model.slots.fill(null);
+  }
+
+  toString = () => 'lose';
+}
+
 describe('the ledger, compared with a model of its rules', () => {
   let started: StartedLedger;
   let ledger: Ledger;
+  let redis: Redis;
 
   beforeAll(async () => {
     started = await startLedger({ appendfsync: 'no' });
-    ({ ledger } = started);
+    ({ ledger, redis } = started);
   });
 
   afterAll(() => started.stop());
 
-  it('decides every sequence of claims, commits, releases and refunds as the model does', async () => {
+  it('decides every sequence of claims, commits, releases, refunds and losses as the model does', async () => {
     const request = fc.record({ fingerprint: fc.constantFrom('x', 'y'), retryKey: fc.constantFrom(null, 'a', 'b') });
     const which = fc.nat(1000);
     const how = fc.constantFrom<End['how'][]>('commit', 'release', 'release', 'give back', 'renew', 'release owner');
@@ -175,19 +190,23 @@ describe('the ledger, compared with a model of its rules', () => {
       [
         fc.tuple(request, fc.boolean()).map((args) => new Claim(...args)),
         fc.tuple(how, which).map((args) => new End(...args)),
-        fc.tuple(which, fc.boolean()).map((args) => new Close(...args)),
+        fc.oneof(
+          { weight: 3, arbitrary: fc.tuple(which, fc.boolean()).map((args) => new Close(...args)) },
+          { weight: 1, arbitrary: fc.constant(new Lose()) },
+        ),
       ],
       { maxCommands: 60, size: 'max' },
     );
     await fc.assert(
       fc.asyncProperty(commands, fc.integer({ min: 1, max: 3 }), async (plan, count) => {
         const txHash = sampleHash();
+        const minedAtMs = ledger.nowMs() + 600_000;
         const candidates = Array.from({ length: count }, (_, logIndex) =>
-          sampleTransfer(ledger, { id: { kind: 'transfer', chainId: CHAIN_ID, txHash, logIndex } }),
+          sampleTransfer(ledger, { id: { kind: 'transfer', chainId: CHAIN_ID, txHash, logIndex }, minedAtMs }),
         );
         const base = sampleClaim(ledger, { candidates, deadlineMs: ledger.nowMs() + 600_000 });
         await fc.asyncModelRun(
-          () => ({ model: { slots: candidates.map(() => null), leases: [] }, real: { ledger, base, leases: [] } }),
+          () => ({ model: { slots: candidates.map(() => null), leases: [] }, real: { ledger, redis, base, leases: [] } }),
           plan,
         );
       }),

@@ -8,6 +8,7 @@ import {
 } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
+import { askUntilKnown } from './ask-until-known.js';
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
 import { closePayment, recordRefunded, type CloseRequest, type CloseResult } from './close-payment.js';
 import { restoreContinuity, type LedgerRunner } from './continuity.js';
@@ -140,23 +141,24 @@ export class Ledger {
    * False when the lease belongs to another holder by now: then no answer may be sent.
    * @param receipt returned by `readReceipt` if the answer is not kept; values up to 64 bytes take the least memory
    * @param facts for the book; without them it is no longer complete
+   * @param patienceMs how long it asks again while Redis does not reply: the payment may be spent, and a payer without a
+   * retry key would be refused its answer for good
    */
   async commit(
     lease: Lease,
     answer: StoredAnswer | null,
     receipt = '',
     facts: AnsweredFacts | null = null,
+    patienceMs = 0,
   ): Promise<boolean> {
     const { bucket, slot, entry, answerName } = this.#locate(lease.id);
     const payload = answer ? encodeAnswer(answer) : '';
-    const [outcome] = await this.#runner.run(
-      LEDGER_SCRIPTS.commit,
-      [birthKey(bucket), entry, answerName, answersKey(bucket), bucketEventsKey(bucket)],
-      [
-        ...[slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes, receipt],
-        ...[nameOfPayment(lease.id), this.#encode(facts)],
-      ],
-    );
+    const keys = [birthKey(bucket), entry, answerName, answersKey(bucket), bucketEventsKey(bucket)];
+    const args = [
+      ...[slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes, receipt],
+      ...[nameOfPayment(lease.id), this.#encode(facts), EXPIRY_SLACK_MS],
+    ];
+    const [outcome] = await askUntilKnown(() => this.#runner.run(LEDGER_SCRIPTS.commit, keys, args), patienceMs);
     return outcome !== 'stale';
   }
 

@@ -6,6 +6,7 @@ import {
   RPC_TIMEOUT_MS,
   findMoved,
   findPermitUse,
+  NOT_FOUND,
   SENT_BY_ANOTHER,
   findAuthorizationUse,
 } from '@tollgate/chain';
@@ -168,7 +169,8 @@ export function readPayerBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, de
 }
 
 /**
- * Like `explainAuthorization`, for a permit. A permit that was sent through another contract is recorded for a refund.
+ * Like `explainAuthorization`, for a permit. A permit that was sent through another contract, or was not found behind newer
+ * payments, is recorded for a refund.
  * @throws ChainUnavailableError, StoreUnavailableError
  */
 async function explainPermit(
@@ -195,10 +197,13 @@ async function explainPermit(
   const use = await findPermitUse(reader, lookUp, headBlockNumber);
   if (use.outcome === 'settled') return settledBy(entry, use.txHash, use.amountBaseUnits.toString());
   // Recorded before the payer gets the answer: after a refusal it may never show the payment again.
-  if (use.outcome === 'unclear') {
-    const { amountBaseUnits, minedAtMs } = use;
-    const record = { id: signedPaymentId({ chainId, asset }, payment), payer, amountBaseUnits, minedAtMs };
-    await noteForRefund(refunds, { ...record, failure: 'payment_used', detail: SENT_BY_ANOTHER }, requestId);
+  if (use.outcome !== 'used') {
+    const record = { id: signedPaymentId({ chainId, asset }, payment), payer, failure: 'payment_used' } as const;
+    const facts =
+      use.outcome === 'unclear'
+        ? { amountBaseUnits: use.amountBaseUnits, minedAtMs: use.minedAtMs, detail: SENT_BY_ANOTHER }
+        : { amountBaseUnits: BigInt(entry.amountBaseUnits), detail: NOT_FOUND };
+    await noteForRefund(refunds, { ...record, ...facts }, requestId);
   }
   return { outcome: 'failed', failure: 'payment_used', txHash };
 }

@@ -1,6 +1,6 @@
 import type { SignedPaymentTerms } from '@tollgate/common';
 import { isFinal, type Journal } from '@tollgate/journal';
-import type { SignedPayment } from '@tollgate/protocol';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 import type { SettlementRecords } from './batch.js';
 import { UNKNOWN_AFTER_MS } from './confirm.js';
@@ -13,7 +13,7 @@ export interface SettlementsUnderWayParts {
 
 const MAX_REMEMBERED = 1_000;
 
-/** Tells which payments a relayer, in any process, may still move. */
+/** Tells which payments a relayer, in any process, may still move, and in which transactions. */
 export class SettlementsUnderWay {
   readonly #unknownSinceMs = new Map<string, number>();
 
@@ -21,10 +21,22 @@ export class SettlementsUnderWay {
 
   /** @throws StoreUnavailableError, or what Redis throws */
   async include(terms: SignedPaymentTerms, payment: SignedPayment): Promise<boolean> {
-    const jobId = await this.parts.records.find(nameSettlement(terms, payment, amountOf(payment)));
+    const jobId = await this.#findJob(terms, payment);
     if (jobId === null) return false;
     const job = await this.parts.journal.readJob(jobId);
     return job === null ? this.#mayBeSubmitted(jobId) : !isFinal(job.state);
+  }
+
+  /** The transactions that a relayer has signed for the payment, unless the journal has forgotten its job. Throws as `include`. */
+  async findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<Hex[]> {
+    const jobId = await this.#findJob(terms, payment);
+    const job = jobId === null ? null : await this.parts.journal.readJob(jobId);
+    const steps = job?.steps ?? [];
+    return steps.flatMap(({ mined, attempts }) => (mined ? [mined.hash] : attempts.map(({ hash }) => hash)));
+  }
+
+  #findJob(terms: SignedPaymentTerms, payment: SignedPayment): Promise<string | null> {
+    return this.parts.records.find(nameSettlement(terms, payment, amountOf(payment)));
   }
 
   /** The process that named the job has as long to submit it as `JobWatch` waits. */

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { ApiKeyStore } from '@tollgate/common';
 import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex, SettleResponse, VerifyResponse } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
+import { startTcpProxy } from '../../../../test/harness/tcp-proxy.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { readProblem } from '../../test/start-agents.js';
 import { ASSET, PAY_TO, send, startGateway, type RunningGateway } from '../../test/start-gateway.js';
@@ -203,6 +206,26 @@ describe('the facilitator', () => {
   });
 
   const bearer = (): Record<string, string> => ({ Authorization: `Bearer ${token}` });
+
+  it('reports a success once the ledger has recorded it, also if its first reply is lost', async () => {
+    const proxy = await startTcpProxy(server.port);
+    const env = { FACILITATOR: 'true', FACILITATOR_PAY_TO: PAY_TO, REDIS_URL: `redis://127.0.0.1:${proxy.port}` };
+    const remote = await startGateway(server.url, [], env);
+    const nonce = createHash();
+    const lost = proxy.holdRepliesTo(nonce.slice(2));
+    const settled = fetch(`${remote.url}/facilitator/settle`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(askV2({ nonce })),
+    });
+    await lost;
+    // The ledger no longer waits for the reply.
+    await sleep(3_500);
+    proxy.release();
+    expect(await (await settled).json()).toMatchObject({ success: true, transaction: relay.moved.get(nonce) });
+    await remote.stop();
+    await proxy.stop();
+  });
 
   it('settles for an unlisted recipient only with an API key', async () => {
     const body = askV2({ payTo: STRANGER });

@@ -112,7 +112,7 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
   /** Without the commit, a second request would get the same success. */
   commit(response: SettleResponse): Promise<boolean> {
     return this.parts.ledger
-      .commit(this.claim.lease, toStored(response), '', this.#describe(response))
+      .commit(this.claim.lease, toStored(response), '', this.#describe(response), this.leaseMs)
       .catch(() => false);
   }
 

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { waitFor } from '../../../../test/harness/retry.js';
+import { startTcpProxy, type TcpProxy } from '../../../../test/harness/tcp-proxy.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import {
   answerJson,
@@ -18,6 +19,8 @@ import { UpstreamError, type ProducedAnswer, type ResourceRequest } from './rout
 
 /** A process that pauses for two thirds of this loses a lease. */
 const LEASE_MS = 3000;
+/** How long the ledger waits for a reply of Redis. */
+const ANSWERED_WITHIN_MS = 3000;
 
 let redis: RedisServer;
 let verifier: LedgerVerifier;
@@ -373,11 +376,14 @@ describe('a verdict that does not come', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'verification_unavailable' });
   });
 
-  it('releases the payment if the verifier claimed it and its reply was lost', async () => {
+  it.each([
+    ['its reply was lost', () => new Promise<never>(() => undefined)],
+    ['another one cannot tell', () => ({ outcome: 'unavailable', reason: 'rpc' }) as const],
+  ])('releases the payment if the verifier claimed it and %s', async (_, reply) => {
     const txHash = createTxHash();
     verifier.judgements.set(txHash, async (request) => {
       await verifier.claim(request);
-      return new Promise<never>(() => undefined);
+      return reply();
     });
     expect((await pay(`${hasty.url}/api/weather`, { txHash })).status).toBe(503);
     verifier.judgements.clear();
@@ -428,6 +434,39 @@ describe('a lease that was taken over', () => {
     };
     const response = await pay(`${gateway.url}/api/weather`, { txHash });
     expect([response.status, await problemOf(response)]).toMatchObject([409, { code: 'payment_in_progress' }]);
+  });
+});
+
+describe('a commit whose reply is lost', () => {
+  let proxy: TcpProxy;
+  let remote: RunningGateway;
+
+  beforeAll(async () => {
+    proxy = await startTcpProxy(redis.port);
+    const routes = [createRoute(resource), createRoute(resource, { path: '/stream', answer: 'streamed' })];
+    // Renews every three seconds, while the first commit is waited for.
+    const env = { REDIS_URL: `redis://127.0.0.1:${proxy.port}`, LEASE_MS: '9000' };
+    remote = await startGateway(redis.url, routes, env);
+  });
+
+  afterAll(async () => {
+    await remote.stop();
+    await proxy.stop();
+  });
+
+  // Prevents: the payment is spent, and without an Idempotency-Key its payer cannot get the response by a repeat.
+  it.each(['/api/weather', '/stream'])('is repeated until the response of %s can be sent', async (path) => {
+    const txHash = createTxHash();
+    produce = () => ({ status: 200, headers: [], body: Readable.from(['part ', 'two']) });
+    const lost = proxy.holdRepliesTo(txHash.slice(2));
+    const paid = pay(`${remote.url}${path}`, { txHash });
+    await lost;
+    await sleep(ANSWERED_WITHIN_MS + 500);
+    proxy.release();
+    const response = await paid;
+    expect([response.status, await response.text()]).toEqual([200, 'part two']);
+    expect(made.map(({ signal }) => signal.aborted)).toEqual([false]);
+    expect((await pay(`${remote.url}${path}`, { txHash })).headers.get('x-payment-failure')).toBe('payment_used');
   });
 });
 

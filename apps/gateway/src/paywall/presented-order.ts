@@ -202,17 +202,18 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     const { ledger, verifier, terms } = this.parts;
     const question = createTransactionQuestion(this.order, instrument, terms, ledger.nowMs());
     const { requestId, chainId, txHash, owner } = question;
+    // Releases the claim of a verifier whose reply was lost. If this fails, its deadline and its lease release it later.
+    const giveUp = () => ledger.releaseOwner({ chainId, txHash }, owner).catch(() => undefined);
     try {
       const verdict = await verifier.ask(VERIFY_PAYMENT, question, {
         timeoutMs: terms.verifyDeadlineMs,
         retryAfterMs: terms.verifyRetryMs,
         requestId,
       });
+      if (verdict.outcome === 'unavailable') await giveUp();
       return verdict.outcome === 'claimed' ? { ...verdict, txHash: instrument.txHash } : verdict;
     } catch (error) {
-      // Releases the claim of a verifier whose reply was lost. If this fails, its deadline and its lease release it later.
-      if (!(error instanceof QueueFullError))
-        await ledger.releaseOwner({ chainId, txHash }, owner).catch(() => undefined);
+      if (!(error instanceof QueueFullError)) await giveUp();
       throw error;
     }
   }

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
-import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
@@ -87,6 +87,20 @@ describe('settling payments by Permit2', () => {
     const payment = await sign();
     const txHash = await sendTransaction(fixture.chain, planPermitTransfer(payment, 1000n));
     expect(await settle(payment)).toEqual({ outcome: 'settled', txHash, payer: payer(), amountBaseUnits: '1000' });
+  });
+
+  // Prevents: a payer whose settlement took long pays often meanwhile, and is told that its permit bought something else.
+  it.each([
+    ['the whole signed amount', () => sign(), 1000n],
+    ['the used amount', () => signMetered(), 7n],
+  ])('finds its own settlement of %s behind more newer payments than are searched', async (_, signPayment, amount) => {
+    const payment = await signPayment();
+    const settled = await settle(payment, amount);
+    for (let count = 0; count < 33; count++) {
+      await transferTokens(fixture.chain, { from: fixture.payer().address, amountBaseUnits: 1n });
+    }
+    const { terms } = fixture.createRequest(await fixture.sign());
+    expect(await fixture.verify(payment, terms)).toEqual({ ...settled, outcome: 'valid' });
   });
 
   // Prevents: a third party sends the permit first through its own contract, the payer is refused for good, and its

@@ -103,11 +103,13 @@ function behind(): ChainUnavailableError {
 }
 
 const REMEMBERED_MS = 60_000;
+/** A server that lags behind the others finds nothing at first. */
+const NOTHING_REMEMBERED_MS = 5_000;
 const MAX_REMEMBERED = 4096;
 
 /**
  * Log searches for events that happen once and are known to have happened: shared while they run, and cached for a
- * minute. Without the cache, naming a payment of long ago again would cost a client nothing and the RPC server a
+ * minute, for five seconds if nothing was found. Without the cache, naming a payment of long ago again would cost a client nothing and the RPC server a
  * hundred searches each time.
  */
 export class SearchMemory {
@@ -124,11 +126,17 @@ export class SearchMemory {
     const known = this.searches.get(name);
     if (known && known.untilMs > this.nowMs()) return known.found;
     const found = run(search);
+    const remembered = { untilMs: this.nowMs() + REMEMBERED_MS, found };
     this.searches.delete(name);
-    this.searches.set(name, { untilMs: this.nowMs() + REMEMBERED_MS, found });
+    this.searches.set(name, remembered);
     const [oldest] = this.searches.keys();
     if (this.searches.size > MAX_REMEMBERED && oldest !== undefined) this.searches.delete(oldest);
-    found.catch(() => this.searches.delete(name));
+    found.then(
+      (logs) => {
+        if (logs.length === 0) remembered.untilMs = this.nowMs() + NOTHING_REMEMBERED_MS;
+      },
+      () => this.searches.delete(name),
+    );
     return found;
   }
 }

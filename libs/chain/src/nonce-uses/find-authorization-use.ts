@@ -41,7 +41,14 @@ export async function findAuthorizationUse(
     sinceMs,
     deadlineMs,
   });
-  if (log === undefined) return { outcome: 'used', txHash: null };
+  if (log === undefined) {
+    // A token takes an authorization only after this time, so its use lies in the searched range.
+    if (Number(authorization.validAfter) * 1000 >= sinceMs) {
+      const message = 'The RPC server says that the nonce is used, and returned no log of it.';
+      throw new ChainUnavailableError('rpc_inconsistent', message);
+    }
+    return { outcome: 'used', txHash: null };
+  }
   const { txHash } = log;
   if (log.topics[0] === AUTHORIZATION_CANCELED) return { outcome: 'cancelled', txHash };
 

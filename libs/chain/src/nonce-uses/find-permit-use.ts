@@ -10,6 +10,8 @@ import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 
 export interface PermitLookUp {
   promised: PromisedPermit;
+  /** Transactions that may have settled it, because a relayer has sent it in them. They are read before the search. */
+  sent?: readonly Hex[];
   /** Blocks before this time are not searched. */
   sinceMs: number;
   deadlineMs: number;
@@ -29,10 +31,15 @@ export type PermitUse =
   /** A contract that had the permit in its calldata made the proxy move the money: very likely by this permit. */
   | ({ outcome: 'unclear' } & FoundPermit)
   /** The payer invalidated the nonce or used it for another permit, as far as the search can tell. */
-  | { outcome: 'used' };
+  | { outcome: 'used' }
+  /** The payer has paid the recipient so often since that the search ended before it had read all of them. */
+  | { outcome: 'unfound' };
 
 /** The note for the operator about an `unclear` permit, to be read before a refund. */
 export const SENT_BY_ANOTHER = 'sent through another contract: most likely moved by this signature';
+
+/** The note for the operator about an `unfound` permit, to be read before a refund. */
+export const NOT_FOUND = 'not found behind newer payments of its payer: moved by this signature, or never';
 
 /** A payer may have paid the same recipient often: at most this many of its transactions are read. */
 const MAX_TRANSACTIONS = 32;
@@ -45,10 +52,15 @@ const MAX_TRANSACTIONS = 32;
  */
 export async function findPermitUse(
   chain: Pick<ChainReader, 'readHead' | 'searchPast' | 'readTransaction' | 'readBlockTime'>,
-  { promised, sinceMs, deadlineMs }: PermitLookUp,
+  { promised, sent = [], sinceMs, deadlineMs }: PermitLookUp,
   headBlockNumber: number,
 ): Promise<PermitUse> {
   const { asset, payTo, payment } = promised;
+  for (const txHash of sent) {
+    const { mined } = await chain.readTransaction(txHash, deadlineMs);
+    const use = mined && (await judgeUse(chain, promised, { mined, deadlineMs }));
+    if (use) return use;
+  }
   const payer = encodeAddress(payment.permit2Authorization.from);
   const topics: Hex[][] = [[TRANSFER], [`0x${payer}`], [`0x${encodeAddress(payTo)}`]];
   // A server may process the calls of one request in any order, so the block of the permit may be newer than a head that
@@ -70,7 +82,7 @@ export async function findPermitUse(
     head = Math.min(...logs.map(({ blockNumber }) => blockNumber)) - 1;
     event = `below ${head + 1}`;
   }
-  return { outcome: 'used' };
+  return { outcome: left > 0 ? 'used' : 'unfound' };
 }
 
 /** Ignores transfers of 0, which need no allowance: third parties could bury a payment under them. */
@@ -91,13 +103,22 @@ async function readUse(
   if (mined === null) {
     throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server returned the logs but not their transaction.');
   }
+  return judgeUse(chain, promised, { mined, deadlineMs });
+}
+
+async function judgeUse(
+  chain: Pick<ChainReader, 'readBlockTime'>,
+  promised: PromisedPermit,
+  { mined, deadlineMs }: { mined: MinedTransaction; deadlineMs: number },
+): Promise<PermitUse | null> {
   const moved = findMoved(mined.receipt.logs, promised);
   if (moved === null) return null;
   const isDirect = settlesDirectly(mined, promised, moved);
   if (!isDirect && !carriesPermit(mined.input, promised)) return null;
   const { receipt } = mined;
   const minedAtMs = await chain.readBlockTime(receipt, deadlineMs);
-  const found = { txHash, blockNumber: receipt.blockNumber, minedAtMs, amountBaseUnits: moved };
+  const { txHash, blockNumber } = receipt;
+  const found = { txHash, blockNumber, minedAtMs, amountBaseUnits: moved };
   return { outcome: isDirect ? 'settled' : 'unclear', ...found };
 }
 

@@ -59,7 +59,6 @@ end
 
 -- For a refund, in whatever epoch: it buys nothing any more.
 local function is_closed(r) return r.state == 'F' end
-local function is_done(r) return r.state == 'D' or r.state == 'A' end
 local function is_live(r) return r.state == 'L' and r.til >= now end
 local function is_older(candidate)
   return candidate.window
@@ -86,9 +85,10 @@ local function take(candidate, old)
   return answer('claimed', candidate.slot, record.generation, record.til)
 end
 
--- The same owner after its request has ended: a second copy of the question, whose verdict is not needed.
+-- The same owner after its request has ended: a second copy of the question, whose verdict is not needed. By a retry key
+-- it finds its answer below.
 for _, r in pairs(records) do
-  if r.owner == owner and r.state ~= 'L' then return answer('late') end
+  if r.owner == owner and r.state ~= 'L' and not (is_done(r) and r.key ~= '') then return answer('late') end
 end
 
 -- The same owner again (the question was repeated): the same answer.

@@ -1,24 +1,26 @@
 -- KEYS birth, entry, answer, answers (the byte budget), outbox; ARGV slot, generation, owner, answer or '', answer ttl
--- ms, budget bytes, receipt or '' (kept when the answer is not), payment, facts for the book or ''. Returns {now, `done`
--- | `answered` | `stale` | `discontinued`}.
+-- ms, budget bytes, receipt or '' (kept when the answer is not), payment, facts for the book or '', slack ms. Returns
+-- {now, `done` | `answered` | `stale` | `discontinued`}.
 --
 -- Atomic: checking that the lease is still this holder's, ending it, storing the answer within the budget, and
 -- reporting it to the book. Otherwise a holder whose lease was taken over could answer too, a payment could be spent
 -- without its answer or be missing in the book, or the budget could be exceeded.
 local slot, generation, owner, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
-local ttl, budget, facts = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[9]
+local ttl, budget, facts, slack = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[9], tonumber(ARGV[10])
 local SLICE_MS, OVERHEAD = 300000, 200
 local now = now_ms()
-local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'booked')
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'booked', 'retention')
 if birth[1] ~= server_run() then return {text(now), 'discontinued'} end
 
 local fields = redis.call('HMGET', KEYS[2], slot, slot .. ':by')
 local r = read_record(fields[1], fields[2])
-if not r or r.generation ~= generation then return {text(now), 'stale'} end
+-- After lost writes, generations begin anew: two holders can have the same one. Earlier releases spent without an owner.
+local is_own = r and r.generation == generation and (r.owner == owner or (is_done(r) and r.owner == ''))
+if not is_own then return {text(now), 'stale'} end
 -- The same commit sent twice (its reply was lost) is one commit.
 if r.state == 'D' then return {text(now), 'done'} end
 if r.state == 'A' then return {text(now), 'answered'} end
-if r.state ~= 'L' or r.owner ~= owner or r.epoch ~= tonumber(birth[2]) then return {text(now), 'stale'} end
+if r.state ~= 'L' or r.epoch ~= tonumber(birth[2]) then return {text(now), 'stale'} end
 
 -- Bytes are counted per time slice of their expiry, and freed when the slice has passed.
 local function room_for(bytes, until_ms)
@@ -44,10 +46,13 @@ local function room_for(bytes, until_ms)
   return fits
 end
 
+-- The claim set the expiry as for a payment mined by then. One that was mined later may be presented for longer.
+if now - r.at > slack / 2 then
+  redis.call('PEXPIREAT', KEYS[2], text(now + tonumber(birth[4] or '0') + slack), 'GT')
+end
+-- The owner is kept: only its own commit may be repeated, and without a retry key its repeated question must not take
+-- another payment.
 r.state, r.at, r.til = 'D', now, 0
--- A repeated question finds the answer by its retry key. Without one the owner is kept, which stops the repeated question
--- from taking another payment.
-if r.key ~= '' then r.owner = '' end
 if #payload > 0 then
   -- Absolute times: Redis would count a timeout from a later millisecond, and the answer could outlive its entry.
   local until_ms, gone = now + ttl, redis.call('PEXPIRETIME', KEYS[2])

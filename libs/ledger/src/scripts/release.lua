@@ -6,10 +6,10 @@
 -- released.
 local now = now_ms()
 local r = read_record(redis.call('HGET', KEYS[1], ARGV[1]))
-if not r or r.generation ~= tonumber(ARGV[2]) then return {text(now), 'stale'} end
+if not r or r.generation ~= tonumber(ARGV[2]) or r.owner ~= ARGV[3] then return {text(now), 'stale'} end
 -- The same release sent twice (its reply was lost) is one release.
 if r.state == 'R' then return {text(now), 'released'} end
-if r.state ~= 'L' or r.owner ~= ARGV[3] then return {text(now), 'stale'} end
+if r.state ~= 'L' then return {text(now), 'stale'} end
 -- The owner is kept: a second copy of its question, handled late, must not take the payment again.
 r.state, r.at, r.til = 'R', now, 0
 r.releases = r.releases + tonumber(ARGV[4])

@@ -1,6 +1,7 @@
 import {
   type ChainReader,
   findPermitUse,
+  NOT_FOUND,
   type PayerSignature,
   type PermitLookUp,
   type PermitQuestion,
@@ -32,6 +33,8 @@ import type { Judged, PromisedPayment, SignedJudgement, SignedPaymentRules } fro
 export interface PermitRules extends SignedPaymentRules {
   /** The accounts that settle here, in lower case. */
   readRelayers: () => Promise<ReadonlySet<Hex>>;
+  /** The transactions in which a relayer has sent this permit, as far as is known. */
+  readSent: () => Promise<readonly Hex[]>;
 }
 
 /**
@@ -88,6 +91,7 @@ async function judgeSettled(
   const { terms, payment, nowMs, deadlineMs } = judged;
   const lookUp: PermitLookUp = {
     promised: { asset: terms.asset, payTo: terms.payTo, payment },
+    sent: await rules.readSent(),
     sinceMs: nowMs - rules.memoryMs,
     deadlineMs,
   };
@@ -189,11 +193,20 @@ function assertAllowance({ allowanceBaseUnits }: Pick<PermitView, 'allowanceBase
 }
 
 /**
- * Refuses `payment_used`. It is recorded for a refund when the money was found but the way it was sent leaves a doubt.
+ * Refuses `payment_used`. It is recorded for a refund when the money may have been moved by this permit: it was found but
+ * the way it was sent leaves a doubt, or too many newer payments lie above it.
  */
 function assertSettled(use: PermitUse, payment: PromisedPayment): PermitUse & { outcome: 'settled' } {
-  if (use.outcome === 'settled') return use;
-  if (use.outcome === 'used') throw new PaymentRefused('payment_used');
-  const { amountBaseUnits, minedAtMs } = use;
-  throw new PaymentRefused('payment_used', { ...payment, amountBaseUnits, minedAtMs, detail: SENT_BY_ANOTHER });
+  switch (use.outcome) {
+    case 'settled':
+      return use;
+    case 'used':
+      throw new PaymentRefused('payment_used');
+    case 'unfound':
+      throw new PaymentRefused('payment_used', { ...payment, detail: NOT_FOUND });
+    case 'unclear': {
+      const { amountBaseUnits, minedAtMs } = use;
+      throw new PaymentRefused('payment_used', { ...payment, amountBaseUnits, minedAtMs, detail: SENT_BY_ANOTHER });
+    }
+  }
 }

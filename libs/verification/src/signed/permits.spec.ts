@@ -1,4 +1,4 @@
-import { bundleCalls, planPermitTransfer } from '@tollgate/chain';
+import { bundleCalls, NOT_FOUND, planPermitTransfer } from '@tollgate/chain';
 import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex, SignedPayment, SignedPermit } from '@tollgate/protocol';
 import { encodeSettlementJob, parseSettlementJob, type PaymentEntry, planEntry } from '@tollgate/settlement';
@@ -6,7 +6,7 @@ import { encodeFunctionData, parseAbi, serializeErc6492Signature } from 'viem';
 
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
-import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { EXACT_PROXY, MULTICALL3, PERMIT2, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
@@ -223,6 +223,20 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     const nothing = encodeFunctionData({ abi, functionName: 'transferFrom', args });
     for (let count = 0; count < 33; count++) await call(asset(), nothing, addressOf(5));
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
+  });
+
+  // Prevents: the search ends, the payer is refused for good, and its money is not on record.
+  it('records for a refund one that lies behind more newer payments than are read', async () => {
+    const payment = await sign();
+    await settle(payment, PRICE);
+    for (let count = 0; count < 32; count++) {
+      await transferTokens(parts().devnet, { from: payer().address, amountBaseUnits: 1n });
+    }
+    expect(await ask(payment)).toEqual(refused('payment_used'));
+    const { nonce } = payment.permit2Authorization;
+    const facts = { failure: 'payment_used', payer: addressOf(0), amountBaseUnits: String(PRICE) };
+    const name = `permit:1328:${addressOf(0)}:${nonce}:permit`;
+    expect(await refusals()).toContainEqual(expect.objectContaining({ payment: name, ...facts, detail: NOT_FOUND }));
   });
 
   // Prevents: a payer sends a permit over one unit itself, and shows another with the same nonce over the price.

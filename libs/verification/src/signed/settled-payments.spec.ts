@@ -2,6 +2,7 @@ import { bundleCalls, planTransfer, readPayerSignature } from '@tollgate/chain';
 import { hashRetryKey } from '@tollgate/ledger';
 import { hashTokenDomain, hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
+import { waitFor } from '../../../../test/harness/retry.js';
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
@@ -192,6 +193,18 @@ describe('verifying a signed payment whose settlement cannot be read', () => {
     parts().rpc.fail(changeResult(...fault));
     expect(await ask(payment)).toEqual({ outcome: 'unavailable', reason });
     parts().rpc.fail(undefined);
+    expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
+  });
+
+  // Prevents: one of the servers behind the RPC URL lags, and the payer is refused for good.
+  it('is unavailable if the server returns no log of a use that lies in the searched range, until it does', async () => {
+    const payment = await signPayment({ validAfter: String(Math.floor(Date.now() / 1000) - 60) });
+    const txHash = await submit(payment);
+    parts().rpc.fail(changeResult('eth_getLogs', () => []));
+    expect(await ask(payment)).toEqual({ outcome: 'unavailable', reason: 'rpc_inconsistent' });
+    expect(await recordOf(payment)).toBeUndefined();
+    parts().rpc.fail(undefined);
+    await waitFor('the log', async () => (await ask(payment, { claim: null })).outcome === 'valid');
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
   });
 

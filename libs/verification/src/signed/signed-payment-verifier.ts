@@ -15,6 +15,7 @@ import {
   hashTokenDomain,
   type TokenDomain,
 } from '@tollgate/protocol';
+import { StoreUnavailableError } from '@tollgate/redis';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingPlace, WaitingRoom } from '../limits/waiting-room.js';
@@ -24,10 +25,11 @@ import { Exposure } from './exposure.js';
 import { judgePermit } from './permit-rules.js';
 import type { SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
-/** The payments that a relayer, in any process, may still move. */
+/** The payments that a relayer, in any process, may still move. Throws StoreUnavailableError, or what Redis throws. */
 export interface UnderWay {
-  /** @throws StoreUnavailableError, or what Redis throws */
   include(terms: SignedPaymentTerms, payment: SignedPayment): Promise<boolean>;
+  /** The transactions that a relayer has signed for the payment, as far as is known. */
+  findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<readonly Hex[]>;
 }
 
 export interface SignedPaymentVerifierOptions extends RefundNotes {
@@ -104,7 +106,7 @@ export class SignedPaymentVerifier {
           return await (payment.kind === 'permit2'
             ? judgePermit(
                 { ...judged, payment, domainSeparator: this.permit2Domain },
-                { ...rules, readRelayers },
+                { ...rules, readRelayers, readSent: () => this.readSent(terms, payment) },
                 chain,
               )
             : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain));
@@ -188,6 +190,14 @@ export class SignedPaymentVerifier {
       return unavailable('journal_unavailable');
     }
     return claim === null ? unavailable('settlement_pending') : { outcome: 'busy', retryAfterMs: RETRY_AFTER_MS };
+  }
+
+  private async readSent(terms: SignedPaymentTerms, payment: SignedPayment): Promise<readonly Hex[]> {
+    try {
+      return await this.options.underWay.findTransactions(terms, payment);
+    } catch (cause) {
+      throw new StoreUnavailableError('journal', 'The job that settles a payment cannot be read.', { cause });
+    }
   }
 
   /**

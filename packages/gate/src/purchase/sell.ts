@@ -70,6 +70,8 @@ async function fulfil<Product, Result extends SettlementOutcome>(
       if (result === null) return { outcome: 'taken_over', settled: null };
       if (!isSettled(result)) return await endUnsettled(purchase, result, true);
     }
+    // The commit ends the lease: a renewal that comes after it would abort a product that is still being read.
+    keeper.stop();
     const isCommitted = await purchase.commit(product, result);
     return isCommitted
       ? { outcome: 'committed', product, settled: result }

@@ -159,7 +159,8 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     // Kept in case the answer is not stored. A transaction needs no receipt: its proof names it.
     const kept = purchase.instrument.kind === 'transaction' ? '' : encodeReceipt(made);
     const stored = isStored ? { status, headers: this.headers, body } : null;
-    return this.parts.ledger.commit(this.claim.lease, stored, kept, this.#describe(status, made));
+    const facts = this.#describe(status, made);
+    return this.parts.ledger.commit(this.claim.lease, stored, kept, facts, this.leaseMs);
   }
 
   async release({ cause, mayBeSettled, ...terms }: ReleaseTerms): Promise<boolean> {

@@ -35,6 +35,8 @@ local function read_record(line, by)
   }
 end
 
+local function is_done(r) return r.state == 'D' or r.state == 'A' end
+
 local function line_of(r)
   return table.concat({
     r.state, text(r.epoch), text(r.generation), text(r.releases), text(r.reproductions), text(r.at),
