@@ -53,6 +53,7 @@ export type { MoneyAnswer, NamedTransfer } from './reconcile/settle-money.js';
 export { beginAt, matchTransfers, storePage } from './reconcile/store-transfers.js';
 export { removeRequests, type RemovedRequests } from './retention/remove-requests.js';
 export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
+export { monthsBefore } from './retention/months-before.js';
 export {
   findEventNumber,
   findNumberBefore,

@@ -1,5 +1,6 @@
 import { Body, Get, Inject, Post } from '@nestjs/common';
 import {
+  monthsBefore,
   readBalances,
   readClosings,
   removeRequests,
@@ -117,7 +118,7 @@ export class BookController {
   async removeRequests(
     @Body({ schema: retentionBody }) { months }: z.output<typeof retentionBody>,
   ): Promise<RemovedRequests & { before: string }> {
-    const beforeMs = new Date().setUTCMonth(new Date().getUTCMonth() - months);
+    const beforeMs = monthsBefore(Date.now(), months);
     return { before: new Date(beforeMs).toISOString(), ...(await removeRequests(this.book.writer, beforeMs)) };
   }
 }
