@@ -21,7 +21,7 @@ export { postEvents, postUnread, type Posted } from './posting/post-events.js';
 export { EXPORTS, readExport, type ExportName } from './reading/export-rows.js';
 export { readBalances, type Balance } from './reading/read-balances.js';
 export { readAudit, type AuditPage } from './reading/read-audit.js';
-export { readClosings } from './reading/read-closings.js';
+export { readClosings, readOpenBookings } from './reading/read-closings.js';
 export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
 export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
 export { PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { listRefundsInWork, searchRefunds, sumDifferences } from '@tollgate/book';
+import { listRefundsInWork, readOpenBookings, searchRefunds, sumDifferences } from '@tollgate/book';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
@@ -18,6 +18,8 @@ export interface Trouble {
 }
 
 const LATE_MS = 60_000;
+/** A day is closed within minutes of its end, so its first booking is then a little over a day old. */
+const UNCLOSED_MS = 2 * 86_400_000;
 const LISTED = 200;
 
 /** Finds what is wrong. A part that cannot be asked is a trouble too. */
@@ -26,6 +28,7 @@ export class Troubles {
   /** What is asked, by the part of the installation. */
   readonly #finders: Readonly<Record<string, () => Promise<Trouble[]>>> = {
     book: () => this.#ofBook(),
+    closings: () => this.#ofClosings(),
     outbox: () => this.#ofOutbox(),
     chain: () => this.#ofChain(),
     comparison: () => this.#ofComparison(),
@@ -66,6 +69,18 @@ export class Troubles {
       troubles.push({ about: 'book', what, mend: 'Start the bookkeeper of the release that the gateways run.' });
     }
     return troubles;
+  }
+
+  async #ofClosings(): Promise<Trouble[]> {
+    const { firstAt, lastAt } = await readOpenBookings(this.book.writer.database);
+    if (lastAt !== null && lastAt.getTime() > Date.now() + LATE_MS) {
+      const what = `The last booking is dated ${lastAt.toISOString()}, in the future: until then no day is closed.`;
+      const mend = "Set the clock of the bookkeeper's machine. Later bookings get that date too, until it has passed.";
+      return [{ about: 'book', what, mend }];
+    }
+    if (firstAt === null || firstAt.getTime() > Date.now() - UNCLOSED_MS) return [];
+    const what = `The bookings since ${firstAt.toISOString()} are not closed.`;
+    return [{ about: 'book', what, mend: "Run tollgate book close, and look at the bookkeeper's log if it fails." }];
   }
 
   async #ofOutbox(): Promise<Trouble[]> {
