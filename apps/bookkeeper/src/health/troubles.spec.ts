@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 
-import { answered, deliver, transferId } from '../../../../libs/book/test/sample-events.js';
+import { answered, deliver, refunded, transferId } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
 import type { Trouble } from './troubles.js';
@@ -9,6 +9,7 @@ const DAY_MS = 86_400_000;
 
 interface Health {
   lastBooking: number;
+  refusedEvents: number;
   troubles: Trouble[];
 }
 
@@ -52,6 +53,24 @@ describe('the troubles of the book', () => {
     expect(await readClosingTroubles(3 * DAY_MS)).toEqual([
       { about: 'book', what: expect.stringMatching(/since 20\S+Z are not closed/), mend: expect.any(String) },
     ]);
+  });
+
+  it('name an event that the database refuses, and those behind it are booked', async () => {
+    const bad = deliver(refunded(transferId(1), '10001'));
+    for (const event of [bad, deliver(answered(transferId(2)))]) await fixture.report(event);
+    await waitFor('the next one is booked', async () => (await readHealth()).lastBooking === 2);
+    const { refusedEvents, troubles } = await readHealth();
+    expect(refusedEvents).toBe(1);
+    expect(troubles.filter(({ what }) => what.includes('refuses'))).toEqual([
+      {
+        about: 'book',
+        what: expect.stringMatching(new RegExp(`refuses the event refunded of ${transferId(1)},.*refunds_at_most`)),
+        mend: expect.any(String),
+      },
+    ]);
+    const metrics = await (await fetch(`${bookkeeper.url}/metrics`)).text();
+    expect(metrics).toMatch(/^tollgate_book_events_total\{outcome="refused".*\} 1$/m);
+    await waitFor('it is acknowledged', async () => (await fixture.redis.xpending(bad.stream, 'book'))[0] === 0);
   });
 
   it('say nothing of a day that has just ended', async () => {

@@ -1,5 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { listRefundsInWork, readOpenBookings, searchRefunds, sumDifferences } from '@tollgate/book';
+import {
+  countUnapplied,
+  listRefundsInWork,
+  listRefusedEvents,
+  readCompleteFrom,
+  readOpenBookings,
+  searchRefunds,
+  sumDifferences,
+  type RefusedEvent,
+} from '@tollgate/book';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
@@ -55,20 +64,19 @@ export class Troubles {
   }
 
   async #ofBook(): Promise<Trouble[]> {
-    const [row] = await this.book.writer.database.query<{ complete: boolean; unread: number }>(
-      `SELECT complete_from IS NOT NULL AS complete, (SELECT count(*) FROM events WHERE NOT applied) AS unread
-        FROM bookkeeper`,
-    );
+    const { database } = this.book.writer;
     const troubles: Trouble[] = [];
-    if (row?.complete !== true) {
+    if ((await readCompleteFrom(database)) === null) {
       const what = 'No process has reported to the book yet.';
       troubles.push({ about: 'book', what, mend: 'Set BOOK=on at every gateway, verifier and agent worker.' });
     }
-    if ((row?.unread ?? 0) > 0) {
-      const what = `${row?.unread} events are of a later release, and are not booked.`;
+    const { unread } = await countUnapplied(database);
+    if (unread > 0) {
+      const what = `${unread} events are of a later release, and are not booked.`;
       troubles.push({ about: 'book', what, mend: 'Start the bookkeeper of the release that the gateways run.' });
     }
-    return troubles;
+    const refused = await listRefusedEvents(database, LISTED);
+    return [...troubles, ...refused.map(describeRefused)];
   }
 
   async #ofClosings(): Promise<Trouble[]> {
@@ -141,6 +149,13 @@ export class Troubles {
       })),
     ].map((trouble) => ({ about: 'refunds', ...trouble }));
   }
+}
+
+function describeRefused({ id, stream, type, payment, reason }: RefusedEvent): Trouble {
+  const event = `${type}${payment === '' ? '' : ` of ${payment}`}`;
+  const what = `The database refuses the event ${event}, and it is not booked: ${reason} (${id} of ${stream}).`;
+  const mend = 'Compare the book with the chain. The table events has the whole event; a restart tries it again.';
+  return { about: 'book', what, mend };
 }
 
 function countJobs(count: number): string {

@@ -1,5 +1,6 @@
 import { Body, Get, Inject, Post } from '@nestjs/common';
 import {
+  countUnapplied,
   monthsBefore,
   readBalances,
   readClosings,
@@ -41,6 +42,8 @@ interface BookHealth {
   chainHash: string;
   /** Events that this release cannot read. */
   unreadEvents: number;
+  /** Events that the database refuses to book. */
+  refusedEvents: number;
   /** Times of which the book may lack events, because it was restored from a copy. */
   gaps: { since: string; until: string }[];
   /** Whose signature the closings have. */
@@ -54,7 +57,6 @@ interface BookRow {
   complete_from: Date | null;
   last_booking: number;
   chain_hash: string;
-  unread: number;
 }
 
 @OperatorController()
@@ -70,17 +72,17 @@ export class BookController {
   async health(): Promise<BookHealth> {
     const { database } = this.book.writer;
     const [row] = await database.query<BookRow>(
-      `SELECT epoch, holder, since, complete_from, last_booking, chain_hash,
-        (SELECT count(*) FROM events WHERE NOT applied) AS unread FROM bookkeeper`,
+      'SELECT epoch, holder, since, complete_from, last_booking, chain_hash FROM bookkeeper',
     );
     if (row === undefined) throw new Error('the book has no row of its bookkeeper');
     const troubles = await this.troubles.find();
+    const { unread, refused } = await countUnapplied(database);
     const gaps = await database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
     return {
       ...{ well: troubles.length === 0, troubles },
       ...{ kind: database.kind, epoch: row.epoch, holder: row.holder, since: row.since.toISOString() },
       ...{ completeFrom: row.complete_from?.toISOString() ?? null, lastBooking: row.last_booking },
-      ...{ chainHash: row.chain_hash, unreadEvents: row.unread, closingKey: this.closings.signer },
+      ...{ chainHash: row.chain_hash, unreadEvents: unread, refusedEvents: refused, closingKey: this.closings.signer },
       gaps: gaps.map(({ since, until }) => ({ since: since.toISOString(), until: until.toISOString() })),
     };
   }

@@ -10,7 +10,7 @@ import { paymentsOf, type DeliveredEvent } from './delivered-event.js';
 import { OpenPayments } from './open-payments.js';
 import { replaceUnclaimed } from './replace-unclaimed.js';
 import { storeBookings } from './store-bookings.js';
-import { storeEvents, takeUnread } from './take-events.js';
+import { storeEvents } from './take-events.js';
 
 /** What one transaction added to the book. */
 export interface Posted {
@@ -18,6 +18,8 @@ export interface Posted {
   events: number;
   /** Of these, the ones that this release cannot read. They are kept for a later one. */
   unread: number;
+  /** Events that the database refuses for good. They are kept, and are not in `events`. */
+  refused: number;
   bookings: number;
 }
 
@@ -25,7 +27,7 @@ export interface Posted {
  * Writes a batch of events, the payments that they report about, and the bookings and the events for other programs that
  * follow, in one transaction.
  * Events that are in the book already change nothing.
- * @throws DeposedError, BookUnavailableError; then nothing is written
+ * @throws DeposedError, BookUnavailableError, and the error of a constraint (see `isRefusedForGood`); then nothing is written
  */
 export function postEvents(
   writer: BookWriter,
@@ -33,11 +35,6 @@ export function postEvents(
   seller: BookSeller,
 ): Promise<Posted> {
   return writer.write(async (within) => post(within, await storeEvents(within, delivered), seller));
-}
-
-/** Writes what follows from the events that an earlier release could not read. */
-export function postUnread(writer: BookWriter, seller: BookSeller): Promise<Posted> {
-  return writer.write(async (within) => post(within, await takeUnread(within), seller));
 }
 
 async function post(within: Queryable, added: readonly DeliveredEvent[], seller: BookSeller): Promise<Posted> {
@@ -54,7 +51,7 @@ async function post(within: Queryable, added: readonly DeliveredEvent[], seller:
   await payments.store(within);
   bookings.push(...(await replaceUnclaimed(within, ids, seller)));
   await storeBookings(within, bookings, Date.now());
-  return { events: added.length, unread: added.length - events.length, bookings: bookings.length };
+  return { events: added.length, unread: added.length - events.length, refused: 0, bookings: bookings.length };
 }
 
 type OwnTransaction = BookEventOf<'settled'> | BookEventOf<'job_transaction'>;
