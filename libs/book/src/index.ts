@@ -17,12 +17,14 @@ export {
 export { BookWriter } from './posting/book-writer.js';
 export type { DeliveredEvent } from './posting/take-events.js';
 export { recordAct } from './posting/record-act.js';
-export { postEvents, postUnread, type Posted } from './posting/post-events.js';
+export { bookEvents, bookUnapplied } from './posting/book-events.js';
+export { postEvents, type Posted } from './posting/post-events.js';
 export { EXPORTS, readExport, type ExportName } from './reading/export-rows.js';
 export { readBalances, type Balance } from './reading/read-balances.js';
 export { readAudit, type AuditPage } from './reading/read-audit.js';
-export { readClosings } from './reading/read-closings.js';
+export { readClosings, readOpenBookings } from './reading/read-closings.js';
 export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
+export { countUnapplied, listRefusedEvents, type RefusedEvent } from './reading/read-unapplied.js';
 export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
 export { PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
 export { listRefundsInWork, listRefundsOf, readRefund, searchRefunds } from './refunds/read-refunds.js';
@@ -45,6 +47,7 @@ export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } fro
 export type { OwnReceipt, UnreportedTransaction } from './reconcile/settle-gas.js';
 export type { MoneyAnswer, NamedTransfer } from './reconcile/settle-money.js';
 export { beginAt, matchTransfers, storePage } from './reconcile/store-transfers.js';
+export { monthsBefore } from './retention/months-before.js';
 export { removeRequests, type RemovedRequests } from './retention/remove-requests.js';
 export { OUTGOING_EVENT_TYPES, type OutgoingEvent, type OutgoingEventType } from './events/outgoing-event.js';
 export * from './delivery/read-events.js';

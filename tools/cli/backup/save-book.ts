@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 import type { CopyEnd } from '@tollgate/book';
 
@@ -21,7 +21,7 @@ export async function saveBook(path: string, place: OperatorPlace, env: NodeJS.P
   try {
     let lastLines = '';
     await new OperatorApi(place, env).print('/operator/backup', (text) => {
-      writeSync(file, text);
+      writeAll(file, part, text);
       lastLines = (lastLines + text).split('\n').slice(-2).join('\n');
     });
     const rows = parseEnd(lastLines.trimEnd().split('\n').at(-1) ?? '');
@@ -33,6 +33,16 @@ export async function saveBook(path: string, place: OperatorPlace, env: NodeJS.P
     throw error;
   } finally {
     closeSync(file);
+  }
+}
+
+/** A disk that is nearly full takes a part of the text: `writeFileSync` goes on until it has all, or fails. */
+function writeAll(file: number, path: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandError(`${path} could not be written (${code}), and was removed. Free space and repeat.`);
   }
 }
 

@@ -85,7 +85,7 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
 
 export const PLACE = `
 The API key needs the scope operator:read, to close and to forget operator:approve: tollgate keys create --name me --scope operator:read
-It belongs in OPERATOR_API_KEY, or in the file OPERATOR_API_KEY_FILE; that of a running npm run dev is found.`;
+It belongs in OPERATOR_API_KEY, or in the file OPERATOR_API_KEY_FILE. Where no address is given either, those of a running npm run dev are taken.`;
 
 /** A subcommand that asks the operator API. */
 export function ask(parent: CliCommand, name: string, description: string): CliCommand {

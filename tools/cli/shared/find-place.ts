@@ -39,15 +39,14 @@ export function findRpcUrls(given: string | undefined, env: NodeJS.ProcessEnv): 
 }
 
 /**
- * The operator API: `given`, else OPERATOR_URL, else that of a running `npm run dev`, else the default; with the key in
- * OPERATOR_API_KEY, else that of the running `npm run dev`, else none.
+ * The operator API: `given`, else OPERATOR_URL, else the default, with the key in OPERATOR_API_KEY. Where neither an
+ * address nor a key is set, those of a running `npm run dev`. Its key goes to no other address, and no other key to its.
  */
 export function findOperator(given: string | undefined, env: NodeJS.ProcessEnv): { url: string; apiKey: string } {
-  const { operator } = readDevPlace(env);
-  return {
-    url: given ?? (readSetting(env, 'OPERATOR_URL') || (operator?.url ?? DEFAULT_OPERATOR_URL)),
-    apiKey: readSetting(env, 'OPERATOR_API_KEY') || (operator?.apiKey ?? ''),
-  };
+  const url = given ?? readSetting(env, 'OPERATOR_URL');
+  const apiKey = readSetting(env, 'OPERATOR_API_KEY');
+  const { operator } = url === '' && apiKey === '' ? readDevPlace(env) : {};
+  return operator ?? { url: url || DEFAULT_OPERATOR_URL, apiKey };
 }
 
 /** As the services read a secret: from the variable, or from the file that `<name>_FILE` names. */

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import {
+  bookEvents,
   BookUnavailableError,
+  bookUnapplied,
   DeposedError,
-  postEvents,
-  postUnread,
   type BookWriter,
   type DeliveredEvent,
   type BookSeller,
+  type Posted,
 } from '@tollgate/book';
 import { readBookedSinceMs } from '@tollgate/ledger';
 
@@ -59,11 +60,11 @@ export class OutboxDrain {
   /** Until the signal is aborted; goes on when Redis or the database is back. @throws DeposedError */
   async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
     let [lookedBackAtMs, foundAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    let hasReadUnread = false;
+    let hasTriedAgain = false;
     while (!signal.aborted) {
       try {
-        if (!hasReadUnread) this.metrics.count(await postUnread(writer, this.#seller));
-        hasReadUnread = true;
+        if (!hasTriedAgain) this.#count(await bookUnapplied(writer, this.#seller));
+        hasTriedAgain = true;
         const nowMs = performance.now();
         if (nowMs - foundAtMs > FIND_EVERY_MS) {
           await this.#streams.find();
@@ -100,10 +101,16 @@ export class OutboxDrain {
   /** Returns the number of events in the batch. */
   async #post(writer: BookWriter, delivered: readonly DeliveredEvent[]): Promise<number> {
     if (delivered.length === 0) return 0;
-    this.metrics.count(await postEvents(writer, delivered, this.#seller));
+    this.#count(await bookEvents(writer, delivered, this.#seller));
     this.changes.note();
     await this.#streams.acknowledge(delivered);
     return delivered.length;
+  }
+
+  #count(posted: Posted): void {
+    this.metrics.count(posted);
+    if (posted.refused === 0) return;
+    this.#logger.error(`${posted.refused} events are refused by the database and not booked: GET /operator/health`);
   }
 
   #report(error: unknown): void {

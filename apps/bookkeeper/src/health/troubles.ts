@@ -1,5 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { listRefundsInWork, searchRefunds, sumDifferences } from '@tollgate/book';
+import {
+  countUnapplied,
+  listRefundsInWork,
+  listRefusedEvents,
+  readCompleteFrom,
+  readOpenBookings,
+  searchRefunds,
+  sumDifferences,
+  type RefusedEvent,
+} from '@tollgate/book';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
@@ -18,6 +27,8 @@ export interface Trouble {
 }
 
 const LATE_MS = 60_000;
+/** A day is closed within minutes of its end, so its first booking is then a little over a day old. */
+const UNCLOSED_MS = 2 * 86_400_000;
 const LISTED = 200;
 
 /** Finds what is wrong. A part that cannot be asked is a trouble too. */
@@ -26,6 +37,7 @@ export class Troubles {
   /** What is asked, by the part of the installation. */
   readonly #finders: Readonly<Record<string, () => Promise<Trouble[]>>> = {
     book: () => this.#ofBook(),
+    closings: () => this.#ofClosings(),
     outbox: () => this.#ofOutbox(),
     chain: () => this.#ofChain(),
     comparison: () => this.#ofComparison(),
@@ -52,20 +64,31 @@ export class Troubles {
   }
 
   async #ofBook(): Promise<Trouble[]> {
-    const [row] = await this.book.writer.database.query<{ complete: boolean; unread: number }>(
-      `SELECT complete_from IS NOT NULL AS complete, (SELECT count(*) FROM events WHERE NOT applied) AS unread
-        FROM bookkeeper`,
-    );
+    const { database } = this.book.writer;
     const troubles: Trouble[] = [];
-    if (row?.complete !== true) {
+    if ((await readCompleteFrom(database)) === null) {
       const what = 'No process has reported to the book yet.';
       troubles.push({ about: 'book', what, mend: 'Set BOOK=on at every gateway, verifier and agent worker.' });
     }
-    if ((row?.unread ?? 0) > 0) {
-      const what = `${row?.unread} events are of a later release, and are not booked.`;
+    const { unread } = await countUnapplied(database);
+    if (unread > 0) {
+      const what = `${unread} events are of a later release, and are not booked.`;
       troubles.push({ about: 'book', what, mend: 'Start the bookkeeper of the release that the gateways run.' });
     }
-    return troubles;
+    const refused = await listRefusedEvents(database, LISTED);
+    return [...troubles, ...refused.map(describeRefused)];
+  }
+
+  async #ofClosings(): Promise<Trouble[]> {
+    const { firstAt, lastAt } = await readOpenBookings(this.book.writer.database);
+    if (lastAt !== null && lastAt.getTime() > Date.now() + LATE_MS) {
+      const what = `The last booking is dated ${lastAt.toISOString()}, in the future: until then no day is closed.`;
+      const mend = "Set the clock of the bookkeeper's machine. Later bookings get that date too, until it has passed.";
+      return [{ about: 'book', what, mend }];
+    }
+    if (firstAt === null || firstAt.getTime() > Date.now() - UNCLOSED_MS) return [];
+    const what = `The bookings since ${firstAt.toISOString()} are not closed.`;
+    return [{ about: 'book', what, mend: "Run tollgate book close, and look at the bookkeeper's log if it fails." }];
   }
 
   async #ofOutbox(): Promise<Trouble[]> {
@@ -126,6 +149,13 @@ export class Troubles {
       })),
     ].map((trouble) => ({ about: 'refunds', ...trouble }));
   }
+}
+
+function describeRefused({ id, stream, type, payment, reason }: RefusedEvent): Trouble {
+  const event = `${type}${payment === '' ? '' : ` of ${payment}`}`;
+  const what = `The database refuses the event ${event}, and it is not booked: ${reason} (${id} of ${stream}).`;
+  const mend = 'Compare the book with the chain. The table events has the whole event; a restart tries it again.';
+  return { about: 'book', what, mend };
 }
 
 function countJobs(count: number): string {

@@ -16,7 +16,9 @@ export class BookMetrics {
     const registers = [registry];
     this.#events = new Counter({
       name: 'tollgate_book_events_total',
-      help: 'Events that were written to the book, by outcome: applied, or unread for one of a later release.',
+      help:
+        'Events that were written to the book, by outcome: applied, unread for one of a later release, or refused for one ' +
+        'that the database refuses to book.',
       labelNames: ['outcome'],
       registers,
     });
@@ -41,9 +43,10 @@ export class BookMetrics {
     observeGauge(this.registry, 'tollgate_book_active', help, () => Number(isActive()));
   }
 
-  count({ events, unread, bookings }: Posted): void {
+  count({ events, unread, refused, bookings }: Posted): void {
     this.#events.inc({ outcome: 'applied' }, events - unread);
     this.#events.inc({ outcome: 'unread' }, unread);
+    this.#events.inc({ outcome: 'refused' }, refused);
     this.#bookings.inc(bookings);
   }
 

@@ -1,5 +1,7 @@
 import { Body, Get, Inject, Post } from '@nestjs/common';
 import {
+  countUnapplied,
+  monthsBefore,
   readBalances,
   readClosings,
   removeRequests,
@@ -39,13 +41,15 @@ export interface BookHealth {
   chainHash: string;
   /** Events that this release cannot read. */
   unreadEvents: number;
+  /** Events that the database refuses to book. */
+  refusedEvents: number;
   /** Times of which the book may lack events, because it was restored from a copy. */
   gaps: { since: string; until: string }[];
   /** Whose signature the closings have. */
   closingKey: string;
 }
 
-type BookRow = Pick<BookHealth, 'epoch' | 'holder' | 'lastBooking' | 'chainHash' | 'unreadEvents'> & {
+type BookRow = Pick<BookHealth, 'epoch' | 'holder' | 'lastBooking' | 'chainHash'> & {
   since: Date;
   completeFrom: Date | null;
 };
@@ -64,14 +68,17 @@ export class BookController {
     const { database } = this.book.writer;
     const [row] = await database.query<BookRow>(
       `SELECT epoch, holder, since, complete_from AS "completeFrom", last_booking AS "lastBooking",
-        chain_hash AS "chainHash", (SELECT count(*) FROM events WHERE NOT applied) AS "unreadEvents" FROM bookkeeper`,
+        chain_hash AS "chainHash" FROM bookkeeper`,
     );
     if (row === undefined) throw new Error('the book has no row of its bookkeeper');
     const troubles = await this.troubles.find();
+    const { unread, refused } = await countUnapplied(database);
     const gaps = await database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
     return {
       ...{ well: troubles.length === 0, troubles, kind: database.kind, ...row },
       ...{ since: row.since.toISOString(), completeFrom: row.completeFrom?.toISOString() ?? null },
+      unreadEvents: unread,
+      refusedEvents: refused,
       closingKey: this.closings.signer,
       gaps: gaps.map(({ since, until }) => ({ since: since.toISOString(), until: until.toISOString() })),
     };
@@ -110,7 +117,7 @@ export class BookController {
   async removeRequests(
     @Body({ schema: retentionBody }) { months }: z.output<typeof retentionBody>,
   ): Promise<RemovedRequests & { before: string }> {
-    const beforeMs = new Date().setUTCMonth(new Date().getUTCMonth() - months);
+    const beforeMs = monthsBefore(Date.now(), months);
     return { before: new Date(beforeMs).toISOString(), ...(await removeRequests(this.book.writer, beforeMs)) };
   }
 }

@@ -1,6 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { Logger } from '@nestjs/common';
 
@@ -11,6 +13,7 @@ import { NOT_DONE, tollgate, WRONG_USAGE } from '../../../../tools/cli/test/run-
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
 
 const PAYMENT = transferId(1);
+const run = promisify(execFile);
 
 describe('tollgate book, export, prove and verify-proof', () => {
   let fixture: BookkeeperFixture;
@@ -152,5 +155,23 @@ describe('tollgate book, export, prove and verify-proof', () => {
       /no such payment/,
     );
     await expect(tollgate(['prove', PAYMENT, '--out', proof()], env)).rejects.toThrow(/Name a new file/);
+  });
+
+  it('leaves no copy of the book where the disk is full', async () => {
+    for (let number = 100; number < 150; number++) await fixture.report(deliver(answered(transferId(number))));
+    await waitFor('all is booked', async () => (await tollgate(['book', 'verify'], env)).includes('54 bookings'));
+    const file = join(folder, 'copy');
+    const more = ['--redis', fixture.server.url, '--book', '--operator', bookkeeper.url].join(' ');
+    // Redis has a part of this size, and the book has more.
+    const command = `ulimit -f 200 && exec node scripts/typescript.cjs tools/cli/main.ts backup ${file} ${more}`;
+    await expect(run('sh', ['-c', command], { env: { ...process.env, ...env } })).rejects.toMatchObject({
+      ...NOT_DONE,
+      stderr: expect.stringMatching(/copy\.book\.part could not be written \(EFBIG.*Free space/),
+    });
+    expect([existsSync(file), existsSync(`${file}.book`), existsSync(`${file}.book.part`)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });

@@ -79,6 +79,14 @@ describe('reconciling the book with the chain', () => {
     expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
   });
 
+  it('finds the money of an event that the database refuses', async () => {
+    const transaction = await fixture.pay(2_500n);
+    const id = await fixture.answer(transaction, { amount: '9'.repeat(100) });
+    await fixture.waitForState(id, 'unclaimed');
+    expect(await fixture.get('/operator/health')).toMatchObject({ refusedEvents: 1 });
+    expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
+  });
+
   it('owes a refused payment once, and corrects an amount that the chain shows otherwise', async () => {
     const transaction = await fixture.pay(9_000n);
     const id = fixture.nameOf(transaction);

@@ -2,6 +2,7 @@ import book from '../migrations/0001-book.sql';
 import reconcile from '../migrations/0002-reconcile.sql';
 import refunds from '../migrations/0003-refunds.sql';
 import events from '../migrations/0004-events.sql';
+import refusedEvents from '../migrations/0006-refused-events.sql';
 import type { ClaimedDatabase } from './database.js';
 import { openFolder } from './pglite-database.js';
 import { openServer } from './postgres-database.js';
@@ -30,6 +31,7 @@ const MIGRATIONS: readonly (readonly [number: number, sql: string])[] = [
   [2, reconcile],
   [3, refunds],
   [4, events],
+  [6, refusedEvents],
 ];
 
 /**

@@ -24,6 +24,20 @@ export interface ClaimedDatabase extends Queryable {
   close(): Promise<void>;
 }
 
+/** Values that no column can have (class 22), or that a constraint forbids (23). */
+const REFUSAL = /^2[23][0-9A-Z]{3}$/;
+/** A number in these that is taken says that the book is damaged, not that the values are wrong. */
+const NUMBERED = ['bookings', 'entries'];
+
+/**
+ * Whether the database has understood the values and refuses them, however often they are written. Nothing else is a
+ * reason to go on without them: a database that is away, full or closed, and an epoch that has passed, are not.
+ */
+export function isRefusedForGood(error: unknown): error is Error {
+  const { code = '', table = '' } = Object(error) as { code?: string; table?: string };
+  return REFUSAL.test(code) && !(code === '23505' && NUMBERED.includes(table));
+}
+
 /** The database does not answer, is full, or refuses this user. Nothing was written, or all of it: ask again. */
 export class BookUnavailableError extends Error {
   override readonly name = 'BookUnavailableError';

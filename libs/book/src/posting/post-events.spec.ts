@@ -24,8 +24,9 @@ import type { ClaimedDatabase } from '../database/database.js';
 import { readBalances } from '../reading/read-balances.js';
 import { readBookedPayment } from '../reading/read-payment.js';
 import { verifyBook } from '../reading/verify-book.js';
+import { bookUnapplied } from './book-events.js';
 import { BookWriter } from './book-writer.js';
-import { postEvents, postUnread } from './post-events.js';
+import { postEvents } from './post-events.js';
 
 const CHAIN = `chain:1328:${PAY_TO}`;
 const TOKEN = `1328:${ASSET}`;
@@ -94,9 +95,14 @@ describe('posting events', () => {
     const event = answered(transferId(++number));
     const one = deliver(event);
     expect(await postEvents(writer, [one, one], SELLER)).toMatchObject({ events: 1, bookings: 1 });
-    expect(await postEvents(writer, [one], SELLER)).toEqual({ events: 0, unread: 0, bookings: 0 });
+    expect(await postEvents(writer, [one], SELLER)).toEqual({ events: 0, unread: 0, refused: 0, bookings: 0 });
     // A Redis that was restored from a copy reports the same under another id.
-    expect(await postEvents(writer, [deliver(event)], SELLER)).toEqual({ events: 1, unread: 0, bookings: 0 });
+    expect(await postEvents(writer, [deliver(event)], SELLER)).toEqual({
+      events: 1,
+      unread: 0,
+      refused: 0,
+      bookings: 0,
+    });
   });
 
   it('owes what was refused, and moves it to the revenue when it is redeemed after all', async () => {
@@ -187,15 +193,15 @@ describe('posting events', () => {
     const readable = deliver(answered(transferId(++number)));
     const fields = readable.fields.map((field, index) => (index === 1 ? '2' : field));
     const later = { ...readable, fields, event: { type: 'unknown', why: 'version', fields: {} } as const };
-    expect(await postEvents(writer, [later], SELLER)).toEqual({ events: 1, unread: 1, bookings: 0 });
-    expect(await postUnread(writer, SELLER)).toMatchObject({ events: 0 });
+    expect(await postEvents(writer, [later], SELLER)).toEqual({ events: 1, unread: 1, refused: 0, bookings: 0 });
+    expect(await bookUnapplied(writer, SELLER)).toMatchObject({ events: 0 });
     // What a release that knows the version would find.
     await database.query(`UPDATE events SET fields = $1::jsonb WHERE id = $2`, [
       JSON.stringify(readable.fields),
       later.id,
     ]);
-    expect(await postUnread(writer, SELLER)).toEqual({ events: 1, unread: 0, bookings: 1 });
-    expect(await postUnread(writer, SELLER)).toMatchObject({ events: 0 });
+    expect(await bookUnapplied(writer, SELLER)).toEqual({ events: 1, unread: 0, refused: 0, bookings: 1 });
+    expect(await bookUnapplied(writer, SELLER)).toMatchObject({ events: 0 });
   });
 });
 

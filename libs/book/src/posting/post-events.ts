@@ -9,7 +9,7 @@ import type { BookWriter } from './book-writer.js';
 import { OpenPayments } from './open-payments.js';
 import { replaceUnclaimed } from './replace-unclaimed.js';
 import { storeBookings } from './store-bookings.js';
-import { paymentsOf, storeEvents, takeUnread, type DeliveredEvent } from './take-events.js';
+import { paymentsOf, storeEvents, type DeliveredEvent } from './take-events.js';
 
 /** What one transaction added to the book. */
 export interface Posted {
@@ -17,6 +17,8 @@ export interface Posted {
   events: number;
   /** Of these, the ones that this release cannot read. They are kept for a later one. */
   unread: number;
+  /** Events that the database refuses for good. They are kept, and are not in `events`. */
+  refused: number;
   bookings: number;
 }
 
@@ -24,7 +26,7 @@ export interface Posted {
  * Writes a batch of events, the payments that they report about, and the bookings and the events for other programs that
  * follow, in one transaction.
  * Events that are in the book already change nothing.
- * @throws DeposedError, BookUnavailableError; then nothing is written
+ * @throws DeposedError, BookUnavailableError, and the error of a constraint (see `isRefusedForGood`); then nothing is written
  */
 export function postEvents(
   writer: BookWriter,
@@ -32,11 +34,6 @@ export function postEvents(
   seller: BookSeller,
 ): Promise<Posted> {
   return writer.write(async (within) => post(within, await storeEvents(within, delivered), seller));
-}
-
-/** Writes what follows from the events that an earlier release could not read. */
-export function postUnread(writer: BookWriter, seller: BookSeller): Promise<Posted> {
-  return writer.write(async (within) => post(within, await takeUnread(within), seller));
 }
 
 async function post(within: Queryable, added: readonly DeliveredEvent[], seller: BookSeller): Promise<Posted> {
@@ -53,7 +50,7 @@ async function post(within: Queryable, added: readonly DeliveredEvent[], seller:
   await payments.store(within);
   bookings.push(...(await replaceUnclaimed(within, ids, seller)));
   await storeBookings(within, bookings, Date.now());
-  return { events: added.length, unread: added.length - events.length, bookings: bookings.length };
+  return { events: added.length, unread: added.length - events.length, refused: 0, bookings: bookings.length };
 }
 
 type OwnTransaction = BookEventOf<'settled'> | BookEventOf<'job_transaction'>;

@@ -24,39 +24,62 @@ export function paymentsOf(event: BookEvent): readonly string[] {
   }
 }
 
-/** Stores the events, and returns those that were not stored before, in their order. */
+const COLUMNS =
+  'stream text, id text, type text, payment text, at timestamptz, fields jsonb, applied boolean, refused text';
+const NAMES = COLUMNS.replaceAll(/ \w+(?=,|$)/g, '');
+const CHANGED = ['type', 'payment', 'at', 'applied', 'refused'].map((name) => `${name} = excluded.${name}`).join(', ');
+
+/** An event that is stored and was not applied is stored anew; one that was applied stays as it is. */
+const STORE = `INSERT INTO events (${NAMES})
+  SELECT DISTINCT ON (stream, id) ${NAMES} FROM jsonb_to_recordset($1::jsonb) AS e(${COLUMNS})
+  ON CONFLICT (stream, id) DO UPDATE SET ${CHANGED}
+    WHERE NOT events.applied AND (excluded.applied OR excluded.refused IS NOT NULL)
+  RETURNING stream, id`;
+
+/** Stores the events, and returns those that were not stored or not applied before, in their order. */
 export async function storeEvents(within: Queryable, delivered: readonly DeliveredEvent[]): Promise<DeliveredEvent[]> {
-  const rows = delivered.map(({ stream, id, event, fields }) => ({
-    ...{ stream, id, type: event.type },
-    payment: event.type === 'unknown' ? '' : event.payment,
-    at: new Date(event.type === 'unknown' ? Number.parseInt(id, 10) : event.atMs),
-    fields,
-    applied: event.type !== 'unknown',
-  }));
-  const stored = await within.query<{ stream: string; id: string }>(
-    `INSERT INTO events (stream, id, type, payment, at, fields, applied)
-      SELECT stream, id, type, payment, at, fields, applied FROM jsonb_to_recordset($1::jsonb)
-        AS e(stream text, id text, type text, payment text, at timestamptz, fields jsonb, applied boolean)
-      ON CONFLICT DO NOTHING RETURNING stream, id`,
-    [JSON.stringify(rows)],
-  );
+  const rows = delivered.map((one) => ({ ...describe(one), applied: one.event.type !== 'unknown', refused: null }));
+  const stored = await within.query<{ stream: string; id: string }>(STORE, [JSON.stringify(rows)]);
   const isNew = new Set(stored.map(({ stream, id }) => `${stream} ${id}`));
   return delivered.filter(({ stream, id }) => isNew.delete(`${stream} ${id}`));
 }
 
-/** Events that an earlier release could not read and this one can; they count as applied from now on. */
-export async function takeUnread(within: Queryable): Promise<DeliveredEvent[]> {
+/** Keeps an event that the database refuses to apply, with the reason. */
+export async function setEventAside(within: Queryable, refused: DeliveredEvent, reason: string): Promise<void> {
+  const row = describe(refused);
+  // The times and names that an event reports may be what is refused.
+  const stored = {
+    ...row,
+    payment: clean(row.payment),
+    at: timeOf(refused.id),
+    applied: false,
+    refused: clean(reason),
+  };
+  await within.query(STORE, [JSON.stringify([stored])]);
+}
+
+/** Events that are kept and not applied, and that this release can read; the refused ones too. */
+export async function readUnapplied(within: Queryable): Promise<DeliveredEvent[]> {
   const rows = await within.query<{ stream: string; id: string; fields: string[] }>(
     'SELECT stream, id, fields FROM events WHERE NOT applied ORDER BY stream, id',
   );
-  const read = rows
+  return rows
     .map((row): DeliveredEvent => ({ ...row, event: parseBookEvent(row.fields) }))
     .filter(({ event }) => event.type !== 'unknown');
-  for (const { stream, id, event } of read) {
-    const payment = event.type === 'unknown' ? '' : event.payment;
-    await within.query('UPDATE events SET applied = true, type = $3, payment = $4 WHERE stream = $1 AND id = $2', [
-      ...[stream, id, event.type, payment],
-    ]);
-  }
-  return read;
+}
+
+function describe({ stream, id, event, fields }: DeliveredEvent) {
+  const payment = event.type === 'unknown' ? '' : event.payment;
+  const at = event.type === 'unknown' ? timeOf(id) : new Date(event.atMs);
+  return { stream, id, type: event.type, payment, at, fields: fields.map(clean) };
+}
+
+/** When Redis took the entry. */
+function timeOf(id: string): Date {
+  return new Date(Number.parseInt(id, 10));
+}
+
+/** PostgreSQL has no text with this character. */
+function clean(text: string): string {
+  return text.replaceAll('\0', '\uFFFD');
 }

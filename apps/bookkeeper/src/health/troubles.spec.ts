@@ -1,0 +1,79 @@
+import { Logger } from '@nestjs/common';
+
+import { answered, deliver, refunded, transferId } from '../../../../libs/book/test/sample-events.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
+import type { Trouble } from './troubles.js';
+
+const DAY_MS = 86_400_000;
+
+interface Health {
+  lastBooking: number;
+  refusedEvents: number;
+  troubles: Trouble[];
+}
+
+describe('the troubles of the book', () => {
+  let fixture: BookkeeperFixture;
+  let bookkeeper: StartedBookkeeper;
+  let token: string;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    fixture = await BookkeeperFixture.start();
+    token = await fixture.createToken('operator:read');
+    await fixture.report(deliver(answered(transferId(1))));
+    bookkeeper = await fixture.startBookkeeper();
+    await waitFor('the event is booked', async () => (await readHealth()).lastBooking === 1);
+  });
+
+  afterEach(() => jest.restoreAllMocks());
+
+  afterAll(() => fixture.stop());
+
+  async function readHealth(): Promise<Health> {
+    const headers = { Authorization: `Bearer ${token}` };
+    return (await (await fetch(`${bookkeeper.url}/operator/health`, { headers })).json()) as Health;
+  }
+
+  /** What is said of the closings when the bookkeeper's clock differs from that of the booking by so much. */
+  async function readClosingTroubles(differenceMs: number): Promise<Trouble[]> {
+    const now = Date.now;
+    jest.spyOn(Date, 'now').mockImplementation(() => now() + differenceMs);
+    return (await readHealth()).troubles.filter(({ what }) => /is dated|not closed/.test(what));
+  }
+
+  it('say that the last booking is in the future, until when no day is closed', async () => {
+    expect(await readClosingTroubles(-DAY_MS)).toEqual([
+      { about: 'book', what: expect.stringMatching(/is dated 20\S+Z, .* no day is closed/), mend: expect.any(String) },
+    ]);
+  });
+
+  it('say that no day was closed for two days', async () => {
+    expect(await readClosingTroubles(3 * DAY_MS)).toEqual([
+      { about: 'book', what: expect.stringMatching(/since 20\S+Z are not closed/), mend: expect.any(String) },
+    ]);
+  });
+
+  it('name an event that the database refuses, and those behind it are booked', async () => {
+    const bad = deliver(refunded(transferId(1), '10001'));
+    for (const event of [bad, deliver(answered(transferId(2)))]) await fixture.report(event);
+    await waitFor('the next one is booked', async () => (await readHealth()).lastBooking === 2);
+    const { refusedEvents, troubles } = await readHealth();
+    expect(refusedEvents).toBe(1);
+    expect(troubles.filter(({ what }) => what.includes('refuses'))).toEqual([
+      {
+        about: 'book',
+        what: expect.stringMatching(new RegExp(`refuses the event refunded of ${transferId(1)},.*refunds_at_most`)),
+        mend: expect.any(String),
+      },
+    ]);
+    const metrics = await (await fetch(`${bookkeeper.url}/metrics`)).text();
+    expect(metrics).toMatch(/^tollgate_book_events_total\{outcome="refused".*\} 1$/m);
+    await waitFor('it is acknowledged', async () => (await fixture.redis.xpending(bad.stream, 'book'))[0] === 0);
+  });
+
+  it('say nothing of a day that has just ended', async () => {
+    expect(await readClosingTroubles(DAY_MS)).toEqual([]);
+  });
+});

@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+
+import { copyBook, type ClaimedDatabase } from '@tollgate/book';
+
+/**
+ * The copy of the book, as fast as it is read. A reader that takes nothing for `stalledMs` gets no more, and the stream is
+ * destroyed: bookings in a folder wait until the copy has ended.
+ */
+export function streamCopy(database: ClaimedDatabase, stalledMs: number): PassThrough {
+  const stream = new PassThrough();
+  const write = async (text: string): Promise<void> => {
+    if (stream.destroyed) throw new Error('the reader of the copy is gone');
+    if (!stream.write(text)) await waitForReader(stream, stalledMs);
+  };
+  copyBook(database, write).then(
+    () => stream.end(),
+    // The reader notices that the end is missing.
+    (error: unknown) => stream.destroy(error as Error),
+  );
+  return stream;
+}
+
+/** Until the stream takes more, or is closed. */
+async function waitForReader(stream: PassThrough, stalledMs: number): Promise<void> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const stalled = setTimeout(() => stream.destroy(new Error('the reader of the copy takes nothing')), stalledMs);
+  try {
+    await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]);
+  } finally {
+    clearTimeout(stalled);
+    // Neither of the two goes on listening.
+    waiting.abort();
+  }
+}

@@ -1,0 +1,28 @@
+import type { Queryable } from '../database/database.js';
+
+/** An event that the database refuses for good. It is kept, and not booked. */
+export interface RefusedEvent {
+  readonly stream: string;
+  readonly id: string;
+  readonly type: string;
+  /** Empty where the event is not about one payment. */
+  readonly payment: string;
+  readonly reason: string;
+}
+
+/** How many events are kept and not booked: of a later release, and refused. */
+export async function countUnapplied(within: Queryable): Promise<{ unread: number; refused: number }> {
+  const [row] = await within.query<{ unread: number; refused: number }>(
+    'SELECT count(*) - count(refused) AS unread, count(refused) AS refused FROM events WHERE NOT applied',
+  );
+  return row ?? { unread: 0, refused: 0 };
+}
+
+/** Oldest first. */
+export function listRefusedEvents(within: Queryable, limit: number): Promise<RefusedEvent[]> {
+  return within.query<RefusedEvent>(
+    `SELECT stream, id, type, payment, refused AS reason FROM events
+      WHERE NOT applied AND refused IS NOT NULL ORDER BY at, stream, id LIMIT $1`,
+    [limit],
+  );
+}

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { findOperator } from './find-place.js';
+
+const OF_DEV = { url: 'http://127.0.0.1:40001', apiKey: 'key-of-dev' };
+const DEFAULT_URL = 'http://127.0.0.1:4023';
+
+describe('findOperator', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-place-'));
+    writeFileSync(join(folder, 'dev.json'), JSON.stringify({ operator: OF_DEV }));
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const find = (given: string | undefined, env: Record<string, string>) =>
+    findOperator(given, { TOLLGATE_STATE_DIR: folder, ...env });
+
+  it('takes address and key of a running npm run dev where neither is set', () => {
+    expect(find(undefined, {})).toEqual(OF_DEV);
+    expect(find(undefined, { OPERATOR_URL: '', OPERATOR_API_KEY: '' })).toEqual(OF_DEV);
+  });
+
+  it('sends another key to no address of npm run dev', () => {
+    expect(find(undefined, { OPERATOR_API_KEY: 'other' })).toEqual({ url: DEFAULT_URL, apiKey: 'other' });
+  });
+
+  it('sends the key of npm run dev to no other address', () => {
+    const shop = 'https://shop.example';
+    expect(find(shop, {})).toEqual({ url: shop, apiKey: '' });
+    expect(find(undefined, { OPERATOR_URL: shop })).toEqual({ url: shop, apiKey: '' });
+    expect(find(shop, { OPERATOR_URL: 'https://other.example', OPERATOR_API_KEY: 'own' })).toEqual({
+      ...{ url: shop, apiKey: 'own' },
+    });
+  });
+});
