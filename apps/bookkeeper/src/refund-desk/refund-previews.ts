@@ -19,6 +19,7 @@ import { findPayer, type PayerSearch, type ShownPayer } from './find-payer.js';
 /** Why a payment cannot be refunded as it is asked for. */
 export type RefundObstacle =
   | 'book_incomplete'
+  | 'withdrawn'
   | 'not_arrived'
   | 'other_asset'
   | 'other_recipient'
@@ -98,8 +99,11 @@ export class RefundPreviews {
     const taken = greater(sumOfRefunds(refunds), BigInt(payment.refunded));
     const number = nextNumber(refunds);
     const boughtAnswer = payment.reported.answered !== undefined;
+    const isWithdrawn = payment.state === 'withdrawn';
+    const left = isWithdrawn || arrived < taken ? 0n : arrived - taken;
     const obstacles: [RefundObstacle, boolean, string][] = [
       ['book_incomplete', completeFromMs === null, 'No process reports to the book: set BOOK=on.'],
+      ['withdrawn', isWithdrawn, explainWithdrawn(payment)],
       ['not_arrived', arrived === 0n, 'The book does not know that money arrived for this payment.'],
       ['other_asset', payment.asset !== place.asset, 'Only payments in ASSET_ADDRESS are refunded.'],
       ['other_recipient', payment.recipient !== place.payTo, 'Only payments to PAY_TO are refunded.'],
@@ -114,7 +118,7 @@ export class RefundPreviews {
     return {
       ...{ payment: name, number, id: nameRefund(name, number), state: payment.state },
       ...{ asset: payment.asset ?? place.asset, decimals: assetDecimals },
-      ...{ arrived: String(arrived), taken: String(taken), left: String(arrived > taken ? arrived - taken : 0n) },
+      ...{ arrived: String(arrived), taken: String(taken), left: String(left) },
       recipient: payer === null ? null : { address: payer.address, kind: kindOf(payer) },
       boughtAnswer,
       doubts: findDoubts(payment, payer, completeFromMs),
@@ -134,6 +138,13 @@ export class RefundPreviews {
 
 function transactionOf(id: PaymentId, { transaction }: PaymentPicture): string | null {
   return 'txHash' in id ? id.txHash : transaction;
+}
+
+/** Its money belongs to another payment by now, or is no longer on the chain. */
+function explainWithdrawn({ reported: { bookedAs } }: PaymentPicture): string {
+  return bookedAs === undefined
+    ? 'The chain no longer has the transaction of this payment, so its booking was taken back.'
+    : `Its money is booked as the payment ${bookedAs.payment}. Refund that one.`;
 }
 
 function kindOf({ isContract, isOneOfSeveral }: ShownPayer): 'account' | 'contract' | 'one_of_several' {

@@ -80,10 +80,11 @@ export async function changeRefund(
   return row === undefined ? null : toRefund(row);
 }
 
-/** What has arrived and no refund has taken; the payment's own sum counts where it is higher. */
+/** What has arrived and no refund has taken; the payment's own sum counts where it is higher. A withdrawn one has nothing. */
 async function readLeft(within: Queryable, payment: string, refunds: readonly Refund[]): Promise<bigint> {
   const [row] = await within.query<{ amount: string | null; refunded: string }>(
-    'SELECT amount::text, refunded::text FROM payments WHERE id = $1',
+    `SELECT CASE WHEN state = 'withdrawn' THEN 0 ELSE amount END::text AS amount, refunded::text
+      FROM payments WHERE id = $1`,
     [payment],
   );
   const [taken, refunded] = [sumOfRefunds(refunds), BigInt(row?.refunded ?? '0')];
