@@ -2,6 +2,7 @@ import { Body, Get, Inject, Post } from '@nestjs/common';
 import {
   readBalances,
   readClosings,
+  readCompleteFrom,
   removeRequests,
   verifyBook,
   type Balance,
@@ -50,7 +51,6 @@ interface BookRow {
   epoch: number;
   holder: string;
   since: Date;
-  complete_from: Date | null;
   last_booking: number;
   chain_hash: string;
   unread: number;
@@ -69,16 +69,17 @@ export class BookController {
   async health(): Promise<BookHealth> {
     const { database } = this.book.writer;
     const [row] = await database.query<BookRow>(
-      `SELECT epoch, holder, since, complete_from, last_booking, chain_hash,
+      `SELECT epoch, holder, since, last_booking, chain_hash,
         (SELECT count(*) FROM events WHERE NOT applied) AS unread FROM bookkeeper`,
     );
     if (row === undefined) throw new Error('the book has no row of its bookkeeper');
     const troubles = await this.troubles.find();
+    const completeFromMs = await readCompleteFrom(database);
     const gaps = await database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
     return {
       ...{ well: troubles.length === 0, troubles },
       ...{ kind: database.kind, epoch: row.epoch, holder: row.holder, since: row.since.toISOString() },
-      ...{ completeFrom: row.complete_from?.toISOString() ?? null, lastBooking: row.last_booking },
+      ...{ completeFrom: completeFromMs === null ? null : new Date(completeFromMs).toISOString(), lastBooking: row.last_booking },
       ...{ chainHash: row.chain_hash, unreadEvents: row.unread, closingKey: this.closings.signer },
       gaps: gaps.map(({ since, until }) => ({ since: since.toISOString(), until: until.toISOString() })),
     };

@@ -4,6 +4,7 @@ import {
   listRefundsOf,
   nextNumber,
   readBookedPayment,
+  readCompleteFrom,
   sumOfRefunds,
   type PaymentPicture,
   type Refund,
@@ -62,7 +63,7 @@ const NOT_MEANT =
 const CONTRACT = 'The payer is a contract: what is sent there may be lost, or go to somebody else.';
 const SEVERAL = 'Several payers paid in this transaction: make sure that this one asks for the refund.';
 const MAYBE_SERVED =
-  'Redis lost data, or began, after the money had arrived: the payment may have bought an answer before.';
+  'Redis or the book lost data, or began, after the money had arrived: the payment may have bought an answer before.';
 
 const SEARCHES: Readonly<Record<Extract<PayerSearch, { outcome: 'none' }>['reason'], string>> = {
   not_on_chain: 'The chain does not show the transaction of this payment as successful.',
@@ -91,7 +92,7 @@ export class RefundPreviews {
     const arrived = BigInt(payment.amount ?? '0');
     const [refunds, completeFromMs, searched, wallet] = await Promise.all([
       listRefundsOf(database, name),
-      this.#readCompleteFrom(),
+      readCompleteFrom(database),
       findPayer(this.chain, { id, transaction: transactionOf(id, payment), amount: arrived, ...place }),
       this.journals.directory.find(REFUNDS_WALLET),
     ]);
@@ -126,13 +127,6 @@ export class RefundPreviews {
       obstacles: obstacles.filter(([, holds]) => holds).map(([reason, , detail]) => ({ reason, detail })),
       refunds,
     };
-  }
-
-  async #readCompleteFrom(): Promise<number | null> {
-    const [row] = await this.book.writer.database.query<{ at: Date | null }>(
-      'SELECT complete_from AS at FROM bookkeeper',
-    );
-    return row?.at?.getTime() ?? null;
   }
 }
 
