@@ -13,6 +13,8 @@ export interface CloseRequest {
   reason: string | null;
   /** Also closes a payment that bought an answer, which is then no longer replayed. */
   allowsAnswered: boolean;
+  /** False: the book is not told, because it has the money under another name. */
+  isReported?: boolean;
 }
 
 export type CloseResult =
@@ -30,14 +32,14 @@ export type CloseResult =
 /** Closes a payment for a refund: from then on it is refused as `payment_refunded`, and the mark never expires. */
 export async function closePayment(
   runner: LedgerRunner,
-  { id, refund, reason, allowsAnswered }: CloseRequest,
+  { id, refund, reason, allowsAnswered, isReported = true }: CloseRequest,
   isBooked: boolean,
 ): Promise<CloseResult> {
   const { entry, slot } = locatePayment(id);
   const bucket = bucketOf(entry);
   const keys = [birthKey(bucket), entryKey(bucket, entry), answerKey(bucket, entry, slot), bucketEventsKey(bucket)];
   const facts: Omit<RefundingFacts, 'from'> = { refund: assertRefund(refund), reason };
-  const args = [slot, allowsAnswered ? 1 : 0, nameOfPayment(id), isBooked ? JSON.stringify(facts) : ''];
+  const args = [slot, allowsAnswered ? 1 : 0, nameOfPayment(id), isBooked && isReported ? JSON.stringify(facts) : ''];
   const [outcome, detail] = await runner.run(LEDGER_SCRIPTS.close, keys, args);
   switch (outcome) {
     case 'closed':

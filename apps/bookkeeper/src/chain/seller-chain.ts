@@ -8,6 +8,7 @@ import {
   parseObject,
   parseQuantity,
   parseReceipt,
+  parseTransaction,
   RpcBatcher,
   RpcEndpoint,
   RpcEndpoints,
@@ -15,6 +16,7 @@ import {
   type Receipt,
   type RpcCall,
   type RpcResult,
+  type Transaction,
 } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
@@ -52,6 +54,13 @@ export class SellerChain implements OnApplicationShutdown {
   readReceipt(txHash: Hex): Promise<Receipt | null> {
     return this.#ask({ method: 'eth_getTransactionReceipt', params: [txHash] }, (result) =>
       parseReceipt(valueOf(result, 'eth_getTransactionReceipt'), txHash),
+    );
+  }
+
+  /** Null where the chain has no such transaction. */
+  readTransaction(txHash: Hex): Promise<Transaction | null> {
+    return this.#ask({ method: 'eth_getTransactionByHash', params: [txHash] }, (result) =>
+      parseTransaction(valueOf(result, 'eth_getTransactionByHash'), txHash),
     );
   }
 

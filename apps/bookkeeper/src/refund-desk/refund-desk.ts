@@ -134,7 +134,7 @@ export class RefundDesk {
       : [];
     return {
       ...{ amount, asset, chainId: this.environment.payment.chainId, recipient: preview.recipient.address },
-      ...{ reason: reason ?? null, doubts: [...doubts, ...large] },
+      ...{ permit: preview.permit, reason: reason ?? null, doubts: [...doubts, ...large] },
     };
   }
 

@@ -10,6 +10,7 @@ import {
   type Refund,
 } from '@tollgate/book';
 import { readPaymentName, type PaymentId } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
@@ -47,6 +48,8 @@ export interface RefundPreview {
   readonly left: string;
   /** The payer that the chain shows; null where it shows none. */
   readonly recipient: { readonly address: string; readonly kind: 'account' | 'contract' | 'one_of_several' } | null;
+  /** The name of the permit that moved the money and is closed as well; null: none did, or it cannot be presented. */
+  readonly permit: string | null;
   /** Whether the payment bought an answer: its refund is a separate act, and has to be meant. */
   readonly boughtAnswer: boolean;
   /** Why the refund needs the approval of another API key, whatever its amount; empty: it does not. */
@@ -61,6 +64,8 @@ export interface RefundPreview {
 const NOT_MEANT =
   'The payment bought an answer. To refund it all the same, say so: `answered: true`, or tollgate refund --answered.';
 const CONTRACT = 'The payer is a contract: what is sent there may be lost, or go to somebody else.';
+const PERMIT_ELSEWHERE =
+  'A Permit2 permit moved the money, sent through another contract: make sure that its payer has not been served for it.';
 const SEVERAL = 'Several payers paid in this transaction: make sure that this one asks for the refund.';
 const MAYBE_SERVED =
   'Redis or the book lost data, or began, after the money had arrived: the payment may have bought an answer before.';
@@ -88,7 +93,7 @@ export class RefundPreviews {
     const id = readPaymentName(name);
     if (payment === null || id === null) return null;
     const { assetAddress, assetDecimals, payTo } = this.environment.payment;
-    const place = { asset: assetAddress.toLowerCase(), payTo: payTo.toLowerCase() };
+    const place = { asset: assetAddress.toLowerCase() as Hex, payTo: payTo.toLowerCase() };
     const arrived = BigInt(payment.amount ?? '0');
     const [refunds, completeFromMs, searched, wallet] = await Promise.all([
       listRefundsOf(database, name),
@@ -121,6 +126,7 @@ export class RefundPreviews {
       ...{ asset: payment.asset ?? place.asset, decimals: assetDecimals },
       ...{ arrived: String(arrived), taken: String(taken), left: String(left) },
       recipient: payer === null ? null : { address: payer.address, kind: kindOf(payer) },
+      permit: payer === null || payer.permit === 'unknown' ? null : payer.permit,
       boughtAnswer,
       doubts: findDoubts(payment, payer, completeFromMs),
       approvalAbove: this.environment.refunds.approvalAbove(assetDecimals)?.toString() ?? null,
@@ -155,6 +161,7 @@ function findDoubts({ reported }: PaymentPicture, payer: ShownPayer | null, comp
   const maybeServed = answered === undefined && (refused?.failure === 'older_than_ledger' || isOlder);
   return [
     ...(payer?.isContract === true ? [CONTRACT] : []),
+    ...(payer?.permit === 'unknown' ? [PERMIT_ELSEWHERE] : []),
     ...(payer?.isOneOfSeveral === true ? [SEVERAL] : []),
     ...(maybeServed ? [MAYBE_SERVED] : []),
   ];

@@ -1,11 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { nameRefund } from '@tollgate/agent-jobs';
-import { nameOfPayment, type PaymentId } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import { planPermitTransfer } from '@tollgate/chain';
+import { nameOfPayment, signedPaymentId, type PaymentId } from '@tollgate/ledger';
+import type { Hex, SignedPermit } from '@tollgate/protocol';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { tollgate } from '../../../../tools/cli/test/run-tollgate.js';
-import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
+import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
 import type { OperatorRefund } from './refund-desk.js';
@@ -84,6 +86,48 @@ describe('refunds', () => {
     await ask(nameOfPayment(id));
     const claim = fixture.claimRequest(id, 1_000_000);
     expect(await fixture.ledger.claim(claim)).toMatchObject({ outcome: 'refused', failure: 'payment_refunded' });
+  });
+
+  describe('of a transfer that a permit caused', () => {
+    let permit: SignedPermit;
+    let claim: PaymentId;
+    let payment: string;
+
+    /** Sent by its payer, and in the book under the name of the transaction. */
+    beforeEach(async () => {
+      const [, , , , , , , owner] = fixture.chain.accounts;
+      await approvePermit2(fixture.chain, { owner: owner!.address });
+      permit = await signPermit(fixture.chain, owner!, { amountBaseUnits: PRICE });
+      const from = owner!.address;
+      const txHash = await sendTransaction(fixture.chain, { from, ...planPermitTransfer(permit, PRICE) });
+      const receipt = await callRpc(fixture.chain.rpcUrl, 'eth_getTransactionReceipt', [txHash]);
+      const { logs } = receipt as { logs: { address: Hex; topics: Hex[] }[] };
+      const asset = lower(fixture.chain.asset);
+      const logIndex = logs.findIndex(({ address, topics }) => lower(address) === asset && topics.length === 3);
+      const { chainId } = fixture.chain;
+      const id: PaymentId = { kind: 'transfer', chainId, txHash, logIndex };
+      claim = signedPaymentId({ chainId, asset }, permit);
+      await fixture.refuse(id);
+      payment = nameOfPayment(id);
+    });
+
+    it('closes the permit too, so that it buys nothing afterwards', async () => {
+      expect(await preview(payment)).toMatchObject({ permit: nameOfPayment(claim), doubts: [], obstacles: [] });
+      const { body } = await ask(payment);
+      expect(await fixture.ledger.claim(fixture.claimRequest(claim, 1_000_000))).toMatchObject({
+        ...{ outcome: 'refused', failure: 'payment_refunded' },
+      });
+      await fixture.waitForRefund(body.id, 'refunded', token);
+      // The book has the money once, under the name of the transfer.
+      expect((await fixture.get(`/operator/payments/${nameOfPayment(claim)}`, token)).status).toBe(404);
+    }, 60_000);
+
+    it('is refused while a request holds the permit, and once the permit has bought an answer', async () => {
+      const lease = await fixture.claim(claim);
+      expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'ledger' } });
+      await fixture.ledger.commit(lease, { status: 200, headers: [], body: Buffer.from('sunny') });
+      expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'ledger' } });
+    }, 60_000);
   });
 
   it('pays back in parts, never more than what arrived', async () => {

@@ -12,7 +12,7 @@ import {
   type Refund,
 } from '@tollgate/book';
 import { crashPoint, isFinal, type JobRecord, type SubmitRefusal } from '@tollgate/journal';
-import { Ledger, readPaymentName, type PaymentId } from '@tollgate/ledger';
+import { Ledger, readPaymentName, type CloseResult, type PaymentId } from '@tollgate/ledger';
 import { canonicalJson, type Hex } from '@tollgate/protocol';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
@@ -116,7 +116,7 @@ export class RefundWork {
     const { id } = refund;
     const refuse = (detail: string) => changeRefund(writer, id, ['asked'], { state: 'refused', detail });
     crashPoint('R1');
-    const { outcome } = await this.#ledger.close(describeClosing(refund));
+    const { outcome } = await this.#closeLedger(refund);
     crashPoint('R2');
     switch (outcome) {
       case 'closed':
@@ -135,6 +135,20 @@ export class RefundWork {
       case 'other_form':
         return refuse(OTHER_FORM);
     }
+  }
+
+  /**
+   * Closes the payment, and before it the permit that moved the money, which could buy an answer under its own name. The
+   * book has the money under the payment's name, and is told of that one.
+   * @param isPaid the refund was sent: they are closed whatever they are
+   */
+  async #closeLedger({ id, payment, permit, reason, answered }: Refund, isPaid = false): Promise<CloseResult> {
+    if (permit !== null) {
+      const asked = { id: parsePayment(permit), refund: id, reason, allowsAnswered: isPaid, isReported: false };
+      const closed = await this.#ledger.close(asked);
+      if (closed.outcome === 'leased' || closed.outcome === 'answered') return closed;
+    }
+    return this.#ledger.close({ id: parsePayment(payment), refund: id, reason, allowsAnswered: answered || isPaid });
   }
 
   /** Whether a refund of the book closed the ledger, by the event of the closing. */
@@ -159,7 +173,7 @@ export class RefundWork {
     const fail = (detail: string) => changeRefund(writer, id, ['closed'], { state: 'failed', detail, job: jobId });
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
-    const { outcome } = await this.#ledger.close(describeClosing(refund));
+    const { outcome } = await this.#closeLedger(refund);
     if (outcome === 'leased') return wait(HELD);
     if (outcome === 'answered' || outcome === 'other_form') return fail(SOLD);
     const result = await journal.submitNamed({
@@ -210,14 +224,10 @@ export class RefundWork {
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // Redis has lost that the payment was closed. It is closed again, whatever it may have become since.
-      await this.#ledger.close({ ...describeClosing(refund), allowsAnswered: true });
+      await this.#closeLedger(refund, true);
       await this.#ledger.recordRefunded(paymentId, facts);
     }
   }
-}
-
-function describeClosing({ id, payment, reason, answered }: Refund) {
-  return { id: parsePayment(payment), refund: id, reason, allowsAnswered: answered };
 }
 
 function describeInput({ id, attempt, payment, asset, amount, recipient, doubts }: Refund): RefundJobInput {

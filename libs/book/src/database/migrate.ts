@@ -2,6 +2,7 @@ import book from '../migrations/0001-book.sql';
 import reconcile from '../migrations/0002-reconcile.sql';
 import refunds from '../migrations/0003-refunds.sql';
 import events from '../migrations/0004-events.sql';
+import refundGuards from '../migrations/0005-refund-guards.sql';
 import type { ClaimedDatabase } from './database.js';
 
 /** By number, in the order in which they run. One that was released is never changed; another one follows it. */
@@ -10,6 +11,7 @@ const MIGRATIONS: readonly (readonly [number: number, sql: string])[] = [
   [2, reconcile],
   [3, refunds],
   [4, events],
+  [5, refundGuards],
 ];
 
 /**

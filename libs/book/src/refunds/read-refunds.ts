@@ -3,8 +3,8 @@ import type { Refund, RefundState } from './refund.js';
 
 export type RefundRow = Omit<Refund, 'askedAt' | 'changedAt'> & { askedAt: Date; changedAt: Date };
 
-export const REFUND_COLUMNS = `id, payment, number, state, amount::text, chain_id AS "chainId", asset, recipient, reason,
-  answered, doubts, asked_by AS "askedBy", asked_at AS "askedAt", changed_at AS "changedAt", attempt, job, transaction,
+export const REFUND_COLUMNS = `id, payment, number, state, amount::text, chain_id AS "chainId", asset, recipient, permit,
+  reason, answered, doubts, asked_by AS "askedBy", asked_at AS "askedAt", changed_at AS "changedAt", attempt, job, transaction,
   detail`;
 
 export interface RefundSearch {

@@ -23,6 +23,8 @@ export interface RefundTerms {
   readonly asset: string;
   /** The payer that the chain shows. */
   readonly recipient: string;
+  /** The ledger's name of the permit that moved the money, which is closed with the payment; null: none did. */
+  readonly permit: string | null;
   readonly reason: string | null;
   /** Meant for a payment that bought an answer. */
   readonly answered: boolean;

@@ -117,16 +117,16 @@ async function findCap(
 }
 
 async function insert(within: Queryable, terms: RefundTerms, keyId: string): Promise<Refund> {
-  const { id, payment, number, amount, chainId, asset, recipient, reason, answered, doubts } = terms;
+  const { id, payment, number, amount, chainId, asset, recipient, permit, reason, answered, doubts } = terms;
   const [row] = await within.query<RefundRow>(
     `INSERT INTO refunds (id, payment, number, state, amount, chain_id, asset, recipient, reason, answered, doubts,
-        asked_by, asked_at, changed_at, attempt)
-      VALUES ($1, $2, $3, 'asked', $4::numeric, $5, $6, $7, $8, $9, $10::jsonb, ARRAY[$11], now(), now(), 1)
+        asked_by, permit, asked_at, changed_at, attempt)
+      VALUES ($1, $2, $3, 'asked', $4::numeric, $5, $6, $7, $8, $9, $10::jsonb, ARRAY[$11], $12, now(), now(), 1)
       ON CONFLICT (id) DO UPDATE SET state = 'asked', amount = excluded.amount, recipient = excluded.recipient,
-        reason = excluded.reason, answered = excluded.answered, doubts = excluded.doubts, asked_by = excluded.asked_by,
+        permit = excluded.permit, reason = excluded.reason, answered = excluded.answered, doubts = excluded.doubts, asked_by = excluded.asked_by,
         asked_at = now(), changed_at = now(), detail = NULL
       RETURNING ${REFUND_COLUMNS}`,
-    [...[id, payment, number, amount, chainId, asset, recipient, reason, answered, JSON.stringify(doubts), keyId]],
+    [...[id, payment, number, amount, chainId, asset, recipient, reason, answered, JSON.stringify(doubts), keyId, permit]],
   );
   if (row === undefined) throw new Error('the refund was not written');
   return toRefund(row);
