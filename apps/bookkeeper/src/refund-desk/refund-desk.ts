@@ -91,7 +91,7 @@ export class RefundDesk {
     if (meanwhile !== undefined) return this.#repeat(meanwhile, request);
     const terms = { id, payment, number, answered, ...this.#judge(preview, request) };
     const caps = this.environment.refunds.caps(preview.decimals);
-    const asked = await askForRefund(this.book.writer, terms, { keyId, caps });
+    const asked = await askForRefund(this.book.writer, terms, { keyId, caps, large: describeLarge(preview) });
     return this.#advance(readAsked(asked, preview));
   }
 
@@ -127,14 +127,10 @@ export class RefundDesk {
     const [first] = obstacles;
     if (first !== undefined) throw refuse(first.reason, first.detail, { obstacles });
     if (preview.recipient === null) throw refuse('unclear', 'The chain shows no payer.');
-    const { approvalAbove, doubts, asset, decimals } = preview;
-    const isLarge = approvalAbove !== null && BigInt(amount) > BigInt(approvalAbove);
-    const large = isLarge
-      ? [`It is more than ${formatTokenAmount(BigInt(approvalAbove), decimals)} (REFUND_APPROVAL_ABOVE).`]
-      : [];
+    const { asset, permit, doubts } = preview;
     return {
       ...{ amount, asset, chainId: this.environment.payment.chainId, recipient: preview.recipient.address },
-      ...{ permit: preview.permit, reason: reason ?? null, doubts: [...doubts, ...large] },
+      ...{ permit, reason: reason ?? null, doubts },
     };
   }
 
@@ -163,6 +159,14 @@ export class RefundDesk {
       return { ...refund, jobState: job?.state ?? null, planDigest: job === null ? null : digestPlan(job) };
     });
   }
+}
+
+/** From which sum of a payment's refunds on another key has to approve. */
+function describeLarge({ approvalAbove, decimals }: RefundPreview): { above: bigint; doubt: string } | null {
+  if (approvalAbove === null) return null;
+  const above = BigInt(approvalAbove);
+  const most = formatTokenAmount(above, decimals);
+  return { above, doubt: `The refunds of this payment are more than ${most} in all (REFUND_APPROVAL_ABOVE).` };
 }
 
 /** @throws ProblemError where it was not asked for */

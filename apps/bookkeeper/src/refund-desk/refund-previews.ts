@@ -54,7 +54,7 @@ export interface RefundPreview {
   readonly boughtAnswer: boolean;
   /** Why the refund needs the approval of another API key, whatever its amount; empty: it does not. */
   readonly doubts: readonly string[];
-  /** A refund of more needs an approval too; null: no amount does. */
+  /** Where all refunds of the payment are more than this, the refund needs an approval too; null: no amount does. */
   readonly approvalAbove: string | null;
   /** Why it is not possible now; empty: it is. */
   readonly obstacles: readonly { readonly reason: RefundObstacle; readonly detail: string }[];

@@ -227,6 +227,21 @@ describe('refunds', () => {
     await fixture.waitForRefund(body.id, 'refunded', token);
   }, 60_000);
 
+  it('lets a person look at the part with which a payment has had a large amount paid back', async () => {
+    // No other payer is refunded so much.
+    const [, , , , , , , , other] = fixture.chain.accounts;
+    const id = await fixture.pay(other!.address, 600_000n);
+    await fixture.refuse(id, 'payment_too_old', 600_000n);
+    const payment = nameOfPayment(id);
+    const first = await ask(payment, { amount: '300000' });
+    expect(first.body.doubts).toEqual([]);
+    const second = await ask(payment, { amount: '300000', number: 2 });
+    expect(second.body.doubts).toEqual([expect.stringContaining('REFUND_APPROVAL_ABOVE')]);
+    await fixture.waitForRefund(first.body.id, 'refunded', token);
+    await approve(second.body.id);
+    await fixture.waitForRefund(second.body.id, 'refunded', token);
+  }, 60_000);
+
   it('keeps to the caps, also for many small ones', async () => {
     const id = await fixture.pay(payer, 2_000_000n);
     await fixture.refuse(id, 'payment_too_old', 2_000_000n);

@@ -14,6 +14,14 @@ export type AskResult =
   | { outcome: 'exceeds'; left: bigint }
   | { outcome: 'over_cap'; cap: keyof RefundCaps; left: bigint };
 
+/** Who asks, and what limits it. */
+export interface AskLimits {
+  readonly keyId: string;
+  readonly caps: RefundCaps;
+  /** Where all refunds of the payment together are more than this, in base units, the refund has this doubt. */
+  readonly large: { readonly above: bigint; readonly doubt: string } | null;
+}
+
 /**
  * Writes a refund, in one transaction with the check that all refunds of the payment are at most what arrived, and within
  * the caps. A repeated call with the same terms returns the same refund, whatever became of it; one that was refused is
@@ -23,7 +31,7 @@ export type AskResult =
 export function askForRefund(
   writer: BookWriter,
   terms: RefundTerms,
-  { keyId, caps }: { keyId: string; caps: RefundCaps },
+  { keyId, caps, large }: AskLimits,
 ): Promise<AskResult> {
   return writer.write(async (within): Promise<AskResult> => {
     const refunds = await listRefundsOf(within, terms.payment);
@@ -34,10 +42,14 @@ export function askForRefund(
     }
     const next = nextNumber(refunds);
     if (terms.number !== next) return { outcome: 'not_next', next };
-    const left = await readLeft(within, terms.payment, refunds);
+    const { left, taken } = await readLeft(within, terms.payment, refunds);
     if (BigInt(terms.amount) > left) return { outcome: 'exceeds', left: left > 0n ? left : 0n };
     const over = await findCap(within, terms, { keyId, caps });
-    return over ?? { outcome: 'asked', refund: await insert(within, terms, keyId) };
+    if (over !== null) return over;
+    // Here, because another refund of the payment may have been asked for since the terms were made.
+    const isLarge = large !== null && taken + BigInt(terms.amount) > large.above;
+    const doubts = isLarge ? [...terms.doubts, large.doubt] : terms.doubts;
+    return { outcome: 'asked', refund: await insert(within, { ...terms, doubts }, keyId) };
   });
 }
 
@@ -81,14 +93,15 @@ export async function changeRefund(
 }
 
 /** What has arrived and no refund has taken; the payment's own sum counts where it is higher. A withdrawn one has nothing. */
-async function readLeft(within: Queryable, payment: string, refunds: readonly Refund[]): Promise<bigint> {
+async function readLeft(within: Queryable, payment: string, refunds: readonly Refund[]) {
   const [row] = await within.query<{ amount: string | null; refunded: string }>(
     `SELECT CASE WHEN state = 'withdrawn' THEN 0 ELSE amount END::text AS amount, refunded::text
       FROM payments WHERE id = $1`,
     [payment],
   );
-  const [taken, refunded] = [sumOfRefunds(refunds), BigInt(row?.refunded ?? '0')];
-  return BigInt(row?.amount ?? '0') - (taken > refunded ? taken : refunded);
+  const [sum, refunded] = [sumOfRefunds(refunds), BigInt(row?.refunded ?? '0')];
+  const taken = sum > refunded ? sum : refunded;
+  return { left: BigInt(row?.amount ?? '0') - taken, taken };
 }
 
 async function findCap(
