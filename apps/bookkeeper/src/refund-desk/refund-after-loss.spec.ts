@@ -18,10 +18,23 @@ describe('a payment that was served before Redis lost its data', () => {
 
   afterEach(() => fixture.stop());
 
+  const publish = (lane = fixture.lane): Promise<void> =>
+    new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane });
+  const createToken = (): Promise<string> =>
+    fixture.base.createToken('operator:read', 'operator:refund', 'operator:approve');
+  const MAYBE_SENT = [expect.stringContaining('A job of refund 1 may have been sent')];
+
+  /** Without a worker, so that its job is not sent. */
+  async function ask(payment: string, token: string, more: object = {}): Promise<OperatorRefund> {
+    const { status, body } = await fixture.post<OperatorRefund>('/operator/refunds', token, { payment, ...more });
+    expect([status, body]).toMatchObject([202, { payment }]);
+    return body;
+  }
+
   /** Everything in Redis is gone; verifiers open the ledger anew, and the payer presents the payment again. */
   async function loseAndPresent(id: PaymentId): Promise<void> {
     await fixture.base.redis.flushall();
-    await new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane: fixture.lane });
+    await publish();
     const head = Number(await callRpc(fixture.chain.rpcUrl, 'eth_blockNumber'));
     const ledger = new Ledger({ redis: fixture.base.redis, timeoutMs: 30_000, book: { outboxLimit: 100_000 } });
     await ledger.open({ headBlockNumber: head });
@@ -64,5 +77,40 @@ describe('a payment that was served before Redis lost its data', () => {
     expect(body).toMatchObject({ boughtAnswer: true, obstacles: [{ reason: 'answered' }] });
     const refused = await fixture.post('/operator/refunds', token, { payment });
     expect(refused).toMatchObject({ status: 409, body: { reason: 'answered' } });
+  }, 120_000);
+
+  it.each(['give-up', 'retry'])('is paid back after %s by two people only, where its job was lost', async (decision) => {
+    await fixture.startBookkeeper();
+    await publish();
+    const payment = await fixture.payRefused();
+    const { id } = await ask(payment, await createToken());
+    await fixture.base.redis.flushall();
+    await publish();
+    await fixture.adopt();
+    const token = await createToken();
+    const failed = await fixture.waitForRefund(id, 'failed', token);
+    expect(failed).toMatchObject({ maybeSent: true, doubts: [], detail: expect.stringContaining('no longer has') });
+    await fixture.post(`/operator/refunds/${id}/${decision}`, token);
+    const preview = await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token);
+    expect(preview.body.doubts).toEqual(expect.arrayContaining(MAYBE_SENT));
+    const again = decision === 'retry' ? await ask(payment, token) : await ask(payment, token, { number: 2 });
+    expect(again.doubts).toEqual(expect.arrayContaining(MAYBE_SENT));
+  }, 120_000);
+
+  it('is paid back by two people only, where an operator has abandoned its job after a loss', async () => {
+    await fixture.startBookkeeper();
+    await publish();
+    const payment = await fixture.payRefused();
+    const token = await createToken();
+    const { id, job } = await ask(payment, token);
+    const failure = { code: 'JOURNAL_LOST_WRITES', message: 'In doubt.', suggestion: 'Look.' };
+    const { token: lease } = (await fixture.journal.takeLease(fixture.lane, 'worker', 60_000))!;
+    await fixture.journal.needOperator({ jobId: job!, stepIndex: 0, token: lease, failure });
+    const abandoned = { code: 'JOB_ABANDONED', message: 'Abandoned.', suggestion: 'Look.' };
+    await fixture.journal.abandonJob({ jobId: job!, minedNonce: 0, failure: abandoned });
+    const failed = await fixture.waitForRefund(id, 'failed', token);
+    expect(failed).toMatchObject({ maybeSent: true, detail: expect.stringContaining('abandoned') });
+    const { body } = await fixture.post<OperatorRefund>(`/operator/refunds/${id}/retry`, token);
+    expect(body).toMatchObject({ attempt: 2, doubts: MAYBE_SENT });
   }, 120_000);
 });

@@ -3,6 +3,7 @@ import { digestPlan, nameRefund } from '@tollgate/agent-jobs';
 import {
   askForRefund,
   changeRefund,
+  findSentDoubts,
   readRefund,
   searchRefunds,
   type AskResult,
@@ -16,7 +17,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Journals } from '../journals/journals.js';
-import { FORGOTTEN, OTHER_JOB, RefundWork } from '../refunds/refund-work.js';
+import { RefundWork } from '../refunds/refund-work.js';
 import { RefundPreviews, type RefundPreview } from './refund-previews.js';
 
 /** A refund as operators see it. */
@@ -50,8 +51,6 @@ const CAPS: Readonly<Record<keyof RefundCaps, string>> = {
   perKeyAndDay: 'an API key may have refunded in a day (REFUND_MOST_PER_KEY)',
   perDay: 'may be refunded in a day (REFUND_MOST_PER_DAY)',
 };
-
-const MAYBE_SENT = 'The job before is no longer stored, and may have been sent: look at the chain first.';
 
 /** Takes requests for refunds. Each is written before anything is done for it, and may be repeated. */
 @Injectable()
@@ -103,11 +102,10 @@ export class RefundDesk {
 
   /** Sends a refund again whose job has failed and moved nothing. */
   async retry({ id: askedBy }: ApiKey, id: string): Promise<OperatorRefund> {
-    const { attempt, doubts, detail } = await this.#find(id);
-    const isDoubtful = detail === FORGOTTEN || detail === OTHER_JOB;
-    const change = { state: 'closed', attempt: attempt + 1, job: null, detail: null, askedBy } as const;
-    const more = isDoubtful ? { doubts: [...doubts, MAYBE_SENT] } : {};
-    const retried = await changeRefund(this.book.writer, id, ['failed'], { ...change, ...more });
+    const refund = await this.#find(id);
+    const doubts = [...new Set([...refund.doubts, ...findSentDoubts([refund])])];
+    const change = { state: 'closed', attempt: refund.attempt + 1, job: null, detail: null, askedBy, doubts } as const;
+    const retried = await changeRefund(this.book.writer, id, ['failed'], change);
     if (retried === null) throw wrongState(await this.#find(id), 'Only a refund that has failed can be retried.');
     return this.#advance(retried);
   }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { nameRefund, REFUNDS_WALLET } from '@tollgate/agent-jobs';
 import {
+  findSentDoubts,
   listRefundsOf,
   nextNumber,
   readBookedPayment,
@@ -128,7 +129,7 @@ export class RefundPreviews {
       recipient: payer === null ? null : { address: payer.address, kind: kindOf(payer) },
       permit: payer === null || payer.permit === 'unknown' ? null : payer.permit,
       boughtAnswer,
-      doubts: findDoubts(payment, payer, completeFromMs),
+      doubts: [...findDoubts(payment, payer, completeFromMs), ...findSentDoubts(refunds)],
       approvalAbove: this.environment.refunds.approvalAbove(assetDecimals)?.toString() ?? null,
       obstacles: obstacles.filter(([, holds]) => holds).map(([reason, , detail]) => ({ reason, detail })),
       refunds,

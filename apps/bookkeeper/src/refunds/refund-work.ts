@@ -30,9 +30,14 @@ const SOLD = 'The payment has bought an answer meanwhile.';
 const OTHER_FORM =
   'The transaction was presented in another form: as a whole, or by one of its transfers. Refund the payment in that form.';
 /** Of a refund whose job may have been sent. */
-export const FORGOTTEN =
+const FORGOTTEN =
   'The journal no longer has the job of this refund. Look at the chain for a transfer of it before you retry it or give it up.';
-export const OTHER_JOB = 'The journal has another job for this refund: the book may be older than the journal.';
+const OTHER_JOB =
+  'The journal has another job for this refund: the book may be older than the journal. Look at the chain for a transfer of it before you retry it or give it up.';
+const ABANDONED =
+  'An operator has abandoned its job, which may have been sent before the journal lost data. Look at the chain for a transfer of it before you retry it or give it up.';
+/** The failure of a job that an operator has abandoned. */
+const JOB_ABANDONED = 'JOB_ABANDONED';
 
 const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
   lane_full: `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`,
@@ -170,12 +175,13 @@ export class RefundWork {
     const { lane } = entry;
     const jobId = nameRefundJob(lane, { refund: id, attempt });
     const input = describeInput(refund);
-    const fail = (detail: string) => changeRefund(writer, id, ['closed'], { state: 'failed', detail, job: jobId });
+    const fail = (detail: string, maybeSent: boolean) =>
+      changeRefund(writer, id, ['closed'], { state: 'failed', detail, job: jobId, ...(maybeSent && { maybeSent }) });
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
     const { outcome } = await this.#closeLedger(refund);
     if (outcome === 'leased') return wait(HELD);
-    if (outcome === 'answered' || outcome === 'other_form') return fail(SOLD);
+    if (outcome === 'answered' || outcome === 'other_form') return fail(SOLD, false);
     const result = await journal.submitNamed({
       ...{ lane, jobId, operation: 'refund', wallet: REFUNDS_WALLET, input: { ...input } },
       keyId: refund.askedBy.at(-1) ?? '',
@@ -186,24 +192,27 @@ export class RefundWork {
       case 'accepted':
       case 'known': {
         const job = await journal.readJob(jobId);
-        if (job !== null && canonicalJson(job.input) !== canonicalJson(input)) return fail(OTHER_JOB);
+        if (job !== null && canonicalJson(job.input) !== canonicalJson(input)) return fail(OTHER_JOB, true);
         return changeRefund(writer, id, ['closed'], { state: 'sending', job: jobId, detail: null });
       }
       case 'refused':
-        if (result.reason === 'late') return fail(FORGOTTEN);
+        if (result.reason === 'late') return fail(FORGOTTEN, true);
         return wait(WAITS[result.reason]);
       case 'conflict':
       case 'forgotten':
-        return fail(OTHER_JOB);
+        return fail(OTHER_JOB, true);
     }
   }
 
   async #settle(writer: BookWriter, refund: Refund): Promise<Refund | null> {
     const { id } = refund;
     const job = await this.journals.journal.readJob(refund.job ?? '');
-    if (job === null) return changeRefund(writer, id, ['sending'], { state: 'failed', detail: FORGOTTEN });
+    const failUnknown = (detail: string) =>
+      changeRefund(writer, id, ['sending'], { state: 'failed', detail, maybeSent: true });
+    if (job === null) return failUnknown(FORGOTTEN);
     if (job.state !== 'FINAL') {
       if (!isFinal(job.state)) return null;
+      if (job.failure?.code === JOB_ABANDONED) return failUnknown(ABANDONED);
       const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
       return changeRefund(writer, id, ['sending'], { state: 'failed', detail });
     }

@@ -2,4 +2,7 @@
 
 ALTER TABLE refunds
   -- The ledger's name of the Permit2 permit that moved the money: it is closed as well.
-  ADD COLUMN permit text;
+  ADD COLUMN permit text,
+  -- A job of it may have been sent, and what became of it is not known.
+  ADD COLUMN maybe_sent boolean NOT NULL DEFAULT false;
+UPDATE refunds SET maybe_sent = true WHERE state IN ('failed', 'given_up') AND detail LIKE 'The journal %';

@@ -5,7 +5,7 @@ export type RefundRow = Omit<Refund, 'askedAt' | 'changedAt'> & { askedAt: Date;
 
 export const REFUND_COLUMNS = `id, payment, number, state, amount::text, chain_id AS "chainId", asset, recipient, permit,
   reason, answered, doubts, asked_by AS "askedBy", asked_at AS "askedAt", changed_at AS "changedAt", attempt, job, transaction,
-  detail`;
+  maybe_sent AS "maybeSent", detail`;
 
 export interface RefundSearch {
   readonly payment?: string | undefined;

@@ -43,8 +43,19 @@ export interface Refund extends RefundTerms {
   readonly attempt: number;
   readonly job: string | null;
   readonly transaction: string | null;
+  /** A job of it may have been sent, and what became of it is not known. Stays, whatever becomes of the refund. */
+  readonly maybeSent: boolean;
   /** Why it failed, or was refused, or what it waits for. */
   readonly detail: string | null;
+}
+
+/** What a person has to look at before more of the payment is paid back. */
+export function findSentDoubts(refunds: readonly Refund[]): string[] {
+  return refunds.flatMap(({ number, maybeSent }) =>
+    maybeSent
+      ? [`A job of refund ${number} may have been sent, and what became of it is not known: look at the chain first.`]
+      : [],
+  );
 }
 
 /** The most that refunds may pay back: base units; null: any amount. A day is one of UTC. */

@@ -1,7 +1,7 @@
 import type { Queryable, SqlValue } from '../database/database.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { listRefundsOf, REFUND_COLUMNS, toRefund, type RefundRow } from './read-refunds.js';
-import { RELEASED_STATES, type Refund, type RefundCaps, type RefundState, type RefundTerms } from './refund.js';
+import { findSentDoubts, RELEASED_STATES, type Refund, type RefundCaps, type RefundState, type RefundTerms } from './refund.js';
 
 export type AskResult =
   /** `known`: the same refund was asked for before. */
@@ -48,7 +48,8 @@ export function askForRefund(
     if (over !== null) return over;
     // Here, because another refund of the payment may have been asked for since the terms were made.
     const isLarge = large !== null && taken + BigInt(terms.amount) > large.above;
-    const doubts = isLarge ? [...terms.doubts, large.doubt] : terms.doubts;
+    const all = [...terms.doubts, ...findSentDoubts(refunds), ...(isLarge ? [large.doubt] : [])];
+    const doubts = [...new Set(all)];
     return { outcome: 'asked', refund: await insert(within, { ...terms, doubts }, keyId) };
   });
 }
@@ -73,14 +74,15 @@ export async function changeRefund(
   writer: BookWriter,
   id: string,
   from: readonly RefundState[],
-  change: Partial<Pick<Refund, 'state' | 'job' | 'transaction' | 'detail' | 'attempt' | 'doubts'>> & {
+  change: Partial<Pick<Refund, 'state' | 'job' | 'transaction' | 'detail' | 'attempt' | 'doubts' | 'maybeSent'>> & {
     askedBy?: string;
   },
 ): Promise<Refund | null> {
-  const { askedBy, doubts, ...columns } = change;
+  const { askedBy, doubts, maybeSent, ...columns } = change;
   const values: SqlValue[] = [id, from];
   const assignments = Object.entries(columns).map(([name, value]) => `${name} = $${values.push(value)}`);
   if (doubts !== undefined) assignments.push(`doubts = $${values.push(JSON.stringify(doubts))}::jsonb`);
+  if (maybeSent !== undefined) assignments.push(`maybe_sent = $${values.push(maybeSent)}`);
   if (askedBy !== undefined) assignments.push(`asked_by = array_append(asked_by, $${values.push(askedBy)}::text)`);
   const [row] = await writer.write((within) =>
     within.query<RefundRow>(
