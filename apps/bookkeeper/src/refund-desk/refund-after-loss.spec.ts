@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import { Ledger, nameOfPayment, type PaymentId } from '@tollgate/ledger';
 
+import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
 import type { OperatorRefund } from './refund-desk.js';
@@ -112,5 +113,28 @@ describe('a payment that was served before Redis lost its data', () => {
     expect(failed).toMatchObject({ maybeSent: true, detail: expect.stringContaining('abandoned') });
     const { body } = await fixture.post<OperatorRefund>(`/operator/refunds/${id}/retry`, token);
     expect(body).toMatchObject({ attempt: 2, doubts: MAYBE_SENT });
+  }, 120_000);
+
+  it.each(['sending', 'failed'])('is refunded where the book has its transfer, and the journal lost its job: %s', async (state) => {
+    await fixture.startBookkeeper();
+    await fixture.startWorker();
+    const payment = await fixture.payRefused();
+    const { address } = fixture.chain.accounts[0]!;
+    const before = await fixture.balanceOf(address);
+    const { id } = await ask(payment, await createToken());
+    const { transaction } = await fixture.waitForRefund(id, 'refunded', await createToken());
+    await waitFor('it is booked', async () => {
+      const { body } = await fixture.get<{ state: string }>(`/operator/payments/${payment}`, await createToken());
+      return body.state === 'refunded';
+    });
+    // As a bookkeeper leaves it that is killed before it notes the end, or that has not found the job afterwards.
+    await fixture.base.endBookkeepers();
+    await fixture.base.change(`UPDATE refunds SET state = '${state}', transaction = NULL WHERE id = '${id}'`);
+    await fixture.base.redis.flushall();
+    await fixture.startBookkeeper();
+    const token = await createToken();
+    if (state === 'failed') await fixture.post(`/operator/refunds/${id}/retry`, token);
+    expect(await fixture.waitForRefund(id, 'refunded', token)).toMatchObject({ transaction, attempt: 1 });
+    expect((await fixture.balanceOf(address)) - before).toBe(PRICE);
   }, 120_000);
 });

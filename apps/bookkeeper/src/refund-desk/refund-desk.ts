@@ -100,9 +100,11 @@ export class RefundDesk {
     return this.#advance(known);
   }
 
-  /** Sends a refund again whose job has failed and moved nothing. */
+  /** Sends a refund again whose job has failed and moved nothing. One that the book knows as paid is not sent again. */
   async retry({ id: askedBy }: ApiKey, id: string): Promise<OperatorRefund> {
     const refund = await this.#find(id);
+    const paid = await this.#recognise(refund);
+    if (paid !== null) return paid;
     const doubts = [...new Set([...refund.doubts, ...findSentDoubts([refund])])];
     const change = { state: 'closed', attempt: refund.attempt + 1, job: null, detail: null, askedBy, doubts } as const;
     const retried = await changeRefund(this.book.writer, id, ['failed'], change);
@@ -113,10 +115,18 @@ export class RefundDesk {
   /** Ends a refund whose job has failed. The payment stays closed, and may be refunded under the next number. */
   async giveUp(id: string): Promise<OperatorRefund> {
     const refund = await this.#find(id);
+    const paid = await this.#recognise(refund);
+    if (paid !== null) return paid;
     const given = await changeRefund(this.book.writer, id, ['failed'], { state: 'given_up' });
     if (given === null && refund.state !== 'given_up')
       throw wrongState(refund, 'Only a refund that has failed can be given up.');
     return this.read(id);
+  }
+
+  /** A refund that has failed as refunded, where the book has its transfer all the same. */
+  async #recognise(refund: Refund): Promise<OperatorRefund | null> {
+    const paid = refund.state === 'failed' ? await this.work.recognise(this.book.writer, refund) : null;
+    return paid === null ? null : this.#describeOne(paid);
   }
 
   /** The recipient, the amount, and what a person has to look at. @throws ProblemError where it is not possible */

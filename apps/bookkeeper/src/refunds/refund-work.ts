@@ -94,6 +94,18 @@ export class RefundWork {
     }
   }
 
+  /**
+   * The refund as refunded, where the book has its transfer already, whatever the journal has lost since; null: it has not.
+   * @throws BookUnavailableError, DeposedError
+   */
+  async recognise(writer: BookWriter, { id, payment }: Refund): Promise<Refund | null> {
+    const booked = await readBookedPayment(writer.database, payment);
+    const paid = booked?.reported.refunded?.find(({ refund }) => refund === id);
+    if (paid === undefined) return null;
+    const change = { state: 'refunded', transaction: paid.transaction, detail: null } as const;
+    return changeRefund(writer, id, ['closed', 'sending', 'failed'], change);
+  }
+
   async #advance(writer: BookWriter, refund: Refund): Promise<Refund> {
     let current = refund;
     for (;;) {
@@ -177,6 +189,8 @@ export class RefundWork {
     const input = describeInput(refund);
     const fail = (detail: string, maybeSent: boolean) =>
       changeRefund(writer, id, ['closed'], { state: 'failed', detail, job: jobId, ...(maybeSent && { maybeSent }) });
+    const paid = await this.recognise(writer, refund);
+    if (paid !== null) return paid;
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
     const { outcome } = await this.#closeLedger(refund);
@@ -209,7 +223,7 @@ export class RefundWork {
     const job = await this.journals.journal.readJob(refund.job ?? '');
     const failUnknown = (detail: string) =>
       changeRefund(writer, id, ['sending'], { state: 'failed', detail, maybeSent: true });
-    if (job === null) return failUnknown(FORGOTTEN);
+    if (job === null) return (await this.recognise(writer, refund)) ?? failUnknown(FORGOTTEN);
     if (job.state !== 'FINAL') {
       if (!isFinal(job.state)) return null;
       if (job.failure?.code === JOB_ABANDONED) return failUnknown(ABANDONED);
