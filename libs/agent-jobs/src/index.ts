@@ -1,7 +1,14 @@
 export { problemOfRefusal, JOB_NOT_FOUND, refuseState } from './decisions/problem-of-refusal.js';
 export { RETRIED_STATES, retryJob, type RetryRefusal } from './decisions/retry-job.js';
 export { fingerprintOfJob } from './request/fingerprint.js';
-export { nameRefund, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from './refunds/refund-job.js';
+export {
+  isRefundOf,
+  nameRefund,
+  nameRefundJob,
+  readRefundJob,
+  REFUNDS_WALLET,
+  type RefundJobInput,
+} from './refunds/refund-job.js';
 export { describeInputs } from './request/job-inputs.js';
 export { JobRequestError } from './request/job-request-error.js';
 export { parseJobRequest } from './request/parse-job-request.js';

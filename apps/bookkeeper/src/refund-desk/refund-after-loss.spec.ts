@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { Logger } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import { Ledger, nameOfPayment, type PaymentId } from '@tollgate/ledger';
 
+import { createTestBook } from '../../../../libs/book/test/create-test-book.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
@@ -136,5 +140,35 @@ describe('a payment that was served before Redis lost its data', () => {
     if (state === 'failed') await fixture.post(`/operator/refunds/${id}/retry`, token);
     expect(await fixture.waitForRefund(id, 'refunded', token)).toMatchObject({ transaction, attempt: 1 });
     expect((await fixture.balanceOf(address)) - before).toBe(PRICE);
+  }, 120_000);
+
+  it('is the same refund in a book that was restored from a copy of before it, and is booked once', async () => {
+    await fixture.startBookkeeper();
+    await fixture.startWorker();
+    const token = await createToken();
+    const payment = await fixture.payRefused();
+    const headers = { Authorization: `Bearer ${token}` };
+    const file = join(fixture.base.server.dir, 'copy.book');
+    writeFileSync(file, await (await fetch(`${fixture.url}/operator/backup`, { headers })).text());
+    const isBooked = async (): Promise<boolean> => {
+      const { body } = await fixture.get<{ state: string; refunded: string }>(`/operator/payments/${payment}`, token);
+      return body.state === 'refunded' && body.refunded === String(PRICE);
+    };
+    const { address } = fixture.chain.accounts[0]!;
+    const before = await fixture.balanceOf(address);
+    const { id } = await ask(payment, token);
+    const { transaction } = await fixture.waitForRefund(id, 'refunded', token);
+    await waitFor('it is booked', isBooked);
+
+    await fixture.base.endBookkeepers();
+    const restored = await createTestBook();
+    await fixture.startBookkeeper({ ...restored.env, BOOK_RESTORE: file });
+    expect(await isBooked()).toBe(false);
+    expect(await ask(payment, token)).toMatchObject({ id });
+    expect(await fixture.waitForRefund(id, 'refunded', token)).toMatchObject({ transaction, attempt: 1 });
+    await waitFor('it is booked again', isBooked);
+    expect((await fixture.balanceOf(address)) - before).toBe(PRICE);
+    await fixture.base.endBookkeepers();
+    await restored.remove();
   }, 120_000);
 });

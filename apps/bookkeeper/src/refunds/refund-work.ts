@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { nameRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
+import { isRefundOf, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
 import {
   changeRefund,
   DeposedError,
   listRefundsInWork,
-  listRefundsOf,
   readBookedPayment,
   type BookWriter,
   type Refund,
@@ -98,12 +97,17 @@ export class RefundWork {
    * The refund as refunded, where the book has its transfer already, whatever the journal has lost since; null: it has not.
    * @throws BookUnavailableError, DeposedError
    */
-  async recognise(writer: BookWriter, { id, payment }: Refund): Promise<Refund | null> {
-    const booked = await readBookedPayment(writer.database, payment);
-    const paid = booked?.reported.refunded?.find(({ refund }) => refund === id);
+  async recognise(writer: BookWriter, refund: Refund): Promise<Refund | null> {
+    const paid = await this.#findBooked(writer, refund);
     if (paid === undefined) return null;
     const change = { state: 'refunded', transaction: paid.transaction, detail: null } as const;
-    return changeRefund(writer, id, ['closed', 'sending', 'failed'], change);
+    return changeRefund(writer, refund.id, ['closed', 'sending', 'failed'], change);
+  }
+
+  /** The refund's own event in the book. */
+  async #findBooked({ database }: BookWriter, { id, payment }: Refund) {
+    const booked = await readBookedPayment(database, payment);
+    return booked?.reported.refunded?.find(({ refund }) => refund === id);
   }
 
   async #advance(writer: BookWriter, refund: Refund): Promise<Refund> {
@@ -133,18 +137,13 @@ export class RefundWork {
     const { id } = refund;
     const refuse = (detail: string) => changeRefund(writer, id, ['asked'], { state: 'refused', detail });
     crashPoint('R1');
-    const { outcome } = await this.#closeLedger(refund);
+    const closed = await this.#closeLedger(writer, refund);
     crashPoint('R2');
-    switch (outcome) {
+    switch (closed.outcome) {
       case 'closed':
+      case 'closed_before':
+        if (!(await this.#isOwn(writer, refund, closed))) return refuse(CLOSED_ELSEWHERE);
         return changeRefund(writer, id, ['asked'], { state: 'closed', detail: null });
-      case 'closed_before': {
-        const closer = await this.#whoClosed(writer, refund);
-        // Its event is on its way into the book.
-        if (closer === 'unknown') return null;
-        if (closer === 'other') return refuse(CLOSED_ELSEWHERE);
-        return changeRefund(writer, id, ['asked'], { state: 'closed', detail: null });
-      }
       case 'leased':
         return refuse(HELD);
       case 'answered':
@@ -159,22 +158,23 @@ export class RefundWork {
    * book has the money under the payment's name, and is told of that one.
    * @param isPaid the refund was sent: they are closed whatever they are
    */
-  async #closeLedger({ id, payment, permit, reason, answered }: Refund, isPaid = false): Promise<CloseResult> {
+  async #closeLedger(writer: BookWriter, refund: Refund, isPaid = false): Promise<CloseResult> {
+    const { id, payment, permit, reason, answered } = refund;
     if (permit !== null) {
       const asked = { id: parsePayment(permit), refund: id, reason, allowsAnswered: isPaid, isReported: false };
       const closed = await this.#ledger.close(asked);
-      if (closed.outcome === 'leased' || closed.outcome === 'answered') return closed;
+      if (!(await this.#isOwn(writer, refund, closed))) return closed;
     }
     return this.#ledger.close({ id: parsePayment(payment), refund: id, reason, allowsAnswered: answered || isPaid });
   }
 
-  /** Whether a refund of the book closed the ledger, by the event of the closing. */
-  async #whoClosed({ database }: BookWriter, { payment }: Refund): Promise<'own' | 'other' | 'unknown'> {
-    const booked = await readBookedPayment(database, payment);
-    const closer = booked?.reported.refunding?.refund;
-    if (closer === undefined) return 'unknown';
-    const refunds = await listRefundsOf(database, payment);
-    return refunds.some(({ id }) => id === closer) ? 'own' : 'other';
+  /** Whether the ledger is closed, by a refund of this payment, also one that a book which was restored does not have. */
+  async #isOwn({ database }: BookWriter, { payment }: Refund, closed: CloseResult): Promise<boolean> {
+    if (closed.outcome !== 'closed_before') return closed.outcome === 'closed';
+    // An earlier release did not store which refund it was; its event says it.
+    const booked = closed.by === null ? await readBookedPayment(database, payment) : null;
+    const closer = closed.by ?? booked?.reported.refunding?.refund;
+    return closer !== undefined && isRefundOf(payment, closer);
   }
 
   async #send(writer: BookWriter, refund: Refund): Promise<Refund | null> {
@@ -193,9 +193,10 @@ export class RefundWork {
     if (paid !== null) return paid;
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
-    const { outcome } = await this.#closeLedger(refund);
-    if (outcome === 'leased') return wait(HELD);
-    if (outcome === 'answered' || outcome === 'other_form') return fail(SOLD, false);
+    const closed = await this.#closeLedger(writer, refund);
+    if (closed.outcome === 'leased') return wait(HELD);
+    if (closed.outcome === 'answered' || closed.outcome === 'other_form') return fail(SOLD, false);
+    if (!(await this.#isOwn(writer, refund, closed))) return fail(CLOSED_ELSEWHERE, false);
     const result = await journal.submitNamed({
       ...{ lane, jobId, operation: 'refund', wallet: REFUNDS_WALLET, input: { ...input } },
       keyId: refund.askedBy.at(-1) ?? '',
@@ -206,7 +207,7 @@ export class RefundWork {
       case 'accepted':
       case 'known': {
         const job = await journal.readJob(jobId);
-        if (job !== null && canonicalJson(job.input) !== canonicalJson(input)) return fail(OTHER_JOB, true);
+        if (job !== null && !isSameTransfer(job, input)) return fail(OTHER_JOB, true);
         return changeRefund(writer, id, ['closed'], { state: 'sending', job: jobId, detail: null });
       }
       case 'refused':
@@ -232,22 +233,27 @@ export class RefundWork {
     }
     const transaction = minedTransaction(job);
     crashPoint('R5');
-    await this.#record(refund, transaction);
+    await this.#record(writer, refund, transaction);
     crashPoint('R6');
     return changeRefund(writer, id, ['sending'], { state: 'refunded', transaction, detail: null });
   }
 
-  /** Reports the refund, from which it is booked; once, however often it is called. */
-  async #record(refund: Refund, transaction: Hex): Promise<void> {
+  /**
+   * Reports the refund, from which it is booked; once, however often it is called, and again where the book does not have
+   * it. The book counts a transaction once.
+   */
+  async #record(writer: BookWriter, refund: Refund, transaction: Hex): Promise<void> {
     const { id, payment, amount, recipient } = refund;
     const paymentId = parsePayment(payment);
     const facts = { refund: id, transaction, amount, recipient: recipient as Hex };
     try {
-      await this.#ledger.recordRefunded(paymentId, facts);
+      const isNew = await this.#ledger.recordRefunded(paymentId, facts);
+      if (isNew || (await this.#findBooked(writer, refund)) !== undefined) return;
+      await this.#ledger.recordRefunded(paymentId, facts, { again: true });
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // Redis has lost that the payment was closed. It is closed again, whatever it may have become since.
-      await this.#closeLedger(refund, true);
+      await this.#closeLedger(writer, refund, true);
       await this.#ledger.recordRefunded(paymentId, facts);
     }
   }
@@ -256,6 +262,13 @@ export class RefundWork {
 function describeInput({ id, attempt, payment, asset, amount, recipient, doubts }: Refund): RefundJobInput {
   const needsApproval = doubts.length > 0;
   return { refund: id, attempt, payment, token: asset, amount, to: recipient, needsApproval };
+}
+
+/** Whether it needs an approval may differ: the doubts of a book that was restored are others. */
+function isSameTransfer(job: JobRecord, input: RefundJobInput): boolean {
+  const known = readRefundJob(job);
+  const { needsApproval } = input;
+  return known !== null && canonicalJson({ ...known, needsApproval }) === canonicalJson({ ...input });
 }
 
 function parsePayment(name: string): PaymentId {
