@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import { Logger } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { Ledger, nameOfPayment, type PaymentId } from '@tollgate/ledger';
+import { createLaneId } from '@tollgate/journal';
+import { Ledger, locatePayment, nameOfPayment, readPaymentName, type PaymentId } from '@tollgate/ledger';
 
 import { createTestBook } from '../../../../libs/book/test/create-test-book.js';
 import { waitFor } from '../../../../test/harness/retry.js';
@@ -170,5 +171,55 @@ describe('a payment that was served before Redis lost its data', () => {
     expect((await fixture.balanceOf(address)) - before).toBe(PRICE);
     await fixture.base.endBookkeepers();
     await restored.remove();
+  }, 120_000);
+
+  describe('whose wallet becomes another account before the bookkeeper knows that its job was accepted', () => {
+    let id: string;
+    let token: string;
+    let first: string;
+
+    beforeEach(async () => {
+      await fixture.startBookkeeper();
+      await publish();
+      token = await createToken();
+      const { id: asked, job } = await ask(await fixture.payRefused(), token);
+      [id, first] = [asked, job!];
+      await fixture.base.endBookkeepers();
+      await fixture.base.change(`UPDATE refunds SET state = 'closed' WHERE id = '${id}'`);
+      const lane = createLaneId(fixture.chain.chainId, fixture.chain.agentWallets[1]!.address);
+      await fixture.journal.adopt(lane, { pendingNonce: 0 });
+      await publish(lane);
+    }, 120_000);
+
+    it('goes on with that job', async () => {
+      await fixture.startBookkeeper();
+      expect(await fixture.waitForRefund(id, 'sending', token)).toMatchObject({ job: first });
+    });
+
+    it('needs a person where that job is no longer stored', async () => {
+      await fixture.base.change(`UPDATE refunds SET job = '${first.slice(0, -24)}${'0'.repeat(24)}'`);
+      await fixture.startBookkeeper();
+      const failed = await fixture.waitForRefund(id, 'failed', token);
+      expect(failed).toMatchObject({ maybeSent: true, detail: expect.stringContaining('another account') });
+    });
+  });
+
+  it('is not sent where the journal may have forgotten its job, however often it has waited since', async () => {
+    await fixture.startBookkeeper();
+    const token = await createToken();
+    const payment = await fixture.payRefused();
+    await publish();
+    const { id } = await ask(payment, token);
+    await fixture.base.endBookkeepers();
+    // As in a book that was restored, when the journal has deleted the job.
+    await fixture.base.change(`UPDATE refunds SET state = 'asked', job = NULL WHERE id = '${id}'`);
+    const { entry, slot } = locatePayment(readPaymentName(payment)!);
+    const [key] = await fixture.base.redis.keys(`tollgate:{pay-*}:${entry}`);
+    await fixture.base.redis.hset(key!, `${slot}:closed:${id}`, String(Date.now() - 4 * 86_400_000));
+    for (const stored of await fixture.base.redis.keys('tollgate:{*}:idempotency')) {
+      await fixture.base.redis.del(stored);
+    }
+    await fixture.startBookkeeper();
+    expect(await fixture.waitForRefund(id, 'failed', token)).toMatchObject({ maybeSent: true });
   }, 120_000);
 });

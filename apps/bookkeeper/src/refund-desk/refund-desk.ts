@@ -3,8 +3,8 @@ import { digestPlan, nameRefund } from '@tollgate/agent-jobs';
 import {
   askForRefund,
   changeRefund,
-  findSentDoubts,
   readRefund,
+  retryRefund,
   searchRefunds,
   type AskResult,
   type Refund,
@@ -105,11 +105,11 @@ export class RefundDesk {
     const refund = await this.#find(id);
     const paid = await this.#recognise(refund);
     if (paid !== null) return paid;
-    const doubts = [...new Set([...refund.doubts, ...findSentDoubts([refund])])];
-    const change = { state: 'closed', attempt: refund.attempt + 1, job: null, detail: null, askedBy, doubts } as const;
-    const retried = await changeRefund(this.book.writer, id, ['failed'], change);
-    if (retried === null) throw wrongState(await this.#find(id), 'Only a refund that has failed can be retried.');
-    return this.#advance(retried);
+    const retried = await retryRefund(this.book.writer, refund, askedBy);
+    if (retried.outcome === 'retried') return this.#advance(retried.refund);
+    const now = await this.#find(id);
+    if (now.attempt !== refund.attempt) throw wrongState(now, 'Somebody else has retried it just now.');
+    throw wrongState(now, 'Only a refund that has failed can be retried.');
   }
 
   /** Ends a refund whose job has failed. The payment stays closed, and may be refunded under the next number. */
@@ -117,7 +117,7 @@ export class RefundDesk {
     const refund = await this.#find(id);
     const paid = await this.#recognise(refund);
     if (paid !== null) return paid;
-    const given = await changeRefund(this.book.writer, id, ['failed'], { state: 'given_up' });
+    const given = await changeRefund(this.book.writer, refund, ['failed'], { state: 'given_up' });
     if (given === null && refund.state !== 'given_up')
       throw wrongState(refund, 'Only a refund that has failed can be given up.');
     return this.read(id);

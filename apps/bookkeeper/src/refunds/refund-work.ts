@@ -33,6 +33,7 @@ const FORGOTTEN =
   'The journal no longer has the job of this refund. Look at the chain for a transfer of it before you retry it or give it up.';
 const OTHER_JOB =
   'The journal has another job for this refund: the book may be older than the journal. Look at the chain for a transfer of it before you retry it or give it up.';
+const OTHER_ACCOUNT = `The wallet ${REFUNDS_WALLET} is another account by now, and the journal has no job of this refund for the one before. Look at the chain for a transfer of it before you retry it or give it up.`;
 const ABANDONED =
   'An operator has abandoned its job, which may have been sent before the journal lost data. Look at the chain for a transfer of it before you retry it or give it up.';
 /** The failure of a job that an operator has abandoned. */
@@ -101,7 +102,7 @@ export class RefundWork {
     const paid = await this.#findBooked(writer, refund);
     if (paid === undefined) return null;
     const change = { state: 'refunded', transaction: paid.transaction, detail: null } as const;
-    return changeRefund(writer, refund.id, ['closed', 'sending', 'failed'], change);
+    return changeRefund(writer, refund, ['closed', 'sending', 'failed'], change);
   }
 
   /** The refund's own event in the book. */
@@ -134,8 +135,7 @@ export class RefundWork {
   }
 
   async #close(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    const { id } = refund;
-    const refuse = (detail: string) => changeRefund(writer, id, ['asked'], { state: 'refused', detail });
+    const refuse = (detail: string) => changeRefund(writer, refund, ['asked'], { state: 'refused', detail });
     crashPoint('R1');
     const closed = await this.#closeLedger(writer, refund);
     crashPoint('R2');
@@ -143,7 +143,7 @@ export class RefundWork {
       case 'closed':
       case 'closed_before':
         if (!(await this.#isOwn(writer, refund, closed))) return refuse(CLOSED_ELSEWHERE);
-        return changeRefund(writer, id, ['asked'], { state: 'closed', detail: null });
+        return changeRefund(writer, refund, ['asked'], { state: 'closed', detail: null });
       case 'leased':
         return refuse(HELD);
       case 'answered':
@@ -181,26 +181,32 @@ export class RefundWork {
     const { id, attempt } = refund;
     const { journal, directory } = this.journals;
     const wait = async (detail: string) =>
-      refund.detail === detail ? null : changeRefund(writer, id, ['closed'], { detail });
+      refund.detail === detail ? null : changeRefund(writer, refund, ['closed'], { detail });
     const entry = await directory.find(REFUNDS_WALLET);
     if (entry === null) return wait(`No agent worker has a wallet named ${REFUNDS_WALLET}.`);
     const { lane } = entry;
     const jobId = nameRefundJob(lane, { refund: id, attempt });
-    const input = describeInput(refund);
-    const fail = (detail: string, maybeSent: boolean) =>
-      changeRefund(writer, id, ['closed'], { state: 'failed', detail, job: jobId, ...(maybeSent && { maybeSent }) });
     const paid = await this.recognise(writer, refund);
     if (paid !== null) return paid;
+    // The wallet is another account by now. The job may be in the lane of the one before, and nothing is sent beside it.
+    if (refund.job !== null && refund.job !== jobId) return this.#findJob(writer, refund, refund.job);
+    const input = describeInput(refund);
+    const fail = (detail: string, maybeSent: boolean) =>
+      changeRefund(writer, refund, ['closed'], { state: 'failed', detail, job: jobId, ...(maybeSent && { maybeSent }) });
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
     const closed = await this.#closeLedger(writer, refund);
     if (closed.outcome === 'leased') return wait(HELD);
     if (closed.outcome === 'answered' || closed.outcome === 'other_form') return fail(SOLD, false);
     if (!(await this.#isOwn(writer, refund, closed))) return fail(CLOSED_ELSEWHERE, false);
+    // It was open again: Redis has lost what came after the closing, and with it the job, which may have been sent.
+    if (closed.outcome === 'closed' && refund.job !== null) return fail(FORGOTTEN, true);
+    // Before the journal has it, so that it is known after a crash which job may be there.
+    if (refund.job === null && (await changeRefund(writer, refund, ['closed'], { job: jobId })) === null) return null;
     const result = await journal.submitNamed({
       ...{ lane, jobId, operation: 'refund', wallet: REFUNDS_WALLET, input: { ...input } },
       keyId: refund.askedBy.at(-1) ?? '',
-      latestMs: Date.parse(refund.changedAt) + ACCEPTED_WITHIN_MS,
+      latestMs: beginOf(refund, closed) + ACCEPTED_WITHIN_MS,
     });
     crashPoint('R4');
     switch (result.outcome) {
@@ -208,7 +214,7 @@ export class RefundWork {
       case 'known': {
         const job = await journal.readJob(jobId);
         if (job !== null && !isSameTransfer(job, input)) return fail(OTHER_JOB, true);
-        return changeRefund(writer, id, ['closed'], { state: 'sending', job: jobId, detail: null });
+        return changeRefund(writer, refund, ['closed'], { state: 'sending', job: jobId, detail: null });
       }
       case 'refused':
         if (result.reason === 'late') return fail(FORGOTTEN, true);
@@ -219,23 +225,32 @@ export class RefundWork {
     }
   }
 
+  /** Goes on with a job that was named before, and is sent by an account that the wallet was. */
+  async #findJob(writer: BookWriter, refund: Refund, jobId: string): Promise<Refund | null> {
+    const job = await this.journals.journal.readJob(jobId);
+    const change =
+      job === null
+        ? ({ state: 'failed', detail: OTHER_ACCOUNT, maybeSent: true } as const)
+        : ({ state: 'sending', detail: null } as const);
+    return changeRefund(writer, refund, ['closed'], change);
+  }
+
   async #settle(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    const { id } = refund;
     const job = await this.journals.journal.readJob(refund.job ?? '');
     const failUnknown = (detail: string) =>
-      changeRefund(writer, id, ['sending'], { state: 'failed', detail, maybeSent: true });
+      changeRefund(writer, refund, ['sending'], { state: 'failed', detail, maybeSent: true });
     if (job === null) return (await this.recognise(writer, refund)) ?? failUnknown(FORGOTTEN);
     if (job.state !== 'FINAL') {
       if (!isFinal(job.state)) return null;
       if (job.failure?.code === JOB_ABANDONED) return failUnknown(ABANDONED);
       const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
-      return changeRefund(writer, id, ['sending'], { state: 'failed', detail });
+      return changeRefund(writer, refund, ['sending'], { state: 'failed', detail });
     }
     const transaction = minedTransaction(job);
     crashPoint('R5');
     await this.#record(writer, refund, transaction);
     crashPoint('R6');
-    return changeRefund(writer, id, ['sending'], { state: 'refunded', transaction, detail: null });
+    return changeRefund(writer, refund, ['sending'], { state: 'refunded', transaction, detail: null });
   }
 
   /**
@@ -262,6 +277,15 @@ export class RefundWork {
 function describeInput({ id, attempt, payment, asset, amount, recipient, doubts }: Refund): RefundJobInput {
   const needsApproval = doubts.length > 0;
   return { refund: id, attempt, payment, token: asset, amount, to: recipient, needsApproval };
+}
+
+/**
+ * When the attempt began, in milliseconds since 1970: a job may have been written since then. The first one may be older than
+ * this row, in a book that was restored.
+ */
+function beginOf({ attempt, attemptAt }: Refund, closed: CloseResult): number {
+  const atMs = Date.parse(attemptAt);
+  return attempt === 1 && closed.outcome === 'closed_before' ? Math.min(closed.sinceMs, atMs) : atMs;
 }
 
 /** Whether it needs an approval may differ: the doubts of a book that was restored are others. */

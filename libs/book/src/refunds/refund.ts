@@ -41,6 +41,9 @@ export interface Refund extends RefundTerms {
   readonly changedAt: string;
   /** Of the job that sends it, from 1. */
   readonly attempt: number;
+  /** When that attempt was asked for. */
+  readonly attemptAt: string;
+  /** Written before the journal gets it, so that it may not be there yet. */
   readonly job: string | null;
   readonly transaction: string | null;
   /** A job of it may have been sent, and what became of it is not known. Stays, whatever becomes of the refund. */

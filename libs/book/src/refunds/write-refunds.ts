@@ -66,28 +66,46 @@ export function sumOfRefunds(refunds: readonly Refund[]): bigint {
   return refunds.reduce((sum, { state, amount }) => (RELEASED_STATES.includes(state) ? sum : sum + BigInt(amount)), 0n);
 }
 
+export type RetryResult =
+  | { outcome: 'retried'; refund: Refund }
+  /** It has not failed, or another caller has retried it since it was read. */
+  | { outcome: 'changed' };
+
 /**
- * Changes a refund, if it is in one of these states still. Null: it is not.
+ * Lets a refund that has failed be sent again, as its next attempt.
+ * @throws DeposedError, BookUnavailableError
+ */
+export function retryRefund(writer: BookWriter, refund: Refund, keyId: string): Promise<RetryResult> {
+  return writer.write(async (within): Promise<RetryResult> => {
+    const doubts = [...new Set([...refund.doubts, ...findSentDoubts([refund])])];
+    const [row] = await within.query<RefundRow>(
+      `UPDATE refunds SET state = 'closed', attempt = attempt + 1, attempt_at = now(), changed_at = now(), job = NULL,
+          detail = NULL, doubts = $3::jsonb, asked_by = array_append(asked_by, $4::text)
+        WHERE id = $1 AND attempt = $2 AND state = 'failed' RETURNING ${REFUND_COLUMNS}`,
+      [refund.id, refund.attempt, JSON.stringify(doubts), keyId],
+    );
+    return row === undefined ? { outcome: 'changed' } : { outcome: 'retried', refund: toRefund(row) };
+  });
+}
+
+/**
+ * Changes a refund, if it is in one of these states still, and at the same attempt. Null: it is not.
  * @throws DeposedError, BookUnavailableError
  */
 export async function changeRefund(
   writer: BookWriter,
-  id: string,
+  { id, attempt }: Pick<Refund, 'id' | 'attempt'>,
   from: readonly RefundState[],
-  change: Partial<Pick<Refund, 'state' | 'job' | 'transaction' | 'detail' | 'attempt' | 'doubts' | 'maybeSent'>> & {
-    askedBy?: string;
-  },
+  change: Partial<Pick<Refund, 'state' | 'job' | 'transaction' | 'detail' | 'maybeSent'>>,
 ): Promise<Refund | null> {
-  const { askedBy, doubts, maybeSent, ...columns } = change;
-  const values: SqlValue[] = [id, from];
+  const { maybeSent, ...columns } = change;
+  const values: SqlValue[] = [id, attempt, from];
   const assignments = Object.entries(columns).map(([name, value]) => `${name} = $${values.push(value)}`);
-  if (doubts !== undefined) assignments.push(`doubts = $${values.push(JSON.stringify(doubts))}::jsonb`);
   if (maybeSent !== undefined) assignments.push(`maybe_sent = $${values.push(maybeSent)}`);
-  if (askedBy !== undefined) assignments.push(`asked_by = array_append(asked_by, $${values.push(askedBy)}::text)`);
   const [row] = await writer.write((within) =>
     within.query<RefundRow>(
       `UPDATE refunds SET ${['changed_at = now()', ...assignments].join(', ')}
-        WHERE id = $1 AND state = ANY($2::text[]) RETURNING ${REFUND_COLUMNS}`,
+        WHERE id = $1 AND attempt = $2 AND state = ANY($3::text[]) RETURNING ${REFUND_COLUMNS}`,
       values,
     ),
   );
@@ -135,11 +153,11 @@ async function insert(within: Queryable, terms: RefundTerms, keyId: string): Pro
   const { id, payment, number, amount, chainId, asset, recipient, permit, reason, answered, doubts } = terms;
   const [row] = await within.query<RefundRow>(
     `INSERT INTO refunds (id, payment, number, state, amount, chain_id, asset, recipient, reason, answered, doubts,
-        asked_by, permit, asked_at, changed_at, attempt)
-      VALUES ($1, $2, $3, 'asked', $4::numeric, $5, $6, $7, $8, $9, $10::jsonb, ARRAY[$11], $12, now(), now(), 1)
+        asked_by, permit, asked_at, changed_at, attempt_at, attempt)
+      VALUES ($1, $2, $3, 'asked', $4::numeric, $5, $6, $7, $8, $9, $10::jsonb, ARRAY[$11], $12, now(), now(), now(), 1)
       ON CONFLICT (id) DO UPDATE SET state = 'asked', amount = excluded.amount, recipient = excluded.recipient,
         permit = excluded.permit, reason = excluded.reason, answered = excluded.answered, doubts = excluded.doubts, asked_by = excluded.asked_by,
-        asked_at = now(), changed_at = now(), detail = NULL
+        asked_at = now(), changed_at = now(), attempt_at = now(), detail = NULL
       RETURNING ${REFUND_COLUMNS}`,
     [...[id, payment, number, amount, chainId, asset, recipient, reason, answered, JSON.stringify(doubts), keyId, permit]],
   );
