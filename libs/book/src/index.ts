@@ -34,6 +34,7 @@ export {
   retryRefund,
   sumOfRefunds,
   type AskResult,
+  type OverCap,
 } from './refunds/write-refunds.js';
 export { verifyBook, type BookVerdict } from './reading/verify-book.js';
 export {

@@ -7,6 +7,7 @@ import {
   retryRefund,
   searchRefunds,
   type AskResult,
+  type OverCap,
   type Refund,
   type RefundCaps,
 } from '@tollgate/book';
@@ -105,8 +106,11 @@ export class RefundDesk {
     const refund = await this.#find(id);
     const paid = await this.#recognise(refund);
     if (paid !== null) return paid;
-    const retried = await retryRefund(this.book.writer, refund, askedBy);
+    const { refunds, payment } = this.environment;
+    const limits = { keyId: askedBy, caps: refunds.caps(payment.assetDecimals) };
+    const retried = await retryRefund(this.book.writer, refund, limits);
     if (retried.outcome === 'retried') return this.#advance(retried.refund);
+    if (retried.outcome === 'over_cap') throw overCap(retried, payment.assetDecimals);
     const now = await this.#find(id);
     if (now.attempt !== refund.attempt) throw wrongState(now, 'Somebody else has retried it just now.');
     throw wrongState(now, 'Only a refund that has failed can be retried.');
@@ -192,11 +196,14 @@ function readAsked(asked: AskResult, { decimals }: RefundPreview): Refund {
       const left = String(asked.left);
       throw refuse('exceeds', `Only ${show(asked.left)} is left of what arrived.`, { left });
     }
-    case 'over_cap': {
-      const { cap, left } = asked;
-      throw refuse('over_cap', `Only ${show(left)} is left of what ${CAPS[cap]}.`, { cap, left: String(left) });
-    }
+    case 'over_cap':
+      throw overCap(asked, decimals);
   }
+}
+
+function overCap({ cap, left }: OverCap, decimals: number): ProblemError {
+  const detail = `Only ${formatTokenAmount(left, decimals)} is left of what ${CAPS[cap]}.`;
+  return refuse('over_cap', detail, { cap, left: String(left) });
 }
 
 export function paymentNotFound(): ProblemError {

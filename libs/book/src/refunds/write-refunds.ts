@@ -1,6 +1,6 @@
 import type { Queryable, SqlValue } from '../database/database.js';
 import type { BookWriter } from '../posting/book-writer.js';
-import { listRefundsOf, REFUND_COLUMNS, toRefund, type RefundRow } from './read-refunds.js';
+import { listRefundsOf, readRefund, REFUND_COLUMNS, toRefund, type RefundRow } from './read-refunds.js';
 import { findSentDoubts, RELEASED_STATES, type Refund, type RefundCaps, type RefundState, type RefundTerms } from './refund.js';
 
 export type AskResult =
@@ -12,7 +12,13 @@ export type AskResult =
   | { outcome: 'not_next'; next: number }
   /** More than what arrived: so much is left, in base units. */
   | { outcome: 'exceeds'; left: bigint }
-  | { outcome: 'over_cap'; cap: keyof RefundCaps; left: bigint };
+  | OverCap;
+
+export interface OverCap {
+  readonly outcome: 'over_cap';
+  readonly cap: keyof RefundCaps;
+  readonly left: bigint;
+}
 
 /** Who asks, and what limits it. */
 export interface AskLimits {
@@ -69,22 +75,32 @@ export function sumOfRefunds(refunds: readonly Refund[]): bigint {
 export type RetryResult =
   | { outcome: 'retried'; refund: Refund }
   /** It has not failed, or another caller has retried it since it was read. */
-  | { outcome: 'changed' };
+  | { outcome: 'changed' }
+  | OverCap;
 
 /**
- * Lets a refund that has failed be sent again, as its next attempt.
+ * Lets a refund that has failed be sent again, as its next attempt, within the caps of today.
  * @throws DeposedError, BookUnavailableError
  */
-export function retryRefund(writer: BookWriter, refund: Refund, keyId: string): Promise<RetryResult> {
+export function retryRefund(
+  writer: BookWriter,
+  refund: Refund,
+  { keyId, caps }: Pick<AskLimits, 'keyId' | 'caps'>,
+): Promise<RetryResult> {
   return writer.write(async (within): Promise<RetryResult> => {
-    const doubts = [...new Set([...refund.doubts, ...findSentDoubts([refund])])];
+    const now = await readRefund(within, refund.id);
+    if (now?.state !== 'failed' || now.attempt !== refund.attempt) return { outcome: 'changed' };
+    const over = await findCap(within, now, { keyId, caps });
+    if (over !== null) return over;
+    const doubts = [...new Set([...now.doubts, ...findSentDoubts([now])])];
     const [row] = await within.query<RefundRow>(
       `UPDATE refunds SET state = 'closed', attempt = attempt + 1, attempt_at = now(), changed_at = now(), job = NULL,
-          detail = NULL, doubts = $3::jsonb, asked_by = array_append(asked_by, $4::text)
-        WHERE id = $1 AND attempt = $2 AND state = 'failed' RETURNING ${REFUND_COLUMNS}`,
-      [refund.id, refund.attempt, JSON.stringify(doubts), keyId],
+          detail = NULL, doubts = $2::jsonb, asked_by = array_append(asked_by, $3::text)
+        WHERE id = $1 RETURNING ${REFUND_COLUMNS}`,
+      [now.id, JSON.stringify(doubts), keyId],
     );
-    return row === undefined ? { outcome: 'changed' } : { outcome: 'retried', refund: toRefund(row) };
+    if (row === undefined) throw new Error('the refund was not written');
+    return { outcome: 'retried', refund: toRefund(row) };
   });
 }
 
@@ -124,18 +140,19 @@ async function readLeft(within: Queryable, payment: string, refunds: readonly Re
   return { left: BigInt(row?.amount ?? '0') - taken, taken };
 }
 
+/** A refund counts on the day of its last attempt, and for the API key that asked for that. */
 async function findCap(
   within: Queryable,
-  { amount, chainId, asset, recipient }: RefundTerms,
-  { keyId, caps }: { keyId: string; caps: RefundCaps },
-): Promise<Extract<AskResult, { outcome: 'over_cap' }> | null> {
+  { id, amount, chainId, asset, recipient }: RefundTerms,
+  { keyId, caps }: Pick<AskLimits, 'keyId' | 'caps'>,
+): Promise<OverCap | null> {
   const [row] = await within.query<{ day: string; payer: string; key: string }>(
     `SELECT coalesce(sum(amount), 0)::text AS day,
         coalesce(sum(amount) FILTER (WHERE recipient = $3), 0)::text AS payer,
-        coalesce(sum(amount) FILTER (WHERE asked_by[1] = $4), 0)::text AS key
-      FROM refunds WHERE chain_id = $1 AND asset = $2 AND state <> ALL($5::text[])
-        AND asked_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`,
-    [...[chainId, asset, recipient, keyId], RELEASED_STATES],
+        coalesce(sum(amount) FILTER (WHERE asked_by[cardinality(asked_by)] = $4), 0)::text AS key
+      FROM refunds WHERE chain_id = $1 AND asset = $2 AND state <> ALL($5::text[]) AND id <> $6
+        AND attempt_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`,
+    [...[chainId, asset, recipient, keyId], RELEASED_STATES, id],
   );
   const taken: Readonly<Record<keyof RefundCaps, string>> = {
     ...{ each: '0', perPayerAndDay: row?.payer ?? '0', perKeyAndDay: row?.key ?? '0', perDay: row?.day ?? '0' },
