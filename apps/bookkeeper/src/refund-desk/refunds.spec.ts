@@ -27,12 +27,14 @@ describe('refunds', () => {
     payer = lower(fixture.chain.accounts[0]!.address);
     token = await fixture.base.createToken('operator:read', 'operator:refund', 'operator:approve');
     approver = await fixture.base.createToken('operator:read', 'operator:approve');
-    await fixture.startBookkeeper({ REFUND_MOST_PER_PAYER: '2', REFUND_APPROVAL_ABOVE: '0.5' });
+    await startBookkeeper();
     await fixture.startWorker();
   }, 120_000);
 
   afterAll(() => fixture.stop());
 
+  const startBookkeeper = (): Promise<void> =>
+    fixture.startBookkeeper({ REFUND_MOST_PER_PAYER: '2', REFUND_APPROVAL_ABOVE: '0.5' });
   const preview = async (payment: string): Promise<RefundPreview> =>
     (await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token)).body;
   const ask = (payment: string, more: object = {}) =>
@@ -325,6 +327,25 @@ describe('refunds', () => {
     // The job itself cannot be repeated beside the refund.
     const retried = await fixture.post(`/operator/jobs/${failed.job}/retry`, token);
     expect(retried).toMatchObject({ status: 409, body: { code: 'job_state' } });
+  }, 60_000);
+
+  it('goes on with the others while one cannot', async () => {
+    const first = await ask(await fixture.payRefused());
+    await fixture.waitForRefund(first.body.id, 'refunded', token);
+    await fixture.base.endBookkeepers();
+    // The oldest of all, for something that is no payment.
+    await fixture.base.change(
+      `INSERT INTO refunds (id, payment, number, state, amount, chain_id, asset, recipient, answered, doubts, asked_by,
+          asked_at, changed_at, attempt)
+        SELECT 'broken-1', 'nothing', 1, 'asked', 1, chain_id, asset, recipient, answered, doubts, asked_by,
+          asked_at - interval '1 day', changed_at, 1 FROM refunds WHERE id = '${first.body.id}'`,
+    );
+    await startBookkeeper();
+    const { body } = await ask(await fixture.payRefused());
+    await fixture.waitForRefund(body.id, 'refunded', token);
+    await fixture.base.endBookkeepers();
+    await fixture.base.change(`DELETE FROM refunds WHERE id = 'broken-1'`);
+    await startBookkeeper();
   }, 60_000);
 
   it('is a command, which says what it does', async () => {

@@ -79,16 +79,23 @@ export class RefundWork {
 
   /** Advances all refunds that have not ended, until the signal is aborted. @throws DeposedError */
   async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
-    let isFailing = false;
+    /** What is logged already, of each refund that fails. */
+    let failing = new Map<string, string>();
     while (!signal.aborted) {
-      try {
-        for (const refund of await listRefundsInWork(writer.database)) await this.advance(writer, refund);
-        isFailing = false;
-      } catch (error) {
-        if (error instanceof DeposedError) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
-        if (!isFailing) this.#logger.warn({ msg: `the refunds wait: ${reason}`, err: error });
-        isFailing = true;
+      const before = failing;
+      failing = new Map();
+      const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | null> =>
+        work().catch((error: unknown) => {
+          if (error instanceof DeposedError) throw error;
+          const reason = error instanceof Error ? error.message : String(error);
+          if (before.get(what) !== reason) this.#logger.warn({ msg: `${what}: ${reason}`, err: error });
+          failing.set(what, reason);
+          return null;
+        });
+      const inWork = await attempt('the refunds wait', () => listRefundsInWork(writer.database));
+      // One that cannot go on holds up no other.
+      for (const refund of inWork ?? []) {
+        if (!signal.aborted) await attempt(`the refund ${refund.id} waits`, () => this.advance(writer, refund));
       }
       await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
