@@ -19,6 +19,8 @@ const ABANDONED: JobFailure = {
   suggestion: 'Check what its transactions did before you submit it again.',
 };
 
+const SENDS_REFUND =
+  'This job sends a refund, which may have been asked for with several keys. Approve it at the bookkeeper: POST /operator/jobs/<id>/approve.';
 const NO_NONCE = { minedNonce: 0, isAttemptMined: false };
 const OWN_IS_MINED =
   "The job's own transaction is mined. Resume the job, so that it ends with the result of that transaction.";
@@ -38,9 +40,13 @@ export class JobDecisions {
     return { job: await this.#settle(job, result), isUnderWay: result.outcome === 'cancelling' };
   }
 
-  /** @param floorsHash hash of the plan that the caller has seen */
+  /**
+   * @param floorsHash hash of the plan that the caller has seen
+   * @throws ProblemError for a refund: only the bookkeeper knows every key that asked for it
+   */
   async approve(caller: ApiKey, jobId: string, floorsHash: string): Promise<AgentJobView> {
     const job = await this.jobs.find(caller, jobId);
+    if (job.operation === 'refund') throw new ProblemError(refuseState(job.state, SENDS_REFUND));
     const { journal } = this.connections;
     return this.#settle(job, await journal.approve({ jobId: job.id, floorsHash, approvedBy: caller.id }));
   }
