@@ -39,7 +39,13 @@ export async function closePayment(
   const bucket = bucketOf(entry);
   const keys = [birthKey(bucket), entryKey(bucket, entry), answerKey(bucket, entry, slot), bucketEventsKey(bucket)];
   const facts: Omit<RefundingFacts, 'from'> = { refund: assertRefund(refund), reason };
-  const args = [slot, allowsAnswered ? 1 : 0, nameOfPayment(id), isBooked && isReported ? JSON.stringify(facts) : '', refund];
+  const args = [
+    slot,
+    allowsAnswered ? 1 : 0,
+    nameOfPayment(id),
+    isBooked && isReported ? JSON.stringify(facts) : '',
+    refund,
+  ];
   const [outcome, detail, by = ''] = await runner.run(LEDGER_SCRIPTS.close, keys, args);
   switch (outcome) {
     case 'closed':
@@ -69,7 +75,13 @@ export async function recordRefunded(
 ): Promise<boolean> {
   const { entry, slot } = locatePayment(id);
   const bucket = bucketOf(entry);
-  const args = [slot, assertRefund(facts.refund), nameOfPayment(id), isBooked ? JSON.stringify(facts) : '', again ? 1 : 0];
+  const args = [
+    slot,
+    assertRefund(facts.refund),
+    nameOfPayment(id),
+    isBooked ? JSON.stringify(facts) : '',
+    again ? 1 : 0,
+  ];
   const keys = [entryKey(bucket, entry), bucketEventsKey(bucket)];
   const [outcome] = await runner.run(LEDGER_SCRIPTS.refunded, keys, args);
   if (outcome === 'open') throw new TypeError('a payment is closed before its refund is recorded');

@@ -79,7 +79,10 @@ export class BookController {
     return {
       ...{ well: troubles.length === 0, troubles },
       ...{ kind: database.kind, epoch: row.epoch, holder: row.holder, since: row.since.toISOString() },
-      ...{ completeFrom: completeFromMs === null ? null : new Date(completeFromMs).toISOString(), lastBooking: row.last_booking },
+      ...{
+        completeFrom: completeFromMs === null ? null : new Date(completeFromMs).toISOString(),
+        lastBooking: row.last_booking,
+      },
       ...{ chainHash: row.chain_hash, unreadEvents: row.unread, closingKey: this.closings.signer },
       gaps: gaps.map(({ since, until }) => ({ since: since.toISOString(), until: until.toISOString() })),
     };

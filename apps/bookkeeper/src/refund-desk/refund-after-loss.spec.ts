@@ -13,8 +13,8 @@ import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
 import type { OperatorRefund } from './refund-desk.js';
 import type { RefundPreview } from './refund-previews.js';
 
-/** Bought, served, lost by Redis, and presented again. */
-describe('a payment that was served before Redis lost its data', () => {
+/** Bought, served, lost and presented again; or asked for a refund, whose job or row was lost. */
+describe('a payment and its refund, after Redis or the book lost data', () => {
   let fixture: RefundFixture;
 
   beforeEach(async () => {
@@ -24,7 +24,7 @@ describe('a payment that was served before Redis lost its data', () => {
 
   afterEach(() => fixture.stop());
 
-  const publish = (lane = fixture.lane): Promise<void> =>
+  const publish = (lane = fixture.lane) =>
     new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane });
   const createToken = (): Promise<string> =>
     fixture.base.createToken('operator:read', 'operator:refund', 'operator:approve');
@@ -85,23 +85,27 @@ describe('a payment that was served before Redis lost its data', () => {
     expect(refused).toMatchObject({ status: 409, body: { reason: 'answered' } });
   }, 120_000);
 
-  it.each(['give-up', 'retry'])('is paid back after %s by two people only, where its job was lost', async (decision) => {
-    await fixture.startBookkeeper();
-    await publish();
-    const payment = await fixture.payRefused();
-    const { id } = await ask(payment, await createToken());
-    await fixture.base.redis.flushall();
-    await publish();
-    await fixture.adopt();
-    const token = await createToken();
-    const failed = await fixture.waitForRefund(id, 'failed', token);
-    expect(failed).toMatchObject({ maybeSent: true, doubts: [], detail: expect.stringContaining('no longer has') });
-    await fixture.post(`/operator/refunds/${id}/${decision}`, token);
-    const preview = await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token);
-    expect(preview.body.doubts).toEqual(expect.arrayContaining(MAYBE_SENT));
-    const again = decision === 'retry' ? await ask(payment, token) : await ask(payment, token, { number: 2 });
-    expect(again.doubts).toEqual(expect.arrayContaining(MAYBE_SENT));
-  }, 120_000);
+  it.each(['give-up', 'retry'])(
+    'is paid back after %s by two people only, where its job was lost',
+    async (decision) => {
+      await fixture.startBookkeeper();
+      await publish();
+      const payment = await fixture.payRefused();
+      const { id } = await ask(payment, await createToken());
+      await fixture.base.redis.flushall();
+      await publish();
+      await fixture.adopt();
+      const token = await createToken();
+      const failed = await fixture.waitForRefund(id, 'failed', token);
+      expect(failed).toMatchObject({ maybeSent: true, doubts: [], detail: expect.stringContaining('no longer has') });
+      await fixture.post(`/operator/refunds/${id}/${decision}`, token);
+      const preview = await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token);
+      expect(preview.body.doubts).toEqual(expect.arrayContaining(MAYBE_SENT));
+      const again = decision === 'retry' ? await ask(payment, token) : await ask(payment, token, { number: 2 });
+      expect(again.doubts).toEqual(expect.arrayContaining(MAYBE_SENT));
+    },
+    120_000,
+  );
 
   it('is paid back by two people only, where an operator has abandoned its job after a loss', async () => {
     await fixture.startBookkeeper();
@@ -120,28 +124,32 @@ describe('a payment that was served before Redis lost its data', () => {
     expect(body).toMatchObject({ attempt: 2, doubts: MAYBE_SENT });
   }, 120_000);
 
-  it.each(['sending', 'failed'])('is refunded where the book has its transfer, and the journal lost its job: %s', async (state) => {
-    await fixture.startBookkeeper();
-    await fixture.startWorker();
-    const payment = await fixture.payRefused();
-    const { address } = fixture.chain.accounts[0]!;
-    const before = await fixture.balanceOf(address);
-    const { id } = await ask(payment, await createToken());
-    const { transaction } = await fixture.waitForRefund(id, 'refunded', await createToken());
-    await waitFor('it is booked', async () => {
-      const { body } = await fixture.get<{ state: string }>(`/operator/payments/${payment}`, await createToken());
-      return body.state === 'refunded';
-    });
-    // As a bookkeeper leaves it that is killed before it notes the end, or that has not found the job afterwards.
-    await fixture.base.endBookkeepers();
-    await fixture.base.change(`UPDATE refunds SET state = '${state}', transaction = NULL WHERE id = '${id}'`);
-    await fixture.base.redis.flushall();
-    await fixture.startBookkeeper();
-    const token = await createToken();
-    if (state === 'failed') await fixture.post(`/operator/refunds/${id}/retry`, token);
-    expect(await fixture.waitForRefund(id, 'refunded', token)).toMatchObject({ transaction, attempt: 1 });
-    expect((await fixture.balanceOf(address)) - before).toBe(PRICE);
-  }, 120_000);
+  it.each(['sending', 'failed'])(
+    'is refunded where the book has its transfer, and the journal lost its job: %s',
+    async (state) => {
+      await fixture.startBookkeeper();
+      await fixture.startWorker();
+      const payment = await fixture.payRefused();
+      const { address } = fixture.chain.accounts[0]!;
+      const before = await fixture.balanceOf(address);
+      const { id } = await ask(payment, await createToken());
+      const { transaction } = await fixture.waitForRefund(id, 'refunded', await createToken());
+      await waitFor('it is booked', async () => {
+        const { body } = await fixture.get<{ state: string }>(`/operator/payments/${payment}`, await createToken());
+        return body.state === 'refunded';
+      });
+      // As a bookkeeper leaves it that is killed before it notes the end, or that has not found the job afterwards.
+      await fixture.base.endBookkeepers();
+      await fixture.base.change(`UPDATE refunds SET state = '${state}', transaction = NULL WHERE id = '${id}'`);
+      await fixture.base.redis.flushall();
+      await fixture.startBookkeeper();
+      const token = await createToken();
+      if (state === 'failed') await fixture.post(`/operator/refunds/${id}/retry`, token);
+      expect(await fixture.waitForRefund(id, 'refunded', token)).toMatchObject({ transaction, attempt: 1 });
+      expect((await fixture.balanceOf(address)) - before).toBe(PRICE);
+    },
+    120_000,
+  );
 
   it('is the same refund in a book that was restored from a copy of before it, and is booked once', async () => {
     await fixture.startBookkeeper();

@@ -199,7 +199,12 @@ export class RefundWork {
     if (refund.job !== null && refund.job !== jobId) return this.#findJob(writer, refund, refund.job);
     const input = describeInput(refund);
     const fail = (detail: string, maybeSent: boolean) =>
-      changeRefund(writer, refund, ['closed'], { state: 'failed', detail, job: jobId, ...(maybeSent && { maybeSent }) });
+      changeRefund(writer, refund, ['closed'], {
+        state: 'failed',
+        detail,
+        job: jobId,
+        ...(maybeSent && { maybeSent }),
+      });
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
     const closed = await this.#closeLedger(writer, refund);

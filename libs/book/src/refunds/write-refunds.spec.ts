@@ -48,7 +48,9 @@ describe('writing refunds', () => {
 
   it('counts a refund for the caps of the day on which it is sent again, and of the key that does it', async () => {
     const old = [await fail(await ask('6000')), await fail(await ask('6000'))] as const;
-    await database.execute("UPDATE refunds SET attempt_at = now() - interval '3 days', asked_at = now() - interval '3 days'");
+    await database.execute(
+      "UPDATE refunds SET attempt_at = now() - interval '3 days', asked_at = now() - interval '3 days'",
+    );
     const retry = (refund: Refund, caps: Partial<RefundCaps>, keyId = 'key-2') =>
       retryRefund(writer, refund, { keyId, caps: { ...NO_CAPS, ...caps } });
     expect(await retry(old[0], { each: 5_999n })).toEqual({ outcome: 'over_cap', cap: 'each', left: 5_999n });

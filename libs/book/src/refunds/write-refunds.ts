@@ -1,7 +1,14 @@
 import type { Queryable, SqlValue } from '../database/database.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { listRefundsOf, readRefund, REFUND_COLUMNS, toRefund, type RefundRow } from './read-refunds.js';
-import { findSentDoubts, RELEASED_STATES, type Refund, type RefundCaps, type RefundState, type RefundTerms } from './refund.js';
+import {
+  findSentDoubts,
+  RELEASED_STATES,
+  type Refund,
+  type RefundCaps,
+  type RefundState,
+  type RefundTerms,
+} from './refund.js';
 
 export type AskResult =
   /** `known`: the same refund was asked for before. */
@@ -176,7 +183,22 @@ async function insert(within: Queryable, terms: RefundTerms, keyId: string): Pro
         permit = excluded.permit, reason = excluded.reason, answered = excluded.answered, doubts = excluded.doubts, asked_by = excluded.asked_by,
         asked_at = now(), changed_at = now(), attempt_at = now(), detail = NULL
       RETURNING ${REFUND_COLUMNS}`,
-    [...[id, payment, number, amount, chainId, asset, recipient, reason, answered, JSON.stringify(doubts), keyId, permit]],
+    [
+      ...[
+        id,
+        payment,
+        number,
+        amount,
+        chainId,
+        asset,
+        recipient,
+        reason,
+        answered,
+        JSON.stringify(doubts),
+        keyId,
+        permit,
+      ],
+    ],
   );
   if (row === undefined) throw new Error('the refund was not written');
   return toRefund(row);
