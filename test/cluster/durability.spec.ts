@@ -178,7 +178,7 @@ describe('a primary with one replica that must acknowledge', () => {
     expect(await ledger.claim(other)).not.toMatchObject({ outcome: 'claimed' });
     expect(await work.commit()).toBe(true);
     expect(await work.replay()).toMatchObject({ status: 200 });
-    expect(await work['close for a refund']()).toEqual({ outcome: 'closed_before' });
+    expect(await work['close for a refund']()).toMatchObject({ outcome: 'closed_before' });
     expect(await work['submit under an own id']()).toMatchObject({ outcome: 'known' });
     const first = await journal.submit(request);
     expect(await journal.submit(request)).toEqual({ ...first, outcome: 'known' });

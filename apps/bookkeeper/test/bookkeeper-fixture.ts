@@ -55,6 +55,16 @@ export class BookkeeperFixture {
     await Promise.all(this.#started.splice(0).map(({ close }) => close()));
   }
 
+  /** Changes the book by hand, while no bookkeeper has it. */
+  async change(sql: string): Promise<void> {
+    const database = await this.book.claim();
+    try {
+      await database.execute(sql);
+    } finally {
+      await database.close();
+    }
+  }
+
   environment(more: Record<string, string> = {}): Record<string, string> {
     return {
       ...{ BOOKKEEPER_PORT: '0', REDIS_URL: this.server.url, LOG_LEVEL: 'silent', ASSET_ADDRESS: ASSET, PAY_TO },

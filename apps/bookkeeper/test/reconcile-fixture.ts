@@ -27,7 +27,7 @@ export class ReconcileFixture {
     const [books, chain] = await Promise.all([BookkeeperFixture.start(), startChain()]);
     const fixture = new ReconcileFixture(books, chain);
     await fixture.completeFrom(Date.now() - 60_000);
-    fixture.token = await books.createToken('operator:read');
+    fixture.token = await books.createToken('operator:read', 'operator:refund');
     await fixture.startBookkeeper({ RECONCILE_RPC_URL: (await rpcUrl?.(chain)) ?? chain.rpcUrl });
     return fixture;
   }
@@ -35,7 +35,8 @@ export class ReconcileFixture {
   async startBookkeeper(more: Record<string, string> = {}): Promise<void> {
     const { chainId, asset, payTo, rpcUrl } = this.chain;
     this.bookkeeper = await this.books.startBookkeeper({
-      ...{ CHAIN_ID: String(chainId), ASSET_ADDRESS: asset, PAY_TO: payTo, RECONCILE_RPC_URL: rpcUrl },
+      ...{ CHAIN_ID: String(chainId), ASSET_ADDRESS: asset, PAY_TO: payTo },
+      ...{ RPC_URL: rpcUrl, RECONCILE_RPC_URL: rpcUrl },
       ...{ RECONCILE_CONFIRMATIONS: '1', RECONCILE_GRACE_SECONDS: '0', RECONCILE_INTERVAL_MS: '50', ...more },
     });
   }
@@ -86,6 +87,14 @@ export class ReconcileFixture {
   async get<T>(path: string): Promise<T> {
     const headers = { Authorization: `Bearer ${this.token}` };
     return (await (await fetch(`${this.bookkeeper.url}${path}`, { headers })).json()) as T;
+  }
+
+  /** Asks for a refund of all that is left. */
+  async refund(payment: string): Promise<{ status: number; body: Record<string, unknown> }> {
+    const headers = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' };
+    const asked = { method: 'POST', headers, body: JSON.stringify({ payment }) };
+    const response = await fetch(`${this.bookkeeper.url}/operator/refunds`, asked);
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   }
 
   read(): Promise<ReconcileAnswer> {

@@ -8,7 +8,14 @@ export {
 } from './message/verify-agent-job-message.js';
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, openQueue, serveQueue, wakeQueueOf } from './queues/queues.js';
 export { WakeQueues } from './queues/wake-queues.js';
-export { nameRefund, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from './refunds/refund-job.js';
+export {
+  isRefundOf,
+  nameRefund,
+  nameRefundJob,
+  readRefundJob,
+  REFUNDS_WALLET,
+  type RefundJobInput,
+} from './refunds/refund-job.js';
 export { describeInputs } from './request/job-inputs.js';
 export { JobRequestError, parseJobRequest } from './request/parse-job-request.js';
 export { describeJob, toAgentJobEvent } from './views/describe-job.js';

@@ -28,8 +28,16 @@ export { countUnapplied, listRefusedEvents, type RefusedEvent } from './reading/
 export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
 export { PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
 export { listRefundsInWork, listRefundsOf, readRefund, searchRefunds } from './refunds/read-refunds.js';
-export { REFUND_STATES, type Refund, type RefundCaps } from './refunds/refund.js';
-export { askForRefund, changeRefund, nextNumber, sumOfRefunds, type AskResult } from './refunds/write-refunds.js';
+export { findSentDoubts, REFUND_STATES, type Refund, type RefundCaps } from './refunds/refund.js';
+export {
+  askForRefund,
+  changeRefund,
+  nextNumber,
+  retryRefund,
+  sumOfRefunds,
+  type AskResult,
+  type OverCap,
+} from './refunds/write-refunds.js';
 export { verifyBook, type BookVerdict } from './reading/verify-book.js';
 export {
   readAnchors,

@@ -25,7 +25,7 @@ export { bundleCalls, readBundle } from './contracts/multicall3/bundle-calls.js'
 export { factoryOf, readPayerSignature, splitSignature, unwrapSignature } from './contracts/payer-signature.js';
 export type { PayerSignature } from './contracts/payer-signature.js';
 export { findMoved, findPermitTransfers, type PromisedPermit } from './contracts/permit2/find-permit-transfers.js';
-export { planPermitTransfer, PROXIES } from './contracts/permit2/permit-proxy.js';
+export { planPermitTransfer, PROXIES, readPermitCall } from './contracts/permit2/permit-proxy.js';
 export type { PermitQuestion, PermitView } from './contracts/permit2/permit-view.js';
 export { listTransfers, type PlacedTransfer } from './contracts/token-log.js';
 export { FeeQuotes, type Fees, quoteFees, raiseFees } from './fees/fees.js';
@@ -42,7 +42,7 @@ export {
 } from './nonce-uses/find-permit-use.js';
 export { ChainReader, type MinedTransaction, type Sighting } from './reader/chain-reader.js';
 export { connectChain, type ConnectedChain } from './reader/connect-chain.js';
-export { type EmittedLog, parseReceipt, type Receipt } from './receipts/receipt.js';
+export { type EmittedLog, parseReceipt, parseTransaction, type Receipt, type Transaction } from './receipts/receipt.js';
 export { ChainUnavailableError, ReceiptTooLargeError } from './rpc/chain-unavailable-error.js';
 export { type RpcAsker, RpcBatcher } from './rpc/rpc-batcher.js';
 export { hasContractFailed, MISSING, readChainId, RpcEndpoint, valueOf } from './rpc/rpc-endpoint.js';

@@ -53,7 +53,7 @@ describe('closing a payment for a refund', () => {
     const old = { ...request.candidates[0]!, minedAtMs: ledger.nowMs() - 86_400_000 };
     expect(await ledger.claim({ ...request, candidates: [old] })).toEqual({ ...REFUNDED, id });
     expect(await ledger.close({ id, refund: 'refund-2', reason: null, allowsAnswered: true })).toEqual({
-      outcome: 'closed_before',
+      ...{ outcome: 'closed_before', by: 'refund-1', sinceMs: expect.any(Number) },
     });
     const { payments } = await listPayments(started.redis, { state: 'refunding', limit: 1000 });
     expect(payments).toContainEqual(expect.objectContaining({ id, hasRetryKey: false }));
@@ -80,6 +80,21 @@ describe('closing a payment for a refund', () => {
     expect(await ledger.find({ ...entry, fingerprint, retryKey: 'key' })).toEqual(REFUNDED);
     expect(await ledger.whySpent(entry)).toBe('payment_refunded');
     expect(await ttlOf(lease.id)).toBe(-1);
+  });
+
+  it('says which refund closed it, and since when it is closed for each', async () => {
+    const { id } = sampleTransfer(ledger);
+    const closeFor = (refund: string) => ledger.close({ id, refund, reason: null, allowsAnswered: false });
+    const startedAt = ledger.nowMs();
+    await closeFor('refund-1');
+    const [first, second] = [await closeFor('refund-1'), await closeFor('refund-2')];
+    await sleep(20);
+    expect(await closeFor('refund-1')).toEqual(first);
+    expect(await closeFor('refund-2')).toEqual(second);
+    expect([first, second]).toMatchObject([{ by: 'refund-1' }, { by: 'refund-1' }]);
+    if (first.outcome !== 'closed_before' || second.outcome !== 'closed_before') throw new Error('it is not closed');
+    expect(first.sinceMs).toBeGreaterThanOrEqual(startedAt - 1000);
+    expect(second.sinceMs).toBeGreaterThanOrEqual(first.sinceMs);
   });
 
   it('leaves a payment alone that a request holds', async () => {
@@ -149,9 +164,10 @@ describe('closing a payment for a refund', () => {
     await close(id);
     expect(await ledger.recordRefunded(id, facts)).toBe(true);
     expect(await ledger.recordRefunded(id, facts)).toBe(false);
+    expect(await ledger.recordRefunded(id, facts, { again: true })).toBe(false);
     expect(await ledger.recordRefunded(id, { ...facts, refund: 'refund-2' })).toBe(true);
     const events = await readEvents(started.redis, nameOfPayment(id));
-    expect(events.map(({ type }) => type)).toEqual(['refunding', 'refunded', 'refunded']);
+    expect(events.map(({ type }) => type)).toEqual(['refunding', 'refunded', 'refunded', 'refunded']);
     expect(events[1]).toMatchObject({ facts });
     await expect(ledger.close({ id, refund: 'a b', reason: null, allowsAnswered: false })).rejects.toThrow(TypeError);
   });

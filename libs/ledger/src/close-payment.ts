@@ -13,13 +13,15 @@ export interface CloseRequest {
   reason: string | null;
   /** Also closes a payment that bought an answer, which is then no longer replayed. */
   allowsAnswered: boolean;
+  /** False: the book is not told, because it has the money under another name. */
+  isReported?: boolean;
 }
 
 export type CloseResult =
   /** `expired`: the request that held it is gone, and can no longer commit. `free`: the ledger did not know it. */
   | { outcome: 'closed'; from: RefundingFacts['from'] }
-  /** For this refund or an earlier one. */
-  | { outcome: 'closed_before' }
+  /** `by`: the refund that closed it; null: a release that did not store it. `sinceMs`: for the refund that asks. */
+  | { outcome: 'closed_before'; sinceMs: number; by: string | null }
   /** A request holds it: ask again once it has ended. */
   | { outcome: 'leased'; retryAfterMs: number }
   /** It bought an answer. */
@@ -30,21 +32,28 @@ export type CloseResult =
 /** Closes a payment for a refund: from then on it is refused as `payment_refunded`, and the mark never expires. */
 export async function closePayment(
   runner: LedgerRunner,
-  { id, refund, reason, allowsAnswered }: CloseRequest,
+  { id, refund, reason, allowsAnswered, isReported = true }: CloseRequest,
   isBooked: boolean,
 ): Promise<CloseResult> {
   const { entry, slot } = locatePayment(id);
   const bucket = bucketOf(entry);
   const keys = [birthKey(bucket), entryKey(bucket, entry), answerKey(bucket, entry, slot), bucketEventsKey(bucket)];
   const facts: Omit<RefundingFacts, 'from'> = { refund: assertRefund(refund), reason };
-  const args = [slot, allowsAnswered ? 1 : 0, nameOfPayment(id), isBooked ? JSON.stringify(facts) : ''];
-  const [outcome, detail] = await runner.run(LEDGER_SCRIPTS.close, keys, args);
+  const args = [
+    slot,
+    allowsAnswered ? 1 : 0,
+    nameOfPayment(id),
+    isBooked && isReported ? JSON.stringify(facts) : '',
+    refund,
+  ];
+  const [outcome, detail, by = ''] = await runner.run(LEDGER_SCRIPTS.close, keys, args);
   switch (outcome) {
     case 'closed':
       return { outcome, from: detail as RefundingFacts['from'] };
     case 'leased':
       return { outcome, retryAfterMs: Number(detail) };
     case 'closed_before':
+      return { outcome, sinceMs: Number(detail), by: by === '' ? null : by };
     case 'answered':
     case 'other_form':
       return { outcome };
@@ -53,16 +62,26 @@ export async function closePayment(
   }
 }
 
-/** Reports a refund as sent, once per name; false if it was reported before. @throws TypeError if it is not closed */
+/**
+ * Reports a refund as sent, once per name; false if it was reported before.
+ * @param again reports it all the same, for a book that has lost it
+ * @throws TypeError if it is not closed
+ */
 export async function recordRefunded(
   runner: LedgerRunner,
   id: PaymentId,
   facts: RefundedFacts,
-  isBooked: boolean,
+  { isBooked, again }: { isBooked: boolean; again: boolean },
 ): Promise<boolean> {
   const { entry, slot } = locatePayment(id);
   const bucket = bucketOf(entry);
-  const args = [slot, assertRefund(facts.refund), nameOfPayment(id), isBooked ? JSON.stringify(facts) : ''];
+  const args = [
+    slot,
+    assertRefund(facts.refund),
+    nameOfPayment(id),
+    isBooked ? JSON.stringify(facts) : '',
+    again ? 1 : 0,
+  ];
   const keys = [entryKey(bucket, entry), bucketEventsKey(bucket)];
   const [outcome] = await runner.run(LEDGER_SCRIPTS.refunded, keys, args);
   if (outcome === 'open') throw new TypeError('a payment is closed before its refund is recorded');

@@ -1,4 +1,5 @@
 export { MAX_RELEASES } from './claim-payment.js';
+export type { CloseResult } from './close-payment.js';
 export { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 export { BUCKETS, entryOfKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 export { Ledger } from './ledger.js';

@@ -232,8 +232,8 @@ export class Ledger {
   }
 
   /** See `recordRefunded`. */
-  recordRefunded(id: PaymentId, facts: RefundedFacts): Promise<boolean> {
-    return recordRefunded(this.#runner, id, facts, this.isBooked);
+  recordRefunded(id: PaymentId, facts: RefundedFacts, { again = false } = {}): Promise<boolean> {
+    return recordRefunded(this.#runner, id, facts, { isBooked: this.isBooked, again });
   }
 
   /** Trims what the bookkeeper has acknowledged, and returns how much is left. Call every second or so. */

@@ -4,7 +4,8 @@
  * `fingerprint,retryKey`. Neither exceeds 64 bytes, above which Redis leaves its compact encoding and takes twice the
  * memory. A metered payment also has `<slot>:amount`, with the generation that fixed it under `<slot>:fixer`; a signed
  * one whose answer was not kept has `<slot>:receipt`. `<slot>:told`: the book knows that it was released;
- * `<slot>:refund:<name>`: it knows of this refund.
+ * `<slot>:refund:<name>`: it knows of this refund. `<slot>:closer` is the refund that closed the payment, and
+ * `<slot>:closed:<name>` since when it is closed for this one.
  */
 export interface PaymentRecord {
   state: 'leased' | 'answered' | 'done' | 'released' | 'refunding';

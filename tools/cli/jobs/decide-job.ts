@@ -24,6 +24,8 @@ export type DecisionName = 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon
 /** The author of the decision, in place of the id of an API key. */
 const CONSOLE = 'console';
 
+const SENDS_REFUND =
+  'This job sends a refund. Approve it at the bookkeeper, with an API key that did not ask for it: in the console, or by POST /operator/jobs/<id>/approve.';
 const REJECTED = {
   code: 'JOB_REJECTED',
   message: 'An operator rejected the job.',
@@ -63,6 +65,7 @@ async function decide(
     case 'cancel':
       return journal.cancel(job.id);
     case 'approve':
+      if (job.operation === 'refund') throw new CommandError(SENDS_REFUND);
       return journal.approve({ jobId: job.id, floorsHash, approvedBy: CONSOLE });
     case 'reject':
       return journal.reject({ jobId: job.id, failure: REJECTED });

@@ -25,6 +25,8 @@ export interface RefundListOptions extends OperatorPlace {
 type ShownRefund = Refund & { jobState: string | null; planDigest: string | null };
 
 interface Preview {
+  /** Of the payment. */
+  state: string;
   asset: string;
   decimals: number;
   arrived: string;
@@ -47,7 +49,7 @@ export async function refund(payment: string, options: RefundOptions, env: NodeJ
     ...(reason !== undefined && { reason }),
   };
   const made = await operator.read<ShownRefund>('/operator/refunds', 'POST', asked);
-  return { json: made, text: formatRefund(made) };
+  return { json: made, text: formatRefund(made, preview.state) };
 }
 
 export async function listRefunds(
@@ -84,13 +86,14 @@ export async function decideRefund(
   return { json: decided, text: formatRefund(decided) };
 }
 
-function formatRefund(one: ShownRefund): string {
+/** @param paymentState as it was before */
+function formatRefund(one: ShownRefund, paymentState?: string): string {
   const { id, state, payment, amount, recipient, job, jobState, transaction, doubts, detail } = one;
   const head = formatTable(
     ['REFUND', id],
     [
       ['state', state],
-      ['payment', payment],
+      ['payment', paymentState === undefined ? payment : `${payment}, which was ${paymentState}`],
       ['base units', amount],
       ['to', recipient],
       ...(job === null ? [] : [['job', `${job} (${jobState ?? 'no longer stored'})`]]),
@@ -104,6 +107,7 @@ function formatRefund(one: ShownRefund): string {
 }
 
 function formatPreview({
+  state,
   decimals,
   arrived,
   taken,
@@ -118,6 +122,7 @@ function formatPreview({
   const head = formatTable(
     ['ARRIVED', show(arrived)],
     [
+      ['payment is', state],
       ['refunded, or about to be', show(taken)],
       ['left', show(left)],
       ['goes to', recipient === null ? 'nobody: the chain shows no payer' : `${recipient.address} (${kind})`],

@@ -9,11 +9,13 @@ import {
   parseObject,
   parseQuantity,
   parseReceipt,
+  parseTransaction,
   valueOf,
   type ConnectedChain,
   type Receipt,
   type RpcCall,
   type RpcResult,
+  type Transaction,
 } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
@@ -46,6 +48,13 @@ export class SellerChain implements OnApplicationShutdown {
   readReceipt(txHash: Hex): Promise<Receipt | null> {
     return this.#ask({ method: 'eth_getTransactionReceipt', params: [txHash] }, (result) =>
       parseReceipt(valueOf(result, 'eth_getTransactionReceipt'), txHash),
+    );
+  }
+
+  /** Null where the chain has no such transaction. */
+  readTransaction(txHash: Hex): Promise<Transaction | null> {
+    return this.#ask({ method: 'eth_getTransactionByHash', params: [txHash] }, (result) =>
+      parseTransaction(valueOf(result, 'eth_getTransactionByHash'), txHash),
     );
   }
 

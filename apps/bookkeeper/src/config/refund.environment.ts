@@ -30,8 +30,8 @@ export class RefundEnvironment {
 
   @Setting({
     help:
-      'A refund of more than this, in whole units of the token, needs the approval of another API key; none: no amount ' +
-      'needs one by itself.',
+      'A refund with which all refunds of its payment are more than this, in whole units of the token, needs the approval ' +
+      'of another API key; none: no amount needs one by itself.',
   })
   @Matches(AMOUNT, { message })
   readonly refundApprovalAbove: string = '10';

@@ -4,6 +4,7 @@ import {
   monthsBefore,
   readBalances,
   readClosings,
+  readCompleteFrom,
   removeRequests,
   verifyBook,
   type Balance,
@@ -51,7 +52,6 @@ export interface BookHealth {
 
 type BookRow = Pick<BookHealth, 'epoch' | 'holder' | 'lastBooking' | 'chainHash'> & {
   since: Date;
-  completeFrom: Date | null;
 };
 
 @OperatorController()
@@ -67,16 +67,17 @@ export class BookController {
   async health(): Promise<BookHealth> {
     const { database } = this.book.writer;
     const [row] = await database.query<BookRow>(
-      `SELECT epoch, holder, since, complete_from AS "completeFrom", last_booking AS "lastBooking",
-        chain_hash AS "chainHash" FROM bookkeeper`,
+      `SELECT epoch, holder, since, last_booking AS "lastBooking", chain_hash AS "chainHash" FROM bookkeeper`,
     );
     if (row === undefined) throw new Error('the book has no row of its bookkeeper');
     const troubles = await this.troubles.find();
     const { unread, refused } = await countUnapplied(database);
+    const completeFromMs = await readCompleteFrom(database);
     const gaps = await database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
     return {
       ...{ well: troubles.length === 0, troubles, kind: database.kind, ...row },
-      ...{ since: row.since.toISOString(), completeFrom: row.completeFrom?.toISOString() ?? null },
+      since: row.since.toISOString(),
+      completeFrom: completeFromMs === null ? null : new Date(completeFromMs).toISOString(),
       unreadEvents: unread,
       refusedEvents: refused,
       closingKey: this.closings.signer,

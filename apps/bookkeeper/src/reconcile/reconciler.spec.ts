@@ -76,6 +76,11 @@ describe('reconciling the book with the chain', () => {
     expect(await fixture.findPayment(fixture.nameOf(transaction))).toMatchObject({
       ...{ state: 'withdrawn', reason: `booked as ${id}` },
     });
+    // Its money has bought an answer under the other name.
+    expect(await fixture.refund(fixture.nameOf(transaction))).toMatchObject({
+      ...{ status: 409, body: { code: 'refund_refused', reason: 'withdrawn', detail: expect.stringContaining(id) } },
+    });
+    expect(await fixture.get('/operator/refunds')).toMatchObject({ refunds: [] });
     expect(await fixture.waitUntilCompared()).toMatchObject(NOTHING);
   });
 

@@ -1,5 +1,13 @@
-import { listTransfers, type PlacedTransfer } from '@tollgate/chain';
-import type { PaymentId } from '@tollgate/ledger';
+import {
+  ChainUnavailableError,
+  findPermitTransfers,
+  listTransfers,
+  PROXIES,
+  readPermitCall,
+  type PlacedTransfer,
+  type Receipt,
+} from '@tollgate/chain';
+import { nameOfPayment, type PaymentId } from '@tollgate/ledger';
 import { isHash, type Hex } from '@tollgate/protocol';
 
 import type { SellerChain } from '../chain/seller-chain.js';
@@ -13,6 +21,11 @@ export interface ShownPayer {
   readonly isOneOfSeveral: boolean;
   /** Base units that the chain shows for the payment. */
   readonly amount: bigint;
+  /**
+   * The ledger's name of the permit that caused the transfer, under which it can be presented too; `unknown`: a permit
+   * that another contract has sent, which cannot be presented. Null: no permit did.
+   */
+  readonly permit: string | null;
   /** Of its block, in milliseconds since 1970. */
   readonly minedAtMs: number;
 }
@@ -28,7 +41,7 @@ export interface PaymentOnChain {
   readonly transaction: string | null;
   /** Base units, as the book has them. */
   readonly amount: bigint;
-  readonly asset: string;
+  readonly asset: Hex;
   readonly payTo: string;
 }
 
@@ -48,10 +61,29 @@ export async function findPayer(chain: SellerChain, payment: PaymentOnChain): Pr
       address: first.from,
       isContract: await chain.isContract(first.from),
       isOneOfSeveral: new Set(all.map(({ from }) => from)).size > 1,
+      permit: payment.id.kind === 'transfer' ? await findPermit(chain, receipt, first, payment.asset) : null,
       amount: own.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n),
       minedAtMs: receipt.blockTimeMs ?? (await chain.readBlockTimeMs(receipt.blockNumber)),
     },
   };
+}
+
+/** Only a permit that was sent to its proxy directly can be presented after its settlement: see `findPermitUse`. */
+async function findPermit(
+  chain: SellerChain,
+  { logs, txHash }: Receipt,
+  { position, from }: PlacedTransfer,
+  asset: Hex,
+): Promise<string | null> {
+  const proxy = findPermitTransfers(logs, asset).get(position)?.proxy;
+  if (proxy === undefined) return null;
+  const sent = await chain.readTransaction(txHash);
+  if (sent === null) {
+    throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server has a receipt but not its transaction.');
+  }
+  const call = sent.to === proxy ? readPermitCall(proxy === PROXIES.exact ? 'exact' : 'upto', sent.input) : null;
+  if (call?.permit.from !== from) return 'unknown';
+  return nameOfPayment({ kind: 'permit2', chainId: chain.chainId, owner: from, nonce: call.permit.nonce });
 }
 
 /** Those that are the payment. A signed one has no index: of the signer's transfers, the first with its amount. */

@@ -1,14 +1,20 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { Logger } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { Ledger, nameOfPayment, type PaymentId } from '@tollgate/ledger';
+import { createLaneId } from '@tollgate/journal';
+import { Ledger, locatePayment, nameOfPayment, readPaymentName, type PaymentId } from '@tollgate/ledger';
 
+import { createTestBook } from '../../../../libs/book/test/create-test-book.js';
+import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
 import type { OperatorRefund } from './refund-desk.js';
 import type { RefundPreview } from './refund-previews.js';
 
-/** Bought, served, lost by Redis, and presented again. */
-describe('a payment that was served before Redis lost its data', () => {
+/** Bought, served, lost and presented again; or asked for a refund, whose job or row was lost. */
+describe('a payment and its refund, after Redis or the book lost data', () => {
   let fixture: RefundFixture;
 
   beforeEach(async () => {
@@ -18,10 +24,22 @@ describe('a payment that was served before Redis lost its data', () => {
 
   afterEach(() => fixture.stop());
 
+  const publish = (lane = fixture.lane) => new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane });
+  const createToken = (): Promise<string> =>
+    fixture.base.createToken('operator:read', 'operator:refund', 'operator:approve');
+  const MAYBE_SENT = [expect.stringContaining('A job of refund 1 may have been sent')];
+
+  /** Without a worker, so that its job is not sent. */
+  async function ask(payment: string, token: string, more: object = {}): Promise<OperatorRefund> {
+    const { status, body } = await fixture.post<OperatorRefund>('/operator/refunds', token, { payment, ...more });
+    expect([status, body]).toMatchObject([202, { payment }]);
+    return body;
+  }
+
   /** Everything in Redis is gone; verifiers open the ledger anew, and the payer presents the payment again. */
   async function loseAndPresent(id: PaymentId): Promise<void> {
     await fixture.base.redis.flushall();
-    await new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane: fixture.lane });
+    await publish();
     const head = Number(await callRpc(fixture.chain.rpcUrl, 'eth_blockNumber'));
     const ledger = new Ledger({ redis: fixture.base.redis, timeoutMs: 30_000, book: { outboxLimit: 100_000 } });
     await ledger.open({ headBlockNumber: head });
@@ -64,5 +82,151 @@ describe('a payment that was served before Redis lost its data', () => {
     expect(body).toMatchObject({ boughtAnswer: true, obstacles: [{ reason: 'answered' }] });
     const refused = await fixture.post('/operator/refunds', token, { payment });
     expect(refused).toMatchObject({ status: 409, body: { reason: 'answered' } });
+  }, 120_000);
+
+  it.each(['give-up', 'retry'])(
+    'is paid back after %s by two people only, where its job was lost',
+    async (decision) => {
+      await fixture.startBookkeeper();
+      await publish();
+      const payment = await fixture.payRefused();
+      const { id } = await ask(payment, await createToken());
+      await fixture.base.redis.flushall();
+      await publish();
+      await fixture.adopt();
+      const token = await createToken();
+      const failed = await fixture.waitForRefund(id, 'failed', token);
+      expect(failed).toMatchObject({ maybeSent: true, doubts: [], detail: expect.stringContaining('no longer has') });
+      await fixture.post(`/operator/refunds/${id}/${decision}`, token);
+      const preview = await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token);
+      expect(preview.body.doubts).toEqual(expect.arrayContaining(MAYBE_SENT));
+      const again = decision === 'retry' ? await ask(payment, token) : await ask(payment, token, { number: 2 });
+      expect(again.doubts).toEqual(expect.arrayContaining(MAYBE_SENT));
+    },
+    120_000,
+  );
+
+  it('is paid back by two people only, where an operator has abandoned its job after a loss', async () => {
+    await fixture.startBookkeeper();
+    await publish();
+    const payment = await fixture.payRefused();
+    const token = await createToken();
+    const { id, job } = await ask(payment, token);
+    const failure = { code: 'JOURNAL_LOST_WRITES', message: 'In doubt.', suggestion: 'Look.' };
+    const { token: lease } = (await fixture.journal.takeLease(fixture.lane, 'worker', 60_000))!;
+    await fixture.journal.needOperator({ jobId: job!, stepIndex: 0, token: lease, failure });
+    const abandoned = { code: 'JOB_ABANDONED', message: 'Abandoned.', suggestion: 'Look.' };
+    await fixture.journal.abandonJob({ jobId: job!, minedNonce: 0, failure: abandoned });
+    const failed = await fixture.waitForRefund(id, 'failed', token);
+    expect(failed).toMatchObject({ maybeSent: true, detail: expect.stringContaining('abandoned') });
+    const { body } = await fixture.post<OperatorRefund>(`/operator/refunds/${id}/retry`, token);
+    expect(body).toMatchObject({ attempt: 2, doubts: MAYBE_SENT });
+  }, 120_000);
+
+  it.each(['sending', 'failed'])(
+    'is refunded where the book has its transfer, and the journal lost its job: %s',
+    async (state) => {
+      await fixture.startBookkeeper();
+      await fixture.startWorker();
+      const payment = await fixture.payRefused();
+      const { address } = fixture.chain.accounts[0]!;
+      const before = await fixture.balanceOf(address);
+      const { id } = await ask(payment, await createToken());
+      const { transaction } = await fixture.waitForRefund(id, 'refunded', await createToken());
+      await waitFor('it is booked', async () => {
+        const { body } = await fixture.get<{ state: string }>(`/operator/payments/${payment}`, await createToken());
+        return body.state === 'refunded';
+      });
+      // As a bookkeeper leaves it that is killed before it notes the end, or that has not found the job afterwards.
+      await fixture.base.endBookkeepers();
+      await fixture.base.change(`UPDATE refunds SET state = '${state}', transaction = NULL WHERE id = '${id}'`);
+      await fixture.base.redis.flushall();
+      await fixture.startBookkeeper();
+      const token = await createToken();
+      if (state === 'failed') await fixture.post(`/operator/refunds/${id}/retry`, token);
+      expect(await fixture.waitForRefund(id, 'refunded', token)).toMatchObject({ transaction, attempt: 1 });
+      expect((await fixture.balanceOf(address)) - before).toBe(PRICE);
+    },
+    120_000,
+  );
+
+  it('is the same refund in a book that was restored from a copy of before it, and is booked once', async () => {
+    await fixture.startBookkeeper();
+    await fixture.startWorker();
+    const token = await createToken();
+    const payment = await fixture.payRefused();
+    const headers = { Authorization: `Bearer ${token}` };
+    const file = join(fixture.base.server.dir, 'copy.book');
+    writeFileSync(file, await (await fetch(`${fixture.url}/operator/backup`, { headers })).text());
+    const isBooked = async (): Promise<boolean> => {
+      const { body } = await fixture.get<{ state: string; refunded: string }>(`/operator/payments/${payment}`, token);
+      return body.state === 'refunded' && body.refunded === String(PRICE);
+    };
+    const { address } = fixture.chain.accounts[0]!;
+    const before = await fixture.balanceOf(address);
+    const { id } = await ask(payment, token);
+    const { transaction } = await fixture.waitForRefund(id, 'refunded', token);
+    await waitFor('it is booked', isBooked);
+
+    await fixture.base.endBookkeepers();
+    const restored = await createTestBook();
+    await fixture.startBookkeeper({ ...restored.env, BOOK_RESTORE: file });
+    expect(await isBooked()).toBe(false);
+    expect(await ask(payment, token)).toMatchObject({ id });
+    expect(await fixture.waitForRefund(id, 'refunded', token)).toMatchObject({ transaction, attempt: 1 });
+    await waitFor('it is booked again', isBooked);
+    expect((await fixture.balanceOf(address)) - before).toBe(PRICE);
+    await fixture.base.endBookkeepers();
+    await restored.remove();
+  }, 120_000);
+
+  describe('whose wallet becomes another account before the bookkeeper knows that its job was accepted', () => {
+    let id: string;
+    let token: string;
+    let first: string;
+
+    beforeEach(async () => {
+      await fixture.startBookkeeper();
+      await publish();
+      token = await createToken();
+      const { id: asked, job } = await ask(await fixture.payRefused(), token);
+      [id, first] = [asked, job!];
+      await fixture.base.endBookkeepers();
+      await fixture.base.change(`UPDATE refunds SET state = 'closed' WHERE id = '${id}'`);
+      const lane = createLaneId(fixture.chain.chainId, fixture.chain.agentWallets[1]!.address);
+      await fixture.journal.adopt(lane, { pendingNonce: 0 });
+      await publish(lane);
+    }, 120_000);
+
+    it('goes on with that job', async () => {
+      await fixture.startBookkeeper();
+      expect(await fixture.waitForRefund(id, 'sending', token)).toMatchObject({ job: first });
+    });
+
+    it('needs a person where that job is no longer stored', async () => {
+      await fixture.base.change(`UPDATE refunds SET job = '${first.slice(0, -24)}${'0'.repeat(24)}'`);
+      await fixture.startBookkeeper();
+      const failed = await fixture.waitForRefund(id, 'failed', token);
+      expect(failed).toMatchObject({ maybeSent: true, detail: expect.stringContaining('another account') });
+    });
+  });
+
+  it('is not sent where the journal may have forgotten its job, however often it has waited since', async () => {
+    await fixture.startBookkeeper();
+    const token = await createToken();
+    const payment = await fixture.payRefused();
+    await publish();
+    const { id } = await ask(payment, token);
+    await fixture.base.endBookkeepers();
+    // As in a book that was restored, when the journal has deleted the job.
+    await fixture.base.change(`UPDATE refunds SET state = 'asked', job = NULL WHERE id = '${id}'`);
+    const { entry, slot } = locatePayment(readPaymentName(payment)!);
+    const [key] = await fixture.base.redis.keys(`tollgate:{pay-*}:${entry}`);
+    await fixture.base.redis.hset(key!, `${slot}:closed:${id}`, String(Date.now() - 4 * 86_400_000));
+    for (const stored of await fixture.base.redis.keys('tollgate:{*}:idempotency')) {
+      await fixture.base.redis.del(stored);
+    }
+    await fixture.startBookkeeper();
+    expect(await fixture.waitForRefund(id, 'failed', token)).toMatchObject({ maybeSent: true });
   }, 120_000);
 });

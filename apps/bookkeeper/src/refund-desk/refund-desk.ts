@@ -4,8 +4,10 @@ import {
   askForRefund,
   changeRefund,
   readRefund,
+  retryRefund,
   searchRefunds,
   type AskResult,
+  type OverCap,
   type Refund,
   type RefundCaps,
 } from '@tollgate/book';
@@ -16,7 +18,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Journals } from '../journals/journals.js';
-import { FORGOTTEN, OTHER_JOB, RefundWork } from '../refunds/refund-work.js';
+import { RefundWork } from '../refunds/refund-work.js';
 import { RefundPreviews, type RefundPreview } from './refund-previews.js';
 
 /** A refund as operators see it. */
@@ -50,8 +52,6 @@ const CAPS: Readonly<Record<keyof RefundCaps, string>> = {
   perKeyAndDay: 'an API key may have refunded in a day (REFUND_MOST_PER_KEY)',
   perDay: 'may be refunded in a day (REFUND_MOST_PER_DAY)',
 };
-
-const MAYBE_SENT = 'The job before is no longer stored, and may have been sent: look at the chain first.';
 
 /** Takes requests for refunds. Each is written before anything is done for it, and may be repeated. */
 @Injectable()
@@ -91,7 +91,7 @@ export class RefundDesk {
     if (meanwhile !== undefined) return this.#repeat(meanwhile, request);
     const terms = { id, payment, number, answered, ...this.#judge(preview, request) };
     const caps = this.environment.refunds.caps(preview.decimals);
-    const asked = await askForRefund(this.book.writer, terms, { keyId, caps });
+    const asked = await askForRefund(this.book.writer, terms, { keyId, caps, large: describeLarge(preview) });
     return this.#advance(readAsked(asked, preview));
   }
 
@@ -101,24 +101,36 @@ export class RefundDesk {
     return this.#advance(known);
   }
 
-  /** Sends a refund again whose job has failed and moved nothing. */
+  /** Sends a refund again whose job has failed and moved nothing. One that the book knows as paid is not sent again. */
   async retry({ id: askedBy }: ApiKey, id: string): Promise<OperatorRefund> {
-    const { attempt, doubts, detail } = await this.#find(id);
-    const isDoubtful = detail === FORGOTTEN || detail === OTHER_JOB;
-    const change = { state: 'closed', attempt: attempt + 1, job: null, detail: null, askedBy } as const;
-    const more = isDoubtful ? { doubts: [...doubts, MAYBE_SENT] } : {};
-    const retried = await changeRefund(this.book.writer, id, ['failed'], { ...change, ...more });
-    if (retried === null) throw wrongState(await this.#find(id), 'Only a refund that has failed can be retried.');
-    return this.#advance(retried);
+    const refund = await this.#find(id);
+    const paid = await this.#recognise(refund);
+    if (paid !== null) return paid;
+    const { refunds, payment } = this.environment;
+    const limits = { keyId: askedBy, caps: refunds.caps(payment.assetDecimals) };
+    const retried = await retryRefund(this.book.writer, refund, limits);
+    if (retried.outcome === 'retried') return this.#advance(retried.refund);
+    if (retried.outcome === 'over_cap') throw overCap(retried, payment.assetDecimals);
+    const now = await this.#find(id);
+    if (now.attempt !== refund.attempt) throw wrongState(now, 'Somebody else has retried it just now.');
+    throw wrongState(now, 'Only a refund that has failed can be retried.');
   }
 
   /** Ends a refund whose job has failed. The payment stays closed, and may be refunded under the next number. */
   async giveUp(id: string): Promise<OperatorRefund> {
     const refund = await this.#find(id);
-    const given = await changeRefund(this.book.writer, id, ['failed'], { state: 'given_up' });
+    const paid = await this.#recognise(refund);
+    if (paid !== null) return paid;
+    const given = await changeRefund(this.book.writer, refund, ['failed'], { state: 'given_up' });
     if (given === null && refund.state !== 'given_up')
       throw wrongState(refund, 'Only a refund that has failed can be given up.');
     return this.read(id);
+  }
+
+  /** A refund that has failed as refunded, where the book has its transfer all the same. */
+  async #recognise(refund: Refund): Promise<OperatorRefund | null> {
+    const paid = refund.state === 'failed' ? await this.work.recognise(this.book.writer, refund) : null;
+    return paid === null ? null : this.#describeOne(paid);
   }
 
   /** The recipient, the amount, and what a person has to look at. @throws ProblemError where it is not possible */
@@ -127,14 +139,10 @@ export class RefundDesk {
     const [first] = obstacles;
     if (first !== undefined) throw refuse(first.reason, first.detail, { obstacles });
     if (preview.recipient === null) throw refuse('unclear', 'The chain shows no payer.');
-    const { approvalAbove, doubts, asset, decimals } = preview;
-    const isLarge = approvalAbove !== null && BigInt(amount) > BigInt(approvalAbove);
-    const large = isLarge
-      ? [`It is more than ${formatTokenAmount(BigInt(approvalAbove), decimals)} (REFUND_APPROVAL_ABOVE).`]
-      : [];
+    const { asset, permit, doubts } = preview;
     return {
       ...{ amount, asset, chainId: this.environment.payment.chainId, recipient: preview.recipient.address },
-      ...{ reason: reason ?? null, doubts: [...doubts, ...large] },
+      ...{ permit, reason: reason ?? null, doubts },
     };
   }
 
@@ -165,6 +173,14 @@ export class RefundDesk {
   }
 }
 
+/** From which sum of a payment's refunds on another key has to approve. */
+function describeLarge({ approvalAbove, decimals }: RefundPreview): { above: bigint; doubt: string } | null {
+  if (approvalAbove === null) return null;
+  const above = BigInt(approvalAbove);
+  const most = formatTokenAmount(above, decimals);
+  return { above, doubt: `The refunds of this payment are more than ${most} in all (REFUND_APPROVAL_ABOVE).` };
+}
+
 /** @throws ProblemError where it was not asked for */
 function readAsked(asked: AskResult, { decimals }: RefundPreview): Refund {
   const show = (amount: bigint): string => formatTokenAmount(amount, decimals);
@@ -180,11 +196,14 @@ function readAsked(asked: AskResult, { decimals }: RefundPreview): Refund {
       const left = String(asked.left);
       throw refuse('exceeds', `Only ${show(asked.left)} is left of what arrived.`, { left });
     }
-    case 'over_cap': {
-      const { cap, left } = asked;
-      throw refuse('over_cap', `Only ${show(left)} is left of what ${CAPS[cap]}.`, { cap, left: String(left) });
-    }
+    case 'over_cap':
+      throw overCap(asked, decimals);
   }
+}
+
+function overCap({ cap, left }: OverCap, decimals: number): ProblemError {
+  const detail = `Only ${formatTokenAmount(left, decimals)} is left of what ${CAPS[cap]}.`;
+  return refuse('over_cap', detail, { cap, left: String(left) });
 }
 
 export function paymentNotFound(): ProblemError {

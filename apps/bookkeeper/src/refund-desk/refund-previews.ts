@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { nameRefund, REFUNDS_WALLET } from '@tollgate/agent-jobs';
 import {
+  findSentDoubts,
   listRefundsOf,
   nextNumber,
   readBookedPayment,
@@ -10,6 +11,7 @@ import {
   type Refund,
 } from '@tollgate/book';
 import { readPaymentName, type PaymentId } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
@@ -20,6 +22,7 @@ import { findPayer, type PayerSearch, type ShownPayer } from './find-payer.js';
 /** Why a payment cannot be refunded as it is asked for. */
 export type RefundObstacle =
   | 'book_incomplete'
+  | 'withdrawn'
   | 'not_arrived'
   | 'other_asset'
   | 'other_recipient'
@@ -46,11 +49,13 @@ export interface RefundPreview {
   readonly left: string;
   /** The payer that the chain shows; null where it shows none. */
   readonly recipient: { readonly address: string; readonly kind: 'account' | 'contract' | 'one_of_several' } | null;
+  /** The name of the permit that moved the money and is closed as well; null: none did, or it cannot be presented. */
+  readonly permit: string | null;
   /** Whether the payment bought an answer: its refund is a separate act, and has to be meant. */
   readonly boughtAnswer: boolean;
   /** Why the refund needs the approval of another API key, whatever its amount; empty: it does not. */
   readonly doubts: readonly string[];
-  /** A refund of more needs an approval too; null: no amount does. */
+  /** Where all refunds of the payment are more than this, the refund needs an approval too; null: no amount does. */
   readonly approvalAbove: string | null;
   /** Why it is not possible now; empty: it is. */
   readonly obstacles: readonly { readonly reason: RefundObstacle; readonly detail: string }[];
@@ -60,9 +65,11 @@ export interface RefundPreview {
 const NOT_MEANT =
   'The payment bought an answer. To refund it all the same, say so: `answered: true`, or tollgate refund --answered.';
 const CONTRACT = 'The payer is a contract: what is sent there may be lost, or go to somebody else.';
+const PERMIT_ELSEWHERE =
+  'A Permit2 permit moved the money, sent through another contract: make sure that its payer has not been served for it.';
 const SEVERAL = 'Several payers paid in this transaction: make sure that this one asks for the refund.';
 const MAYBE_SERVED =
-  'Redis lost data, or began, after the money had arrived: the payment may have bought an answer before.';
+  'Redis or the book lost data, or began, after the money had arrived: the payment may have bought an answer before.';
 
 const SEARCHES: Readonly<Record<Extract<PayerSearch, { outcome: 'none' }>['reason'], string>> = {
   not_on_chain: 'The chain does not show the transaction of this payment as successful.',
@@ -87,7 +94,7 @@ export class RefundPreviews {
     const id = readPaymentName(name);
     if (payment === null || id === null) return null;
     const { assetAddress, assetDecimals, payTo } = this.environment.payment;
-    const place = { asset: assetAddress.toLowerCase(), payTo: payTo.toLowerCase() };
+    const place = { asset: assetAddress.toLowerCase() as Hex, payTo: payTo.toLowerCase() };
     const arrived = BigInt(payment.amount ?? '0');
     const [refunds, completeFromMs, searched, wallet] = await Promise.all([
       listRefundsOf(database, name),
@@ -99,8 +106,11 @@ export class RefundPreviews {
     const taken = greater(sumOfRefunds(refunds), BigInt(payment.refunded));
     const number = nextNumber(refunds);
     const boughtAnswer = payment.reported.answered !== undefined;
+    const isWithdrawn = payment.state === 'withdrawn';
+    const left = isWithdrawn || arrived < taken ? 0n : arrived - taken;
     const obstacles: [RefundObstacle, boolean, string][] = [
       ['book_incomplete', completeFromMs === null, 'No process reports to the book: set BOOK=on.'],
+      ['withdrawn', isWithdrawn, explainWithdrawn(payment)],
       ['not_arrived', arrived === 0n, 'The book does not know that money arrived for this payment.'],
       ['other_asset', payment.asset !== place.asset, 'Only payments in ASSET_ADDRESS are refunded.'],
       ['other_recipient', payment.recipient !== place.payTo, 'Only payments to PAY_TO are refunded.'],
@@ -113,10 +123,11 @@ export class RefundPreviews {
     return {
       ...{ payment: name, number, id: nameRefund(name, number), state: payment.state },
       ...{ asset: payment.asset ?? place.asset, decimals: assetDecimals },
-      ...{ arrived: String(arrived), taken: String(taken), left: String(arrived > taken ? arrived - taken : 0n) },
+      ...{ arrived: String(arrived), taken: String(taken), left: String(left) },
       recipient: payer === null ? null : { address: payer.address, kind: kindOf(payer) },
+      permit: payer === null || payer.permit === 'unknown' ? null : payer.permit,
       boughtAnswer,
-      doubts: findDoubts(payment, payer, completeFromMs),
+      doubts: [...findDoubts(payment, payer, completeFromMs), ...findSentDoubts(refunds)],
       approvalAbove: this.environment.refunds.approvalAbove(assetDecimals)?.toString() ?? null,
       obstacles: obstacles.filter(([, holds]) => holds).map(([reason, , detail]) => ({ reason, detail })),
       refunds,
@@ -130,6 +141,13 @@ function notFound(reason: keyof typeof SEARCHES): [RefundObstacle, boolean, stri
 
 function transactionOf(id: PaymentId, { transaction }: PaymentPicture): string | null {
   return 'txHash' in id ? id.txHash : transaction;
+}
+
+/** Its money belongs to another payment by now, or is no longer on the chain. */
+function explainWithdrawn({ reported: { bookedAs } }: PaymentPicture): string {
+  return bookedAs === undefined
+    ? 'The chain no longer has the transaction of this payment, so its booking was taken back.'
+    : `Its money is booked as the payment ${bookedAs.payment}. Refund that one.`;
 }
 
 function kindOf({ isContract, isOneOfSeveral }: ShownPayer): 'account' | 'contract' | 'one_of_several' {
@@ -146,6 +164,7 @@ function findDoubts({ reported }: PaymentPicture, payer: ShownPayer | null, comp
   const maybeServed = answered === undefined && (refused?.failure === 'older_than_ledger' || isOlder);
   return [
     ...(payer?.isContract === true ? [CONTRACT] : []),
+    ...(payer?.permit === 'unknown' ? [PERMIT_ELSEWHERE] : []),
     ...(payer?.isOneOfSeveral === true ? [SEVERAL] : []),
     ...(maybeServed ? [MAYBE_SERVED] : []),
   ];

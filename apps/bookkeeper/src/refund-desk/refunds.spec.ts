@@ -1,11 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { nameRefund } from '@tollgate/agent-jobs';
-import { nameOfPayment, type PaymentId } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import { planPermitTransfer } from '@tollgate/chain';
+import { nameOfPayment, signedPaymentId, type PaymentId } from '@tollgate/ledger';
+import type { Hex, SignedPermit } from '@tollgate/protocol';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { tollgate } from '../../../../tools/cli/test/run-tollgate.js';
-import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
+import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
 import type { OperatorRefund } from './refund-desk.js';
@@ -25,12 +27,14 @@ describe('refunds', () => {
     payer = lower(fixture.chain.accounts[0]!.address);
     token = await fixture.base.createToken('operator:read', 'operator:refund', 'operator:approve');
     approver = await fixture.base.createToken('operator:read', 'operator:approve');
-    await fixture.startBookkeeper({ REFUND_MOST_PER_PAYER: '2', REFUND_APPROVAL_ABOVE: '0.5' });
+    await startBookkeeper();
     await fixture.startWorker();
   }, 120_000);
 
   afterAll(() => fixture.stop());
 
+  const startBookkeeper = (): Promise<void> =>
+    fixture.startBookkeeper({ REFUND_MOST_PER_PAYER: '2', REFUND_APPROVAL_ABOVE: '0.5' });
   const preview = async (payment: string): Promise<RefundPreview> =>
     (await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token)).body;
   const ask = (payment: string, more: object = {}) =>
@@ -84,6 +88,48 @@ describe('refunds', () => {
     await ask(nameOfPayment(id));
     const claim = fixture.claimRequest(id, 1_000_000);
     expect(await fixture.ledger.claim(claim)).toMatchObject({ outcome: 'refused', failure: 'payment_refunded' });
+  });
+
+  describe('of a transfer that a permit caused', () => {
+    let permit: SignedPermit;
+    let claim: PaymentId;
+    let payment: string;
+
+    /** Sent by its payer, and in the book under the name of the transaction. */
+    beforeEach(async () => {
+      const [, , , , , , , owner] = fixture.chain.accounts;
+      await approvePermit2(fixture.chain, { owner: owner!.address });
+      permit = await signPermit(fixture.chain, owner!, { amountBaseUnits: PRICE });
+      const from = owner!.address;
+      const txHash = await sendTransaction(fixture.chain, { from, ...planPermitTransfer(permit, PRICE) });
+      const receipt = await callRpc(fixture.chain.rpcUrl, 'eth_getTransactionReceipt', [txHash]);
+      const { logs } = receipt as { logs: { address: Hex; topics: Hex[] }[] };
+      const asset = lower(fixture.chain.asset);
+      const logIndex = logs.findIndex(({ address, topics }) => lower(address) === asset && topics.length === 3);
+      const { chainId } = fixture.chain;
+      const id: PaymentId = { kind: 'transfer', chainId, txHash, logIndex };
+      claim = signedPaymentId({ chainId, asset }, permit);
+      await fixture.refuse(id);
+      payment = nameOfPayment(id);
+    });
+
+    it('closes the permit too, so that it buys nothing afterwards', async () => {
+      expect(await preview(payment)).toMatchObject({ permit: nameOfPayment(claim), doubts: [], obstacles: [] });
+      const { body } = await ask(payment);
+      expect(await fixture.ledger.claim(fixture.claimRequest(claim, 1_000_000))).toMatchObject({
+        ...{ outcome: 'refused', failure: 'payment_refunded' },
+      });
+      await fixture.waitForRefund(body.id, 'refunded', token);
+      // The book has the money once, under the name of the transfer.
+      expect((await fixture.get(`/operator/payments/${nameOfPayment(claim)}`, token)).status).toBe(404);
+    }, 60_000);
+
+    it('is refused while a request holds the permit, and once the permit has bought an answer', async () => {
+      const lease = await fixture.claim(claim);
+      expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'ledger' } });
+      await fixture.ledger.commit(lease, { status: 200, headers: [], body: Buffer.from('sunny') });
+      expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'ledger' } });
+    }, 60_000);
   });
 
   it('pays back in parts, never more than what arrived', async () => {
@@ -183,6 +229,21 @@ describe('refunds', () => {
     await fixture.waitForRefund(body.id, 'refunded', token);
   }, 60_000);
 
+  it('lets a person look at the part with which a payment has had a large amount paid back', async () => {
+    // No other payer is refunded so much.
+    const [, , , , , , , , other] = fixture.chain.accounts;
+    const id = await fixture.pay(other!.address, 600_000n);
+    await fixture.refuse(id, 'payment_too_old', 600_000n);
+    const payment = nameOfPayment(id);
+    const first = await ask(payment, { amount: '300000' });
+    expect(first.body.doubts).toEqual([]);
+    const second = await ask(payment, { amount: '300000', number: 2 });
+    expect(second.body.doubts).toEqual([expect.stringContaining('REFUND_APPROVAL_ABOVE')]);
+    await fixture.waitForRefund(first.body.id, 'refunded', token);
+    await approve(second.body.id);
+    await fixture.waitForRefund(second.body.id, 'refunded', token);
+  }, 60_000);
+
   it('keeps to the caps, also for many small ones', async () => {
     const id = await fixture.pay(payer, 2_000_000n);
     await fixture.refuse(id, 'payment_too_old', 2_000_000n);
@@ -266,6 +327,25 @@ describe('refunds', () => {
     // The job itself cannot be repeated beside the refund.
     const retried = await fixture.post(`/operator/jobs/${failed.job}/retry`, token);
     expect(retried).toMatchObject({ status: 409, body: { code: 'job_state' } });
+  }, 60_000);
+
+  it('goes on with the others while one cannot', async () => {
+    const first = await ask(await fixture.payRefused());
+    await fixture.waitForRefund(first.body.id, 'refunded', token);
+    await fixture.base.endBookkeepers();
+    // The oldest of all, for something that is no payment.
+    await fixture.base.change(
+      `INSERT INTO refunds (id, payment, number, state, amount, chain_id, asset, recipient, answered, doubts, asked_by,
+          asked_at, changed_at, attempt)
+        SELECT 'broken-1', 'nothing', 1, 'asked', 1, chain_id, asset, recipient, answered, doubts, asked_by,
+          asked_at - interval '1 day', changed_at, 1 FROM refunds WHERE id = '${first.body.id}'`,
+    );
+    await startBookkeeper();
+    const { body } = await ask(await fixture.payRefused());
+    await fixture.waitForRefund(body.id, 'refunded', token);
+    await fixture.base.endBookkeepers();
+    await fixture.base.change(`DELETE FROM refunds WHERE id = 'broken-1'`);
+    await startBookkeeper();
   }, 60_000);
 
   it('is a command, which says what it does', async () => {

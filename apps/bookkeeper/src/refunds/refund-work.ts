@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { nameRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
+import { isRefundOf, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
 import {
   changeRefund,
   DeposedError,
   listRefundsInWork,
-  listRefundsOf,
   readBookedPayment,
   type BookWriter,
   type Refund,
 } from '@tollgate/book';
 import { crashPoint, isFinal, type JobRecord, type SubmitRefusal } from '@tollgate/journal';
-import { Ledger, readPaymentName, type PaymentId } from '@tollgate/ledger';
+import { Ledger, readPaymentName, type CloseResult, type PaymentId } from '@tollgate/ledger';
 import { canonicalJson, type Hex } from '@tollgate/protocol';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
@@ -30,9 +29,15 @@ const SOLD = 'The payment has bought an answer meanwhile.';
 const OTHER_FORM =
   'The transaction was presented in another form: as a whole, or by one of its transfers. Refund the payment in that form.';
 /** Of a refund whose job may have been sent. */
-export const FORGOTTEN =
+const FORGOTTEN =
   'The journal no longer has the job of this refund. Look at the chain for a transfer of it before you retry it or give it up.';
-export const OTHER_JOB = 'The journal has another job for this refund: the book may be older than the journal.';
+const OTHER_JOB =
+  'The journal has another job for this refund: the book may be older than the journal. Look at the chain for a transfer of it before you retry it or give it up.';
+const OTHER_ACCOUNT = `The wallet ${REFUNDS_WALLET} is another account by now, and the journal has no job of this refund for the one before. Look at the chain for a transfer of it before you retry it or give it up.`;
+const ABANDONED =
+  'An operator has abandoned its job, which may have been sent before the journal lost data. Look at the chain for a transfer of it before you retry it or give it up.';
+/** The failure of a job that an operator has abandoned. */
+const JOB_ABANDONED = 'JOB_ABANDONED';
 
 const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
   lane_full: `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`,
@@ -74,19 +79,43 @@ export class RefundWork {
 
   /** Advances all refunds that have not ended, until the signal is aborted. @throws DeposedError */
   async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
-    let isFailing = false;
+    /** What is logged already, of each refund that fails. */
+    let failing = new Map<string, string>();
     while (!signal.aborted) {
-      try {
-        for (const refund of await listRefundsInWork(writer.database)) await this.advance(writer, refund);
-        isFailing = false;
-      } catch (error) {
-        if (error instanceof DeposedError) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
-        if (!isFailing) this.#logger.warn({ msg: `the refunds wait: ${reason}`, err: error });
-        isFailing = true;
+      const before = failing;
+      failing = new Map();
+      const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | null> =>
+        work().catch((error: unknown) => {
+          if (error instanceof DeposedError) throw error;
+          const reason = error instanceof Error ? error.message : String(error);
+          if (before.get(what) !== reason) this.#logger.warn({ msg: `${what}: ${reason}`, err: error });
+          failing.set(what, reason);
+          return null;
+        });
+      const inWork = await attempt('the refunds wait', () => listRefundsInWork(writer.database));
+      // One that cannot go on holds up no other.
+      for (const refund of inWork ?? []) {
+        if (!signal.aborted) await attempt(`the refund ${refund.id} waits`, () => this.advance(writer, refund));
       }
       await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  /**
+   * The refund as refunded, where the book has its transfer already, whatever the journal has lost since; null: it has not.
+   * @throws BookUnavailableError, DeposedError
+   */
+  async recognise(writer: BookWriter, refund: Refund): Promise<Refund | null> {
+    const paid = await this.#findBooked(writer, refund);
+    if (paid === undefined) return null;
+    const change = { state: 'refunded', transaction: paid.transaction, detail: null } as const;
+    return changeRefund(writer, refund, ['closed', 'sending', 'failed'], change);
+  }
+
+  /** The refund's own event in the book. */
+  async #findBooked({ database }: BookWriter, { id, payment }: Refund) {
+    const booked = await readBookedPayment(database, payment);
+    return booked?.reported.refunded?.find(({ refund }) => refund === id);
   }
 
   async #advance(writer: BookWriter, refund: Refund): Promise<Refund> {
@@ -113,21 +142,15 @@ export class RefundWork {
   }
 
   async #close(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    const { id } = refund;
-    const refuse = (detail: string) => changeRefund(writer, id, ['asked'], { state: 'refused', detail });
+    const refuse = (detail: string) => changeRefund(writer, refund, ['asked'], { state: 'refused', detail });
     crashPoint('R1');
-    const { outcome } = await this.#ledger.close(describeClosing(refund));
+    const closed = await this.#closeLedger(writer, refund);
     crashPoint('R2');
-    switch (outcome) {
+    switch (closed.outcome) {
       case 'closed':
-        return changeRefund(writer, id, ['asked'], { state: 'closed', detail: null });
-      case 'closed_before': {
-        const closer = await this.#whoClosed(writer, refund);
-        // Its event is on its way into the book.
-        if (closer === 'unknown') return null;
-        if (closer === 'other') return refuse(CLOSED_ELSEWHERE);
-        return changeRefund(writer, id, ['asked'], { state: 'closed', detail: null });
-      }
+      case 'closed_before':
+        if (!(await this.#isOwn(writer, refund, closed))) return refuse(CLOSED_ELSEWHERE);
+        return changeRefund(writer, refund, ['asked'], { state: 'closed', detail: null });
       case 'leased':
         return refuse(HELD);
       case 'answered':
@@ -137,92 +160,151 @@ export class RefundWork {
     }
   }
 
-  /** Whether a refund of the book closed the ledger, by the event of the closing. */
-  async #whoClosed({ database }: BookWriter, { payment }: Refund): Promise<'own' | 'other' | 'unknown'> {
-    const booked = await readBookedPayment(database, payment);
-    const closer = booked?.reported.refunding?.refund;
-    if (closer === undefined) return 'unknown';
-    const refunds = await listRefundsOf(database, payment);
-    return refunds.some(({ id }) => id === closer) ? 'own' : 'other';
+  /**
+   * Closes the payment, and before it the permit that moved the money, which could buy an answer under its own name. The
+   * book has the money under the payment's name, and is told of that one.
+   * @param isPaid the refund was sent: they are closed whatever they are
+   */
+  async #closeLedger(writer: BookWriter, refund: Refund, isPaid = false): Promise<CloseResult> {
+    const { id, payment, permit, reason, answered } = refund;
+    if (permit !== null) {
+      const asked = { id: parsePayment(permit), refund: id, reason, allowsAnswered: isPaid, isReported: false };
+      const closed = await this.#ledger.close(asked);
+      if (!(await this.#isOwn(writer, refund, closed))) return closed;
+    }
+    return this.#ledger.close({ id: parsePayment(payment), refund: id, reason, allowsAnswered: answered || isPaid });
+  }
+
+  /** Whether the ledger is closed, by a refund of this payment, also one that a book which was restored does not have. */
+  async #isOwn({ database }: BookWriter, { payment }: Refund, closed: CloseResult): Promise<boolean> {
+    if (closed.outcome !== 'closed_before') return closed.outcome === 'closed';
+    // An earlier release did not store which refund it was; its event says it.
+    const booked = closed.by === null ? await readBookedPayment(database, payment) : null;
+    const closer = closed.by ?? booked?.reported.refunding?.refund;
+    return closer !== undefined && isRefundOf(payment, closer);
   }
 
   async #send(writer: BookWriter, refund: Refund): Promise<Refund | null> {
     const { id, attempt } = refund;
     const { journal, directory } = this.journals;
     const wait = async (detail: string) =>
-      refund.detail === detail ? null : changeRefund(writer, id, ['closed'], { detail });
+      refund.detail === detail ? null : changeRefund(writer, refund, ['closed'], { detail });
     const entry = await directory.find(REFUNDS_WALLET);
     if (entry === null) return wait(`No agent worker has a wallet named ${REFUNDS_WALLET}.`);
     const { lane } = entry;
     const jobId = nameRefundJob(lane, { refund: id, attempt });
+    const paid = await this.recognise(writer, refund);
+    if (paid !== null) return paid;
+    // The wallet is another account by now. The job may be in the lane of the one before, and nothing is sent beside it.
+    if (refund.job !== null && refund.job !== jobId) return this.#findJob(writer, refund, refund.job);
     const input = describeInput(refund);
-    const fail = (detail: string) => changeRefund(writer, id, ['closed'], { state: 'failed', detail, job: jobId });
+    const fail = (detail: string, maybeSent: boolean) =>
+      changeRefund(writer, refund, ['closed'], {
+        state: 'failed',
+        detail,
+        job: jobId,
+        ...(maybeSent && { maybeSent }),
+      });
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
-    const { outcome } = await this.#ledger.close(describeClosing(refund));
-    if (outcome === 'leased') return wait(HELD);
-    if (outcome === 'answered' || outcome === 'other_form') return fail(SOLD);
+    const closed = await this.#closeLedger(writer, refund);
+    if (closed.outcome === 'leased') return wait(HELD);
+    if (closed.outcome === 'answered' || closed.outcome === 'other_form') return fail(SOLD, false);
+    if (!(await this.#isOwn(writer, refund, closed))) return fail(CLOSED_ELSEWHERE, false);
+    // It was open again: Redis has lost what came after the closing, and with it the job, which may have been sent.
+    if (closed.outcome === 'closed' && refund.job !== null) return fail(FORGOTTEN, true);
+    // Before the journal has it, so that it is known after a crash which job may be there.
+    if (refund.job === null && (await changeRefund(writer, refund, ['closed'], { job: jobId })) === null) return null;
     const result = await journal.submitNamed({
       ...{ lane, jobId, operation: 'refund', wallet: REFUNDS_WALLET, input: { ...input } },
       keyId: refund.askedBy.at(-1) ?? '',
-      latestMs: Date.parse(refund.changedAt) + ACCEPTED_WITHIN_MS,
+      latestMs: beginOf(refund, closed) + ACCEPTED_WITHIN_MS,
     });
     crashPoint('R4');
     switch (result.outcome) {
       case 'accepted':
       case 'known': {
         const job = await journal.readJob(jobId);
-        if (job !== null && canonicalJson(job.input) !== canonicalJson(input)) return fail(OTHER_JOB);
-        return changeRefund(writer, id, ['closed'], { state: 'sending', job: jobId, detail: null });
+        if (job !== null && !isSameTransfer(job, input)) return fail(OTHER_JOB, true);
+        return changeRefund(writer, refund, ['closed'], { state: 'sending', job: jobId, detail: null });
       }
       case 'refused':
-        if (result.reason === 'late') return fail(FORGOTTEN);
+        if (result.reason === 'late') return fail(FORGOTTEN, true);
         return wait(WAITS[result.reason]);
       case 'conflict':
       case 'forgotten':
-        return fail(OTHER_JOB);
+        return fail(OTHER_JOB, true);
     }
+  }
+
+  /** Goes on with a job that was named before, and is sent by an account that the wallet was. */
+  async #findJob(writer: BookWriter, refund: Refund, jobId: string): Promise<Refund | null> {
+    const job = await this.journals.journal.readJob(jobId);
+    const change =
+      job === null
+        ? ({ state: 'failed', detail: OTHER_ACCOUNT, maybeSent: true } as const)
+        : ({ state: 'sending', detail: null } as const);
+    return changeRefund(writer, refund, ['closed'], change);
   }
 
   async #settle(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    const { id } = refund;
     const job = await this.journals.journal.readJob(refund.job ?? '');
-    if (job === null) return changeRefund(writer, id, ['sending'], { state: 'failed', detail: FORGOTTEN });
+    const failUnknown = (detail: string) =>
+      changeRefund(writer, refund, ['sending'], { state: 'failed', detail, maybeSent: true });
+    if (job === null) return (await this.recognise(writer, refund)) ?? failUnknown(FORGOTTEN);
     if (job.state !== 'FINAL') {
       if (!isFinal(job.state)) return null;
+      if (job.failure?.code === JOB_ABANDONED) return failUnknown(ABANDONED);
       const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
-      return changeRefund(writer, id, ['sending'], { state: 'failed', detail });
+      return changeRefund(writer, refund, ['sending'], { state: 'failed', detail });
     }
     const transaction = minedTransaction(job);
     crashPoint('R5');
-    await this.#record(refund, transaction);
+    await this.#record(writer, refund, transaction);
     crashPoint('R6');
-    return changeRefund(writer, id, ['sending'], { state: 'refunded', transaction, detail: null });
+    return changeRefund(writer, refund, ['sending'], { state: 'refunded', transaction, detail: null });
   }
 
-  /** Reports the refund, from which it is booked; once, however often it is called. */
-  async #record(refund: Refund, transaction: Hex): Promise<void> {
+  /**
+   * Reports the refund, from which it is booked; once, however often it is called, and again where the book does not have
+   * it. The book counts a transaction once.
+   */
+  async #record(writer: BookWriter, refund: Refund, transaction: Hex): Promise<void> {
     const { id, payment, amount, recipient } = refund;
     const paymentId = parsePayment(payment);
     const facts = { refund: id, transaction, amount, recipient: recipient as Hex };
     try {
-      await this.#ledger.recordRefunded(paymentId, facts);
+      const isNew = await this.#ledger.recordRefunded(paymentId, facts);
+      if (isNew || (await this.#findBooked(writer, refund)) !== undefined) return;
+      await this.#ledger.recordRefunded(paymentId, facts, { again: true });
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // Redis has lost that the payment was closed. It is closed again, whatever it may have become since.
-      await this.#ledger.close({ ...describeClosing(refund), allowsAnswered: true });
+      await this.#closeLedger(writer, refund, true);
       await this.#ledger.recordRefunded(paymentId, facts);
     }
   }
-}
-
-function describeClosing({ id, payment, reason, answered }: Refund) {
-  return { id: parsePayment(payment), refund: id, reason, allowsAnswered: answered };
 }
 
 function describeInput({ id, attempt, payment, asset, amount, recipient, doubts }: Refund): RefundJobInput {
   const needsApproval = doubts.length > 0;
   return { refund: id, attempt, payment, token: asset, amount, to: recipient, needsApproval };
+}
+
+/**
+ * When the attempt began, in milliseconds since 1970: a job may have been written since then. The first one may be older than
+ * this row, in a book that was restored.
+ */
+function beginOf({ attempt, attemptAt }: Refund, closed: CloseResult): number {
+  const atMs = Date.parse(attemptAt);
+  return attempt === 1 && closed.outcome === 'closed_before' ? Math.min(closed.sinceMs, atMs) : atMs;
+}
+
+/** Whether it needs an approval may differ: the doubts of a book that was restored are others. */
+function isSameTransfer(job: JobRecord, input: RefundJobInput): boolean {
+  const known = readRefundJob(job);
+  const { needsApproval } = input;
+  return known !== null && canonicalJson({ ...known, needsApproval }) === canonicalJson({ ...input });
 }
 
 function parsePayment(name: string): PaymentId {

@@ -45,7 +45,7 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
               ],
               ...(data.approvalAbove === null
                 ? []
-                : [['Approval above', showMoney(data.approvalAbove, data.asset, seller)] as const]),
+                : [['Approval above, in all', showMoney(data.approvalAbove, data.asset, seller)] as const]),
             ]}
           />
           <Notes preview={data} />

@@ -27,6 +27,12 @@ export function nameRefund(payment: string, number: number): string {
   return `r${hash('sha256', payment, 'hex').slice(0, 32)}-${number}`;
 }
 
+/** Whether this is the name of one of the payment's refunds. */
+export function isRefundOf(payment: string, refund: string): boolean {
+  const [, number] = /-([1-9]\d{0,8})$/.exec(refund) ?? [];
+  return number !== undefined && nameRefund(payment, Number(number)) === refund;
+}
+
 /**
  * The id of the only job that may send this attempt of a refund. It is made of both, so that two jobs cannot send it, not
  * even after the book was restored from a copy.

@@ -2,6 +2,7 @@ import book from '../migrations/0001-book.sql';
 import reconcile from '../migrations/0002-reconcile.sql';
 import refunds from '../migrations/0003-refunds.sql';
 import events from '../migrations/0004-events.sql';
+import refundGuards from '../migrations/0005-refund-guards.sql';
 import refusedEvents from '../migrations/0006-refused-events.sql';
 import type { ClaimedDatabase } from './database.js';
 import { openFolder } from './pglite-database.js';
@@ -31,6 +32,7 @@ const MIGRATIONS: readonly (readonly [number: number, sql: string])[] = [
   [2, reconcile],
   [3, refunds],
   [4, events],
+  [5, refundGuards],
   [6, refusedEvents],
 ];
 

@@ -41,8 +41,14 @@ export function readAnchors(within: Queryable, scope: ChainScope): Promise<Chain
   ]);
 }
 
-/** Since when every change of money is reported; null while it is not. */
+/**
+ * Since when every change of money is in the book; null while none is reported. A book that was restored from a copy may
+ * lack what was booked after the copy, as after a loss of Redis.
+ */
 export async function readCompleteFrom(within: Queryable): Promise<number | null> {
-  const [row] = await within.query<{ at: Date | null }>('SELECT complete_from AS at FROM bookkeeper');
-  return row?.at?.getTime() ?? null;
+  const [row] = await within.query<{ at: Date }>(
+    `SELECT greatest(complete_from, (SELECT max(until) FROM gaps)) AS at FROM bookkeeper
+      WHERE complete_from IS NOT NULL`,
+  );
+  return row?.at.getTime() ?? null;
 }

@@ -1,11 +1,12 @@
 import type { Queryable, SqlValue } from '../database/database.js';
 import type { Refund, RefundState } from './refund.js';
 
-export type RefundRow = Omit<Refund, 'askedAt' | 'changedAt'> & { askedAt: Date; changedAt: Date };
+type Times = 'askedAt' | 'changedAt' | 'attemptAt';
+export type RefundRow = Omit<Refund, Times> & Record<Times, Date>;
 
-export const REFUND_COLUMNS = `id, payment, number, state, amount::text, chain_id AS "chainId", asset, recipient, reason,
-  answered, doubts, asked_by AS "askedBy", asked_at AS "askedAt", changed_at AS "changedAt", attempt, job, transaction,
-  detail`;
+export const REFUND_COLUMNS = `id, payment, number, state, amount::text, chain_id AS "chainId", asset, recipient, permit,
+  reason, answered, doubts, asked_by AS "askedBy", asked_at AS "askedAt", changed_at AS "changedAt", attempt, attempt_at AS "attemptAt", job, transaction,
+  maybe_sent AS "maybeSent", detail`;
 
 export interface RefundSearch {
   readonly payment?: string | undefined;
@@ -72,6 +73,7 @@ export async function listRefundsInWork(within: Queryable): Promise<Refund[]> {
   return rows.map(toRefund);
 }
 
-export function toRefund({ askedAt, changedAt, ...row }: RefundRow): Refund {
-  return { ...row, askedAt: askedAt.toISOString(), changedAt: changedAt.toISOString() };
+export function toRefund({ askedAt, changedAt, attemptAt, ...row }: RefundRow): Refund {
+  const times = { askedAt: askedAt.toISOString(), changedAt: changedAt.toISOString() };
+  return { ...row, ...times, attemptAt: attemptAt.toISOString() };
 }

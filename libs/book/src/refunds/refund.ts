@@ -23,6 +23,8 @@ export interface RefundTerms {
   readonly asset: string;
   /** The payer that the chain shows. */
   readonly recipient: string;
+  /** The ledger's name of the permit that moved the money, which is closed with the payment; null: none did. */
+  readonly permit: string | null;
   readonly reason: string | null;
   /** Meant for a payment that bought an answer. */
   readonly answered: boolean;
@@ -39,10 +41,24 @@ export interface Refund extends RefundTerms {
   readonly changedAt: string;
   /** Of the job that sends it, from 1. */
   readonly attempt: number;
+  /** When that attempt was asked for. */
+  readonly attemptAt: string;
+  /** Written before the journal gets it, so that it may not be there yet. */
   readonly job: string | null;
   readonly transaction: string | null;
+  /** A job of it may have been sent, and what became of it is not known. Stays, whatever becomes of the refund. */
+  readonly maybeSent: boolean;
   /** Why it failed, or was refused, or what it waits for. */
   readonly detail: string | null;
+}
+
+/** What a person has to look at before more of the payment is paid back. */
+export function findSentDoubts(refunds: readonly Refund[]): string[] {
+  return refunds.flatMap(({ number, maybeSent }) =>
+    maybeSent
+      ? [`A job of refund ${number} may have been sent, and what became of it is not known: look at the chain first.`]
+      : [],
+  );
 }
 
 /** The most that refunds may pay back: base units; null: any amount. A day is one of UTC. */

@@ -1,7 +1,14 @@
 import type { Queryable, SqlValue } from '../database/database.js';
 import type { BookWriter } from '../posting/book-writer.js';
-import { listRefundsOf, REFUND_COLUMNS, toRefund, type RefundRow } from './read-refunds.js';
-import { RELEASED_STATES, type Refund, type RefundCaps, type RefundState, type RefundTerms } from './refund.js';
+import { listRefundsOf, readRefund, REFUND_COLUMNS, toRefund, type RefundRow } from './read-refunds.js';
+import {
+  findSentDoubts,
+  RELEASED_STATES,
+  type Refund,
+  type RefundCaps,
+  type RefundState,
+  type RefundTerms,
+} from './refund.js';
 
 export type AskResult =
   /** `known`: the same refund was asked for before. */
@@ -12,7 +19,21 @@ export type AskResult =
   | { outcome: 'not_next'; next: number }
   /** More than what arrived: so much is left, in base units. */
   | { outcome: 'exceeds'; left: bigint }
-  | { outcome: 'over_cap'; cap: keyof RefundCaps; left: bigint };
+  | OverCap;
+
+export interface OverCap {
+  readonly outcome: 'over_cap';
+  readonly cap: keyof RefundCaps;
+  readonly left: bigint;
+}
+
+/** Who asks, and what limits it. */
+export interface AskLimits {
+  readonly keyId: string;
+  readonly caps: RefundCaps;
+  /** Where all refunds of the payment together are more than this, in base units, the refund has this doubt. */
+  readonly large: { readonly above: bigint; readonly doubt: string } | null;
+}
 
 /**
  * Writes a refund, in one transaction with the check that all refunds of the payment are at most what arrived, and within
@@ -23,7 +44,7 @@ export type AskResult =
 export function askForRefund(
   writer: BookWriter,
   terms: RefundTerms,
-  { keyId, caps }: { keyId: string; caps: RefundCaps },
+  { keyId, caps, large }: AskLimits,
 ): Promise<AskResult> {
   return writer.write(async (within): Promise<AskResult> => {
     const refunds = await listRefundsOf(within, terms.payment);
@@ -34,10 +55,15 @@ export function askForRefund(
     }
     const next = nextNumber(refunds);
     if (terms.number !== next) return { outcome: 'not_next', next };
-    const left = await readLeft(within, terms.payment, refunds);
+    const { left, taken } = await readLeft(within, terms.payment, refunds);
     if (BigInt(terms.amount) > left) return { outcome: 'exceeds', left: left > 0n ? left : 0n };
     const over = await findCap(within, terms, { keyId, caps });
-    return over ?? { outcome: 'asked', refund: await insert(within, terms, keyId) };
+    if (over !== null) return over;
+    // Here, because another refund of the payment may have been asked for since the terms were made.
+    const isLarge = large !== null && taken + BigInt(terms.amount) > large.above;
+    const all = [...terms.doubts, ...findSentDoubts(refunds), ...(isLarge ? [large.doubt] : [])];
+    const doubts = [...new Set(all)];
+    return { outcome: 'asked', refund: await insert(within, { ...terms, doubts }, keyId) };
   });
 }
 
@@ -53,55 +79,87 @@ export function sumOfRefunds(refunds: readonly Refund[]): bigint {
   return refunds.reduce((sum, { state, amount }) => (RELEASED_STATES.includes(state) ? sum : sum + BigInt(amount)), 0n);
 }
 
+export type RetryResult =
+  | { outcome: 'retried'; refund: Refund }
+  /** It has not failed, or another caller has retried it since it was read. */
+  | { outcome: 'changed' }
+  | OverCap;
+
 /**
- * Changes a refund, if it is in one of these states still. Null: it is not.
+ * Lets a refund that has failed be sent again, as its next attempt, within the caps of today.
+ * @throws DeposedError, BookUnavailableError
+ */
+export function retryRefund(
+  writer: BookWriter,
+  refund: Refund,
+  { keyId, caps }: Pick<AskLimits, 'keyId' | 'caps'>,
+): Promise<RetryResult> {
+  return writer.write(async (within): Promise<RetryResult> => {
+    const now = await readRefund(within, refund.id);
+    if (now?.state !== 'failed' || now.attempt !== refund.attempt) return { outcome: 'changed' };
+    const over = await findCap(within, now, { keyId, caps });
+    if (over !== null) return over;
+    const doubts = [...new Set([...now.doubts, ...findSentDoubts([now])])];
+    const [row] = await within.query<RefundRow>(
+      `UPDATE refunds SET state = 'closed', attempt = attempt + 1, attempt_at = now(), changed_at = now(), job = NULL,
+          detail = NULL, doubts = $2::jsonb, asked_by = array_append(asked_by, $3::text)
+        WHERE id = $1 RETURNING ${REFUND_COLUMNS}`,
+      [now.id, JSON.stringify(doubts), keyId],
+    );
+    if (row === undefined) throw new Error('the refund was not written');
+    return { outcome: 'retried', refund: toRefund(row) };
+  });
+}
+
+/**
+ * Changes a refund, if it is in one of these states still, and at the same attempt. Null: it is not.
  * @throws DeposedError, BookUnavailableError
  */
 export async function changeRefund(
   writer: BookWriter,
-  id: string,
+  { id, attempt }: Pick<Refund, 'id' | 'attempt'>,
   from: readonly RefundState[],
-  change: Partial<Pick<Refund, 'state' | 'job' | 'transaction' | 'detail' | 'attempt' | 'doubts'>> & {
-    askedBy?: string;
-  },
+  change: Partial<Pick<Refund, 'state' | 'job' | 'transaction' | 'detail' | 'maybeSent'>>,
 ): Promise<Refund | null> {
-  const { askedBy, doubts, ...columns } = change;
-  const values: SqlValue[] = [id, from];
+  const { maybeSent, ...columns } = change;
+  const values: SqlValue[] = [id, attempt, from];
   const assignments = Object.entries(columns).map(([name, value]) => `${name} = $${values.push(value)}`);
-  if (doubts !== undefined) assignments.push(`doubts = $${values.push(JSON.stringify(doubts))}::jsonb`);
-  if (askedBy !== undefined) assignments.push(`asked_by = array_append(asked_by, $${values.push(askedBy)}::text)`);
+  if (maybeSent !== undefined) assignments.push(`maybe_sent = $${values.push(maybeSent)}`);
   const [row] = await writer.write((within) =>
     within.query<RefundRow>(
       `UPDATE refunds SET ${['changed_at = now()', ...assignments].join(', ')}
-        WHERE id = $1 AND state = ANY($2::text[]) RETURNING ${REFUND_COLUMNS}`,
+        WHERE id = $1 AND attempt = $2 AND state = ANY($3::text[]) RETURNING ${REFUND_COLUMNS}`,
       values,
     ),
   );
   return row === undefined ? null : toRefund(row);
 }
 
-/** What has arrived and no refund has taken; the payment's own sum counts where it is higher. */
-async function readLeft(within: Queryable, payment: string, refunds: readonly Refund[]): Promise<bigint> {
+/** What has arrived and no refund has taken; the payment's own sum counts where it is higher. A withdrawn one has nothing. */
+async function readLeft(within: Queryable, payment: string, refunds: readonly Refund[]) {
   const [row] = await within.query<{ amount: string | null; refunded: string }>(
-    'SELECT amount::text, refunded::text FROM payments WHERE id = $1',
+    `SELECT CASE WHEN state = 'withdrawn' THEN 0 ELSE amount END::text AS amount, refunded::text
+      FROM payments WHERE id = $1`,
     [payment],
   );
-  const [taken, refunded] = [sumOfRefunds(refunds), BigInt(row?.refunded ?? '0')];
-  return BigInt(row?.amount ?? '0') - (taken > refunded ? taken : refunded);
+  const [sum, refunded] = [sumOfRefunds(refunds), BigInt(row?.refunded ?? '0')];
+  const taken = sum > refunded ? sum : refunded;
+  return { left: BigInt(row?.amount ?? '0') - taken, taken };
 }
 
+/** A refund counts on the day of its last attempt, and for the API key that asked for that. */
 async function findCap(
   within: Queryable,
-  { amount, chainId, asset, recipient }: RefundTerms,
-  { keyId, caps }: { keyId: string; caps: RefundCaps },
-): Promise<Extract<AskResult, { outcome: 'over_cap' }> | null> {
+  { id, amount, chainId, asset, recipient }: RefundTerms,
+  { keyId, caps }: Pick<AskLimits, 'keyId' | 'caps'>,
+): Promise<OverCap | null> {
   const [row] = await within.query<{ day: string; payer: string; key: string }>(
     `SELECT coalesce(sum(amount), 0)::text AS day,
         coalesce(sum(amount) FILTER (WHERE recipient = $3), 0)::text AS payer,
-        coalesce(sum(amount) FILTER (WHERE asked_by[1] = $4), 0)::text AS key
-      FROM refunds WHERE chain_id = $1 AND asset = $2 AND state <> ALL($5::text[])
-        AND asked_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`,
-    [...[chainId, asset, recipient, keyId], RELEASED_STATES],
+        coalesce(sum(amount) FILTER (WHERE asked_by[cardinality(asked_by)] = $4), 0)::text AS key
+      FROM refunds WHERE chain_id = $1 AND asset = $2 AND state <> ALL($5::text[]) AND id <> $6
+        AND attempt_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`,
+    [...[chainId, asset, recipient, keyId], RELEASED_STATES, id],
   );
   const taken: Readonly<Record<keyof RefundCaps, string>> = {
     ...{ each: '0', perPayerAndDay: row?.payer ?? '0', perKeyAndDay: row?.key ?? '0', perDay: row?.day ?? '0' },
@@ -116,16 +174,31 @@ async function findCap(
 }
 
 async function insert(within: Queryable, terms: RefundTerms, keyId: string): Promise<Refund> {
-  const { id, payment, number, amount, chainId, asset, recipient, reason, answered, doubts } = terms;
+  const { id, payment, number, amount, chainId, asset, recipient, permit, reason, answered, doubts } = terms;
   const [row] = await within.query<RefundRow>(
     `INSERT INTO refunds (id, payment, number, state, amount, chain_id, asset, recipient, reason, answered, doubts,
-        asked_by, asked_at, changed_at, attempt)
-      VALUES ($1, $2, $3, 'asked', $4::numeric, $5, $6, $7, $8, $9, $10::jsonb, ARRAY[$11], now(), now(), 1)
+        asked_by, permit, asked_at, changed_at, attempt_at, attempt)
+      VALUES ($1, $2, $3, 'asked', $4::numeric, $5, $6, $7, $8, $9, $10::jsonb, ARRAY[$11], $12, now(), now(), now(), 1)
       ON CONFLICT (id) DO UPDATE SET state = 'asked', amount = excluded.amount, recipient = excluded.recipient,
-        reason = excluded.reason, answered = excluded.answered, doubts = excluded.doubts, asked_by = excluded.asked_by,
-        asked_at = now(), changed_at = now(), detail = NULL
+        permit = excluded.permit, reason = excluded.reason, answered = excluded.answered, doubts = excluded.doubts, asked_by = excluded.asked_by,
+        asked_at = now(), changed_at = now(), attempt_at = now(), detail = NULL
       RETURNING ${REFUND_COLUMNS}`,
-    [...[id, payment, number, amount, chainId, asset, recipient, reason, answered, JSON.stringify(doubts), keyId]],
+    [
+      ...[
+        id,
+        payment,
+        number,
+        amount,
+        chainId,
+        asset,
+        recipient,
+        reason,
+        answered,
+        JSON.stringify(doubts),
+        keyId,
+        permit,
+      ],
+    ],
   );
   if (row === undefined) throw new Error('the refund was not written');
   return toRefund(row);

@@ -1,6 +1,7 @@
 -- KEYS birth, entry, answer, outbox; ARGV slot, 1 when an answered payment may be closed, payment, facts for the book
--- without the state it was in, or ''. Returns {now, `closed`, state}, {now, `leased`, ms until the lease ends}, {now,
--- `closed_before` | `answered` | `other_form`} or {now, `discontinued`}.
+-- without the state it was in, or '', name of the refund. Returns {now, `closed`, state}, {now, `leased`, ms until the
+-- lease ends}, {now, `closed_before`, since when for this refund, which refund closed it or ''}, {now, `answered` |
+-- `other_form`} or {now, `discontinued`}.
 --
 -- Atomic: checking that no request holds the payment and it bought nothing, and closing it for a refund. Otherwise a
 -- request could take it in between, and the payer would have both the answer and the money.
@@ -12,10 +13,18 @@ local records = read_entry(KEYS[2])
 -- A transaction redeemed as a whole has spent its transfers, and vice versa: closing one form would leave the other.
 if next(records) and (records['receipt'] ~= nil) ~= (slot == 'receipt') then return {text(now), 'other_form'} end
 
+-- Since when it is closed for this refund too: a payment's second refund finds it closed.
+local function note_refund()
+  redis.call('HSETNX', KEYS[2], slot .. ':closed:' .. ARGV[5], text(now))
+  return redis.call('HGET', KEYS[2], slot .. ':closed:' .. ARGV[5])
+end
+
 local r = records[slot]
 local from = 'free'
 if r then
-  if r.state == 'F' then return {text(now), 'closed_before'} end
+  if r.state == 'F' then
+    return {text(now), 'closed_before', note_refund(), redis.call('HGET', KEYS[2], slot .. ':closer') or ''}
+  end
   if r.state == 'L' and r.til >= now then return {text(now), 'leased', text(r.til - now)} end
   if (r.state == 'A' or r.state == 'D') and ARGV[2] ~= '1' then return {text(now), 'answered'} end
   from = r.state == 'R' and 'released' or r.state == 'L' and 'expired' or 'answered'
@@ -24,6 +33,8 @@ r = r or {generation = 0, releases = 0, reproductions = 0, fingerprint = '-', ke
 -- A new generation: the holder of an expired lease can no longer commit.
 r.state, r.epoch, r.generation, r.at, r.til, r.owner = 'F', tonumber(birth[2]), r.generation + 1, now, 0, ''
 write_record(KEYS[2], slot, r)
+redis.call('HSET', KEYS[2], slot .. ':closer', ARGV[5])
+note_refund()
 -- A mark that expired would let a payment without an age rule buy something after its refund.
 redis.call('PERSIST', KEYS[2])
 redis.call('DEL', KEYS[3])

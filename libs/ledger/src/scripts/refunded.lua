@@ -1,11 +1,12 @@
--- KEYS entry, outbox; ARGV slot, name of the refund, payment, facts for the book or ''. Returns {now, `recorded` |
--- `known` | `open`}.
+-- KEYS entry, outbox; ARGV slot, name of the refund, payment, facts for the book or '', 1 to report it again. Returns
+-- {now, `recorded` | `known` | `open`}.
 --
 -- Atomic: checking that the payment is closed and this refund is new, and reporting it to the book. Otherwise one refund
 -- could be booked twice.
 local now = now_ms()
 local r = read_record(redis.call('HGET', KEYS[1], ARGV[1]))
 if not r or r.state ~= 'F' then return {text(now), 'open'} end
-if redis.call('HSETNX', KEYS[1], ARGV[1] .. ':refund:' .. ARGV[2], text(now)) == 0 then return {text(now), 'known'} end
+local known = redis.call('HSETNX', KEYS[1], ARGV[1] .. ':refund:' .. ARGV[2], text(now)) == 0
+if known and ARGV[5] ~= '1' then return {text(now), 'known'} end
 report(KEYS[2], 'refunded', now, ARGV[3], ARGV[4])
-return {text(now), 'recorded'}
+return {text(now), known and 'known' or 'recorded'}

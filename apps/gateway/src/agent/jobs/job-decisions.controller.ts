@@ -44,6 +44,8 @@ const ABANDONED: JobFailure = {
   suggestion: 'Check what its transactions did before you submit it again.',
 };
 
+const SENDS_REFUND =
+  'This job sends a refund, which may have been asked for with several keys. Approve it at the bookkeeper: POST /operator/jobs/<id>/approve.';
 const NO_NONCE = { minedNonce: 0, isAttemptMined: false };
 const OWN_IS_MINED =
   "The job's own transaction is mined. Resume the job, so that it ends with the result of that transaction.";
@@ -101,6 +103,8 @@ export class JobDecisionsController {
     @Body({ schema: approvalBody }) { floorsHash }: { floorsHash: string },
   ): Promise<AgentJobView> {
     const job = await this.jobs.find(caller, id);
+    // Only the bookkeeper knows every key that asked for a refund.
+    if (job.operation === 'refund') throw new ProblemError(refuseState(job.state, SENDS_REFUND));
     const { journal } = this.connections;
     return this.#settle(job, await journal.approve({ jobId: job.id, floorsHash, approvedBy: caller.id }));
   }

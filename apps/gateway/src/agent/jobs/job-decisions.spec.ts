@@ -1,5 +1,6 @@
 import { writeStoredPlan } from '@tollgate/agent-jobs';
 import { PLAN_QUEUE, READ_MINED_NONCE, RequestReplyServer } from '@tollgate/common';
+import { createJobId } from '@tollgate/journal';
 import type { AgentPlanView } from '@tollgate/protocol';
 
 import { mineSample, planSample, sampleAttempt, sampleStep } from '../../../../../libs/journal/test/sample-jobs.js';
@@ -110,6 +111,19 @@ describe('decisions about jobs', () => {
       await agents.journal.putPlan({ ...write, steps: [sampleStep()], ...plan });
       const response = await decide(operator, own.id, 'approve', { floorsHash: 'f' });
       expect(await readProblem(response)).toEqual([403, 'own_job']);
+    });
+
+    it('is not possible for a job that sends a refund, which the bookkeeper approves', async () => {
+      const jobId = createJobId(agents.lane);
+      const named = { jobId, lane: agents.lane, operation: 'refund', wallet: 'refunds', keyId: owner.id, input: {} };
+      await agents.journal.submitNamed(named);
+      const plan = { plan: null, floorsHash: 'f', needsApproval: true };
+      await agents.journal.putPlan({ jobId, stepIndex: 0, token, steps: [sampleStep()], ...plan });
+      const response = await decide(operator, jobId, 'approve', { floorsHash: 'f' });
+      expect([response.status, await response.json()]).toMatchObject([
+        409,
+        { code: 'job_state', state: 'AWAITING_APPROVAL', detail: expect.stringContaining('/operator/jobs/') },
+      ]);
     });
 
     it.each([[undefined], [{}], [{ floorsHash: 7 }], [{ floorsHash: 'f', force: true }], [['f']]])(

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Logger } from '@nestjs/common';
+import type { Hex } from '@tollgate/protocol';
+
+import { createTestBook, type TestBook } from '../../../../libs/book/test/create-test-book.js';
+import { deliver, refused } from '../../../../libs/book/test/sample-events.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { ReconcileFixture } from '../../test/reconcile-fixture.js';
+import type { RefundPreview } from '../refund-desk/refund-previews.js';
+
+describe('a book that was restored from a copy', () => {
+  let fixture: ReconcileFixture;
+  let restored: TestBook;
+  let folder: string;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-restored-'));
+    fixture = await ReconcileFixture.start();
+    restored = await createTestBook();
+  });
+
+  afterAll(async () => {
+    await fixture.stop();
+    await restored.remove();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function copyBook(): Promise<string> {
+    const token = await fixture.books.createToken('operator:approve');
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch(`${fixture.bookkeeper.url}/operator/backup`, { headers });
+    const file = join(folder, 'copy.book');
+    writeFileSync(file, await response.text());
+    return file;
+  }
+
+  it('does not take what was sold after the copy for unclaimed money, and lets a person look before a refund', async () => {
+    const owed = await fixture.pay(9_000n);
+    const event = refused(fixture.nameOf(owed), { amount: '9000' });
+    const facts = { ...event.facts, transaction: owed, payer: fixture.payer() };
+    await fixture.books.report(deliver({ ...event, facts } as typeof event));
+    await fixture.waitForState(fixture.nameOf(owed), 'refused');
+    await fixture.waitUntilCompared();
+    const file = await copyBook();
+    // Sold, booked, and acknowledged after the copy.
+    const sold = await fixture.pay(10_000n);
+    await fixture.waitForState(await fixture.answer(sold), 'answered');
+    await fixture.books.endBookkeepers();
+    await fixture.startBookkeeper({ ...restored.env, BOOK_RESTORE: file });
+    // Blocks count whole seconds.
+    await sleep(1_100);
+    const later = await fixture.pay(4_000n);
+    await fixture.waitForState(fixture.nameOf(later), 'unclaimed');
+    await waitFor('the sale is listed', async () => (await fixture.read()).chainOnly.length === 1);
+    expect(await fixture.read()).toMatchObject({
+      chainOnly: [{ transaction: sold, amount: '10000', reason: 'before_the_book_was_complete' }],
+    });
+    expect(await fixture.findPayment(fixture.nameOf(sold))).toMatchObject({ status: 404 });
+    expect((await fixture.balances())['owed:unclaimed']).toBe('-4000');
+
+    const { gaps, completeFrom } = await fixture.get<{ gaps: { until: string }[]; completeFrom: string }>(
+      '/operator/health',
+    );
+    expect(completeFrom).toBe(gaps[0]?.until);
+    const preview = (transaction: Hex) =>
+      fixture.get<RefundPreview>(`/operator/payments/${fixture.nameOf(transaction)}/refund`);
+    expect((await preview(owed)).doubts).toEqual([expect.stringContaining('may have bought an answer')]);
+    expect((await preview(later)).doubts).toEqual([]);
+  }, 60_000);
+});
