@@ -136,7 +136,7 @@ describe('losing Redis lets no payment be spent twice', () => {
     ['without', null, null],
   ])(
     'gives one answer if a payment that no block holds yet is claimed again after the loss, %s',
-    async (_, firstKey, secondKey) => {
+    async (_, key, otherKey) => {
       const server = await serve();
       const { redis, ledger } = await openLedger(server.url);
       const unsent = (id: PaymentId, head: number, retryKey: string | null) =>
@@ -146,9 +146,9 @@ describe('losing Redis lets no payment be spent twice', () => {
           candidates: [sampleTransfer(ledger, { id, blockNumber: head + 1 })],
         });
       const { id } = sampleTransfer(ledger);
-      const first = leaseOf(await ledger.claim(unsent(id, HEAD_AT_BIRTH, firstKey)));
+      const first = leaseOf(await ledger.claim(unsent(id, HEAD_AT_BIRTH, key)));
       await redis.flushall();
-      const second = leaseOf(await ledger.claim(unsent(id, HEAD, secondKey)));
+      const second = leaseOf(await ledger.claim(unsent(id, HEAD, otherKey)));
       expect(second.generation).toBe(first.generation);
       expect([await ledger.commit(second, null), await ledger.commit(second, null)]).toEqual([true, true]);
       expect(await ledger.commit(first, null)).toBe(false);

@@ -51,7 +51,7 @@ const MAX_TRANSACTIONS = 32;
  * @throws ChainUnavailableError
  */
 export async function findPermitUse(
-  chain: Pick<ChainReader, 'readHead' | 'searchPast' | 'readTransaction' | 'readBlockTime'>,
+  chain: Pick<ChainReader, 'readHead' | 'searchPast' | 'searchBelow' | 'readTransaction' | 'readBlockTime'>,
   { promised, sent = [], sinceMs, deadlineMs }: PermitLookUp,
   headBlockNumber: number,
 ): Promise<PermitUse> {
@@ -65,24 +65,28 @@ export async function findPermitUse(
   const topics: Hex[][] = [[TRANSFER], [`0x${payer}`], [`0x${encodeAddress(payTo)}`]];
   // A server may process the calls of one request in any order, so the block of the permit may be newer than a head that
   // was read together with its nonce.
-  let head = Math.max(headBlockNumber, await chain.readHead(deadlineMs));
+  const head = Math.max(headBlockNumber, await chain.readHead(deadlineMs));
   let left = MAX_TRANSACTIONS;
+  const search = { address: asset, topics, sinceMs, deadlineMs };
   // The cache key of the first search names the permit, since its result depends on when the nonce was taken. Older
   // ranges do not change, so their key is the block below which they lie.
-  let event = `permit ${payment.permit2Authorization.nonce}`;
-  while (head >= 0 && left > 0) {
-    const search = { address: asset, topics, headBlockNumber: head, sinceMs, deadlineMs };
-    const logs = [...(await chain.searchPast(search, event))].sort(byAge);
-    if (logs.length === 0) break;
-    const txHashes = [...new Set(logs.filter(movesSomething).map(({ txHash }) => txHash))].slice(0, left);
-    const uses = await Promise.all(txHashes.map((txHash) => readUse(chain, promised, { txHash, deadlineMs })));
-    const found = uses.find((use) => use?.outcome === 'settled') ?? uses.find((use) => use !== null);
-    if (found) return found;
+  let found = await chain.searchPast(
+    { ...search, headBlockNumber: head },
+    `permit ${payment.permit2Authorization.nonce}`,
+  );
+  while (found.length > 0) {
+    const logs = [...found].sort(byAge);
+    const txHashes = [...new Set(logs.filter(movesSomething).map(({ txHash }) => txHash))];
+    const read = txHashes.slice(0, left);
+    const uses = await Promise.all(read.map((txHash) => readUse(chain, promised, { txHash, deadlineMs })));
+    const use = uses.find((one) => one?.outcome === 'settled') ?? uses.find((one) => one !== null);
+    if (use) return use;
     left -= txHashes.length;
-    head = Math.min(...logs.map(({ blockNumber }) => blockNumber)) - 1;
-    event = `below ${head + 1}`;
+    if (left < 0) return { outcome: 'unfound' };
+    const oldest = Math.min(...logs.map(({ blockNumber }) => blockNumber));
+    found = await chain.searchBelow({ ...search, headBlockNumber: oldest - 1 }, `below ${oldest}`);
   }
-  return { outcome: left > 0 ? 'used' : 'unfound' };
+  return { outcome: 'used' };
 }
 
 /** Ignores transfers of 0, which need no allowance: third parties could bury a payment under them. */

@@ -208,6 +208,11 @@ export class ChainReader {
     return this.pastSearches.find(search, event, (again) => this.searchUpToNow(again));
   }
 
+  /** Like `searchPast`, for blocks below those that were searched: it never looks at newer ones. */
+  searchBelow(search: LogSearch, event: string): Promise<FoundLog[]> {
+    return this.pastSearches.find(search, event, (again) => this.searchLogs(again));
+  }
+
   /** A head that is read in one batch with the event's effect may be older than the block of the event. */
   private async searchUpToNow(search: LogSearch): Promise<FoundLog[]> {
     const logs = await this.searchLogs(search);
