@@ -1,22 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { isRefundOf, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
-import {
-  changeRefund,
-  DeposedError,
-  listRefundsInWork,
-  readBookedPayment,
-  type BookWriter,
-  type Refund,
-} from '@tollgate/book';
+import { nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
+import { changeRefund, DeposedError, listRefundsInWork, type BookWriter, type Refund } from '@tollgate/book';
 import { crashPoint, isFinal, type JobRecord, type SubmitRefusal } from '@tollgate/journal';
-import { Ledger, readPaymentName, type CloseResult, type PaymentId } from '@tollgate/ledger';
+import { Ledger, type CloseResult } from '@tollgate/ledger';
 import { canonicalJson, type Hex } from '@tollgate/protocol';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { Journals } from '../journals/journals.js';
+import { RefundLedger } from './refund-ledger.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** A job that the journal has not accepted by then may have been deleted from it since: a person looks at it. */
@@ -53,7 +47,7 @@ const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
 @Injectable()
 export class RefundWork {
   readonly #logger = new Logger('Refunds');
-  readonly #ledger: Ledger;
+  readonly #ledger: RefundLedger;
   /** A refund is worked on by one caller at a time. */
   readonly #running = new Map<string, Promise<Refund>>();
 
@@ -62,7 +56,7 @@ export class RefundWork {
     @Inject(BookkeeperEnvironment) { redis: { durability, bookOutboxLimit: outboxLimit } }: BookkeeperEnvironment,
     @Inject(Journals) private readonly journals: Journals,
   ) {
-    this.#ledger = new Ledger({ redis, durability, book: { outboxLimit } });
+    this.#ledger = new RefundLedger(new Ledger({ redis, durability, book: { outboxLimit } }));
   }
 
   /**
@@ -106,16 +100,10 @@ export class RefundWork {
    * @throws BookUnavailableError, DeposedError
    */
   async recognise(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    const paid = await this.#findBooked(writer, refund);
+    const paid = await this.#ledger.findBooked(writer, refund);
     if (paid === undefined) return null;
     const change = { state: 'refunded', transaction: paid.transaction, detail: null } as const;
     return changeRefund(writer, refund, ['closed', 'sending', 'failed'], change);
-  }
-
-  /** The refund's own event in the book. */
-  async #findBooked({ database }: BookWriter, { id, payment }: Refund) {
-    const booked = await readBookedPayment(database, payment);
-    return booked?.reported.refunded?.find(({ refund }) => refund === id);
   }
 
   async #advance(writer: BookWriter, refund: Refund): Promise<Refund> {
@@ -144,12 +132,12 @@ export class RefundWork {
   async #close(writer: BookWriter, refund: Refund): Promise<Refund | null> {
     const refuse = (detail: string) => changeRefund(writer, refund, ['asked'], { state: 'refused', detail });
     crashPoint('R1');
-    const closed = await this.#closeLedger(writer, refund);
+    const closed = await this.#ledger.close(writer, refund);
     crashPoint('R2');
     switch (closed.outcome) {
       case 'closed':
       case 'closed_before':
-        if (!(await this.#isOwn(writer, refund, closed))) return refuse(CLOSED_ELSEWHERE);
+        if (!(await this.#ledger.isOwn(writer, refund, closed))) return refuse(CLOSED_ELSEWHERE);
         return changeRefund(writer, refund, ['asked'], { state: 'closed', detail: null });
       case 'leased':
         return refuse(HELD);
@@ -158,30 +146,6 @@ export class RefundWork {
       case 'other_form':
         return refuse(OTHER_FORM);
     }
-  }
-
-  /**
-   * Closes the payment, and before it the permit that moved the money, which could buy an answer under its own name. The
-   * book has the money under the payment's name, and is told of that one.
-   * @param isPaid the refund was sent: they are closed whatever they are
-   */
-  async #closeLedger(writer: BookWriter, refund: Refund, isPaid = false): Promise<CloseResult> {
-    const { id, payment, permit, reason, answered } = refund;
-    if (permit !== null) {
-      const asked = { id: parsePayment(permit), refund: id, reason, allowsAnswered: isPaid, isReported: false };
-      const closed = await this.#ledger.close(asked);
-      if (!(await this.#isOwn(writer, refund, closed))) return closed;
-    }
-    return this.#ledger.close({ id: parsePayment(payment), refund: id, reason, allowsAnswered: answered || isPaid });
-  }
-
-  /** Whether the ledger is closed, by a refund of this payment, also one that a book which was restored does not have. */
-  async #isOwn({ database }: BookWriter, { payment }: Refund, closed: CloseResult): Promise<boolean> {
-    if (closed.outcome !== 'closed_before') return closed.outcome === 'closed';
-    // An earlier release did not store which refund it was; its event says it.
-    const booked = closed.by === null ? await readBookedPayment(database, payment) : null;
-    const closer = closed.by ?? booked?.reported.refunding?.refund;
-    return closer !== undefined && isRefundOf(payment, closer);
   }
 
   async #send(writer: BookWriter, refund: Refund): Promise<Refund | null> {
@@ -207,10 +171,10 @@ export class RefundWork {
       });
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
-    const closed = await this.#closeLedger(writer, refund);
+    const closed = await this.#ledger.close(writer, refund);
     if (closed.outcome === 'leased') return wait(HELD);
     if (closed.outcome === 'answered' || closed.outcome === 'other_form') return fail(SOLD, false);
-    if (!(await this.#isOwn(writer, refund, closed))) return fail(CLOSED_ELSEWHERE, false);
+    if (!(await this.#ledger.isOwn(writer, refund, closed))) return fail(CLOSED_ELSEWHERE, false);
     // It was open again: Redis has lost what came after the closing, and with it the job, which may have been sent.
     if (closed.outcome === 'closed' && refund.job !== null) return fail(FORGOTTEN, true);
     // Before the journal has it, so that it is known after a crash which job may be there.
@@ -260,29 +224,9 @@ export class RefundWork {
     }
     const transaction = minedTransaction(job);
     crashPoint('R5');
-    await this.#record(writer, refund, transaction);
+    await this.#ledger.record(writer, refund, transaction);
     crashPoint('R6');
     return changeRefund(writer, refund, ['sending'], { state: 'refunded', transaction, detail: null });
-  }
-
-  /**
-   * Reports the refund, from which it is booked; once, however often it is called, and again where the book does not have
-   * it. The book counts a transaction once.
-   */
-  async #record(writer: BookWriter, refund: Refund, transaction: Hex): Promise<void> {
-    const { id, payment, amount, recipient } = refund;
-    const paymentId = parsePayment(payment);
-    const facts = { refund: id, transaction, amount, recipient: recipient as Hex };
-    try {
-      const isNew = await this.#ledger.recordRefunded(paymentId, facts);
-      if (isNew || (await this.#findBooked(writer, refund)) !== undefined) return;
-      await this.#ledger.recordRefunded(paymentId, facts, { again: true });
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      // Redis has lost that the payment was closed. It is closed again, whatever it may have become since.
-      await this.#closeLedger(writer, refund, true);
-      await this.#ledger.recordRefunded(paymentId, facts);
-    }
   }
 }
 
@@ -305,12 +249,6 @@ function isSameTransfer(job: JobRecord, input: RefundJobInput): boolean {
   const known = readRefundJob(job);
   const { needsApproval } = input;
   return known !== null && canonicalJson({ ...known, needsApproval }) === canonicalJson({ ...input });
-}
-
-function parsePayment(name: string): PaymentId {
-  const id = readPaymentName(name);
-  if (id === null) throw new Error(`${name} is not a payment's name`);
-  return id;
 }
 
 function minedTransaction({ id, steps }: JobRecord): Hex {

@@ -1,0 +1,65 @@
+import { isRefundOf } from '@tollgate/agent-jobs';
+import { readBookedPayment, type BookWriter, type Refund } from '@tollgate/book';
+import { readPaymentName, type CloseResult, type Ledger, type PaymentId } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+
+/** What the ledger is told of refunds, from which they are booked. Each call may be repeated. */
+export class RefundLedger {
+  constructor(private readonly ledger: Ledger) {}
+
+  /**
+   * Closes the payment, and before it the permit that moved the money, which could buy an answer under its own name. The
+   * book has the money under the payment's name, and is told of that one.
+   * @param isPaid the refund was sent: they are closed whatever they are
+   */
+  async close(writer: BookWriter, refund: Refund, isPaid = false): Promise<CloseResult> {
+    const { id, payment, permit, reason, answered } = refund;
+    if (permit !== null) {
+      const asked = { id: parsePayment(permit), refund: id, reason, allowsAnswered: isPaid, isReported: false };
+      const closed = await this.ledger.close(asked);
+      if (!(await this.isOwn(writer, refund, closed))) return closed;
+    }
+    return this.ledger.close({ id: parsePayment(payment), refund: id, reason, allowsAnswered: answered || isPaid });
+  }
+
+  /** Whether the ledger is closed, by a refund of this payment, also one that a book which was restored does not have. */
+  async isOwn({ database }: BookWriter, { payment }: Refund, closed: CloseResult): Promise<boolean> {
+    if (closed.outcome !== 'closed_before') return closed.outcome === 'closed';
+    // An earlier release did not store which refund it was; its event says it.
+    const booked = closed.by === null ? await readBookedPayment(database, payment) : null;
+    const closer = closed.by ?? booked?.reported.refunding?.refund;
+    return closer !== undefined && isRefundOf(payment, closer);
+  }
+
+  /**
+   * Reports the refund, from which it is booked; once, however often it is called, and again where the book does not have
+   * it. The book counts a transaction once.
+   */
+  async record(writer: BookWriter, refund: Refund, transaction: Hex): Promise<void> {
+    const { id, payment, amount, recipient } = refund;
+    const paymentId = parsePayment(payment);
+    const facts = { refund: id, transaction, amount, recipient: recipient as Hex };
+    try {
+      const isNew = await this.ledger.recordRefunded(paymentId, facts);
+      if (isNew || (await this.findBooked(writer, refund)) !== undefined) return;
+      await this.ledger.recordRefunded(paymentId, facts, { again: true });
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      // Redis has lost that the payment was closed. It is closed again, whatever it may have become since.
+      await this.close(writer, refund, true);
+      await this.ledger.recordRefunded(paymentId, facts);
+    }
+  }
+
+  /** The refund's own event in the book. */
+  async findBooked({ database }: BookWriter, { id, payment }: Refund) {
+    const booked = await readBookedPayment(database, payment);
+    return booked?.reported.refunded?.find(({ refund }) => refund === id);
+  }
+}
+
+function parsePayment(name: string): PaymentId {
+  const id = readPaymentName(name);
+  if (id === null) throw new Error(`${name} is not a payment's name`);
+  return id;
+}
