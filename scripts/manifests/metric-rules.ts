@@ -8,6 +8,8 @@ import { ROOT } from '../generated-files.js';
 import { listOf, nameOf, podsOf, type Manifest } from './manifest.js';
 import { PATHS } from './processes.js';
 
+/** Where a process registers its metrics; the transport that they share publishes counts. */
+const REGISTRATION = /(observeCounts\(\s*registry,\s*)?'(tollgate_[a-z_]+)'/g;
 const series = readSeriesNames();
 
 /** Autoscalers and rules use metrics that exist, and what is scaled exports what it is scaled by. */
@@ -51,9 +53,6 @@ export function findPageProblems(): string[] {
   const unknown = [...page.matchAll(/\btollgate_[a-z_]+/g)].map(([name]) => name).filter((name) => !all.has(name));
   return unknown.map((name) => `docs/kubernetes.md: nothing exports ${name}.`);
 }
-
-/** Where a process registers its metrics; the transport that they share publishes counts. */
-const REGISTRATION = /(observeCounts\(\s*registry,\s*)?'(tollgate_[a-z_]+)'/g;
 
 /** The series in Prometheus, by process: a histogram is several. */
 export function readSeriesNames(): Map<string, ReadonlySet<string>> {

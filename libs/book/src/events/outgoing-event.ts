@@ -42,7 +42,7 @@ export function describeOutgoingEvents(
 ): OutgoingEvent[] {
   const news = describeNews(before.reports, after.reports);
   if (news.length === 0) return [];
-  const payment = listPayment(after, seller);
+  const payment = listPayment(after.id, describePayment(after, seller));
   return news.map(({ type, atMs, name, refund }): OutgoingEvent => ({
     ...{ version: 1, id: [type, after.id, ...(name === undefined ? [] : [name])].join(':'), type },
     ...{ at: new Date(atMs).toISOString(), payment },
@@ -90,9 +90,8 @@ function describeNews(before: PaymentReports, after: PaymentReports): News[] {
   return news;
 }
 
-function listPayment(payment: BookedPayment, seller: BookSeller): ListedPayment {
-  const { atMs, chainId: _, ...facts } = describePayment(payment, seller);
-  return { id: payment.id, at: new Date(atMs).toISOString(), ...facts };
+function listPayment(id: string, { atMs, chainId: _, ...facts }: ReturnType<typeof describePayment>): ListedPayment {
+  return { id, at: new Date(atMs).toISOString(), ...facts };
 }
 
 /** Adds events, and a delivery of each for every webhook target that wants it. Known ids are not added again. */

@@ -46,8 +46,9 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     fetch: async (input, init = {}) => {
       if (input instanceof Request) throw new TypeError('pass a URL and options, not a Request');
       const deadline = startDeadline(options.timeoutMs, init.signal);
-      // undici's Response has the same members as the global one but is another class.
-      return await follow(input, { ...init, signal: deadline }, agent, options);
+      // undici's Response has the same members as the global one but is another class, and in a browser's types another type.
+      const response: unknown = await follow(input, { ...init, signal: deadline }, agent, options);
+      return response as Response;
     },
     close: () => agent.destroy(),
   };
