@@ -16,7 +16,9 @@ export class BookEnvironment implements ChecksTogether {
   @Matches(/^postgres(ql)?:\/\/\S+$/, { message: '$property must be a postgres:// URL' })
   readonly bookDatabaseUrl?: string;
 
-  @Setting({ help: 'Folder of the book where BOOK_DATABASE_URL is not set. Only one process can have it open.' })
+  @Setting({
+    help: 'Folder of the book where BOOK_DATABASE_URL is not set, on a disk of this machine: each commit waits for it. Only one process can have it open.',
+  })
   @IsNotEmpty()
   readonly bookFolder: string = 'book';
 

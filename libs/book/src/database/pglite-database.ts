@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { PGlite, type Transaction } from '@electric-sql/pglite';
 
 import { SCHEMA, type ClaimedDatabase, type Queryable, type SqlValue } from './database.js';
+import { DURABLE_START, DurableFolder, syncFolder } from './durable-folder.js';
 import { lockFolder } from './folder-lock.js';
 
 const INT8 = 20;
@@ -22,7 +24,11 @@ export async function openFolder(folder: string): Promise<ClaimedDatabase> {
 }
 
 async function openPglite(dataDir: string, unlock: () => void): Promise<ClaimedDatabase> {
-  const pglite = await PGlite.create(dataDir, { parsers: { [INT8]: Number } });
+  const isNew = !existsSync(join(dataDir, 'PG_VERSION'));
+  const pglite = await PGlite.create({
+    ...{ fs: new DurableFolder(dataDir), startParams: DURABLE_START, parsers: { [INT8]: Number } },
+  });
+  if (isNew) syncFolder(dataDir);
   await pglite.exec(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}; SET search_path TO ${SCHEMA}`);
   return new PgliteDatabase(pglite, async () => {
     await pglite.close();

@@ -1,0 +1,64 @@
+import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { PGlite } from '@electric-sql/pglite';
+import { NodeFS } from '@electric-sql/pglite/nodefs';
+
+/** As PGlite's own, without `-F`, which turns fsync off; it has no fdatasync that does something. */
+export const DURABLE_START = [
+  ...PGlite.defaultStartParams.filter((param) => param !== '-F'),
+  ...['-c', 'wal_sync_method=fsync'],
+];
+
+/** A file or a folder that PostgreSQL has open. */
+interface OpenFile {
+  /** Node's number of the file; a folder has none. */
+  readonly nfd?: number;
+  readonly node: object;
+}
+
+/** Emscripten's NODEFS, which writes to files and waits for no disk. */
+interface NodeFiles {
+  readonly stream_ops: { fsync?: (file: OpenFile) => number };
+  realPath(node: object): string;
+}
+
+const DONE = 0;
+/** EIO, as WASI numbers it: PostgreSQL stops, and recovers at the next start. */
+const FAILED = 29;
+
+/** PGlite's folder on this machine, with what it lacks: a commit ends when the disk has it. */
+export class DurableFolder extends NodeFS {
+  override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
+    const { emscriptenOpts } = await super.init(...args);
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), addFsync] } };
+  }
+}
+
+function addFsync(module: { readonly NODEFS: unknown }): void {
+  const files = module.NODEFS as NodeFiles;
+  files.stream_ops.fsync = ({ nfd, node }) => {
+    try {
+      if (nfd === undefined) syncPath(files.realPath(node));
+      else fsyncSync(nfd);
+      return DONE;
+    } catch {
+      return FAILED;
+    }
+  };
+}
+
+/** Waits until the disk has everything in a folder, which PGlite has just made of an archive. */
+export function syncFolder(folder: string): void {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  for (const path of [...names.map((name) => join(folder, name)), folder]) syncPath(path);
+}
+
+function syncPath(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
