@@ -24,8 +24,7 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
 
   afterEach(() => fixture.stop());
 
-  const publish = (lane = fixture.lane) =>
-    new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane });
+  const publish = (lane = fixture.lane) => new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane });
   const createToken = (): Promise<string> =>
     fixture.base.createToken('operator:read', 'operator:refund', 'operator:approve');
   const MAYBE_SENT = [expect.stringContaining('A job of refund 1 may have been sent')];

@@ -79,7 +79,7 @@ export function sumOfRefunds(refunds: readonly Refund[]): bigint {
   return refunds.reduce((sum, { state, amount }) => (RELEASED_STATES.includes(state) ? sum : sum + BigInt(amount)), 0n);
 }
 
-export type RetryResult =
+export type RefundRetry =
   | { outcome: 'retried'; refund: Refund }
   /** It has not failed, or another caller has retried it since it was read. */
   | { outcome: 'changed' }
@@ -93,8 +93,8 @@ export function retryRefund(
   writer: BookWriter,
   refund: Refund,
   { keyId, caps }: Pick<AskLimits, 'keyId' | 'caps'>,
-): Promise<RetryResult> {
-  return writer.write(async (within): Promise<RetryResult> => {
+): Promise<RefundRetry> {
+  return writer.write(async (within): Promise<RefundRetry> => {
     const now = await readRefund(within, refund.id);
     if (now?.state !== 'failed' || now.attempt !== refund.attempt) return { outcome: 'changed' };
     const over = await findCap(within, now, { keyId, caps });
