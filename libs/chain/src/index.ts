@@ -42,7 +42,7 @@ export {
 } from './nonce-uses/find-permit-use.js';
 export { ChainReader, type MinedTransaction, type Sighting } from './reader/chain-reader.js';
 export { connectChain, type ConnectedChain } from './reader/connect-chain.js';
-export { type EmittedLog, parseReceipt, parseTransaction, type Receipt, type Transaction } from './receipts/receipt.js';
+export { type EmittedLog, parseReceipt, type Receipt } from './receipts/receipt.js';
 export { ChainUnavailableError, ReceiptTooLargeError } from './rpc/chain-unavailable-error.js';
 export { type RpcAsker, RpcBatcher } from './rpc/rpc-batcher.js';
 export { hasContractFailed, MISSING, readChainId, RpcEndpoint, valueOf } from './rpc/rpc-endpoint.js';

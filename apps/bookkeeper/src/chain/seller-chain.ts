@@ -8,14 +8,11 @@ import {
   parseBigQuantity,
   parseObject,
   parseQuantity,
-  parseReceipt,
-  parseTransaction,
   valueOf,
   type ConnectedChain,
-  type Receipt,
+  type MinedTransaction,
   type RpcCall,
   type RpcResult,
-  type Transaction,
 } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
 
@@ -44,18 +41,10 @@ export class SellerChain implements OnApplicationShutdown {
     });
   }
 
-  /** Null where the chain has no such transaction. */
-  readReceipt(txHash: Hex): Promise<Receipt | null> {
-    return this.#ask({ method: 'eth_getTransactionReceipt', params: [txHash] }, (result) =>
-      parseReceipt(valueOf(result, 'eth_getTransactionReceipt'), txHash),
-    );
-  }
-
-  /** Null where the chain has no such transaction. */
-  readTransaction(txHash: Hex): Promise<Transaction | null> {
-    return this.#ask({ method: 'eth_getTransactionByHash', params: [txHash] }, (result) =>
-      parseTransaction(valueOf(result, 'eth_getTransactionByHash'), txHash),
-    );
+  /** Null where the chain has mined no such transaction. */
+  async readTransaction(txHash: Hex): Promise<MinedTransaction | null> {
+    const { mined } = await this.#chain.reader.readTransaction(txHash, this.#deadlineMs());
+    return mined;
   }
 
   isContract(address: Hex): Promise<boolean> {
@@ -79,9 +68,7 @@ export class SellerChain implements OnApplicationShutdown {
   }
 
   readHeadNumber(): Promise<number> {
-    return this.#ask({ method: 'eth_blockNumber', params: [] }, (result) =>
-      parseQuantity(valueOf(result, 'eth_blockNumber'), 'block number'),
-    );
+    return this.#chain.reader.readHead(this.#deadlineMs());
   }
 
   onApplicationShutdown(): Promise<void> {
@@ -89,8 +76,11 @@ export class SellerChain implements OnApplicationShutdown {
   }
 
   #ask<T>(call: RpcCall, read: (result: RpcResult | undefined) => T): Promise<T> {
-    const deadlineMs = nowMs() + this.#withinMs;
-    return this.#chain.batcher.ask({ calls: [call], read: ([result]) => read(result), deadlineMs });
+    return this.#chain.batcher.ask({ calls: [call], read: ([result]) => read(result), deadlineMs: this.#deadlineMs() });
+  }
+
+  #deadlineMs(): number {
+    return nowMs() + this.#withinMs;
   }
 }
 

@@ -1,11 +1,10 @@
 import {
-  ChainUnavailableError,
   findPermitTransfers,
   listTransfers,
   PROXIES,
   readPermitCall,
+  type MinedTransaction,
   type PlacedTransfer,
-  type Receipt,
 } from '@tollgate/chain';
 import { nameOfPayment, type PaymentId } from '@tollgate/ledger';
 import { isHash, type Hex } from '@tollgate/protocol';
@@ -48,8 +47,9 @@ export interface PaymentOnChain {
 /** @throws ChainUnavailableError */
 export async function findPayer(chain: SellerChain, payment: PaymentOnChain): Promise<PayerSearch> {
   const txHash = payment.transaction?.toLowerCase();
-  const receipt = isHash(txHash) ? await chain.readReceipt(txHash) : null;
-  if (receipt === null || receipt.status !== 'success') return { outcome: 'none', reason: 'not_on_chain' };
+  const mined = isHash(txHash) ? await chain.readTransaction(txHash) : null;
+  if (mined === null || mined.receipt.status !== 'success') return { outcome: 'none', reason: 'not_on_chain' };
+  const { receipt } = mined;
   const all = listTransfers(receipt.logs, payment.asset).filter(({ to }) => to === payment.payTo);
   const own = findOwn(all, payment);
   const [first, ...others] = own;
@@ -61,7 +61,7 @@ export async function findPayer(chain: SellerChain, payment: PaymentOnChain): Pr
       address: first.from,
       isContract: await chain.isContract(first.from),
       isOneOfSeveral: new Set(all.map(({ from }) => from)).size > 1,
-      permit: payment.id.kind === 'transfer' ? await findPermit(chain, receipt, first, payment.asset) : null,
+      permit: payment.id.kind === 'transfer' ? findPermit(mined, first, payment.asset, chain.chainId) : null,
       amount: own.reduce((sum, { amountBaseUnits }) => sum + amountBaseUnits, 0n),
       minedAtMs: receipt.blockTimeMs ?? (await chain.readBlockTimeMs(receipt.blockNumber)),
     },
@@ -69,21 +69,17 @@ export async function findPayer(chain: SellerChain, payment: PaymentOnChain): Pr
 }
 
 /** Only a permit that was sent to its proxy directly can be presented after its settlement: see `findPermitUse`. */
-async function findPermit(
-  chain: SellerChain,
-  { logs, txHash }: Receipt,
+function findPermit(
+  { receipt, to, input }: MinedTransaction,
   { position, from }: PlacedTransfer,
   asset: Hex,
-): Promise<string | null> {
-  const proxy = findPermitTransfers(logs, asset).get(position)?.proxy;
+  chainId: number,
+): string | null {
+  const proxy = findPermitTransfers(receipt.logs, asset).get(position)?.proxy;
   if (proxy === undefined) return null;
-  const sent = await chain.readTransaction(txHash);
-  if (sent === null) {
-    throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server has a receipt but not its transaction.');
-  }
-  const call = sent.to === proxy ? readPermitCall(proxy === PROXIES.exact ? 'exact' : 'upto', sent.input) : null;
+  const call = to === proxy ? readPermitCall(proxy === PROXIES.exact ? 'exact' : 'upto', input) : null;
   if (call?.permit.from !== from) return 'unknown';
-  return nameOfPayment({ kind: 'permit2', chainId: chain.chainId, owner: from, nonce: call.permit.nonce });
+  return nameOfPayment({ kind: 'permit2', chainId, owner: from, nonce: call.permit.nonce });
 }
 
 /** Those that are the payment. A signed one has no index: of the signer's transfers, the first with its amount. */
