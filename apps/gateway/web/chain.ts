@@ -6,7 +6,7 @@ import { explainWallet, isWalletRefusal, walletCodeOf, type WalletProvider } fro
 /** Why the payer cannot go on, as one sentence for it. */
 export class PageProblem extends Error {}
 
-/** What the payer is told of an error of paying. */
+/** The sentence that a page shows for an error while paying. */
 export function explainProblem(error: unknown): string {
   if (error instanceof PageProblem) return error.message;
   return isWalletRefusal(error) ? `${explainWallet(error)} Nothing was paid.` : explainWallet(error);

@@ -13,7 +13,7 @@ export interface CloseRequest {
   reason: string | null;
   /** Also closes a payment that bought an answer, which is then no longer replayed. */
   allowsAnswered: boolean;
-  /** False: the book is not told, because it has the money under another name. */
+  /** False: not reported to the book, which has the money under another name. */
   isReported?: boolean;
 }
 

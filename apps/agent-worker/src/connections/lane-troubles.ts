@@ -23,7 +23,7 @@ export class LaneTroubles {
   /** @param wallet its name; empty for an error of no particular wallet */
   report(wallet: string, error: unknown): void {
     this.#counter.inc({ wallet });
-    const reason = this.#errors.tell(wallet, error);
+    const reason = this.#errors.takeReason(wallet, error);
     if (reason === null) return;
     if (isOutage(error)) {
       this.#logger.warn({ msg: 'a lane waits', wallet, reason });

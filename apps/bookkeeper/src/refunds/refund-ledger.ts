@@ -3,13 +3,13 @@ import { readBookedPayment, type BookWriter, type Refund } from '@tollgate/book'
 import { readPaymentName, type CloseResult, type Ledger, type PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-/** What the ledger is told of refunds, from which they are booked. Each call may be repeated. */
+/** Closes payments for their refunds in the ledger, and reports refunds to it: both are booked from its events. Each call may be repeated. */
 export class RefundLedger {
   constructor(private readonly ledger: Ledger) {}
 
   /**
    * Closes the payment, and before it the permit that moved the money, which could buy an answer under its own name. The
-   * book has the money under the payment's name, and is told of that one.
+   * book has the money under the payment's name, so only that closing is reported to it.
    * @param isPaid the refund was sent: they are closed whatever they are
    */
   async close(writer: BookWriter, refund: Refund, isPaid = false): Promise<CloseResult> {

@@ -25,7 +25,7 @@ export class RelayerTroubles {
   /** @param relayer null when it concerns no single relayer */
   report(relayer: Hex | null, error: unknown): void {
     this.#counter.inc({ relayer: relayer ?? '' });
-    const reason = this.#errors.tell(relayer ?? '', error);
+    const reason = this.#errors.takeReason(relayer ?? '', error);
     if (reason !== null) this.#logger.warn({ msg: 'a relayer waits', relayer, reason });
   }
 }

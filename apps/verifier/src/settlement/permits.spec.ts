@@ -89,7 +89,7 @@ describe('settling payments by Permit2', () => {
     expect(await settle(payment)).toEqual({ outcome: 'settled', txHash, payer: payer(), amountBaseUnits: '1000' });
   });
 
-  // Prevents: a payer whose settlement took long pays often meanwhile, and is told that its permit bought something else.
+  // Prevents: a payer pays often while one settlement is slow, and gets `payment_used` for that permit.
   it.each([
     ['the whole signed amount', () => sign(), 1000n],
     ['the used amount', () => signMetered(), 7n],

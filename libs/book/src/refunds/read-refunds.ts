@@ -5,8 +5,8 @@ type Times = 'askedAt' | 'changedAt' | 'attemptAt';
 export type RefundRow = Omit<Refund, Times> & Record<Times, Date>;
 
 export const REFUND_COLUMNS = `id, payment, number, state, amount::text, chain_id AS "chainId", asset, recipient, permit,
-  reason, answered, doubts, asked_by AS "askedBy", asked_at AS "askedAt", changed_at AS "changedAt", attempt, attempt_at AS "attemptAt", job, transaction,
-  maybe_sent AS "maybeSent", detail`;
+  reason, answered, doubts, asked_by AS "askedBy", asked_at AS "askedAt", changed_at AS "changedAt", attempt,
+  attempt_at AS "attemptAt", job, transaction, maybe_sent AS "maybeSent", detail`;
 
 export interface RefundSearch {
   readonly payment?: string | undefined;

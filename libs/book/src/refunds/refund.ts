@@ -46,7 +46,7 @@ export interface Refund extends RefundTerms {
   /** Written before the journal gets it, so that it may not be there yet. */
   readonly job: string | null;
   readonly transaction: string | null;
-  /** A job of it may have been sent, and what became of it is not known. Stays, whatever becomes of the refund. */
+  /** The result of one of its jobs is unknown, and the job may have been sent. Never reset. */
   readonly maybeSent: boolean;
   /** Why it failed, or was refused, or what it waits for. */
   readonly detail: string | null;

@@ -180,24 +180,12 @@ async function insert(within: Queryable, terms: RefundTerms, keyId: string): Pro
         asked_by, permit, asked_at, changed_at, attempt_at, attempt)
       VALUES ($1, $2, $3, 'asked', $4::numeric, $5, $6, $7, $8, $9, $10::jsonb, ARRAY[$11], $12, now(), now(), now(), 1)
       ON CONFLICT (id) DO UPDATE SET state = 'asked', amount = excluded.amount, recipient = excluded.recipient,
-        permit = excluded.permit, reason = excluded.reason, answered = excluded.answered, doubts = excluded.doubts, asked_by = excluded.asked_by,
-        asked_at = now(), changed_at = now(), attempt_at = now(), detail = NULL
+        permit = excluded.permit, reason = excluded.reason, answered = excluded.answered, doubts = excluded.doubts,
+        asked_by = excluded.asked_by, asked_at = now(), changed_at = now(), attempt_at = now(), detail = NULL
       RETURNING ${REFUND_COLUMNS}`,
     [
-      ...[
-        id,
-        payment,
-        number,
-        amount,
-        chainId,
-        asset,
-        recipient,
-        reason,
-        answered,
-        JSON.stringify(doubts),
-        keyId,
-        permit,
-      ],
+      ...[id, payment, number, amount, chainId, asset, recipient],
+      ...[reason, answered, JSON.stringify(doubts), keyId, permit],
     ],
   );
   if (row === undefined) throw new Error('the refund was not written');
