@@ -64,7 +64,12 @@ export async function startPostgres(): Promise<PostgresServer> {
     limitFiles: (bytes) => {
       for (const pid of listProcesses(dir)) {
         const [command = '', ...args] = [...as, 'prlimit', '--pid', pid, `--fsize=${bytes ?? 'unlimited'}:`];
-        execFileSync(command, args, { stdio: 'pipe' });
+        try {
+          execFileSync(command, args, { stdio: 'pipe' });
+        } catch (error) {
+          // A session or a worker of the server may end at any moment, and needs no limit then.
+          if (listProcesses(dir).includes(pid)) throw error;
+        }
       }
     },
     stop: async () => {
