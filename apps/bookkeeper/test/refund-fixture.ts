@@ -185,13 +185,13 @@ export class RefundFixture {
   }
 
   /** Has the payment buy an answer, as a gateway does. */
-  async sell(id: PaymentId): Promise<void> {
+  async sell(id: PaymentId, requestId = 'request-1'): Promise<void> {
     const { asset, payTo, chainId } = this.chain;
     const lease = await this.claim(id);
     const at = this.ledger.nowMs();
     const { payer } = this;
     await this.ledger.commit(lease, { status: 200, headers: [], body: Buffer.from('sunny') }, '', {
-      ...{ requestId: 'request-1', route: '/api/weather', method: 'GET', scheme: 'tx-hash', network: 'eip155:1328' },
+      ...{ requestId, route: '/api/weather', method: 'GET', scheme: 'tx-hash', network: 'eip155:1328' },
       ...{ chainId, asset, payTo, payer, amount: String(PRICE), price: String(PRICE) },
       ...{ transaction: 'txHash' in id ? id.txHash : null, logIndex: 'logIndex' in id ? id.logIndex : null },
       ...{ requestHash: 'r'.repeat(22), answerHash: 'ab'.repeat(32), status: 200, bytes: 5, upstreamMs: 1 },

@@ -24,7 +24,7 @@ export { readBalances, type Balance } from './reading/read-balances.js';
 export { readAudit, type AuditPage } from './reading/read-audit.js';
 export { readClosings, readOpenBookings } from './reading/read-closings.js';
 export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
-export { countUnapplied, listRefusedEvents, type RefusedEvent } from './reading/read-unapplied.js';
+export { countUnapplied, hasUnapplied, listRefusedEvents, type RefusedEvent } from './reading/read-unapplied.js';
 export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
 export { PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
 export { listRefundsInWork, listRefundsOf, readRefund, searchRefunds } from './refunds/read-refunds.js';

@@ -84,6 +84,28 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     expect(refused).toMatchObject({ status: 409, body: { reason: 'answered' } });
   }, 120_000);
 
+  it('is not refunded without a person, where the database refused the event of the answer', async () => {
+    await fixture.startBookkeeper();
+    let token = await createToken();
+    const id = await fixture.pay();
+    // No text of PostgreSQL can have a zero.
+    await fixture.sell(id, 'request\0');
+    await waitFor('the event is set aside', async () => {
+      const { body } = await fixture.get<{ troubles: unknown }>('/operator/health', token);
+      return JSON.stringify(body).includes(nameOfPayment(id));
+    });
+    // By then the ledger has forgotten the payment, and the payer presents it again.
+    await fixture.base.redis.flushall();
+    await publish();
+    await fixture.ledger.open({ headBlockNumber: 0 });
+    await fixture.refuse(id);
+    token = await createToken();
+    const payment = nameOfPayment(id);
+    const { body } = await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token);
+    expect(body).toMatchObject({ boughtAnswer: false, obstacles: [] });
+    expect(body.doubts).toContainEqual(expect.stringContaining('could not book'));
+  }, 120_000);
+
   it.each(['give-up', 'retry'])(
     'is paid back after %s by two people only, where its job was lost',
     async (decision) => {

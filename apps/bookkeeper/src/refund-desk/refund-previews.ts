@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { nameRefund, REFUNDS_WALLET } from '@tollgate/agent-jobs';
 import {
   findSentDoubts,
+  hasUnapplied,
   listRefundsOf,
   nextNumber,
   readBookedPayment,
@@ -10,7 +11,7 @@ import {
   type PaymentPicture,
   type Refund,
 } from '@tollgate/book';
-import { readPaymentName, type PaymentId } from '@tollgate/ledger';
+import { readPaymentName } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
@@ -70,6 +71,8 @@ const PERMIT_ELSEWHERE =
 const SEVERAL = 'Several payers paid in this transaction: make sure that this one asks for the refund.';
 const MAYBE_SERVED =
   'Redis or the book lost data, or began, after the money had arrived: the payment may have bought an answer before.';
+const NOT_BOOKED =
+  'The book keeps an event of this payment or its transaction that it could not book: the payment may have bought an answer.';
 
 const SEARCHES: Readonly<Record<Extract<PayerSearch, { outcome: 'none' }>['reason'], string>> = {
   not_on_chain: 'The chain does not show the transaction of this payment as successful.',
@@ -96,10 +99,12 @@ export class RefundPreviews {
     const { assetAddress, assetDecimals, payTo } = this.environment.payment;
     const place = { asset: assetAddress.toLowerCase() as Hex, payTo: payTo.toLowerCase() };
     const arrived = BigInt(payment.amount ?? '0');
-    const [refunds, completeFromMs, searched, wallet] = await Promise.all([
+    const transaction = 'txHash' in id ? id.txHash : payment.transaction;
+    const [refunds, completeFromMs, isUnapplied, searched, wallet] = await Promise.all([
       listRefundsOf(database, name),
       readCompleteFrom(database),
-      findPayer(this.chain, { id, transaction: transactionOf(id, payment), amount: arrived, ...place }),
+      hasUnapplied(database, name, transaction),
+      findPayer(this.chain, { id, transaction, amount: arrived, ...place }),
       this.journals.directory.find(REFUNDS_WALLET),
     ]);
     const payer = searched.outcome === 'found' ? searched.payer : null;
@@ -127,7 +132,11 @@ export class RefundPreviews {
       recipient: payer === null ? null : { address: payer.address, kind: kindOf(payer) },
       permit: payer === null || payer.permit === 'unknown' ? null : payer.permit,
       boughtAnswer,
-      doubts: [...findDoubts(payment, payer, completeFromMs), ...findSentDoubts(refunds)],
+      doubts: [
+        ...findDoubts(payment, payer, completeFromMs),
+        ...(isUnapplied ? [NOT_BOOKED] : []),
+        ...findSentDoubts(refunds),
+      ],
       approvalAbove: this.environment.refunds.approvalAbove(assetDecimals)?.toString() ?? null,
       obstacles: obstacles.filter(([, holds]) => holds).map(([reason, , detail]) => ({ reason, detail })),
       refunds,
@@ -137,10 +146,6 @@ export class RefundPreviews {
 
 function notFound(reason: keyof typeof SEARCHES): [RefundObstacle, boolean, string] {
   return [reason, true, SEARCHES[reason]];
-}
-
-function transactionOf(id: PaymentId, { transaction }: PaymentPicture): string | null {
-  return 'txHash' in id ? id.txHash : transaction;
 }
 
 /** Its money belongs to another payment by now, or is no longer on the chain. */

@@ -18,6 +18,16 @@ export async function countUnapplied(within: Queryable): Promise<{ unread: numbe
   return row ?? { unread: 0, refused: 0 };
 }
 
+/** Whether an event that is not booked names the payment or, in any of its fields, the transaction of it. */
+export async function hasUnapplied(within: Queryable, payment: string, transaction: string | null): Promise<boolean> {
+  const [row] = await within.query<{ found: boolean }>(
+    `SELECT EXISTS (SELECT FROM events WHERE NOT applied
+      AND (payment = $1 OR strpos(lower(fields::text), lower($2)) > 0)) AS found`,
+    [payment, transaction],
+  );
+  return row?.found === true;
+}
+
 /** Oldest first. */
 export function listRefusedEvents(within: Queryable, limit: number): Promise<RefusedEvent[]> {
   return within.query<RefusedEvent>(
