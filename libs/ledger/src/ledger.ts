@@ -142,7 +142,8 @@ export class Ledger {
    * @param receipt returned by `readReceipt` if the answer is not kept; values up to 64 bytes take the least memory
    * @param facts for the book; without them it is no longer complete
    * @param patienceMs how long it asks again while Redis does not reply: the payment may be spent, and a payer without a
-   * retry key would be refused its answer for good
+   * retry key would be refused its answer for good. After that time Redis no longer spends it; 0: no deadline
+   * @throws StoreUnavailableError also where Redis replies after that time that the payment is not spent
    */
   async commit(
     lease: Lease,
@@ -156,9 +157,15 @@ export class Ledger {
     const keys = [birthKey(bucket), entry, answerName, answersKey(bucket), bucketEventsKey(bucket)];
     const args = [
       ...[slot, lease.generation, lease.owner, payload, this.#answerTtlMs, this.#bucketBytes, receipt],
-      ...[nameOfPayment(lease.id), this.#encode(facts), EXPIRY_SLACK_MS],
+      ...[
+        nameOfPayment(lease.id),
+        this.#encode(facts),
+        EXPIRY_SLACK_MS,
+        patienceMs > 0 ? this.nowMs() + patienceMs : '',
+      ],
     ];
     const [outcome] = await askUntilKnown(() => this.#runner.run(LEDGER_SCRIPTS.commit, keys, args), patienceMs);
+    if (outcome === 'late') throw new StoreUnavailableError('ledger', 'Redis read the commit after its deadline.');
     return outcome !== 'stale';
   }
 

@@ -58,6 +58,32 @@ describe('a ledger without a fit Redis', () => {
     server.signal('SIGCONT');
   });
 
+  it('spends nothing by a commit that Redis reads after its deadline', async () => {
+    const { server, ledger, hasty } = await start();
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await hasty.open();
+    const claim = sampleClaim(ledger, { leaseMs: 1_000 });
+    const lease = leaseOf(await ledger.claim(claim));
+    server.signal('SIGSTOP');
+    await expect(hasty.commit(lease, null, '', null, 1_000)).rejects.toThrow(StoreUnavailableError);
+    server.signal('SIGCONT');
+    // Another payer's commit is read after the late ones.
+    expect(await hasty.commit(leaseOf(await ledger.claim(sampleClaim(ledger))), null, '', null, 1_000)).toBe(true);
+    leaseOf(await ledger.claim({ ...claim, deadlineMs: ledger.nowMs() + 10_000 }));
+  });
+
+  it('answers a commit that was done before its deadline, and is asked about after it', async () => {
+    const { server, ledger, hasty } = await start();
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await hasty.open();
+    const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
+    expect(await ledger.commit(lease, null)).toBe(true);
+    server.signal('SIGSTOP');
+    const committed = hasty.commit(lease, null, '', null, 100);
+    setTimeout(() => server.signal('SIGCONT'), 700);
+    expect(await committed).toBe(true);
+  });
+
   it('is unavailable when Redis is out of memory', async () => {
     const { redis, ledger } = await start();
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });

@@ -1,12 +1,13 @@
 -- KEYS birth, entry, answer, answers (the byte budget), outbox; ARGV slot, generation, owner, answer or '', answer ttl
--- ms, budget bytes, receipt or '' (kept when the answer is not), payment, facts for the book or '', slack ms. Returns
--- {now, `done` | `answered` | `stale` | `discontinued`}.
+-- ms, budget bytes, receipt or '' (kept when the answer is not), payment, facts for the book or '', slack ms,
+-- deadline or ''. Returns {now, `done` | `answered` | `stale` | `late` | `discontinued`}.
 --
 -- Atomic: checking that the lease is still this holder's, ending it, storing the answer within the budget, and
 -- reporting it to the book. Otherwise a holder whose lease was taken over could answer too, a payment could be spent
 -- without its answer or be missing in the book, or the budget could be exceeded.
 local slot, generation, owner, payload = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local ttl, budget, facts, slack = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[9], tonumber(ARGV[10])
+local deadline = tonumber(ARGV[11])
 local SLICE_MS, OVERHEAD = 300000, 200
 local now = now_ms()
 local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'booked', 'retention')
@@ -20,6 +21,8 @@ if not is_own then return {text(now), 'stale'} end
 -- The same commit sent twice (its reply was lost) is one commit.
 if r.state == 'D' then return {text(now), 'done'} end
 if r.state == 'A' then return {text(now), 'answered'} end
+-- Nobody waits for the answer any more: a payment that is spent now leaves its payer without one.
+if deadline and now > deadline then return {text(now), 'late'} end
 if r.state ~= 'L' or r.epoch ~= tonumber(birth[2]) then return {text(now), 'stale'} end
 
 -- Bytes are counted per time slice of their expiry, and freed when the slice has passed.
