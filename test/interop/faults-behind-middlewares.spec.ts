@@ -5,7 +5,7 @@ import { useShops } from './rig/use-shops.js';
 
 /** The published middlewares store nothing: they survive a fault only as far as their facilitator does. */
 describe('with our facilitator', () => {
-  const { rig, facilitator, tapOf, watch } = useShops();
+  const { rig, facilitator, tapOf, watch } = useShops({ settleWaitMs: 6_000 });
 
   describe.each(TRIED_SALES)(
     '$server.packageName charges $client.packageName for its $product once, and answers it',

@@ -4,7 +4,7 @@ import { preempt, sendTogether } from './rig/use-payments.js';
 import { useShops } from './rig/use-shops.js';
 
 describe('with our facilitator', () => {
-  const { rig, facilitator, tapOf, watch } = useShops();
+  const { rig, facilitator, tapOf, watch } = useShops({ settleWaitMs: 30_000 });
 
   describe.each(TRIED_SALES)('$server.packageName sells its $product for what $client.packageName signed', (sale) => {
     const cost = COSTS[sale.product];

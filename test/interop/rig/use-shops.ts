@@ -22,9 +22,14 @@ export interface Shops {
   watch: <Result>(sale: Sale, work: (buy: () => Promise<ClientAnswer>) => Promise<Result>) => Promise<Watched<Result>>;
 }
 
-/** A server of each middleware in TRIED_SALES for all tests of a file, with our gateway as its facilitator. */
-export function useShops(): Shops {
-  const rig = useRig({ env: { SETTLE_WAIT_MS: '6000', SETTLE_DEADLINE_MS: '40000', VERIFY_DEADLINE_MS: '30000' } });
+/**
+ * A server of each middleware in TRIED_SALES for all tests of a file, with our gateway as its facilitator.
+ * @param settleWaitMs after which a settlement is answered as pending, which some middlewares take for a failure
+ */
+export function useShops({ settleWaitMs }: { settleWaitMs: number }): Shops {
+  const rig = useRig({
+    env: { SETTLE_WAIT_MS: String(settleWaitMs), SETTLE_DEADLINE_MS: '40000', VERIFY_DEADLINE_MS: '30000' },
+  });
   let facilitator: HttpTap;
   const shops = new Map<ServerName, { tap: HttpTap; server: RunningServer }>();
   beforeAll(async () => {
