@@ -185,9 +185,13 @@ export class RefundFixture {
   }
 
   /** Has the payment buy an answer, as a gateway does. */
-  async sell(id: PaymentId, requestId = 'request-1'): Promise<void> {
+  async sell(id: PaymentId, requestId?: string): Promise<void> {
+    await this.commit(await this.claim(id), requestId);
+  }
+
+  async commit(lease: Lease, requestId = 'request-1'): Promise<void> {
     const { asset, payTo, chainId } = this.chain;
-    const lease = await this.claim(id);
+    const { id } = lease;
     const at = this.ledger.nowMs();
     const { payer } = this;
     await this.ledger.commit(lease, { status: 200, headers: [], body: Buffer.from('sunny') }, '', {

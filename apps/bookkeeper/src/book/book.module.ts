@@ -1,5 +1,6 @@
 import { Inject, Module } from '@nestjs/common';
 
+import { SellerChain } from '../chain/seller-chain.js';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { PaymentWebhooks } from '../delivery/payment-webhooks.js';
 import { PublishedEvents } from '../delivery/published-events.js';
@@ -11,6 +12,7 @@ import { Journals } from '../journals/journals.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
 import { ReconcileMetrics } from '../metrics/reconcile-metrics.js';
 import { Reconciler } from '../reconcile/reconciler.js';
+import { RefundPreviews } from '../refunds/refund-previews.js';
 import { RefundWork } from '../refunds/refund-work.js';
 import { BookHolder } from './book-holder.js';
 
@@ -21,11 +23,20 @@ import { BookHolder } from './book-holder.js';
 @Module({
   providers: [
     ...[BookChanges, BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler],
-    ...[Journals, RefundWork, PublishedEvents, PaymentWebhooks, WebhookSecrets, BookHolder],
+    ...[
+      SellerChain,
+      Journals,
+      RefundPreviews,
+      RefundWork,
+      PublishedEvents,
+      PaymentWebhooks,
+      WebhookSecrets,
+      BookHolder,
+    ],
   ],
   exports: [
-    ...[BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, Journals, RefundWork, BookHolder],
-    WebhookSecrets,
+    ...[BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, SellerChain, Journals],
+    ...[RefundPreviews, RefundWork, WebhookSecrets, BookHolder],
   ],
 })
 export class BookModule {

@@ -20,6 +20,7 @@ import { BookkeeperConnections } from './connections.js';
 import { OutboxStreams } from './outbox-streams.js';
 
 const PAUSE_MS = 500;
+const LOOK_EVERY_MS = 50;
 const FIND_EVERY_MS = 5_000;
 /** A bookkeeper that was deposed may have taken entries after its successor looked for them. */
 const LOOK_BACK_EVERY_MS = 5_000;
@@ -55,6 +56,14 @@ export class OutboxDrain {
   /** Every event that was reported before this time is in the book, in milliseconds since 1970. */
   get readToEndAtMs(): number {
     return this.#readToEndAtMs;
+  }
+
+  /** Waits until every event that has been reported by now is in the book; false: it is not within this time. */
+  async waitUntilRead(patienceMs: number): Promise<boolean> {
+    const untilMs = Date.now();
+    for (const endsAtMs = performance.now() + patienceMs; performance.now() < endsAtMs; await sleep(LOOK_EVERY_MS))
+      if (this.#readToEndAtMs > untilMs) return true;
+    return false;
   }
 
   /** Until the signal is aborted; goes on when Redis or the database is back. @throws DeposedError */

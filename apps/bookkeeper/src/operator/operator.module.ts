@@ -1,11 +1,9 @@
 import { Module } from '@nestjs/common';
 
 import { BookModule } from '../book/book.module.js';
-import { SellerChain } from '../chain/seller-chain.js';
 import { Troubles } from '../health/troubles.js';
 import { OperatorJobs } from '../jobs/operator-jobs.js';
 import { RefundDesk } from '../refund-desk/refund-desk.js';
-import { RefundPreviews } from '../refund-desk/refund-previews.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { OperatorWallets } from '../wallets/operator-wallets.js';
 import { BackupController } from './backup.controller.js';
@@ -30,9 +28,6 @@ import { WalletsController } from './wallets.controller.js';
     ...[OperatorJobsController, WalletsController, ReconcileController, RefundsController],
     ...[PaymentEventsController, PaymentWebhooksController, BackupController],
   ],
-  providers: [
-    ...[OperatorGuard, AuditTrail, SellerChain, OperatorJobs, OperatorWallets, Troubles, RefundPreviews, RefundDesk],
-    PaymentEventStreams,
-  ],
+  providers: [...[OperatorGuard, AuditTrail, OperatorJobs, OperatorWallets, Troubles, RefundDesk, PaymentEventStreams]],
 })
 export class OperatorModule {}

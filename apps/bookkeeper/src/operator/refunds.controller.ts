@@ -3,13 +3,14 @@ import { REFUND_STATES } from '@tollgate/book';
 import { limitParameter, onlyFields, textParameter, type ApiKey } from '@tollgate/common';
 import { z } from 'zod';
 
+import { BookHolder } from '../book/book-holder.js';
 import {
   paymentNotFound,
   RefundDesk,
   type OperatorRefund,
   type OperatorRefundPage,
 } from '../refund-desk/refund-desk.js';
-import { RefundPreviews, type RefundPreview } from '../refund-desk/refund-previews.js';
+import { RefundPreviews, type RefundPreview } from '../refunds/refund-previews.js';
 import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
 
 const refundQuery = onlyFields({
@@ -49,6 +50,7 @@ const refundBody = onlyFields({
 @OperatorController()
 export class RefundsController {
   constructor(
+    @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(RefundDesk) private readonly desk: RefundDesk,
     @Inject(RefundPreviews) private readonly previews: RefundPreviews,
   ) {}
@@ -56,7 +58,7 @@ export class RefundsController {
   @Get('payments/:id/refund')
   @ForOperators('operator:read', 'What a refund of a payment would do, and what speaks against it')
   async preview(@Param('id') id: string): Promise<RefundPreview> {
-    const preview = await this.previews.describe(id);
+    const preview = await this.previews.describe(this.book.writer.database, id);
     if (preview === null) throw paymentNotFound();
     return preview;
   }

@@ -10,7 +10,7 @@ import { createTestBook, type TestBook } from '../../../../libs/book/test/create
 import { deliver, refused } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { ReconcileFixture } from '../../test/reconcile-fixture.js';
-import type { RefundPreview } from '../refund-desk/refund-previews.js';
+import type { RefundPreview } from '../refunds/refund-previews.js';
 
 describe('a book that was restored from a copy', () => {
   let fixture: ReconcileFixture;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Logger } from '@nestjs/common';
-import { WalletDirectory } from '@tollgate/agent-jobs';
+import { readRefundJob, WalletDirectory } from '@tollgate/agent-jobs';
 import { createLaneId } from '@tollgate/journal';
 import { Ledger, locatePayment, nameOfPayment, readPaymentName, type PaymentId } from '@tollgate/ledger';
 
@@ -10,8 +10,8 @@ import { createTestBook } from '../../../../libs/book/test/create-test-book.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
+import type { RefundPreview } from '../refunds/refund-previews.js';
 import type { OperatorRefund } from './refund-desk.js';
-import type { RefundPreview } from './refund-previews.js';
 
 /** Bought, served, lost and presented again; or asked for a refund, whose job or row was lost. */
 describe('a payment and its refund, after Redis or the book lost data', () => {
@@ -104,6 +104,29 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     const { body } = await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token);
     expect(body).toMatchObject({ boughtAnswer: false, obstacles: [] });
     expect(body.doubts).toContainEqual(expect.stringContaining('could not book'));
+  }, 120_000);
+
+  it('is not refunded without a person, where Redis lost its last second and nobody has noticed', async () => {
+    await fixture.startBookkeeper();
+    await publish();
+    const payment = await fixture.payRefused();
+    const token = await createToken();
+    const { redis, server } = fixture.base;
+    const { timestamp } = (await callRpc(fixture.chain.rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as {
+      timestamp: string;
+    };
+    await waitFor('the second of its block is over', () =>
+      Promise.resolve(Date.now() > (Number(timestamp) + 1) * 1000),
+    );
+    // As of a Redis with `appendfsync everysec`.
+    for (const birth of await redis.keys('tollgate:{pay-*}:birth')) await redis.hset(birth, 'durable', '0');
+    await server.kill();
+    await server.start();
+    const { body } = await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token);
+    expect(body.doubts).toEqual([]);
+    const asked = await ask(payment, token);
+    expect(asked).toMatchObject({ state: 'sending', doubts: [expect.stringContaining('may have bought an answer')] });
+    expect(readRefundJob((await fixture.journal.readJob(asked.job!))!)).toMatchObject({ needsApproval: true });
   }, 120_000);
 
   it.each(['give-up', 'retry'])(

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { Logger } from '@nestjs/common';
 import type { CrashPoint } from '@tollgate/journal';
+import { locatePayment } from '@tollgate/ledger';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startChild, type Child } from '../../../../tools/devnet/processes/child-process.js';
@@ -70,6 +71,27 @@ describe('a bookkeeper that is killed between the steps of a refund', () => {
     },
     180_000,
   );
+
+  it('pays nothing back for a payment that was answered while it was down, and forgotten by the ledger since', async () => {
+    const payer = fixture.chain.accounts[3]!.address;
+    const id = await fixture.pay(payer);
+    await fixture.refuse(id);
+    const payment = fixture.nameOf(id);
+    const before = await fixture.balanceOf(payer);
+    writeFileSync(crashFile, 'R1 SIGKILL');
+    const asked = fixture.post<OperatorRefund>('/operator/refunds', token, { payment }).catch(() => null);
+    await Promise.all([asked, waitFor('it is killed', () => Promise.resolve(service.hasExited()))]);
+    await fixture.sell(id);
+    const { redis } = fixture.base;
+    // Its entry expires.
+    expect(await redis.del(await redis.keys(`tollgate:{pay-*}:${locatePayment(id).entry}*`))).toBeGreaterThan(0);
+    await start();
+    const refund = await fixture.waitForRefund(fixture.refundOf(payment), 'failed', token);
+    expect(refund).toMatchObject({ maybeSent: false, detail: expect.stringContaining('bought an answer') });
+    const retried = await fixture.post<OperatorRefund>(`/operator/refunds/${refund.id}/retry`, token);
+    expect(retried.body).toMatchObject({ state: 'failed', attempt: 2 });
+    expect(await fixture.balanceOf(payer)).toBe(before);
+  }, 180_000);
 
   it('pays back once if the worker is killed meanwhile, three times', async () => {
     const payer = fixture.chain.accounts[2]!.address;

@@ -18,8 +18,8 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Journals } from '../journals/journals.js';
+import { RefundPreviews, type RefundPreview } from '../refunds/refund-previews.js';
 import { RefundWork } from '../refunds/refund-work.js';
-import { RefundPreviews, type RefundPreview } from './refund-previews.js';
 
 /** A refund as operators see it. */
 export interface OperatorRefund extends Refund {
@@ -84,7 +84,7 @@ export class RefundDesk {
     const id = nameRefund(payment, number);
     const known = await readRefund(this.book.writer.database, id);
     if (known !== null && known.state !== 'refused') return this.#repeat(known, request);
-    const preview = await this.previews.describe(payment);
+    const preview = await this.previews.describe(this.book.writer.database, payment);
     if (preview === null) throw paymentNotFound();
     // Another caller may have asked for it meanwhile.
     const meanwhile = preview.refunds.find((refund) => refund.id === id && refund.state !== 'refused');

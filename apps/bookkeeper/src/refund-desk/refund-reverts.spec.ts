@@ -6,8 +6,8 @@ import type { Hex } from '@tollgate/protocol';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
+import type { RefundPreview } from '../refunds/refund-previews.js';
 import type { OperatorRefund } from './refund-desk.js';
-import type { RefundPreview } from './refund-previews.js';
 
 /** The address at which the token's own code is put. */
 const PLAIN_TOKEN: Hex = `0x${'71'.repeat(20)}`;

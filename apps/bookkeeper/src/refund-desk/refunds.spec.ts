@@ -10,8 +10,8 @@ import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
+import type { RefundPreview } from '../refunds/refund-previews.js';
 import type { OperatorRefund } from './refund-desk.js';
-import type { RefundPreview } from './refund-previews.js';
 
 const lower = (address: Hex): Hex => address.toLowerCase() as Hex;
 
@@ -127,7 +127,7 @@ describe('refunds', () => {
     it('is refused while a request holds the permit, and once the permit has bought an answer', async () => {
       const lease = await fixture.claim(claim);
       expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'ledger' } });
-      await fixture.ledger.commit(lease, { status: 200, headers: [], body: Buffer.from('sunny') });
+      await fixture.commit(lease);
       expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'ledger' } });
     }, 60_000);
   });

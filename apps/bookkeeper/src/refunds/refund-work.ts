@@ -3,42 +3,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
 import { changeRefund, DeposedError, listRefundsInWork, type BookWriter, type Refund } from '@tollgate/book';
-import { crashPoint, isFinal, type JobRecord, type SubmitRefusal } from '@tollgate/journal';
+import { crashPoint, isFinal, type JobRecord } from '@tollgate/journal';
 import { Ledger, type CloseResult } from '@tollgate/ledger';
 import { canonicalJson, type Hex } from '@tollgate/protocol';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
+import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Journals } from '../journals/journals.js';
+import * as details from './refund-details.js';
 import { RefundLedger } from './refund-ledger.js';
+import { RefundPreviews } from './refund-previews.js';
 
 const LOOK_EVERY_MS = 1_000;
+/** The drain is at the end of the outbox once in half a second where nothing is behind. */
+const READ_WITHIN_MS = 2_000;
 /** A job that the journal has not accepted by then may have been deleted from it since: a person looks at it. */
 const ACCEPTED_WITHIN_MS = 3 * 86_400_000;
 
-const CLOSED_ELSEWHERE =
-  'The ledger is closed for this payment by a refund that the book does not know. Compare book and chain first.';
-const HELD = 'A request holds the payment just now. Ask again in a moment.';
-const SOLD = 'The payment has bought an answer meanwhile.';
-const OTHER_FORM =
-  'The transaction was presented in another form: as a whole, or by one of its transfers. Refund the payment in that form.';
-/** Of a refund whose job may have been sent. */
-const FORGOTTEN =
-  'The journal no longer has the job of this refund. Look at the chain for a transfer of it before you retry it or give it up.';
-const OTHER_JOB =
-  'The journal has another job for this refund: the book may be older than the journal. Look at the chain for a transfer of it before you retry it or give it up.';
-const OTHER_ACCOUNT = `The wallet ${REFUNDS_WALLET} is another account by now, and the journal has no job of this refund for the one before. Look at the chain for a transfer of it before you retry it or give it up.`;
-const ABANDONED =
-  'An operator has abandoned its job, which may have been sent before the journal lost data. Look at the chain for a transfer of it before you retry it or give it up.';
 /** The failure of a job that an operator has abandoned. */
 const JOB_ABANDONED = 'JOB_ABANDONED';
-
-const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
-  lane_full: `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`,
-  outbox_full: `As many transactions of the wallet ${REFUNDS_WALLET} wait to be booked as may (BOOK_OUTBOX_LIMIT).`,
-  settings_differ: `The agent worker of the wallet ${REFUNDS_WALLET} has BOOK=off. Set BOOK=on.`,
-  not_adopted: `The wallet ${REFUNDS_WALLET} is not adopted: tollgate wallets adopt ${REFUNDS_WALLET}`,
-};
 
 /**
  * Brings refunds to their end, step by step: the ledger is closed for the payment, its job is written, its end is read, and
@@ -55,6 +39,8 @@ export class RefundWork {
     @Inject(BookkeeperConnections) { commands: redis }: BookkeeperConnections,
     @Inject(BookkeeperEnvironment) { redis: { durability, bookOutboxLimit: outboxLimit } }: BookkeeperEnvironment,
     @Inject(Journals) private readonly journals: Journals,
+    @Inject(OutboxDrain) private readonly drain: OutboxDrain,
+    @Inject(RefundPreviews) private readonly previews: RefundPreviews,
   ) {
     this.#ledger = new RefundLedger(new Ledger({ redis, durability, book: { outboxLimit } }));
   }
@@ -137,14 +123,14 @@ export class RefundWork {
     switch (closed.outcome) {
       case 'closed':
       case 'closed_before':
-        if (!(await this.#ledger.isOwn(writer, refund, closed))) return refuse(CLOSED_ELSEWHERE);
+        if (!(await this.#ledger.isOwn(writer, refund, closed))) return refuse(details.CLOSED_ELSEWHERE);
         return changeRefund(writer, refund, ['asked'], { state: 'closed', detail: null });
       case 'leased':
-        return refuse(HELD);
+        return refuse(details.HELD);
       case 'answered':
-        return refuse(SOLD);
+        return refuse(details.SOLD);
       case 'other_form':
-        return refuse(OTHER_FORM);
+        return refuse(details.OTHER_FORM);
     }
   }
 
@@ -161,7 +147,6 @@ export class RefundWork {
     if (paid !== null) return paid;
     // The wallet is another account by now. The job may be in the lane of the one before, and nothing is sent beside it.
     if (refund.job !== null && refund.job !== jobId) return this.#findJob(writer, refund, refund.job);
-    const input = describeInput(refund);
     const fail = (detail: string, maybeSent: boolean) =>
       changeRefund(writer, refund, ['closed'], {
         state: 'failed',
@@ -172,13 +157,23 @@ export class RefundWork {
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
     const closed = await this.#ledger.close(writer, refund);
-    if (closed.outcome === 'leased') return wait(HELD);
-    if (closed.outcome === 'answered' || closed.outcome === 'other_form') return fail(SOLD, false);
-    if (!(await this.#ledger.isOwn(writer, refund, closed))) return fail(CLOSED_ELSEWHERE, false);
+    if (closed.outcome === 'leased') return wait(details.HELD);
+    if (closed.outcome === 'answered' || closed.outcome === 'other_form')
+      return fail(details.SOLD, refund.job !== null);
+    if (!(await this.#ledger.isOwn(writer, refund, closed))) return fail(details.CLOSED_ELSEWHERE, refund.job !== null);
     // It was open again: Redis has lost what came after the closing, and with it the job, which may have been sent.
-    if (closed.outcome === 'closed' && refund.job !== null) return fail(FORGOTTEN, true);
-    // Before the journal has it, so that it is known after a crash which job may be there.
-    if (refund.job === null && (await changeRefund(writer, refund, ['closed'], { job: jobId })) === null) return null;
+    if (closed.outcome === 'closed' && refund.job !== null) return fail(details.FORGOTTEN, true);
+    let named: Refund | null = refund;
+    if (refund.job === null) {
+      if (!(await this.drain.waitUntilRead(READ_WITHIN_MS))) return wait(details.NOT_READ);
+      const judged = await this.#judge(writer, refund);
+      // In a book that was restored, a job of the time before may be there.
+      if ('obstacle' in judged) return fail(judged.obstacle, beginOf(refund, closed) < Date.parse(refund.attemptAt));
+      // Before the journal has it, so that it is known after a crash which job may be there.
+      named = await changeRefund(writer, refund, ['closed'], { job: jobId, doubts: judged.doubts });
+      if (named === null) return null;
+    }
+    const input = describeInput(named);
     const result = await journal.submitNamed({
       ...{ lane, jobId, operation: 'refund', wallet: REFUNDS_WALLET, input: { ...input } },
       keyId: refund.askedBy.at(-1) ?? '',
@@ -189,16 +184,31 @@ export class RefundWork {
       case 'accepted':
       case 'known': {
         const job = await journal.readJob(jobId);
-        if (job !== null && !isSameTransfer(job, input)) return fail(OTHER_JOB, true);
+        if (job !== null && !isSameTransfer(job, input)) return fail(details.OTHER_JOB, true);
         return changeRefund(writer, refund, ['closed'], { state: 'sending', job: jobId, detail: null });
       }
       case 'refused':
-        if (result.reason === 'late') return fail(FORGOTTEN, true);
-        return wait(WAITS[result.reason]);
+        if (result.reason === 'late') return fail(details.FORGOTTEN, true);
+        return wait(details.WAITS[result.reason]);
       case 'conflict':
       case 'forgotten':
-        return fail(OTHER_JOB, true);
+        return fail(details.OTHER_JOB, true);
     }
+  }
+
+  /**
+   * Looks at the payment once more. It is closed and all that came before is in the book, so that what is seen now stays:
+   * since the refund was asked for it may have bought an answer, or Redis may have lost that it did.
+   */
+  async #judge(
+    { database }: BookWriter,
+    refund: Refund,
+  ): Promise<{ doubts: readonly string[] } | { obstacle: string }> {
+    const preview = await this.previews.describe(database, refund.payment);
+    if (preview === null) throw new Error(`the book no longer has ${refund.payment}`);
+    if (preview.boughtAnswer && !refund.answered) return { obstacle: details.SOLD };
+    if (preview.obstacles.some(({ reason }) => reason === 'withdrawn')) return { obstacle: details.WITHDRAWN };
+    return { doubts: [...new Set([...refund.doubts, ...preview.doubts])] };
   }
 
   /** Goes on with a job that was named before, and is sent by an account that the wallet was. */
@@ -206,7 +216,7 @@ export class RefundWork {
     const job = await this.journals.journal.readJob(jobId);
     const change =
       job === null
-        ? ({ state: 'failed', detail: OTHER_ACCOUNT, maybeSent: true } as const)
+        ? ({ state: 'failed', detail: details.OTHER_ACCOUNT, maybeSent: true } as const)
         : ({ state: 'sending', detail: null } as const);
     return changeRefund(writer, refund, ['closed'], change);
   }
@@ -215,10 +225,10 @@ export class RefundWork {
     const job = await this.journals.journal.readJob(refund.job ?? '');
     const failUnknown = (detail: string) =>
       changeRefund(writer, refund, ['sending'], { state: 'failed', detail, maybeSent: true });
-    if (job === null) return (await this.recognise(writer, refund)) ?? failUnknown(FORGOTTEN);
+    if (job === null) return (await this.recognise(writer, refund)) ?? failUnknown(details.FORGOTTEN);
     if (job.state !== 'FINAL') {
       if (!isFinal(job.state)) return null;
-      if (job.failure?.code === JOB_ABANDONED) return failUnknown(ABANDONED);
+      if (job.failure?.code === JOB_ABANDONED) return failUnknown(details.ABANDONED);
       const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
       return changeRefund(writer, refund, ['sending'], { state: 'failed', detail });
     }

@@ -2,7 +2,7 @@ import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
 import { useState } from 'preact/hooks';
 
 import type { Refund } from '../../../../libs/book/src/refunds/refund.js';
-import type { RefundPreview } from '../../src/refund-desk/refund-previews.js';
+import type { RefundPreview } from '../../src/refunds/refund-previews.js';
 import { write } from '../data/api.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';

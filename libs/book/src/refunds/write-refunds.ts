@@ -119,12 +119,13 @@ export async function changeRefund(
   writer: BookWriter,
   { id, attempt }: Pick<Refund, 'id' | 'attempt'>,
   from: readonly RefundState[],
-  change: Partial<Pick<Refund, 'state' | 'job' | 'transaction' | 'detail' | 'maybeSent'>>,
+  change: Partial<Pick<Refund, 'state' | 'job' | 'transaction' | 'detail' | 'maybeSent' | 'doubts'>>,
 ): Promise<Refund | null> {
-  const { maybeSent, ...columns } = change;
+  const { maybeSent, doubts, ...columns } = change;
   const values: SqlValue[] = [id, attempt, from];
   const assignments = Object.entries(columns).map(([name, value]) => `${name} = $${values.push(value)}`);
   if (maybeSent !== undefined) assignments.push(`maybe_sent = $${values.push(maybeSent)}`);
+  if (doubts !== undefined) assignments.push(`doubts = $${values.push(JSON.stringify(doubts))}::jsonb`);
   const [row] = await writer.write((within) =>
     within.query<RefundRow>(
       `UPDATE refunds SET ${['changed_at = now()', ...assignments].join(', ')}

@@ -9,14 +9,15 @@ import {
   readCompleteFrom,
   sumOfRefunds,
   type PaymentPicture,
+  type Queryable,
   type Refund,
 } from '@tollgate/book';
-import { readPaymentName } from '@tollgate/ledger';
+import { readBookedSinceMs, readPaymentName } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { BookkeeperConnections } from '../drain/connections.js';
 import { Journals } from '../journals/journals.js';
 import { findPayer, type PayerSearch, type ShownPayer } from './find-payer.js';
 
@@ -84,15 +85,14 @@ const SEARCHES: Readonly<Record<Extract<PayerSearch, { outcome: 'none' }>['reaso
 @Injectable()
 export class RefundPreviews {
   constructor(
-    @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(SellerChain) private readonly chain: SellerChain,
+    @Inject(BookkeeperConnections) private readonly connections: BookkeeperConnections,
     @Inject(Journals) private readonly journals: Journals,
     @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
   ) {}
 
   /** Null for a payment that the book does not know. @throws ChainUnavailableError */
-  async describe(name: string): Promise<RefundPreview | null> {
-    const { database } = this.book.writer;
+  async describe(database: Queryable, name: string): Promise<RefundPreview | null> {
     const payment = await readBookedPayment(database, name);
     const id = readPaymentName(name);
     if (payment === null || id === null) return null;
@@ -100,9 +100,11 @@ export class RefundPreviews {
     const place = { asset: assetAddress.toLowerCase() as Hex, payTo: payTo.toLowerCase() };
     const arrived = BigInt(payment.amount ?? '0');
     const transaction = 'txHash' in id ? id.txHash : payment.transaction;
-    const [refunds, completeFromMs, isUnapplied, searched, wallet] = await Promise.all([
+    const [refunds, completeFromMs, bookedSinceMs, isUnapplied, searched, wallet] = await Promise.all([
       listRefundsOf(database, name),
       readCompleteFrom(database),
+      // Redis may have lost data since the book was told.
+      readBookedSinceMs(this.connections.commands),
       hasUnapplied(database, name, transaction),
       findPayer(this.chain, { id, transaction, amount: arrived, ...place }),
       this.journals.directory.find(REFUNDS_WALLET),
@@ -133,7 +135,7 @@ export class RefundPreviews {
       permit: payer === null || payer.permit === 'unknown' ? null : payer.permit,
       boughtAnswer,
       doubts: [
-        ...findDoubts(payment, payer, completeFromMs),
+        ...findDoubts(payment, payer, { completeFromMs, bookedSinceMs }),
         ...(isUnapplied ? [NOT_BOOKED] : []),
         ...findSentDoubts(refunds),
       ],
@@ -161,11 +163,15 @@ function kindOf({ isContract, isOneOfSeveral }: ShownPayer): 'account' | 'contra
 }
 
 /** What a person has to look at. */
-function findDoubts({ reported }: PaymentPicture, payer: ShownPayer | null, completeFromMs: number | null): string[] {
+function findDoubts(
+  { reported }: PaymentPicture,
+  payer: ShownPayer | null,
+  { completeFromMs, bookedSinceMs }: { completeFromMs: number | null; bookedSinceMs: number | null },
+): string[] {
   const { refused, answered } = reported;
+  const knownFromMs = Math.max(completeFromMs ?? Infinity, bookedSinceMs ?? Infinity);
   // The chain counts whole seconds.
-  const isOlder =
-    completeFromMs === null || payer === null || payer.minedAtMs < completeFromMs - (completeFromMs % 1000);
+  const isOlder = payer === null || payer.minedAtMs < Math.floor(knownFromMs / 1000) * 1000;
   const maybeServed = answered === undefined && (refused?.failure === 'older_than_ledger' || isOlder);
   return [
     ...(payer?.isContract === true ? [CONTRACT] : []),

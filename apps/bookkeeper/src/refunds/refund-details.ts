@@ -1,0 +1,29 @@
+import { REFUNDS_WALLET } from '@tollgate/agent-jobs';
+import type { SubmitRefusal } from '@tollgate/journal';
+
+// Why a refund fails, is refused or waits, as operators read it.
+
+export const CLOSED_ELSEWHERE =
+  'The ledger is closed for this payment by a refund that the book does not know. Compare book and chain first.';
+export const HELD = 'A request holds the payment just now. Ask again in a moment.';
+export const SOLD = 'The payment has bought an answer meanwhile.';
+export const WITHDRAWN =
+  'The payment is withdrawn meanwhile: its money is booked as another payment, or is no longer on the chain.';
+export const NOT_READ = 'The book has to read first what the outbox had when the payment was closed.';
+export const OTHER_FORM =
+  'The transaction was presented in another form: as a whole, or by one of its transfers. Refund the payment in that form.';
+/** Of a refund whose job may have been sent. */
+export const FORGOTTEN =
+  'The journal no longer has the job of this refund. Look at the chain for a transfer of it before you retry it or give it up.';
+export const OTHER_JOB =
+  'The journal has another job for this refund: the book may be older than the journal. Look at the chain for a transfer of it before you retry it or give it up.';
+export const OTHER_ACCOUNT = `The wallet ${REFUNDS_WALLET} is another account by now, and the journal has no job of this refund for the one before. Look at the chain for a transfer of it before you retry it or give it up.`;
+export const ABANDONED =
+  'An operator has abandoned its job, which may have been sent before the journal lost data. Look at the chain for a transfer of it before you retry it or give it up.';
+
+export const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
+  lane_full: `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`,
+  outbox_full: `As many transactions of the wallet ${REFUNDS_WALLET} wait to be booked as may (BOOK_OUTBOX_LIMIT).`,
+  settings_differ: `The agent worker of the wallet ${REFUNDS_WALLET} has BOOK=off. Set BOOK=on.`,
+  not_adopted: `The wallet ${REFUNDS_WALLET} is not adopted: tollgate wallets adopt ${REFUNDS_WALLET}`,
+};
