@@ -19,16 +19,21 @@ type Outcome = 'success' | 'failed' | 'replaced';
 const isUnreachable = (error: unknown): error is PaymentError =>
   error instanceof PaymentError && error.code === 'wallet_unavailable';
 
-async function sendAgain({ wallet }: PaymentContext, transaction: SignedTransaction): Promise<Outcome | null> {
+async function sendAgain(
+  { wallet }: PaymentContext,
+  payer: Hex,
+  transaction: SignedTransaction,
+): Promise<Outcome | null> {
   try {
     await wallet.broadcast(transaction);
     return null;
   } catch (error) {
     if (isUnreachable(error)) return null;
-    // It may have been mined between the read and the sending.
+    const isNonceUsed = await wallet.isNonceUsed(payer, transaction.nonce);
+    // Read after the nonce, which this transaction may have used meanwhile.
     const outcome = await wallet.readOutcome(transaction.txHash);
     if (outcome) return outcome;
-    if (await wallet.isReplaced(transaction)) return 'replaced';
+    if (isNonceUsed) return 'replaced';
     throw error;
   }
 }
@@ -86,7 +91,7 @@ async function pollOutcome(
     try {
       let outcome: Outcome | null = await context.wallet.readOutcome(transaction.txHash);
       if (!outcome && Date.now() - sentAtMs >= SEND_AGAIN_MS) {
-        outcome = await sendAgain(context, transaction);
+        outcome = await sendAgain(context, stored.payment.payer, transaction);
         sentAtMs = Date.now();
       }
       if (outcome) {

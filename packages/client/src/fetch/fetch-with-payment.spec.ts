@@ -253,7 +253,7 @@ describe('a payment that is made but not accepted', () => {
       inTurn: (work) => honest.inTurn(work),
       sign: (call) => honest.sign(call),
       readOutcome: (txHash) => honest.readOutcome(txHash),
-      isReplaced: (transaction) => honest.isReplaced(transaction),
+      isNonceUsed: (from, nonce) => honest.isNonceUsed(from, nonce),
       broadcast: async (transaction) => {
         robbing ??= act(thief.privateKey)
           .writeContract({ ...token, functionName: 'transferFrom', args: [owner.address, thief.address, balance] })

@@ -1,3 +1,5 @@
+import { numberToHex } from 'viem';
+
 import { refusal, startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
@@ -16,18 +18,33 @@ describe('a payment behind an RPC server of several nodes, on a chain whose newe
   let onEvent: jest.Mock<void, [PaymentEvent]>;
   let paidBefore: number;
   const payer = () => chain.accounts[2]!;
-  const buy = (change: Partial<PaymentOptions> = {}) =>
-    fetchWithPayment(
-      fetch,
-      createWallet({ account: payer().privateKey, rpcUrl: proxy.rpcUrl, chainId: chain.chainId }),
-      {
-        assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
-        ...{ maxAmount: '0.001', store, onEvent: (event) => void onEvent(event) },
-        ...change,
-      },
-    )(server.url);
+  const buy = (change: Partial<PaymentOptions> = {}, by = payer()) =>
+    fetchWithPayment(fetch, createWallet({ account: by.privateKey, rpcUrl: proxy.rpcUrl, chainId: chain.chainId }), {
+      assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
+      ...{ maxAmount: '0.001', store, onEvent: (event) => void onEvent(event) },
+      ...change,
+    })(server.url);
   const transfers = async () => (await listTransfers(chain, payer().address)).slice(paidBefore);
   const storedPayment = async () => (await store.list())[0]!.payment;
+  /** A payment of which the chain has refused the transaction. */
+  const signUnsent = async () => {
+    proxy.intercept('eth_sendRawTransaction', () => refusal(-32000, 'transaction underpriced'));
+    await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'payment_pending' });
+    const { transaction } = await storedPayment();
+    proxy.intercept('eth_sendRawTransaction', async ({ params: [raw] }, forward) =>
+      raw === transaction?.rawTransaction ? refusal(-32000, 'transaction underpriced') : { body: await forward() },
+    );
+    return transaction!;
+  };
+  /** At the first wait of a call, half a minute passes. */
+  const passTimeWhenWaiting = () => {
+    const now = Date.now.bind(Date);
+    let aheadMs = 0;
+    jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+    onEvent.mockImplementation(({ type }) => {
+      if (type === 'waiting') aheadMs = 30_000;
+    });
+  };
   const taken = { type: 'waiting', reason: 'another transaction seems to have taken its nonce' };
 
   /** The node that answers these is behind the one that takes transactions and counts nonces. */
@@ -90,23 +107,26 @@ describe('a payment behind an RPC server of several nodes, on a chain whose newe
   });
 
   it('is replaced by a new one within a call, when its nonce is still taken half a minute later', async () => {
-    proxy.intercept('eth_sendRawTransaction', () => refusal(-32000, 'transaction underpriced'));
-    await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'payment_pending' });
+    const { txHash } = await signUnsent();
     await transferTokens(chain, { from: payer().address, to: chain.accounts[0]!.address, amountBaseUnits: 1n });
-    proxy.intercept('eth_sendRawTransaction', async (_call, forward) => ({ body: await forward() }));
-    const { transaction } = await storedPayment();
-
-    const now = Date.now.bind(Date);
-    let aheadMs = 0;
-    jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
-    onEvent.mockImplementation(({ type }) => {
-      if (type === 'waiting') aheadMs = 30_000;
-    });
+    passTimeWhenWaiting();
     expect((await buy()).status).toBe(200);
     expect(onEvent).toHaveBeenCalledWith(expect.objectContaining(taken));
     const paid = await transfers();
     expect(paid).toHaveLength(1);
-    expect(paid).not.toContain(transaction?.txHash);
+    expect(paid).not.toContain(txHash);
     expect(await storedPayment()).toMatchObject({ state: 'redeemed', nonceTakenAtMs: null });
+  });
+
+  it('is not replaced because of the nonces of another wallet, which can redeem it', async () => {
+    const other = chain.accounts[3]!;
+    const { txHash, nonce } = await signUnsent();
+    await callRpc(chain.rpcUrl, 'anvil_setNonce', [other.address, numberToHex(nonce + 1)]);
+    passTimeWhenWaiting();
+    await expect(buy({}, other)).rejects.toMatchObject({ code: 'broadcast_refused' });
+    proxy.intercept('eth_sendRawTransaction', async (_call, forward) => ({ body: await forward() }));
+    expect((await buy({}, other)).status).toBe(200);
+    expect(await transfers()).toEqual([txHash]);
+    expect(await listTransfers(chain, other.address)).toEqual([]);
   });
 });
