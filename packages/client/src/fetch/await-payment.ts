@@ -134,6 +134,13 @@ async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: Signe
     : await wallet.authorizations?.isExpired(asset, signed.authorization));
 }
 
+/** A reverted transaction may succeed after a reorganisation, until its nonce is used in a final block. */
+async function isFinallyReverted({ wallet }: PaymentContext, payer: Hex, transaction: SignedTransaction) {
+  return (
+    (await wallet.isNonceUsed(payer, transaction.nonce)) && (await wallet.readOutcome(transaction.txHash)) === 'failed'
+  );
+}
+
 /**
  * Waits until a signed payment is mined, and sends the stored bytes again if the chain does not have them.
  * @returns its newest revision when it succeeded or is an authorization; null when it can never be mined and was marked
@@ -164,10 +171,17 @@ export async function awaitPayment(
     context.onEvent({ type: 'mined', key, payment: stored.payment });
     return stored;
   }
+  const { txHash } = transaction;
+  if (outcome === 'failed' && !(await isFinallyReverted(context, payment.payer, transaction))) {
+    throw new PaymentError('payment_pending', `The payment ${txHash} reverted in a block that is not final yet.`, {
+      hint: 'It is in the store. The same request looks again, and a new payment can follow once the block is final.',
+      details: { txHash },
+    });
+  }
   await context.store.write(key, { ...stored.payment, state: outcome }, stored.revision);
   if (outcome === 'replaced') return null;
-  throw new PaymentError('transaction_failed', `The payment ${transaction.txHash} was mined but reverted.`, {
+  throw new PaymentError('transaction_failed', `The payment ${txHash} was mined but reverted.`, {
     hint: 'No tokens moved. The next call makes a new payment.',
-    details: { txHash: transaction.txHash },
+    details: { txHash },
   });
 }

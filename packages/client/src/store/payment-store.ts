@@ -14,7 +14,7 @@ export interface SignedTransaction {
  * - `signed`: the transaction or authorization exists and may have been sent; only this payment may be used for the
  *   request.
  * - `redeemed`: the complete answer arrived.
- * - `failed`: the transaction was mined and reverted.
+ * - `failed`: the transaction was mined and reverted, and its block is final.
  * - `replaced`: another transaction has finally taken its nonce, so it can never be mined; or its authorization expired
  *   unused.
  * - `abandoned`: given up by the user.
