@@ -29,6 +29,7 @@ const payment: StoredPayment = {
   },
   createdAtMs: 1,
   transaction: { txHash: `0x${'44'.repeat(32)}`, rawTransaction: '0x02', nonce: 0 },
+  nonceTakenAtMs: 1,
   authorization: null,
 };
 const signed: StoredPayment = {
@@ -39,6 +40,7 @@ const signed: StoredPayment = {
     sent: { accepted: { anything: [1] } },
   },
   transaction: null,
+  nonceTakenAtMs: null,
   authorization: {
     kind: 'authorization',
     authorization: {
@@ -149,9 +151,10 @@ describe('parseStoredPayment', () => {
       expect(parseStoredPayment(JSON.parse(JSON.stringify(written)))).toEqual(written);
   });
 
-  it('reads files from before there were authorizations', () => {
-    const { authorization, ...older } = payment;
-    expect(parseStoredPayment(JSON.parse(JSON.stringify(older)))).toEqual({ ...older, authorization });
+  it('reads files from before there were authorizations and taken nonces', () => {
+    const older = { ...payment, authorization: undefined, nonceTakenAtMs: undefined };
+    const read = parseStoredPayment(JSON.parse(JSON.stringify(older)));
+    expect(read).toEqual({ ...payment, nonceTakenAtMs: null });
   });
 
   it('returns a payment or an error for any content', () => {

@@ -182,11 +182,16 @@ export function parseStoredPayment(value: unknown): StoredPayment {
   if (typeof chainId !== 'number' || typeof createdAtMs !== 'number' || !isAddress(payer)) {
     throw new TypeError('chainId, createdAtMs or payer is not what was written');
   }
+  // Older stores have no such time.
+  const nonceTakenAtMs = typeof value['nonceTakenAtMs'] === 'number' ? value['nonceTakenAtMs'] : null;
   const transaction = parseTransaction(value['transaction']);
   const authorization = parseAuthorization(value['authorization']);
   if (state === 'signed' && transaction === null && authorization === null) {
     throw new TypeError('a signed payment has no transaction and no authorization');
   }
   const requirement = parseRequirement(value['requirement']);
-  return { state, method, url, idempotencyKey, chainId, payer, requirement, createdAtMs, transaction, authorization };
+  return {
+    ...{ state, method, url, idempotencyKey, chainId, payer, requirement, createdAtMs },
+    ...{ transaction, nonceTakenAtMs, authorization },
+  };
 }

@@ -135,6 +135,6 @@ function createLaneWallet({ client, account, signer, rpcUrl, chainId, lane }: Ex
       lane.noteSent(transaction.nonce);
     },
     readOutcome: (txHash) => wallet.readOutcome(txHash),
-    isReplaced: (transaction) => wallet.isReplaced(transaction),
+    isNonceUsed: (payer, nonce) => wallet.isNonceUsed(payer, nonce),
   };
 }

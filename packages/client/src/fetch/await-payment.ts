@@ -8,33 +8,82 @@ const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 1000;
 /** How often a transaction that is not mined is sent again, because nodes drop transactions from their pools. */
 const SEND_AGAIN_MS = 5000;
+/**
+ * How long a transaction must stay unknown while its nonce is taken, before another one counts as having taken it. The
+ * nodes behind one RPC address differ for seconds, and so may the nonces and the receipts of one node.
+ */
+const REPLACED_AFTER_MS = 30_000;
 
 type Outcome = 'success' | 'failed' | 'replaced';
 
 const isUnreachable = (error: unknown): error is PaymentError =>
   error instanceof PaymentError && error.code === 'wallet_unavailable';
 
-async function sendAgain({ wallet }: PaymentContext, transaction: SignedTransaction): Promise<Outcome | null> {
+async function sendAgain(
+  { wallet }: PaymentContext,
+  payer: Hex,
+  transaction: SignedTransaction,
+): Promise<Outcome | null> {
   try {
     await wallet.broadcast(transaction);
     return null;
   } catch (error) {
     if (isUnreachable(error)) return null;
-    // It may have been mined between the read and the sending.
+    const isNonceUsed = await wallet.isNonceUsed(payer, transaction.nonce);
+    // Read after the nonce, which this transaction may have used meanwhile.
     const outcome = await wallet.readOutcome(transaction.txHash);
     if (outcome) return outcome;
-    if (await wallet.isReplaced(transaction)) return 'replaced';
+    if (isNonceUsed) return 'replaced';
     throw error;
   }
+}
+
+/** Stored, so that the calls of a client with a short deadline do not each begin anew. */
+async function noteNonceTaken(
+  { store }: PaymentContext,
+  key: string,
+  { payment, revision }: StoredRevision,
+  nonceTakenAtMs: number | null,
+): Promise<StoredRevision> {
+  const noted = { ...payment, nonceTakenAtMs };
+  return { payment: noted, revision: (await store.write(key, noted, revision)) ? revision + 1 : revision };
+}
+
+/** Accepts `replaced` only if it was already found long enough ago, and the transaction was not seen since. */
+async function confirmOutcome(
+  context: PaymentContext,
+  key: string,
+  stored: StoredRevision,
+  outcome: Outcome,
+): Promise<{ outcome: Outcome | null; stored: StoredRevision }> {
+  const { nonceTakenAtMs } = stored.payment;
+  if (outcome !== 'replaced') {
+    return { outcome, stored: nonceTakenAtMs ? await noteNonceTaken(context, key, stored, null) : stored };
+  }
+  const nowMs = Date.now();
+  // A time in the future is one of a clock that was set back since.
+  if (!nonceTakenAtMs || nonceTakenAtMs > nowMs) {
+    return { outcome: null, stored: await noteNonceTaken(context, key, stored, nowMs) };
+  }
+  return { outcome: nowMs - nonceTakenAtMs >= REPLACED_AFTER_MS ? outcome : null, stored };
+}
+
+interface Waiting {
+  /** When this call sent the transaction; 0 if it did not. */
+  sentAtMs: number;
+  deadlineAtMs: number;
+  signal: AbortSignal | null;
 }
 
 async function pollOutcome(
   context: PaymentContext,
   key: string,
-  transaction: SignedTransaction,
-  { deadlineAtMs, signal }: { deadlineAtMs: number; signal: AbortSignal | null },
-): Promise<Outcome> {
-  let sentAtMs = 0;
+  found: StoredRevision & { transaction: SignedTransaction },
+  { sentAtMs: firstSentAtMs, deadlineAtMs, signal }: Waiting,
+): Promise<{ outcome: Outcome; stored: StoredRevision }> {
+  const { transaction } = found;
+  let stored: StoredRevision = found;
+  let sentAtMs = firstSentAtMs;
   let delayMs = FIRST_POLL_MS;
   let problem: PaymentError | null = null;
   for (;;) {
@@ -42,10 +91,16 @@ async function pollOutcome(
     try {
       let outcome: Outcome | null = await context.wallet.readOutcome(transaction.txHash);
       if (!outcome && Date.now() - sentAtMs >= SEND_AGAIN_MS) {
-        outcome = await sendAgain(context, transaction);
+        outcome = await sendAgain(context, stored.payment.payer, transaction);
         sentAtMs = Date.now();
       }
-      if (outcome) return outcome;
+      if (outcome) {
+        const confirmed = await confirmOutcome(context, key, stored, outcome);
+        stored = confirmed.stored;
+        if (confirmed.outcome) return { outcome: confirmed.outcome, stored };
+        const reason = 'another transaction seems to have taken its nonce';
+        context.onEvent({ type: 'waiting', key, reason, delayMs });
+      }
       problem = null;
     } catch (error) {
       if (!isUnreachable(error)) throw error;
@@ -79,18 +134,26 @@ async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: Signe
     : await wallet.authorizations?.isExpired(asset, signed.authorization));
 }
 
+/** A reverted transaction may succeed after a reorganisation, until its nonce is used in a final block. */
+async function isFinallyReverted({ wallet }: PaymentContext, payer: Hex, transaction: SignedTransaction) {
+  return (
+    (await wallet.isNonceUsed(payer, transaction.nonce)) && (await wallet.readOutcome(transaction.txHash)) === 'failed'
+  );
+}
+
 /**
  * Waits until a signed payment is mined, and sends the stored bytes again if the chain does not have them.
- * @returns true when it succeeded or is an authorization; false when it can never be mined and was marked so, which
- * allows a new payment.
+ * @returns its newest revision when it succeeded or is an authorization; null when it can never be mined and was marked
+ * so, which allows a new payment.
  * @throws PaymentError `transaction_failed`, `payment_pending`, or `broadcast_refused` while the outcome is open.
  */
 export async function awaitPayment(
   context: PaymentContext,
   key: string,
-  { payment, revision }: StoredRevision,
-  until: { deadlineAtMs: number; signal: AbortSignal | null },
-): Promise<boolean> {
+  found: StoredRevision,
+  waiting: Waiting,
+): Promise<StoredRevision | null> {
+  const { payment } = found;
   if (payment.chainId !== context.wallet.chainId) {
     throw new PaymentError('wrong_chain', `The stored payment is on chain ${payment.chainId}.`, {
       hint: 'Redeem it with a wallet on that chain.',
@@ -98,20 +161,27 @@ export async function awaitPayment(
   }
   const { transaction, authorization } = payment;
   if (authorization) {
-    if (await isStillGood(context, payment.requirement.asset, authorization)) return true;
-    await context.store.write(key, { ...payment, state: 'replaced' }, revision);
-    return false;
+    if (await isStillGood(context, payment.requirement.asset, authorization)) return found;
+    await context.store.write(key, { ...payment, state: 'replaced' }, found.revision);
+    return null;
   }
   if (!transaction) throw new PaymentError('store_damaged', `The stored payment ${key} has no transaction.`);
-  const outcome = await pollOutcome(context, key, transaction, until);
+  const { outcome, stored } = await pollOutcome(context, key, { ...found, transaction }, waiting);
   if (outcome === 'success') {
-    context.onEvent({ type: 'mined', key, payment });
-    return true;
+    context.onEvent({ type: 'mined', key, payment: stored.payment });
+    return stored;
   }
-  await context.store.write(key, { ...payment, state: outcome }, revision);
-  if (outcome === 'replaced') return false;
-  throw new PaymentError('transaction_failed', `The payment ${transaction.txHash} was mined but reverted.`, {
+  const { txHash } = transaction;
+  if (outcome === 'failed' && !(await isFinallyReverted(context, payment.payer, transaction))) {
+    throw new PaymentError('payment_pending', `The payment ${txHash} reverted in a block that is not final yet.`, {
+      hint: 'It is in the store. The same request looks again, and a new payment can follow once the block is final.',
+      details: { txHash },
+    });
+  }
+  await context.store.write(key, { ...stored.payment, state: outcome }, stored.revision);
+  if (outcome === 'replaced') return null;
+  throw new PaymentError('transaction_failed', `The payment ${txHash} was mined but reverted.`, {
     hint: 'No tokens moved. The next call makes a new payment.',
-    details: { txHash: transaction.txHash },
+    details: { txHash },
   });
 }

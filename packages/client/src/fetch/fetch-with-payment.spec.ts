@@ -6,6 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 import { awaitReceipt } from '../../../../test/harness/await-receipt.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
@@ -234,8 +235,9 @@ describe('a payment that is made but not accepted', () => {
     expect(server.seen.filter(({ proof }) => proof)).toHaveLength(1);
   });
 
-  it('that reverted moved nothing: the error says so and the next call makes a new payment', async () => {
-    const [owner, thief] = [chain.accounts[5]!, chain.accounts[6]!];
+  /** A wallet whose account is emptied between the signature and the first sending, and what undoes that. */
+  async function robWallet(owner: Devnet['accounts'][number]) {
+    const thief = chain.accounts[6]!;
     const act = (key: Hex) => createWalletClient({ account: privateKeyToAccount(key), transport: http(chain.rpcUrl) });
     const token = { address: chain.asset, abi: erc20Abi, chain: null } as const;
     const reader = createPublicClient({ transport: http(chain.rpcUrl) });
@@ -244,8 +246,8 @@ describe('a payment that is made but not accepted', () => {
     await wait(
       await act(owner.privateKey).writeContract({ ...token, functionName: 'approve', args: [thief.address, balance] }),
     );
+    const snapshot = await callRpc(chain.rpcUrl, 'evm_snapshot');
     const honest = createWallet({ account: owner.privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-    // The account is emptied between the signature and the first sending.
     let robbing: Promise<unknown> | undefined;
     const robbed: Wallet = {
       address: honest.address,
@@ -253,7 +255,7 @@ describe('a payment that is made but not accepted', () => {
       inTurn: (work) => honest.inTurn(work),
       sign: (call) => honest.sign(call),
       readOutcome: (txHash) => honest.readOutcome(txHash),
-      isReplaced: (transaction) => honest.isReplaced(transaction),
+      isNonceUsed: (from, nonce) => honest.isNonceUsed(from, nonce),
       broadcast: async (transaction) => {
         robbing ??= act(thief.privateKey)
           .writeContract({ ...token, functionName: 'transferFrom', args: [owner.address, thief.address, balance] })
@@ -262,9 +264,29 @@ describe('a payment that is made but not accepted', () => {
         await honest.broadcast(transaction);
       },
     };
-    const failure = await failureOf(fetchWithPayment(fetch, robbed, options())(server.url));
-    expect(failure).toMatchObject({ code: 'transaction_failed' });
+    return { robbed, reorganise: () => callRpc(chain.rpcUrl, 'evm_revert', [snapshot]) };
+  }
+
+  it('that reverted is paid anew after a final block contains it: the error says so', async () => {
+    const { robbed } = await robWallet(chain.accounts[5]!);
+    const buy = () => failureOf(fetchWithPayment(fetch, robbed, options())(server.url));
+    for (let call = 0; call < 2; call += 1) {
+      expect(await buy()).toMatchObject({ code: 'payment_pending', message: expect.stringContaining('not final yet') });
+      expect((await store.list()).map(({ payment }) => payment.state)).toEqual(['signed']);
+    }
+    await callRpc(chain.rpcUrl, 'anvil_mine', ['0x80']);
+    expect(await buy()).toMatchObject({ code: 'transaction_failed' });
     expect(server.paid()).toEqual([]);
     expect((await payingFetch()(server.url)).status).toBe(200);
+  });
+
+  it('that reverted in a block that is gone is sent again, and no other one is made', async () => {
+    const owner = chain.accounts[7]!;
+    const { robbed, reorganise } = await robWallet(owner);
+    await failureOf(fetchWithPayment(fetch, robbed, options())(server.url));
+    await reorganise();
+    const [{ payment } = { payment: null }] = await store.list();
+    expect((await fetchWithPayment(fetch, robbed, options())(server.url)).status).toBe(200);
+    expect(await listTransfers(chain, owner.address)).toEqual([payment?.transaction?.txHash]);
   });
 });

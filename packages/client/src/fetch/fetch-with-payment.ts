@@ -49,16 +49,12 @@ async function finish(
   context: PaymentContext,
   key: string,
   request: RequestSnapshot,
-  stored: StoredRevision,
+  { sentAtMs, ...found }: StoredRevision & { sentAtMs: number },
 ): Promise<Response | null> {
-  const until = { deadlineAtMs: Date.now() + context.deadlineMs, signal: request.signal };
-  if (!(await awaitPayment(context, key, stored, until))) return null;
-  return redeemPayment(context, {
-    key,
-    request: { ...request, url: stored.payment.url },
-    stored,
-    deadlineAtMs: until.deadlineAtMs,
-  });
+  const deadlineAtMs = Date.now() + context.deadlineMs;
+  const stored = await awaitPayment(context, key, found, { sentAtMs, deadlineAtMs, signal: request.signal });
+  if (!stored) return null;
+  return redeemPayment(context, { key, request: { ...request, url: stored.payment.url }, stored, deadlineAtMs });
 }
 
 /**
@@ -75,6 +71,7 @@ export async function runProcedure(
   let canRepeat = request.headers.has(IDEMPOTENCY_KEY);
   for (const giveUpAtMs = Date.now() + context.deadlineMs; Date.now() < giveUpAtMs;) {
     let stored = await context.store.read(key);
+    let sentAtMs = 0;
     if (stored && isBeingPaid(stored)) {
       await sleep(LOOK_AGAIN_MS, request.signal);
       continue;
@@ -92,10 +89,11 @@ export async function runProcedure(
       const offers = await readOffers(response, context.wallet, context.attemptTimeoutMs);
       const afterRevision = stored?.revision ?? 0;
       stored = await signPayment(context, { key, request: paidRequest, offers, afterRevision });
+      sentAtMs = Date.now();
       // Another caller bought the same meanwhile: that purchase serves this call too, even if it is already finished.
       if (!stored) canRepeat = true;
     }
-    const answer = stored && (await finish(context, key, request, stored));
+    const answer = stored && (await finish(context, key, request, { ...stored, sentAtMs }));
     if (answer) return answer;
   }
   throw new PaymentError('store_busy', 'Other callers keep changing the stored payment of this request.', {

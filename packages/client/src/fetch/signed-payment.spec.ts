@@ -110,7 +110,7 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
       sign: (call) => wallet.sign(call),
       broadcast: (transaction) => wallet.broadcast(transaction),
       readOutcome: (txHash) => wallet.readOutcome(txHash),
-      isReplaced: (transaction) => wallet.isReplaced(transaction),
+      isNonceUsed: (from, nonce) => wallet.isNonceUsed(from, nonce),
     };
     expect(await failureOf(buy({}, plain))).toMatchObject({ code: 'malformed_challenge' });
   });

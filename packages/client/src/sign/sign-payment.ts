@@ -42,6 +42,7 @@ function createIntention(context: PaymentContext, request: RequestSnapshot, chos
     requirement: chosen.requirement,
     createdAtMs: Date.now(),
     transaction: null,
+    nonceTakenAtMs: null,
     authorization: null,
   };
 }

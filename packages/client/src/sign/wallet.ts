@@ -34,8 +34,8 @@ export interface Wallet {
   broadcast(transaction: SignedTransaction): Promise<void>;
   /** The outcome of a transaction; null while it is not mined. */
   readOutcome(txHash: Hex): Promise<'success' | 'failed' | null>;
-  /** True when another transaction of the wallet took the nonce in a block that is final. */
-  isReplaced(transaction: SignedTransaction): Promise<boolean>;
+  /** True when a final block has a transaction with this nonce of the payer, who may have another wallet. */
+  isNonceUsed(payer: Hex, nonce: number): Promise<boolean>;
   /** Without it, offers that require a signed EIP-3009 authorization are not paid. */
   readonly authorizations?: AuthorizationSigner;
   /** Without it, offers by Permit2, including those that charge by use, are not paid. */
@@ -159,11 +159,9 @@ class RpcWallet implements Wallet {
     }
   }
 
-  async isReplaced({ txHash, nonce }: SignedTransaction): Promise<boolean> {
+  async isNonceUsed(payer: Hex, nonce: number): Promise<boolean> {
     try {
-      const address = this.address;
-      const finalCount = await this.#client.getTransactionCount({ address, blockTag: 'finalized' });
-      return finalCount > nonce && !(await this.#isKnown(txHash)) && (await this.readOutcome(txHash)) === null;
+      return (await this.#client.getTransactionCount({ address: payer, blockTag: 'finalized' })) > nonce;
     } catch (error) {
       throw explain(error, 'wallet_unavailable', 'The nonce cannot be read');
     }

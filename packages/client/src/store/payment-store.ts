@@ -14,7 +14,7 @@ export interface SignedTransaction {
  * - `signed`: the transaction or authorization exists and may have been sent; only this payment may be used for the
  *   request.
  * - `redeemed`: the complete answer arrived.
- * - `failed`: the transaction was mined and reverted.
+ * - `failed`: the transaction was mined and reverted, and its block is final.
  * - `replaced`: another transaction has finally taken its nonce, so it can never be mined; or its authorization expired
  *   unused.
  * - `abandoned`: given up by the user.
@@ -36,6 +36,8 @@ export interface StoredPayment {
   createdAtMs: number;
   /** Null while `intended`, and if an authorization pays. */
   transaction: SignedTransaction | null;
+  /** When its nonce was first found taken while the chain did not know it; null once the chain does. */
+  nonceTakenAtMs: number | null;
   /** The payment of a `SignableRequirement`, by EIP-3009 or Permit2; null while `intended`. */
   authorization: SignedPayment | null;
 }
