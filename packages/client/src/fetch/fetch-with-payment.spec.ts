@@ -114,6 +114,19 @@ describe('a successful payment', () => {
     expect(await transfers()).toHaveLength(1);
   });
 
+  it('repeats a redeemed payment although the RPC server no longer has its transaction', async () => {
+    const init = { headers: { 'Idempotency-Key': 'order-2' } };
+    const first = await payingFetch()(server.url, init);
+    const forgetful = {
+      ...wallet,
+      readOutcome: () => Promise.resolve(null),
+      broadcast: () => Promise.reject(new Error()),
+    };
+    const again = fetchWithPayment(fetch, forgetful, options({ deadlineMs: 2_000 }));
+    expect(await (await again(server.url, init)).json()).toEqual(await first.json());
+    expect(await transfers()).toHaveLength(1);
+  });
+
   it('gives concurrent requests with keys of their own separate payments and nonces', async () => {
     const buy = payingFetch();
     const answers = await Promise.all(

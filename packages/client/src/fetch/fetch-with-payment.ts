@@ -52,7 +52,11 @@ async function finish(
   { sentAtMs, ...found }: StoredRevision & { sentAtMs: number },
 ): Promise<Response | null> {
   const deadlineAtMs = Date.now() + context.deadlineMs;
-  const stored = await awaitPayment(context, key, found, { sentAtMs, deadlineAtMs, signal: request.signal });
+  // A server took a redeemed payment: an RPC server that no longer has its transaction must not lead to another one.
+  const stored =
+    found.payment.state === 'redeemed'
+      ? found
+      : await awaitPayment(context, key, found, { sentAtMs, deadlineAtMs, signal: request.signal });
   if (!stored) return null;
   return redeemPayment(context, { key, request: { ...request, url: stored.payment.url }, stored, deadlineAtMs });
 }
