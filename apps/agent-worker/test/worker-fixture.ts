@@ -31,7 +31,7 @@ export interface StartedWorker {
 }
 
 /** Every job is a transfer of one wei, so that specs of lanes and consumers need no token. */
-const transferPlanning: JobPlanning = {
+export const transferPlanning: JobPlanning = {
   plan: (job, context) => transferPlanner.plan({ ...job, input: { receivers: [RECEIVER] } }, context),
   undo: () => Promise.resolve([]),
   judgeStep: () => Promise.resolve({ outcome: 'done' }),

@@ -10,6 +10,7 @@ export { createPaymentStep, draftPayment, type PaymentDraftContext } from './ope
 export { readAnswer } from './payments/read-answer.js';
 export type { DraftingOperation, PlannedOperation } from './plan/create-plan.js';
 export { createApprovalStep } from './tokens/create-steps.js';
+export { readAllowanceCall, type AllowanceCall } from './tokens/read-allowance-call.js';
 export { restoreFailures, storeFailures, type StoredFailures } from './types/plan.js';
 export type { SettledStep } from './plan/limit-gas.js';
 export type { Plan, PlanDraft, Step } from './types/plan.js';

@@ -1,3 +1,6 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
 import { Journal, type JobRecord } from '@tollgate/journal';
 import { appendHashLock } from '@tollgate/protocol';
@@ -8,6 +11,21 @@ import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { createPayingWallet } from '../../test/paying-lane.js';
 import { PaymentFixture, readAnswer } from '../../test/payment-fixture.js';
 import { listChallenges, writeChallenge } from './kept-challenge.js';
+
+/** Accepts requests, and answers none. */
+async function startSilentServer() {
+  let requests = 0;
+  const server = createServer(() => requests++);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    requests: () => requests,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
 
 describe('a payment job', () => {
   let fixture: PaymentFixture;
@@ -207,6 +225,19 @@ describe('a payment job', () => {
       steps: [{ label: expect.stringMatching(/^Pay 0\.001 USDC to 0x/) as string, to: fixture.lane.chain.asset }],
     });
     expect(await fixture.lane.listJobs()).toEqual([]);
+  });
+
+  it('asks the price of a job while dry runs wait for servers that do not answer', async () => {
+    const silent = await Promise.all([startSilentServer(), startSilentServer()]);
+    const planner = fixture.createPlanner();
+    const { job, token } = await fixture.hold({ url: fixture.server.url });
+    const runs = Array.from({ length: 40 }, (_, index) => planner.dryRun({ url: silent[index % 2]!.url }));
+    const settled = Promise.allSettled(runs);
+    await expect(Promise.race(runs)).rejects.toMatchObject({ code: 'NETWORK_ERROR' });
+    expect(await planner.plan(await job(), { token })).toMatchObject({ spends: [{ amountBaseUnits: 1000n }] });
+    expect(silent[0].requests() + silent[1].requests()).toBe(8);
+    await Promise.all(silent.map((server) => server.close()));
+    await settled;
   });
 
   it('refuses a limit finer than the token', async () => {

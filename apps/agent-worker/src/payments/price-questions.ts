@@ -13,7 +13,9 @@ export interface PriceQuestionsOptions {
   patienceMs: number;
 }
 
-const LIMITS = { total: 32, perOrigin: 16 };
+const JOB_LIMITS = { total: 32, perOrigin: 16 };
+/** Fewer than the dry runs of a wallet, so that slow servers leave some for other operations. */
+const DRY_RUN_LIMITS = { total: 8, perOrigin: 8 };
 /**
  * A request that waits longer for its turn is retried later: a lane plans a few jobs at a time, and other jobs have to
  * be planned too.
@@ -26,7 +28,9 @@ const MOST_REMEMBERED = 10_000;
 /** Requests prices, a few at a time, and tracks how long each job has been waiting for one. */
 export class PriceQuestions {
   readonly #options: PriceQuestionsOptions;
-  readonly #turns = new Turns(LIMITS);
+  /** Apart, so that dry runs, which cost their caller nothing, take no turn of a job. */
+  readonly #jobTurns = new Turns(JOB_LIMITS);
+  readonly #dryRunTurns = new Turns(DRY_RUN_LIMITS);
   readonly #waitingSinceMs = new Map<string, number>();
 
   constructor(options: PriceQuestionsOptions) {
@@ -34,12 +38,14 @@ export class PriceQuestions {
   }
 
   /**
-   * @param job null: a dry run, which does not wait
+   * @param job null: a dry run, which gets its turn at once or fails
    * @throws AgentKitError `NETWORK_ERROR` when it may be tried again later; any other code is final
    */
   async ask(url: string, job: Pick<JobRecord, 'id' | 'state'> | null): Promise<PaymentChallenge> {
     try {
-      const challenge = await this.#askInTurn(url);
+      const challenge = await (job
+        ? this.#askInTurn(url, this.#jobTurns, LONGEST_QUEUE_MS)
+        : this.#askInTurn(url, this.#dryRunTurns, 0));
       if (job) this.#waitingSinceMs.delete(job.id);
       return challenge;
     } catch (error) {
@@ -48,15 +54,15 @@ export class PriceQuestions {
     }
   }
 
-  async #askInTurn(url: string): Promise<PaymentChallenge> {
+  async #askInTurn(url: string, turns: Turns, longestMs: number): Promise<PaymentChallenge> {
     const { fetch, timeoutMs } = this.#options;
     const queue = new AbortController();
     const busy = new AgentKitError(
       'NETWORK_ERROR',
       'Too many price requests are running over the network. Try again later.',
     );
-    const timer = setTimeout(() => queue.abort(busy), LONGEST_QUEUE_MS);
-    return this.#turns.run(new URL(url).origin, queue.signal, () => {
+    const timer = setTimeout(() => queue.abort(busy), longestMs);
+    return turns.run(new URL(url).origin, queue.signal, () => {
       clearTimeout(timer);
       return askPrice(explainRefusals(fetch), url, timeoutMs);
     });

@@ -4,8 +4,8 @@ interface Waiting {
 }
 
 /**
- * Limits concurrent work, in total and per server, so that a slow server does not block the others. Waiting work runs
- * in order; work for a server that has reached its limit is passed over.
+ * Limits concurrent work, in total and per origin, which is a server or a wallet, so that a slow one does not block the
+ * others. Waiting work runs in order; work for an origin that has reached its limit is passed over.
  */
 export class Turns {
   readonly #limits: { total: number; perOrigin: number };

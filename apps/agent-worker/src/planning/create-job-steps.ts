@@ -1,13 +1,13 @@
-import { storeFailures, type PlannedOperation, type SettledStep, type Step } from '@tollgate/agent-kit/planner';
+import {
+  readAllowanceCall,
+  storeFailures,
+  type AllowanceCall,
+  type PlannedOperation,
+  type SettledStep,
+  type Step,
+} from '@tollgate/agent-kit/planner';
 import type { ApprovalScope, JobRecord, PlannedStep } from '@tollgate/journal';
-import { decodeFunctionData, erc20Abi, isAddressEqual, type Address } from 'viem';
-
-/** An allowance that a call sets. */
-interface AllowanceCall {
-  token: Address;
-  spender: Address;
-  amount: bigint;
-}
+import { isAddressEqual, type Address } from 'viem';
 
 /**
  * A step in the journal's form. An approval is skipped if its allowance is already there when it would be signed, a
@@ -58,13 +58,3 @@ export function listGranted({ steps, stepIndex }: Pick<JobRecord, 'steps' | 'ste
 function isSameScope(one: ApprovalScope, other: ApprovalScope): boolean {
   return isAddressEqual(one.token, other.token) && isAddressEqual(one.spender, other.spender);
 }
-
-function readAllowanceCall({ to, data }: Pick<Step, 'to' | 'data'>): AllowanceCall | null {
-  // approve(address,uint256)
-  if (!data.startsWith('0x095ea7b3')) return null;
-  const { args } = decodeFunctionData({ abi: APPROVE, data });
-  const [spender, amount] = args;
-  return { token: to, spender, amount };
-}
-
-const APPROVE = erc20Abi.filter((item) => item.type === 'function' && item.name === 'approve');

@@ -4,11 +4,20 @@ import { JobRequestError, parseJobRequest } from '@tollgate/agent-jobs';
 import { Answers, PLAN_JOB, type PlanJobReply } from '@tollgate/common';
 import type { AgentJobRequest } from '@tollgate/protocol';
 
+import { Turns } from '../payments/turns.js';
 import { Plannings } from './plannings.js';
+
+/** Of one wallet at once, so that those of others, and other questions to this worker, are answered meanwhile. */
+const DRY_RUN_LIMITS = { total: Infinity, perOrigin: 16 };
+/** Longer than most dry runs take, so that a burst of them is planned. */
+const LONGEST_QUEUE_MS = 2_000;
+const BUSY: PlanJobReply = { outcome: 'unavailable', reason: 'as many dry runs of the wallet are running as may' };
 
 /** Dry runs for gateways: the same planning as for a job, without writing or sending anything. */
 @Controller()
 export class PlanJobController {
+  readonly #turns = new Turns(DRY_RUN_LIMITS);
+
   constructor(@Inject(Plannings) private readonly plannings: Plannings) {}
 
   @Answers(PLAN_JOB)
@@ -16,7 +25,9 @@ export class PlanJobController {
     const { wallet, ...request } = this.parse(message);
     const planning = this.plannings.find(wallet);
     if (!planning) return { outcome: 'unavailable', reason: `this worker has no wallet ${wallet}` };
-    return planning.dryRun(request);
+    const queue = AbortSignal.timeout(LONGEST_QUEUE_MS);
+    // A dry run never throws, so a rejection means that its turn has not come.
+    return this.#turns.run(wallet, queue, () => planning.dryRun(request)).catch(() => BUSY);
   }
 
   private parse(message: unknown): AgentJobRequest {

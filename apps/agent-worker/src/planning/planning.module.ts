@@ -20,7 +20,6 @@ import { Plannings } from './plannings.js';
           queue: PLAN_QUEUE,
           patterns: PATTERNS[PLAN_QUEUE],
           routingKeys: ownWallets.map(({ name }) => name),
-          maxInFlight: 32,
           closeTimeoutMs: Math.ceil(smallStopMs),
         }),
     },

@@ -3,7 +3,7 @@ import { encodeFunctionData, getAddress, numberToHex, parseAbi, parseEther, pars
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
 import { setPrice } from '../../../../tools/devnet/protocols/set-price.js';
 import { PlanningFixture, type Meddling } from '../../test/planning-fixture.js';
@@ -42,6 +42,8 @@ describe('a wallet’s jobs', () => {
     };
   };
 
+  const answerOf = (result: string) => JSON.stringify({ jsonrpc: '2.0', id: 1, result });
+  const NO_ALLOWANCE = { body: answerOf(numberToHex(0n, { size: 32 })) };
   const SWAP = { amount: '10', fromToken: 'USDC', toToken: 'WSEI' };
   const SUPPLY = { symbol: 'USDC', amount: '50' };
   const routerAllowance = () => fixture.readAllowance(contracts().tokens.USDC, contracts().uniswapV3.router);
@@ -148,10 +150,9 @@ describe('a wallet’s jobs', () => {
   });
 
   it('do not repeat a mined step that the chain does not show', async () => {
-    const nothing = { body: JSON.stringify({ jsonrpc: '2.0', id: 1, result: numberToHex(0n, { size: 32 }) }) };
     proxy.intercept('eth_call', async ({ params: [call] }, forward) => {
       const isAllowance = (call as { data?: string }).data?.startsWith('0xdd62ed3e');
-      return isAllowance ? nothing : { body: await forward() };
+      return isAllowance ? NO_ALLOWANCE : { body: await forward() };
     });
     fixture.startLane({ chain: { rpcUrls: [proxy.rpcUrl], rpcBatchSize: 1 } });
     const job = await fixture.run('swap', SWAP);
@@ -160,6 +161,34 @@ describe('a wallet’s jobs', () => {
       expect.stringContaining('Approve exactly 10 USDC'),
     ]);
     expect(await fixture.lanes.readMined()).toHaveLength(1);
+  });
+
+  it('that are cancelled revoke what was approved, although a node that is behind shows no allowance', async () => {
+    await fixture.lanes.rpc('evm_setAutomine', [false]);
+    const jobId = await fixture.submit('swap', SWAP);
+    fixture.startLane();
+    await fixture.lanes.waitForState(jobId, 'BROADCAST');
+    await fixture.endLanes();
+    expect(await fixture.lanes.journal.cancel(jobId)).toMatchObject({ outcome: 'cancelling' });
+    const before = numberToHex(await fixture.client.getBlockNumber());
+    await fixture.lanes.rpc('evm_mine');
+    await fixture.lanes.rpc('evm_setAutomine', [true]);
+
+    // Behind the URL a node that is behind answers at first every request, then only those for the allowance.
+    let numbers = 0;
+    proxy.intercept('eth_blockNumber', async (_, forward) => ({
+      body: ++numbers > 2 ? await forward() : answerOf(before),
+    }));
+    let allowances = 0;
+    proxy.intercept('eth_call', async ({ params: [call, block] }, forward) => {
+      const isAllowance = (call as { data?: string }).data?.startsWith('0xdd62ed3e');
+      if (!isAllowance || ++allowances > 4) return { body: await forward() };
+      return block === 'latest' ? NO_ALLOWANCE : refusal(-32000, 'header not found');
+    });
+    fixture.startLane({ chain: { rpcUrls: [proxy.rpcUrl], rpcBatchSize: 1 } });
+    const job = await fixture.lanes.waitForState(jobId, 'CANCELLED');
+    expect(labelsOf(job)).toEqual(['Approve', 'Take']);
+    expect(await routerAllowance()).toBe(0n);
   });
 
   describe('that need the same allowance', () => {

@@ -83,7 +83,9 @@ export class WalletPlanner implements JobPlanning {
 
   /** Revokes the rest of the allowances that the job's own steps set. */
   async undo(job: JobRecord): Promise<readonly PlannedStep[]> {
-    const revocations = await Promise.all(listGranted(job).map((approval) => this.#kit.planRevocation(approval)));
+    const sinceBlock = readMinedBlock(job);
+    const granted = listGranted(job).map(({ token, spender }) => ({ token, spender, sinceBlock }));
+    const revocations = await Promise.all(granted.map((allowance) => this.#kit.planRevocation(allowance)));
     return revocations.flatMap((step) => (step ? [createJobStep(step, this.#kit.address)] : []));
   }
 
@@ -181,12 +183,12 @@ export class WalletPlanner implements JobPlanning {
    * @throws AgentKitError `NETWORK_ERROR` if the node is on another chain, or does not have the block of the job's last
    * step.
    */
-  async #assertUpToDate({ lane, steps }: JobRecord): Promise<void> {
+  async #assertUpToDate(job: JobRecord): Promise<void> {
     const { chainId } = await this.#kit.readContext();
-    if (chainId !== lane.chainId) {
-      throw new AgentKitError('NETWORK_ERROR', `The network of RPC_URL is chain ${chainId}, not ${lane.chainId}.`);
+    if (chainId !== job.lane.chainId) {
+      throw new AgentKitError('NETWORK_ERROR', `The network of RPC_URL is chain ${chainId}, not ${job.lane.chainId}.`);
     }
-    const minedAt = Math.max(0, ...steps.map(({ mined }) => mined?.blockNumber ?? 0));
+    const minedAt = readMinedBlock(job);
     if (minedAt > 0 && (await this.#kit.client.getBlockNumber()) < minedAt) {
       throw new AgentKitError('NETWORK_ERROR', `The network's node is behind block ${minedAt}.`);
     }
@@ -199,6 +201,11 @@ export class WalletPlanner implements JobPlanning {
       needsApproval: needsApproval(planned, above),
     });
   }
+}
+
+/** The last block with a step of the job; 0: none is mined. */
+function readMinedBlock({ steps }: Pick<JobRecord, 'steps'>): number {
+  return Math.max(0, ...steps.map(({ mined }) => mined?.blockNumber ?? 0));
 }
 
 /** The wallet of refunds sends nothing else, and no other wallet sends a refund. @throws PlanFailure */

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { privateKeyToAccount } from 'viem/accounts';
 
 import { waitFor } from '../../../../test/harness/retry.js';
@@ -177,6 +179,26 @@ describe('a lane on a chain that fails', () => {
     await fixture.journal.resumeLane(fixture.lane);
     await fixture.waitForState(jobId, 'FINAL');
     await expectEachOnce([jobId]);
+  });
+
+  it('leaves a lane paused that an operator paused while its wallet was empty', async () => {
+    const why = { code: 'MAINTENANCE', message: 'The wallet is moved.', suggestion: 'Wait.' };
+    const { journal, lane } = fixture;
+    await fixture.setBalance(0n);
+    const signed = await fixture.submit();
+    fixture.startRunner();
+    await waitFor('the pause', async () => (await journal.readLane(lane)).paused?.code === 'INSUFFICIENT_FUNDS');
+    const later = await fixture.submit();
+    expect(await journal.pauseLane(lane, why)).toEqual({ outcome: 'done' });
+    await fixture.setBalance(10n ** 19n);
+    await fixture.waitForState(signed, 'FINAL');
+    // Several looks, each of which would resume the lane if the wallet's own pause were still there.
+    await sleep(500);
+    expect(await journal.readLane(lane)).toMatchObject({ paused: why, nextNonce: 42 });
+    expect((await fixture.readJob(later)).state).toBe('PLANNED');
+    await journal.resumeLane(lane);
+    await fixture.waitForState(later, 'FINAL');
+    await expectEachOnce([signed, later]);
   });
 
   it('sends the same bytes again when a reorganisation removes their block', async () => {

@@ -19,6 +19,7 @@ import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import type { LaneId } from '../jobs/job.js';
 import { laneKey } from '../jobs/keys.js';
 import type { StepWrite } from '../jobs/transition.js';
+import { WALLET_IS_EMPTY } from '../steps/broadcast.js';
 import { Journal } from '../store/journal.js';
 import { holdLane } from './lane-lease.js';
 
@@ -172,6 +173,20 @@ describe('a lane', () => {
     expect(await journal.resumeLane(lane)).toEqual({ outcome: 'done' });
     expect(await journal.resumeLane(lane)).toEqual({ outcome: 'unchanged' });
     expect(await journal.reserve({ ...waiting, maxInFlight: 9 })).toMatchObject({ nonce: 4 });
+  });
+
+  it('keeps the reason of an operator, not that of an empty wallet, and a worker ends only its own pause', async () => {
+    const { code } = WALLET_IS_EMPTY;
+    expect(await journal.pauseLane(lane, WALLET_IS_EMPTY)).toEqual({ outcome: 'done' });
+    expect(await journal.pauseLane(lane, WALLET_IS_EMPTY)).toEqual({ outcome: 'unchanged' });
+    expect(await journal.pauseLane(lane, FAILURE)).toEqual({ outcome: 'done' });
+    expect(await journal.pauseLane(lane, WALLET_IS_EMPTY)).toEqual({ outcome: 'unchanged' });
+    expect(await journal.resumeLane(lane, { code })).toEqual({ outcome: 'unchanged' });
+    expect((await journal.readLane(lane)).paused).toEqual(FAILURE);
+    expect(await journal.resumeLane(lane)).toEqual({ outcome: 'done' });
+    await journal.pauseLane(lane, WALLET_IS_EMPTY);
+    expect(await journal.resumeLane(lane, { code })).toEqual({ outcome: 'done' });
+    expect((await journal.readLane(lane)).paused).toBeNull();
   });
 
   it('accepts no job and gives out no nonce before it is adopted, and is not adopted twice', async () => {

@@ -15,7 +15,7 @@ export async function tendLane(work: LaneWork): Promise<LaneStatus> {
     return status;
   }
   if (!wallet.takeTurn(settings.emptyWalletMs) || !(await canPayAgain(work))) return status;
-  await journal.resumeLane(lease.lane);
+  await journal.resumeLane(lease.lane, WALLET_IS_EMPTY);
   wallet.forget();
   return journal.readLane(lease.lane);
 }

@@ -139,13 +139,17 @@ export class Journal extends StepJournal {
     return result;
   }
 
-  /** Gives out no new nonce until the lane is resumed. Steps in flight continue. */
+  /**
+   * Gives out no new nonce until the lane is resumed. Steps in flight continue. Any other reason replaces that of an
+   * empty wallet, which ends by itself; otherwise the first reason stays.
+   */
   pauseLane(lane: LaneId, why: JobFailure): Promise<on.LaneTransition> {
     return this.#onLane('pauseLane', lane, [encodeFailure(why)]);
   }
 
-  resumeLane(lane: LaneId): Promise<on.LaneTransition> {
-    return this.#onLane('resumeLane', lane);
+  /** `code`: ends only a pause with this code. */
+  resumeLane(lane: LaneId, { code = '' } = {}): Promise<on.LaneTransition> {
+    return this.#onLane('resumeLane', lane, [code]);
   }
 
   /**

@@ -17,7 +17,7 @@ import type { Plan, PlanDraft } from '../types/plan.js';
 import { connect, createClient, type Connection } from './connection.js';
 import { createPlan, type DraftingOperation, type PlannedOperation } from './create-plan.js';
 import { limitGas, type SettledStep } from './limit-gas.js';
-import { planRevocation } from './settle-approvals.js';
+import { planRevocation, type GrantedAllowance } from './settle-approvals.js';
 
 const CHEAPEST_GAS = 21_000n;
 
@@ -98,8 +98,8 @@ export class OperationPlanner {
   }
 
   /** The step that sets the rest of an allowance to 0; null if there is no rest, or the token refuses. */
-  planRevocation(approval: { token: Address; spender: Address }): Promise<SettledStep | null> {
-    return this.tryTwice(({ context }) => planRevocation(context, approval));
+  planRevocation(granted: GrantedAllowance): Promise<SettledStep | null> {
+    return this.tryTwice(({ context }) => planRevocation(context, granted));
   }
 
   /** False if the account could not even pay for the cheapest transaction. */

@@ -4,6 +4,7 @@ import { explainFailure } from '../chain/explain-failure.js';
 import type { OperationContext } from '../operations/define/operation.js';
 import { readAllowance } from '../tokens/balance.js';
 import { createRevocation } from '../tokens/create-steps.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Approval, Step } from '../types/plan.js';
 import { addGasMargin, type SettledStep } from './limit-gas.js';
 
@@ -40,19 +41,32 @@ async function isAccepted(client: PublicClient, account: Address, { to, data, va
   }
 }
 
+/** An allowance that was set. */
+export interface GrantedAllowance {
+  token: Address;
+  spender: Address;
+  /** A block in which it was set already. */
+  sinceBlock: number;
+}
+
 /**
  * The step that sets the rest of an allowance to 0. Null if there is no rest, or its token refuses.
- * @throws AgentKitError `NETWORK_ERROR`
+ * @throws AgentKitError `NETWORK_ERROR`, also if the node is behind the block in which the allowance was set.
  */
 export async function planRevocation(
   context: Pick<OperationContext, 'client' | 'account' | 'tokens'>,
-  approval: { token: Address; spender: Address },
+  granted: GrantedAllowance,
 ): Promise<SettledStep | null> {
   const { client, account, tokens } = context;
-  const { spender } = approval;
+  const { spender, sinceBlock } = granted;
   try {
-    const token = await tokens.resolve(approval.token);
-    if ((await readAllowance(context, { token, spender })) === 0n) return null;
+    const token = await tokens.resolve(granted.token);
+    const blockNumber = await client.getBlockNumber();
+    if (blockNumber < sinceBlock) {
+      throw new AgentKitError('NETWORK_ERROR', `The network's node is behind block ${sinceBlock}.`);
+    }
+    // Another node may answer this request. It refuses a block that it does not have; its latest may be an earlier one.
+    if ((await readAllowance(context, { token, spender, blockNumber })) === 0n) return null;
     const step = createRevocation({ token, spender });
     const { to, data, value } = step;
     return { ...step, gasLimit: addGasMargin(await client.estimateGas({ account, to, data, value })) };

@@ -1,5 +1,6 @@
-import { isAddressEqual, type Address } from 'viem';
+import { getAddress, isAddressEqual, type Address } from 'viem';
 
+import { readAllowanceCall } from '../tokens/read-allowance-call.js';
 import { showAmount } from '../tokens/show-token.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
@@ -45,7 +46,9 @@ function findForbiddenAddresses(
 ): string[] {
   if (!allowed) return [];
   const forbidden = addresses.filter((address) => !allowed.some((known) => isAddressEqual(known, address)));
-  return [...new Set(forbidden)].map((address) => `the ${what} ${address} is not allowed`);
+  return [...new Set(forbidden.map((address) => getAddress(address)))].map(
+    (address) => `the ${what} ${address} is not allowed`,
+  );
 }
 
 /** A call without data is a transfer of the native token, whatever the plan declares. */
@@ -56,8 +59,14 @@ function listRecipients({ recipients, steps }: CheckedPlan): Address[] {
 /** The spender of an approval is treated like a called contract, because it takes the tokens by a call. */
 function listContracts({ steps, payment }: CheckedPlan): Address[] {
   const called = steps.filter(({ data }) => data !== '0x').map(({ to }) => to);
-  const spenders = steps.flatMap(({ approval }) => (approval ? [approval.spender] : []));
-  return payment ? [payment.amount.token.address] : [...called, ...spenders];
+  return payment ? [payment.amount.token.address] : [...called, ...steps.flatMap(listSpenders)];
+}
+
+/** Read from the call too: an approval that is to stay is not declared, since what is left of those is revoked. */
+function listSpenders(step: CheckedPlan['steps'][number]): Address[] {
+  const { approval } = step;
+  const call = readAllowanceCall(step);
+  return [...(approval ? [approval.spender] : []), ...(call && call.amount > 0n ? [call.spender] : [])];
 }
 
 function findExcessiveSlippage({ slippageBps }: CheckedPlan, { maxSlippageBps }: SpendingPolicy): string[] {

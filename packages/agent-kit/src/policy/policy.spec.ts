@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { parseUnits, type Address } from 'viem';
+import { getAddress, parseUnits, type Address } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
-import { createApprovalStep } from '../tokens/create-steps.js';
+import { createApprovalStep, encodeApproval } from '../tokens/create-steps.js';
 import type { PlanDraft } from '../types/plan.js';
 import { NATIVE_TOKEN, type Token } from '../types/token.js';
 import type { SpendingPolicy } from './policy.js';
@@ -70,6 +70,24 @@ describe('the policy of a kit', () => {
     const approval = { token: token(chain.asset), spender: STRANGER, amountBaseUnits: 1n } as const;
     plan = draft([createApprovalStep(approval)]);
     await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
+  });
+
+  it('allows approvals of its contracts only, by an operation of its own or by an undeclared call', async () => {
+    const usdc = token(chain.asset);
+    const approve = { token: 'USDC', spender: STRANGER };
+    const open = createKit({});
+    await open.run('approve', { ...approve, amount: '1' });
+    const kit = createKit({ contracts: [chain.asset, RECEIVER] });
+    await expect(kit.run('approve', { ...approve, amount: '1' })).rejects.toMatchObject({
+      ...forbidden,
+      details: { problems: [`the contract ${getAddress(STRANGER)} is not allowed`] },
+    });
+    plan = draft([encodeApproval({ token: usdc, spender: STRANGER, amountBaseUnits: 1n })]);
+    await expect(kit.run('tryOut', {})).rejects.toMatchObject(forbidden);
+    expect(await kit.run('approve', { ...approve, amount: '0' })).toMatchObject({ status: 'success' });
+    expect(await kit.run('approve', { ...approve, spender: RECEIVER, amount: '1' })).toMatchObject({
+      status: 'success',
+    });
   });
 
   it('limits one operation, to the last unit, and refuses tokens without a limit', async () => {

@@ -17,12 +17,13 @@ export async function readBalance(
     : getContract({ address: token.address, abi: erc20Abi, client }).read.balanceOf([owner]);
 }
 
-/** The current allowance of a spender for the account's tokens, in base units. */
+/** The allowance of a spender for the account's tokens, in base units; now, unless a block is named. */
 export function readAllowance(
   { client, account }: AccountReader,
-  { token, spender }: { token: Token; spender: Address },
+  { token, spender, blockNumber }: { token: Token; spender: Address; blockNumber?: bigint },
 ): Promise<bigint> {
-  return getContract({ address: token.address, abi: erc20Abi, client }).read.allowance([account, spender]);
+  const contract = getContract({ address: token.address, abi: erc20Abi, client });
+  return contract.read.allowance([account, spender], { blockNumber });
 }
 
 /**

@@ -60,6 +60,8 @@ const OUTBOX_FULL: Problem = {
     'As many transactions of this wallet wait for the bookkeeper as may. Send the same request again once it has read some.',
   retryAfterMs: 10_000,
 };
+const UNAVAILABLE =
+  'The worker cannot read the chain now, or too many dry runs of this wallet are running. Send the same request again later.';
 const SETTINGS_DIFFER: Problem = {
   status: 503,
   code: 'settings_differ',
@@ -99,7 +101,7 @@ export class JobSubmission {
         throw new ProblemError({ status: 422, code: 'plan_refused', detail: failure.message, members: { failure } });
       }
       case 'unavailable':
-        throw new ProblemError(PLANNING_UNAVAILABLE);
+        throw new ProblemError({ ...PLANNING_UNAVAILABLE, detail: UNAVAILABLE });
     }
   }
 

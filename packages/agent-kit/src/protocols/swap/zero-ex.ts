@@ -19,7 +19,12 @@ import {
 export interface ZeroExSwapOptions {
   /** Sent as a header; no error and no result contains it. */
   apiKey: string;
-  /** The only contracts that may be called, and the only ones that may be approved to take the sold token. */
+  /**
+   * The only contracts that may be called, and the only ones that may be approved to take the sold token. This does not
+   * protect from a hostile API if such a contract calls what its calldata names, as 0x's AllowanceHolder does: the API
+   * can name a contract of its own, which pays in the trial and not later. A swap then loses its whole amount, and
+   * other allowances of the contract can be used too.
+   */
   allowedTargets: readonly Address[];
   chainIds: readonly number[];
   /** Default `https://api.0x.org`. */
@@ -33,7 +38,8 @@ const NATIVE = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
 
 /**
  * Swaps through an aggregator with 0x's Swap API v2 (`allowance-holder`). Every answer is checked against the request:
- * the API may choose the route of the swap, never the tokens, the amounts, or the spender.
+ * the API may choose the route of the swap, never the tokens, the amounts, or the spender. The minimum is checked by a
+ * trial while planning; the calldata is not decoded, so nothing shows that the chain enforces it.
  */
 export function zeroExSwap(options: ZeroExSwapOptions): ProtocolPlugin<'swap'> {
   const { apiKey, baseUrl = 'https://api.0x.org', timeoutMs = 10_000 } = options;
@@ -101,7 +107,7 @@ async function createSwap(request: SwapRequest, terms: SwapTerms, context: ZeroE
 
 /**
  * Calldata can send the bought tokens to any address, even through a trusted contract; only a trial shows where they
- * arrive.
+ * arrive. The same calldata may do something else later.
  */
 async function assertArrives(
   action: ProtocolAction,
