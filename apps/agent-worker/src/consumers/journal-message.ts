@@ -1,13 +1,14 @@
 import {
   checkTokens,
   fingerprintOfJob,
+  problemOfSubmit,
   verifyAgentJobMessage,
   type MessageRefusalCode,
   type VerifiedMessage,
   type WalletDirectory,
 } from '@tollgate/agent-jobs';
 import type { ApiKeyStore } from '@tollgate/common';
-import { acceptJob, type Journal, type JobQueue, type SubmitRefusal } from '@tollgate/journal';
+import { acceptJob, type Journal, type JobQueue } from '@tollgate/journal';
 
 export interface MessageParts {
   journal: Journal;
@@ -27,6 +28,8 @@ export type MessageDecision =
   | { outcome: 'accepted' | 'known'; jobId: string }
   | { outcome: 'postponed'; why: string }
   | { outcome: 'refused'; code: RefusalCode; detail: string; keyId: string | null };
+
+const KEY_CODES = { conflict: 'idempotency_conflict', forgotten: 'idempotency_key_used' } as const;
 
 /**
  * Authenticates a message by its signature and its key, and writes its job into the journal before anything else is
@@ -63,23 +66,12 @@ async function submit(
     case 'accepted':
     case 'known':
       return { outcome: result.outcome, jobId: result.jobId };
-    case 'conflict': {
-      const detail = 'The idempotency key was used for another job.';
-      return { outcome: 'refused', code: 'idempotency_conflict', detail, keyId };
-    }
+    case 'conflict':
     case 'forgotten': {
-      const detail =
-        'The job of this idempotency key has ended and was deleted. Use a new key if the job is still wanted.';
-      return { outcome: 'refused', code: 'idempotency_key_used', detail, keyId };
+      const { detail } = problemOfSubmit(result.outcome, wallet);
+      return { outcome: 'refused', code: KEY_CODES[result.outcome], detail, keyId };
     }
     case 'refused':
-      return { outcome: 'postponed', why: POSTPONED[result.reason] ?? NOT_ADOPTED };
+      return { outcome: 'postponed', why: problemOfSubmit(result.reason, wallet).detail };
   }
 }
-
-const POSTPONED: Readonly<Partial<Record<SubmitRefusal, string>>> = {
-  lane_full: 'the wallet has reached its limit of open jobs',
-  outbox_full: 'as many transactions of the wallet wait for the bookkeeper as may',
-  settings_differ: 'the agent worker that has the wallet has another value of BOOK',
-};
-const NOT_ADOPTED = 'the wallet is not adopted';

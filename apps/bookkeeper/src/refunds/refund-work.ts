@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
+import { JOB_ABANDONED, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
 import { changeRefund, DeposedError, listRefundsInWork, type BookWriter, type Refund } from '@tollgate/book';
 import { crashPoint, isFinal, type JobRecord, type SubmitRefusal } from '@tollgate/journal';
 import { Ledger, type CloseResult } from '@tollgate/ledger';
@@ -30,8 +30,6 @@ const OTHER_JOB =
 const OTHER_ACCOUNT = `The wallet ${REFUNDS_WALLET} is another account by now, and the journal has no job of this refund for the one before. Look at the chain for a transfer of it before you retry it or give it up.`;
 const ABANDONED =
   'An operator has abandoned its job, which may have been sent before the journal lost data. Look at the chain for a transfer of it before you retry it or give it up.';
-/** The failure of a job that an operator has abandoned. */
-const JOB_ABANDONED = 'JOB_ABANDONED';
 
 const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
   lane_full: `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`,
@@ -218,7 +216,7 @@ export class RefundWork {
     if (job === null) return (await this.recognise(writer, refund)) ?? failUnknown(FORGOTTEN);
     if (job.state !== 'FINAL') {
       if (!isFinal(job.state)) return null;
-      if (job.failure?.code === JOB_ABANDONED) return failUnknown(ABANDONED);
+      if (job.failure?.code === JOB_ABANDONED.code) return failUnknown(ABANDONED);
       const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
       return changeRefund(writer, refund, ['sending'], { state: 'failed', detail });
     }
