@@ -1,7 +1,7 @@
 // The container's health: GET /health/ready of the process inside, on HEALTH_PORT, or, with the argument `devnet`, an
 // answer of the local chain.
-import { request as httpsRequest } from 'node:https';
 import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 
 const devnet = process.argv[2] === 'devnet';
 const port = devnet ? 8545 : Number(process.env.HEALTH_PORT ?? 4020);

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { installPackages } from './install-packages.mjs';
 import { runProgram, runStep } from './run-step.mjs';
 

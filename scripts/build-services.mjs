@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
 import { cachePackages } from './cache-packages.mjs';
 import { runProgram } from './run-step.mjs';
 

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+
 import { isProgram, listOnPath } from './on-path.mjs';
 
 /** The verify queue uses BLMPOP, which came with Redis 7. */

@@ -1,5 +1,6 @@
 // Gets from the system's package manager what a part of the tests needs; nothing is downloaded from elsewhere.
 import { existsSync } from 'node:fs';
+
 import { isProgram, listOnPath } from './on-path.mjs';
 import { runProgram, StepError } from './run-step.mjs';
 

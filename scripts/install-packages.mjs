@@ -1,6 +1,7 @@
 // Installs node_modules if it is missing or differs from package-lock.json.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+
 import { runProgram } from './run-step.mjs';
 
 /** Compares with npm's own record, which npm writes last: an interrupted installation has none. */

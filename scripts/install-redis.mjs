@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+
 import { findRedisServer, OLDEST_FOR_CLUSTERS, unpackedServerPath } from './find-redis-server.mjs';
 import { isProgram, listOnPath } from './on-path.mjs';
 import { StepError, runProgram } from './run-step.mjs';

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+
 import { setup } from './setup.mjs';
 
 /**

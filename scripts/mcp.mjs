@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
 import { setup } from './setup.mjs';
 
 process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..'));

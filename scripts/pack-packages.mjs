@@ -1,6 +1,7 @@
 // The published packages as tarballs.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+
 import { runProgram } from './run-step.mjs';
 
 /** In the order in which package.json lists them: each needs those before it alone. */

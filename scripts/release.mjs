@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
+
 import { readArguments } from './answer-usage.mjs';
 import { packPackages, readPackages } from './pack-packages.mjs';
 import { runStep } from './run-step.mjs';

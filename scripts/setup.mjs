@@ -4,6 +4,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+
 import { compileContracts, compiledContractsPath, isCompiled } from '../tools/devnet/contracts/compile.mjs';
 import { answerHelp } from './answer-usage.mjs';
 import { isRedisUrlAnswering } from './ask-redis.mjs';

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+
 import { answerHelp, refuseUsage } from './answer-usage.mjs';
 import { readRunningPid } from './process-identity.mjs';
 

@@ -1,6 +1,7 @@
 // npm run test:postgres: the specs of the book on a PostgreSQL server, as an unprivileged role, with what they need set up
 // before. It installs Debian's postgresql where there is none and this user may.
 import { createRequire } from 'node:module';
+
 import { runJest } from './run-jest.mjs';
 import { setup } from './setup.mjs';
 

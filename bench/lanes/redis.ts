@@ -2,8 +2,8 @@ import type { ClaimRequest } from '@tollgate/ledger';
 
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
 import type { Devnet } from '../../tools/devnet/chain/chain.js';
-import { startRedis } from '../../tools/devnet/processes/redis.js';
 import { startRedisShards } from '../../tools/devnet/processes/redis-shards.js';
+import { startRedis } from '../../tools/devnet/processes/redis.js';
 import { startBenchChain } from '../bench-chain.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { runRounds } from '../run-rounds.js';

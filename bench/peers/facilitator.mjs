@@ -2,6 +2,7 @@
 import Fastify from 'fastify';
 import { createWalletClient, defineChain, http, publicActions } from 'viem';
 import { nonceManager, privateKeyToAccount } from 'viem/accounts';
+
 import { announce, configuration, networkV1, networkV2 } from './configuration.mjs';
 
 const createFacilitator = { v1: createFacilitatorV1, v2: createFacilitatorV2 }[process.argv[2]];

@@ -13,7 +13,7 @@ import { Journal, OutboxFollower } from '@tollgate/journal';
 import { connectRedis, duplicateRedis, type RedisClient } from '@tollgate/redis';
 import type { Worker } from 'bullmq';
 
-import { NestEvents } from '../../apps/agent-worker/src/events/nest-events.js';
+import { NestEvents } from '../../apps/agent-worker/src/events/event-pumps.js';
 import { Revisits } from '../../apps/gateway/src/paywall/revisits/revisits.js';
 import { PaymentIdentifiers } from '../../apps/gateway/src/paywall/verify/payment-identifiers.js';
 import { checkRedis } from '../../libs/common/src/health/health.module.js';

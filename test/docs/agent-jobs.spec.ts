@@ -49,7 +49,7 @@ describe('"Enqueue directly" of docs/agent-jobs.md', () => {
     expect(page).toContain(`\`\`\`ts\n${readFileSync(EXAMPLE, 'utf8')}\`\`\``);
     const sources = [
       'libs/agent-jobs/src/message/verify-agent-job-message.ts',
-      'apps/agent-worker/src/consumers/journal-message.ts',
+      'apps/agent-worker/src/consumers/agent-jobs-consumer.ts',
     ];
     const types = sources.map((file) => /RefusalCode =([^;]*);/.exec(readFileSync(file, 'utf8'))?.[1] ?? '');
     const codes = types.flatMap((type) => [...type.matchAll(/'(\w+)'/g)].map(([, code]) => code));

@@ -1,5 +1,15 @@
-export { JOB_NOT_FOUND, problemOfRefusal, refuseState } from './decisions/problem-of-refusal.js';
-export { RETRIED_STATES, retryJob, type RetryRefusal } from './decisions/retry-job.js';
+export {
+  JOB_ABANDONED,
+  JOB_NOT_FOUND,
+  JOB_REJECTED,
+  OWN_IS_MINED,
+  problemOfRefusal,
+  problemOfRetry,
+  problemOfSubmit,
+  refuseState,
+  SENDS_REFUND,
+} from './decisions/refusals.js';
+export { findRetryFault, retryJob } from './decisions/retry-job.js';
 export {
   deriveEnqueueSecret,
   verifyAgentJobMessage,

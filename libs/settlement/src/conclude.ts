@@ -5,9 +5,8 @@ import {
   type RpcBatcher,
   RPC_TIMEOUT_MS,
   findMoved,
+  describeDoubtfulUse,
   findPermitUse,
-  NOT_FOUND,
-  SENT_BY_ANOTHER,
   findAuthorizationUse,
 } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
@@ -198,12 +197,9 @@ async function explainPermit(
   if (use.outcome === 'settled') return settledBy(entry, use.txHash, use.amountBaseUnits.toString());
   // Recorded before the payer gets the answer: after a refusal it may never show the payment again.
   if (use.outcome !== 'used') {
-    const record = { id: signedPaymentId({ chainId, asset }, payment), payer, failure: 'payment_used' } as const;
-    const facts =
-      use.outcome === 'unclear'
-        ? { amountBaseUnits: use.amountBaseUnits, minedAtMs: use.minedAtMs, detail: SENT_BY_ANOTHER }
-        : { amountBaseUnits: BigInt(entry.amountBaseUnits), detail: NOT_FOUND };
-    await noteForRefund(refunds, { ...record, ...facts }, requestId);
+    const id = signedPaymentId({ chainId, asset }, payment);
+    const refused = { id, payer, failure: 'payment_used', amountBaseUnits: BigInt(entry.amountBaseUnits) } as const;
+    await noteForRefund(refunds, { ...refused, ...describeDoubtfulUse(use) }, requestId);
   }
   return { outcome: 'failed', failure: 'payment_used', txHash };
 }

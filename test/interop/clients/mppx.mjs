@@ -1,6 +1,7 @@
 import { Receipt } from 'mppx';
 import { evm, Mppx } from 'mppx/client';
 import { privateKeyToAccount } from 'viem/accounts';
+
 import { readAnswer } from './read-answer.mjs';
 import { retryFetch } from './retry-fetch.mjs';
 

@@ -1,5 +1,6 @@
 import { decodePaymentResponseHeader, wrapAxiosWithPayment, x402Client } from '@x402/axios';
 import axios from 'axios';
+
 import { createX402Client } from './create-x402-client.mjs';
 import { axiosRequest, readAxiosAnswer } from './read-answer.mjs';
 

@@ -1,5 +1,6 @@
 import axios from 'axios';
 import { createSigner, decodeXPaymentResponse, withPaymentInterceptor } from 'x402-axios';
+
 import { axiosRequest, readAxiosAnswer } from './read-answer.mjs';
 
 export async function createClient({ privateKey }) {

@@ -1,4 +1,5 @@
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
+
 import { createX402Client } from './create-x402-client.mjs';
 import { readAnswer } from './read-answer.mjs';
 import { retryFetch } from './retry-fetch.mjs';

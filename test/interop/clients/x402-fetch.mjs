@@ -1,4 +1,5 @@
 import { createSigner, decodeXPaymentResponse, wrapFetchWithPayment } from 'x402-fetch';
+
 import { readAnswer } from './read-answer.mjs';
 import { retryFetch } from './retry-fetch.mjs';
 

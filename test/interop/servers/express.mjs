@@ -1,4 +1,5 @@
 import express from 'express';
+
 import { announce, failure, quote, spent } from './configuration.mjs';
 
 /**

@@ -1,5 +1,6 @@
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
+
 import { announce, failure, quote, spent } from './configuration.mjs';
 
 /**

@@ -1,4 +1,5 @@
 import { paymentMiddleware, setSettlementOverrides, x402ResourceServer } from '@x402/express';
+
 import { createResourceServer, routeMetered, routePermit2, routeV2 } from './configuration.mjs';
 import { serveExpress } from './express.mjs';
 

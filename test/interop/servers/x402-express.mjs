@@ -1,4 +1,5 @@
 import { paymentMiddleware } from 'x402-express';
+
 import { configuration, facilitatorV1, routeV1 } from './configuration.mjs';
 import { serveExpress } from './express.mjs';
 

@@ -1,4 +1,5 @@
 import { paymentMiddleware } from 'x402-hono';
+
 import { configuration, facilitatorV1, routeV1 } from './configuration.mjs';
 import { serveHono } from './hono.mjs';
 

@@ -1,8 +1,18 @@
 import { ChainUnavailableError } from '@tollgate/chain';
+import type { Problem } from '@tollgate/common';
 import type { CancelResult, JobQueue, JobRecord, Journal, LaneId, RefusalReason, Transition } from '@tollgate/journal';
 
 // The library's index would load Nest, which doubles the start.
-import { retryJob, type RetryRefusal } from '../../../libs/agent-jobs/src/decisions/retry-job.js';
+import {
+  JOB_ABANDONED,
+  JOB_REJECTED,
+  OWN_IS_MINED,
+  problemOfRefusal,
+  problemOfRetry,
+  SENDS_REFUND,
+  type RetryRefusal,
+} from '../../../libs/agent-jobs/src/decisions/refusals.js';
+import { retryJob } from '../../../libs/agent-jobs/src/decisions/retry-job.js';
 import { CommandError } from '../shared/cli-command.js';
 import { withChain } from '../shared/with-journal.js';
 
@@ -24,17 +34,14 @@ export type DecisionName = 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon
 /** The author of the decision, in place of the id of an API key. */
 const CONSOLE = 'console';
 
-const SENDS_REFUND =
-  'This job sends a refund. Approve it at the bookkeeper, with an API key that did not ask for it: in the console, or by POST /operator/jobs/<id>/approve.';
-const REJECTED = {
-  code: 'JOB_REJECTED',
-  message: 'An operator rejected the job.',
-  suggestion: 'Ask the operator what is acceptable, and submit that as a new job.',
-};
-const ABANDONED = {
-  code: 'JOB_ABANDONED',
-  message: 'An operator abandoned the job.',
-  suggestion: 'Look at what its transactions did before it is submitted again.',
+const GIVE_KEY = 'Give the new key by --key.';
+
+/** What to do at the command line after a refusal, beside what its text says. */
+const HINTS: Readonly<Partial<Record<RefusalReason | RetryRefusal, string>>> = {
+  floors_changed: 'Review it with: tollgate jobs show <id>',
+  refund: 'Or run: tollgate refunds retry <refund>',
+  ...{ conflict: GIVE_KEY, forgotten: GIVE_KEY, too_often: GIVE_KEY },
+  not_adopted: 'Run: tollgate wallets adopt <wallet>',
 };
 
 export async function findJob(journal: Journal, id: string): Promise<JobRecord> {
@@ -47,7 +54,7 @@ export async function findJob(journal: Journal, id: string): Promise<JobRecord> 
 export async function decideJob(parts: JobParts, decision: Decision): Promise<string> {
   const job = await findJob(parts.journal, decision.id);
   const result = await decide(parts, job, decision);
-  if (result.outcome === 'refused') throw new CommandError(explainRefusal(result.reason, job));
+  if (result.outcome === 'refused') throw refuse(problemOfRefusal(result.reason, job), result.reason);
   await parts.queue.wake(job.id, job.lane);
   if (result.outcome === 'cancelling') {
     return `${job.id} is being cancelled: a transaction of its nonce is in flight, and whichever is mined decides the outcome.`;
@@ -68,14 +75,14 @@ async function decide(
       if (job.operation === 'refund') throw new CommandError(SENDS_REFUND);
       return journal.approve({ jobId: job.id, floorsHash, approvedBy: CONSOLE });
     case 'reject':
-      return journal.reject({ jobId: job.id, failure: REJECTED });
+      return journal.reject({ jobId: job.id, failure: JOB_REJECTED });
     case 'resume':
       return journal.resumeJob(job.id);
     case 'abandon': {
       const hasNonce = typeof job.steps[job.stepIndex]?.nonce === 'number';
       const minedNonce = hasNonce ? await readMinedNonce(parts, job.lane) : 0;
       await assertNoneMined(parts, job);
-      return journal.abandonJob({ jobId: job.id, minedNonce, failure: ABANDONED });
+      return journal.abandonJob({ jobId: job.id, minedNonce, failure: JOB_ABANDONED });
     }
   }
 }
@@ -94,28 +101,14 @@ async function readMinedNonce({ rpcUrls }: JobParts, { chainId, address }: LaneI
 }
 
 /** A mined transaction of the job decides how it ends: an abandoned job would be submitted again. */
-async function assertNoneMined({ rpcUrls }: JobParts, { id, lane, steps, stepIndex }: JobRecord): Promise<void> {
+async function assertNoneMined({ rpcUrls }: JobParts, { lane, steps, stepIndex }: JobRecord): Promise<void> {
   const step = steps[stepIndex];
   if (!step || step.mined !== null || step.attempts.length === 0) return;
   const hashes = step.attempts.map(({ hash }) => hash);
   const receipt = await withChain(lane.chainId, rpcUrls, (chain) => chain.findReceipt(hashes)).catch(() => {
     throw new CommandError('No RPC server answered whether a transaction of the job is mined. Set RPC_URL.');
   });
-  if (receipt)
-    throw new CommandError(`A transaction of ${id} is mined: resume the job, so that it ends with that outcome.`);
-}
-
-function explainRefusal(reason: RefusalReason, { id, state, approval }: JobRecord): string {
-  switch (reason) {
-    case 'floors_changed':
-      return `The plan of ${id} has changed (its floors: ${approval?.floorsHash ?? 'none'}): review it again with tollgate jobs show.`;
-    case 'too_late':
-      return `It is too late to cancel ${id}.`;
-    case 'nonce_unused':
-      return `The nonce of ${id} is not used on the chain: abandoning the job would block the wallet. Resume it instead.`;
-    default:
-      return `${id} is ${state}, which does not allow this (${reason}).`;
-  }
+  if (receipt) throw new CommandError(OWN_IS_MINED);
 }
 
 /** Repeats the request of a failed job, and says which job that is. */
@@ -128,32 +121,11 @@ export async function repeatJob(parts: JobParts, id: string, givenKey: string | 
     case 'known':
       return `${id} was already retried as ${result.job.id}, which is ${result.job.state}.`;
     case 'refused':
-      throw new CommandError(explainRetryRefusal(result.reason, job));
+      throw refuse(problemOfRetry(result.reason, job), result.reason);
   }
 }
 
-function explainRetryRefusal(
-  reason: RetryRefusal,
-  { id, state, wallet }: Pick<JobRecord, 'id' | 'state' | 'wallet'>,
-): string {
-  switch (reason) {
-    case 'not_failed':
-      return `${id} is ${state}: only a job that has failed can be retried.`;
-    case 'refund':
-      return `${id} sends a refund, which the bookkeeper repeats: tollgate refunds retry.`;
-    case 'conflict':
-      return 'The key belongs to another job. Give another --key.';
-    case 'forgotten':
-      return `${id} was retried, and that job ended and is forgotten. Look at the chain, then give a --key.`;
-    case 'too_often':
-      return `${id} was retried too often. Give a --key to retry it once more.`;
-    case 'lane_full':
-      return `The wallet ${wallet} has reached its limit of open jobs. Wait for one to end.`;
-    case 'outbox_full':
-      return `As many transactions of the wallet ${wallet} wait for the bookkeeper as may. Start the bookkeeper.`;
-    case 'settings_differ':
-      return `The agent worker of the wallet ${wallet} has another value of BOOK.`;
-    case 'not_adopted':
-      return `The wallet ${wallet} is not adopted: tollgate wallets adopt ${wallet}`;
-  }
+function refuse({ detail }: Problem, reason: RefusalReason | RetryRefusal): CommandError {
+  const hint = HINTS[reason];
+  return new CommandError(hint === undefined ? detail : `${detail} ${hint}`);
 }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { claimBook, type Balance, type BookVerdict, type PaymentPicture, type Reconciliation } from '@tollgate/book';
 import { encodeProof, parseChallenge, X_PAYMENT, type Hex } from '@tollgate/protocol';
 
+import { OperatorApi } from '../../cli/book/operator-api.js';
 import { readBalance } from '../chain/read-balance.js';
 import { transferTokens } from '../chain/transfer-tokens.js';
 import { playToEnd } from '../demo/play-to-end.js';
@@ -34,7 +35,8 @@ export function runBookDemo(): Promise<number> {
         RECONCILE_GRACE_SECONDS: '2',
       },
     });
-    const operator = new Operator(stack, await createOperatorKey(stack.redis.url));
+    const apiKey = await createOperatorKey(stack.redis.url);
+    const operator = new OperatorApi({ operator: stack.bookkeeper?.url ?? '' }, { OPERATOR_API_KEY: apiKey });
     const heldBefore = await readBalance(stack.chain, stack.chain.payTo);
 
     showHeading(1, 'Two payments buy an answer, and one that is presented too late is refused');
@@ -74,33 +76,15 @@ export function runBookDemo(): Promise<number> {
   });
 }
 
-class Operator {
-  constructor(
-    private readonly stack: Stack,
-    private readonly apiKey: string,
-  ) {}
-
-  async read<T>(path: string, method: 'GET' | 'POST' = 'GET', body?: object): Promise<T> {
-    const headers = {
-      Authorization: `Bearer ${this.apiKey}`,
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    };
-    const content = body === undefined ? {} : { body: JSON.stringify(body) };
-    const response = await fetch(new URL(path, this.stack.bookkeeper?.url), { method, headers, ...content });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
+/** The payment of a transaction, once it is in the book. */
+async function waitForPayment(operator: OperatorApi, transaction: string): Promise<PaymentPicture> {
+  for (const untilMs = Date.now() + BOOKED_WITHIN_MS; Date.now() < untilMs; await sleep(100)) {
+    const { payments } = await operator.read<{ payments: { id: string }[] }>(
+      `/operator/payments?transaction=${transaction}`,
+    );
+    if (payments[0]) return operator.read(`/operator/payments/${payments[0].id}`);
   }
-
-  /** The payment of a transaction, once it is in the book. */
-  async waitForPayment(transaction: string): Promise<PaymentPicture> {
-    for (const untilMs = Date.now() + BOOKED_WITHIN_MS; Date.now() < untilMs; await sleep(100)) {
-      const { payments } = await this.read<{ payments: { id: string }[] }>(
-        `/operator/payments?transaction=${transaction}`,
-      );
-      if (payments[0]) return this.read(`/operator/payments/${payments[0].id}`);
-    }
-    throw new Error(`the payment of ${transaction} is not in the book`);
-  }
+  throw new Error(`the payment of ${transaction} is not in the book`);
 }
 
 /** Pays the price, presents the payment after a while, and returns the hash of its transaction. */
@@ -121,8 +105,8 @@ async function buy({ baseUrl, chain }: Stack, expected: { status: number; waitMs
   return txHash;
 }
 
-async function showPayment(operator: Operator, transaction: string): Promise<void> {
-  const { id, state, reason, timeline, entries } = await operator.waitForPayment(transaction);
+async function showPayment(operator: OperatorApi, transaction: string): Promise<void> {
+  const { id, state, reason, timeline, entries } = await waitForPayment(operator, transaction);
   console.log(`\n  ${id}: ${state}${reason === null ? '' : ` (${reason})`}`);
   const [first] = timeline;
   const startMs = Date.parse(first?.at ?? '');
@@ -133,7 +117,7 @@ async function showPayment(operator: Operator, transaction: string): Promise<voi
   );
 }
 
-async function compareWithChain(operator: Operator, { chain }: Stack, heldBefore: bigint): Promise<void> {
+async function compareWithChain(operator: OperatorApi, { chain }: Stack, heldBefore: bigint): Promise<void> {
   const { balances } = await operator.read<{ balances: Balance[] }>('/operator/balances');
   showTable(
     ['ACCOUNT', 'ASSET', 'BASE UNITS'],
@@ -148,7 +132,7 @@ async function compareWithChain(operator: Operator, { chain }: Stack, heldBefore
 }
 
 /** Once everything is compared; throws where chain and book differ. */
-async function reconcile(operator: Operator): Promise<void> {
+async function reconcile(operator: OperatorApi): Promise<void> {
   for (const untilMs = Date.now() + BOOKED_WITHIN_MS; ; await sleep(100)) {
     const answer = await operator.read<Reconciliation>('/operator/reconcile');
     const { chainOnly, bookOnly, different, waiting, firstBlock, block } = answer;
@@ -162,8 +146,8 @@ async function reconcile(operator: Operator): Promise<void> {
 }
 
 /** Pays the refused payment back, and compares with the payer's balance. */
-async function refundOne(operator: Operator, { chain }: Stack, transaction: string): Promise<void> {
-  const { id, payer } = await operator.waitForPayment(transaction);
+async function refundOne(operator: OperatorApi, { chain }: Stack, transaction: string): Promise<void> {
+  const { id, payer } = await waitForPayment(operator, transaction);
   const before = await readBalance(chain, payer as Hex);
   const asked = await operator.read<{ id: string; state: string }>('/operator/refunds', 'POST', { payment: id });
   for (const untilMs = Date.now() + REFUNDED_WITHIN_MS; ; await sleep(200)) {

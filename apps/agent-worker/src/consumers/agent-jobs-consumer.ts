@@ -1,23 +1,52 @@
 import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
-import { AGENT_JOBS_QUEUE, serveQueue, WalletDirectory } from '@tollgate/agent-jobs';
+import {
+  AGENT_JOBS_QUEUE,
+  checkTokens,
+  fingerprintOfJob,
+  problemOfSubmit,
+  serveQueue,
+  verifyAgentJobMessage,
+  WalletDirectory,
+  type MessageRefusalCode,
+  type VerifiedMessage,
+} from '@tollgate/agent-jobs';
 import { ApiKeyStore, type QueueJobs } from '@tollgate/common';
-import { Journal } from '@tollgate/journal';
+import { acceptJob, Journal, type JobQueue } from '@tollgate/journal';
 import { closeWithin } from '@tollgate/redis';
 import { DelayedError, UnrecoverableError, type Job, type Worker } from 'bullmq';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
 import { WorkerConnections } from '../connections/worker-connections.js';
 import { JobMetrics } from '../metrics/job-metrics.js';
-import { journalMessage, type MessageParts } from './journal-message.js';
 
 /** The BullMQ result that the sending service can read. */
 type AcceptedMessage = QueueJobs[typeof AGENT_JOBS_QUEUE]['result'];
+
+interface MessageParts {
+  journal: Journal;
+  directory: WalletDirectory;
+  apiKeys: ApiKeyStore;
+  /** Wakes the process that holds the job's lane. */
+  queue: JobQueue;
+  agentSecret: string;
+  maxAgeMs: number;
+}
+
+/** Why a job of another service is not carried out. Trying again does not help. */
+type RefusalCode = MessageRefusalCode | 'wallet_unknown' | 'idempotency_conflict' | 'idempotency_key_used';
+
+/** `postponed`: the message cannot be judged now, or the lane takes no job; try again later. */
+type MessageDecision =
+  | { outcome: 'accepted' | 'known'; jobId: string }
+  | { outcome: 'postponed'; why: string }
+  | { outcome: 'refused'; code: RefusalCode; detail: string; keyId: string | null };
 
 const LOCK_MS = 10_000;
 const DAY_SECONDS = 86_400;
 // BullMQ waits for the next delayed job in one blocking call, which must be shorter than the idle timeout of our
 // connections.
 const [FIRST_DELAY_MS, LONGEST_DELAY_MS] = [500, 8_000];
+const KEY_CODES = { conflict: 'idempotency_conflict', forgotten: 'idempotency_key_used' } as const;
 
 /**
  * Takes the jobs that other services put directly into the queue, and journals them. Once journaled, a job no longer
@@ -92,5 +121,50 @@ export class AgentJobsConsumer implements OnModuleDestroy {
     this.#logger.debug({ msg: 'a job of another service is postponed', why, delayMs });
     await job.moveToDelayed(Date.now() + delayMs, token);
     throw new DelayedError();
+  }
+}
+
+/**
+ * Authenticates a message by its signature and its key, and writes its job into the journal before anything else is
+ * done for it.
+ */
+async function journalMessage(message: unknown, parts: MessageParts): Promise<MessageDecision> {
+  try {
+    const { apiKeys, agentSecret, maxAgeMs } = parts;
+    const verdict = await verifyAgentJobMessage(message, { apiKeys, agentSecret, maxAgeMs, nowMs: Date.now() });
+    return verdict.outcome === 'refused' ? verdict : await submit(verdict, parts);
+  } catch (error) {
+    return { outcome: 'postponed', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function submit(
+  { request, idempotencyKey, keyId }: VerifiedMessage,
+  { journal, queue, directory }: MessageParts,
+): Promise<MessageDecision> {
+  const { operation, wallet, input } = request;
+  const entry = await directory.find(wallet);
+  if (!entry) return { outcome: 'refused', code: 'wallet_unknown', detail: 'There is no such wallet.', keyId };
+  const problems = await checkTokens({ directory, journal }, { request, keyId, idempotencyKey });
+  if (problems.length > 0) return { outcome: 'refused', code: 'request_invalid', detail: problems.join('; '), keyId };
+  const result = await acceptJob(
+    { journal, queue },
+    // A parsed input is plain JSON.
+    {
+      ...{ lane: entry.lane, wallet, operation, keyId, idempotencyKey, input: input as never },
+      fingerprint: fingerprintOfJob(request),
+    },
+  );
+  switch (result.outcome) {
+    case 'accepted':
+    case 'known':
+      return { outcome: result.outcome, jobId: result.jobId };
+    case 'conflict':
+    case 'forgotten': {
+      const { detail } = problemOfSubmit(result.outcome, wallet);
+      return { outcome: 'refused', code: KEY_CODES[result.outcome], detail, keyId };
+    }
+    case 'refused':
+      return { outcome: 'postponed', why: problemOfSubmit(result.reason, wallet).detail };
   }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 
-import { REDIS_LOGGER } from '@tollgate/common';
+import { toAgentJobEvent } from '@tollgate/agent-jobs';
+import { NestPublisher, REDIS_LOGGER } from '@tollgate/common';
 import { OutboxFollower, pause, Wakeable, type JobEvent, type Journal, type LaneId } from '@tollgate/journal';
 import { connectRedis } from '@tollgate/redis';
 
@@ -13,6 +14,26 @@ export interface EventConsumer {
    * of them are delivered again, with the same ids.
    */
   take(events: readonly JobEvent[], wallet: string): Promise<void>;
+}
+
+/** Publishes the events of jobs to Nest services. */
+export class NestEvents implements EventConsumer {
+  readonly name = 'nest-events';
+  readonly #publisher: NestPublisher;
+
+  /** @param redisUrl the Redis of the queues */
+  constructor(redisUrl: string) {
+    this.#publisher = new NestPublisher(redisUrl);
+  }
+
+  /** Resolves when Redis has accepted all of them. */
+  take(events: readonly JobEvent[], wallet: string): Promise<void> {
+    return this.#publisher.publish(events.map((event) => toAgentJobEvent(event, wallet)));
+  }
+
+  close(): Promise<void> {
+    return this.#publisher.close();
+  }
 }
 
 /** Wakes the event pumps of this process. */

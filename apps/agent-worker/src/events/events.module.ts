@@ -8,8 +8,7 @@ import { LaneTroubles } from '../connections/lane-troubles.js';
 import { JobMetrics } from '../metrics/job-metrics.js';
 import { Webhooks } from '../webhooks/webhooks.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
-import { EventBell, EventPumps } from './event-pumps.js';
-import { NestEvents } from './nest-events.js';
+import { EventBell, EventPumps, NestEvents } from './event-pumps.js';
 import { createEventCounter, observeEventLag } from './observe-events.js';
 
 const CLOSE_WITHIN_MS = 1_000;

@@ -6,7 +6,7 @@ import type { JobEvent } from '@tollgate/journal';
 import { FAILURE, sampleHash, sampleLane } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
-import { NestEvents } from './nest-events.js';
+import { NestEvents } from './event-pumps.js';
 
 const received: [string, unknown][] = [];
 

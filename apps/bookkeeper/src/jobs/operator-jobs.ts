@@ -3,16 +3,16 @@ import {
   describeJob,
   digestPlan,
   problemOfRefusal,
+  problemOfRetry,
   JOB_NOT_FOUND,
   listCalls,
   readRefundJob,
   refuseState,
   retryJob,
   type PlannedCall,
-  type RetryRefusal,
 } from '@tollgate/agent-jobs';
 import { readRefund } from '@tollgate/book';
-import { ProblemError, refuseRequest, type ApiKey, type Problem } from '@tollgate/common';
+import { ProblemError, refuseRequest, type ApiKey } from '@tollgate/common';
 import type { CancelResult, JobRecord, JobState, Transition } from '@tollgate/journal';
 import type { AgentJobView, JobOperation } from '@tollgate/protocol';
 
@@ -100,8 +100,10 @@ export class OperatorJobs {
   async retry(id: string): Promise<OperatorJob> {
     const job = await this.#find(id);
     const result = await retryJob(this.journals, job);
-    if (result.outcome === 'refused') throw new ProblemError(explainRetry(result.reason, job));
-    return describe(result.job);
+    if (result.outcome !== 'refused') return describe(result.job);
+    // The caller gave no key that it could change.
+    const reason = result.reason === 'conflict' ? 'forgotten' : result.reason;
+    throw new ProblemError(problemOfRetry(reason, job));
   }
 
   /** A refund may have been asked for with several keys, of which its job names the last. */
@@ -133,36 +135,4 @@ function describe(job: JobRecord): OperatorJob {
 function planChanged(state: string, planDigest: string | null): ProblemError {
   const detail = 'The plan is another one than you reviewed. Review it again, and approve it by its `planDigest`.';
   return new ProblemError({ status: 409, code: 'plan_changed', detail, members: { state, planDigest } });
-}
-
-function explainRetry(reason: RetryRefusal, { state, wallet }: JobRecord): Problem {
-  switch (reason) {
-    case 'not_failed':
-      return refuseState(state, `The job is ${state}. Only a failed job can be retried.`);
-    case 'refund':
-      return refuseState(state, 'This job sends a refund. Retry the refund: POST /operator/refunds/<id>/retry.');
-    case 'conflict':
-    case 'forgotten':
-    case 'too_often': {
-      const detail =
-        'The job was retried, and what became of that is no longer stored. Look at the chain, then submit it anew.';
-      return { status: 410, code: 'job_forgotten', detail };
-    }
-    case 'lane_full': {
-      const detail = `The wallet ${wallet} has reached its limit of open jobs. Wait for one to end.`;
-      return { status: 503, code: 'wallet_full', detail, retryAfterMs: 10_000 };
-    }
-    case 'outbox_full': {
-      const detail = `As many transactions of the wallet ${wallet} wait to be booked as may (BOOK_OUTBOX_LIMIT).`;
-      return { status: 503, code: 'outbox_full', detail, retryAfterMs: 10_000 };
-    }
-    case 'settings_differ': {
-      const detail = `The agent worker of the wallet ${wallet} has BOOK=off. Set BOOK=on.`;
-      return { status: 503, code: 'settings_differ', detail, retryAfterMs: 10_000 };
-    }
-    case 'not_adopted': {
-      const detail = `The wallet ${wallet} is not in use yet. Run: tollgate wallets adopt ${wallet}`;
-      return { status: 503, code: 'wallet_not_adopted', detail, retryAfterMs: 60_000 };
-    }
-  }
 }

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+
 import { Get, Inject, StreamableFile } from '@nestjs/common';
+import { copyBook, type ClaimedDatabase } from '@tollgate/book';
 
 import { BookHolder } from '../book/book-holder.js';
 import { ForOperators, OperatorController } from './operator-controller.js';
-import { streamCopy } from './stream-copy.js';
 
 const STALLED_MS = 30_000;
 
@@ -16,5 +19,37 @@ export class BackupController {
   copy(): StreamableFile {
     const stream = streamCopy(this.book.writer.database, STALLED_MS);
     return new StreamableFile(stream, { type: 'application/jsonl; charset=utf-8' });
+  }
+}
+
+/**
+ * The copy of the book, as fast as it is read. A reader that takes nothing for `stalledMs` gets no more, and the stream is
+ * destroyed: bookings in a folder wait until the copy has ended.
+ */
+export function streamCopy(database: ClaimedDatabase, stalledMs: number): PassThrough {
+  const stream = new PassThrough();
+  const write = async (text: string): Promise<void> => {
+    if (stream.destroyed) throw new Error('the reader of the copy is gone');
+    if (!stream.write(text)) await waitForReader(stream, stalledMs);
+  };
+  copyBook(database, write).then(
+    () => stream.end(),
+    // The reader notices that the end is missing.
+    (error: unknown) => stream.destroy(error as Error),
+  );
+  return stream;
+}
+
+/** Until the stream takes more, or is closed. */
+async function waitForReader(stream: PassThrough, stalledMs: number): Promise<void> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const stalled = setTimeout(() => stream.destroy(new Error('the reader of the copy takes nothing')), stalledMs);
+  try {
+    await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]);
+  } finally {
+    clearTimeout(stalled);
+    // Neither of the two goes on listening.
+    waiting.abort();
   }
 }

@@ -4,7 +4,7 @@ import { BookWriter, postEvents, type ClaimedDatabase } from '@tollgate/book';
 
 import { createTestBook, type TestBook } from '../../../../libs/book/test/create-test-book.js';
 import { answered, deliver, SELLER, transferId } from '../../../../libs/book/test/sample-events.js';
-import { streamCopy } from './stream-copy.js';
+import { streamCopy } from './backup.controller.js';
 
 describe('the stream of a copy', () => {
   let book: TestBook;

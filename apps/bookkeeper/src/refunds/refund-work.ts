@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
+import { JOB_ABANDONED, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
 import { changeRefund, DeposedError, listRefundsInWork, type BookWriter, type Refund } from '@tollgate/book';
 import { crashPoint, isFinal, type JobRecord } from '@tollgate/journal';
 import { Ledger, type CloseResult } from '@tollgate/ledger';
@@ -20,9 +20,6 @@ const LOOK_EVERY_MS = 1_000;
 const READ_WITHIN_MS = 2_000;
 /** A job that the journal has not accepted by then may have been deleted from it since: a person looks at it. */
 const ACCEPTED_WITHIN_MS = 3 * 86_400_000;
-
-/** The failure of a job that an operator has abandoned. */
-const JOB_ABANDONED = 'JOB_ABANDONED';
 
 /**
  * Brings refunds to their end, step by step: the ledger is closed for the payment, its job is written, its end is read, and
@@ -228,7 +225,7 @@ export class RefundWork {
     if (job === null) return (await this.recognise(writer, refund)) ?? failUnknown(details.FORGOTTEN);
     if (job.state !== 'FINAL') {
       if (!isFinal(job.state)) return null;
-      if (job.failure?.code === JOB_ABANDONED) return failUnknown(details.ABANDONED);
+      if (job.failure?.code === JOB_ABANDONED.code) return failUnknown(details.ABANDONED);
       const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
       return changeRefund(writer, refund, ['sending'], { state: 'failed', detail });
     }

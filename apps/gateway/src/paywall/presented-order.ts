@@ -18,6 +18,7 @@ import { StoreError } from '@tollgate/redis';
 
 import { reasonOf } from '../signed-payments/signed-payments.js';
 import type { Verifiers } from '../verifiers/agreeing-verifiers.js';
+import { keepHeaders } from './answer/answer-headers.js';
 import {
   answerBusy,
   answerConflict,
@@ -33,7 +34,6 @@ import {
   MAX_REPRODUCTIONS,
   produceAgain,
 } from './answer/answer.js';
-import { keepHeaders } from './answer/answer-headers.js';
 import {
   createFailureHeaders,
   createSettlementHeaders,

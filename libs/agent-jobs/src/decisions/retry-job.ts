@@ -2,9 +2,10 @@ import { acceptJob, type JobQueue, type JobRecord, type JobState, type Journal }
 
 import { describeJob } from '../views/describe-job.js';
 import { fingerprintOfJob } from '../views/digests.js';
+import type { RetryRefusal } from './refusals.js';
 
 /** States of a job that has failed, and may be repeated by another. */
-export const RETRIED_STATES: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'];
+const RETRIED_STATES: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'];
 
 const MAX_RETRIES = 100;
 
@@ -12,22 +13,11 @@ export type RetryResult =
   /** `known`: an earlier call made the job, which has not failed. */
   { outcome: 'made' | 'known'; job: JobRecord } | { outcome: 'refused'; reason: RetryRefusal };
 
-export type RetryRefusal =
-  /** The job has not failed. */
-  | 'not_failed'
-  /** The job sends a refund, which the bookkeeper repeats. */
-  | 'refund'
-  /** The given idempotency key belongs to another job. */
-  | 'conflict'
-  /** The job was retried, and that job has ended and is no longer stored. */
-  | 'forgotten'
-  | 'too_often'
-  | 'lane_full'
-  /** As many transactions of the wallet wait for the bookkeeper as may. */
-  | 'outbox_full'
-  /** The agent worker of the wallet has another value of BOOK. */
-  | 'settings_differ'
-  | 'not_adopted';
+/** Why a job may not be retried at all. */
+export function findRetryFault({ state, operation }: JobRecord): RetryRefusal | null {
+  if (!RETRIED_STATES.includes(state)) return 'not_failed';
+  return operation === 'refund' ? 'refund' : null;
+}
 
 /**
  * Repeats the request of a failed job for the same API key; the new job names the old one. A repeated call creates no
@@ -39,8 +29,8 @@ export async function retryJob(
   job: JobRecord,
   givenKey?: string,
 ): Promise<RetryResult> {
-  if (!RETRIED_STATES.includes(job.state)) return { outcome: 'refused', reason: 'not_failed' };
-  if (job.operation === 'refund') return { outcome: 'refused', reason: 'refund' };
+  const fault = findRetryFault(job);
+  if (fault !== null) return { outcome: 'refused', reason: fault };
   for (let count = 1; count <= MAX_RETRIES; count++) {
     const submitted = await submit(parts, job, givenKey ?? `retry-${count}-of-${job.id}`);
     if (submitted.outcome === 'refused') return submitted;
@@ -70,6 +60,6 @@ async function submit(
     case 'forgotten':
       return { outcome: 'refused', reason: result.outcome };
     case 'refused':
-      return { outcome: 'refused', reason: result.reason === 'late' ? 'not_adopted' : result.reason };
+      return { outcome: 'refused', reason: result.reason };
   }
 }

@@ -35,11 +35,18 @@ export type PermitUse =
   /** The payer has paid the recipient so often since that the search ended before it had read all of them. */
   | { outcome: 'unfound' };
 
-/** The note for the operator about an `unclear` permit, to be read before a refund. */
-export const SENT_BY_ANOTHER = 'sent through another contract: most likely moved by this signature';
-
-/** The note for the operator about an `unfound` permit, to be read before a refund. */
-export const NOT_FOUND = 'not found behind newer payments of its payer: moved by this signature, or never';
+/** What an operator reads before it refunds a permit that is taken for used, but may have moved the money. */
+export function describeDoubtfulUse(use: Extract<PermitUse, { outcome: 'unclear' | 'unfound' }>): {
+  amountBaseUnits?: bigint;
+  minedAtMs?: number;
+  detail: string;
+} {
+  if (use.outcome === 'unfound') {
+    return { detail: 'not found behind newer payments of its payer: moved by this signature, or never' };
+  }
+  const { amountBaseUnits, minedAtMs } = use;
+  return { amountBaseUnits, minedAtMs, detail: 'sent through another contract: most likely moved by this signature' };
+}
 
 /** A payer may have paid the same recipient often: at most this many of its transactions are read. */
 const MAX_TRANSACTIONS = 32;

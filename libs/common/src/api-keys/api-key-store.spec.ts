@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
-import { mayUseWallet } from './api-key.js';
 import { ApiKeyStore, type NewApiKey } from './api-key-store.js';
+import { mayUseWallet } from './api-key.js';
 
 const KEYS = 'tollgate:{api-keys}';
 const BOT: NewApiKey = { name: 'bot', scopes: ['submit', 'read'], wallets: ['main'] };

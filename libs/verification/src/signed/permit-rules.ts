@@ -1,7 +1,7 @@
 import {
   type ChainReader,
+  describeDoubtfulUse,
   findPermitUse,
-  NOT_FOUND,
   type PayerSignature,
   type PermitLookUp,
   type PermitQuestion,
@@ -10,7 +10,6 @@ import {
   planPermitTransfer,
   PROXIES,
   readPayerSignature,
-  SENT_BY_ANOTHER,
 } from '@tollgate/chain';
 import { hashPermit2Transfer, type Hex, type Permit2Authorization, type SignedPermit } from '@tollgate/protocol';
 
@@ -197,16 +196,9 @@ function assertAllowance({ allowanceBaseUnits }: Pick<PermitView, 'allowanceBase
  * the way it was sent leaves a doubt, or too many newer payments lie above it.
  */
 function assertSettled(use: PermitUse, payment: PromisedPayment): PermitUse & { outcome: 'settled' } {
-  switch (use.outcome) {
-    case 'settled':
-      return use;
-    case 'used':
-      throw new PaymentRefused('payment_used');
-    case 'unfound':
-      throw new PaymentRefused('payment_used', { ...payment, detail: NOT_FOUND });
-    case 'unclear': {
-      const { amountBaseUnits, minedAtMs } = use;
-      throw new PaymentRefused('payment_used', { ...payment, amountBaseUnits, minedAtMs, detail: SENT_BY_ANOTHER });
-    }
-  }
+  if (use.outcome === 'settled') return use;
+  throw new PaymentRefused(
+    'payment_used',
+    use.outcome === 'used' ? undefined : { ...payment, ...describeDoubtfulUse(use) },
+  );
 }

@@ -1,7 +1,7 @@
 import type { PublicClient } from 'viem';
 
-import { createDevnetRegistry } from './devnet.js';
 import { DEVNET_CONTRACTS } from './devnet-contracts.js';
+import { createDevnetRegistry } from './devnet.js';
 import type { ChainRegistry } from './registry.js';
 import { CHAIN_1328, CHAIN_1329 } from './sei.js';
 

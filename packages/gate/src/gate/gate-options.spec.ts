@@ -2,8 +2,8 @@ import { PaymentError } from '@tollgate/protocol';
 
 import { ASSET, PAY_TO } from '../../test/create-payment.js';
 import { RedisStore } from '../redis.js';
-import { PaymentGate } from './gate.js';
 import type { GateOptions } from './gate-options.js';
+import { PaymentGate } from './gate.js';
 
 /** Creates a gate without type checks, as plain JavaScript does. */
 const create = (options: unknown) => () => new PaymentGate(options as GateOptions);

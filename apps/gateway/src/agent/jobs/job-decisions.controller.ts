@@ -1,5 +1,13 @@
 import { Body, Controller, HttpCode, Inject, Param, Post, Res, UseFilters, UsePipes } from '@nestjs/common';
-import { problemOfRefusal, JOB_NOT_FOUND, refuseState } from '@tollgate/agent-jobs';
+import {
+  JOB_ABANDONED,
+  JOB_NOT_FOUND,
+  JOB_REJECTED,
+  OWN_IS_MINED,
+  problemOfRefusal,
+  refuseState,
+  SENDS_REFUND,
+} from '@tollgate/agent-jobs';
 import {
   type ApiKey,
   CHECK_REQUEST,
@@ -9,7 +17,7 @@ import {
   type ReadMinedNonceReply,
 } from '@tollgate/common';
 import type { CancelResult, JobRecord, Transition } from '@tollgate/journal';
-import type { AgentJobView, JobFailure } from '@tollgate/protocol';
+import type { AgentJobView } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 
@@ -33,23 +41,7 @@ const approvalBody = onlyFields({
     .describe('The hash of the plan that was reviewed.'),
 });
 
-const REJECTED: JobFailure = {
-  code: 'JOB_REJECTED',
-  message: 'An operator rejected the job.',
-  suggestion: 'Ask the operator what would be approved, and submit that as a new job.',
-};
-const ABANDONED: JobFailure = {
-  code: 'JOB_ABANDONED',
-  message: 'An operator abandoned the job.',
-  suggestion: 'Check what its transactions did before you submit it again.',
-};
-
-const SENDS_REFUND =
-  'This job sends a refund, which may have been asked for with several keys. Approve it at the bookkeeper: POST /operator/jobs/<id>/approve.';
 const NO_NONCE = { minedNonce: 0, isAttemptMined: false };
-const OWN_IS_MINED =
-  "The job's own transaction is mined. Resume the job, so that it ends with the result of that transaction.";
-
 const TIMEOUT_MS = 5_000;
 
 /** A decision of an operator; the status 409 is a job in another state. */
@@ -114,7 +106,7 @@ export class JobDecisionsController {
   @ForOperators('Reject a job that waits for approval', 'The job does not wait for approval.')
   async reject(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     const job = await this.jobs.find(caller, id);
-    return this.#settle(job, await this.connections.journal.reject({ jobId: job.id, failure: REJECTED }));
+    return this.#settle(job, await this.connections.journal.reject({ jobId: job.id, failure: JOB_REJECTED }));
   }
 
   @Post('resume')
@@ -141,7 +133,7 @@ export class JobDecisionsController {
     const { minedNonce, isAttemptMined } = hasNonce ? await readMinedNonce(this.connections, job) : NO_NONCE;
     if (isAttemptMined) throw new ProblemError(refuseState(job.state, OWN_IS_MINED));
     const { journal } = this.connections;
-    return this.#settle(job, await journal.abandonJob({ jobId: job.id, minedNonce, failure: ABANDONED }));
+    return this.#settle(job, await journal.abandonJob({ jobId: job.id, minedNonce, failure: JOB_ABANDONED }));
   }
 
   async #settle(job: JobRecord, result: Transition | CancelResult): Promise<AgentJobView> {

@@ -2,13 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   checkTokens,
   fingerprintOfJob,
-  JOB_NOT_FOUND,
-  refuseState,
-  RETRIED_STATES,
+  findRetryFault,
   findTokenProblems,
+  JOB_NOT_FOUND,
+  problemOfRetry,
+  problemOfSubmit,
 } from '@tollgate/agent-jobs';
-import { type ApiKey, mayUseWallet, type Problem, ProblemError, refuseRequest, PLAN_JOB } from '@tollgate/common';
-import { acceptJob, type JsonValue, type LaneId, type SubmitRefusal, type SubmitResult } from '@tollgate/journal';
+import { type ApiKey, mayUseWallet, ProblemError, refuseRequest, PLAN_JOB } from '@tollgate/common';
+import { acceptJob, type JsonValue, type LaneId } from '@tollgate/journal';
 import type { AgentJobRequest, AgentJobView, AgentPlanView } from '@tollgate/protocol';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
@@ -29,48 +30,9 @@ export interface Submitted {
   readonly isReplay: boolean;
 }
 
-const REUSED: Problem = {
-  status: 409,
-  code: 'idempotency_key_reused',
-  detail: 'This Idempotency-Key belongs to another request. Use a new key for a new job.',
-};
-const FORGOTTEN: Problem = {
-  status: 410,
-  code: 'job_forgotten',
-  detail:
-    'The job of this Idempotency-Key has ended and is no longer stored. Check the chain before you submit it again.',
-};
-const NOT_ADOPTED: Problem = {
-  status: 503,
-  code: 'wallet_not_adopted',
-  detail: 'This wallet is not in use yet: an operator must adopt it first.',
-  retryAfterMs: 60_000,
-};
-const FULL: Problem = {
-  status: 503,
-  code: 'wallet_full',
-  detail: 'This wallet has reached its limit of open jobs. Wait for one to end, then send the same request again.',
-  retryAfterMs: 10_000,
-};
-
-const OUTBOX_FULL: Problem = {
-  status: 503,
-  code: 'outbox_full',
-  detail:
-    'As many transactions of this wallet wait for the bookkeeper as may. Send the same request again once it has read some.',
-  retryAfterMs: 10_000,
-};
+/** Of a worker that has the wallet and answers. */
 const UNAVAILABLE =
   'The worker cannot read the chain now, or too many dry runs of this wallet are running. Send the same request again later.';
-const SETTINGS_DIFFER: Problem = {
-  status: 503,
-  code: 'settings_differ',
-  detail: 'This gateway and the agent worker of this wallet have different values of BOOK. Give both the same one.',
-  retryAfterMs: 10_000,
-};
-const REFUSALS: Readonly<Partial<Record<SubmitRefusal, Problem>>> = {
-  ...{ lane_full: FULL, outbox_full: OUTBOX_FULL, settings_differ: SETTINGS_DIFFER },
-};
 
 /** Accepts jobs: writes each to the journal, wakes a worker, then responds. */
 @Injectable()
@@ -109,13 +71,9 @@ export class JobSubmission {
   async retry(caller: ApiKey, jobId: string, idempotencyKey: string): Promise<Submitted> {
     const job = await this.jobs.find(caller, jobId);
     if (job.keyId !== caller.id) throw new ProblemError(JOB_NOT_FOUND);
-    if (!RETRIED_STATES.includes(job.state)) {
-      throw new ProblemError(refuseState(job.state, `The job is ${job.state}. Only a failed job can be retried.`));
-    }
+    const fault = findRetryFault(job);
     const { operation, wallet, input } = this.jobs.describe(job);
-    if (operation === 'refund') {
-      throw new ProblemError(refuseState(job.state, 'A refund is repeated by the bookkeeper: tollgate refunds retry.'));
-    }
+    if (fault !== null || operation === 'refund') throw new ProblemError(problemOfRetry(fault ?? 'refund', job));
     return this.submit(caller, { request: { operation, wallet, input }, idempotencyKey, retryOf: job.id });
   }
 
@@ -137,25 +95,14 @@ export class JobSubmission {
       fingerprint: fingerprintOfJob(request, retryOf),
       ...(retryOf !== undefined && { retryOf }),
     });
-    const { jobId, isReplay } = readAccepted(result);
-    const job = await journal.readJob(jobId);
+    if (!('jobId' in result)) {
+      const reason = result.outcome === 'refused' ? result.reason : result.outcome;
+      throw new ProblemError(problemOfSubmit(reason, request.wallet));
+    }
+    const job = await journal.readJob(result.jobId);
     // The job ended and was deleted since it was accepted.
-    if (job === null) throw new ProblemError(FORGOTTEN);
-    return { job: this.jobs.describe(job), isReplay };
-  }
-}
-
-function readAccepted(result: SubmitResult): { jobId: string; isReplay: boolean } {
-  switch (result.outcome) {
-    case 'accepted':
-    case 'known':
-      return { jobId: result.jobId, isReplay: result.outcome === 'known' };
-    case 'conflict':
-      throw new ProblemError(REUSED);
-    case 'forgotten':
-      throw new ProblemError(FORGOTTEN);
-    case 'refused':
-      throw new ProblemError(REFUSALS[result.reason] ?? NOT_ADOPTED);
+    if (job === null) throw new ProblemError(problemOfSubmit('forgotten', request.wallet));
+    return { job: this.jobs.describe(job), isReplay: result.outcome === 'known' };
   }
 }
 

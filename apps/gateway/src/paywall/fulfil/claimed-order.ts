@@ -9,8 +9,8 @@ import { type Hex, formatTokenAmount, parseTokenAmount, PaymentError } from '@to
 import { StoreError } from '@tollgate/redis';
 
 import { isMetered, type SignedPayments } from '../../signed-payments/signed-payments.js';
-import { readBody } from '../answer/answer.js';
 import { keepHeaders } from '../answer/answer-headers.js';
+import { readBody } from '../answer/answer.js';
 import { createSettlementHeaders, encodeReceipt, type MadePayment } from '../answer/settlement-headers.js';
 import type { Order } from '../present/purchase.js';
 import type { Revisits } from '../revisits/revisits.js';

@@ -1,5 +1,6 @@
 import { NextResponse } from 'next/server';
 import { withX402 } from 'x402-next';
+
 import { configuration, facilitatorV1, quote, routeV1 } from '../../../../configuration.mjs';
 
 const handler = async () => NextResponse.json(quote('x402-next'));

@@ -1,5 +1,6 @@
 import { setSettlementOverrides, withX402, x402ResourceServer } from '@x402/next';
 import { NextResponse } from 'next/server';
+
 import { createResourceServer, failure, quote, routeMetered, spent } from '../../../../configuration.mjs';
 
 const handler = async ({ nextUrl }) => {

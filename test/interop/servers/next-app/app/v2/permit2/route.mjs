@@ -1,5 +1,6 @@
 import { withX402, x402ResourceServer } from '@x402/next';
 import { NextResponse } from 'next/server';
+
 import { createResourceServer, failure, quote, routePermit2 } from '../../../../configuration.mjs';
 
 const handler = async ({ nextUrl }) =>

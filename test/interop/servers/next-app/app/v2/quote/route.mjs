@@ -1,5 +1,6 @@
 import { withX402, x402ResourceServer } from '@x402/next';
 import { NextResponse } from 'next/server';
+
 import { createResourceServer, quote, routeV2 } from '../../../../configuration.mjs';
 
 const handler = async () => NextResponse.json(quote('@x402/next'));
