@@ -57,7 +57,7 @@ describe('a copy of the book', () => {
       [...sold, deliver(refused(transferId(99))), deliver(settled([authorizationId(1)]))],
       SELLER,
     );
-    await closeBook(writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, Date.now() + 1);
+    await closeBook(writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, { untilMs: Date.now() + 1 });
     await recordAct(
       writer,
       { keyId: 'key', action: 'close', subject: 'book', requestId: 'r', details: { é: '"' } },
