@@ -214,6 +214,48 @@ describe('the console shows', () => {
     await payer.context.close();
   });
 
+  it('another refund as another question, where the reply to the first one was lost', async () => {
+    const operator = await createOperator(pages());
+    const payer = await createVisitor(pages());
+    const shop = await payer.open('/v1/notes/refunded-once');
+    await shop.click('button:has-text("Send a transfer instead")');
+    await statusOf(shop, 'Paid. Here is your answer.');
+    const page = await operator.logIn('#/payments');
+    await page.click('tbody tr >> nth=0 >> a >> nth=0');
+    await page.waitForSelector('dt:has-text("Left to pay back")');
+    const rows = page.locator('table[aria-label="Refunds of this payment"] tbody tr');
+    let sent: { payment: string; number: number } | null = null;
+    await page.route('**/console/operator/refunds', async (route) => {
+      sent = route.request().postDataJSON() as { payment: string; number: number };
+      await route.fetch();
+      await route.abort();
+    });
+    await page.fill('input[inputmode=decimal]', '0.003');
+    await page.click('button:has-text("Refund this payment")');
+    expect(await page.textContent('dialog')).toContain('refund number 1');
+    await page.click('dialog button:has-text("Yes: refund this payment")');
+    await rows.first().waitFor();
+    await page.waitForSelector('dialog', { state: 'detached' });
+    expect(await page.inputValue('input[inputmode=decimal]')).toBe('');
+
+    // Another operator is faster with the second one.
+    await page.fill('input[inputmode=decimal]', '0.003');
+    await page.click('button:has-text("Refund this payment")');
+    expect(await page.textContent('dialog')).toContain('refund number 2');
+    const { payment } = sent!;
+    await fetch(`${consoleUrl(pages())}/operator/refunds`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${operator.token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ payment, number: 2, amount: '3000', answered: true }),
+    });
+    await rows.nth(1).waitFor();
+    await page.waitForSelector('dialog', { state: 'detached' });
+    expect(sent).toMatchObject({ number: 1 });
+    expect([...operator.faults, ...payer.faults]).toEqual([]);
+    await operator.context.close();
+    await payer.context.close();
+  });
+
   it('a wallet, and pauses and resumes it when it is told to twice', async () => {
     const operator = await createOperator(pages());
     const page = await operator.logIn('#/wallets');

@@ -23,10 +23,11 @@ export class DailyClosings {
   async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        for (const { content, hash } of await closeBook(writer, this.environment.book.signer)) {
+        for (const { content, hash } of await closeBook(writer, this.environment.book.signer, { signal })) {
           this.#logger.log({ msg: 'a day is closed', day: content.day, root: content.root, hash });
         }
       } catch (error) {
+        if (signal.aborted) return;
         // The drain reports a database that is away.
         if (!(error instanceof BookUnavailableError)) throw error;
       }
@@ -36,6 +37,6 @@ export class DailyClosings {
 
   /** Closes what has been booked so far, of the current day too. */
   closeNow(writer: BookWriter): Promise<SignedClosing[]> {
-    return closeBook(writer, this.environment.book.signer, Date.now());
+    return closeBook(writer, this.environment.book.signer, { untilMs: Date.now() });
   }
 }

@@ -49,7 +49,11 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
             ]}
           />
           <Notes preview={data} />
-          <Ask preview={data} seller={seller} reload={preview.reload} />
+          <Ask
+            // Another refund, amount or recipient is another question, which nobody has said yes to yet.
+            key={[data.number, data.boughtAnswer, data.left, data.recipient?.address].join(' ')}
+            {...{ preview: data, seller, reload: preview.reload }}
+          />
           {data.refunds.length > 0 && <Refunds {...{ seller }} preview={data} reload={preview.reload} />}
         </>
       )}
@@ -107,7 +111,7 @@ function Ask({ preview, seller, reload }: { preview: RefundPreview; seller: Sell
         <WriteButton act="Refund this payment" scope={SCOPE} run={refund} onDone={reload}>
           <p>
             {showMoney(amount, asset, seller)} goes to <code>{recipient.address}</code>, the payer that the chain shows.
-            The payment buys nothing from then on.
+            The payment buys nothing from then on. This is refund number {number} of the payment.
           </p>
           {boughtAnswer && (
             <p>

@@ -5,43 +5,74 @@ import type { Queryable } from '../database/database.js';
 import { storeOutgoingEvents } from '../events/outgoing-event.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { closingBytes, closingHash, type ClosingContent, type SignedClosing } from './closing.js';
-import { merkleRoot } from './merkle.js';
+import { hashBookings } from './hash-bookings.js';
 
 const DAY_MS = 86_400_000;
 
 /**
  * Closes every day that has ended and has bookings without a closing, one closing a day. With `untilMs`, also the part
- * of the current day until then. Returns the new closings.
- * @throws DeposedError, BookUnavailableError
+ * of the current day until then. Bookings are written meanwhile. Returns the new closings.
+ * @throws DeposedError, BookUnavailableError; the reason of the signal once it is aborted
  */
 export async function closeBook(
   writer: BookWriter,
   signer: PreimageSigner,
-  untilMs?: number,
+  { untilMs, signal }: { untilMs?: number; signal?: AbortSignal } = {},
 ): Promise<SignedClosing[]> {
   const closed: SignedClosing[] = [];
   const before = untilMs ?? Math.floor(Date.now() / DAY_MS) * DAY_MS;
   for (;;) {
-    const closing = await writer.write((within) => closeNext(within, signer, before));
-    if (closing === null) return closed;
-    closed.push(closing);
+    const content = await describeNext(writer.database, before, signal);
+    if (content === null) return closed;
+    const closing = await sign(content, signer);
+    if (await writer.write((within) => storeClosing(within, closing))) closed.push(closing);
   }
 }
 
-async function closeNext(within: Queryable, signer: PreimageSigner, beforeMs: number): Promise<SignedClosing | null> {
-  const [last] = await within.query<{ number: number; last_booking: number; hash: string }>(
+/** The next closing: of the bookings without one that were booked on the same day as the first of them. */
+async function describeNext(
+  database: Queryable,
+  beforeMs: number,
+  signal: AbortSignal | undefined,
+): Promise<ClosingContent | null> {
+  const [newest] = await database.query<{ number: number; last_booking: number; hash: string }>(
     'SELECT number, last_booking, hash FROM closings ORDER BY number DESC LIMIT 1',
   );
-  const bookings = await readDay(within, last?.last_booking ?? 0, beforeMs);
-  const [first, end] = [bookings[0], bookings.at(-1)];
-  if (first === undefined || end === undefined) return null;
-  const content: ClosingContent = {
-    ...{ version: 1, number: (last?.number ?? 0) + 1, day: first.day },
-    ...{ firstBooking: first.id, lastBooking: end.id },
-    root: merkleRoot(bookings.map(({ content_hash: hash }) => hash)),
-    ...{ chainHash: end.chain_hash, previous: last?.hash ?? null },
+  const first = (newest?.last_booking ?? 0) + 1;
+  const [begin] = await database.query<{ booked_at: Date; last: number }>(
+    'SELECT booked_at, last_booking AS last FROM bookings, bookkeeper WHERE id = $1',
+    [first],
+  );
+  if (begin === undefined) return null;
+  const dayMs = Math.floor(begin.booked_at.getTime() / DAY_MS) * DAY_MS;
+  const range = { first, last: begin.last, beforeMs: Math.min(beforeMs, dayMs + DAY_MS) };
+  const hashed = await hashBookings(database, range, { signal });
+  if (hashed === null) return null;
+  const { root, lastBooking, chainHash } = hashed;
+  return {
+    ...{ version: 1, number: (newest?.number ?? 0) + 1, day: new Date(dayMs).toISOString().slice(0, 10) },
+    ...{ firstBooking: first, lastBooking, root, chainHash, previous: newest?.hash ?? null },
   };
-  const closing = await sign(content, signer);
+}
+
+/**
+ * False: another closing was stored since this one was described.
+ * @throws Error where the bookings that were read are not those that this transaction sees
+ */
+async function storeClosing(within: Queryable, closing: SignedClosing): Promise<boolean> {
+  const { content } = closing;
+  const [now] = await within.query<{ previous: string | null; chain: string | null }>(
+    `SELECT (SELECT hash FROM closings ORDER BY number DESC LIMIT 1) AS previous,
+      (SELECT chain_hash FROM bookings WHERE id = $1) AS chain`,
+    [content.lastBooking],
+  );
+  if (now?.previous !== content.previous) return false;
+  // Pages are read by other connections, which a failover may lead to a server that is not the writer's.
+  if (now.chain !== content.chainHash) {
+    throw new Error(
+      `Booking ${content.lastBooking} is another one to the connection that writes than to those that read.`,
+    );
+  }
   await within.query(
     `INSERT INTO closings (number, day, first_booking, last_booking, content, hash, signer, signature)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -54,17 +85,7 @@ async function closeNext(within: Queryable, signer: PreimageSigner, beforeMs: nu
   await storeOutgoingEvents(within, [
     { version: 1, id: `book.closed:${closing.hash}`, type: 'book.closed', at, closing },
   ]);
-  return closing;
-}
-
-/** The bookings without a closing that were booked on the same day as the first of them. */
-function readDay(within: Queryable, after: number, beforeMs: number) {
-  const day = `(booked_at AT TIME ZONE 'UTC')::date`;
-  return within.query<{ id: number; content_hash: string; chain_hash: string; day: string }>(
-    `SELECT id, content_hash, chain_hash, to_char(${day}, 'YYYY-MM-DD') AS day FROM bookings
-      WHERE id > $1 AND booked_at < $2 AND ${day} = (SELECT ${day} FROM bookings WHERE id = $1 + 1) ORDER BY id`,
-    [after, new Date(beforeMs).toISOString()],
-  );
+  return true;
 }
 
 async function sign(content: ClosingContent, signer: PreimageSigner): Promise<SignedClosing> {

@@ -6,26 +6,43 @@ export interface MerkleStep {
   readonly hash: string;
 }
 
+interface Node {
+  readonly hash: string;
+  /** Rows below it; leaves have none. */
+  readonly height: number;
+  /** Of the leaves below it whose path is asked for. */
+  readonly paths: readonly MerkleStep[][];
+}
+
 /** SHA-256 with a byte that tells leaves and nodes apart, so that no node can be passed off as a leaf. */
 const hashLeaf = (content: string): string => sha256(Buffer.from(`00${content}`, 'hex'));
 const hashNode = (left: string, right: string): string => sha256(Buffer.from(`01${left}${right}`, 'hex'));
 
-/** The root over content hashes, 64 hexadecimal digits. An odd node at the end of a row moves up as it is. */
-export function merkleRoot(contentHashes: readonly string[]): string {
-  return rowsOf(contentHashes).at(-1)?.[0] ?? sha256('');
-}
+/**
+ * The tree over content hashes, 64 hexadecimal digits each. An odd node at the end of a row moves up as it is. Leaves are
+ * not kept: a day may have more of them than memory holds.
+ */
+export class MerkleTree {
+  /** The tops of complete trees, which get smaller: one for each bit that is set in the number of leaves. */
+  readonly #tops: Node[] = [];
 
-/** The path from one of the content hashes to the root. @throws RangeError for an index that is none of theirs */
-export function merklePath(contentHashes: readonly string[], index: number): MerkleStep[] {
-  if (index < 0 || index >= contentHashes.length) throw new RangeError(`there is no leaf ${index}`);
-  const path: MerkleStep[] = [];
-  let at = index;
-  for (const row of rowsOf(contentHashes).slice(0, -1)) {
-    const sibling = row[at % 2 === 0 ? at + 1 : at - 1];
-    if (sibling !== undefined) path.push({ side: at % 2 === 0 ? 'right' : 'left', hash: sibling });
-    at = Math.floor(at / 2);
+  /** @param path gets the steps from this leaf to the root; it is complete once the root is asked for */
+  add(contentHash: string, path?: MerkleStep[]): void {
+    let node: Node = { hash: hashLeaf(contentHash), height: 0, paths: path === undefined ? [] : [path] };
+    for (let left = this.#tops.at(-1); left?.height === node.height; left = this.#tops.at(-1)) {
+      this.#tops.pop();
+      node = join(left, node);
+    }
+    this.#tops.push(node);
   }
-  return path;
+
+  /** Ends the tree: nothing can be added any more. */
+  root(): string {
+    let node = this.#tops.pop();
+    if (node === undefined) return sha256('');
+    for (let left = this.#tops.pop(); left !== undefined; left = this.#tops.pop()) node = join(left, node);
+    return node.hash;
+  }
 }
 
 /** The root that a content hash and its path lead to. */
@@ -36,15 +53,12 @@ export function followPath(contentHash: string, path: readonly MerkleStep[]): st
   );
 }
 
-function rowsOf(contentHashes: readonly string[]): string[][] {
-  const rows = [contentHashes.map(hashLeaf)];
-  for (let row = rows[0] ?? []; row.length > 1; row = rows.at(-1) ?? []) {
-    const above: string[] = [];
-    for (let index = 0; index < row.length; index += 2) {
-      const [left = '', right] = [row[index], row[index + 1]];
-      above.push(right === undefined ? left : hashNode(left, right));
-    }
-    rows.push(above);
-  }
-  return rows;
+function join(left: Node, right: Node): Node {
+  for (const path of left.paths) path.push({ side: 'right', hash: right.hash });
+  for (const path of right.paths) path.push({ side: 'left', hash: left.hash });
+  return {
+    hash: hashNode(left.hash, right.hash),
+    height: left.height + 1,
+    paths: [...left.paths, ...right.paths],
+  };
 }

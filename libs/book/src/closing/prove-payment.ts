@@ -1,7 +1,8 @@
 import type { PaymentReports } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
 import type { ClosingContent, SignedClosing } from './closing.js';
-import { merklePath } from './merkle.js';
+import { hashBookings } from './hash-bookings.js';
+import type { MerkleStep } from './merkle.js';
 import type { BookingProof, BookProof } from './payment-proof.js';
 
 /** Why there is no proof: the book does not know the payment, or its bookings are not closed yet. */
@@ -18,23 +19,17 @@ export async function provePayment(within: Queryable, payment: string): Promise<
     [payment],
   );
   if (known === undefined || bookings.length === 0) return 'unknown';
+  const paths = new Map<number, MerkleStep[]>(bookings.map(({ id }) => [id, []]));
   const proofs: BookingProof[] = [];
+  const closings = new Map<string, ClosingContent>();
   for (const { id, content } of bookings) {
     const closing = await findClosing(within, id);
     if (closing === null) return 'not_closed';
-    const hashes = await within.query<{ id: number; content_hash: string }>(
-      'SELECT id, content_hash FROM bookings WHERE id BETWEEN $1 AND $2 ORDER BY id',
-      [closing.content.firstBooking, closing.content.lastBooking],
-    );
-    const index = hashes.findIndex((row) => row.id === id);
-    proofs.push({
-      content,
-      path: merklePath(
-        hashes.map(({ content_hash: hash }) => hash),
-        index,
-      ),
-      closing,
-    });
+    proofs.push({ content, path: paths.get(id) ?? [], closing });
+    closings.set(closing.hash, closing.content);
+  }
+  for (const { firstBooking: first, lastBooking: last } of closings.values()) {
+    await hashBookings(within, { first, last }, { paths });
   }
   const { answered } = known.reported;
   const hash = answered?.requestHash;

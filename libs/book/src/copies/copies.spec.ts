@@ -1,8 +1,20 @@
+import { hash } from 'node:crypto';
+
 import { createPreimageSigner } from '@tollgate/crypto';
 
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
 import { emptyBook } from '../../test/empty-book.js';
-import { answered, deliver, refused, SELLER, settled, authorizationId, transferId } from '../../test/sample-events.js';
+import {
+  ASSET,
+  answered,
+  authorizationId,
+  deliver,
+  PAYER,
+  refused,
+  SELLER,
+  settled,
+  transferId,
+} from '../../test/sample-events.js';
 import { closeBook } from '../closing/close-book.js';
 import type { ClaimedDatabase } from '../database/database.js';
 import { addPaymentTarget } from '../delivery/webhook-targets.js';
@@ -10,7 +22,7 @@ import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
 import { recordAct } from '../posting/record-act.js';
 import { verifyBook } from '../reading/verify-book.js';
-import { copyBook, listTables } from './copy-book.js';
+import { copyBook, listTables, type CopyHeader } from './copy-book.js';
 import { CopyRefusedError, restoreBook } from './restore-book.js';
 
 interface OpenBook {
@@ -45,7 +57,7 @@ describe('a copy of the book', () => {
       [...sold, deliver(refused(transferId(99))), deliver(settled([authorizationId(1)]))],
       SELLER,
     );
-    await closeBook(writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, Date.now() + 1);
+    await closeBook(writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, { untilMs: Date.now() + 1 });
     await recordAct(
       writer,
       { keyId: 'key', action: 'close', subject: 'book', requestId: 'r', details: { é: '"' } },
@@ -100,6 +112,51 @@ describe('a copy of the book', () => {
     expect(copied!.since.toISOString().slice(0, 19)).toBe(
       new Date((JSON.parse(lines[0]!) as { at: string }).at).toISOString().slice(0, 19),
     );
+  });
+
+  /** The copy as an earlier release would have made it: with these migrations, tables and rows alone. */
+  function asOf(migrations: readonly number[], rows: readonly string[]): string[] {
+    const header = { ...(JSON.parse(lines[0]!) as CopyHeader), migrations };
+    const all = [JSON.stringify(header), ...rows];
+    const sha256 = hash('sha256', all.map((line) => `${line}\n`).join(''), 'hex');
+    return [...all, JSON.stringify({ rows: rows.length, sha256 })];
+  }
+
+  it('of a release before the guards of refunds gets them', async () => {
+    const { writer, database } = other;
+    const at = '2026-11-20T10:00:00+00:00';
+    const refund = (number: number, state: string, detail: string | null) =>
+      JSON.stringify([
+        'refunds',
+        {
+          ...{ id: `refund-${number}`, payment: transferId(1), number, state, amount: 1, chain_id: 1328, asset: ASSET },
+          ...{ recipient: PAYER, reason: null, answered: true, doubts: [], asked_by: ['key'], asked_at: at },
+          ...{ changed_at: at, attempt: 1, job: `job-${number}`, transaction: null, detail },
+        },
+      ]);
+    const rows = [
+      ...lines.slice(1, -1),
+      refund(1, 'failed', 'The journal no longer has the job of this refund.'),
+      refund(2, 'failed', 'The job has failed: out of gas.'),
+      refund(3, 'closed', null),
+    ];
+    expect(await restoreBook(writer, read(asOf([1, 2, 3, 4], rows)))).not.toBeNull();
+    const found = 'SELECT maybe_sent, attempt_at = changed_at AS unchanged FROM refunds ORDER BY number';
+    expect(await database.query(found)).toEqual([
+      { maybe_sent: true, unchanged: true },
+      { maybe_sent: false, unchanged: true },
+      { maybe_sent: false, unchanged: true },
+    ]);
+  });
+
+  it('of a release that did not reconcile has every payment to be compared with the chain', async () => {
+    const { writer, database } = other;
+    const waiting = 'SELECT id, transaction, amount FROM unreconciled_payments ORDER BY id';
+    const expected = await original.database.query(waiting);
+    expect(expected).toHaveLength(32);
+    const rows = lines.slice(1, -1).filter((line) => !line.startsWith('["unreconciled_payments"'));
+    expect(await restoreBook(writer, read(asOf([1], rows)))).not.toBeNull();
+    expect(await database.query(waiting)).toEqual(expected);
   });
 
   it('is not written over a book that has something', async () => {

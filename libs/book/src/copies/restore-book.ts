@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { isRecord } from '@tollgate/protocol';
 
+import { migrateRows } from '../database/claim-book.js';
 import type { Queryable } from '../database/database.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { listTables, type CopyEnd, type CopyHeader } from './copy-book.js';
@@ -34,6 +35,7 @@ export function restoreBook(writer: BookWriter, lines: AsyncIterable<string>): P
     if (!header.migrations.every((number) => known.some((one) => one.number === number))) {
       throw new CopyRefusedError('The copy was made by a later release. Restore it with that release.');
     }
+    await migrateRows(within, header.migrations);
     await within.query(
       'UPDATE bookkeeper SET last_booking = $1, last_entry = $2, chain_hash = $3, complete_from = $4',
       [header.lastBooking, header.lastEntry, header.chainHash, header.completeFrom],

@@ -1,10 +1,12 @@
 import book from '../migrations/0001-book.sql';
+import reconcileRows from '../migrations/0002-reconcile-rows.sql';
 import reconcile from '../migrations/0002-reconcile.sql';
 import refunds from '../migrations/0003-refunds.sql';
 import events from '../migrations/0004-events.sql';
+import refundGuardsRows from '../migrations/0005-refund-guards-rows.sql';
 import refundGuards from '../migrations/0005-refund-guards.sql';
 import refusedEvents from '../migrations/0006-refused-events.sql';
-import type { ClaimedDatabase } from './database.js';
+import type { ClaimedDatabase, Queryable } from './database.js';
 import { openFolder } from './pglite-database.js';
 import { openServer } from './postgres-database.js';
 
@@ -26,14 +28,21 @@ export async function claimBook(place: BookPlace): Promise<ClaimedDatabase> {
   }
 }
 
-/** By number, in the order in which they run. One that was released is never changed; another one follows it. */
-const MIGRATIONS: readonly (readonly [number: number, sql: string])[] = [
-  [1, book],
-  [2, reconcile],
-  [3, refunds],
-  [4, events],
-  [5, refundGuards],
-  [6, refusedEvents],
+interface Migration {
+  readonly number: number;
+  readonly sql: string;
+  /** One statement, for the rows that were written before it. */
+  readonly rows?: string;
+}
+
+/** In the order in which they run. One that was released is never changed; another one follows it. */
+const MIGRATIONS: readonly Migration[] = [
+  { number: 1, sql: book },
+  { number: 2, sql: reconcile, rows: reconcileRows },
+  { number: 3, sql: refunds },
+  { number: 4, sql: events },
+  { number: 5, sql: refundGuards, rows: refundGuardsRows },
+  { number: 6, sql: refusedEvents },
 ];
 
 /**
@@ -47,12 +56,22 @@ export async function migrate(database: ClaimedDatabase): Promise<void> {
   const rows = await database.transaction((within) =>
     within.query<{ number: number }>('SELECT number FROM migrations ORDER BY number'),
   );
-  const [last, newest] = [rows.at(-1)?.number ?? 0, MIGRATIONS.at(-1)?.[0] ?? 0];
+  const [last, newest] = [rows.at(-1)?.number ?? 0, MIGRATIONS.at(-1)?.number ?? 0];
   if (last > newest) {
     throw new Error(`The book has tables of a later release (version ${last}; this release knows ${newest}).`);
   }
-  for (const [number, sql] of MIGRATIONS) {
+  for (const { number, sql, rows: forRows = '' } of MIGRATIONS) {
     if (rows.some((row) => row.number === number)) continue;
-    await database.execute(`BEGIN; ${sql}; INSERT INTO migrations (number) VALUES (${number}); COMMIT`);
+    await database.execute(`BEGIN; ${sql}; ${forRows}; INSERT INTO migrations (number) VALUES (${number}); COMMIT`);
+  }
+}
+
+/**
+ * Brings rows of an earlier release, written into tables of this one, to this release's version.
+ * @param had the migrations of the book that they come from
+ */
+export async function migrateRows(within: Queryable, had: readonly number[]): Promise<void> {
+  for (const { number, rows } of MIGRATIONS) {
+    if (rows !== undefined && !had.includes(number)) await within.query(rows);
   }
 }

@@ -53,9 +53,6 @@ CREATE TABLE unreconciled_payments (
   since timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX unreconciled_payments_by_transaction ON unreconciled_payments (transaction);
-INSERT INTO unreconciled_payments (id, chain_id, transaction, asset, payer, recipient, amount)
-  SELECT id, chain_id, transaction, asset, coalesce(payer, ''), recipient, amount FROM payments
-  WHERE chain_id IS NOT NULL AND transaction IS NOT NULL AND recipient IS NOT NULL AND asset IS NOT NULL AND amount > 0;
 
 -- Our own transactions: `final` once the chain has shown them deep enough, `removed` when it no longer has them.
 ALTER TABLE transactions ADD COLUMN nonce bigint, ADD COLUMN value numeric(78, 0),

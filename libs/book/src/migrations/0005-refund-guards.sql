@@ -7,5 +7,3 @@ ALTER TABLE refunds
   ADD COLUMN maybe_sent boolean NOT NULL DEFAULT false,
   -- When this attempt was asked for: its job is accepted for some days from then on.
   ADD COLUMN attempt_at timestamptz NOT NULL DEFAULT now();
-UPDATE refunds SET attempt_at = changed_at;
-UPDATE refunds SET maybe_sent = true WHERE state IN ('failed', 'given_up') AND detail LIKE 'The journal %';

@@ -23,7 +23,7 @@ describe('the book', () => {
       [1, 2, 3].map((number) => deliver(answered(transferId(number)))),
       SELLER,
     );
-    await closeBook(writer, signer, Date.now() + 1_000);
+    await closeBook(writer, signer, { untilMs: Date.now() + 1_000 });
   });
 
   afterAll(async () => {

@@ -1,7 +1,7 @@
 import { CHAIN_START, nextChainHash } from '../bookings/booking.js';
 import { sha256 } from '../bookings/digests.js';
 import { parseClosing, signerOf, type ClosingContent } from '../closing/closing.js';
-import { merkleRoot } from '../closing/merkle.js';
+import { hashBookings } from '../closing/hash-bookings.js';
 import type { ClaimedDatabase, Queryable } from '../database/database.js';
 
 export interface BookVerdict {
@@ -177,11 +177,7 @@ async function findRootFault(
   within: Queryable,
   { firstBooking, lastBooking, root, chainHash }: ClosingContent,
 ): Promise<string | null> {
-  const rows = await within.query<{ content_hash: string; chain_hash: string }>(
-    'SELECT content_hash, chain_hash FROM bookings WHERE id BETWEEN $1 AND $2 ORDER BY id',
-    [firstBooking, lastBooking],
-  );
-  const found = merkleRoot(rows.map(({ content_hash: hash }) => hash));
-  if (found === root && rows.at(-1)?.chain_hash === chainHash) return null;
+  const found = await hashBookings(within, { first: firstBooking, last: lastBooking });
+  if (found?.root === root && found.chainHash === chainHash) return null;
   return `bookings ${firstBooking} to ${lastBooking} are not those that were signed`;
 }

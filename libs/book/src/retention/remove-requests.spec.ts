@@ -36,7 +36,7 @@ describe('the removal of request data', () => {
       [deliver(answered(SOLD, { ...request, requestHash: CANARY })), deliver(released(FAILED, request))],
       SELLER,
     );
-    await closeBook(writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, Date.now() + 1);
+    await closeBook(writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, { untilMs: Date.now() + 1 });
   });
 
   afterAll(async () => {
