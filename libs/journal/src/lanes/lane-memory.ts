@@ -39,7 +39,6 @@ class EmptyWallet {
 
   note(jobId: string | null = this.jobId): void {
     this.#isEmpty = true;
-    this.#triedAtMs = performance.now();
     this.jobId = jobId;
   }
 

@@ -64,7 +64,8 @@ function isDue({ watch, settings }: LaneWork, flight: InFlightStep, head: Head):
   return flight.nonce === head.minedNonce && watch.isSentBefore(name, settings.replaceAfterMs);
 }
 
-async function readSteps({ journal }: LaneWork, flights: readonly InFlightStep[]): Promise<FlyingStep[]> {
+/** The steps in flight, of those jobs that are still at them. */
+export async function readSteps({ journal }: LaneWork, flights: readonly InFlightStep[]): Promise<FlyingStep[]> {
   const jobs = await journal.readJobs(flights.map(({ jobId }) => jobId));
   return flights.flatMap(({ nonce, stepIndex }, index) => {
     const job = jobs[index];
