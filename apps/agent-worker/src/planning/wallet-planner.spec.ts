@@ -3,7 +3,7 @@ import { encodeFunctionData, formatEther, getAddress, numberToHex, parseAbi, par
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
 import { setPrice } from '../../../../tools/devnet/protocols/set-price.js';
 import { PlanningFixture, type Meddling } from '../../test/planning-fixture.js';
@@ -157,6 +157,19 @@ describe('a wallet’s jobs', () => {
       await waitFor('planning fails', () => fixture.lanes.troubles.length > 9);
       expect(fixture.lanes.troubles[0]).toMatchObject({ code: 'NETWORK_ERROR' });
       expect((await fixture.lanes.readJob(jobId)).state).toBe('PLANNED');
+      proxy.reset();
+      await fixture.lanes.waitForState(jobId, 'FINAL');
+    });
+
+    it('for a node that reports a possible amount of gas, and take no nonce before', async () => {
+      proxy.intercept('eth_simulateV1', () => refusal(-32601, 'the method eth_simulateV1 does not exist'));
+      const huge = { body: JSON.stringify({ jsonrpc: '2.0', id: 1, result: `0x${'f'.repeat(70)}` }) };
+      proxy.intercept('eth_estimateGas', () => huge);
+      fixture.startLane({ chain: { rpcUrls: [proxy.rpcUrl], rpcBatchSize: 1 } });
+      const jobId = await fixture.submit('transfer', { amount: '1', to: RECEIVER });
+      await waitFor('planning fails', () => fixture.lanes.troubles.length > 3);
+      expect(fixture.lanes.troubles[0]).toMatchObject({ code: 'NETWORK_ERROR' });
+      expect(await fixture.lanes.readJob(jobId)).toMatchObject({ state: 'PLANNED', steps: [] });
       proxy.reset();
       await fixture.lanes.waitForState(jobId, 'FINAL');
     });

@@ -6,10 +6,11 @@ import type { JobRecord, StepRecord } from '../jobs/job.js';
 import type { StepReceipt } from '../jobs/ports.js';
 import type { InFlightStep } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
-import { assertLease, currentStep, LeaseLostError, writeFor, type LaneWork } from '../lanes/lane-work.js';
+import { assertLease, LeaseLostError, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { sendLast } from '../steps/advance-job.js';
 import { broadcast, putAttempt } from '../steps/broadcast.js';
 import { putBackStep, settleStep, type FlyingStep } from '../steps/settle-step.js';
+import { readSteps } from './read-steps.js';
 
 export interface LanePass {
   /** Jobs that can be advanced now. */
@@ -62,16 +63,6 @@ function isDue({ watch, settings }: LaneWork, flight: InFlightStep, head: Head):
   if (flight.nonce < head.minedNonce || watch.isMined(name)) return !watch.isSettled(name, head.hash);
   if (watch.isUnderpriced(name) || watch.isSentBefore(name, settings.resendAfterMs)) return true;
   return flight.nonce === head.minedNonce && watch.isSentBefore(name, settings.replaceAfterMs);
-}
-
-/** The steps in flight, of those jobs that are still at them. */
-export async function readSteps({ journal }: LaneWork, flights: readonly InFlightStep[]): Promise<FlyingStep[]> {
-  const jobs = await journal.readJobs(flights.map(({ jobId }) => jobId));
-  return flights.flatMap(({ nonce, stepIndex }, index) => {
-    const job = jobs[index];
-    const step = job && currentStep(job);
-    return job && step && job.stepIndex === stepIndex ? [{ job, step, nonce }] : [];
-  });
 }
 
 /**

@@ -9,7 +9,7 @@ import { broadcast, WALLET_IS_EMPTY } from '../steps/broadcast.js';
 import { costOf, findLack, makePlan, readQuote } from '../steps/funds.js';
 import type { FlyingStep } from '../steps/settle-step.js';
 import type { Journal } from '../store/journal.js';
-import { readSteps } from './confirm-lane.js';
+import { readReadable, readSteps } from './read-steps.js';
 
 /** Resumes a lane when the reason for its stop is gone: Redis had restarted, or the wallet was empty. */
 export async function tendLane(work: LaneWork): Promise<LaneStatus> {
@@ -100,7 +100,7 @@ async function giveUpStep(work: LaneWork, { job, step }: FlyingStep): Promise<'g
 async function canPlan(work: LaneWork): Promise<boolean> {
   const { journal, lease, wallet } = work;
   const jobId = wallet.jobId ?? (await journal.readOpenJobs(lease.lane))[0];
-  const job = jobId === undefined ? null : await journal.readJob(jobId);
+  const job = jobId === undefined ? null : await readReadable(work, jobId);
   if (!job || !isToBePlanned(job)) {
     wallet.jobId = null;
     return true;
