@@ -18,6 +18,7 @@ import { LaneFixture } from '../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import type { DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
 import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { ORDINARY_GAS } from '../src/config/lane.environment.js';
 import { PaymentPlanner } from '../src/payments/payment-planner.js';
 import { createOperationPlanner, type ChainSettings } from '../src/planning/create-operation-planner.js';
 import { WalletPlanner } from '../src/planning/wallet-planner.js';
@@ -109,7 +110,10 @@ export class PlanningFixture {
         return plan;
       },
     };
-    this.lanes.startRunner({ planRetryMs: 1, longestPlanRetryMs: 20 }, { planner: meddled, judgeStep });
+    this.lanes.startRunner(
+      { planRetryMs: 1, longestPlanRetryMs: 20, ordinaryGas: ORDINARY_GAS },
+      { planner: meddled, judgeStep },
+    );
     return planner;
   }
 

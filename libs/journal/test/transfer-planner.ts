@@ -13,6 +13,8 @@ export interface TransferInput {
   /** The calldata of each transfer, in place of its own mark. */
   data?: Hex;
   gas?: string;
+  /** Of each transfer; default 1 wei. */
+  value?: string;
 }
 
 /** Marks a transaction with its step, so that the chain itself shows how often each was mined. */
@@ -20,7 +22,7 @@ export function markOf(jobId: string, stepIndex: number): Hex {
   return stringToHex(`${jobId}/${stepIndex}`);
 }
 
-/** Plans transfers of one wei, each marked with its job and step. */
+/** Plans transfers, each marked with its job and step. */
 export const transferPlanner: JobPlanner = {
   plan: (job, { stepIndex }) => {
     const steps = planTransfers(job).slice(stepIndex);
@@ -37,12 +39,12 @@ export function planTransfer(lane: LaneId, jobId: string, to: Hex = RECEIVER): P
 }
 
 function planTransfers(job: Pick<JobRecord, 'id' | 'input'>): PlannedStep[] {
-  const { receivers, data, gas } = job.input as unknown as TransferInput;
+  const { receivers, data, gas, value } = job.input as unknown as TransferInput;
   return receivers.map((to, index) => ({
     label: `Transfer ${index}`,
     to,
     data: isHexBytes(data) ? data : markOf(job.id, index),
-    value: 1n,
+    value: BigInt(value ?? '1'),
     gas: BigInt(gas ?? '60000'),
   }));
 }

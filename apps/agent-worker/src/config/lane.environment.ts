@@ -4,6 +4,9 @@ import type { LaneSettings } from '@tollgate/journal';
 /** The least time between two reads of the chain after a transaction is sent. */
 const FIRST_LOOK_MS = 20;
 
+/** A wallet that cannot pay for this much gas is empty: its jobs wait. Most swaps and payments need less. */
+export const ORDINARY_GAS = 500_000n;
+
 /** How the lane of each wallet is run. Lane settings that are not listed here have fixed values. */
 export class LaneEnvironment implements ChecksTogether {
   @Setting({
@@ -76,6 +79,7 @@ export class LaneEnvironment implements ChecksTogether {
       confirmations: this.confirmations,
       pollMs: this.lanePollMs,
       firstLookMs: FIRST_LOOK_MS,
+      ordinaryGas: ORDINARY_GAS,
       leaseMs: this.laneLeaseMs,
       resendAfterMs: this.resendAfterMs,
       replaceAfterMs: this.replaceAfterMs,

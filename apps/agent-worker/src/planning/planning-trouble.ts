@@ -2,6 +2,9 @@ import { AgentKitError, type OperationPlanner } from '@tollgate/agent-kit/planne
 import { ChainUnavailableError } from '@tollgate/chain';
 import { PlanFailure, WalletEmptyError, type JobFailure, type JobRecord } from '@tollgate/journal';
 import { StoreError } from '@tollgate/redis';
+import { parseEther } from 'viem';
+
+import { ORDINARY_GAS } from '../config/lane.environment.js';
 
 /** An error of the kit as shown to the job's owner; the kit has quoted and cut untrusted texts. */
 export function toJobFailure({ code, message, suggestion, details }: AgentKitError): JobFailure {
@@ -104,11 +107,18 @@ export class PlanningTrouble {
     );
   }
 
-  /** Too little for gas pauses the wallet; too little of what the job spends is the job's own failure. */
+  /**
+   * A wallet with too little for gas waits. Too little of what the job spends, or for a job that needs more gas than
+   * others, is the job's own failure: the other jobs of the wallet must not wait for it.
+   */
   async #isWalletEmpty(error: unknown): Promise<boolean> {
     if (!(error instanceof AgentKitError) || error.code !== 'INSUFFICIENT_FUNDS') return false;
-    const { feeWei, balanceWei } = error.details;
-    if (typeof feeWei === 'string' && typeof balanceWei === 'string') return BigInt(feeWei) > BigInt(balanceWei);
-    return !(await this.kit.canPayForGas());
+    const { feeWei, balanceWei, balance } = error.details;
+    // With the balance that the error reports: coin that has arrived since then must not make the job fail.
+    if (typeof feeWei === 'string' && typeof balanceWei === 'string') {
+      const isFeeTooHigh = BigInt(feeWei) > BigInt(balanceWei);
+      return isFeeTooHigh && !(await this.kit.canPayForGas(ORDINARY_GAS, BigInt(balanceWei)));
+    }
+    return !(await this.kit.canPayForGas(undefined, typeof balance === 'string' ? parseEther(balance) : undefined));
   }
 }

@@ -1,5 +1,5 @@
 import type { JobRecord } from '@tollgate/journal';
-import { encodeFunctionData, getAddress, numberToHex, parseAbi, parseEther, parseUnits } from 'viem';
+import { encodeFunctionData, formatEther, getAddress, numberToHex, parseAbi, parseEther, parseUnits } from 'viem';
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../../test/harness/retry.js';
@@ -115,6 +115,42 @@ describe('a wallet’s jobs', () => {
     });
   });
 
+  describe('that the wallet cannot pay for', () => {
+    const readFees = async () => {
+      const [{ baseFeePerGas }, tip] = await Promise.all([
+        fixture.client.getBlock(),
+        fixture.client.estimateMaxPriorityFeePerGas(),
+      ]);
+      return { baseFee: baseFeePerGas!, tip };
+    };
+    const readLane = () => fixture.lanes.journal.readLane(fixture.lanes.lane);
+
+    it('with the gas limit and the fees of their transaction fail before they take a nonce', async () => {
+      const { baseFee, tip } = await readFees();
+      // More than the simulation took, less than the 39,375 that are signed.
+      const left = 30_000n * ((3n * baseFee) / 2n + tip);
+      fixture.startLane();
+      const amount = formatEther(parseEther('100') - left);
+      const job = await fixture.run('transfer', { amount, to: RECEIVER });
+      expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'INSUFFICIENT_FUNDS' }, steps: [] });
+      expect(await readLane()).toMatchObject({ paused: null, nextNonce: 41 });
+    });
+
+    it('because their receiver burns gas do not hold up the others', async () => {
+      const burner = '0x000000000000000000000000000000000000b042';
+      // Counts down from 100,000, which takes 2.6 million gas.
+      await fixture.lanes.rpc('anvil_setCode', [burner, '0x620186a05b600190038060045700']);
+      const { baseFee, tip } = await readFees();
+      await fixture.lanes.setBalance(1_500_000n * (2n * baseFee + tip));
+      fixture.startLane();
+      const dear = await fixture.run('transfer', { amount: '0.000000000000000001', to: burner });
+      expect(dear).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'INSUFFICIENT_FUNDS' } });
+      const other = await fixture.run('transfer', { amount: '1', to: RECEIVER, token: 'USDC' });
+      expect(other).toMatchObject({ state: 'FINAL' });
+      expect((await readLane()).paused).toBeNull();
+    });
+  });
+
   describe('wait', () => {
     it('for a chain that does not answer', async () => {
       proxy.intercept('*', () => 'broken');
@@ -123,6 +159,19 @@ describe('a wallet’s jobs', () => {
       await waitFor('planning fails', () => fixture.lanes.troubles.length > 9);
       expect(fixture.lanes.troubles[0]).toMatchObject({ code: 'NETWORK_ERROR' });
       expect((await fixture.lanes.readJob(jobId)).state).toBe('PLANNED');
+      proxy.reset();
+      await fixture.lanes.waitForState(jobId, 'FINAL');
+    });
+
+    it('for a node that reports a possible amount of gas, and take no nonce before', async () => {
+      proxy.intercept('eth_simulateV1', () => refusal(-32601, 'the method eth_simulateV1 does not exist'));
+      const huge = { body: JSON.stringify({ jsonrpc: '2.0', id: 1, result: `0x${'f'.repeat(70)}` }) };
+      proxy.intercept('eth_estimateGas', () => huge);
+      fixture.startLane({ chain: { rpcUrls: [proxy.rpcUrl], rpcBatchSize: 1 } });
+      const jobId = await fixture.submit('transfer', { amount: '1', to: RECEIVER });
+      await waitFor('planning fails', () => fixture.lanes.troubles.length > 3);
+      expect(fixture.lanes.troubles[0]).toMatchObject({ code: 'NETWORK_ERROR' });
+      expect(await fixture.lanes.readJob(jobId)).toMatchObject({ state: 'PLANNED', steps: [] });
       proxy.reset();
       await fixture.lanes.waitForState(jobId, 'FINAL');
     });

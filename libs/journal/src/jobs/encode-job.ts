@@ -12,21 +12,32 @@ export function encodeFailure({ code, message, suggestion }: JobFailure): string
   });
 }
 
-/** Serialises a step. Numbers of any size become decimal text. */
+/** The largest number of the chain; larger ones could not be read again. */
+const MAX_AMOUNT = 2n ** 256n - 1n;
+
+/**
+ * Serialises a step. Numbers become decimal text.
+ * @throws TypeError for a number that is no 256 bit word.
+ */
 export function encodeStep({ label, to, data, value, gas, holdsIf, failures }: PlannedStep): string {
   return encodeJson({
     label: label.slice(0, MAX_TEXT),
     to,
     data,
-    value: value.toString(),
-    gas: gas.toString(),
+    value: encodeAmount(value),
+    gas: encodeAmount(gas),
     ...(holdsIf && { holdsIf: encodeCondition(holdsIf) }),
     ...(failures !== undefined && { failures }),
   });
 }
 
 function encodeCondition({ kind, token, owner, spender, amount }: AllowanceHolds): JsonValue {
-  return { kind, token, owner, spender, amount: amount.toString() };
+  return { kind, token, owner, spender, amount: encodeAmount(amount) };
+}
+
+function encodeAmount(amount: bigint): string {
+  if (amount < 0n || amount > MAX_AMOUNT) throw new TypeError('the number is not a word of the chain');
+  return amount.toString();
 }
 
 /**

@@ -182,7 +182,10 @@ export interface PutAttemptRequest extends StepWrite {
 }
 
 /** What the job left behind is undone once the nonce is used. */
-export type FailAttemptRequest = MarkBroadcastRequest & Omit<EndRequest, 'undo'>;
+export interface FailAttemptRequest extends MarkBroadcastRequest, Omit<EndRequest, 'undo'> {
+  /** Also if an RPC server has accepted an attempt of the step, as `cancel` does. */
+  evenIfSent?: boolean;
+}
 
 export interface MarkBroadcastRequest extends StepWrite {
   hash: Hex;

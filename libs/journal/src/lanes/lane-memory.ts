@@ -2,6 +2,7 @@ import { FlightWatch } from './flight-watch.js';
 import type { LaneSettings } from './lane-settings.js';
 import { LockedJobs } from './locked-jobs.js';
 import { LookPace } from './look-pace.js';
+import { NonceGap } from './nonce-gap.js';
 
 /** What a process remembers of a lane while it holds the lease. */
 export interface LaneMemory {
@@ -11,6 +12,7 @@ export interface LaneMemory {
   pace: LookPace;
   nextNonce: NextNonce;
   locked: LockedJobs;
+  gap: NonceGap;
 }
 
 /** Created anew with each lease. */
@@ -22,6 +24,7 @@ export function createLaneMemory({ planRetryMs, longestPlanRetryMs, firstLookMs,
     pace: new LookPace({ firstMs: firstLookMs, longestMs: pollMs }),
     nextNonce: new NextNonce(),
     locked: new LockedJobs(),
+    gap: new NonceGap(),
   };
 }
 
@@ -39,7 +42,6 @@ class EmptyWallet {
 
   note(jobId: string | null = this.jobId): void {
     this.#isEmpty = true;
-    this.#triedAtMs = performance.now();
     this.jobId = jobId;
   }
 

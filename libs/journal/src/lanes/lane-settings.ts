@@ -27,6 +27,11 @@ export interface LaneSettings {
   defaultPriorityFeePerGas: bigint;
   /** Gas limit of a zero-value transfer to the wallet itself. */
   cancelGas: bigint;
+  /**
+   * The wallet is empty if it cannot pay for this much gas: its lane pauses. If it can, a job that it cannot pay for
+   * fails by itself. Null: every job waits until the wallet can pay for it.
+   */
+  ordinaryGas: bigint | null;
   /** How often an empty wallet is tried again. */
   emptyWalletMs: number;
   /**
@@ -60,6 +65,7 @@ export const DEFAULT_LANE_SETTINGS: LaneSettings = {
   maxPriorityFeePerGas: 50n * GWEI,
   defaultPriorityFeePerGas: GWEI,
   cancelGas: 21_000n,
+  ordinaryGas: null,
   emptyWalletMs: 3000,
   planRetryMs: 500,
   longestPlanRetryMs: 30_000,

@@ -6,17 +6,18 @@ import type { JobRecord, StepRecord } from '../jobs/job.js';
 import type { StepReceipt } from '../jobs/ports.js';
 import type { InFlightStep } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
-import { assertLease, currentStep, LeaseLostError, writeFor, type LaneWork } from '../lanes/lane-work.js';
+import { assertLease, LeaseLostError, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { sendLast } from '../steps/advance-job.js';
 import { broadcast, putAttempt } from '../steps/broadcast.js';
 import { putBackStep, settleStep, type FlyingStep } from '../steps/settle-step.js';
+import { readSteps } from './read-steps.js';
 
 export interface LanePass {
   /** Jobs that can be advanced now. */
   wake: string[];
   /** Jobs that have ended: the allowances they held are free. */
   ended: string[];
-  /** Errors that kept single steps from being checked. Those steps are checked again. */
+  /** Errors that kept single steps from being checked, which are checked again; and a nonce that nothing uses. */
   troubles: unknown[];
 }
 
@@ -26,7 +27,7 @@ export interface LanePass {
  * process is about to send that job's bytes.
  */
 export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boolean): Promise<LanePass> {
-  const { journal, chain, lease, signer, watch } = work;
+  const { journal, chain, lease, signer, watch, gap, settings } = work;
   // The head must be read first. Every transaction it contains was journaled earlier, so its step is among those read
   // afterwards.
   const head = await chain.readHead(signer.address);
@@ -36,7 +37,8 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
   const due = flights.filter((flight) => isDue(work, flight, head));
   const steps = await readSteps(work, due);
   const found = await readFindings(work, steps, head);
-  const pass: LanePass = { wake: [], ended: [], troubles: [] };
+  const unused = gap.look(flights, head, settings);
+  const pass: LanePass = { wake: [], ended: [], troubles: unused ? [unused] : [] };
   await Promise.all(
     steps.map(async (step) => {
       const outcome = await confirmStep(work, step, found(step), head, isBusy).catch((error: unknown) => {
@@ -62,15 +64,6 @@ function isDue({ watch, settings }: LaneWork, flight: InFlightStep, head: Head):
   if (flight.nonce < head.minedNonce || watch.isMined(name)) return !watch.isSettled(name, head.hash);
   if (watch.isUnderpriced(name) || watch.isSentBefore(name, settings.resendAfterMs)) return true;
   return flight.nonce === head.minedNonce && watch.isSentBefore(name, settings.replaceAfterMs);
-}
-
-async function readSteps({ journal }: LaneWork, flights: readonly InFlightStep[]): Promise<FlyingStep[]> {
-  const jobs = await journal.readJobs(flights.map(({ jobId }) => jobId));
-  return flights.flatMap(({ nonce, stepIndex }, index) => {
-    const job = jobs[index];
-    const step = job && currentStep(job);
-    return job && step && job.stepIndex === stepIndex ? [{ job, step, nonce }] : [];
-  });
 }
 
 /**

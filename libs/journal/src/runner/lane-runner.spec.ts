@@ -1,5 +1,7 @@
+import { waitFor } from '../../../../test/harness/retry.js';
 import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
 import { markOf } from '../../test/transfer-planner.js';
+import { jobKey } from '../jobs/keys.js';
 
 describe('a lane', () => {
   let fixture: LaneFixture;
@@ -35,5 +37,32 @@ describe('a lane', () => {
       'jobCompleted',
     ]);
     expect(fixture.troubles).toEqual([]);
+  });
+
+  it('confirms its other jobs when one cannot be read', async () => {
+    await fixture.rpc('evm_setAutomine', [false]);
+    const jobIds = [await fixture.submit(), await fixture.submit(), await fixture.submit()];
+    fixture.startRunner();
+    for (const jobId of jobIds) await fixture.waitForState(jobId, 'BROADCAST');
+    const [first, unreadable, last] = jobIds as [string, string, string];
+    await fixture.redis.hset(jobKey(fixture.lane, unreadable), 'step:0', '{}');
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('evm_mine');
+    await fixture.waitForState(first, 'FINAL');
+    await fixture.waitForState(last, 'FINAL');
+    expect(fixture.troubles).toContainEqual(expect.objectContaining({ code: 'journal_unreadable' }));
+  });
+
+  it('resumes with refilled funds when one of its jobs cannot be read', async () => {
+    await fixture.setBalance(0n);
+    const unreadable = await fixture.submit();
+    await fixture.redis.hset(jobKey(fixture.lane, unreadable), 'state', 'spoilt');
+    const jobId = await fixture.submit();
+    fixture.startRunner();
+    const readPause = async () => (await fixture.journal.readLane(fixture.lane)).paused;
+    await waitFor('the pause', async () => (await readPause())?.code === 'INSUFFICIENT_FUNDS');
+    await fixture.setBalance(10n ** 20n);
+    await fixture.waitForState(jobId, 'FINAL');
+    await waitFor('the lane to go on', async () => (await readPause()) === null);
   });
 });

@@ -1,9 +1,15 @@
-import type { Attempt, JobRecord, LaneId } from '../jobs/job.js';
+import { raiseFees } from '@tollgate/chain';
+
+import type { JobRecord, LaneId } from '../jobs/job.js';
 import { WalletEmptyError, type JobQueue } from '../jobs/ports.js';
 import type { LaneStatus } from '../jobs/transition.js';
-import { currentStep, type LaneWork } from '../lanes/lane-work.js';
+import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
+import { advanceJob } from '../steps/advance-job.js';
 import { broadcast, WALLET_IS_EMPTY } from '../steps/broadcast.js';
+import { costOf, findLack, makePlan, readQuote } from '../steps/funds.js';
+import type { FlyingStep } from '../steps/settle-step.js';
 import type { Journal } from '../store/journal.js';
+import { readReadable, readSteps } from './read-steps.js';
 
 /** Resumes a lane when the reason for its stop is gone: Redis had restarted, or the wallet was empty. */
 export async function tendLane(work: LaneWork): Promise<LaneStatus> {
@@ -34,44 +40,73 @@ async function canPayAgain(work: LaneWork): Promise<boolean> {
 }
 
 /**
- * Sends again what the empty wallet could not pay for, in the order of the nonces. True: the wallet can pay for all of
- * it.
+ * Sends again what the wallet could not pay for, in the order of the nonces, and gives up a job that alone asks for too
+ * much. True: the wallet can pay for all the others.
  */
 async function sendUnsent(work: LaneWork): Promise<boolean> {
-  const inFlight = await work.journal.readInFlight(work.lease.lane);
-  const jobs = await work.journal.readJobs(inFlight.map(({ jobId }) => jobId));
-  for (const job of jobs) {
-    const last = job?.state === 'SIGNED' ? job.steps[job.stepIndex]?.attempts.at(-1) : undefined;
-    if (!job || !last || last.raw === null) continue;
+  const { journal, chain, lease, signer } = work;
+  const { minedNonce } = await chain.readHead(signer.address);
+  // The lowest nonce that is neither used nor given up. A node counts what is in its pool, so a step above it may be
+  // refused only until those below are mined.
+  let next = minedNonce;
+  for (const flying of await readSteps(work, await journal.readInFlight(lease.lane))) {
+    const { job, step, nonce } = flying;
+    const last = step.attempts.at(-1);
+    // A node may have dropped bytes that it had accepted, because an earlier transaction took what they need.
+    const isUnsent = job.state === 'SIGNED' || (job.state === 'BROADCAST' && nonce === next);
+    if (!isUnsent || !last || last.raw === null) continue;
     const answer = await broadcast(work, job, { kind: last.kind, hash: last.hash, raw: last.raw });
-    if (answer === 'insufficient_funds') return false;
+    if (answer === 'insufficient_funds') {
+      const lack = nonce === next ? await giveUpStep(work, flying) : 'unknown';
+      if (lack === 'given up') next++;
+      // Of bytes that a node has accepted, a replacement alone may be too expensive.
+      else if (lack !== 'none' || job.state === 'SIGNED') return false;
+    }
     // Any other reason for which the servers do not accept it says nothing about the wallet, and may last.
-    if (answer === 'unknown' && (await work.chain.readBalance(work.signer.address)) < costOf(work, job, last))
-      return false;
+    if (answer === 'unknown' && (await chain.readBalance(signer.address)) < costOf(work, job, last)) return false;
   }
   return true;
 }
 
-/** The most wei that an attempt can cost. */
-function costOf({ settings }: LaneWork, job: JobRecord, { kind, maxFeePerGas }: Attempt): bigint {
-  const step = currentStep(job);
-  const { gas, value } = step && kind !== 'cancel' ? step : { gas: settings.cancelGas, value: 0n };
-  return value + gas * maxFeePerGas;
+/**
+ * Gives up a step that the wallet cannot pay for, if it could pay for others; a cancel uses its nonce. All attempts are
+ * watched until then: one that a node has accepted after all may still be mined in its place. `unknown`: the wallet is
+ * empty, or the step cannot be cancelled safely. `none`: the balance covers the first attempt.
+ */
+async function giveUpStep(work: LaneWork, { job, step }: FlyingStep): Promise<'given up' | 'none' | 'unknown'> {
+  const { journal, settings } = work;
+  // Replacements cost more than the first attempt, which may still be mined.
+  const [first] = step.attempts;
+  const last = step.attempts.at(-1);
+  if (!first || !last || last.kind === 'cancel') return 'unknown';
+  const quote = await readQuote(work);
+  // A cancel could not take the place of bytes that a node may hold.
+  const isSent = step.attempts.some(({ sentAtMs }) => sentAtMs !== null);
+  if (isSent && raiseFees(last, quote, settings) === null) return 'unknown';
+  const price = quote.maxFeePerGas > last.maxFeePerGas ? quote.maxFeePerGas : last.maxFeePerGas;
+  const failure = await findLack(work, costOf(work, job, first), price);
+  if (failure === null) return 'none';
+  if (failure === 'empty') return 'unknown';
+  const write = { ...writeFor(work, job), hash: last.hash, failure, givesBackSpending: job.stepIndex === 0 };
+  if (assertLease(await journal.failAttempt({ ...write, evenIfSent: true })).outcome === 'refused') return 'unknown';
+  await advanceJob(work, job.id);
+  return 'given up';
 }
 
 /**
  * Asks the planner about the job whose plan was too expensive, or the first that waits. The plan itself is made again
  * later.
  */
-async function canPlan({ journal, planner, lease, wallet }: LaneWork): Promise<boolean> {
+async function canPlan(work: LaneWork): Promise<boolean> {
+  const { journal, lease, wallet } = work;
   const jobId = wallet.jobId ?? (await journal.readOpenJobs(lease.lane))[0];
-  const job = jobId === undefined ? null : await journal.readJob(jobId);
+  const job = jobId === undefined ? null : await readReadable(work, jobId);
   if (!job || !isToBePlanned(job)) {
     wallet.jobId = null;
     return true;
   }
   try {
-    await planner.plan(job, { stepIndex: job.stepIndex, token: lease.token });
+    await makePlan(work, job);
   } catch (error) {
     // Any other error of this job is handled once the lane resumes.
     return !(error instanceof WalletEmptyError);

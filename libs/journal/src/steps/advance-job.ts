@@ -1,9 +1,10 @@
-import { type Fees, quoteFees, raiseFees } from '@tollgate/chain';
+import { raiseFees } from '@tollgate/chain';
 
 import { crashPoint } from '../crash-point.js';
 import type { Attempt, JobFailure, JobRecord, PlannedStep, StepRecord } from '../jobs/job.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { broadcast, putAttempt, type StoredBytes } from './broadcast.js';
+import { readQuote } from './funds.js';
 import { giveUpPlan, planStep } from './plan-step.js';
 
 /**
@@ -146,11 +147,6 @@ export async function sendLast(work: LaneWork, job: JobRecord, { kind, hash, raw
  */
 async function afterRefusal({ journal, lease }: LaneWork): Promise<AdvanceOutcome | 'again'> {
   return (await journal.readLane(lease.lane)).frozen === null ? 'again' : 'waiting';
-}
-
-/** The fees that the chain asks for now. */
-export async function readQuote({ chain, signer, settings }: LaneWork): Promise<Fees> {
-  return quoteFees(await chain.readRecentHead(signer.address), settings);
 }
 
 const APPROVAL_EXPIRED: JobFailure = {

@@ -4,8 +4,9 @@ import { crashPoint } from '../crash-point.js';
 import type { JobRecord, PlannedStep, StepRecord } from '../jobs/job.js';
 import type { LaunchResult, SubmitNamedRequest, SubmitResult } from '../jobs/transition.js';
 import type { LaneWork } from '../lanes/lane-work.js';
-import { advanceJob, readQuote, type AdvanceOutcome } from './advance-job.js';
+import { advanceJob, type AdvanceOutcome } from './advance-job.js';
 import { broadcastAndWait, signAttempt, type StoredBytes } from './broadcast.js';
+import { readQuote } from './funds.js';
 import { settleStep } from './settle-step.js';
 
 /** A job of one step that is planned before it is submitted. */

@@ -7,6 +7,7 @@ import { PlanFailure, WalletEmptyError, type JobPlan } from '../jobs/ports.js';
 import type { BeginStepResult, LockResult, ReserveResult, SpendingResult, Transition } from '../jobs/transition.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { pauseEmpty } from './broadcast.js';
+import { makePlan } from './funds.js';
 
 /** `again`: the job has moved on, read it again. `reserved`: null if no nonce was requested yet. */
 export type PlanOutcome = { outcome: 'planned'; step: PlannedStep; reserved: ReserveResult | null } | Hindrance;
@@ -56,10 +57,10 @@ function storePlan({ journal, lease, settings }: LaneWork, job: JobRecord, plan:
 
 /** Null: not now, because the wallet cannot pay or the planner failed at this job a moment ago. */
 async function askPlanner(work: LaneWork, job: JobRecord): Promise<JobPlan | PlanFailure | null> {
-  const { planner, retries, wallet, lease } = work;
+  const { retries, wallet } = work;
   if (wallet.isEmpty || retries.isPutOff(job.id)) return null;
   try {
-    const plan = await planner.plan(job, { stepIndex: job.stepIndex, token: lease.token });
+    const plan = await makePlan(work, job);
     retries.forget(job.id);
     return plan;
   } catch (error) {

@@ -367,6 +367,14 @@ describe('the journal of jobs', () => {
     await expect(journal.readJob(jobId)).rejects.toMatchObject({ code: 'journal_unreadable' });
   });
 
+  it.each([2n ** 256n, -1n])('writes no step with %p, which it could not read again', async (gas) => {
+    const write = await submitSample(journal, lane, token);
+    const steps = [{ ...sampleStep(), gas }];
+    const putting = journal.putPlan({ ...write, steps, plan: null, floorsHash: 'none', needsApproval: false });
+    await expect(putting).rejects.toThrow(TypeError);
+    expect(await journal.readJob(write.jobId)).toMatchObject({ state: 'PLANNED', steps: [] });
+  });
+
   it.each(['', 'x', '../../lane', `j00000000-${'0'.repeat(24)}`])('has no job %p', async (jobId) => {
     expect(await journal.readJob(jobId)).toBeNull();
     expect(await journal.cancel(jobId)).toEqual({ outcome: 'refused', reason: 'not_found', state: null });

@@ -80,10 +80,11 @@ export abstract class StepJournal {
 
   /**
    * SIGNED, and no RPC server will ever accept these bytes: voids the step. An attempt of kind `cancel` must use its
-   * nonce before the job ends with the failure.
+   * nonce before the job ends with the failure. `evenIfSent`: or BROADCAST; whichever attempt is mined decides.
    */
   async failAttempt({ hash, ...request }: on.FailAttemptRequest): Promise<on.Transition> {
-    const args = [hash.toLowerCase(), encodeFailure(request.failure), request.givesBackSpending ? 1 : 0];
+    const { failure, givesBackSpending, evenIfSent = false } = request;
+    const args = [hash.toLowerCase(), encodeFailure(failure), givesBackSpending ? 1 : 0, evenIfSent ? 1 : 0];
     return readTransition(await this.#onStep('failAttempt', request, args));
   }
 

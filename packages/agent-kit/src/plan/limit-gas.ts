@@ -1,6 +1,7 @@
 import type { Address, PublicClient } from 'viem';
 
 import { explainFailure } from '../chain/explain-failure.js';
+import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Step } from '../types/plan.js';
 
 /** A step that can be sent now. */
@@ -11,12 +12,18 @@ export interface SettledStep extends Step {
 // Used if the node cannot simulate a step after the ones before it.
 const UNKNOWN_GAS_LIMIT = 1_500_000n;
 
+/** What nodes compute gas in; above it a number is a node's mistake. */
+const MOST_GAS = 2n ** 64n - 1n;
+
 /**
  * Half as much again; unused gas is not charged. Rewards and interest that accrue until the next block write storage
  * that an estimate in the same second does not, and a refund comes only after its gas was needed.
+ * @throws AgentKitError `NETWORK_ERROR` for more gas than there can be.
  */
 export function addGasMargin(gas: bigint): bigint {
-  return (gas * 3n) / 2n;
+  const limit = (gas * 3n) / 2n;
+  if (limit > MOST_GAS) throw new AgentKitError('NETWORK_ERROR', 'The network reports an impossible amount of gas.');
+  return limit;
 }
 
 /** The gas limit of a step, from the gas it used in a simulation, which is reported after a refund of up to a fifth. */

@@ -102,11 +102,15 @@ export class OperationPlanner {
     return this.tryTwice(({ context }) => planRevocation(context, granted));
   }
 
-  /** False if the account could not even pay for the cheapest transaction. */
-  canPayForGas(): Promise<boolean> {
+  /**
+   * False if the account could not pay for this much gas; by default that of the cheapest transaction.
+   * @param balanceWei if omitted, it is read
+   */
+  canPayForGas(gas = CHEAPEST_GAS, balanceWei?: bigint): Promise<boolean> {
     return this.tryTwice(async () => {
-      const [balance, fees] = await Promise.all([this.client.getBalance({ address: this.address }), readFees(this)]);
-      return balance >= CHEAPEST_GAS * readPrice(fees);
+      const reading = balanceWei ?? this.client.getBalance({ address: this.address });
+      const [balance, fees] = await Promise.all([reading, readFees(this)]);
+      return balance >= gas * readPrice(fees);
     });
   }
 

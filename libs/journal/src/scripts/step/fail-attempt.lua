@@ -1,10 +1,11 @@
--- KEYS lane, job; ARGV token, step, hash of the attempt, failure, 1 when nothing was spent. Returns a transition.
+-- KEYS lane, job; ARGV token, step, hash of the attempt, failure, 1 when nothing was spent, 1 if an RPC server may have
+-- accepted an attempt. Returns a transition.
 --
--- Atomic: checking that no RPC server accepted any attempt of the step, and voiding it. If another worker sent an
--- attempt in between, a step that is in flight would be marked as failed.
+-- Atomic: checking which attempt is the last and whether an RPC server accepted one, and voiding the step. If another
+-- worker sent an attempt in between, a step that is in flight would be marked as failed.
 if is_past then return unchanged(state) end
 if is_other then return refused('wrong_step', state) end
-if state ~= 'SIGNED' then return refused('wrong_state', state) end
+if state ~= 'SIGNED' and not (state == 'BROADCAST' and ARGV[6] == '1') then return refused('wrong_state', state) end
 if redis.call('HGET', JOB, 'void:' .. step) then return unchanged(state) end
 local last = attempt_at(step, text(attempt_count(step) - 1))
 if last.hash ~= ARGV[3] then return refused('lost_race', state) end

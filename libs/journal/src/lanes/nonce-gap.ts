@@ -1,0 +1,32 @@
+import type { Head } from '../chain/chain.js';
+import type { InFlightStep } from '../jobs/transition.js';
+import type { LaneSettings } from './lane-settings.js';
+
+/**
+ * Notices a nonce below all steps in flight that the chain has not seen used: a reorganisation has removed the
+ * transaction of a job that had ended, and the journal no longer has its bytes.
+ */
+export class NonceGap {
+  #seen: { nonce: number; sinceMs: number; sinceBlock: number } | null = null;
+
+  /**
+   * Null while there is no gap, or it may pass: a node may be behind.
+   * @param flights by nonce
+   */
+  look(
+    flights: readonly Pick<InFlightStep, 'nonce'>[],
+    { minedNonce: nonce, number }: Pick<Head, 'minedNonce' | 'number'>,
+    { strangerBlocks, strangerMs }: Pick<LaneSettings, 'strangerBlocks' | 'strangerMs'>,
+  ): Error | null {
+    const lowest = flights[0]?.nonce ?? nonce;
+    const nowMs = performance.now();
+    if (lowest <= nonce) this.#seen = null;
+    else if (this.#seen?.nonce !== nonce) this.#seen = { nonce, sinceMs: nowMs, sinceBlock: number };
+    if (this.#seen === null) return null;
+    const { sinceMs, sinceBlock } = this.#seen;
+    if (number - sinceBlock < strangerBlocks || nowMs - sinceMs < strangerMs) return null;
+    return new Error(
+      `No transaction of the journal in flight has nonce ${nonce}, and the chain has none mined: all from nonce ${lowest} on wait for it. Send a transaction of the account with nonce ${nonce}.`,
+    );
+  }
+}

@@ -1,0 +1,53 @@
+import { privateKeyToAccount } from 'viem/accounts';
+
+import { waitFor } from '../../../../test/harness/retry.js';
+import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
+
+describe('a reorganisation that removes the transaction of an ended job', () => {
+  let fixture: LaneFixture;
+
+  beforeAll(async () => {
+    fixture = await LaneFixture.start();
+  });
+
+  afterAll(() => fixture.stop());
+
+  beforeEach(() => fixture.useNewWallet());
+
+  afterEach(async () => {
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.endWorkers();
+    await fixture.rpc('anvil_dropAllTransactions');
+  });
+
+  const mine = () => fixture.rpc('anvil_mine', ['0x1']);
+  const findTrouble = () => fixture.troubles.find((trouble) => String(trouble).includes('nonce 41'));
+
+  it('is reported with the nonce that all later transactions wait for, until another transaction uses it', async () => {
+    fixture.startRunner({ strangerBlocks: 3 });
+    await fixture.waitForState(await fixture.submit(), 'FINAL');
+    await fixture.rpc('evm_setAutomine', [false]);
+    await fixture.rpc('anvil_reorg', [1, []]);
+    await fixture.rpc('anvil_dropAllTransactions');
+    const later = await fixture.submit();
+    await fixture.waitForState(later, 'BROADCAST');
+    expect(findTrouble()).toBeUndefined();
+    await waitFor('a report', async () => {
+      await mine();
+      return findTrouble() !== undefined;
+    });
+    const filler = await privateKeyToAccount(fixture.privateKey).signTransaction({
+      chainId: fixture.chain.chainId,
+      type: 'eip1559',
+      nonce: 41,
+      to: RECEIVER,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+    });
+    await fixture.rpc('eth_sendRawTransaction', [filler]);
+    await mine();
+    await fixture.waitForState(later, 'FINAL');
+    expect((await fixture.readMined()).map(({ nonce }) => nonce)).toEqual([41, 42]);
+  });
+});
