@@ -35,6 +35,7 @@ export { findAuthorizationUse } from './nonce-uses/find-authorization-use.js';
 export type { AuthorizationLookUp, AuthorizationUse } from './nonce-uses/find-authorization-use.js';
 export {
   findPermitUse,
+  type SentPermit,
   NOT_FOUND,
   type PermitLookUp,
   type PermitUse,

@@ -11,6 +11,7 @@ import {
   PROXIES,
   readPayerSignature,
   SENT_BY_ANOTHER,
+  type SentPermit,
 } from '@tollgate/chain';
 import { hashPermit2Transfer, type Hex, type Permit2Authorization, type SignedPermit } from '@tollgate/protocol';
 
@@ -33,8 +34,8 @@ import type { Judged, PromisedPayment, SignedJudgement, SignedPaymentRules } fro
 export interface PermitRules extends SignedPaymentRules {
   /** The accounts that settle here, in lower case. */
   readRelayers: () => Promise<ReadonlySet<Hex>>;
-  /** The transactions in which a relayer has sent this permit, as far as is known. */
-  readSent: () => Promise<readonly Hex[]>;
+  /** The transactions in which a relayer has sent this permit. */
+  readSent: () => Promise<SentPermit>;
 }
 
 /**
@@ -194,7 +195,7 @@ function assertAllowance({ allowanceBaseUnits }: Pick<PermitView, 'allowanceBase
 
 /**
  * Refuses `payment_used`. It is recorded for a refund when the money may have been moved by this permit: it was found but
- * the way it was sent leaves a doubt, or too many newer payments lie above it.
+ * the way it was sent leaves a doubt, or it was not found where it might be.
  */
 function assertSettled(use: PermitUse, payment: PromisedPayment): PermitUse & { outcome: 'settled' } {
   switch (use.outcome) {

@@ -1,7 +1,15 @@
 import { bundleCalls, NOT_FOUND, planPermitTransfer } from '@tollgate/chain';
+import type { JobRecord, JobState, Journal } from '@tollgate/journal';
 import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex, SignedPayment, SignedPermit } from '@tollgate/protocol';
-import { encodeSettlementJob, parseSettlementJob, type PaymentEntry, planEntry } from '@tollgate/settlement';
+import {
+  encodeSettlementJob,
+  nameSettlement,
+  parseSettlementJob,
+  type PaymentEntry,
+  planEntry,
+  SettlementRecords,
+} from '@tollgate/settlement';
 import { encodeFunctionData, parseAbi, serializeErc6492Signature } from 'viem';
 
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
@@ -223,6 +231,61 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     const nothing = encodeFunctionData({ abi, functionName: 'transferFrom', args });
     for (let count = 0; count < 33; count++) await call(asset(), nothing, addressOf(5));
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
+  });
+
+  describe('that a relayer has sent', () => {
+    /** Puts the payment into a job, as a relayer does before it sends it. */
+    const putIntoJob = async (payment: SignedPermit): Promise<void> => {
+      const name = nameSettlement(createRequest(payment).terms, payment, String(PRICE));
+      await new SettlementRecords(parts().redis).claim([{ name, questionId: 'question', keptMs: 60_000 }], 'job');
+    };
+    /** The relayer's job, in this state and with this transaction. */
+    const journalOf = (state: JobState, hash: Hex): Pick<Journal, 'readJob'> => {
+      const steps = [{ mined: null, attempts: [{ hash }] }];
+      return { readJob: () => Promise.resolve({ state, steps } as unknown as JobRecord) };
+    };
+    const hideTransactions = (): void => {
+      const hidden: Record<string, unknown> = { eth_getLogs: [], eth_getTransactionReceipt: null };
+      parts().rpc.fail({
+        kind: 'rewrite',
+        rewrite: (answers) =>
+          answers.map((one) => (one.method in hidden ? { ...one, result: hidden[one.method] } : one)),
+      });
+    };
+    afterEach(() => parts().rpc.fail(undefined));
+
+    // Prevents: one of the servers behind the RPC URL lags, the payer is refused for good, signs anew and pays twice.
+    it('is unavailable while the server shows neither its transaction nor its log', async () => {
+      const payment = await sign();
+      await putIntoJob(payment);
+      const txHash = await settle(payment, PRICE);
+      const journal = journalOf('BROADCAST', txHash);
+      hideTransactions();
+      expect(await ask(payment, { journal })).toEqual({ outcome: 'unavailable', reason: 'rpc_inconsistent' });
+      parts().rpc.fail(undefined);
+      expect(await ask(payment, { journal })).toMatchObject({ outcome: 'claimed', txHash });
+    });
+
+    it('is refused without a record if none of its transactions was mined when its job ended', async () => {
+      const payment = await sign();
+      await putIntoJob(payment);
+      await settle(await sign({ nonce: BigInt(payment.permit2Authorization.nonce), amountBaseUnits: 1n }), 1n);
+      const before = (await refusals()).length;
+      const journal = journalOf('CANCELLED', `0x${'12'.repeat(32)}`);
+      expect(await ask(payment, { journal })).toEqual(refused('payment_used'));
+      expect(await refusals()).toHaveLength(before);
+    });
+
+    // Prevents: the journal keeps no more jobs than a busy minute has, and the money is not on record.
+    it('is recorded for a refund if its job is forgotten and the server shows no log of it', async () => {
+      const payment = await sign();
+      await putIntoJob(payment);
+      await settle(payment, PRICE);
+      hideTransactions();
+      expect(await ask(payment)).toEqual(refused('payment_used'));
+      const name = `permit:1328:${addressOf(0)}:${payment.permit2Authorization.nonce}:permit`;
+      expect(await refusals()).toContainEqual(expect.objectContaining({ payment: name, detail: NOT_FOUND }));
+    });
   });
 
   // Prevents: the search ends, the payer is refused for good, and its money is not on record.
