@@ -57,13 +57,14 @@ export async function judgePermit(
   // A settled payment is served even after its expiry, so only one that expired before the ledger's memory is refused
   // here.
   assertValidityWindow(window, nowMs, -rules.memoryMs);
-  await assertFacilitator(payment, rules.readRelayers);
+  const isSettledHere = await assertFacilitator(payment, rules);
 
   const { signature, question, view } = await askPermit2(judged, rules, chain);
   assertPermit2(view);
   const balance = assertAssetHasCode(view);
   assertSignature(signature, view);
   if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
+  if (!isSettledHere) throw new PaymentRefused('facilitator_mismatch');
   try {
     assertValidityWindow(window, nowMs, TIME_TO_SETTLE_MS);
     assertFunds(balance, terms.priceBaseUnits);
@@ -172,13 +173,17 @@ function assertPermittedValue({ scheme, permit2Authorization }: SignedPermit, pr
 }
 
 /**
- * Under scheme `upto` the payer names the one account that can send the permit. Refuses `facilitator_mismatch` when it
- * is none of the relayers here, which could never settle it.
+ * Under scheme `upto` the payer names the one account that can send the permit: whether it is one of the relayers here.
+ * Refuses `facilitator_mismatch` when it is none and never was: what another account sent may be less than what was used.
+ * A relayer that has been removed since may have settled the permit.
  */
-async function assertFacilitator(payment: SignedPermit, readRelayers: () => Promise<ReadonlySet<Hex>>): Promise<void> {
-  if (payment.scheme !== 'upto') return;
+async function assertFacilitator(payment: SignedPermit, { readRelayers, readSent }: PermitRules): Promise<boolean> {
+  if (payment.scheme !== 'upto') return true;
   const relayers = await readRelayers();
-  if (!relayers.has(payment.permit2Authorization.witness.facilitator)) throw new PaymentRefused('facilitator_mismatch');
+  if (relayers.has(payment.permit2Authorization.witness.facilitator)) return true;
+  const { txHashes, job } = await readSent();
+  if (txHashes.length === 0 && job !== 'forgotten') throw new PaymentRefused('facilitator_mismatch');
+  return false;
 }
 
 /** Permit2 and the scheme's proxy must exist on this chain; refuses `permit2_missing`. */

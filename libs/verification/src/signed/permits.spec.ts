@@ -363,6 +363,16 @@ describe('verifying a payment by Permit2 under scheme upto', () => {
     expect(await ask(await signMetered({ facilitator: address }))).toEqual(refused('facilitator_mismatch'));
   });
 
+  // Prevents: a relayer is removed after it has settled, and its payer is asked to pay again.
+  it('serves a permit that a relayer settled before it was removed', async () => {
+    const facilitator = addressOf(6);
+    const payment = await signMetered({ facilitator });
+    const name = nameSettlement(createRequest(payment).terms, payment, String(PRICE));
+    await new SettlementRecords(parts().redis).claim([{ name, questionId: 'question', keptMs: 60_000 }], 'job');
+    const txHash = await settle(payment, 7n, facilitator);
+    expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash, amountBaseUnits: '7' });
+  });
+
   // Prevents: a payer names itself as facilitator, moves one unit, and shows another permit with the same nonce.
   it('does not accept what another facilitator settled with the same nonce as its own', async () => {
     const nonce = BigInt(Date.now());
