@@ -7,6 +7,7 @@ import {
   findMoved,
   describeDoubtfulUse,
   findPermitUse,
+  type SentPermit,
   findAuthorizationUse,
 } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
@@ -42,7 +43,7 @@ export async function conclude(
     case 'excluded':
       return null;
     case 'refused':
-      return explain(parts, attempt, null, end.failure);
+      return explain(parts, attempt, { txHash: null, isForgotten: false, failure: end.failure });
     case 'elsewhere':
       return concludeJob(parts, attempt, end, await parts.jobs.untilEnded(end.jobId));
     case 'ended':
@@ -59,7 +60,8 @@ async function concludeJob(
   const { strikes, records, onTrouble } = parts;
   const { payment, record } = attempt;
   const txHash = news.outcome === 'over' ? news.txHash : null;
-  const result = await explain(parts, attempt, txHash, 'settlement_failed');
+  const isForgotten = news.outcome === 'unknown';
+  const result = await explain(parts, attempt, { txHash, isForgotten, failure: 'settlement_failed' });
   if (result.outcome !== 'failed') return result;
   if (end.outcome === 'ended' && isOwnFailure(end)) await strikes.note(payment.payer).catch(onTrouble);
   if (result.failure === 'settlement_failed' && mayTryAgain(attempt, news)) return null;
@@ -78,33 +80,32 @@ function mayTryAgain({ payment, retries }: SettlementAttempt, news: EndedJob): b
   return retries < MOST_RETRIES && (payment.kind === 'authorization' || news.outcome === 'unknown');
 }
 
-/**
- * Asks until the chain answers, even if no asker waits any more: an unused result costs nothing.
- * @param txHash the transaction that did not settle the payment
- * @param failure is reported when the chain shows no reason
- */
+/** Asks until the chain answers, even if no asker waits any more: an unused result costs nothing. */
 async function explain(
   parts: SettlementParts,
   { payment, flight }: SettlementAttempt,
-  txHash: Hex | null,
-  failure: PaymentFailure,
+  unsettled: Unsettled,
 ): Promise<SettlementResult> {
   const { closing, onTrouble } = parts;
   while (!closing.aborted) {
     try {
       return payment.kind === 'permit2'
-        ? await explainPermit(parts, payment, { txHash, failure, requestId: flight.requestId })
-        : await explainAuthorization(parts, payment, { txHash, failure });
+        ? await explainPermit(parts, payment, { ...unsettled, requestId: flight.requestId })
+        : await explainAuthorization(parts, payment, unsettled);
     } catch (error) {
       onTrouble(error);
     }
     await pause(LOOK_AGAIN_MS, closing);
   }
-  return { outcome: 'pending', txHash };
+  return { outcome: 'pending', txHash: unsettled.txHash };
 }
 
 interface Unsettled {
+  /** The transaction that did not settle the payment. */
   txHash: Hex | null;
+  /** The journal does not know the job: it never began, or it has ended and may have settled the payment. */
+  isForgotten: boolean;
+  /** Is reported when the chain shows no reason. */
   failure: PaymentFailure;
 }
 
@@ -168,14 +169,14 @@ export function readPayerBalance(batcher: RpcBatcher, asset: Hex, owner: Hex, de
 }
 
 /**
- * Like `explainAuthorization`, for a permit. A permit that was sent through another contract, or was not found behind newer
- * payments, is recorded for a refund.
+ * Like `explainAuthorization`, for a permit. A permit that was sent through another contract, or that may have moved money and
+ * was not found, is recorded for a refund.
  * @throws ChainUnavailableError, StoreUnavailableError
  */
 async function explainPermit(
   { chain: { reader }, chainId, refunds, windowMs, nowMs }: SettlementParts,
   entry: PermitEntry,
-  { txHash, failure, requestId }: Unsettled & { requestId: string },
+  { txHash, isForgotten, failure, requestId }: Unsettled & { requestId: string },
 ): Promise<SettlementResult> {
   const { asset, payer, payment } = entry;
   const { nonce, deadline } = payment.permit2Authorization;
@@ -192,7 +193,8 @@ async function explainPermit(
     const isOver = BigInt(deadline) * 1000n <= BigInt(Math.floor(startedAtMs));
     return { outcome: 'failed', failure: isOver ? 'authorization_expired' : failure, txHash };
   }
-  const lookUp = { promised: entry, sinceMs: startedAtMs - windowMs, deadlineMs };
+  const sent: SentPermit = { txHashes: [], job: isForgotten ? 'forgotten' : 'over' };
+  const lookUp = { promised: entry, sent, sinceMs: startedAtMs - windowMs, deadlineMs };
   const use = await findPermitUse(reader, lookUp, headBlockNumber);
   if (use.outcome === 'settled') return settledBy(entry, use.txHash, use.amountBaseUnits.toString());
   // Recorded before the payer gets the answer: after a refusal it may never show the payment again.

@@ -1,6 +1,7 @@
+import type { SentPermit } from '@tollgate/chain';
 import type { SignedPaymentTerms } from '@tollgate/common';
 import { isFinal, type Journal } from '@tollgate/journal';
-import type { Hex, SignedPayment } from '@tollgate/protocol';
+import type { SignedPayment } from '@tollgate/protocol';
 
 import type { SettlementRecords } from './batch.js';
 import { UNKNOWN_AFTER_MS } from './confirm.js';
@@ -27,12 +28,15 @@ export class SettlementsUnderWay {
     return job === null ? this.#mayBeSubmitted(jobId) : !isFinal(job.state);
   }
 
-  /** The transactions that a relayer has signed for the payment, unless the journal has forgotten its job. Throws as `include`. */
-  async findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<Hex[]> {
+  /** The transactions that a relayer has signed for the payment. Throws as `include`. */
+  async findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPermit> {
     const jobId = await this.#findJob(terms, payment);
-    const job = jobId === null ? null : await this.parts.journal.readJob(jobId);
-    const steps = job?.steps ?? [];
-    return steps.flatMap(({ mined, attempts }) => (mined ? [mined.hash] : attempts.map(({ hash }) => hash)));
+    if (jobId === null) return { txHashes: [], job: 'over' };
+    const job = await this.parts.journal.readJob(jobId);
+    if (job === null) return { txHashes: [], job: 'forgotten' };
+    const txHashes = job.steps.flatMap(({ mined, attempts }) => (mined ? [mined] : attempts).map(({ hash }) => hash));
+    const isOpen = !isFinal(job.state) || job.steps.some(({ mined }) => mined !== null);
+    return { txHashes, job: isOpen ? 'open' : 'over' };
   }
 
   #findJob(terms: SignedPaymentTerms, payment: SignedPayment): Promise<string | null> {

@@ -20,6 +20,8 @@ export { PRICE } from './use-payment-verifier.js';
 export interface AskedSigned {
   rules?: Partial<SignedPaymentRules>;
   waitMs?: number;
+  /** The relayers' jobs; default: Redis's, of which there are none. */
+  journal?: Pick<Journal, 'readJob'>;
   terms?: Partial<SignedPaymentTerms>;
   claim?: Partial<NonNullable<VerifySignedPaymentRequest['claim']>> | null;
   request?: Partial<VerifySignedPaymentRequest>;
@@ -65,7 +67,11 @@ export function useSignedPaymentVerifier() {
     });
   };
 
-  const createVerifier = (rules: Partial<SignedPaymentRules> = {}, waitMs = 0): SignedPaymentVerifier => {
+  const createVerifier = (
+    rules: Partial<SignedPaymentRules> = {},
+    waitMs = 0,
+    journal: Pick<Journal, 'readJob'> = new Journal({ redis: parts().redis, fleet: RELAYER_FLEET }),
+  ): SignedPaymentVerifier => {
     const { chain, ledger, redis, otherToken } = parts();
     const nowMs = (): number => ledger.nowMs();
     return new SignedPaymentVerifier({
@@ -84,10 +90,7 @@ export function useSignedPaymentVerifier() {
         ...rules,
       },
       readRelayers: () => Promise.resolve(new Set([relayer().address.toLowerCase() as Hex])),
-      underWay: new SettlementsUnderWay({
-        journal: new Journal({ redis, fleet: RELAYER_FLEET }),
-        records: new SettlementRecords(redis),
-      }),
+      underWay: new SettlementsUnderWay({ journal, records: new SettlementRecords(redis) }),
       chain,
       ledger,
       refundLog: { log: () => undefined },
@@ -122,7 +125,8 @@ export function useSignedPaymentVerifier() {
   const ask = (
     payment: VerifySignedPaymentRequest['payment'],
     asked: AskedSigned = {},
-  ): Promise<SignedPaymentVerdict> => createVerifier(asked.rules, asked.waitMs).verify(createRequest(payment, asked));
+  ): Promise<SignedPaymentVerdict> =>
+    createVerifier(asked.rules, asked.waitMs, asked.journal).verify(createRequest(payment, asked));
 
   return {
     ...used,

@@ -227,6 +227,27 @@ describe('the facilitator', () => {
     await proxy.stop();
   });
 
+  // Prevents: the server never serves its client, or has it pay again, because the success that it lost was not stored.
+  it('repeats a success to the same Idempotency-Key, also if no answer can be stored', async () => {
+    const env = { FACILITATOR: 'true', FACILITATOR_PAY_TO: PAY_TO, ANSWER_STORE_BYTES: '0' };
+    const full = await startGateway(server.url, [], env);
+    for (const body of [askV1(), askV2()]) {
+      const ask = (key: string) =>
+        fetch(`${full.url}/facilitator/settle`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+          body: JSON.stringify(body),
+        });
+      const first: unknown = await (await ask('one')).json();
+      expect(first).toMatchObject({ success: true, amount: '1000' });
+      const again = await ask('one');
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(await again.json()).toEqual(first);
+      expect(await (await ask('two')).json()).toMatchObject({ errorReason: 'duplicate_settlement' });
+    }
+    await full.stop();
+  });
+
   it('settles for an unlisted recipient only with an API key', async () => {
     const body = askV2({ payTo: STRANGER });
     const refused = await post('settle', body);

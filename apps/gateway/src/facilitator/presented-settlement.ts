@@ -8,8 +8,9 @@ import type {
   ReleaseTerms,
   Settled,
 } from '@tollgate/middleware/purchase';
-import type { Hex, SettleResponse } from '@tollgate/protocol';
+import { payerOf, type Hex, type SettleResponse } from '@tollgate/protocol';
 
+import { decodeReceipt, encodeReceipt } from '../paywall/answer/settlement-headers.js';
 import {
   isMetered,
   reasonOf,
@@ -57,6 +58,20 @@ export class PresentedSettlement implements Presented {
     const stored = await this.parts.ledger.readAnswer(id);
     return stored && (JSON.parse(stored.body.toString()) as SettleResponse);
   }
+
+  /** The success of a payment whose report was not stored; null where its receipt is gone. */
+  async reproduce({ id }: { readonly id: PaymentId }): Promise<SettleResponse | null> {
+    const text = await this.parts.ledger.readReceipt(id);
+    const txHash = (text === null ? null : decodeReceipt(text))?.txHash ?? null;
+    if (txHash === null) return null;
+    const { terms, payment } = this.parts.question;
+    // The request that was answered asked for this amount too: the fingerprint of a repeat contains it.
+    return reportSuccess(this.parts.request, {
+      payer: payerOf(payment),
+      txHash,
+      amountBaseUnits: terms.priceBaseUnits,
+    });
+  }
 }
 
 /** A payment that is claimed for a server's request to settle it. */
@@ -100,19 +115,18 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
     return this.#check(await this.parts.payments.settle(this.parts.question, this.#amount));
   }
 
-  produce({ payer, txHash, amountBaseUnits }: Settled<SettlementResult>): Promise<SettleResponse> {
-    const { network } = this.parts.request.requirement;
-    return Promise.resolve({ success: true, payer, transaction: txHash, network, amount: amountBaseUnits });
+  produce(settled: Settled<SettlementResult>): Promise<SettleResponse> {
+    return Promise.resolve(reportSuccess(this.parts.request, settled));
   }
 
   isCharged(): boolean {
     return true;
   }
 
-  /** Without the commit, a second request would get the same success. */
-  commit(response: SettleResponse): Promise<boolean> {
+  /** Without the commit, a second request would get the same success. The receipt is kept if the report is not. */
+  commit(response: SettleResponse, { txHash }: Settled<SettlementResult>): Promise<boolean> {
     return this.parts.ledger
-      .commit(this.claim.lease, toStored(response), '', this.#describe(response), this.leaseMs)
+      .commit(this.claim.lease, toStored(response), encodeReceipt({ txHash }), this.#describe(response), this.leaseMs)
       .catch(() => false);
   }
 
@@ -171,6 +185,13 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
 /** The question came when the server had its client's payment; when it was made is not known here. */
 function startTimeline(nowMs: number, claimedAtMs: number): PaymentTimeline {
   return { presentedAtMs: claimedAtMs, verifiedAtMs: nowMs, claimedAtMs, fulfilledAtMs: null, settledAtMs: null };
+}
+
+function reportSuccess(
+  { requirement }: FacilitatorRequest,
+  { payer, txHash, amountBaseUnits }: Omit<Settled<SettlementResult>, 'outcome'>,
+): SettleResponse {
+  return { success: true, payer, transaction: txHash, network: requirement.network, amount: amountBaseUnits };
 }
 
 function toStored(response: SettleResponse): StoredAnswer {

@@ -239,6 +239,16 @@ describe('a payment whose resource fails', () => {
     expect(new Set(made.map((request) => request.idempotencyKey)).size).toBe(1);
   });
 
+  // Prevents: the upstream repeats to the corrected request what it answered to the first one.
+  it('is released and buys another request, which the upstream sees under another key', async () => {
+    const txHash = createTxHash();
+    produce = () => answerJson('not like this', 422);
+    expect((await pay(`${gateway.url}/api/weather?unit=x`, { txHash, key: 'k1' })).status).toBe(422);
+    produce = () => answerJson('now');
+    expect((await pay(`${gateway.url}/api/weather?unit=c`, { txHash, key: 'k1' })).status).toBe(200);
+    expect(new Set(made.map((request) => request.idempotencyKey)).size).toBe(2);
+  });
+
   it('is released five times, then refused', async () => {
     const txHash = createTxHash();
     produce = () => answerJson('broken', 500);

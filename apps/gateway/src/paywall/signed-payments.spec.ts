@@ -154,6 +154,25 @@ describe('a signed payment', () => {
     expect(made).toHaveLength(2);
   });
 
+  // Prevents: a payer that has paid is asked to pay again while the gateways are replaced for another setting.
+  it('by MPP counts at a gateway with other settings only once it is settled', async () => {
+    const challenge = await readChallenge(url('/api/weather'));
+    const env = { SIGNED_PAYMENTS: 'true', MAX_TIMEOUT_SECONDS: '600' };
+    const changed = await startGateway(redis.url, [createRoute(resource)], env);
+    const payment = createMppPayment(challenge);
+    const headers = presentMpp(challenge, payment);
+    const present = () => fetch(`${changed.url}/api/weather`, { headers });
+    const refused = await present();
+    expect([refused.status, refused.headers.get('x-payment-failure')]).toEqual([402, 'unknown_reference']);
+    relay.moved.set(payment.authorization.nonce, `0x${'12'.repeat(32)}`);
+    const sold = await present();
+    expect([sold.status, sold.headers.get('payment-receipt')]).toEqual([200, expect.any(String)]);
+    const repeated = await present();
+    expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect([made.length, relay.asked.length]).toEqual([1, 0]);
+    await changed.stop();
+  });
+
   it('buys one response, however often it is presented concurrently', async () => {
     const headers = presentV1(createPayment());
     const responses = await Promise.all(Array.from({ length: 20 }, () => get('/api/weather', headers)));

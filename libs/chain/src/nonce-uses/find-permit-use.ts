@@ -8,10 +8,23 @@ import type { FoundLog } from '../logs/search-logs.js';
 import type { ChainReader, MinedTransaction } from '../reader/chain-reader.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 
+/** What the journal knows of a relayer's job for a permit. */
+export interface SentPermit {
+  /** The transactions in which it was sent. They are read before the search. */
+  txHashes: readonly Hex[];
+  /**
+   * `open`: one of them is mined, or may still be. `over`: none is, or there is no job. `forgotten`: there was a job, and
+   * it may have settled the permit.
+   */
+  job: 'open' | 'over' | 'forgotten';
+}
+
+const UNSENT: SentPermit = { txHashes: [], job: 'over' };
+
 export interface PermitLookUp {
   promised: PromisedPermit;
-  /** Transactions that may have settled it, because a relayer has sent it in them. They are read before the search. */
-  sent?: readonly Hex[];
+  /** Default: no relayer has sent it. */
+  sent?: SentPermit;
   /** Blocks before this time are not searched. */
   sinceMs: number;
   deadlineMs: number;
@@ -32,7 +45,10 @@ export type PermitUse =
   | ({ outcome: 'unclear' } & FoundPermit)
   /** The payer invalidated the nonce or used it for another permit, as far as the search can tell. */
   | { outcome: 'used' }
-  /** The payer has paid the recipient so often since that the search ended before it had read all of them. */
+  /**
+   * The payer has paid the recipient so often since that the search ended before it had read all of them; or a job that is
+   * forgotten may have settled the permit.
+   */
   | { outcome: 'unfound' };
 
 /** What an operator reads before it refunds a permit that is taken for used, but may have moved the money. */
@@ -42,7 +58,7 @@ export function describeDoubtfulUse(use: Extract<PermitUse, { outcome: 'unclear'
   detail: string;
 } {
   if (use.outcome === 'unfound') {
-    return { detail: 'not found behind newer payments of its payer: moved by this signature, or never' };
+    return { detail: 'not found among the newest payments of its payer: moved by this signature, or never' };
   }
   const { amountBaseUnits, minedAtMs } = use;
   return { amountBaseUnits, minedAtMs, detail: 'sent through another contract: most likely moved by this signature' };
@@ -59,15 +75,33 @@ const MAX_TRANSACTIONS = 32;
  */
 export async function findPermitUse(
   chain: Pick<ChainReader, 'readHead' | 'searchPast' | 'searchBelow' | 'readTransaction' | 'readBlockTime'>,
-  { promised, sent = [], sinceMs, deadlineMs }: PermitLookUp,
+  { promised, sent = UNSENT, sinceMs, deadlineMs }: PermitLookUp,
   headBlockNumber: number,
 ): Promise<PermitUse> {
-  const { asset, payTo, payment } = promised;
-  for (const txHash of sent) {
+  let isSeen = false;
+  for (const txHash of sent.txHashes) {
     const { mined } = await chain.readTransaction(txHash, deadlineMs);
     const use = mined && (await judgeUse(chain, promised, { mined, deadlineMs }));
     if (use) return use;
+    isSeen ||= mined !== null;
   }
+  const use = await searchUse(chain, { promised, sinceMs, deadlineMs }, headBlockNumber);
+  if (use.outcome === 'settled' || use.outcome === 'unclear') return use;
+  // Receipts and logs may become visible later than the nonce. All transactions of a job have the same nonce, so none
+  // but the one that was seen can be mined.
+  if (sent.job === 'open' && sent.txHashes.length > 0 && !isSeen) {
+    const message = "The RPC server says that the nonce is used, and does not show the relayer's transaction.";
+    throw new ChainUnavailableError('rpc_inconsistent', message);
+  }
+  return sent.job === 'forgotten' ? { outcome: 'unfound' } : use;
+}
+
+async function searchUse(
+  chain: Pick<ChainReader, 'readHead' | 'searchPast' | 'searchBelow' | 'readTransaction' | 'readBlockTime'>,
+  { promised, sinceMs, deadlineMs }: Omit<PermitLookUp, 'sent'>,
+  headBlockNumber: number,
+): Promise<PermitUse> {
+  const { asset, payTo, payment } = promised;
   const payer = encodeAddress(payment.permit2Authorization.from);
   const topics: Hex[][] = [[TRANSFER], [`0x${payer}`], [`0x${encodeAddress(payTo)}`]];
   // A server may process the calls of one request in any order, so the block of the permit may be newer than a head that

@@ -10,6 +10,7 @@ import {
   planPermitTransfer,
   PROXIES,
   readPayerSignature,
+  type SentPermit,
 } from '@tollgate/chain';
 import { hashPermit2Transfer, type Hex, type Permit2Authorization, type SignedPermit } from '@tollgate/protocol';
 
@@ -32,8 +33,8 @@ import type { Judged, PromisedPayment, SignedJudgement, SignedPaymentRules } fro
 export interface PermitRules extends SignedPaymentRules {
   /** The accounts that settle here, in lower case. */
   readRelayers: () => Promise<ReadonlySet<Hex>>;
-  /** The transactions in which a relayer has sent this permit, as far as is known. */
-  readSent: () => Promise<readonly Hex[]>;
+  /** The transactions in which a relayer has sent this permit. */
+  readSent: () => Promise<SentPermit>;
 }
 
 /**
@@ -55,13 +56,14 @@ export async function judgePermit(
   // A settled payment is served even after its expiry, so only one that expired before the ledger's memory is refused
   // here.
   assertValidityWindow(window, nowMs, -rules.memoryMs);
-  await assertFacilitator(payment, rules.readRelayers);
+  const isSettledHere = await assertFacilitator(payment, rules);
 
   const { signature, question, view } = await askPermit2(judged, rules, chain);
   assertPermit2(view);
   const balance = assertAssetHasCode(view);
   assertSignature(signature, view);
   if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
+  if (!isSettledHere) throw new PaymentRefused('facilitator_mismatch');
   try {
     assertValidityWindow(window, nowMs, TIME_TO_SETTLE_MS);
     assertFunds(balance, terms.priceBaseUnits);
@@ -170,13 +172,17 @@ function assertPermittedValue({ scheme, permit2Authorization }: SignedPermit, pr
 }
 
 /**
- * Under scheme `upto` the payer names the one account that can send the permit. Refuses `facilitator_mismatch` when it
- * is none of the relayers here, which could never settle it.
+ * Under scheme `upto` the payer names the one account that can send the permit: whether it is one of the relayers here.
+ * Refuses `facilitator_mismatch` when it is none and never was: what another account sent may be less than what was used.
+ * A relayer that has been removed since may have settled the permit.
  */
-async function assertFacilitator(payment: SignedPermit, readRelayers: () => Promise<ReadonlySet<Hex>>): Promise<void> {
-  if (payment.scheme !== 'upto') return;
+async function assertFacilitator(payment: SignedPermit, { readRelayers, readSent }: PermitRules): Promise<boolean> {
+  if (payment.scheme !== 'upto') return true;
   const relayers = await readRelayers();
-  if (!relayers.has(payment.permit2Authorization.witness.facilitator)) throw new PaymentRefused('facilitator_mismatch');
+  if (relayers.has(payment.permit2Authorization.witness.facilitator)) return true;
+  const { txHashes, job } = await readSent();
+  if (txHashes.length === 0 && job !== 'forgotten') throw new PaymentRefused('facilitator_mismatch');
+  return false;
 }
 
 /** Permit2 and the scheme's proxy must exist on this chain; refuses `permit2_missing`. */
@@ -193,7 +199,7 @@ function assertAllowance({ allowanceBaseUnits }: Pick<PermitView, 'allowanceBase
 
 /**
  * Refuses `payment_used`. It is recorded for a refund when the money may have been moved by this permit: it was found but
- * the way it was sent leaves a doubt, or too many newer payments lie above it.
+ * the way it was sent leaves a doubt, or it was not found where it might be.
  */
 function assertSettled(use: PermitUse, payment: PromisedPayment): PermitUse & { outcome: 'settled' } {
   if (use.outcome === 'settled') return use;

@@ -1,7 +1,15 @@
-import { bundleCalls, planPermitTransfer } from '@tollgate/chain';
+import { bundleCalls, describeDoubtfulUse, planPermitTransfer } from '@tollgate/chain';
+import type { JobRecord, JobState, Journal } from '@tollgate/journal';
 import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex, SignedPayment, SignedPermit } from '@tollgate/protocol';
-import { encodeSettlementJob, parseSettlementJob, type PaymentEntry, planEntry } from '@tollgate/settlement';
+import {
+  encodeSettlementJob,
+  nameSettlement,
+  parseSettlementJob,
+  type PaymentEntry,
+  planEntry,
+  SettlementRecords,
+} from '@tollgate/settlement';
 import { encodeFunctionData, parseAbi, serializeErc6492Signature } from 'viem';
 
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
@@ -225,6 +233,63 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
   });
 
+  describe('that a relayer has sent', () => {
+    /** Puts the payment into a job, as a relayer does before it sends it. */
+    const putIntoJob = async (payment: SignedPermit): Promise<void> => {
+      const name = nameSettlement(createRequest(payment).terms, payment, String(PRICE));
+      await new SettlementRecords(parts().redis).claim([{ name, questionId: 'question', keptMs: 60_000 }], 'job');
+    };
+    /** The relayer's job, in this state and with this transaction. */
+    const journalOf = (state: JobState, hash: Hex): Pick<Journal, 'readJob'> => {
+      const steps = [{ mined: null, attempts: [{ hash }] }];
+      return { readJob: () => Promise.resolve({ state, steps } as unknown as JobRecord) };
+    };
+    const hideTransactions = (): void => {
+      const hidden: Record<string, unknown> = { eth_getLogs: [], eth_getTransactionReceipt: null };
+      parts().rpc.fail({
+        kind: 'rewrite',
+        rewrite: (answers) =>
+          answers.map((one) => (one.method in hidden ? { ...one, result: hidden[one.method] } : one)),
+      });
+    };
+    afterEach(() => parts().rpc.fail(undefined));
+
+    // Prevents: one of the servers behind the RPC URL lags, the payer is refused for good, signs anew and pays twice.
+    it('is unavailable while the server shows neither its transaction nor its log', async () => {
+      const payment = await sign();
+      await putIntoJob(payment);
+      const txHash = await settle(payment, PRICE);
+      const journal = journalOf('BROADCAST', txHash);
+      hideTransactions();
+      expect(await ask(payment, { journal })).toEqual({ outcome: 'unavailable', reason: 'rpc_inconsistent' });
+      parts().rpc.fail(undefined);
+      expect(await ask(payment, { journal })).toMatchObject({ outcome: 'claimed', txHash });
+    });
+
+    it('is refused without a record if none of its transactions was mined when its job ended', async () => {
+      const payment = await sign();
+      await putIntoJob(payment);
+      await settle(await sign({ nonce: BigInt(payment.permit2Authorization.nonce), amountBaseUnits: 1n }), 1n);
+      const before = (await refusals()).length;
+      const journal = journalOf('CANCELLED', `0x${'12'.repeat(32)}`);
+      expect(await ask(payment, { journal })).toEqual(refused('payment_used'));
+      expect(await refusals()).toHaveLength(before);
+    });
+
+    // Prevents: the journal keeps no more jobs than a busy minute has, and the money is not on record.
+    it('is recorded for a refund if its job is forgotten and the server shows no log of it', async () => {
+      const payment = await sign();
+      await putIntoJob(payment);
+      await settle(payment, PRICE);
+      hideTransactions();
+      expect(await ask(payment)).toEqual(refused('payment_used'));
+      const name = `permit:1328:${addressOf(0)}:${payment.permit2Authorization.nonce}:permit`;
+      expect(await refusals()).toContainEqual(
+        expect.objectContaining({ payment: name, ...describeDoubtfulUse({ outcome: 'unfound' }) }),
+      );
+    });
+  });
+
   // Prevents: the search ends, the payer is refused for good, and its money is not on record.
   it('records for a refund one that lies behind more newer payments than are read', async () => {
     const payment = await sign();
@@ -235,7 +300,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
     expect(await ask(payment)).toEqual(refused('payment_used'));
     const { nonce } = payment.permit2Authorization;
     const facts = { failure: 'payment_used', payer: addressOf(0), amountBaseUnits: String(PRICE) };
-    const detail = expect.stringContaining('not found behind newer payments') as string;
+    const detail = expect.stringContaining('not found among the newest payments') as string;
     const name = `permit:1328:${addressOf(0)}:${nonce}:permit`;
     expect(await refusals()).toContainEqual(expect.objectContaining({ payment: name, ...facts, detail }));
   });
@@ -299,6 +364,16 @@ describe('verifying a payment by Permit2 under scheme upto', () => {
   it('refuses a facilitator that does not settle here', async () => {
     const { address } = account(6);
     expect(await ask(await signMetered({ facilitator: address }))).toEqual(refused('facilitator_mismatch'));
+  });
+
+  // Prevents: a relayer is removed after it has settled, and its payer is asked to pay again.
+  it('serves a permit that a relayer settled before it was removed', async () => {
+    const facilitator = addressOf(6);
+    const payment = await signMetered({ facilitator });
+    const name = nameSettlement(createRequest(payment).terms, payment, String(PRICE));
+    await new SettlementRecords(parts().redis).claim([{ name, questionId: 'question', keptMs: 60_000 }], 'job');
+    const txHash = await settle(payment, 7n, facilitator);
+    expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash, amountBaseUnits: '7' });
   });
 
   // Prevents: a payer names itself as facilitator, moves one unit, and shows another permit with the same nonce.

@@ -1,4 +1,4 @@
-import type { ChainReader } from '@tollgate/chain';
+import type { ChainReader, SentPermit } from '@tollgate/chain';
 import type {
   EarlierSettlement,
   SignedPaymentTerms,
@@ -28,8 +28,8 @@ import type { SignedJudgement, SignedPaymentRules } from './signed-judgement.js'
 /** The payments that a relayer, in any process, may still move. Throws StoreUnavailableError, or what Redis throws. */
 export interface UnderWay {
   include(terms: SignedPaymentTerms, payment: SignedPayment): Promise<boolean>;
-  /** The transactions that a relayer has signed for the payment, as far as is known. */
-  findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<readonly Hex[]>;
+  /** The transactions that a relayer has signed for the payment. */
+  findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPermit>;
 }
 
 export interface SignedPaymentVerifierOptions extends RefundNotes {
@@ -181,7 +181,7 @@ export class SignedPaymentVerifier {
     return claim === null ? unavailable('settlement_pending') : { outcome: 'busy', retryAfterMs: RETRY_AFTER_MS };
   }
 
-  private async readSent(terms: SignedPaymentTerms, payment: SignedPayment): Promise<readonly Hex[]> {
+  private async readSent(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPermit> {
     try {
       return await this.options.underWay.findTransactions(terms, payment);
     } catch (cause) {

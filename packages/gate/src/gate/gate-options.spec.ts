@@ -51,6 +51,21 @@ describe('the options of a gate', () => {
     expect(messageOf(create({ ...options, ...changes }))).toContain(`are invalid: ${name} `);
   });
 
+  // Regression: an unset variable became NaN seconds, and the memory forgot that a payment was being settled.
+  it.each([Number.NaN, 0, -1, 1.5, '30'])('are refused with a time of %p', (value) => {
+    for (const name of ['maxTimeoutSeconds', 'keepSeconds', 'leaseSeconds']) {
+      expect(messageOf(create({ ...options, [name]: value }))).toContain(`are invalid: ${name} is`);
+      expect(create({ ...options, [name]: undefined })).not.toThrow();
+    }
+    const facilitator = { ...options.facilitator, timeoutMs: value };
+    expect(messageOf(create({ ...options, facilitator }))).toContain('are invalid: facilitator.timeoutMs is');
+  });
+
+  it.each([Number.NaN, -1, 1.5, '30'])('are refused with a largest body of %p', (maxAnswerBytes) => {
+    expect(messageOf(create({ ...options, maxAnswerBytes }))).toContain('are invalid: maxAnswerBytes is');
+    expect(create({ ...options, maxAnswerBytes: 0 })).not.toThrow();
+  });
+
   it('are refused with a key that does not fit into a header, without quoting it', () => {
     for (const apiKey of ['tgk_canary\n', { tgk_canary: true }, null]) {
       const message = messageOf(create({ ...options, facilitator: { ...options.facilitator, apiKey } }));

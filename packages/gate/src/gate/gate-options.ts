@@ -41,6 +41,11 @@ export function assertGateOptions(options: GateOptions): void {
     typeof asset['version'] === 'string' || 'asset.version is not a text',
     isWhole(asset['decimals'], 0, 255) || 'asset.decimals is not a whole number from 0 to 255',
     isWhole(chainId, 1, Number.MAX_SAFE_INTEGER) || 'chainId is not a whole number above 0',
+    isOptionalWhole(facilitator['timeoutMs'], 1) || 'facilitator.timeoutMs is not a whole number above 0',
+    isOptionalWhole(given['maxTimeoutSeconds'], 1) || 'maxTimeoutSeconds is not a whole number above 0',
+    isOptionalWhole(given['keepSeconds'], 1) || 'keepSeconds is not a whole number above 0',
+    isOptionalWhole(given['leaseSeconds'], 1) || 'leaseSeconds is not a whole number above 0',
+    isOptionalWhole(given['maxAnswerBytes'], 0) || 'maxAnswerBytes is not a whole number',
     store === undefined || isStore(readRecord(store)) || 'store lacks the methods read and replace',
   ].filter((problem) => typeof problem === 'string');
   if (problems.length === 0) return;
@@ -61,6 +66,10 @@ function isApiKey(value: unknown): boolean {
 
 function isWhole(value: unknown, least: number, most: number): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most;
+}
+
+function isOptionalWhole(value: unknown, least: number): boolean {
+  return value === undefined || isWhole(value, least, Number.MAX_SAFE_INTEGER);
 }
 
 function isStore({ read, replace }: Record<string, unknown>): boolean {

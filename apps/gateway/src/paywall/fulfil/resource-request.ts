@@ -23,7 +23,7 @@ export function createResourceRequest(order: Order, { payment, txHash, signal }:
     params,
     headers: withoutPayment(order.headers),
     body,
-    idempotencyKey: nameAttempt(payment),
+    idempotencyKey: nameAttempt(payment, caller.fingerprint),
     requestId: caller.requestId,
     clientAddress: caller.clientAddress,
     verification: txHash === null ? { isValid: true } : { isValid: true, txHash },
@@ -31,8 +31,11 @@ export function createResourceRequest(order: Order, { payment, txHash, signal }:
   };
 }
 
-/** The same for every attempt with one payment; reveals nothing about the payment to the upstream. */
-function nameAttempt(payment: PaymentId): string {
-  const text = Object.values(payment).join('/').toLowerCase();
+/**
+ * The same for every attempt of one request with one payment; reveals nothing about the payment to the upstream. A released
+ * payment may buy another request, for which the upstream must not repeat what it answered to the first.
+ */
+function nameAttempt(payment: PaymentId, fingerprint: string): string {
+  const text = `${Object.values(payment).join('/').toLowerCase()}/${fingerprint}`;
   return `tollgate-${createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url')}`;
 }

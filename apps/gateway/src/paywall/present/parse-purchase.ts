@@ -110,7 +110,7 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
   const { priceBaseUnits: currentPrice } = endpoint.route;
   const priceBaseUnits = priceOf(presented.instrument, reference, { priceBaseUnits: currentPrice, maxTimeoutSeconds });
   assertOffered(presented, priceBaseUnits, { ...terms, isMeteredRoute: endpoint.route.isMetered === true });
-  assertOwnChallenge(presented, reference, parts);
+  const mustBeSettled = !isCurrentChallenge(presented, reference, parts);
   const { form, network, instrument } = presented;
   const paymentIdentifier = parseIdentifier(presented);
   const key =
@@ -125,6 +125,7 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
     instrument,
     reference,
     priceBaseUnits,
+    mustBeSettled,
     retryKey: key === undefined ? null : hashKey(key, reference),
     paymentIdentifier,
     startedAtMs: performance.now(),
@@ -225,27 +226,29 @@ function assertOffered(
 
 /**
  * Checks that this gateway issued the challenge which an MPP credential repeats, and that the authorization is bound to
- * it.
+ * it. False if realm or expiry differ from today's: a gateway with other settings may have issued it, and money that it
+ * has moved must not be asked for again. A transaction has moved it in any case.
  */
-function assertOwnChallenge(
+function isCurrentChallenge(
   { challenge, instrument }: ParsedPayment,
   reference: AuthenticReference | null,
   { endpoint: { offer }, origin }: PurchaseParts,
-): void {
-  if (challenge === undefined || reference === null || offer === null) return;
-  const isSame =
-    challenge.realm === origin.host &&
-    challenge.request === offer.chargeRequestAt(reference.priceBaseUnits) &&
-    challenge.expires === offer.expiresAt(reference.issuedAtMs);
-  if (!isSame) {
+): boolean {
+  if (challenge === undefined || reference === null || offer === null) return true;
+  const isCurrent =
+    instrument.kind === 'transaction' ||
+    (challenge.realm === origin.host && challenge.expires === offer.expiresAt(reference.issuedAtMs));
+  const isBound = instrument.kind !== 'authorization' || instrument.authorization.nonce === challengeNonce(challenge);
+  if (challenge.request !== offer.chargeRequestAt(reference.priceBaseUnits) || !(isCurrent || isBound)) {
     throw new PaymentError(
       'unknown_reference',
       'The credential does not repeat a challenge as this gateway issued it.',
     );
   }
-  if (instrument.kind === 'authorization' && instrument.authorization.nonce !== challengeNonce(challenge)) {
+  if (!isBound) {
     throw new PaymentError('not_bound', 'The nonce of the authorization does not commit to the challenge.');
   }
+  return isCurrent;
 }
 
 /**

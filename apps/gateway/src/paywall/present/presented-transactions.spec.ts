@@ -63,6 +63,20 @@ describe('a transaction sent by the payer', () => {
     expect(verifier.questions).toMatchObject([{ txHash, reference: { text: challenge.reference } }]);
   });
 
+  // Prevents: a payer that has paid is asked to pay again while the gateways are replaced for another setting.
+  it('pays by MPP at a gateway with another host and another time for payments', async () => {
+    const challenge = await readChallenge(await start({ SIGNED_PAYMENTS: 'true', PUBLIC_URL: 'https://old.example' }));
+    await gateway.stop();
+    const env = { SIGNED_PAYMENTS: 'true', PUBLIC_URL: 'https://new.example', MAX_TIMEOUT_SECONDS: '600' };
+    const [url, txHash] = [await start(env), createTxHash()];
+    const Authorization = createCredential(challenge.authentication, { type: 'hash', hash: txHash });
+    expect((await fetch(url, { headers: { Authorization } })).status).toBe(200);
+    const request = Buffer.from('{"amount":"1"}').toString('base64url');
+    const other = createCredential({ ...challenge.authentication, request }, { type: 'hash', hash: txHash });
+    const refused = await fetch(url, { headers: { Authorization: other } });
+    expect([refused.status, refused.headers.get('x-payment-failure')]).toEqual([402, 'unknown_reference']);
+  });
+
   it('pays in the documented form, without a receipt header', async () => {
     const url = await start({ SIGNED_PAYMENTS: 'true' });
     const response = await pay(url);

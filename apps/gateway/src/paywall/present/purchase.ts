@@ -33,6 +33,8 @@ export interface Purchase {
   readonly reference: AuthenticReference | null;
   /** The amount of a signed payment; for a metered one the maximum charge. */
   readonly priceBaseUnits: bigint;
+  /** The payment answers a challenge that this gateway would not issue today, so it must have moved its money already. */
+  readonly mustBeSettled: boolean;
   /** Hash of the Idempotency-Key, and of the reference if the payment has one; null without a key. */
   readonly retryKey: string | null;
   /** The payer's identifier for this attempt (x402 v2 extension `payment-identifier`). */
