@@ -18,7 +18,7 @@ import {
 import { StoreUnavailableError } from '@tollgate/redis';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
-import type { WaitingRoom } from '../limits/waiting-room.js';
+import type { WaitingPlace, WaitingRoom } from '../limits/waiting-room.js';
 import { describeDoubt, explainRefusal, type RefundNotes, isNotYet, PaymentRefused } from '../refusals.js';
 import { judgeAuthorization } from './authorization-rules.js';
 import { Exposure } from './exposure.js';
@@ -74,15 +74,14 @@ export class SignedPaymentVerifier {
 
   /** Never throws because of a payer, the chain or Redis. */
   async verify(request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
-    const { assets, ledger, shares, waitingRoom } = this.options;
+    const { assets, ledger, shares } = this.options;
     if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
     const lookUps = shares.begin(request.clientAddress);
     let verdict: SignedPaymentVerdict;
     try {
       const domainSeparator = assets.findDomain(request.terms);
       if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
-      const attempt = () => this.judge(request, { domainSeparator, lookUps });
-      const judgement = await waitingRoom.judge(request.clientAddress, request.deadlineMs, attempt);
+      const judgement = await this.judge(request, { domainSeparator, lookUps });
       verdict =
         request.claim === null
           ? { outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) }
@@ -94,19 +93,31 @@ export class SignedPaymentVerifier {
     return verdict;
   }
 
-  private judge(
-    { terms, payment, deadlineMs }: VerifySignedPaymentRequest,
+  private async judge(
+    { terms, payment, deadlineMs, clientAddress }: VerifySignedPaymentRequest,
     { domainSeparator, lookUps }: { domainSeparator: Hex; lookUps: LookUps },
   ): Promise<SignedJudgement> {
-    const { chain, rules, readRelayers, ledger } = this.options;
-    const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
-    return payment.kind === 'permit2'
-      ? judgePermit(
-          { ...judged, payment, domainSeparator: this.permit2Domain },
-          { ...rules, readRelayers, readSent: () => this.readSent(terms, payment) },
-          chain,
-        )
-      : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain);
+    const { chain, rules, readRelayers, ledger, waitingRoom } = this.options;
+    let place: WaitingPlace | null = null;
+    try {
+      for (;;) {
+        const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
+        try {
+          return await (payment.kind === 'permit2'
+            ? judgePermit(
+                { ...judged, payment, domainSeparator: this.permit2Domain },
+                { ...rules, readRelayers, readSent: () => this.readSent(terms, payment) },
+                chain,
+              )
+            : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain));
+        } catch (error) {
+          place ??= waitingRoom.createPlace(clientAddress, deadlineMs);
+          await waitingRoom.waitAfter(error, place);
+        }
+      }
+    } finally {
+      place?.leave();
+    }
   }
 
   private async claim(
