@@ -109,7 +109,7 @@ export function problemOfSubmit(reason: NotAccepted, wallet: string): Problem {
       const detail = `The agent worker of the wallet ${wallet} has another value of BOOK than the program that submits the job. Give both the same one.`;
       return { status: 503, code: 'settings_differ', detail, retryAfterMs: 10_000 };
     }
-    // No caller sets the limit of time that `late` is about.
+    // No caller of this function sets the limit of time that `late` is about.
     case 'late':
     case 'not_adopted': {
       const detail = `The wallet ${wallet} is not in use yet: an operator must adopt it first.`;

@@ -4,7 +4,7 @@ import type { LaneSettings } from './lane-settings.js';
 
 /**
  * Notices a nonce below all steps in flight that the chain has not seen used: a reorganisation has removed the
- * transaction of a job that had ended, and the journal no longer has its bytes.
+ * transaction of a job that had ended, whose bytes the journal no longer has, or the job that has it waits for an operator.
  */
 export class NonceGap {
   #seen: { nonce: number; sinceMs: number; sinceBlock: number } | null = null;
@@ -26,7 +26,7 @@ export class NonceGap {
     const { sinceMs, sinceBlock } = this.#seen;
     if (number - sinceBlock < strangerBlocks || nowMs - sinceMs < strangerMs) return null;
     return new Error(
-      `No transaction of the journal in flight has nonce ${nonce}, and the chain has none mined: all from nonce ${lowest} on wait for it. Send a transaction of the account with nonce ${nonce}.`,
+      `No transaction of the journal in flight has nonce ${nonce}, and the chain has none mined: all from nonce ${lowest} on wait for it. Resume the job that has it; if there is none, send a transaction of the account with nonce ${nonce}.`,
     );
   }
 }

@@ -99,6 +99,29 @@ describe('a job that its wallet cannot pay for', () => {
     ]);
   });
 
+  it('fails alone above a step that has its nonce and no bytes yet', async () => {
+    const signer = createKeySigner(fixture.privateKey);
+    const jobIds = [await submitCoins(1n)];
+    let isSignable = false;
+    const sign: typeof signer.sign = async (transaction) => {
+      const { nonce } = transaction;
+      const poor = jobIds[1] === undefined ? null : await fixture.readJob(jobIds[1]);
+      isSignable ||= (poor !== null && poor.ending !== null) || (await readPause()) !== null;
+      if (nonce === 41 && !isSignable) throw new Error('the signer does not answer');
+      if (nonce === 42 && poor?.state === 'RESERVED') await fixture.setBalance(50n * COIN);
+      return signer.sign(transaction);
+    };
+    fixture.startRunner({ ...SETTINGS, planRetryMs: 10 }, { signer: { address: signer.address, sign } });
+    await fixture.waitForState(jobIds[0]!, 'RESERVED');
+    jobIds.push(await submitCoins(60n));
+    await fixture.waitForState(jobIds[0]!, 'FINAL');
+    expect((await fixture.waitForState(jobIds[1]!, 'PLAN_FAILED')).failure!.code).toBe('INSUFFICIENT_FUNDS');
+    expect(await readInputs()).toEqual([
+      [41, markOf(jobIds[0]!, 0)],
+      [42, '0x'],
+    ]);
+  });
+
   it.each([
     ['cannot pay for any other', SETTINGS],
     ['has jobs that always wait', {}],

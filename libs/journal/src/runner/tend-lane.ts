@@ -46,12 +46,14 @@ async function canPayAgain(work: LaneWork): Promise<boolean> {
 async function sendUnsent(work: LaneWork): Promise<boolean> {
   const { journal, chain, lease, signer } = work;
   const { minedNonce } = await chain.readHead(signer.address);
-  // The lowest nonce that is neither used nor given up. A node counts what is in its pool, so a step above it may be
+  // The lowest nonce that is neither used nor given up nor unsigned. A node counts what is in its pool, so a step above it may be
   // refused only until those below are mined.
   let next = minedNonce;
   for (const flying of await readSteps(work, await journal.readInFlight(lease.lane))) {
     const { job, step, nonce } = flying;
     const last = step.attempts.at(-1);
+    // It is signed once the lane is resumed.
+    if (!last && nonce === next) next++;
     // A node may have dropped bytes that it had accepted, because an earlier transaction took what they need.
     const isUnsent = job.state === 'SIGNED' || (job.state === 'BROADCAST' && nonce === next);
     if (!isUnsent || !last || last.raw === null) continue;
@@ -71,11 +73,10 @@ async function sendUnsent(work: LaneWork): Promise<boolean> {
 /**
  * Gives up a step that the wallet cannot pay for, if it could pay for others; a cancel uses its nonce. All attempts are
  * watched until then: one that a node has accepted after all may still be mined in its place. `unknown`: the wallet is
- * empty, or the step cannot be cancelled safely. `none`: the balance covers the first attempt.
+ * empty, or the step cannot be cancelled safely. `none`: the balance covers an attempt that may be mined.
  */
 async function giveUpStep(work: LaneWork, { job, step }: FlyingStep): Promise<'given up' | 'none' | 'unknown'> {
   const { journal, settings } = work;
-  // Replacements cost more than the first attempt, which may still be mined.
   const [first] = step.attempts;
   const last = step.attempts.at(-1);
   if (!first || !last || last.kind === 'cancel') return 'unknown';
@@ -84,7 +85,8 @@ async function giveUpStep(work: LaneWork, { job, step }: FlyingStep): Promise<'g
   const isSent = step.attempts.some(({ sentAtMs }) => sentAtMs !== null);
   if (isSent && raiseFees(last, quote, settings) === null) return 'unknown';
   const price = quote.maxFeePerGas > last.maxFeePerGas ? quote.maxFeePerGas : last.maxFeePerGas;
-  const failure = await findLack(work, costOf(work, job, first), price);
+  // Replacements cost more than the first attempt, which may still be mined if a node has accepted it.
+  const failure = await findLack(work, costOf(work, job, isSent ? first : last), price);
   if (failure === null) return 'none';
   if (failure === 'empty') return 'unknown';
   const write = { ...writeFor(work, job), hash: last.hash, failure, givesBackSpending: job.stepIndex === 0 };
