@@ -74,8 +74,8 @@ export async function runProcedure(
   // An Idempotency-Key of the caller identifies one purchase for good: repeating the request asks for its answer again.
   let canRepeat = request.headers.has(IDEMPOTENCY_KEY);
   for (const giveUpAtMs = Date.now() + context.deadlineMs; Date.now() < giveUpAtMs;) {
-    let stored = await context.store.read(key);
-    let sentAtMs = 0;
+    const read = await context.store.read(key);
+    let stored = read && { ...read, sentAtMs: 0 };
     if (stored && isBeingPaid(stored)) {
       await sleep(LOOK_AGAIN_MS, request.signal);
       continue;
@@ -93,11 +93,10 @@ export async function runProcedure(
       const offers = await readOffers(response, context.wallet, context.attemptTimeoutMs);
       const afterRevision = stored?.revision ?? 0;
       stored = await signPayment(context, { key, request: paidRequest, offers, afterRevision });
-      sentAtMs = Date.now();
       // Another caller bought the same meanwhile: that purchase serves this call too, even if it is already finished.
       if (!stored) canRepeat = true;
     }
-    const answer = stored && (await finish(context, key, request, { ...stored, sentAtMs }));
+    const answer = stored && (await finish(context, key, request, stored));
     if (answer) return answer;
   }
   throw new PaymentError('store_busy', 'Other callers keep changing the stored payment of this request.', {

@@ -146,6 +146,21 @@ describe('not trying again', () => {
     expect(await stateOf()).toEqual(['redeemed']);
   });
 
+  it('notes the end of a payment although another call has written to it meanwhile', async () => {
+    const noting: typeof fetch = async (input, init) => {
+      if (new Headers(init?.headers).has('X-Payment')) {
+        const { key } = (await store.list())[0]!;
+        const { payment, revision } = (await store.read(key))!;
+        expect(await store.write(key, { ...payment, nonceTakenAtMs: Date.now() }, revision)).toBe(true);
+      }
+      return fetch(input, init);
+    };
+    const assets = [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }];
+    const response = await fetchWithPayment(noting, wallet, { assets, maxAmount: '0.001', store })(server.url);
+    expect(response.status).toBe(200);
+    expect(await stateOf()).toEqual(['redeemed']);
+  });
+
   it('past the deadline: the last answer, or an error when there was none; the payment stays', async () => {
     server.interfere = [answer(503, { 'Retry-After': '30' })];
     expect((await buy({ deadlineMs: 25_000 })).status).toBe(503);

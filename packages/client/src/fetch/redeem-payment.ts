@@ -183,18 +183,26 @@ export async function fetchPaidAnswer(
   }
 }
 
+/** Also where another call has noted something of the same payment meanwhile. */
+async function noteRedeemed({ store }: PaymentContext, key: string, { payment, revision }: StoredRevision) {
+  if (await store.write(key, { ...payment, state: 'redeemed' }, revision)) return;
+  const now = await store.read(key);
+  const isSame = now?.payment.state === 'signed' && now.payment.createdAtMs === payment.createdAtMs;
+  if (isSame) await store.write(key, { ...now.payment, state: 'redeemed' }, now.revision);
+}
+
 /** The same for a stored payment, which a final answer settles. */
 export async function redeemPayment(
   context: PaymentContext,
   input: { key: string; request: RequestSnapshot; stored: StoredRevision; deadlineAtMs: number },
 ): Promise<Response> {
   const { key, request, deadlineAtMs } = input;
-  const { payment, revision } = input.stored;
+  const { payment } = input.stored;
   const shown = showPayment(payment);
   if (!shown) throw new PaymentError('store_damaged', 'The stored payment has no signed transaction or authorization.');
   const { response, isFinal } = await fetchPaidAnswer(context, { key, request, payment: shown, deadlineAtMs });
   if (isFinal) {
-    await context.store.write(key, { ...payment, state: 'redeemed' }, revision);
+    await noteRedeemed(context, key, input.stored);
     context.onEvent({ type: 'redeemed', key, payment, status: response.status });
   }
   return response;

@@ -67,43 +67,45 @@ async function signTransfer(
 }
 
 /**
- * Signs, stores the payment with `keep`, and sends the transaction if there is one. False when another process was
- * faster.
+ * Signs, stores the payment with `keep`, and sends the transaction if there is one. Returns when it was sent, 0 if it was
+ * not; null when another process was faster.
  */
 async function commit(
   context: PaymentContext,
   request: RequestSnapshot,
   chosen: Chosen,
   keep: (signed: Pick<StoredPayment, 'transaction' | 'authorization'>) => Promise<boolean>,
-): Promise<boolean> {
+): Promise<number | null> {
   const { wallet } = context;
   const { requirement } = chosen;
   if (isSignable(requirement)) {
     const authorization = await signTransfer(context, { ...chosen, requirement }, request.signal);
     request.signal?.throwIfAborted();
-    return keep({ transaction: null, authorization });
+    return (await keep({ transaction: null, authorization })) ? 0 : null;
   }
   return wallet.inTurn(async () => {
     request.signal?.throwIfAborted();
     const transaction = await wallet.sign(createPaymentCall(requirement));
-    if (!(await keep({ transaction, authorization: null }))) return false;
+    if (!(await keep({ transaction, authorization: null }))) return null;
     // Sent inside the turn, or the next payment would sign the same nonce. Waiting for the payment repairs a failed
     // sending.
-    await wallet.broadcast(transaction).catch(() => undefined);
-    return true;
+    return wallet.broadcast(transaction).then(
+      () => Date.now(),
+      () => 0,
+    );
   });
 }
 
 /**
  * Stores the intention, signs, stores the signed bytes, sends them. In this order a crash at any point leaves either
  * nothing that could be mined, or the stored bytes to send again.
- * @returns the stored payment, or null when another process was faster and its payment counts.
+ * @returns the stored payment, and when it was sent (0: the sending failed, or nothing is sent), or null when another process was faster and its payment counts.
  * @throws PaymentError when nothing was signed.
  */
 export async function signPayment(
   context: PaymentContext,
   input: { key: string; request: RequestSnapshot; offers: Offers; afterRevision: number },
-): Promise<StoredRevision | null> {
+): Promise<(StoredRevision & { sentAtMs: number }) | null> {
   const { store, limit, onEvent } = context;
   const { key, request } = input;
   const { chosen, skipped } = await chooseOffer(context, input.offers);
@@ -120,7 +122,7 @@ export async function signPayment(
     const price = formatTokenAmount(chosen.amountBaseUnits, chosen.asset.decimals);
     onEvent({ type: 'intended', key, payment: intention, price });
     let payment: StoredPayment = intention;
-    const isKept = await commit(context, request, chosen, async (signed) => {
+    const sentAtMs = await commit(context, request, chosen, async (signed) => {
       payment = { ...intention, ...signed, state: 'signed' };
       if (!(await store.write(key, payment, revision))) return false;
       revision += 1;
@@ -128,7 +130,7 @@ export async function signPayment(
       onEvent({ type: 'signed', key, payment });
       return true;
     });
-    return isKept ? { payment, revision } : null;
+    return sentAtMs === null ? null : { payment, revision, sentAtMs };
   } catch (error) {
     // Other callers need not wait for a failed intention. If this write fails too, their wait ends by itself.
     if (!isSigned) await store.write(key, { ...intention, state: 'abandoned' }, revision).catch(() => undefined);
