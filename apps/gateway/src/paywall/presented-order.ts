@@ -231,9 +231,8 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
 
   /** Only money that has moved, or is moving, counts for a challenge that this gateway would not issue today. */
   async #refuseUnsettled(verdict: SignedPaymentVerdict): Promise<SignedPaymentVerdict> {
-    const isUnsettled = verdict.outcome === 'claimed' && verdict.txHash === null;
-    if (!isUnsettled && verdict.outcome !== 'refused') return verdict;
-    if (isUnsettled) await this.parts.ledger.release(verdict.lease, { counted: false }).catch(() => false);
+    if (verdict.outcome !== 'claimed' || verdict.txHash !== null) return verdict;
+    await this.parts.ledger.release(verdict.lease, { counted: false }).catch(() => false);
     return { outcome: 'refused', failure: 'unknown_reference' };
   }
 
