@@ -9,6 +9,8 @@ export const HELD = 'A request holds the payment just now. Ask again in a moment
 export const SOLD = 'The payment has bought an answer meanwhile.';
 export const WITHDRAWN =
   'The payment is withdrawn meanwhile: its money is booked as another payment, or is no longer on the chain.';
+export const NO_PAYER = 'The chain does not show the payer of this payment now.';
+export const OTHER_PAYER = 'The chain shows another payer than it did when the refund was asked for.';
 export const NOT_READ = 'The book has to read first what the outbox had when the payment was closed.';
 export const OTHER_FORM =
   'The transaction was presented in another form: as a whole, or by one of its transfers. Refund the payment in that form.';

@@ -44,7 +44,7 @@ export class RefundWork {
 
   /**
    * Takes a refund as far as it goes now, and returns it.
-   * @throws StoreError, BookUnavailableError, DeposedError: the step may have been made, and is repeated
+   * @throws ChainUnavailableError, StoreError, BookUnavailableError, DeposedError: the step may have been made, and is repeated
    */
   async advance(writer: BookWriter, refund: Refund): Promise<Refund> {
     const before = this.#running.get(refund.id);
@@ -71,9 +71,9 @@ export class RefundWork {
         });
       const inWork = await attempt('the refunds wait', () => listRefundsInWork(writer.database));
       // One that cannot go on holds up no other.
-      for (const refund of inWork ?? []) {
-        if (!signal.aborted) await attempt(`the refund ${refund.id} waits`, () => this.advance(writer, refund));
-      }
+      await Promise.all(
+        (inWork ?? []).map((refund) => attempt(`the refund ${refund.id} waits`, () => this.advance(writer, refund))),
+      );
       await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
   }
@@ -164,6 +164,7 @@ export class RefundWork {
     if (refund.job === null) {
       if (!(await this.drain.waitUntilRead(READ_WITHIN_MS))) return wait(details.NOT_READ);
       const judged = await this.#judge(writer, refund);
+      if ('wait' in judged) return wait(judged.wait);
       // In a book that was restored, a job of the time before may be there.
       if ('obstacle' in judged) return fail(judged.obstacle, beginOf(refund, closed) < Date.parse(refund.attemptAt));
       // Before the journal has it, so that it is known after a crash which job may be there.
@@ -200,11 +201,14 @@ export class RefundWork {
   async #judge(
     { database }: BookWriter,
     refund: Refund,
-  ): Promise<{ doubts: readonly string[] } | { obstacle: string }> {
+  ): Promise<{ doubts: readonly string[] } | { obstacle: string } | { wait: string }> {
     const preview = await this.previews.describe(database, refund.payment);
     if (preview === null) throw new Error(`the book no longer has ${refund.payment}`);
     if (preview.boughtAnswer && !refund.answered) return { obstacle: details.SOLD };
     if (preview.obstacles.some(({ reason }) => reason === 'withdrawn')) return { obstacle: details.WITHDRAWN };
+    // A node may be behind, or the chain is being reorganised.
+    if (preview.recipient === null) return { wait: details.NO_PAYER };
+    if (preview.recipient.address !== refund.recipient) return { obstacle: details.OTHER_PAYER };
     return { doubts: [...new Set([...refund.doubts, ...preview.doubts])] };
   }
 
