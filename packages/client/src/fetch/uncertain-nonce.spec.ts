@@ -29,7 +29,7 @@ describe('a payment behind an RPC server of several nodes, on a chain whose newe
   /** A payment of which the chain has refused the transaction. */
   const signUnsent = async () => {
     proxy.intercept('eth_sendRawTransaction', () => refusal(-32000, 'transaction underpriced'));
-    await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'payment_pending' });
+    await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'broadcast_refused' });
     const { transaction } = await storedPayment();
     proxy.intercept('eth_sendRawTransaction', async ({ params: [raw] }, forward) =>
       raw === transaction?.rawTransaction ? refusal(-32000, 'transaction underpriced') : { body: await forward() },
