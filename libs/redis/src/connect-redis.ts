@@ -98,16 +98,25 @@ function createClient(url: string, options: ClientOptions): RedisClient {
     return new Redis({ ...following, ...options, ...group.options });
   }
   const { lazyConnect, retryStrategy, ...redisOptions } = { ...options, ...group.options };
-  return new Cluster(group.nodes, {
+  const cluster = new Cluster(group.nodes, {
     redisOptions,
     slotsRefreshTimeout: SLOTS_WITHIN_MS,
-    // How soon a primary that hangs is left once the cluster has replaced it.
-    slotsRefreshInterval: SLOTS_WITHIN_MS,
     ...(lazyConnect !== undefined && { lazyConnect }),
     ...(retryStrategy && { clusterRetryStrategy: retryStrategy }),
     // Keeps host names, which certificates name, instead of resolving them.
     ...(redisOptions.tls && { dnsLookup: (host, found) => found(null, host) }),
   });
+  return keepSlots(cluster);
+}
+
+/**
+ * Reads the slots again at intervals, so that a primary that hangs is left soon once the cluster has replaced it. The
+ * driver's own timer goes on for ever where the client is closed while the slots are read, and keeps its process alive.
+ */
+function keepSlots(cluster: Cluster): Cluster {
+  const timer = setInterval(() => cluster.refreshSlotsCache(), SLOTS_WITHIN_MS).unref();
+  cluster.once('end', () => clearInterval(timer));
+  return cluster;
 }
 
 /**
@@ -143,7 +152,7 @@ export function duplicateRedis(redis: RedisClient, options: ClientOptions): Redi
   if (!redis.isCluster) return (redis as Redis).duplicate(options);
   const cluster = redis as Cluster;
   const own: ClientOptions = cluster.options.redisOptions ?? {};
-  return cluster.duplicate([], { redisOptions: { ...own, ...options } });
+  return keepSlots(cluster.duplicate([], { redisOptions: { ...own, ...options } }));
 }
 
 function describeAddress(url: string): string {

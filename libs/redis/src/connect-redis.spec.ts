@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Cluster } from 'ioredis';
+
+import { startRedisShards, type RedisShards } from '../../../tools/devnet/processes/redis-shards.js';
+import { createRedis, duplicateRedis } from './connect-redis.js';
+
+/** The slots are read again after it. */
+const INTERVAL_MS = 2_000;
+
+describe('a client of a cluster', () => {
+  let shards: RedisShards;
+
+  beforeAll(async () => {
+    shards = await startRedisShards(1);
+  });
+
+  afterAll(() => shards.stop());
+
+  it('reads the slots no more once it was closed, also while it read them', async () => {
+    const cluster = createRedis(shards.url, {}) as Cluster;
+    const twin = duplicateRedis(cluster, {}) as Cluster;
+    const reads = [cluster, twin].map((client) => {
+      const read = client.refreshSlotsCache.bind(client);
+      return jest.spyOn(client, 'refreshSlotsCache').mockImplementation((done) => {
+        read(done);
+        if (client.status === 'ready') client.disconnect();
+      });
+    });
+    await Promise.all([cluster, twin].map((client) => once(client, 'end')));
+    const counts = reads.map(({ mock }) => mock.calls.length);
+    expect(Math.min(...counts)).toBeGreaterThan(0);
+    await sleep(INTERVAL_MS + 500);
+    expect(reads.map(({ mock }) => mock.calls.length)).toEqual(counts);
+  });
+});
