@@ -23,16 +23,8 @@ import { BookHolder } from './book-holder.js';
 @Module({
   providers: [
     ...[BookChanges, BookkeeperConnections, BookMetrics, ReconcileMetrics, OutboxDrain, DailyClosings, Reconciler],
-    ...[
-      SellerChain,
-      Journals,
-      RefundPreviews,
-      RefundWork,
-      PublishedEvents,
-      PaymentWebhooks,
-      WebhookSecrets,
-      BookHolder,
-    ],
+    ...[SellerChain, Journals, RefundPreviews, RefundWork, PublishedEvents, PaymentWebhooks, WebhookSecrets],
+    BookHolder,
   ],
   exports: [
     ...[BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, SellerChain, Journals],

@@ -28,6 +28,6 @@ import { WalletsController } from './wallets.controller.js';
     ...[OperatorJobsController, WalletsController, ReconcileController, RefundsController],
     ...[PaymentEventsController, PaymentWebhooksController, BackupController],
   ],
-  providers: [...[OperatorGuard, AuditTrail, OperatorJobs, OperatorWallets, Troubles, RefundDesk, PaymentEventStreams]],
+  providers: [OperatorGuard, AuditTrail, OperatorJobs, OperatorWallets, Troubles, RefundDesk, PaymentEventStreams],
 })
 export class OperatorModule {}

@@ -103,7 +103,7 @@ export class RefundPreviews {
     const [refunds, completeFromMs, bookedSinceMs, isUnapplied, searched, wallet] = await Promise.all([
       listRefundsOf(database, name),
       readCompleteFrom(database),
-      // Redis may have lost data since the book was told.
+      // After a loss of data in Redis, the book has the earlier time for some seconds.
       readBookedSinceMs(this.connections.commands),
       hasUnapplied(database, name, transaction),
       findPayer(this.chain, { id, transaction, amount: arrived, ...place }),

@@ -21,7 +21,7 @@ if not is_own then return {text(now), 'stale'} end
 -- The same commit sent twice (its reply was lost) is one commit.
 if r.state == 'D' then return {text(now), 'done'} end
 if r.state == 'A' then return {text(now), 'answered'} end
--- Nobody waits for the answer any more: a payment that is spent now leaves its payer without one.
+-- After the deadline the gateway has given up this request: if it spent the payment now, the payer would get no answer.
 if deadline and now > deadline then return {text(now), 'late'} end
 if r.state ~= 'L' or r.epoch ~= tonumber(birth[2]) then return {text(now), 'stale'} end
 
