@@ -3,8 +3,15 @@ import type { Redis } from 'ioredis';
 import { checkServers } from './servers.js';
 
 describe('the check of a server', () => {
-  const server = (version: string, aof = '1'): Redis => {
-    const lines = [`redis_version:${version}`, 'role:master', 'maxmemory_policy:noeviction', `aof_enabled:${aof}`];
+  const server = (version: string, aof = '1', bits = '64'): Redis => {
+    const facts = {
+      redis_version: version,
+      arch_bits: bits,
+      role: 'master',
+      maxmemory_policy: 'noeviction',
+      aof_enabled: aof,
+    };
+    const lines = Object.entries(facts).map(([name, value]) => `${name}:${value}`);
     const stub = {
       isCluster: false,
       exists: () => Promise.resolve(0),
@@ -26,6 +33,10 @@ describe('the check of a server', () => {
       message: 'Redis 7.0.15 has no WAITAOF, by which LEDGER_DURABILITY=replica waits for the replicas.',
       hint: 'Use Redis 7.2 or later, or Valkey, or set LEDGER_DURABILITY=local.',
     });
+  });
+
+  it('refuses a server of 32 bits, whose scripts cannot write a time in milliseconds', async () => {
+    await expect(checkServers(server('8.0.1', '1', '32'), needs)).rejects.toMatchObject({ code: 'redis_32_bits' });
   });
 
   it('refuses a server without a file where replicas must acknowledge', async () => {

@@ -59,6 +59,10 @@ async function checkServer(server: Redis, { store, eviction, isAcknowledged = fa
   if (Number.parseInt(version, 10) < 7) {
     throw new StoreError('redis_too_old', `Redis ${version} is too old.`, 'Use Redis or Valkey 7+.');
   }
+  // Its scripts would write times in milliseconds as 32 bits.
+  if (field('arch_bits') === '32') {
+    throw new StoreError('redis_32_bits', 'This Redis is built for 32 bits.', 'Use a 64-bit build of Redis or Valkey.');
+  }
   if (isAcknowledged && isBefore(version, OLDEST_WITH_WAITAOF)) {
     throw new StoreError(
       'redis_without_waitaof',
