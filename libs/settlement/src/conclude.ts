@@ -7,7 +7,7 @@ import {
   findMoved,
   describeDoubtfulUse,
   findPermitUse,
-  type SentPermit,
+  type SentPayment,
   findAuthorizationUse,
 } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
@@ -193,7 +193,7 @@ async function explainPermit(
     const isOver = BigInt(deadline) * 1000n <= BigInt(Math.floor(startedAtMs));
     return { outcome: 'failed', failure: isOver ? 'authorization_expired' : failure, txHash };
   }
-  const sent: SentPermit = { txHashes: [], job: isForgotten ? 'forgotten' : 'over' };
+  const sent: SentPayment = { txHashes: [], job: isForgotten ? 'forgotten' : 'over' };
   const lookUp = { promised: entry, sent, sinceMs: startedAtMs - windowMs, deadlineMs };
   const use = await findPermitUse(reader, lookUp, headBlockNumber);
   if (use.outcome === 'settled') return settledBy(entry, use.txHash, use.amountBaseUnits.toString());

@@ -5,17 +5,20 @@ import { type PromisedTransfer, AuthorizedTransfers } from '../contracts/eip3009
 import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED } from '../contracts/token-log.js';
 import type { ChainReader } from '../reader/chain-reader.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
+import { notShown, type SentPayment, UNSENT } from './sent-payment.js';
 
 /** What became of an authorization whose nonce is taken, whichever sender took it. */
 export type AuthorizationUse =
-  /** The promised transfer was made. */
-  | { outcome: 'settled'; txHash: Hex; blockNumber: number; minedAtMs: number }
+  /** The promised transfer was made. `input` is the transaction's calldata. */
+  | { outcome: 'settled'; txHash: Hex; blockNumber: number; minedAtMs: number; input: Hex }
   | { outcome: 'cancelled'; txHash: Hex }
   /** The nonce was used for other terms, or so long ago that the search does not reach it. */
   | { outcome: 'used'; txHash: Hex | null };
 
 export interface AuthorizationLookUp {
   promised: PromisedTransfer;
+  /** Default: no relayer has sent it. */
+  sent?: SentPayment;
   /** Blocks before this time are not searched. */
   sinceMs: number;
   deadlineMs: number;
@@ -29,7 +32,7 @@ export interface AuthorizationLookUp {
  */
 export async function findAuthorizationUse(
   chain: Pick<ChainReader, 'searchPast' | 'readTransaction' | 'readBlockTime'>,
-  { promised, sinceMs, deadlineMs }: AuthorizationLookUp,
+  { promised, sent = UNSENT, sinceMs, deadlineMs }: AuthorizationLookUp,
   headBlockNumber: number,
 ): Promise<AuthorizationUse> {
   const { asset, authorization } = promised;
@@ -42,6 +45,8 @@ export async function findAuthorizationUse(
     deadlineMs,
   });
   if (log === undefined) {
+    // The nonce went into the relayer's transaction or before it, so its log is recent.
+    if (sent.job === 'open' && sent.txHashes.length > 0) throw notShown();
     // A token takes an authorization only after this time, so its use lies in the searched range.
     if (Number(authorization.validAfter) * 1000 >= sinceMs) {
       const message = 'The RPC server says that the nonce is used, and returned no log of it.';
@@ -57,6 +62,7 @@ export async function findAuthorizationUse(
     throw new ChainUnavailableError('rpc_inconsistent', 'The RPC server returned the logs but not their transaction.');
   }
   if (!new AuthorizedTransfers(mined.receipt.logs).include(promised)) return { outcome: 'used', txHash };
-  const minedAtMs = await chain.readBlockTime(mined.receipt, deadlineMs);
-  return { outcome: 'settled', txHash, blockNumber: mined.receipt.blockNumber, minedAtMs };
+  const { receipt, input } = mined;
+  const minedAtMs = await chain.readBlockTime(receipt, deadlineMs);
+  return { outcome: 'settled', txHash, blockNumber: receipt.blockNumber, minedAtMs, input };
 }

@@ -10,7 +10,7 @@ import {
   planPermitTransfer,
   PROXIES,
   readPayerSignature,
-  type SentPermit,
+  type SentPayment,
 } from '@tollgate/chain';
 import { hashPermit2Transfer, type Hex, type Permit2Authorization, type SignedPermit } from '@tollgate/protocol';
 
@@ -34,7 +34,7 @@ export interface PermitRules extends SignedPaymentRules {
   /** The accounts that settle here, in lower case. */
   readRelayers: () => Promise<ReadonlySet<Hex>>;
   /** The transactions in which a relayer has sent this permit. */
-  readSent: () => Promise<SentPermit>;
+  readSent: () => Promise<SentPayment>;
 }
 
 /**
