@@ -72,6 +72,7 @@ export function useSignedPaymentVerifier() {
     rules: Partial<SignedPaymentRules> = {},
     waitMs = 0,
     journal: Pick<Journal, 'readJob'> = new Journal({ redis: parts().redis, fleet: RELAYER_FLEET }),
+    share: { lookupsPerMinute?: number } = {},
   ): SignedPaymentVerifier => {
     const { chain, ledger, redis, otherToken } = parts();
     const nowMs = (): number => ledger.nowMs();
@@ -96,7 +97,7 @@ export function useSignedPaymentVerifier() {
       ledger,
       refundLog: { log: () => undefined },
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, nowMs }),
-      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, nowMs }),
+      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share, nowMs }),
     });
   };
 

@@ -7,12 +7,15 @@ import { readTransferLog, TRANSFER } from '../contracts/token-log.js';
 import type { FoundLog } from '../logs/search-logs.js';
 import type { ChainReader, MinedTransaction } from '../reader/chain-reader.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
-import { notShown, type SentPayment, UNSENT } from './sent-payment.js';
+import type { SearchAsker } from './search-asker.js';
+import { notShown, type SentPayment, UNSENT, wasSent } from './sent-payment.js';
 
 export interface PermitLookUp {
   promised: PromisedPermit;
   /** Its transactions are read before the search. Default: no relayer has sent it. */
   sent?: SentPayment;
+  /** The client to charge for a search, unless a relayer has sent the permit. */
+  asker?: SearchAsker;
   /** Blocks before this time are not searched. */
   sinceMs: number;
   deadlineMs: number;
@@ -65,7 +68,7 @@ const MAX_TRANSACTIONS = 32;
  */
 export async function findPermitUse(
   chain: Pick<ChainReader, 'readHead' | 'searchPast' | 'searchBelow' | 'readTransaction' | 'readBlockTime'>,
-  { promised, sent = UNSENT, sinceMs, deadlineMs }: PermitLookUp,
+  { promised, sent = UNSENT, asker, sinceMs, deadlineMs }: PermitLookUp,
   headBlockNumber: number,
 ): Promise<PermitUse> {
   let isSeen = false;
@@ -75,8 +78,11 @@ export async function findPermitUse(
     if (use) return use;
     isSeen ||= mined !== null;
   }
+  const isCharged = !wasSent(sent);
+  if (isCharged) asker?.assertLeft();
   const use = await searchUse(chain, { promised, sinceMs, deadlineMs }, headBlockNumber);
   if (use.outcome === 'settled' || use.outcome === 'unclear') return use;
+  if (isCharged) asker?.foundNothing();
   // Receipts and logs may become visible later than the nonce. All transactions of a job have the same nonce, so none
   // but the one that was seen can be mined.
   if (sent.job === 'open' && sent.txHashes.length > 0 && !isSeen) throw notShown();
@@ -85,7 +91,7 @@ export async function findPermitUse(
 
 async function searchUse(
   chain: Pick<ChainReader, 'readHead' | 'searchPast' | 'searchBelow' | 'readTransaction' | 'readBlockTime'>,
-  { promised, sinceMs, deadlineMs }: Omit<PermitLookUp, 'sent'>,
+  { promised, sinceMs, deadlineMs }: Omit<PermitLookUp, 'sent' | 'asker'>,
   headBlockNumber: number,
 ): Promise<PermitUse> {
   const { asset, payTo, payment } = promised;

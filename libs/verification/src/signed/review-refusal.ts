@@ -104,15 +104,15 @@ async function assertShown(
 }
 
 async function findAuthorizationMove(
-  { terms: { asset }, payment, nowMs, deadlineMs, lookUps }: Reviewed<SignedAuthorization>,
+  { terms: { asset }, payment, nowMs, deadlineMs, lookUps: asker }: Reviewed<SignedAuthorization>,
   { chain, rules, sent }: ReviewParts,
 ): Promise<Moved | null> {
   const { authorization } = payment;
   const { from: payer, to: payTo, nonce, value } = authorization;
   const { isTaken, headBlockNumber } = await chain.readNonce({ asset, payer, nonce }, deadlineMs);
   if (!isTaken) return null;
-  lookUps.assertLeft();
-  const lookUp = { promised: { asset, payTo, authorization }, sent, sinceMs: nowMs - rules.memoryMs, deadlineMs };
+  const promised = { asset, payTo, authorization };
+  const lookUp = { promised, sent, asker, sinceMs: nowMs - rules.memoryMs, deadlineMs };
   const use = await findAuthorizationUse(chain, lookUp, headBlockNumber);
   const amountBaseUnits = BigInt(value);
   if (use.outcome !== 'settled') {
@@ -130,15 +130,14 @@ async function findAuthorizationMove(
 }
 
 async function findPermitMove(
-  { terms: { asset }, payment, nowMs, deadlineMs, lookUps }: Reviewed<SignedPermit>,
+  { terms: { asset }, payment, nowMs, deadlineMs, lookUps: asker }: Reviewed<SignedPermit>,
   { chain, rules, sent }: ReviewParts,
 ): Promise<Moved | null> {
   const { from: owner, nonce } = payment.permit2Authorization;
   const { isTaken, headBlockNumber } = await chain.readPermitNonce({ owner, nonce }, deadlineMs);
   if (!isTaken) return null;
-  lookUps.assertLeft();
   const promised = { asset, payTo: recipientOf(payment), payment };
-  const lookUp = { promised, sent, sinceMs: nowMs - rules.memoryMs, deadlineMs };
+  const lookUp = { promised, sent, asker, sinceMs: nowMs - rules.memoryMs, deadlineMs };
   const use = await findPermitUse(chain, lookUp, headBlockNumber);
   if (use.outcome === 'used') return null;
   if (use.outcome !== 'settled') {

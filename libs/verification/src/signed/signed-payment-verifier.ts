@@ -93,14 +93,15 @@ export class SignedPaymentVerifier {
     try {
       for (;;) {
         const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
+        const judging = { ...rules, readSent: () => this.readSent(terms, payment) };
         try {
           return await (payment.kind === 'permit2'
             ? judgePermit(
                 { ...judged, payment, domainSeparator: this.permit2Domain },
-                { ...rules, readRelayers, readSent: () => this.readSent(terms, payment) },
+                { ...judging, readRelayers },
                 chain,
               )
-            : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain));
+            : judgeAuthorization({ ...judged, payment, domainSeparator }, judging, chain));
         } catch (error) {
           place ??= waitingRoom.createPlace(clientAddress, deadlineMs);
           await waitingRoom.waitAfter(error, place);
