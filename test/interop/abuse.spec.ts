@@ -49,15 +49,16 @@ describe('the gateway', () => {
   }
 
   /** However the client reports it: its payment was refused, and nothing moved. */
-  async function expectRefusal(way: Way, { failure, mpp = failure }: Refusal): Promise<void> {
-    const { client } = way;
+  async function expectRefusal(way: Way, { failure, mpp = failure, metered = failure }: Refusal): Promise<void> {
+    const { client, product } = way;
     const tap = tapOf(client);
     const firstIs = tap.exchanges.length;
     const asked = rig().upstream.requests.length;
     const { moved } = await watch(way, (buy) => buy().catch(() => null), tap);
     const paid = tap.exchanges.slice(firstIs).filter(({ request }) => readPayment(request, client) !== null);
     const outcomes = paid.map(({ answer }) => `${answer.status} ${String(answer.headers['x-payment-failure'])}`);
-    expect(new Set(outcomes)).toEqual(new Set([`402 ${client.protocol === 'MPP' ? mpp : failure}`]));
+    const expected = product === 'metered' ? metered : failure;
+    expect(new Set(outcomes)).toEqual(new Set([`402 ${client.protocol === 'MPP' ? mpp : expected}`]));
     expect(moved).toEqual({ payer: 0n, payTo: 0n });
     expect(rig().upstream.requests).toHaveLength(asked);
   }

@@ -221,10 +221,11 @@ export function comesThrough({ packageName, protocols }: Server, fault: Fault): 
   return 'works';
 }
 
-/** The `X-Payment-Failure` of the refusal, which charges nothing; `mpp` where MPP's differs. */
+/** The `X-Payment-Failure` of the refusal, which charges nothing; `mpp` and `metered` where those of MPP and of a metered route differ. */
 export interface Refusal {
   failure: PaymentFailure;
   mpp?: PaymentFailure;
+  metered?: PaymentFailure;
 }
 
 /** An altered MPP challenge is always noticed, because it comes back with the payment. */
@@ -233,7 +234,7 @@ const unknownToMpp = (failure: PaymentFailure): Refusal => ({ failure, mpp: 'unk
 /** For each way to pay the gateway: alterations of a challenge before the payment is signed for it. */
 export const ALTERED_TERMS = {
   'another recipient': unknownToMpp('recipient_mismatch'),
-  'a lower amount': unknownToMpp('amount_mismatch'),
+  'a lower amount': { ...unknownToMpp('amount_mismatch'), metered: 'amount_too_low' },
   'a higher amount': unknownToMpp('amount_mismatch'),
   'a time that ends at once': unknownToMpp('authorization_expired'),
 } as const satisfies Record<string, Refusal>;

@@ -33,13 +33,9 @@ export { ChainHistory, type CostedReceipt } from './history/chain-history.js';
 export { type TransferPage, TransferWalk } from './history/transfer-walk.js';
 export { findAuthorizationUse } from './nonce-uses/find-authorization-use.js';
 export type { AuthorizationLookUp, AuthorizationUse } from './nonce-uses/find-authorization-use.js';
-export {
-  describeDoubtfulUse,
-  findPermitUse,
-  type PermitLookUp,
-  type PermitUse,
-  type SentPermit,
-} from './nonce-uses/find-permit-use.js';
+export { describeDoubtfulUse, findPermitUse, type PermitLookUp, type PermitUse } from './nonce-uses/find-permit-use.js';
+export type { SearchAsker } from './nonce-uses/search-asker.js';
+export { notShown, type SentPayment, wasSent } from './nonce-uses/sent-payment.js';
 export { ChainReader, type MinedTransaction, type Sighting } from './reader/chain-reader.js';
 export { connectChain, type ConnectedChain } from './reader/connect-chain.js';
 export { type EmittedLog, parseReceipt, type Receipt } from './receipts/receipt.js';

@@ -7,7 +7,7 @@ import {
   findMoved,
   describeDoubtfulUse,
   findPermitUse,
-  type SentPermit,
+  type SentPayment,
   findAuthorizationUse,
 } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
@@ -109,6 +109,11 @@ interface Unsettled {
   failure: PaymentFailure;
 }
 
+/** Its transactions are looked at already, as far as the journal knows them. */
+function describeSent(isForgotten: boolean): SentPayment {
+  return { txHashes: [], job: isForgotten ? 'forgotten' : 'over' };
+}
+
 /**
  * Finds out what became of a payment that no transaction of ours can settle any more. A third party may have sent it,
  * and then it is settled; otherwise the reason is returned.
@@ -117,7 +122,7 @@ interface Unsettled {
 async function explainAuthorization(
   { chain: { batcher, reader }, windowMs, nowMs }: SettlementParts,
   entry: AuthorizationEntry,
-  { txHash, failure }: Unsettled,
+  { txHash, isForgotten, failure }: Unsettled,
 ): Promise<SettlementResult> {
   const { asset, authorization } = entry;
   const startedAtMs = nowMs();
@@ -127,7 +132,7 @@ async function explainAuthorization(
   if (!isTaken) {
     return { outcome: 'failed', failure: await findReason(batcher, entry, { failure, nowMs, deadlineMs }), txHash };
   }
-  const lookUp = { promised: entry, sinceMs: startedAtMs - windowMs, deadlineMs };
+  const lookUp = { promised: entry, sent: describeSent(isForgotten), sinceMs: startedAtMs - windowMs, deadlineMs };
   const use = await findAuthorizationUse(reader, lookUp, headBlockNumber);
   switch (use.outcome) {
     case 'settled':
@@ -193,8 +198,7 @@ async function explainPermit(
     const isOver = BigInt(deadline) * 1000n <= BigInt(Math.floor(startedAtMs));
     return { outcome: 'failed', failure: isOver ? 'authorization_expired' : failure, txHash };
   }
-  const sent: SentPermit = { txHashes: [], job: isForgotten ? 'forgotten' : 'over' };
-  const lookUp = { promised: entry, sent, sinceMs: startedAtMs - windowMs, deadlineMs };
+  const lookUp = { promised: entry, sent: describeSent(isForgotten), sinceMs: startedAtMs - windowMs, deadlineMs };
   const use = await findPermitUse(reader, lookUp, headBlockNumber);
   if (use.outcome === 'settled') return settledBy(entry, use.txHash, use.amountBaseUnits.toString());
   // Recorded before the payer gets the answer: after a refusal it may never show the payment again.

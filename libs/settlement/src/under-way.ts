@@ -1,4 +1,4 @@
-import type { SentPermit } from '@tollgate/chain';
+import type { SentPayment } from '@tollgate/chain';
 import type { SignedPaymentTerms } from '@tollgate/common';
 import { isFinal, type Journal } from '@tollgate/journal';
 import type { SignedPayment } from '@tollgate/protocol';
@@ -29,7 +29,7 @@ export class SettlementsUnderWay {
   }
 
   /** The transactions that a relayer has signed for the payment. Throws as `include`. */
-  async findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPermit> {
+  async findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPayment> {
     const jobId = await this.#findJob(terms, payment);
     if (jobId === null) return { txHashes: [], job: 'over' };
     const job = await this.parts.journal.readJob(jobId);

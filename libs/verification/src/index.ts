@@ -13,8 +13,9 @@ export {
   refuseField,
 } from './messages.js';
 export { noteForRefund, PaymentRefused, type RefundNotes } from './refusals.js';
+export { AcceptedAssets } from './signed/accepted-assets.js';
 export { ContractSignatures } from './signed/contract-signatures.js';
 export { ExposureCounter } from './signed/exposure.js';
-export { AcceptedAssets, SignedPaymentVerifier } from './signed/signed-payment-verifier.js';
+export { SignedPaymentVerifier } from './signed/signed-payment-verifier.js';
 export { nameCode, WalletCheck, type WalletRefusal } from './signed/wallet-check.js';
 export { PaymentVerifier } from './transactions/payment-verifier.js';

@@ -9,8 +9,9 @@ import type { DevnetAccount } from '../../../tools/devnet/chain/chain.js';
 import { MULTICALL3 } from '../../../tools/devnet/protocols/place-contracts.js';
 import { ClientShares } from '../src/limits/client-shares.js';
 import { WaitingRoom } from '../src/limits/waiting-room.js';
+import { AcceptedAssets } from '../src/signed/accepted-assets.js';
 import type { SignedPaymentRules } from '../src/signed/signed-judgement.js';
-import { AcceptedAssets, SignedPaymentVerifier } from '../src/signed/signed-payment-verifier.js';
+import { SignedPaymentVerifier } from '../src/signed/signed-payment-verifier.js';
 import { WalletCheck } from '../src/signed/wallet-check.js';
 import { randomNonce, signAuthorization, type TestDomain } from './sign-authorization.js';
 import { PRICE, usePaymentVerifier } from './use-payment-verifier.js';
@@ -71,6 +72,7 @@ export function useSignedPaymentVerifier() {
     rules: Partial<SignedPaymentRules> = {},
     waitMs = 0,
     journal: Pick<Journal, 'readJob'> = new Journal({ redis: parts().redis, fleet: RELAYER_FLEET }),
+    share: { lookupsPerMinute?: number } = {},
   ): SignedPaymentVerifier => {
     const { chain, ledger, redis, otherToken } = parts();
     const nowMs = (): number => ledger.nowMs();
@@ -95,7 +97,7 @@ export function useSignedPaymentVerifier() {
       ledger,
       refundLog: { log: () => undefined },
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, nowMs }),
-      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, nowMs }),
+      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share, nowMs }),
     });
   };
 

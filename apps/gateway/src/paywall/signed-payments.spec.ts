@@ -299,6 +299,28 @@ describe('a settlement', () => {
   });
 });
 
+// Prevents: the offer changes after a payment was settled, and nobody looks whether its payer is charged twice.
+it.each([
+  ['amount_mismatch', 'amount', { value: '7' }],
+  ['recipient_mismatch', 'payTo', { to: ASSET }],
+] as const)(
+  'a payment that was signed for an earlier offer is refused by a verifier: %s',
+  async (failure, term, change) => {
+    const challenge = await readChallenge(url('/api/weather'));
+    const payment = createPayment(change);
+    const { from, nonce } = payment.authorization;
+    const looked: unknown[] = [];
+    relay.looks.set(nonce, ({ terms: { payTo, priceBaseUnits } }) => {
+      looked.push([payTo, priceBaseUnits]);
+      return { outcome: 'refused', failure, payer: from };
+    });
+    const [accepted] = Object.values(change);
+    const response = await get('/api/weather', presentV2(challenge, payment, { accepted: { [term]: accepted } }));
+    expect([response.status, response.headers.get('x-payment-failure')]).toEqual([402, failure]);
+    expect(looked).toEqual([[PAY_TO.toLowerCase(), '1000']]);
+  },
+);
+
 describe('a payment that is refused without asking a verifier', () => {
   const refused = async (headers: Record<string, string>) => {
     const response = await get('/api/weather', headers);

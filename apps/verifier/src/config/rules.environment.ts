@@ -18,7 +18,7 @@ export class RulesEnvironment extends AcceptanceEnvironment {
   readonly waitingTotal: number = 256;
 
   @Setting({
-    help: 'Look-ups per minute of one client address that may end in a refusal; above it, payments that need a look-up get 503. 0 sets no limit.',
+    help: 'Look-ups per minute of one client address that may end in a refusal or find nothing; above it, payments that need a look-up get 503. 0 sets no limit.',
   })
   @IsIntIn(0)
   readonly refusedLookupsPerMinute: number = 1_200;

@@ -5,6 +5,7 @@ import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.j
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { changeResult, startRpcStandIn, type RpcStandIn } from '../../test/rpc-stand-in.js';
 import { connectChain, type ConnectedChain } from '../reader/connect-chain.js';
+import { SearchMemory } from './search-logs.js';
 
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const RANGE_BLOCKS = 10;
@@ -89,6 +90,23 @@ describe('searching the chain for logs', () => {
     await expect(past(stranger)).rejects.toMatchObject({ reason: 'rpc_http_error' });
     rpc.fail(undefined);
     expect(await past(stranger)).toEqual([]);
+  });
+
+  // Prevents: a client names an event of long ago again and again, and the chain is searched for it every few seconds.
+  it('searches again five seconds after it found nothing, and then once a minute', async () => {
+    let nowMs = 0;
+    const searchedAtMs: number[] = [];
+    const memory = new SearchMemory(() => nowMs);
+    const find = () =>
+      memory.find(searchOf({}), '', () => {
+        searchedAtMs.push(nowMs);
+        return Promise.resolve([]);
+      });
+    for (; nowMs < 130_000; nowMs += 1000) {
+      expect(await find()).toEqual([]);
+      expect(memory.foundNothingTwice(searchOf({}), '')).toBe(nowMs >= 5000);
+    }
+    expect(searchedAtMs).toEqual([0, 5000, 65_000, 125_000]);
   });
 
   it('finds a past event in a block that is newer than the head at which its effect was seen', async () => {

@@ -7,24 +7,15 @@ import { readTransferLog, TRANSFER } from '../contracts/token-log.js';
 import type { FoundLog } from '../logs/search-logs.js';
 import type { ChainReader, MinedTransaction } from '../reader/chain-reader.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
-
-/** What the journal knows of a relayer's job for a permit. */
-export interface SentPermit {
-  /** The transactions in which it was sent. They are read before the search. */
-  txHashes: readonly Hex[];
-  /**
-   * `open`: one of them is mined, or may still be. `over`: none is, or there is no job. `forgotten`: there was a job, and
-   * it may have settled the permit.
-   */
-  job: 'open' | 'over' | 'forgotten';
-}
-
-const UNSENT: SentPermit = { txHashes: [], job: 'over' };
+import type { SearchAsker } from './search-asker.js';
+import { notShown, type SentPayment, UNSENT, wasSent } from './sent-payment.js';
 
 export interface PermitLookUp {
   promised: PromisedPermit;
-  /** Default: no relayer has sent it. */
-  sent?: SentPermit;
+  /** Its transactions are read before the search. Default: no relayer has sent it. */
+  sent?: SentPayment;
+  /** The client to charge for a search, unless a relayer has sent the permit. */
+  asker?: SearchAsker;
   /** Blocks before this time are not searched. */
   sinceMs: number;
   deadlineMs: number;
@@ -35,6 +26,8 @@ interface FoundPermit {
   blockNumber: number;
   minedAtMs: number;
   amountBaseUnits: bigint;
+  /** The transaction's calldata. */
+  input: Hex;
 }
 
 /** What became of a permit whose nonce is taken. */
@@ -75,7 +68,7 @@ const MAX_TRANSACTIONS = 32;
  */
 export async function findPermitUse(
   chain: Pick<ChainReader, 'readHead' | 'searchPast' | 'searchBelow' | 'readTransaction' | 'readBlockTime'>,
-  { promised, sent = UNSENT, sinceMs, deadlineMs }: PermitLookUp,
+  { promised, sent = UNSENT, asker, sinceMs, deadlineMs }: PermitLookUp,
   headBlockNumber: number,
 ): Promise<PermitUse> {
   let isSeen = false;
@@ -85,20 +78,20 @@ export async function findPermitUse(
     if (use) return use;
     isSeen ||= mined !== null;
   }
+  const isCharged = !wasSent(sent);
+  if (isCharged) asker?.assertLeft();
   const use = await searchUse(chain, { promised, sinceMs, deadlineMs }, headBlockNumber);
   if (use.outcome === 'settled' || use.outcome === 'unclear') return use;
+  if (isCharged) asker?.foundNothing();
   // Receipts and logs may become visible later than the nonce. All transactions of a job have the same nonce, so none
   // but the one that was seen can be mined.
-  if (sent.job === 'open' && sent.txHashes.length > 0 && !isSeen) {
-    const message = "The RPC server says that the nonce is used, and does not show the relayer's transaction.";
-    throw new ChainUnavailableError('rpc_inconsistent', message);
-  }
+  if (sent.job === 'open' && sent.txHashes.length > 0 && !isSeen) throw notShown();
   return sent.job === 'forgotten' ? { outcome: 'unfound' } : use;
 }
 
 async function searchUse(
   chain: Pick<ChainReader, 'readHead' | 'searchPast' | 'searchBelow' | 'readTransaction' | 'readBlockTime'>,
-  { promised, sinceMs, deadlineMs }: Omit<PermitLookUp, 'sent'>,
+  { promised, sinceMs, deadlineMs }: Omit<PermitLookUp, 'sent' | 'asker'>,
   headBlockNumber: number,
 ): Promise<PermitUse> {
   const { asset, payTo, payment } = promised;
@@ -160,10 +153,10 @@ async function judgeUse(
   if (moved === null) return null;
   const isDirect = settlesDirectly(mined, promised, moved);
   if (!isDirect && !carriesPermit(mined.input, promised)) return null;
-  const { receipt } = mined;
+  const { receipt, input } = mined;
   const minedAtMs = await chain.readBlockTime(receipt, deadlineMs);
   const { txHash, blockNumber } = receipt;
-  const found = { txHash, blockNumber, minedAtMs, amountBaseUnits: moved };
+  const found = { txHash, blockNumber, minedAtMs, amountBaseUnits: moved, input };
   return { outcome: isDirect ? 'settled' : 'unclear', ...found };
 }
 

@@ -208,6 +208,11 @@ export class ChainReader {
     return this.pastSearches.find(search, event, (again) => this.searchUpToNow(again));
   }
 
+  /** Whether `searchPast` has found nothing twice for this event, with time in between for a server to catch up. */
+  foundNothingTwice(search: LogSearch, event = ''): boolean {
+    return this.pastSearches.foundNothingTwice(search, event);
+  }
+
   /** Like `searchPast`, for blocks below those that were searched: it never looks at newer ones. */
   searchBelow(search: LogSearch, event: string): Promise<FoundLog[]> {
     return this.pastSearches.find(search, event, (again) => this.searchLogs(again));

@@ -41,6 +41,18 @@ describe('ClientShares', () => {
     for (let count = 0; count < 10; count++) look(shares, ended);
   });
 
+  it.each<Ended>([
+    { outcome: 'refused', failure: 'payment_used' },
+    { outcome: 'unavailable', reason: 'rpc_inconsistent' },
+  ])('counts a search that found nothing and ended as %j', (ended) => {
+    const shares = create({ lookupsPerMinute: 1 });
+    const lookUps = shares.begin('a');
+    lookUps.assertLeft();
+    lookUps.foundNothing();
+    lookUps.end(ended);
+    expect(() => look(shares, REFUSED)).toThrow(usedUp(60_000));
+  });
+
   it('counts a request that found no room to wait, and not one that needed no look-up', () => {
     const shares = create({ lookupsPerMinute: 1 });
     shares.begin('a').end(REFUSED);

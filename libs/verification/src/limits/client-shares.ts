@@ -1,7 +1,7 @@
-import { ChainUnavailableError, type RpcAsker } from '@tollgate/chain';
+import { ChainUnavailableError, type RpcAsker, type SearchAsker } from '@tollgate/chain';
 
 export interface ClientSharesOptions {
-  /** Look-ups per minute that may end in a refusal; 0 sets no limit. */
+  /** Look-ups per minute that may end in a refusal or find nothing; 0 sets no limit. */
   lookupsPerMinute: number;
   /** Bytes per minute beyond the usual size of answers; 0 sets no limit. */
   bytesPerMinute: number;
@@ -83,9 +83,10 @@ export class ClientShares {
 }
 
 /** The look-ups of one request, charged to its client's share. */
-export class LookUps implements RpcAsker {
+export class LookUps implements RpcAsker, SearchAsker {
   #bytes = 0;
   #isCounted = false;
+  #hasFoundNothing = false;
 
   constructor(
     private readonly shares: ClientShares,
@@ -113,10 +114,15 @@ export class LookUps implements RpcAsker {
     this.#isCounted = true;
   }
 
+  foundNothing(): void {
+    this.#hasFoundNothing = true;
+  }
+
   end({ outcome, failure, reason }: Ended): void {
     if (outcome === 'claimed' || outcome === 'valid' || outcome === 'signed') return;
     // A payment that was used may be shown again, and its answer is long only if the payer made it so.
-    const isInVain = outcome === 'not_signed' || (outcome === 'refused' && failure !== 'payment_used');
+    const isInVain =
+      this.#hasFoundNothing || outcome === 'not_signed' || (outcome === 'refused' && failure !== 'payment_used');
     const isLookup = this.#isCounted && (isInVain || reason === 'waiting_room_full');
     if (isLookup || this.#bytes > 0) {
       this.shares.charge(this.client, { lookups: isLookup ? 1 : 0, bytes: this.#bytes });

@@ -28,6 +28,7 @@ import { assertConfirmed } from '../transactions/transaction-rules.js';
 import { assertMayAsk, planSignatureCheck, rememberAnswer } from './contract-signatures.js';
 import type {
   Judged,
+  JudgingRules,
   PromisedPayment,
   SettlingTransaction,
   SignedJudgement,
@@ -44,7 +45,7 @@ export const TIME_TO_SETTLE_MS = 6_000;
  */
 export async function judgeAuthorization(
   judged: Judged<SignedAuthorization>,
-  rules: SignedPaymentRules,
+  rules: JudgingRules,
   chain: ChainReader,
 ): Promise<SignedJudgement> {
   const { terms, payment, nowMs, deadlineMs } = judged;
@@ -82,12 +83,14 @@ export async function judgeAuthorization(
 async function judgeSettled(
   judged: Judged<SignedAuthorization>,
   { headBlockNumber }: Pick<AuthorizationView, 'headBlockNumber'>,
-  rules: SignedPaymentRules,
+  rules: JudgingRules,
   chain: ChainReader,
 ): Promise<SignedJudgement> {
-  const { terms, payment, nowMs, deadlineMs } = judged;
+  const { terms, payment, nowMs, deadlineMs, lookUps } = judged;
   const lookUp: AuthorizationLookUp = {
     promised: { asset: terms.asset, payTo: terms.payTo, authorization: payment.authorization },
+    sent: await rules.readSent(),
+    asker: lookUps,
     sinceMs: nowMs - rules.memoryMs,
     deadlineMs,
   };

@@ -10,7 +10,6 @@ import {
   planPermitTransfer,
   PROXIES,
   readPayerSignature,
-  type SentPermit,
 } from '@tollgate/chain';
 import { hashPermit2Transfer, type Hex, type Permit2Authorization, type SignedPermit } from '@tollgate/protocol';
 
@@ -28,13 +27,11 @@ import {
   promisedBy,
 } from './authorization-rules.js';
 import { assertMayAsk, planSignatureCheck, rememberAnswer } from './contract-signatures.js';
-import type { Judged, PromisedPayment, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
+import type { Judged, JudgingRules, PromisedPayment, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
-export interface PermitRules extends SignedPaymentRules {
+export interface PermitRules extends JudgingRules {
   /** The accounts that settle here, in lower case. */
   readRelayers: () => Promise<ReadonlySet<Hex>>;
-  /** The transactions in which a relayer has sent this permit. */
-  readSent: () => Promise<SentPermit>;
 }
 
 /**
@@ -89,10 +86,11 @@ async function judgeSettled(
   rules: PermitRules,
   chain: ChainReader,
 ): Promise<SignedJudgement> {
-  const { terms, payment, nowMs, deadlineMs } = judged;
+  const { terms, payment, nowMs, deadlineMs, lookUps } = judged;
   const lookUp: PermitLookUp = {
     promised: { asset: terms.asset, payTo: terms.payTo, payment },
     sent: await rules.readSent(),
+    asker: lookUps,
     sinceMs: nowMs - rules.memoryMs,
     deadlineMs,
   };

@@ -208,6 +208,19 @@ describe('verifying a signed payment whose settlement cannot be read', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
   });
 
+  // Prevents: a payer cancels the nonce of long ago, and is told for a day to send its payment again.
+  it('is refused once a second search has found no use of it either, and recorded for a refund', async () => {
+    const payment = await signPayment({ validAfter: String(Math.floor(Date.now() / 1000) - 60) });
+    await submit(payment);
+    parts().rpc.fail(changeResult('eth_getLogs', () => []));
+    expect(await ask(payment)).toEqual({ outcome: 'unavailable', reason: 'rpc_inconsistent' });
+    await waitFor('the second search', async () => (await ask(payment)).outcome === 'refused');
+    expect(await ask(payment)).toEqual(refused('payment_too_old'));
+    expect(await recordOf(payment)).toMatchObject({
+      detail: expect.stringContaining('may have paid another recipient'),
+    });
+  });
+
   it('is unavailable if the server refuses to search so many blocks', async () => {
     const payment = await signPayment();
     await submit(payment);

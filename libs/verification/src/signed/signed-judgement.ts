@@ -1,3 +1,4 @@
+import type { SentPayment } from '@tollgate/chain';
 import type { PaymentTrial, SignedPaymentTerms } from '@tollgate/common';
 import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
@@ -19,6 +20,12 @@ export interface SignedPaymentRules {
   multicall3: Hex;
   /** The further checks for payers with code. */
   wallets: Pick<WalletCheck, 'assertAccepted'>;
+}
+
+/** With what is known of the payment that is judged. */
+export interface JudgingRules extends SignedPaymentRules {
+  /** The transactions in which a relayer has sent it. */
+  readSent: () => Promise<SentPayment>;
 }
 
 /** The transaction that settled a signed payment. */

@@ -1,4 +1,4 @@
-import type { ChainReader, SentPermit } from '@tollgate/chain';
+import type { ChainReader, SentPayment } from '@tollgate/chain';
 import type {
   EarlierSettlement,
   SignedPaymentTerms,
@@ -6,30 +6,24 @@ import type {
   VerifySignedPaymentRequest,
 } from '@tollgate/common';
 import { signedPaymentId, type ClaimResult, type Ledger } from '@tollgate/ledger';
-import {
-  hashPermit2Domain,
-  payerOf,
-  type Hex,
-  type PaymentFailure,
-  type SignedPayment,
-  hashTokenDomain,
-  type TokenDomain,
-} from '@tollgate/protocol';
+import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure, type SignedPayment } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingPlace, WaitingRoom } from '../limits/waiting-room.js';
 import { describeDoubt, explainRefusal, type RefundNotes, isNotYet, PaymentRefused } from '../refusals.js';
+import type { AcceptedAssets } from './accepted-assets.js';
 import { judgeAuthorization } from './authorization-rules.js';
 import { Exposure } from './exposure.js';
 import { judgePermit } from './permit-rules.js';
+import { FOUND_BEFORE_NONCE, recipientOf, reviewRefusal } from './review-refusal.js';
 import type { SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
 /** The payments that a relayer, in any process, may still move. Throws StoreUnavailableError, or what Redis throws. */
 export interface UnderWay {
   include(terms: SignedPaymentTerms, payment: SignedPayment): Promise<boolean>;
   /** The transactions that a relayer has signed for the payment. */
-  findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPermit>;
+  findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPayment>;
 }
 
 export interface SignedPaymentVerifierOptions extends RefundNotes {
@@ -39,11 +33,12 @@ export interface SignedPaymentVerifierOptions extends RefundNotes {
   readRelayers: () => Promise<ReadonlySet<Hex>>;
   underWay: UnderWay;
   chain: ChainReader;
-  ledger: Pick<Ledger, 'claim' | 'isLeased' | 'recordRefusal' | 'nowMs'>;
+  ledger: Pick<Ledger, 'claim' | 'isLeased' | 'whySpent' | 'recall' | 'recordRefusal' | 'nowMs'>;
   waitingRoom: WaitingRoom;
   shares: ClientShares;
 }
 
+type NotAccepted = Extract<SignedPaymentVerdict, { outcome: 'refused' | 'unavailable' }>;
 type Claim = NonNullable<VerifySignedPaymentRequest['claim']>;
 
 /** Failures after which the signature can move no more money, or what it moves is paid back. */
@@ -81,13 +76,9 @@ export class SignedPaymentVerifier {
     try {
       const domainSeparator = assets.findDomain(request.terms);
       if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
-      const judgement = await this.judge(request, { domainSeparator, lookUps });
-      verdict =
-        request.claim === null
-          ? { outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) }
-          : await this.claim(request, request.claim, judgement);
+      verdict = await this.accept(request, await this.judge(request, { domainSeparator, lookUps }));
     } catch (error) {
-      verdict = await this.explain(error, request);
+      verdict = await this.explain(error, request, lookUps);
     }
     lookUps.end(verdict);
     return verdict;
@@ -102,14 +93,15 @@ export class SignedPaymentVerifier {
     try {
       for (;;) {
         const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
+        const judging = { ...rules, readSent: () => this.readSent(terms, payment) };
         try {
           return await (payment.kind === 'permit2'
             ? judgePermit(
                 { ...judged, payment, domainSeparator: this.permit2Domain },
-                { ...rules, readRelayers, readSent: () => this.readSent(terms, payment) },
+                { ...judging, readRelayers },
                 chain,
               )
-            : judgeAuthorization({ ...judged, payment, domainSeparator }, rules, chain));
+            : judgeAuthorization({ ...judged, payment, domainSeparator }, judging, chain));
         } catch (error) {
           place ??= waitingRoom.createPlace(clientAddress, deadlineMs);
           await waitingRoom.waitAfter(error, place);
@@ -118,6 +110,11 @@ export class SignedPaymentVerifier {
     } finally {
       place?.leave();
     }
+  }
+
+  private async accept(request: VerifySignedPaymentRequest, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {
+    if (request.claim !== null) return this.claim(request, request.claim, judgement);
+    return { outcome: 'valid', payer: judgement.payer, ...describeSettlement(judgement) };
   }
 
   private async claim(
@@ -178,21 +175,49 @@ export class SignedPaymentVerifier {
     }
   }
 
-  private async explain(error: unknown, request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
-    const verdict = await explainRefusal(error, this.options, request.requestId);
-    if (verdict.outcome !== 'refused') return verdict;
-    if (isNotYet(verdict.failure)) return unavailable(verdict.failure);
-    if (NONCE_IS_GONE.has(verdict.failure)) return { ...verdict, payer: payerOf(request.payment) };
+  private async explain(
+    error: unknown,
+    request: VerifySignedPaymentRequest,
+    lookUps: LookUps,
+  ): Promise<SignedPaymentVerdict> {
+    const verdict = await this.refuse(error, request);
+    if (verdict.outcome !== 'refused' || NONCE_IS_GONE.has(verdict.failure)) return verdict;
     const { payment, claim } = request;
+    // A payment to another recipient than the requested one may be under way to that one.
+    const signed = { ...request, terms: { ...request.terms, payTo: recipientOf(payment) } };
     try {
-      if (!(await this.mayStillMove(request))) return { ...verdict, payer: payerOf(payment) };
+      if (await this.mayStillMove(signed)) {
+        return claim === null ? unavailable('settlement_pending') : { outcome: 'busy', retryAfterMs: RETRY_AFTER_MS };
+      }
     } catch {
       return unavailable('journal_unavailable');
     }
-    return claim === null ? unavailable('settlement_pending') : { outcome: 'busy', retryAfterMs: RETRY_AFTER_MS };
+    return FOUND_BEFORE_NONCE.has(verdict.failure) ? this.review(verdict.failure, signed, lookUps) : verdict;
   }
 
-  private async readSent(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPermit> {
+  private async review(
+    failure: PaymentFailure,
+    request: VerifySignedPaymentRequest,
+    lookUps: LookUps,
+  ): Promise<SignedPaymentVerdict> {
+    const { chain, ledger, rules } = this.options;
+    const { terms, payment, deadlineMs } = request;
+    try {
+      const sent = await this.readSent(terms, payment);
+      const reviewed = { terms, payment, deadlineMs, lookUps, nowMs: ledger.nowMs() };
+      return await this.accept(request, await reviewRefusal(failure, reviewed, { chain, ledger, rules, sent }));
+    } catch (error) {
+      return this.refuse(error, request);
+    }
+  }
+
+  private async refuse(error: unknown, { requestId, payment }: VerifySignedPaymentRequest): Promise<NotAccepted> {
+    const verdict = await explainRefusal(error, this.options, requestId);
+    if (verdict.outcome !== 'refused') return verdict;
+    return isNotYet(verdict.failure) ? unavailable(verdict.failure) : { ...verdict, payer: payerOf(payment) };
+  }
+
+  private async readSent(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPayment> {
     try {
       return await this.options.underWay.findTransactions(terms, payment);
     } catch (cause) {
@@ -219,41 +244,6 @@ function describeSettlement({ settlement, amountBaseUnits }: SignedJudgement): E
   return { txHash: settlement.txHash, amountBaseUnits: amountBaseUnits.toString() };
 }
 
-function unavailable(reason: string): SignedPaymentVerdict {
+function unavailable(reason: string): Extract<NotAccepted, { outcome: 'unavailable' }> {
   return { outcome: 'unavailable', reason, retryAfterMs: RETRY_AFTER_MS };
-}
-
-/** The tokens accepted for signed payments, each with the EIP-712 domain of its authorizations. */
-export class AcceptedAssets {
-  private readonly domains: ReadonlyMap<Hex, TokenDomain & { separator: Hex }>;
-
-  constructor(
-    readonly chainId: number,
-    assets: readonly Omit<TokenDomain, 'chainId'>[],
-  ) {
-    this.domains = new Map(
-      assets.map((asset) => {
-        const domain = { ...asset, chainId };
-        return [asset.asset, { ...domain, separator: hashTokenDomain(domain) }];
-      }),
-    );
-  }
-
-  /**
-   * The EIP-712 domain separator of the requested asset; null when chain or domain differ from this verifier's
-   * settings, which is not the payer's fault. Refuses `wrong_network` for an asset that is not accepted at all.
-   */
-  findDomain({ chainId, asset, assetName, assetVersion }: SignedPaymentTerms): Hex | null {
-    if (chainId !== this.chainId) return null;
-    const domain = this.domains.get(asset);
-    if (domain === undefined) throw new PaymentRefused('wrong_network');
-    return domain.name === assetName && domain.version === assetVersion ? domain.separator : null;
-  }
-
-  /** The tokens whose contract reports another domain: payments signed for the configured one would be refused. */
-  async findMisnamed(chain: ChainReader, deadlineMs: number): Promise<TokenDomain[]> {
-    const domains = [...this.domains.values()];
-    const separators = await Promise.all(domains.map(({ asset }) => chain.readDomainSeparator(asset, deadlineMs)));
-    return domains.filter(({ separator }, index) => (separators[index] ?? separator) !== separator);
-  }
 }

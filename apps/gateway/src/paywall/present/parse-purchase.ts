@@ -208,7 +208,8 @@ function authenticate(
 
 /**
  * Checks that the requirements an x402 v2 payer accepted are the offered ones. The payment itself is verified
- * separately.
+ * separately: one that was signed for what its payer accepted, and breaks today's offer, is refused by the verifier,
+ * which knows whether a relayer has moved its money before the offer changed.
  */
 function assertOffered(
   { form, instrument, accepted }: ParsedPayment,
@@ -220,8 +221,23 @@ function assertOffered(
     throw new PaymentError('wrong_scheme', 'This route has a fixed price and does not accept the scheme "upto".');
   }
   if (accepted === undefined) return;
-  const amountBaseUnits = priceBaseUnits.toString();
-  assertAccepted(accepted, { scheme, network: caip2Of(chainId), asset, payTo, amountBaseUnits });
+  const signed = instrument.kind === 'transaction' ? null : readSigned(instrument);
+  // A maximum above the price breaks no offer.
+  const breaksPrice = scheme === 'exact' || BigInt(accepted.amountBaseUnits) < priceBaseUnits;
+  const isSignedAmount = breaksPrice && accepted.amountBaseUnits === signed?.amountBaseUnits;
+  assertAccepted(accepted, {
+    ...{ scheme, network: caip2Of(chainId), asset },
+    payTo: accepted.payTo === signed?.payTo ? accepted.payTo : payTo,
+    amountBaseUnits: isSignedAmount ? accepted.amountBaseUnits : priceBaseUnits.toString(),
+  });
+}
+
+function readSigned(payment: SignedPayment): Pick<RequirementTerms, 'payTo' | 'amountBaseUnits'> {
+  if (payment.kind === 'authorization') {
+    return { payTo: payment.authorization.to, amountBaseUnits: payment.authorization.value };
+  }
+  const { permitted, witness } = payment.permit2Authorization;
+  return { payTo: witness.to, amountBaseUnits: permitted.amount };
 }
 
 /**

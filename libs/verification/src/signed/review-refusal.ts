@@ -1,0 +1,175 @@
+import {
+  type ChainReader,
+  describeDoubtfulUse,
+  findAuthorizationUse,
+  findPermitUse,
+  notShown,
+  planPermitTransfer,
+  planTransfer,
+  type SentPayment,
+  unwrapSignature,
+  wasSent,
+} from '@tollgate/chain';
+import { signedPaymentId, type Ledger } from '@tollgate/ledger';
+import {
+  type Hex,
+  payerOf,
+  type PaymentFailure,
+  type SignedAuthorization,
+  type SignedPayment,
+  type SignedPermit,
+} from '@tollgate/protocol';
+
+import { describeDoubt, PaymentRefused } from '../refusals.js';
+import { assertConfirmed } from '../transactions/transaction-rules.js';
+import type { Judged, SettlingTransaction, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
+
+/** Failures of the rules that come before the look at the nonce: the payment may have been settled nevertheless. */
+export const FOUND_BEFORE_NONCE: ReadonlySet<PaymentFailure> = new Set([
+  'recipient_mismatch',
+  'amount_mismatch',
+  'amount_too_low',
+  'facilitator_mismatch',
+  'signature_invalid',
+]);
+
+export interface ReviewParts {
+  chain: ChainReader;
+  ledger: Pick<Ledger, 'whySpent' | 'recall' | 'nowMs'>;
+  rules: SignedPaymentRules;
+  /** Read once no relayer can move the payment any more. */
+  sent: SentPayment;
+}
+
+type Reviewed<Payment> = Omit<Judged<Payment>, 'domainSeparator'>;
+
+/** What the payment has moved to its recipient. */
+interface Moved {
+  /** Null when the way it was moved leaves a doubt, or where it was not found. */
+  settlement: SettlingTransaction | null;
+  headBlockNumber: number;
+  /** The settling transaction carries the presented signature. */
+  isSignedSo: boolean;
+  facts: { amountBaseUnits?: bigint; minedAtMs?: number; detail?: string };
+}
+
+/**
+ * The last look before a refusal of FOUND_BEFORE_NONCE, since a refusal makes the payer sign anew: its money may have
+ * been moved before the price, the recipient or its wallet's answer changed. Call it when no relayer can move the payment
+ * any more: one that is settled in between would be missed.
+ * @returns the judgement of a payment that was settled by the presented signature, which its wallet now rejects
+ * @throws PaymentRefused the refusal, with a record for a refund of money that was moved and has bought nothing
+ * @throws ChainUnavailableError, StoreUnavailableError
+ */
+export async function reviewRefusal(
+  failure: PaymentFailure,
+  reviewed: Reviewed<SignedPayment>,
+  parts: ReviewParts,
+): Promise<SignedJudgement> {
+  const { terms, payment } = reviewed;
+  // What another sender has moved to somebody else is no money of this seller.
+  if (failure === 'recipient_mismatch' && !wasSent(parts.sent)) throw new PaymentRefused(failure);
+  await assertShown(reviewed, parts);
+  const moved = await (payment.kind === 'permit2'
+    ? findPermitMove({ ...reviewed, payment }, parts)
+    : findAuthorizationMove({ ...reviewed, payment }, parts));
+  if (moved === null) throw new PaymentRefused(failure);
+  const { settlement, headBlockNumber, isSignedSo, facts } = moved;
+  // A block that is replaced gives the money back, so it is neither served nor recorded yet.
+  if (settlement !== null) assertConfirmed(settlement.blockNumber, headBlockNumber, parts.rules.confirmations);
+  const { amountBaseUnits } = facts;
+  if (failure === 'signature_invalid' && settlement !== null && isSignedSo && amountBaseUnits !== undefined) {
+    const promised = { id: signedPaymentId(terms, payment), payer: payerOf(payment), amountBaseUnits };
+    return { ...promised, settlement, headBlockNumber: Math.max(headBlockNumber, settlement.blockNumber) };
+  }
+  throw await refuse(failure, { reviewed, facts }, parts);
+}
+
+/** The account that a payment pays, whatever recipient is asked for. */
+export function recipientOf(payment: SignedPayment): Hex {
+  return payment.kind === 'permit2' ? payment.permit2Authorization.witness.to : payment.authorization.to;
+}
+
+/**
+ * Where a relayer's transaction is mined, the RPC server must show it before it is asked for the nonce: one that lags
+ * behind, or has lost the block to a reorganisation, would show the nonce as free.
+ */
+async function assertShown(
+  { deadlineMs }: Reviewed<SignedPayment>,
+  { chain, sent: { job, txHashes } }: ReviewParts,
+): Promise<void> {
+  if (job !== 'open') return;
+  const sightings = await Promise.all(txHashes.map((txHash) => chain.readTransaction(txHash, deadlineMs)));
+  if (sightings.every(({ mined }) => mined === null)) throw notShown();
+}
+
+async function findAuthorizationMove(
+  { terms: { asset }, payment, nowMs, deadlineMs, lookUps: asker }: Reviewed<SignedAuthorization>,
+  { chain, rules, sent }: ReviewParts,
+): Promise<Moved | null> {
+  const { authorization } = payment;
+  const { from: payer, to: payTo, nonce, value } = authorization;
+  const { isTaken, headBlockNumber } = await chain.readNonce({ asset, payer, nonce }, deadlineMs);
+  if (!isTaken) return null;
+  const promised = { asset, payTo, authorization };
+  const lookUp = { promised, sent, asker, sinceMs: nowMs - rules.memoryMs, deadlineMs };
+  const use = await findAuthorizationUse(chain, lookUp, headBlockNumber);
+  const amountBaseUnits = BigInt(value);
+  if (use.outcome !== 'settled') {
+    if (use.outcome === 'cancelled' || use.txHash !== null || sent.job !== 'forgotten') return null;
+    const facts = { amountBaseUnits, detail: 'a relayer may have sent it, and its transaction is not found' };
+    return { settlement: null, headBlockNumber, isSignedSo: false, facts };
+  }
+  const signature = { kind: 'contract', bytes: bytesOf(payment), isWrapped: false, deployment: null } as const;
+  const { multicall3 } = rules;
+  const { data } = planTransfer(authorization, signature, { asset, multicall3, isDeployed: true });
+  const { minedAtMs } = use;
+  // At any byte, since it may be one of several calls, such as the one behind a wallet's deployment.
+  const isSignedSo = use.input.includes(data.slice('0x'.length));
+  return { settlement: use, headBlockNumber, isSignedSo, facts: { amountBaseUnits, minedAtMs } };
+}
+
+async function findPermitMove(
+  { terms: { asset }, payment, nowMs, deadlineMs, lookUps: asker }: Reviewed<SignedPermit>,
+  { chain, rules, sent }: ReviewParts,
+): Promise<Moved | null> {
+  const { from: owner, nonce } = payment.permit2Authorization;
+  const { isTaken, headBlockNumber } = await chain.readPermitNonce({ owner, nonce }, deadlineMs);
+  if (!isTaken) return null;
+  const promised = { asset, payTo: recipientOf(payment), payment };
+  const lookUp = { promised, sent, asker, sinceMs: nowMs - rules.memoryMs, deadlineMs };
+  const use = await findPermitUse(chain, lookUp, headBlockNumber);
+  if (use.outcome === 'used') return null;
+  if (use.outcome !== 'settled') {
+    return { settlement: null, headBlockNumber, isSignedSo: false, facts: describeDoubtfulUse(use) };
+  }
+  const { amountBaseUnits, minedAtMs } = use;
+  const { data } = planPermitTransfer({ ...payment, signature: bytesOf(payment) }, amountBaseUnits);
+  const isSignedSo = use.input.startsWith(data);
+  return { settlement: use, headBlockNumber, isSignedSo, facts: { amountBaseUnits, minedAtMs } };
+}
+
+/** The signature as it is sent for a contract: without the wrapper of EIP-6492. */
+function bytesOf({ signature }: SignedPayment): Hex {
+  return unwrapSignature(signature)?.bytes ?? signature;
+}
+
+/**
+ * The refusal. Its record leaves out money that has bought an answer or is being refunded; a request that claims the
+ * payment at this moment, at a gateway with other prices, marks the record as redeemed once it is answered.
+ */
+async function refuse(
+  failure: PaymentFailure,
+  { reviewed: { terms, payment }, facts }: { reviewed: Reviewed<SignedPayment>; facts: Moved['facts'] },
+  { ledger, rules }: ReviewParts,
+): Promise<PaymentRefused> {
+  const id = signedPaymentId(terms, payment);
+  if ((await ledger.whySpent(id)) !== null) return new PaymentRefused(failure);
+  const { minedAtMs = Infinity } = facts;
+  const recalled = await ledger.recall({ id, minedAtMs });
+  // Anyone can make up a signature: the payment is owed to this payer only if a request has shown the right one.
+  if (failure === 'signature_invalid' && recalled === 'unknown') return new PaymentRefused(failure);
+  const reason = recalled === 'forgotten' ? 'older_than_ledger' : failure;
+  const doubt = describeDoubt(reason, { minedAtMs, nowMs: ledger.nowMs(), memoryMs: rules.memoryMs });
+  return new PaymentRefused(failure, { id, payer: payerOf(payment), ...facts, ...doubt });
+}
