@@ -21,6 +21,7 @@ export {
   readLaneName,
   RELAYER_FLEET,
 } from './jobs/keys.js';
+export { UnreadableJobError } from './jobs/parse-job.js';
 export { PlanFailure, WalletEmptyError } from './jobs/ports.js';
 export type {
   JobPlan,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
 import type { Hex } from '@tollgate/protocol';
+import type { Redis } from 'ioredis';
 
 import type { JobFailure, LaneId, PlannedStep } from '../src/jobs/job.js';
-import { createLaneId } from '../src/jobs/keys.js';
+import { createLaneId, jobKey } from '../src/jobs/keys.js';
 import type { PutAttemptRequest, StepWrite, SubmitRequest } from '../src/jobs/transition.js';
 import type { Journal } from '../src/store/journal.js';
 
@@ -77,4 +78,13 @@ export async function planSample(
 ): Promise<void> {
   const steps = labels.map((label) => sampleStep(label));
   await journal.putPlan({ ...write, steps, plan: { preview: 'p' }, floorsHash: 'f', needsApproval: false });
+}
+
+/** Changes a job's record so that it cannot be read. Returns what changes it back. */
+export async function spoilJob(redis: Redis, lane: LaneId, jobId: string): Promise<() => Promise<unknown>> {
+  const key = jobKey(lane, jobId);
+  const state = await redis.hget(key, 'state');
+  if (state === null) throw new Error(`there is no job ${jobId}`);
+  await redis.hset(key, 'state', 'spoilt');
+  return () => redis.hset(key, 'state', state);
 }

@@ -6,6 +6,7 @@ import {
   type Journal,
   type StepReceipt,
   type StepRecord,
+  UnreadableJobError,
 } from '@tollgate/journal';
 
 import {
@@ -102,7 +103,7 @@ export class JobWatch {
   #isClosed = false;
 
   constructor(
-    private readonly journal: Pick<Journal, 'readJobs'>,
+    private readonly journal: Pick<Journal, 'readEachJob'>,
     private readonly onTrouble: (error: unknown) => void,
   ) {}
 
@@ -159,7 +160,7 @@ export class JobWatch {
   async #look(): Promise<void> {
     const due = [...this.#watched].filter(([, watched]) => watched.takeTurn());
     try {
-      const jobs = await this.journal.readJobs(due.map(([jobId]) => jobId));
+      const jobs = await this.journal.readEachJob(due.map(([jobId]) => jobId));
       for (const [index, [jobId, watched]] of due.entries()) this.#judge(jobId, watched, jobs[index] ?? null);
     } catch (error) {
       this.onTrouble(error);
@@ -169,7 +170,9 @@ export class JobWatch {
     if (this.#watched.size > 0) this.#planLook();
   }
 
-  #judge(jobId: string, watched: WatchedJob, job: JobRecord | null): void {
+  #judge(jobId: string, watched: WatchedJob, job: JobRecord | UnreadableJobError | null): void {
+    // It may still send: its payments wait until it can be read.
+    if (job instanceof UnreadableJobError) return this.onTrouble(job);
     const isOver = job ? isFinal(job.state) : watched.ageMs > UNKNOWN_AFTER_MS;
     if (!isOver) return;
     this.#watched.delete(jobId);

@@ -1,7 +1,10 @@
-import { Journal } from '@tollgate/journal';
+import { Journal, type LaneId } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
+import { waitFor } from '../../../test/harness/retry.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { sampleLane, spoilJob, submitSample } from '../../journal/test/sample-jobs.js';
+import { startJournal, type StartedJournal } from '../../journal/test/start-journal.js';
 import { JobWatch } from './confirm.js';
 
 describe('a closed watch of jobs', () => {
@@ -37,5 +40,47 @@ describe('a closed watch of jobs', () => {
     expect(watch.size).toBe(0);
     expect(await Promise.all(late)).toEqual(Array(2).fill({ outcome: 'unwatched' }));
     expect(troubles).toEqual([]);
+  });
+});
+
+describe('a watch of jobs of which one cannot be read', () => {
+  let started: StartedJournal;
+  let lane: LaneId;
+  let token: number;
+
+  beforeAll(async () => {
+    started = await startJournal();
+    lane = sampleLane();
+    await started.journal.adopt(lane, { pendingNonce: 0 });
+    token = (await started.journal.takeLease(lane, 'verifier', 600_000))!.token;
+  });
+
+  afterEach(() => jest.restoreAllMocks());
+
+  afterAll(() => started.stop());
+
+  it('learns of the ends of the others, and waits for that one until it can be read', async () => {
+    const { journal, redis } = started;
+    const troubles: unknown[] = [];
+    const watch = new JobWatch(journal, (error) => troubles.push(error));
+    const unreadable = await submitSample(journal, lane, token);
+    const other = await submitSample(journal, lane, token);
+    const mend = await spoilJob(redis, lane, unreadable.jobId);
+    let isOver = false;
+    const waiting = watch.untilEnded(unreadable.jobId).finally(() => (isOver = true));
+    const ended = watch.untilEnded(other.jobId);
+    await journal.cancel(other.jobId);
+    expect(await ended).toEqual({ outcome: 'over', txHash: null, isReverted: false });
+    // Longer than a job that was never submitted is waited for.
+    const now = performance.now.bind(performance);
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
+    const before = troubles.length;
+    await waitFor('two more looks', () => Promise.resolve(troubles.length >= before + 2));
+    expect(troubles).toContainEqual(expect.objectContaining({ code: 'journal_unreadable', jobId: unreadable.jobId }));
+    expect([isOver, watch.size]).toEqual([false, 1]);
+    await mend();
+    await journal.cancel(unreadable.jobId);
+    expect(await waiting).toMatchObject({ outcome: 'over' });
+    watch.close();
   });
 });

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-import { pause, type Chain, type JobRecord, type Journal, type LaneId } from '@tollgate/journal';
+import { pause, UnreadableJobError, type Chain, type JobRecord, type Journal, type LaneId } from '@tollgate/journal';
 
 import type { Relayer } from './submit.js';
 
@@ -109,10 +109,14 @@ class RelayerUpkeep {
 
   async #releaseParked(): Promise<void> {
     if (this.#parked.size === 0) return;
-    const { journal, chain } = this.parts;
+    const { journal, chain, onTrouble } = this.parts;
     const { minedNonce } = await chain.readHead(this.lane.address);
     for (const [jobId, sinceMs] of this.#parked) {
-      const job = await journal.readJob(jobId);
+      const [job] = await journal.readEachJob([jobId]);
+      if (job instanceof UnreadableJobError) {
+        onTrouble(job);
+        continue;
+      }
       const nonce = job?.state === 'NEEDS_OPERATOR' ? nonceOf(job) : undefined;
       if (nonce === undefined) this.#parked.delete(jobId);
       else if (nonce !== null && nonce < minedNonce) {

@@ -12,7 +12,7 @@ export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
   jobs.description('Manages agent jobs, directly in the journal.');
 
   jobs
-    .query('list', 'Lists jobs, newest first.')
+    .query('list', 'Lists jobs, newest first; before them, as unreadable, those whose records cannot be read.')
     .option('--state <states>', 'only those in one of these states, comma separated', parseList)
     .option('--operation <name>', 'only jobs of this operation')
     .option('--wallet <name>', 'only jobs of this wallet')

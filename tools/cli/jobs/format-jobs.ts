@@ -7,13 +7,17 @@ import { formatTable, formatTime } from '../shared/format-table.js';
 
 const MAX_TEXT = 300;
 
-export function formatJobs(jobs: readonly JobRecord[]): string {
+/** @param unreadable ids of jobs whose records cannot be read */
+export function formatJobs(jobs: readonly JobRecord[], unreadable: readonly string[]): string {
   return formatTable(
     ['JOB', 'STATE', 'OPERATION', 'WALLET', 'SUBMITTED', ''],
-    jobs.map((job) => [
-      ...[job.id, job.state, job.operation, job.wallet, formatTime(job.submittedAtMs)],
-      clean(job.failure?.message ?? readStoredPlan(job)?.summary ?? ''),
-    ]),
+    [
+      ...unreadable.map((id) => [id, 'unreadable', '', '', '', 'Look at its hash in Redis; it may still send.']),
+      ...jobs.map((job) => [
+        ...[job.id, job.state, job.operation, job.wallet, formatTime(job.submittedAtMs)],
+        clean(job.failure?.message ?? readStoredPlan(job)?.summary ?? ''),
+      ]),
+    ],
   );
 }
 

@@ -8,7 +8,13 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { createPublicClient, http } from 'viem';
 
-import { sampleAttempt, sampleLane, sampleRequest, sampleStep } from '../../../libs/journal/test/sample-jobs.js';
+import {
+  sampleAttempt,
+  sampleLane,
+  sampleRequest,
+  sampleStep,
+  spoilJob,
+} from '../../../libs/journal/test/sample-jobs.js';
 import { awaitReceipt } from '../../../test/harness/await-receipt.js';
 import { startChain, type Devnet } from '../../devnet/chain/chain.js';
 import { callRpc } from '../../devnet/processes/json-rpc.js';
@@ -103,6 +109,18 @@ describe('tollgate jobs', () => {
     expect(ids(await jobs('list', '--wallet', 'old-name'))).toEqual([stake]);
     const listed = JSON.parse(await jobs('list', '--json')) as object[];
     expect(listed).toMatchObject([{ id: stake }, { id: swap, keyId: 'key-1', failure: FAILURE }]);
+  });
+
+  it('lists a job that cannot be read as such, before the others', async () => {
+    const [unreadable, other] = [await submit(), await submit()];
+    await spoilJob(redis, lane, unreadable);
+    expect(await jobs('list', '--state', 'planned', '--limit', '1')).toMatch(
+      new RegExp(`\\n${unreadable} +unreadable .*\\n${other} +PLANNED `),
+    );
+    expect(JSON.parse(await jobs('list', '--json'))).toMatchObject([
+      { id: unreadable, state: 'unreadable' },
+      { id: other, state: 'PLANNED' },
+    ]);
   });
 
   it('lists more jobs than one page of the journal', async () => {

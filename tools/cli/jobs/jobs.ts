@@ -36,20 +36,26 @@ export interface JobEventOptions extends JobOptions {
 
 export async function listMatchingJobs(options: JobListOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const filter = parseFilter(options);
-  const jobs = await withJournal(findRedisUrl(options.redis, env), async (journal, redis) => {
+  const { found, unreadable } = await withJournal(findRedisUrl(options.redis, env), async (journal, redis) => {
     const { wallet, limit } = options;
     const entry = wallet === undefined ? null : await new WalletDirectory(redis).find(wallet);
     // A name that was removed from its account is still in that account's jobs.
     const lanes = entry ? [entry.lane] : await journal.readLanes();
     const found: JobRecord[] = [];
+    const unreadable: string[] = [];
     for (let cursor: string | null | undefined; cursor !== null && found.length < limit;) {
       const page = await journal.listJobs({ lanes, limit: 200, ...filter, ...(cursor !== undefined && { cursor }) });
       found.push(...page.jobs.filter((job) => wallet === undefined || job.wallet === wallet));
+      unreadable.push(...page.unreadable.map(({ jobId }) => jobId));
       cursor = page.cursor;
     }
-    return found.slice(0, limit);
+    return { found: found.slice(0, limit), unreadable };
   });
-  return { json: jobs.map(toJobJson), text: jobs.length === 0 ? 'There is no such job.' : formatJobs(jobs) };
+  const unread = unreadable.map((id) => ({ id, state: 'unreadable' }));
+  return {
+    json: [...unread, ...found.map(toJobJson)],
+    text: found.length + unread.length === 0 ? 'There is no such job.' : formatJobs(found, unreadable),
+  };
 }
 
 export async function showJob(id: string, options: JobOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {

@@ -1,7 +1,7 @@
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import { createLaneId, Journal, type LaneId, nameLane, RELAYER_FLEET } from '@tollgate/journal';
 
-import { submitSample } from '../../../libs/journal/test/sample-jobs.js';
+import { spoilJob, submitSample } from '../../../libs/journal/test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../../libs/journal/test/start-journal.js';
 import { startChain, type Devnet } from '../../devnet/chain/chain.js';
 import { callRpc } from '../../devnet/processes/json-rpc.js';
@@ -57,6 +57,22 @@ describe('tollgate wallets release', () => {
     expect(await journal.readLane(lane)).toMatchObject({ fleet: null, nextNonce: null });
     expect(await directory.list()).toEqual([]);
     expect(await refused('main')).toContain('No account main has a role');
+  });
+
+  it('cancels the other jobs, and is refused, while a job cannot be read', async () => {
+    const { journal } = parts;
+    await adoptWallet(parts, 'main', address);
+    const held = (await journal.takeLease(lane, 'worker', 600_000))!;
+    const [unreadable, other] = [
+      await submitSample(journal, lane, held.token),
+      await submitSample(journal, lane, held.token),
+    ];
+    await journal.releaseLease(held);
+    const mend = await spoilJob(started.redis, lane, unreadable.jobId);
+    expect(await refused('main', { cancels: true })).toContain('has 1 open jobs');
+    expect(await journal.readJob(other.jobId)).toMatchObject({ state: 'CANCELLED' });
+    await mend();
+    expect(await release('main', { cancels: true })).toContain('has lost its role');
   });
 
   it('lets a wallet become a relayer and the reverse, once the chain has all its transactions', async () => {

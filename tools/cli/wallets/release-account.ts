@@ -1,4 +1,4 @@
-import { createLaneId, nameLane, type ReleaseResult } from '@tollgate/journal';
+import { createLaneId, nameLane, UnreadableJobError, type ReleaseResult } from '@tollgate/journal';
 
 // The library's index would load Nest, which doubles the start.
 import { listAccounts, type Account, type AccountSources } from '../../../libs/agent-jobs/src/wallets/list-accounts.js';
@@ -79,9 +79,10 @@ async function cancelUnbegun(parts: AccountParts, account: Account): Promise<voi
   const trial = await journal.release(account.lane, { isTrial: true });
   // The process that holds the lane may begin them meanwhile.
   if (trial.outcome === 'refused' && trial.reason === 'lane_held') return;
-  const jobs = await journal.readJobs(await journal.readOpenJobs(account.lane));
+  const jobs = await journal.readEachJob(await journal.readOpenJobs(account.lane));
   for (const job of jobs) {
-    if (job === null || job.stepIndex > 0) continue;
+    // One that cannot be read stays open, and the release is refused.
+    if (job === null || job instanceof UnreadableJobError || job.stepIndex > 0) continue;
     if (job.state === 'PLANNED' || job.state === 'AWAITING_APPROVAL') await journal.cancel(job.id);
   }
 }

@@ -3,6 +3,7 @@ import { Chain, Journal } from '@tollgate/journal';
 import { Registry } from 'prom-client';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
+import { LaneTroubles } from '../connections/lane-troubles.js';
 import { EventsModule } from '../events/events.module.js';
 import { observeBalances } from '../metrics/observe-balances.js';
 import { observeLanes } from '../metrics/observe-lanes.js';
@@ -25,9 +26,11 @@ export class LanesModule {
     @Inject(Journal) journal: Journal,
     @Inject(AgentWorkerEnvironment) { ownWallets: wallets, redis }: AgentWorkerEnvironment,
     @Inject(LaneFleet) fleet: LaneFleet,
+    @Inject(LaneTroubles) troubles: LaneTroubles,
   ) {
     const isHolding = (walletName: string): boolean => fleet.isHolding(walletName);
-    observeLanes(registry, { journal, wallets, isHolding, bookLimit: redis.bookLimit });
+    const onTrouble = (walletName: string, error: unknown) => troubles.report(walletName, error);
+    observeLanes(registry, { journal, wallets, isHolding, bookLimit: redis.bookLimit, onTrouble });
     observeBalances(registry, { wallets, chain, isHolding });
   }
 }

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Journal, type JobEvent } from '@tollgate/journal';
+import { Journal, UnreadableJobError, type JobEvent } from '@tollgate/journal';
 import { Counter, Histogram, Registry } from 'prom-client';
+
+import { LaneTroubles } from '../connections/lane-troubles.js';
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600];
 /** How many jobs per batch of events are read for their times: under load a sample is enough. */
@@ -26,7 +28,8 @@ export class JobMetrics {
 
   constructor(
     @Inject(Registry) registry: Registry,
-    @Inject(Journal) private readonly journal: Pick<Journal, 'readJobs'>,
+    @Inject(Journal) private readonly journal: Pick<Journal, 'readEachJob'>,
+    @Inject(LaneTroubles) private readonly troubles: Pick<LaneTroubles, 'report'>,
   ) {
     const registers = [registry];
     this.#ended = new Counter({
@@ -87,9 +90,13 @@ export class JobMetrics {
   async take(events: readonly JobEvent[], wallet: string): Promise<void> {
     const endedIds = events.filter(isEnd).map(({ jobId }) => jobId);
     // Read before anything is counted: if this fails, the events are delivered again.
-    const ended = await this.journal.readJobs(endedIds.slice(0, JOBS_TIMED));
+    const ended = await this.journal.readEachJob(endedIds.slice(0, JOBS_TIMED));
     for (const event of events) this.#count(event, wallet);
     for (const job of ended) {
+      if (job instanceof UnreadableJobError) {
+        this.troubles.report(wallet, job);
+        continue;
+      }
       if (!job || job.endedAtMs === null) continue;
       const { operation, submittedAtMs } = job;
       this.#finalSeconds.observe({ operation }, (job.endedAtMs - submittedAtMs) / 1000);

@@ -2,7 +2,7 @@ import { laneBookKey } from '@tollgate/book-events';
 import { nameLane } from '@tollgate/journal';
 import { Registry } from 'prom-client';
 
-import { sampleLane, sampleStep, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
+import { sampleLane, sampleStep, spoilJob, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../../../libs/journal/test/start-journal.js';
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
 import { observeLanes } from './observe-lanes.js';
@@ -11,6 +11,8 @@ const AGE = 'tollgate_agent_oldest_open_job_seconds';
 
 describe('observeLanes', () => {
   let started: StartedJournal;
+  const troubles: unknown[] = [];
+  const onTrouble = (_: string, error: unknown) => troubles.push(error);
 
   beforeAll(async () => {
     started = await startJournal();
@@ -25,7 +27,7 @@ describe('observeLanes', () => {
     const wallets = lanes.map((lane, index) => ({ name: `wallet-${index}`, lane }) as WorkerWallet);
     const read = async (bookLimit: number | null): Promise<(number | undefined)[]> => {
       const registry = new Registry();
-      observeLanes(registry, { journal, wallets, isHolding: () => true, bookLimit });
+      observeLanes(registry, { journal, wallets, isHolding: () => true, bookLimit, onTrouble });
       const names = ['tollgate_book_outbox_events', 'tollgate_book_outbox_limit_events'];
       return Promise.all(names.map(async (name) => (await registry.getSingleMetric(name)?.get())?.values[0]?.value));
     };
@@ -45,7 +47,7 @@ describe('observeLanes', () => {
     const readAge = async (): Promise<number | undefined> => {
       const registry = new Registry();
       const wallet = { name: 'main', lane } as WorkerWallet;
-      observeLanes(registry, { journal, wallets: [wallet], isHolding: () => true, bookLimit: null });
+      observeLanes(registry, { journal, wallets: [wallet], isHolding: () => true, bookLimit: null, onTrouble });
       const { values = [] } = (await registry.getSingleMetric(AGE)?.get()) ?? {};
       return values[0]?.value;
     };
@@ -60,5 +62,25 @@ describe('observeLanes', () => {
     } finally {
       nowMs.mockRestore();
     }
+  });
+
+  it('count a job that cannot be read as such, and the others as they are', async () => {
+    const { journal, redis } = started;
+    const lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    const token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
+    const unreadable = await submitSample(journal, lane, token);
+    await submitSample(journal, lane, token);
+    await spoilJob(redis, lane, unreadable.jobId);
+    const registry = new Registry();
+    const wallets = [{ name: 'main', lane } as WorkerWallet];
+    observeLanes(registry, { journal, wallets, isHolding: () => true, bookLimit: null, onTrouble });
+    const read = async (name: string) => (await registry.getSingleMetric(name)!.get()).values;
+    expect(await read('tollgate_agent_open_jobs')).toEqual([
+      { labels: { wallet: 'main', state: 'unreadable', operation: '' }, value: 1 },
+      { labels: { wallet: 'main', state: 'PLANNED', operation: 'swap' }, value: 1 },
+    ]);
+    expect(await read(AGE)).toHaveLength(1);
+    expect(troubles).toEqual([expect.objectContaining({ jobId: unreadable.jobId })]);
   });
 });

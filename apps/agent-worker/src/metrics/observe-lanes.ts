@@ -1,5 +1,5 @@
 import { keepFresh, observeGauge, observeSamples, type Sample } from '@tollgate/common';
-import type { JobRecord, Journal, LaneStatus } from '@tollgate/journal';
+import { UnreadableJobError, type JobRecord, type Journal, type LaneStatus } from '@tollgate/journal';
 import type { Registry } from 'prom-client';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
@@ -10,6 +10,7 @@ export interface ObservedLanes {
   isHolding: (walletName: string) => boolean;
   /** BOOK_OUTBOX_LIMIT; null: nothing is reported to a book. */
   bookLimit: number | null;
+  onTrouble: (wallet: string, error: unknown) => void;
 }
 
 /** All gauges of one scrape share one read. */
@@ -72,13 +73,16 @@ function observeOutbox(registry: Registry, { journal, wallets }: ObservedLanes, 
   );
 }
 
+type OpenJob = JobRecord | UnreadableJobError;
 type JobLabel = 'wallet' | 'state' | 'operation';
 
 function observeJobs(registry: Registry, lanes: ObservedLanes): void {
   const readJobs = keepFresh(JOBS_FRESH_MS, () => readOldestJobs(lanes));
   const jobs = {
     name: 'tollgate_agent_open_jobs',
-    help: `Open jobs by state and operation; only the ${JOBS_EXAMINED} oldest of each wallet are counted.`,
+    help:
+      `Open jobs by state and operation; only the ${JOBS_EXAMINED} oldest of each wallet are counted. A job that ` +
+      'cannot be read has the state unreadable and no operation.',
     labelNames: ['wallet', 'state', 'operation'] as const,
   };
   observeSamples(registry, jobs, async () =>
@@ -92,15 +96,18 @@ function observeJobs(registry: Registry, lanes: ObservedLanes): void {
   observeSamples(registry, oldest, async () =>
     (await readJobs()).map(([wallet, open]) => {
       // An approval may take days: a job that waits for one must not hide another that is stuck.
-      const first = open.find(({ state }) => state !== 'AWAITING_APPROVAL');
+      const first = open.find(
+        (job): job is JobRecord => !(job instanceof UnreadableJobError) && job.state !== 'AWAITING_APPROVAL',
+      );
       return { labels: { wallet }, value: first ? Math.max(0, Date.now() - first.submittedAtMs) / 1000 : 0 };
     }),
   );
 }
 
-function countByState(wallet: string, jobs: readonly JobRecord[]): Sample<JobLabel>[] {
+function countByState(wallet: string, jobs: readonly OpenJob[]): Sample<JobLabel>[] {
   const counts = new Map<string, { labels: Record<JobLabel, string>; value: number }>();
-  for (const { state, operation } of jobs) {
+  for (const job of jobs) {
+    const { state, operation } = job instanceof UnreadableJobError ? { state: 'unreadable', operation: '' } : job;
     const sample = counts.get(`${state} ${operation}`) ?? { labels: { wallet, state, operation }, value: 0 };
     sample.value++;
     counts.set(`${state} ${operation}`, sample);
@@ -118,12 +125,14 @@ function readOldestJobs({
   journal,
   wallets,
   isHolding,
-}: ObservedLanes): Promise<[wallet: string, open: JobRecord[]][]> {
+  onTrouble,
+}: ObservedLanes): Promise<[wallet: string, open: OpenJob[]][]> {
   const held = wallets.filter(({ name }) => isHolding(name));
   return Promise.all(
-    held.map(async ({ name, lane }): Promise<[string, JobRecord[]]> => {
+    held.map(async ({ name, lane }): Promise<[string, OpenJob[]]> => {
       const ids = await journal.readOpenJobs(lane);
-      const jobs = await journal.readJobs(ids.slice(0, JOBS_EXAMINED));
+      const jobs = await journal.readEachJob(ids.slice(0, JOBS_EXAMINED));
+      for (const job of jobs) if (job instanceof UnreadableJobError) onTrouble(name, job);
       return [name, jobs.filter((job) => job !== null)];
     }),
   );

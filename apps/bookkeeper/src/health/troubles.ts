@@ -122,11 +122,15 @@ export class Troubles {
 
   async #ofJobs(): Promise<Trouble[]> {
     const state = ['NEEDS_OPERATOR', 'AWAITING_APPROVAL'] as const;
-    const { jobs } = await this.jobs.list({ state, limit: LISTED });
+    const { jobs, unreadable = [] } = await this.jobs.list({ state, limit: LISTED });
     const count = (one: (typeof state)[number]): number => jobs.filter((job) => job.state === one).length;
     const [stopped, waiting] = [count('NEEDS_OPERATOR'), count('AWAITING_APPROVAL')];
     const list = (one: string): string => `tollgate jobs list --state ${one}`;
     return [
+      ...unreadable.map((id) => ({
+        what: `The record of the job ${id} cannot be read, and it may still send.`,
+        mend: "Look at its hash in Redis, and at the chain for its transactions. The bookkeeper's log has the error.",
+      })),
       ...(stopped === 0 ? [] : [{ what: `${countJobs(stopped)} for an operator.`, mend: list('NEEDS_OPERATOR') }]),
       ...(waiting === 0 ? [] : [{ what: `${countJobs(waiting)} for an approval.`, mend: list('AWAITING_APPROVAL') }]),
     ].map((trouble) => ({ about: 'jobs', ...trouble }));

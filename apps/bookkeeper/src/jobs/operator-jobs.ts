@@ -33,6 +33,8 @@ export interface OperatorJob extends AgentJobView {
 
 export interface OperatorJobPage {
   readonly jobs: readonly OperatorJob[];
+  /** Ids of jobs whose records cannot be read, whatever state and operation were asked for; absent when there are none. */
+  readonly unreadable?: readonly string[];
   /** Continues after this page; null when it was the last. A page may be short, or empty, and still have one. */
   readonly cursor: string | null;
 }
@@ -66,7 +68,9 @@ export class OperatorJobs {
         ...(cursor !== undefined && { cursor }),
       });
       const jobs = page.jobs.filter((job) => wallet === undefined || job.wallet === wallet);
-      return { jobs: jobs.map(describe), cursor: page.cursor };
+      for (const error of page.unreadable) this.journals.report(error);
+      const unreadable = page.unreadable.map(({ jobId }) => jobId);
+      return { jobs: jobs.map(describe), ...(unreadable.length > 0 && { unreadable }), cursor: page.cursor };
     } catch (error) {
       if (error instanceof TypeError && cursor !== undefined) throw refuseRequest(['cursor is not one of this list']);
       throw error;

@@ -1,6 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { Journal, RELAYER_FLEET, type JobQueue } from '@tollgate/journal';
+import { RareErrors } from '@tollgate/common';
+import { Journal, RELAYER_FLEET, type JobQueue, type UnreadableJobError } from '@tollgate/journal';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
@@ -10,6 +11,8 @@ const TIMEOUT_MS = 3_000;
 /** The journals of the wallets and of the relayers, and the names of the wallets. */
 @Injectable()
 export class Journals {
+  readonly #logger = new Logger('Journals');
+  readonly #errors = new RareErrors();
   readonly journal: Journal;
   /** Never opened here: the verifiers set its options. */
   readonly relayers: Journal;
@@ -31,5 +34,10 @@ export class Journals {
     if (role === 'wallet') return this.journal;
     await this.journal.open();
     return this.relayers;
+  }
+
+  /** Logs a job that cannot be read, once a minute: consoles ask again and again. */
+  report(error: UnreadableJobError): void {
+    if (this.#errors.takeReason('', error) !== null) this.#logger.error({ msg: error.message, err: error });
   }
 }

@@ -3,9 +3,10 @@ import { WalletDirectory, writeStoredPlan } from '@tollgate/agent-jobs';
 import type { ApiKeyScope } from '@tollgate/common';
 import { createLaneId, Journal, RELAYER_FLEET, type LaneId } from '@tollgate/journal';
 
-import { mineSample, planSample, sampleStep } from '../../../../libs/journal/test/sample-jobs.js';
+import { mineSample, planSample, sampleStep, spoilJob } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
+import type { Trouble } from '../health/troubles.js';
 import type { OperatorJob, OperatorJobPage } from '../jobs/operator-jobs.js';
 import type { OperatorWallet } from '../wallets/operator-wallets.js';
 
@@ -100,6 +101,25 @@ describe('the operator API for jobs and accounts', () => {
     expect(jobs).toMatchObject([{ id: ids[1], keyId: 'key-1', address: LANE.address, planDigest: null, calls: [] }]);
     expect((await ask('/operator/jobs?cursor=nothing')).status).toBe(400);
     expect((await ask('/operator/jobs/j00000000-000000000000000000000000')).status).toBe(404);
+  });
+
+  it('names a job that cannot be read, in the list and as a trouble, and lists the others', async () => {
+    const [unreadable, other] = [await submit(), await submit()];
+    const mend = await spoilJob(fixture.redis, LANE, unreadable);
+    const errors = jest.spyOn(Logger.prototype, 'error');
+    for (let turn = 0; turn < 2; turn++) {
+      const page = await read<OperatorJobPage>('/operator/jobs?state=PLANNED');
+      expect(page.jobs.map(({ id }) => id)).toContain(other);
+      expect(page.unreadable).toEqual([unreadable]);
+    }
+    expect(errors).toHaveBeenCalledTimes(1);
+    errors.mockRestore();
+    const { troubles } = await read<{ troubles: Trouble[] }>('/operator/health');
+    expect(troubles.filter(({ about }) => about === 'jobs')).toEqual([
+      { about: 'jobs', what: expect.stringContaining(unreadable), mend: expect.any(String) },
+    ]);
+    await mend();
+    expect(await read('/operator/jobs')).not.toHaveProperty('unreadable');
   });
 
   it('approves exactly the plan that was reviewed, and no other', async () => {

@@ -12,7 +12,7 @@ import {
   type RefundCaps,
 } from '@tollgate/book';
 import { ProblemError, refuseRequest, type ApiKey } from '@tollgate/common';
-import type { JobState } from '@tollgate/journal';
+import { UnreadableJobError, type JobState } from '@tollgate/journal';
 import { formatTokenAmount } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
@@ -23,9 +23,9 @@ import { RefundWork } from '../refunds/refund-work.js';
 
 /** A refund as operators see it. */
 export interface OperatorRefund extends Refund {
-  /** The state of its job; null: it has none, or the journal no longer has it. */
-  readonly jobState: JobState | null;
-  /** What an approval of the job names; null: it needs none, or is not planned yet. */
+  /** The state of its job; `unreadable`: its record cannot be read, and it may still send; null: it has none, or the journal no longer has it. */
+  readonly jobState: JobState | 'unreadable' | null;
+  /** What an approval of the job names; null: it needs none, is not planned yet, or cannot be read. */
   readonly planDigest: string | null;
 }
 
@@ -165,9 +165,13 @@ export class RefundDesk {
   }
 
   async #describe(refunds: readonly Refund[]): Promise<OperatorRefund[]> {
-    const jobs = await this.journals.journal.readJobs(refunds.map(({ job }) => job ?? ''));
+    const jobs = await this.journals.journal.readEachJob(refunds.map(({ job }) => job ?? ''));
     return refunds.map((refund, index) => {
       const job = jobs[index] ?? null;
+      if (job instanceof UnreadableJobError) {
+        this.journals.report(job);
+        return { ...refund, jobState: 'unreadable', planDigest: null };
+      }
       return { ...refund, jobState: job?.state ?? null, planDigest: job === null ? null : digestPlan(job) };
     });
   }

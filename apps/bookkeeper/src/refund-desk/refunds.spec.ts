@@ -4,6 +4,7 @@ import { planPermitTransfer } from '@tollgate/chain';
 import { nameOfPayment, signedPaymentId, type PaymentId } from '@tollgate/ledger';
 import type { Hex, SignedPermit } from '@tollgate/protocol';
 
+import { spoilJob } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { tollgate } from '../../../../tools/cli/test/run-tollgate.js';
 import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
@@ -378,6 +379,20 @@ describe('refunds', () => {
     expect(seen.length).toBeGreaterThan(5);
     expect((await fixture.get('/operator/refunds?cursor=nothing', token)).status).toBe(400);
     expect((await fixture.get('/operator/refunds/r1', token)).status).toBe(404);
+  });
+
+  it('shows a refund whose job cannot be read as such, and the others as they are', async () => {
+    const list = async () => {
+      const path = '/operator/refunds?state=refunded&limit=3';
+      return (await fixture.get<{ refunds: OperatorRefund[] }>(path, token)).body.refunds;
+    };
+    const before = await list();
+    const mend = await spoilJob(fixture.base.redis, fixture.lane, before[1]!.job!);
+    const unreadable = { ...before[1], jobState: 'unreadable', planDigest: null };
+    expect(await list()).toEqual(before.map((refund, index) => (index === 1 ? unreadable : refund)));
+    expect((await fixture.get(`/operator/refunds/${before[1]!.id}`, token)).body).toEqual(unreadable);
+    await mend();
+    expect(await list()).toEqual(before);
   });
 
   async function adoptAgain(): Promise<void> {

@@ -36,7 +36,12 @@ function JobList({ query }: { query: URLSearchParams }) {
         onChoose={(name) => go(linkTo('jobs', null, { show: name === 'all' ? '' : name }))}
       />
       <Failure problem={page.problem} />
-      {page.data?.jobs.length === 0 && (
+      {page.data?.unreadable !== undefined && (
+        <p class="failure" role="alert">
+          Of these jobs the records cannot be read, and they may still send: {page.data.unreadable.join(', ')}
+        </p>
+      )}
+      {page.data?.jobs.length === 0 && page.data.unreadable === undefined && (
         <Empty>
           {chosen === 'all' ? (
             <>

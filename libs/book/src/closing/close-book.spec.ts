@@ -3,9 +3,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
 
-import { createTestBook, type TestBook } from '../../test/create-test-book.js';
-import { emptyBook } from '../../test/empty-book.js';
 import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
+import { useTestBook } from '../../test/use-test-book.js';
 import { DeposedError, type ClaimedDatabase } from '../database/database.js';
 import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
@@ -25,29 +24,12 @@ const contentOf = (id: number): string =>
   `{"id":${id},"kind":"payment","payment":"payment-${id}","facts":{},"entries":[]}`;
 
 describe('closing a day of many bookings', () => {
-  let book: TestBook;
-  let database: ClaimedDatabase;
-  let writer: BookWriter;
-
-  beforeAll(async () => {
-    book = await createTestBook();
-    database = await book.claim();
-  });
-
-  beforeEach(async () => {
-    await emptyBook(database);
-    writer = await BookWriter.open(database, 'spec');
-  });
-
-  afterAll(async () => {
-    await database.close();
-    await book.remove();
-  });
+  const book = useTestBook();
 
   /** Bookings of one day, without what no closing reads: entries, and a chain of true hashes. */
   async function fill(bookings: number): Promise<void> {
     const content = `'${contentOf(0).replaceAll('-0"', `-' || id || '"`).replace(':0,', `:' || id || ',`)}'`;
-    await database.execute(`
+    await book.database.execute(`
       ALTER TABLE bookings DISABLE TRIGGER bookings_balance;
       INSERT INTO bookings (id, content, kind, payment, booked_at, content_hash, chain_hash)
         SELECT id, content, 'payment', 'payment-' || id, '${DAY}T10:00:00Z',
@@ -61,30 +43,30 @@ describe('closing a day of many bookings', () => {
   function writerThatReads(see: (page: Row[], number: number) => Promise<Row[]>): Promise<BookWriter> {
     let pages = 0;
     const watched: ClaimedDatabase = {
-      kind: database.kind,
-      lost: database.lost,
+      kind: book.database.kind,
+      lost: book.database.lost,
       query: async <R extends object>(...[sql, values]: Parameters<ClaimedDatabase['query']>) => {
-        const rows = await database.query<R>(sql, values);
+        const rows = await book.database.query<R>(sql, values);
         return sql.includes('content_hash') ? ((await see(rows as Row[], ++pages)) as R[]) : rows;
       },
-      transaction: (work) => database.transaction(work),
-      snapshot: (work) => database.snapshot(work),
-      execute: (sql) => database.execute(sql),
-      close: () => database.close(),
+      transaction: (work) => book.database.transaction(work),
+      snapshot: (work) => book.database.snapshot(work),
+      execute: (sql) => book.database.execute(sql),
+      close: () => book.database.close(),
     };
     return BookWriter.open(watched, 'spec');
   }
 
   it('holds up neither what is booked meanwhile nor the process', async () => {
     await fill(MANY);
-    await database.query(
+    await book.database.query(
       `INSERT INTO payments (id, state, at, reported, request_salt) VALUES ('payment-20001', 'answered', now(), '{}', '')`,
     );
     const delay = monitorEventLoopDelay({ resolution: 10 });
     delay.enable();
-    const closing = closeBook(writer, signer);
-    await postEvents(writer, [deliver(answered(transferId(1)))], SELLER);
-    expect(await readClosings(database, 9)).toEqual([]);
+    const closing = closeBook(book.writer, signer);
+    await postEvents(book.writer, [deliver(answered(transferId(1)))], SELLER);
+    expect(await readClosings(book.database, 9)).toEqual([]);
     const [closed, ...others] = await closing;
     delay.disable();
     expect(delay.max / 1e6).toBeLessThan(1_000);
@@ -96,18 +78,18 @@ describe('closing a day of many bookings', () => {
       ...{ root: tree.root(), chainHash: hash('sha256', String(MANY), 'hex') },
     });
     expect(others).toEqual([]);
-    const proof = await provePayment(database, 'payment-20001');
+    const proof = await provePayment(book.database, 'payment-20001');
     expect(checkProof(proof, { key: signer.address }).bookings).toMatchObject([{ booking: 20_001, day: DAY }]);
   });
 
   it('stores nothing once another bookkeeper has taken over', async () => {
     await fill(SOME);
     const deposed = await writerThatReads(async (page, number) => {
-      if (number === 2) await BookWriter.open(database, 'successor');
+      if (number === 2) await BookWriter.open(book.database, 'successor');
       return page;
     });
     await expect(closeBook(deposed, signer)).rejects.toBeInstanceOf(DeposedError);
-    expect(await readClosings(database, 9)).toEqual([]);
+    expect(await readClosings(book.database, 9)).toEqual([]);
   });
 
   it('leaves a day to another closing that was faster', async () => {
@@ -117,7 +99,7 @@ describe('closing a day of many bookings', () => {
       return page;
     });
     expect(await closeBook(slower, signer)).toEqual([]);
-    expect((await readClosings(database, 9)).map(({ content }) => content.lastBooking)).toEqual([SOME]);
+    expect((await readClosings(book.database, 9)).map(({ content }) => content.lastBooking)).toEqual([SOME]);
   });
 
   it('stores nothing about bookings that the writer does not have', async () => {
@@ -126,7 +108,7 @@ describe('closing a day of many bookings', () => {
       Promise.resolve(page.map((row) => ({ ...row, chain_hash: hash('sha256', 'another', 'hex') }))),
     );
     await expect(closeBook(elsewhere, signer)).rejects.toThrow('another one to the connection that writes');
-    expect(await readClosings(database, 9)).toEqual([]);
+    expect(await readClosings(book.database, 9)).toEqual([]);
   });
 
   it('ends between two pages when it is told to', async () => {
@@ -140,7 +122,7 @@ describe('closing a day of many bookings', () => {
     });
     await expect(closeBook(writes, signer, { signal: ending.signal })).rejects.toThrow('aborted');
     expect(read).toBe(1);
-    expect(await readClosings(database, 9)).toEqual([]);
+    expect(await readClosings(book.database, 9)).toEqual([]);
   });
 });
 

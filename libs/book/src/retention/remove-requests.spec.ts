@@ -1,13 +1,10 @@
 import { createPreimageSigner } from '@tollgate/crypto';
 
-import { createTestBook, type TestBook } from '../../test/create-test-book.js';
-import { emptyBook } from '../../test/empty-book.js';
 import { answered, deliver, refunded, refunding, released, SELLER, transferId } from '../../test/sample-events.js';
+import { useTestBook } from '../../test/use-test-book.js';
 import { closeBook } from '../closing/close-book.js';
 import { checkProof, type BookProof } from '../closing/payment-proof.js';
 import { provePayment, type NoProof } from '../closing/prove-payment.js';
-import type { ClaimedDatabase } from '../database/database.js';
-import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
 import { readBookedPayment } from '../reading/read-payment.js';
 import { verifyBook } from '../reading/verify-book.js';
@@ -18,70 +15,56 @@ const [SOLD, FAILED] = [transferId(1), transferId(2)];
 const CANARY = 'canary-of-the-request';
 
 describe('the removal of request data', () => {
-  let book: TestBook;
-  let database: ClaimedDatabase;
-  let writer: BookWriter;
-
-  beforeAll(async () => {
-    book = await createTestBook();
-    database = await book.claim();
-  });
+  const book = useTestBook();
 
   beforeEach(async () => {
-    await emptyBook(database);
-    writer = await BookWriter.open(database, 'spec');
     const request = { requestId: CANARY, method: CANARY };
     await postEvents(
-      writer,
+      book.writer,
       [deliver(answered(SOLD, { ...request, requestHash: CANARY })), deliver(released(FAILED, request))],
       SELLER,
     );
-    await closeBook(writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, { untilMs: Date.now() + 1 });
-  });
-
-  afterAll(async () => {
-    await database.close();
-    await book.remove();
+    await closeBook(book.writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, { untilMs: Date.now() + 1 });
   });
 
   async function dump(): Promise<string> {
     const tables = ['payments', 'events', 'payment_events', 'webhook_deliveries', 'bookings', 'entries', 'audit'];
-    const rows = await Promise.all(tables.map((table) => database.query(`SELECT * FROM ${table}`)));
+    const rows = await Promise.all(tables.map((table) => book.database.query(`SELECT * FROM ${table}`)));
     return JSON.stringify(rows);
   }
 
   it('leaves nothing of the requests, and a book that verifies and proves as before', async () => {
     expect(await dump()).toContain(CANARY);
-    const before = await verifyBook(database, []);
-    expect(await removeRequests(writer, AFTER_ALL)).toEqual({ payments: 2, events: 2, outgoing: 3 });
+    const before = await verifyBook(book.database, []);
+    expect(await removeRequests(book.writer, AFTER_ALL)).toEqual({ payments: 2, events: 2, outgoing: 3 });
     expect(await dump()).not.toContain(CANARY);
-    expect(await verifyBook(database, [])).toEqual(before);
-    const proof: BookProof | NoProof = await provePayment(database, SOLD);
+    expect(await verifyBook(book.database, [])).toEqual(before);
+    const proof: BookProof | NoProof = await provePayment(book.database, SOLD);
     expect(proof).toMatchObject({ request: null });
     const signer = (proof as BookProof).bookings[0]!.closing.signer;
     expect(checkProof(proof, { key: signer }).bookings).toHaveLength(1);
-    const { reported, ...listed } = (await readBookedPayment(database, SOLD))!;
+    const { reported, ...listed } = (await readBookedPayment(book.database, SOLD))!;
     expect(listed).toMatchObject({ state: 'answered', amount: '10000', route: '/api/weather', requestId: null });
     expect(reported.answered).toMatchObject({ answerHash: 'ab'.repeat(32), status: 200, price: '10000' });
-    expect(await removeRequests(writer, AFTER_ALL)).toEqual({ payments: 0, events: 0, outgoing: 0 });
+    expect(await removeRequests(book.writer, AFTER_ALL)).toEqual({ payments: 0, events: 0, outgoing: 0 });
   });
 
   it('does not touch what is newer', async () => {
     const before = await dump();
-    expect(await removeRequests(writer, Date.UTC(2026, 0, 1))).toEqual({ payments: 0, events: 0, outgoing: 0 });
+    expect(await removeRequests(book.writer, Date.UTC(2026, 0, 1))).toEqual({ payments: 0, events: 0, outgoing: 0 });
     expect(await dump()).toBe(before);
   });
 
   it('lets what comes later be booked as ever', async () => {
-    await removeRequests(writer, AFTER_ALL);
+    await removeRequests(book.writer, AFTER_ALL);
     await postEvents(
-      writer,
+      book.writer,
       [deliver(answered(SOLD)), deliver(refunding(SOLD)), deliver(refunded(SOLD, '4000')), deliver(answered(FAILED))],
       SELLER,
     );
-    const verdict = await verifyBook(database, []);
+    const verdict = await verifyBook(book.database, []);
     expect(verdict).toMatchObject({ broken: null, bookings: 4 });
-    const balances = await database.query<{ account: string; sum: string }>(
+    const balances = await book.database.query<{ account: string; sum: string }>(
       'SELECT account, sum(amount)::text AS sum FROM entries GROUP BY account HAVING sum(amount) <> 0 ORDER BY account',
     );
     expect(Object.fromEntries(balances.map(({ account, sum }) => [account, sum]))).toMatchObject({

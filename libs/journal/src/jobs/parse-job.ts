@@ -19,18 +19,28 @@ import {
 type Fields = Readonly<Record<string, string>>;
 type JsonObject = Readonly<Record<string, JsonValue | undefined>>;
 
+/** The journal has this job, but its fields are not in the form that the journal writes. It may still send. */
+export class UnreadableJobError extends StoreError {
+  constructor(
+    readonly jobId: string,
+    /** The API key that submitted it; null when that is not known either. */
+    readonly keyId: string | null,
+    options: ErrorOptions,
+  ) {
+    super('journal_unreadable', `Job ${jobId} cannot be read.`, 'Look at its hash in Redis.', options);
+  }
+}
+
 /**
  * Parses a job from the fields of its hash; null when there are none.
- * @throws StoreError `journal_unreadable` when the fields are not in the form that the journal writes.
+ * @throws UnreadableJobError
  */
 export function parseJob(lane: LaneId, id: string, fields: Fields): JobRecord | null {
   if (Object.keys(fields).length === 0) return null;
   try {
     return readJob(lane, id, fields);
-  } catch (error) {
-    throw new StoreError('journal_unreadable', `Job ${id} cannot be read.`, 'Look at its hash in Redis.', {
-      cause: error,
-    });
+  } catch (cause) {
+    throw new UnreadableJobError(id, fields['keyId'] ?? null, { cause });
   }
 }
 

@@ -2,6 +2,7 @@ import type { JobTransactionFacts, SettledFacts } from '@tollgate/book-events';
 import type { Hex } from '@tollgate/protocol';
 
 import type { Attempt, JobFailure, JobRecord, JobState, JsonValue, LaneId, MinedAttempt, PlannedStep } from './job.js';
+import type { UnreadableJobError } from './parse-job.js';
 
 /** Why a transition was not made. Repeating it is pointless until something else has changed. */
 export type RefusalReason =
@@ -282,4 +283,12 @@ export interface ListJobsRequest {
   /** 1 to 200; default 50. */
   limit?: number;
   cursor?: string;
+}
+
+export interface JobPage {
+  jobs: JobRecord[];
+  /** Those of the page that cannot be read, whatever states or operation are asked for. */
+  unreadable: UnreadableJobError[];
+  /** Returns the next page; null after the last. */
+  cursor: string | null;
 }

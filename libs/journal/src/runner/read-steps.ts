@@ -1,6 +1,5 @@
-import { StoreError } from '@tollgate/redis';
-
 import type { JobRecord } from '../jobs/job.js';
+import { UnreadableJobError } from '../jobs/parse-job.js';
 import type { InFlightStep } from '../jobs/transition.js';
 import { currentStep, type LaneWork } from '../lanes/lane-work.js';
 import type { FlyingStep } from '../steps/settle-step.js';
@@ -20,7 +19,7 @@ export async function readReadable({ journal, onTrouble }: LaneWork, jobId: stri
   try {
     return await journal.readJob(jobId);
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'journal_unreadable') throw error;
+    if (!(error instanceof UnreadableJobError)) throw error;
     onTrouble(error);
     return null;
   }

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 
-import { FAILURE, finishSample, sampleLane, sampleRequest, submitSample } from '../../test/sample-jobs.js';
+import { FAILURE, finishSample, sampleLane, sampleRequest, spoilJob, submitSample } from '../../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import type { JobRecord, LaneId } from '../jobs/job.js';
-import { createJobId, hashIdempotencyKey, idempotencyKey, laneKey } from '../jobs/keys.js';
-import type { ListJobsRequest } from '../jobs/transition.js';
+import { createJobId, hashIdempotencyKey, idempotencyKey, jobKey, laneKey } from '../jobs/keys.js';
+import type { JobPage, ListJobsRequest } from '../jobs/transition.js';
 import { Journal } from './journal.js';
 
 describe('accepting, listing and deleting jobs', () => {
@@ -210,9 +210,7 @@ describe('accepting, listing and deleting jobs', () => {
       const jobs: JobRecord[] = [];
       let cursor: string | null = '';
       while (cursor !== null) {
-        const page: { jobs: JobRecord[]; cursor: string | null } = await journal.listJobs(
-          cursor === '' ? request : { ...request, cursor },
-        );
+        const page: JobPage = await journal.listJobs(cursor === '' ? request : { ...request, cursor });
         jobs.push(...page.jobs);
         cursor = page.cursor;
       }
@@ -246,6 +244,23 @@ describe('accepting, listing and deleting jobs', () => {
       expect(await ids({ operation: 'swap' })).toEqual([others.jobId, mine.jobId]);
       expect(await ids({ states: ['CANCELLED', 'FINAL'] })).toEqual([cancelled.jobId]);
       expect(await ids({ keyId: 'b', states: ['CANCELLED'] })).toEqual([]);
+    });
+
+    it('names a job that cannot be read apart, to its key and to operators, and lists the others', async () => {
+      const submit = async (keyId: string) => (await submitSample(journal, lane, token, { keyId })).jobId;
+      const [first, unreadable, last] = [await submit('a'), await submit('a'), await submit('b')];
+      await spoilJob(redis, lane, unreadable);
+      const list = async (filter: Partial<ListJobsRequest> = {}) => {
+        const page = await journal.listJobs({ lanes: [lane], ...filter });
+        return [page.jobs.map(({ id }) => id), page.unreadable.map(({ jobId }) => jobId)];
+      };
+      expect(await list()).toEqual([[last, first], [unreadable]]);
+      expect(await list({ keyId: 'a' })).toEqual([[first], [unreadable]]);
+      expect(await list({ keyId: 'b' })).toEqual([[last], []]);
+      expect(await list({ states: ['FINAL'] })).toEqual([[], [unreadable]]);
+      expect((await collect({ lanes: [lane], limit: 1 })).map(({ id }) => id)).toEqual([last, first]);
+      await redis.hdel(jobKey(lane, unreadable), 'keyId');
+      expect(await list({ keyId: 'a' })).toEqual([[first], []]);
     });
 
     it.each(['x', '1', '1.x', '-1.1:0x', `${'9'.repeat(20)}.1328:0x${'ab'.repeat(20)}`])(

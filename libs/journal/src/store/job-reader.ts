@@ -3,8 +3,8 @@ import type { Cluster, Redis } from 'ioredis';
 
 import type { JobRecord, LaneId } from '../jobs/job.js';
 import { jobKey, jobsKey, nameLane, readLaneName } from '../jobs/keys.js';
-import { parseJob } from '../jobs/parse-job.js';
-import type { ListJobsRequest } from '../jobs/transition.js';
+import { parseJob, UnreadableJobError } from '../jobs/parse-job.js';
+import type { JobPage, ListJobsRequest } from '../jobs/transition.js';
 
 interface Waiting {
   jobId: string;
@@ -72,6 +72,14 @@ interface Place {
 
 type Found = Place & { jobId: string };
 
+/** The error in place of a job that cannot be read. */
+export function orUnreadable(reading: Promise<JobRecord | null>): Promise<JobRecord | UnreadableJobError | null> {
+  return reading.catch((error: unknown) => {
+    if (error instanceof UnreadableJobError) return error;
+    throw error;
+  });
+}
+
 /** One job of a lane; null when it does not exist. */
 async function readJob(redis: Redis | Cluster, lane: LaneId, jobId: string): Promise<JobRecord | null> {
   return parseJob(lane, jobId, await redis.hgetall(jobKey(lane, jobId)));
@@ -82,26 +90,26 @@ async function readJob(redis: Redis | Cluster, lane: LaneId, jobId: string): Pro
  * few jobs matched the filter. `cursor` is null after the last page.
  * @throws TypeError when the cursor is invalid.
  */
-export async function listJobs(
-  redis: Redis | Cluster,
-  request: ListJobsRequest,
-): Promise<{ jobs: JobRecord[]; cursor: string | null }> {
+export async function listJobs(redis: Redis | Cluster, request: ListJobsRequest): Promise<JobPage> {
   const limit = Math.min(Math.max(1, request.limit ?? 50), MAX_LIMIT);
-  const jobs: JobRecord[] = [];
+  const page = { jobs: [] as JobRecord[], unreadable: [] as UnreadableJobError[] };
   let place = request.cursor === undefined ? null : readCursor(request.cursor);
   for (let examined = 0; examined < MAX_EXAMINED;) {
     const found = await findNext(redis, request.lanes, place, limit);
-    const records = await Promise.all(found.map(({ lane, jobId }) => readJob(redis, lane, jobId)));
+    const records = await Promise.all(found.map(({ lane, jobId }) => orUnreadable(readJob(redis, lane, jobId))));
     for (const [index, one] of found.entries()) {
       place = one;
       const record = records[index];
-      if (record && fits(record, request)) jobs.push(record);
-      if (jobs.length === limit) return { jobs, cursor: writeCursor(one) };
+      if (record instanceof UnreadableJobError) {
+        // Its state and operation may be any.
+        if (request.keyId === undefined || record.keyId === request.keyId) page.unreadable.push(record);
+      } else if (record && fits(record, request)) page.jobs.push(record);
+      if (page.jobs.length + page.unreadable.length === limit) return { ...page, cursor: writeCursor(one) };
     }
-    if (found.length < limit) return { jobs, cursor: null };
+    if (found.length < limit) return { ...page, cursor: null };
     examined += found.length;
   }
-  return { jobs, cursor: place && writeCursor(place) };
+  return { ...page, cursor: place && writeCursor(place) };
 }
 
 function fits(job: JobRecord, { keyId, states, operation }: ListJobsRequest): boolean {

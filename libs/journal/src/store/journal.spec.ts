@@ -9,11 +9,12 @@ import {
   sampleLane,
   sampleRequest,
   sampleStep,
+  spoilJob,
   submitSample,
 } from '../../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import type { LaneId } from '../jobs/job.js';
-import { jobKey } from '../jobs/keys.js';
+import { UnreadableJobError } from '../jobs/parse-job.js';
 import { Journal } from './journal.js';
 
 describe('the journal of jobs', () => {
@@ -363,8 +364,19 @@ describe('the journal of jobs', () => {
 
   it('reports unreadable data as such', async () => {
     const { jobId } = await submitSample(journal, lane, token);
-    await redis.hset(jobKey(lane, jobId), 'state', 'LOST');
+    await spoilJob(redis, lane, jobId);
     await expect(journal.readJob(jobId)).rejects.toMatchObject({ code: 'journal_unreadable' });
+  });
+
+  it('reads the other jobs when one cannot be read', async () => {
+    const { jobId } = await submitSample(journal, lane, token);
+    const { jobId: unreadable } = await submitSample(journal, lane, token);
+    await spoilJob(redis, lane, unreadable);
+    expect(await journal.readEachJob([unreadable, jobId, 'no-job'])).toEqual([
+      expect.any(UnreadableJobError),
+      expect.objectContaining({ id: jobId, state: 'PLANNED' }),
+      null,
+    ]);
   });
 
   it.each([2n ** 256n, -1n])('writes no step with %p, which it could not read again', async (gas) => {

@@ -19,12 +19,13 @@ import {
   openKey,
   spentKey,
 } from '../jobs/keys.js';
+import type { UnreadableJobError } from '../jobs/parse-job.js';
 import { readCancel, readLaneTransition, readRelease, readTransition } from '../jobs/read-reply.js';
 import type * as on from '../jobs/transition.js';
 import { Outbox } from '../outbox/outbox.js';
 import type { TransitionName } from '../transitions/journal-scripts.js';
 import { TransitionRunner } from '../transitions/transition-runner.js';
-import { JobReader, listJobs } from './job-reader.js';
+import { JobReader, listJobs, orUnreadable } from './job-reader.js';
 import { LaneRegistry, readInFlightSteps, readLaneStatus } from './lane-registry.js';
 import { StepJournal } from './step-journal.js';
 import { encodeBook, launchNamedJob, submitJob, submitNamedJob, type SubmitTerms } from './submit-job.js';
@@ -263,12 +264,19 @@ export class Journal extends StepJournal {
     return (await this.readJobs([jobId]))[0] ?? null;
   }
 
+  /** @throws UnreadableJobError when one of them cannot be read */
   readJobs(jobIds: readonly string[]): Promise<(JobRecord | null)[]> {
-    const read = async (jobId: string): Promise<JobRecord | null> => {
-      const lane = this.lanes.find(jobId) ?? (await this.lanes.locate(jobId));
-      return lane && this.#reader.read(lane, jobId);
-    };
-    return this.runner.within(Promise.all(jobIds.map(read)));
+    return this.runner.within(Promise.all(jobIds.map((jobId) => this.#read(jobId))));
+  }
+
+  /** The error in place of a job that cannot be read, so that the others do not depend on it. */
+  readEachJob(jobIds: readonly string[]): Promise<(JobRecord | UnreadableJobError | null)[]> {
+    return this.runner.within(Promise.all(jobIds.map((jobId) => orUnreadable(this.#read(jobId)))));
+  }
+
+  async #read(jobId: string): Promise<JobRecord | null> {
+    const lane = this.lanes.find(jobId) ?? (await this.lanes.locate(jobId));
+    return lane && this.#reader.read(lane, jobId);
   }
 
   /** Ids of the jobs that have not ended and do not wait for an operator, oldest first. */
@@ -282,7 +290,7 @@ export class Journal extends StepJournal {
   }
 
   /** Newest first, over all the lanes given. */
-  listJobs(request: on.ListJobsRequest): Promise<{ jobs: JobRecord[]; cursor: string | null }> {
+  listJobs(request: on.ListJobsRequest): Promise<on.JobPage> {
     return this.runner.within(listJobs(this.#redis, request));
   }
 

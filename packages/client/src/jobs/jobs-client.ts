@@ -76,7 +76,7 @@ export class JobsClient {
     return this.#job({ method: 'GET', path: pathOf(jobId), signal });
   }
 
-  /** The API key's own jobs, newest first, or those of all keys for an operator. Pages are fetched as needed. */
+  /** The API key's own jobs, newest first, or those of all keys for an operator; without those whose records cannot be read. Pages are fetched as needed. */
   async *list(options: ListOptions = {}): AsyncGenerator<AgentJobView, void, undefined> {
     const { states, operation, wallet, pageSize, signal } = options;
     const query = { state: states?.join(','), operation, wallet, limit: pageSize?.toString() };

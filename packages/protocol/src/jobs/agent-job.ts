@@ -134,6 +134,8 @@ export interface AgentJobView extends Omit<AgentJobRequest, 'operation'> {
 
 export interface AgentJobPage {
   jobs: readonly AgentJobView[];
+  /** Ids of jobs whose records cannot be read, whatever state and operation were asked for; absent when there are none. */
+  unreadable?: readonly string[];
   /** Returns the next page; null after the last. */
   cursor: string | null;
 }

@@ -1,5 +1,6 @@
 import type { AgentJobPage } from '@tollgate/protocol';
 
+import { spoilJob } from '../../../../../libs/journal/test/sample-jobs.js';
 import { AgentsFixture, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 
 describe('GET /agent/jobs', () => {
@@ -53,6 +54,19 @@ describe('GET /agent/jobs', () => {
     ['?wallet=nobody-has-it', []],
   ])('filters by %s', async (query, places) => {
     expect(idsOf(await list(owner, query))).toEqual(places.map((place) => own[place]));
+  });
+
+  it('names a job that cannot be read apart, and shows it to no other key', async () => {
+    const [unreadable, ...rest] = own.toReversed();
+    const mend = await spoilJob(agents.redis, agents.lane, unreadable!);
+    const page = await list(owner);
+    expect([idsOf(page), page.unreadable]).toEqual([rest.toReversed(), [unreadable]]);
+    expect((await list(owner, '?state=CANCELLED')).unreadable).toEqual([unreadable]);
+    expect(idsOf(await list(operator))).toHaveLength(own.length + others.length - 1);
+    expect((await list(operator)).unreadable).toEqual([unreadable]);
+    expect(await list(await agents.createKey(['read']))).toEqual({ jobs: [], cursor: null });
+    await mend();
+    expect(await list(owner)).not.toHaveProperty('unreadable');
   });
 
   it.each([

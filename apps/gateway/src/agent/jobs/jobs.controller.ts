@@ -112,7 +112,8 @@ export class JobsController {
   @ForApiKeys(['read', 'operator'], {
     summary: 'Jobs, newest first',
     description:
-      'A key sees its own jobs, an operator all. A page may be short or empty and still have a cursor: continue with it.',
+      'A key sees its own jobs, an operator all. A page may be short or empty and still have a cursor: continue with it. ' +
+      'A job whose record cannot be read is named in `unreadable` instead.',
     answers: { 200: answerWith(`A page. States are ${JOB_STATES.join(', ')}.`, ref('AgentJobPage')) },
     problems: { 400: 'A parameter is unknown or not valid.' },
   })

@@ -1,10 +1,11 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { describeJob, JOB_NOT_FOUND } from '@tollgate/agent-jobs';
 import {
   type ApiKey,
   limitParameter,
   onlyFields,
   ProblemError,
+  RareErrors,
   refuseRequest,
   textParameter,
   wordsParameter,
@@ -34,6 +35,9 @@ export type JobListQuery = z.output<typeof listQuery>;
 /** Reads jobs: an API key its own, an operator all. */
 @Injectable()
 export class Jobs {
+  readonly #logger = new Logger('AgentJobs');
+  readonly #errors = new RareErrors();
+
   constructor(
     @Inject(AgentConnections) private readonly connections: AgentConnections,
     @Inject(GatewayEnvironment) private readonly environment: GatewayEnvironment,
@@ -62,7 +66,15 @@ export class Jobs {
         ...(cursor !== undefined && { cursor }),
       });
       const jobs = page.jobs.filter((job) => wallet === undefined || job.wallet === wallet);
-      return { jobs: jobs.map((job) => this.describe(job)), cursor: page.cursor };
+      for (const error of page.unreadable) {
+        if (this.#errors.takeReason('', error) !== null) this.#logger.error({ msg: 'a job is not listed', err: error });
+      }
+      const unreadable = page.unreadable.map(({ jobId }) => jobId);
+      return {
+        jobs: jobs.map((job) => this.describe(job)),
+        ...(unreadable.length > 0 && { unreadable }),
+        cursor: page.cursor,
+      };
     } catch (error) {
       if (error instanceof TypeError && cursor !== undefined)
         throw refuseRequest(['cursor is not a cursor of this list.']);

@@ -74,10 +74,18 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
     failure: orNull(ref('JobFailure')),
     answer: orNull(record({ httpStatus: integer, contentType: orNull(text), body: orNull(text), isBodyCut: flag })),
   }),
-  AgentJobPage: record({
-    jobs: listOf(ref('AgentJobView')),
-    cursor: { ...orNull(text), description: 'cursor of the next page; null on the last page' },
-  }),
+  AgentJobPage: record(
+    {
+      jobs: listOf(ref('AgentJobView')),
+      unreadable: {
+        ...listOf(text),
+        description:
+          'ids of jobs whose records cannot be read, whatever state and operation were asked for; absent when there are none',
+      },
+      cursor: { ...orNull(text), description: 'cursor of the next page; null on the last page' },
+    },
+    ['unreadable'],
+  ),
   AgentJobEvent: record(
     {
       id: { ...text, description: '`jobId:state:sequence`; the same for every delivery' },
