@@ -29,6 +29,14 @@ local function born(epoch, at, block)
   redis.call('HDEL', KEYS[1], 'booked')
 end
 
+-- Whether any slot is on its way to or from this server. Not known counts as yes.
+local function is_slot_moving()
+  if string.find(redis.call('INFO', 'cluster'), 'cluster_enabled:0') then return false end
+  local nodes = redis.pcall('CLUSTER', 'NODES')
+  local own = type(nodes) == 'string' and string.match(nodes, '[^\n]*myself[^\n]*')
+  return not own or string.find(own, '[', 1, true) ~= nil
+end
+
 -- Since when every payment is reported to the book.
 local function keep_book(since)
   if booked and not since then redis.call('HSET', KEYS[1], 'booked', text(now)) end
@@ -42,10 +50,14 @@ if not birth[1] then
 end
 
 local epoch, at, block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
--- Where every replica has acknowledged whatever was answered, the replica that succeeds lacks nothing of it. A slot that
--- was moved here is no succession: its keys may not be on the replicas of this server yet.
+-- Where every replica has acknowledged whatever was answered, the replica that succeeds lacks nothing of it. The birth of a
+-- run that is neither this process's nor its predecessor's is from before a restart, or came with a moved slot. If this
+-- server has lost nothing and has every key of the slot, all of them precede the write below in what its replicas receive:
+-- a successor with that write lacks none, and one that followed this run without it is raised, as its birth names a run
+-- that it did not follow. A promoted server may lack keys, and those of a slot on its way may come after the write.
 local acknowledged = math.min(replicas, tonumber(birth[9] or '0'))
-if birth[1] ~= run and birth[1] ~= predecessor and birth[8] ~= process then acknowledged = 0 end
+local is_known = birth[1] == run or birth[1] == predecessor or birth[8] == process
+if not is_known and (promoted or durable ~= '1' or birth[6] ~= '1' or is_slot_moving()) then acknowledged = 0 end
 -- The same process that was never a replica has lost nothing, even with a new id: its first replica also changes it.
 local lost = acknowledged == 0 and (promoted or (birth[8] ~= process and (durable ~= '1' or birth[6] ~= '1')))
 if birth[1] ~= run and lost then
