@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 
 import type { Hex } from '@tollgate/protocol';
-import { Redis } from 'ioredis';
+import { Redis, type Cluster } from 'ioredis';
 
 import { Journal } from '../../libs/journal/src/index.js';
 import { createJobId } from '../../libs/journal/src/jobs/keys.js';
@@ -26,13 +26,15 @@ import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { withRedis } from '../../tools/devnet/processes/with-redis.js';
 import { waitFor } from '../harness/retry.js';
-import { startCluster } from './start-cluster.js';
+import { createNode, type Node } from './servers.js';
+import { CLUSTER_PASSWORD, startCluster } from './start-cluster.js';
 import { startSentinels } from './start-sentinels.js';
 
 const DURABILITY = { replicas: 1, timeoutMs: 500 };
 const ANSWER: StoredAnswer = { status: 200, headers: [['content-type', 'text/plain']], body: Buffer.from('sunny') };
 const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
 const HEAD = HEAD_AT_BIRTH + 10;
+const LAST_SLOT = 16_383;
 const many = Array.from({ length: 32 }, (_, index) => index);
 
 /** A worker's lane with one job that has a plan and a nonce. */
@@ -252,7 +254,7 @@ describe('a replica that succeeds its primary', () => {
   });
 
   /** Answers a payment and knows of others, loses the primary, and has another replica follow the next one. */
-  async function succeed({ spare }: { spare: boolean }) {
+  async function succeed({ spare = false, restart = false }) {
     const primary = await serve();
     const replica = await follow(primary);
     if (spare) await follow(primary);
@@ -262,6 +264,11 @@ describe('a replica that succeeds its primary', () => {
     const [answered, abandoned, unclaimed] = [sample(), sample(), sample()];
     await ledger.commit(leaseOf(await ledger.claim(answered)), ANSWER);
     await ledger.claim({ ...abandoned, leaseMs: 1 });
+    if (restart) {
+      await primary.kill();
+      await primary.start();
+      await waitUntilAcknowledged(ledger);
+    }
     // The spare replica may have acknowledged alone: this test is about what was acknowledged by both.
     await connections[0]!.set('after-all-of-it', '');
     await connections[0]!.wait(spare ? 2 : 1, 0);
@@ -280,8 +287,11 @@ describe('a replica that succeeds its primary', () => {
     return { answered: await claim(answered), abandoned: await claim(abandoned), unclaimed: await claim(unclaimed) };
   }
 
-  it('serves payments of before, since it lacks none that was answered', async () => {
-    expect(await succeed({ spare: false })).toMatchObject({
+  it.each([
+    { when: 'at once', restart: false },
+    { when: 'after a restart of the primary', restart: true },
+  ])('serves payments of before, since it lacks none that was answered, $when', async ({ restart }) => {
+    expect(await succeed({ restart })).toMatchObject({
       answered: { outcome: 'used' },
       abandoned: { outcome: 'claimed' },
       unclaimed: { outcome: 'claimed' },
@@ -323,6 +333,41 @@ describe('a cluster whose replicas must acknowledge', () => {
       const again = many.map(() => ledger.claim(sampleClaim(ledger)).catch(() => null));
       return (await Promise.all(again)).every((claim) => claim?.outcome === 'claimed');
     });
+    redis.disconnect();
+    await cluster.stop();
+  });
+
+  it('keeps to what its replicas acknowledged over a restart of a primary, unless a slot is on its way', async () => {
+    const cluster = await startCluster();
+    const redis = connectRedis({ url: cluster.url, role: 'ledger', logger }) as Cluster;
+    const ledger = new Ledger({ redis, durability: DURABILITY, timeoutMs: 5_000 });
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    const nodes = [...cluster.primaries, ...cluster.replicas].map((server) => createNode(server, CLUSTER_PASSWORD));
+    // No replica takes over meanwhile.
+    for (const node of nodes) await node.redis.config('SET', 'cluster-node-timeout', '60000');
+    const [restarted, receiving, untouched] = nodes;
+    const moving = await untouched!.redis.cluster('MYID');
+    await receiving!.redis.cluster('SETSLOT', LAST_SLOT, 'IMPORTING', String(moving));
+    for (const { server } of [restarted!, receiving!]) {
+      await server.kill();
+      await server.start();
+    }
+    await waitFor('the ledger', () =>
+      ledger.open({ headBlockNumber: HEAD }).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const readReplicas = async ({ redis: node }: Node) => {
+      const keys = await node.keys('tollgate:{pay-*}:birth');
+      return new Set(await Promise.all(keys.map((key) => node.hget(key, 'replicas'))));
+    };
+    expect(await Promise.all([restarted!, receiving!, untouched!].map(readReplicas))).toEqual([
+      new Set(['1']),
+      new Set(['0']),
+      new Set(['1']),
+    ]);
+    for (const node of nodes) node.redis.disconnect();
     redis.disconnect();
     await cluster.stop();
   });

@@ -91,6 +91,7 @@ describe('the bookkeeper as a user of Redis', () => {
     ['HSET', 'tollgate:{agent}:bull', 'x', 'y'],
     ['EVAL', "return redis.call('SADD', KEYS[1], 'x')", '1', 'tollgate:{lanes}:lanes'],
     ['EVAL', "return redis.call('DEL', KEYS[1])", '1', REFUSED_EVENTS],
+    ['SET', 'tollgate:{pay-7}:answer:tx:1', 'x'],
     ['GET', 'tollgate:sign-in-nonce:1'],
     ['KEYS', '*'],
     ['FLUSHALL'],

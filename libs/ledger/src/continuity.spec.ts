@@ -252,6 +252,37 @@ describe('losing Redis lets no payment be spent twice', () => {
     leaseOf(await gateway.claim(sampleClaim(gateway)));
   });
 
+  const setInBirths = (redis: Redis, fields: Record<string, number>) =>
+    Promise.all(Array.from({ length: BUCKETS }, (_, bucket) => redis.hset(birthKey(bucket), fields)));
+
+  it.each([
+    ['was born', 'at'],
+    ['was last compared', 'seen'],
+  ])('refuses what was made before, and nothing else, when the clock was ahead while it %s', async (_when, field) => {
+    const server = await serve();
+    const { redis, ledger } = await openLedger(server.url);
+    const ahead = Date.now() + 3_600_000;
+    await setInBirths(redis, { [field]: ahead });
+    // Without the chain's head it cannot tell which payments were made before.
+    await ledger.open();
+    expect(await birth(redis)).toMatchObject({ epoch: '1', [field]: String(ahead) });
+    // Whatever expired while the clock was ahead is among these.
+    expect(await ledger.claim(before(ledger))).toMatchObject(OLDER);
+    for (let index = 0; index < 10; index++) leaseOf(await ledger.claim(after(ledger)));
+    const { epoch, at, seen, block } = await birth(redis);
+    expect({ epoch, block }).toEqual({ epoch: '2', block: String(HEAD) });
+    for (const time of [at, seen]) expect(Number(time)).toBeLessThanOrEqual(Date.now());
+  });
+
+  it('refuses nothing when the clocks of two servers differ by some seconds', async () => {
+    const server = await serve();
+    const { redis, ledger } = await openLedger(server.url);
+    await setInBirths(redis, { seen: Date.now() + 20_000 });
+    await ledger.open({ headBlockNumber: HEAD });
+    leaseOf(await ledger.claim(before(ledger)));
+    expect(await birth(redis)).toMatchObject({ epoch: '1' });
+  });
+
   it('refuses what a shorter window may have forgotten when the window is increased', async () => {
     const server = await serve();
     const { redis, ledger } = await openLedger(server.url);

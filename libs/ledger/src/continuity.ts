@@ -4,12 +4,15 @@ import type { Cluster, Redis } from 'ioredis';
 import { BUCKETS, birthKey } from './keys.js';
 import { CONTINUITY_SCRIPTS, LEDGER_SCRIPTS } from './ledger-scripts.js';
 
-/** How far the chain's clock may run ahead of Redis's clock, for a birth record without a block number. */
+/**
+ * How far the chain's clock may run ahead of Redis's clock, for a birth record without a block number; and how far those
+ * of two servers of Redis may differ, which is less than entries are kept beyond their window.
+ */
 export const CLOCK_SKEW_MS = 30_000;
 
 /**
  * The state of a bucket at this run of its server: `created`; `same` run as before; `kept`, restarted without losing
- * writes; `raised`, restarted with a possible loss.
+ * writes; `raised`, restarted with a possible loss, or its clock was ahead.
  */
 export type BucketContinuity = 'created' | 'same' | 'kept' | 'raised';
 
@@ -48,6 +51,7 @@ export async function restoreContinuity(redis: Redis | Cluster, terms: Continuit
         String(terms.retentionMs),
         String(terms.replicas),
         terms.booked ? '1' : '0',
+        String(CLOCK_SKEW_MS),
       ),
     ),
   );

@@ -26,13 +26,15 @@ for index = 11, #ARGV, 4 do
 end
 
 -- Since when this bucket's data is complete; unknown without a birth record of this run.
-local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'retention', 'replicas')
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'retention', 'replicas', 'seen')
 local run, info = server_run()
 if birth[1] ~= run then return answer('discontinued') end
 local acknowledged = tonumber(birth[7] or '0')
 -- A replica that need not acknowledge may be promoted without what is answered from now on.
 if acknowledged > 0 and count_replicas(info) > acknowledged then redis.call('HSET', KEYS[1], 'replicas', '0') end
 local epoch, born_at, born_block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
+-- The clock was ahead and is not any more: see the guard.
+if math.max(born_at, tonumber(birth[8] or '0')) > now + skew then return answer('discontinued') end
 local retention = tonumber(birth[6])
 if window > retention then
   -- A longer window than any before: entries kept for the shorter ones may have expired.

@@ -1,6 +1,6 @@
 -- KEYS birth; ARGV durable (1 when every write is on disk before it is acknowledged), head block or '', retention ms,
--- replicas that acknowledge every write before anything leaves, 1 when every payment is reported to the book.
--- Returns `created`, `same`, `kept` or `raised`.
+-- replicas that acknowledge every write before anything leaves, 1 when every payment is reported to the book, clock skew
+-- ms. Returns `created`, `same`, `kept` or `raised`.
 --
 -- Atomic: comparing the run in the birth record with the run of this server, and raising the birth. Otherwise a payment
 -- whose entry was lost with the last run could be accepted a second time in between.
@@ -15,18 +15,27 @@ local process = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 local durable, head, retention, replicas = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 -- One that need not acknowledge may be promoted.
 if count_replicas(info) > replicas then replicas = 0 end
-local booked = ARGV[5] == '1'
+local booked, skew = ARGV[5] == '1', tonumber(ARGV[6])
 local now = now_ms()
 local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'durable', 'retention', 'process',
-  'replicas', 'booked')
+  'replicas', 'booked', 'seen')
 local old_retention = tonumber(birth[7] or '0')
 retention = math.max(retention, old_retention)
 
 local function born(epoch, at, block)
   redis.call('HSET', KEYS[1], 'run', run, 'process', process, 'epoch', text(epoch), 'at', text(at), 'block', text(block),
-    'exact', head and '1' or '0', 'durable', durable, 'retention', text(retention), 'replicas', text(replicas))
+    'exact', head and '1' or '0', 'durable', durable, 'retention', text(retention), 'replicas', text(replicas),
+    'seen', text(now))
   -- What was lost may include events, so the book is complete from now on only.
   redis.call('HDEL', KEYS[1], 'booked')
+end
+
+-- Whether any slot is on its way to or from this server. Not known counts as yes.
+local function is_slot_moving()
+  if string.find(redis.call('INFO', 'cluster'), 'cluster_enabled:0') then return false end
+  local nodes = redis.pcall('CLUSTER', 'NODES')
+  local own = type(nodes) == 'string' and string.match(nodes, '[^\n]*myself[^\n]*')
+  return not own or string.find(own, '[', 1, true) ~= nil
 end
 
 -- Since when every payment is reported to the book.
@@ -42,14 +51,23 @@ if not birth[1] then
 end
 
 local epoch, at, block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
--- Where every replica has acknowledged whatever was answered, the replica that succeeds lacks nothing of it. A slot that
--- was moved here is no succession: its keys may not be on the replicas of this server yet.
+-- Where every replica has acknowledged whatever was answered, the replica that succeeds lacks nothing of it. The birth of
+-- a run that is neither this process's nor its predecessor's is from before a restart, or came with a moved slot. If this
+-- server has lost nothing and has every key of the slot, all of them precede the write below in what its replicas
+-- receive: a successor with that write lacks none, and one that followed this run without it is raised, as its birth
+-- names a run that it did not follow. A promoted server may lack keys, and those of a slot on its way may come after it.
 local acknowledged = math.min(replicas, tonumber(birth[9] or '0'))
-if birth[1] ~= run and birth[1] ~= predecessor and birth[8] ~= process then acknowledged = 0 end
+local is_known = birth[1] == run or birth[1] == predecessor or birth[8] == process
+if not is_known and (promoted or durable ~= '1' or birth[6] ~= '1' or is_slot_moving()) then acknowledged = 0 end
 -- The same process that was never a replica has lost nothing, even with a new id: its first replica also changes it.
 local lost = acknowledged == 0 and (promoted or (birth[8] ~= process and (durable ~= '1' or birth[6] ~= '1')))
-if birth[1] ~= run and lost then
-  born(epoch + 1, math.max(at, now), math.max(block, head or 0))
+-- A birth or an earlier guard that is later than now: the clock was ahead, and keys may have expired before their time.
+-- Or it is behind now, which looks the same. So a birth moves back only with the chain's head, up to whose block all is
+-- refused; a claim that finds one comes here and brings it. A difference between the clocks of two servers is neither.
+local seen = tonumber(birth[11] or '0')
+local was_ahead = head and math.max(at, seen) > now + skew
+if was_ahead or (birth[1] ~= run and lost) then
+  born(epoch + 1, was_ahead and now or math.max(at, now), math.max(block, head or 0))
   keep_book(nil)
   return 'raised'
 end
@@ -62,6 +80,6 @@ if head and birth[5] == '0' and now - at < 60000 then
   redis.call('HSET', KEYS[1], 'exact', '1')
 end
 redis.call('HSET', KEYS[1], 'run', run, 'process', process, 'at', text(at), 'block', text(block), 'durable', durable,
-  'retention', text(retention), 'replicas', text(acknowledged))
+  'retention', text(retention), 'replicas', text(acknowledged), 'seen', text(math.max(seen, now)))
 keep_book(birth[10])
 return birth[1] == run and 'same' or 'kept'

@@ -1,0 +1,37 @@
+import { Ledger } from '../../libs/ledger/src/index.js';
+import { HEAD_AT_BIRTH, sampleTransfer } from '../../libs/ledger/test/sample-payments.js';
+import { connectRedis } from '../../libs/redis/src/connect-redis.js';
+import { createRedisUsers } from '../harness/guarded-redis.js';
+import { startCluster, type StartedCluster } from './start-cluster.js';
+
+const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe('each user of Redis that writes payments, where replicas must acknowledge', () => {
+  const users = createRedisUsers('redis+cluster://127.0.0.1');
+  let cluster: StartedCluster;
+
+  beforeAll(async () => {
+    cluster = await startCluster({ users });
+  });
+
+  afterAll(async () => {
+    await cluster.stop();
+    users.remove();
+  });
+
+  it.each(['gateway', 'gateway-jobs', 'verifier', 'operator', 'bookkeeper'])(
+    'closes a payment and reports its refund as %s',
+    async (user) => {
+      const redis = connectRedis({ url: cluster.urlOf(user), role: user, logger });
+      const durability = { replicas: 1, timeoutMs: 2_000 };
+      const ledger = new Ledger({ redis, durability, book: { outboxLimit: 1_000 } });
+      await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+      const { id } = sampleTransfer(ledger);
+      const close = { id, refund: 'refund-1', reason: null, allowsAnswered: false };
+      expect(await ledger.close(close)).toEqual({ outcome: 'closed', from: 'free' });
+      const facts = { transaction: `0x${'cd'.repeat(32)}`, amount: '5', recipient: `0x${'ef'.repeat(20)}` } as const;
+      expect(await ledger.recordRefunded(id, { refund: 'refund-1', ...facts })).toBe(true);
+      redis.disconnect();
+    },
+  );
+});
