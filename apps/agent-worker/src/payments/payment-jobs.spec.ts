@@ -48,6 +48,7 @@ describe('a payment job', () => {
       httpStatus: 200,
       contentType: 'application/json',
       body: '{"conditions":"Clear","number":1}',
+      bodyBase64: null,
       isBodyCut: false,
     });
     const txHash = job.steps[0]!.mined!.hash;
