@@ -5,6 +5,7 @@ import { StoreError } from '@tollgate/redis';
 import { parseEther } from 'viem';
 
 import { ORDINARY_GAS } from '../config/lane.environment.js';
+import { NotNowError } from './not-now-error.js';
 
 /** An error of the kit as shown to the job's owner; the kit has quoted and cut untrusted texts. */
 export function toJobFailure({ code, message, suggestion, details }: AgentKitError): JobFailure {
@@ -66,6 +67,7 @@ export class PlanningTrouble {
    * PlanFailure too.
    */
   async explain(job: Pick<JobRecord, 'id' | 'steps' | 'stepIndex'>, error: unknown): Promise<unknown> {
+    if (error instanceof NotNowError) return error;
     if (await this.#isWalletEmpty(error)) return new WalletEmptyError('The wallet cannot pay for gas.');
     const failure = isPassing(error) ? await this.#giveUpWaiting(job, error) : toPlanFailure(error);
     if (failure) {
