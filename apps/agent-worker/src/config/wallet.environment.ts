@@ -14,7 +14,7 @@ export class WalletEnvironment implements ChecksTogether {
   readonly walletPrivateKey?: string;
 
   @Setting({
-    help: 'JSON file with the policy of the wallet of WALLET_PRIVATE_KEY: operations, recipients, contracts, maxPerOperation, maxPerDay, maxSlippageBps.',
+    help: 'JSON file with the policy of the wallet of WALLET_PRIVATE_KEY: operations, recipients, contracts, maxPerOperation, maxPerDay, maxSlippageBps. With recipients or amounts, only listed tokens and those that it names are bought or put into pools; amounts and recipients do not limit borrowing, redeeming and perps: list the allowed operations.',
     example: 'policy.json',
   })
   @IsOptional()

@@ -5,11 +5,12 @@ import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
 import { Journal, type JobRecord } from '@tollgate/journal';
 import { appendHashLock } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
-import { encodeFunctionData, erc20Abi } from 'viem';
+import { createPublicClient, encodeFunctionData, erc20Abi, http } from 'viem';
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { createPayingWallet } from '../../test/paying-lane.js';
 import { PaymentFixture, readAnswer } from '../../test/payment-fixture.js';
+import { PlanningTrouble } from '../planning/planning-trouble.js';
 import { listChallenges, writeChallenge } from './kept-challenge.js';
 
 /** Accepts requests, and answers none. */
@@ -48,6 +49,7 @@ describe('a payment job', () => {
       httpStatus: 200,
       contentType: 'application/json',
       body: '{"conditions":"Clear","number":1}',
+      bodyBase64: null,
       isBodyCut: false,
     });
     const txHash = job.steps[0]!.mined!.hash;
@@ -201,6 +203,22 @@ describe('a payment job', () => {
     await fixture.lane.journal.pauseLane(fixture.lane.lane, failure);
     await expect(fixture.createPlanner().plan(await job(), { token })).rejects.toMatchObject({ code: 'NETWORK_ERROR' });
     expect(fixture.server.seen).toEqual([]);
+  });
+
+  it.each([
+    ['is paused', true, 0],
+    ['has gone to another worker', false, 1],
+  ])('waits without a time limit while the lane %s, though the node answers', async (_, isPaused, age) => {
+    const { job, token } = await fixture.hold({ url: fixture.server.url });
+    const { chain, journal, lane } = fixture.lane;
+    if (isPaused) await journal.pauseLane(lane, { code: 'PAUSED', message: 'Paused.', suggestion: 'Wait.' });
+    const planning = fixture.createPlanner().plan(await job(), { token: token - age });
+    const error: unknown = await planning.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'NETWORK_ERROR' });
+    const client = createPublicClient({ transport: http(chain.rpcUrl) });
+    const kit = { canPayForGas: () => Promise.resolve(true), client };
+    const trouble = new PlanningTrouble(kit, { waitingMs: 0, holdingNonceMs: 0 });
+    expect(await trouble.explain(await job(), error)).toBe(error);
   });
 
   describe('for a server that does not answer', () => {

@@ -23,6 +23,7 @@ import {
 import type { PaymentChallenge, PaymentRequirement } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 
+import { NotNowError } from '../planning/not-now-error.js';
 import {
   findPaidChallenge,
   listChallenges,
@@ -184,18 +185,14 @@ export class PaymentPlanner {
     if (count >= MAX_CHALLENGES) throw new AgentKitError('PAYMENT_FAILED', TOO_MANY_CHALLENGES);
     const { paused, frozen } = await this.#options.journal.readLane(lane).catch(askLater);
     if ((paused ?? frozen) === null || state === 'RESERVED') return;
-    throw new AgentKitError(
-      'NETWORK_ERROR',
-      'The wallet sends nothing to the network now. The price is requested later.',
-    );
+    throw new NotNowError('The wallet sends nothing to the network now. The price is requested later.');
   }
 
   async #keep(job: JobRecord, token: number, number: number, challenge: KeptChallenge): Promise<KeptChallenge> {
     const value = writeChallenge(challenge);
     const detail = { jobId: job.id, token, name: nameChallenge(number), value };
     const stored = await this.#options.journal.putDetail(detail).catch(askLater);
-    if (stored === null)
-      throw new AgentKitError('NETWORK_ERROR', 'Another worker has taken over the lane of this wallet on the network.');
+    if (stored === null) throw new NotNowError('Another worker has taken over the lane of this wallet on the network.');
     return parseKeptChallenge(stored);
   }
 }
@@ -213,10 +210,9 @@ async function draft(
   return { draft: { ...draft, steps }, requirement };
 }
 
-/** The kit treats an unknown error as the operation's own fault, which would end the job. */
 function askLater(error: unknown): never {
   if (!(error instanceof StoreUnavailableError)) throw error;
-  throw new AgentKitError('NETWORK_ERROR', 'The journal does not answer over the network now.');
+  throw new NotNowError('The journal does not answer over the network now.');
 }
 
 function isYoung({ fetchedAtMs, requirement }: KeptChallenge): boolean {

@@ -1,4 +1,4 @@
-import { cleanUntrusted, quoteUntrusted, readAnswer } from '@tollgate/agent-kit/planner';
+import { cleanUntrusted, quoteUntrusted, readStart } from '@tollgate/agent-kit/planner';
 import { PaymentNotAcceptedError, redeemPaidRequest, type PaidResponse } from '@tollgate/client';
 import type { JobFailure } from '@tollgate/journal';
 import { PaymentError, X_PAYMENT_RELEASED, type AgentAnswerView, type Hex } from '@tollgate/protocol';
@@ -15,6 +15,11 @@ export interface RedemptionSettings {
   allowPrivateTargets: boolean;
   turns: Turns;
 }
+
+/** The bytes that are kept of an answer. A wallet keeps up to 20,000 ended jobs in Redis for a week. */
+const MAX_KEPT_BYTES = 64 * 1024;
+/** Control characters that text does not need; JSON writes most of them with six bytes. */
+const CONTROL = /[\0-\x08\v\x0e-\x1f]/;
 
 /** The outcome of redeeming. `unanswered`: the payment is made, and nothing was served for it. */
 type Redemption = { outcome: 'answered'; answer: AgentAnswerView } | { outcome: 'unanswered'; failure: JobFailure };
@@ -64,10 +69,27 @@ async function askOnceMore(first: PaidResponse, ask: () => Promise<PaidResponse>
 }
 
 async function readResponse({ response, isFinal }: PaidResponse, timeoutMs: number): Promise<Redemption> {
-  const { status: httpStatus, contentType, body, isBodyCut } = await readAnswer(response, timeoutMs);
-  if (isFinal) return { outcome: 'answered', answer: { httpStatus, contentType, body, isBodyCut } };
-  const text = body === null || body === '' ? '' : `: ${quoteUntrusted(body)}`;
-  return { outcome: 'unanswered', failure: createFailure(`the server answers with status ${httpStatus}${text}.`) };
+  const { status: httpStatus, headers } = response;
+  const { bytes, isWhole } = await readStart(response, { maxBytes: MAX_KEPT_BYTES, timeoutMs });
+  const text = decodeText(bytes, isWhole);
+  if (isFinal) {
+    const type = headers.get('content-type');
+    const contentType = type === null ? null : cleanUntrusted(type, 100);
+    const body = text === null || CONTROL.test(text) ? null : text;
+    const bodyBase64 = body === null ? bytes.toString('base64') : null;
+    return { outcome: 'answered', answer: { httpStatus, contentType, body, bodyBase64, isBodyCut: !isWhole } };
+  }
+  const said = text === null || text === '' ? '' : `: ${quoteUntrusted(text)}`;
+  return { outcome: 'unanswered', failure: createFailure(`the server answers with status ${httpStatus}${said}.`) };
+}
+
+/** The bytes as text from which the same bytes can be made again, except for half a character at a cut; otherwise null. */
+function decodeText(bytes: Buffer, isWhole: boolean): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: !isWhole });
+  } catch {
+    return null;
+  }
 }
 
 function createFailure(reason: string): JobFailure {

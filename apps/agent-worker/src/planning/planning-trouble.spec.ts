@@ -61,6 +61,28 @@ describe('a job that gets no answer from its node', () => {
     expect(await trouble.explain(jobWith(null), refusal)).toBeInstanceOf(PlanFailure);
   });
 
+  describe('and then none of its failures for a while', () => {
+    let nowMs = 0;
+    beforeEach(() => jest.spyOn(performance, 'now').mockImplementation(() => nowMs));
+    afterEach(() => jest.restoreAllMocks());
+
+    it('starts anew', async () => {
+      const trouble = create({ waitingMs: 600_000, holdingNonceMs: 60_000 });
+      expect(await trouble.explain(jobWith(null), refusal)).toBe(refusal);
+      nowMs += 3_600_000;
+      expect(await trouble.explain(jobWith(7), refusal)).toBe(refusal);
+    });
+
+    it('is forgotten for other jobs', async () => {
+      const trouble = create({ waitingMs: 1_000, holdingNonceMs: 1_000 });
+      for (const id of ['job', ...Array.from({ length: 20_000 }, (_, index) => `other-${index}`)]) {
+        expect(await trouble.explain({ ...jobWith(null), id }, refusal)).toBe(refusal);
+      }
+      nowMs += 1_000;
+      expect(await trouble.explain(jobWith(null), refusal)).toBe(refusal);
+    });
+  });
+
   it('has less time while it holds a nonce that later jobs wait behind', async () => {
     const trouble = create({ waitingMs: NEVER, holdingNonceMs: 0 });
     expect(await trouble.explain(jobWith(7), refusal)).toBeInstanceOf(PlanFailure);

@@ -5,6 +5,7 @@ import { StoreError } from '@tollgate/redis';
 import { parseEther } from 'viem';
 
 import { ORDINARY_GAS } from '../config/lane.environment.js';
+import { NotNowError } from './not-now-error.js';
 
 /** An error of the kit as shown to the job's owner; the kit has quoted and cut untrusted texts. */
 export function toJobFailure({ code, message, suggestion, details }: AgentKitError): JobFailure {
@@ -50,10 +51,20 @@ export interface Patience {
 
 const PATIENCE: Patience = { waitingMs: 600_000, holdingNonceMs: 60_000 };
 
+/** A job without a failure for so long starts anew: it waited for something else, or was planned by another process. */
+const FORGOTTEN_AFTER_MS = 5 * 60_000;
+const MOST_REMEMBERED = 10_000;
+
+interface Failures {
+  tries: number;
+  unansweredSinceMs: number | null;
+  latestMs: number;
+}
+
 /** Decides what happens to a job whose planning failed. */
 export class PlanningTrouble {
-  readonly #tries = new Map<string, number>();
-  readonly #unansweredSinceMs = new Map<string, number>();
+  /** By job, those with the latest failure last. */
+  readonly #failures = new Map<string, Failures>();
 
   constructor(
     private readonly kit: Pick<OperationPlanner, 'canPayForGas' | 'client'>,
@@ -66,6 +77,7 @@ export class PlanningTrouble {
    * PlanFailure too.
    */
   async explain(job: Pick<JobRecord, 'id' | 'steps' | 'stepIndex'>, error: unknown): Promise<unknown> {
+    if (error instanceof NotNowError) return error;
     if (await this.#isWalletEmpty(error)) return new WalletEmptyError('The wallet cannot pay for gas.');
     const failure = isPassing(error) ? await this.#giveUpWaiting(job, error) : toPlanFailure(error);
     if (failure) {
@@ -73,17 +85,28 @@ export class PlanningTrouble {
       return failure;
     }
     if (isPassing(error)) return error;
-    const tries = (this.#tries.get(job.id) ?? 0) + 1;
-    this.#tries.set(job.id, tries);
-    if (tries < MOST_TRIES) return error;
+    const failures = this.#recall(job.id);
+    if (++failures.tries < MOST_TRIES) return error;
     this.forget(job.id);
     return new PlanFailure(INTERNAL_ERROR, { cause: error });
   }
 
   /** The job was planned successfully. */
   forget(jobId: string): void {
-    this.#tries.delete(jobId);
-    this.#unansweredSinceMs.delete(jobId);
+    this.#failures.delete(jobId);
+  }
+
+  #recall(jobId: string): Failures {
+    const latestMs = performance.now();
+    const known = this.#failures.get(jobId);
+    const isRecent = known !== undefined && latestMs - known.latestMs < FORGOTTEN_AFTER_MS;
+    const failures = { ...(isRecent ? known : { tries: 0, unansweredSinceMs: null }), latestMs };
+    this.#failures.delete(jobId);
+    this.#failures.set(jobId, failures);
+    // Nobody reports here that a job was cancelled, or that another process planned it.
+    const [oldest] = this.#failures.keys();
+    if (oldest !== undefined && this.#failures.size > MOST_REMEMBERED) this.#failures.delete(oldest);
+    return failures;
   }
 
   /** A node that answers other jobs but never this one refuses the job, whatever its error says. */
@@ -92,8 +115,8 @@ export class PlanningTrouble {
     error: unknown,
   ): Promise<PlanFailure | null> {
     if (!(error instanceof AgentKitError)) return null;
-    const sinceMs = this.#unansweredSinceMs.get(id) ?? performance.now();
-    this.#unansweredSinceMs.set(id, sinceMs);
+    const failures = this.#recall(id);
+    const sinceMs = (failures.unansweredSinceMs ??= failures.latestMs);
     const holdsNonce = (steps[stepIndex]?.nonce ?? null) !== null;
     const patienceMs = holdsNonce ? this.patience.holdingNonceMs : this.patience.waitingMs;
     if (performance.now() - sinceMs < patienceMs || !(await this.#doesNodeAnswer())) return null;

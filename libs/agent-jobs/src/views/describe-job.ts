@@ -33,9 +33,14 @@ export function describeJob(job: JobRecord, { explorerUrl }: DescribeOptions): A
     approval: job.approval,
     steps: job.steps.map((step, index) => describeStep(job, step, index, explorerUrl)),
     failure: job.failure ?? job.ending?.failure ?? null,
-    // Safe to cast: only the worker writes it.
-    answer: (job.details['answer'] ?? null) as AgentAnswerView | null,
+    answer: readAnswer(job),
   };
+}
+
+function readAnswer({ details: { answer } }: JobRecord): AgentAnswerView | null {
+  if (answer === undefined) return null;
+  // Safe to cast: only the worker writes it. Older ones wrote text only.
+  return { bodyBase64: null, ...(answer as unknown as Omit<AgentAnswerView, 'bodyBase64'>) };
 }
 
 /** @throws TypeError for an operation that this version of the program does not know */

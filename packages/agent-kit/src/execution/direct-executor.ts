@@ -6,7 +6,7 @@ import { settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';
 import { readAllowance } from '../tokens/balance.js';
 import { createRevocation } from '../tokens/create-steps.js';
-import { showToken } from '../tokens/show-token.js';
+import { showAmount, showToken } from '../tokens/show-token.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import { assertNotExpired, type Approval, type Plan, type Step } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
@@ -109,8 +109,7 @@ class Execution {
     if (this.#sent.length === 0) throw failure;
     // None if the earlier steps succeeded and the failed one was not sent.
     const failed = this.#open;
-    // A transaction with an unknown outcome may still need its allowance.
-    const warnings = failure.code === 'TIMEOUT' ? {} : await this.#takeAllowancesBack();
+    const warnings = failure.code === 'TIMEOUT' ? this.#leaveAllowances() : await this.#takeAllowancesBack();
     const error = new AgentKitError(failure.code, failure.message, {
       suggestion: failure.suggestion,
       details: { ...failure.details, operation: this.#plan.operation, ...(failed ? { txHash: failed.hash } : {}) },
@@ -127,6 +126,16 @@ class Execution {
       transactions: this.#sent,
       ...warnings,
     };
+  }
+
+  /** A transaction with an unknown outcome may still give an allowance, or need one. */
+  #leaveAllowances(): { warnings?: string[] } {
+    if (this.#granted.length === 0) return {};
+    const warnings = this.#granted.map(
+      (approval) =>
+        `The allowance of ${showAmount(approval)} for ${approval.spender} may stand, now or once ${this.#open?.hash} is mined: approve with 0 revokes it.`,
+    );
+    return { warnings };
   }
 
   /** Best effort: an allowance that could not be revoked is reported, but does not turn a success into a failure. */

@@ -58,12 +58,8 @@ describe('the execution of a plan', () => {
   beforeEach(async () => {
     proxy.reset();
     await setClosed(false);
-    kit = new AgentKit(chain.accounts[account++ % 8]!.privateKey, 'offline', {
-      rpcUrl: proxy.rpcUrl,
-      networkRetryDelayMs: 10,
-      monitor: { attempts: 1500, intervalMs: 20 },
-      plugins: [draftPlugin(() => plan)],
-    });
+    account++;
+    kit = createKit();
     await deployer.mined(
       deployer.writeContract({
         address: stubborn.address,
@@ -78,6 +74,13 @@ describe('the execution of a plan', () => {
     }
   });
 
+  const createKit = (monitor = { attempts: 1500, intervalMs: 20 }) =>
+    new AgentKit(chain.accounts[account % 8]!.privateKey, 'offline', {
+      rpcUrl: proxy.rpcUrl,
+      networkRetryDelayMs: 10,
+      monitor,
+      plugins: [draftPlugin(() => plan)],
+    });
   const setClosed = (isClosed: boolean) =>
     deployer.mined(
       deployer.writeContract({ address: taker, abi: takerAbi, functionName: 'setClosed', args: [isClosed] }),
@@ -196,6 +199,28 @@ describe('the execution of a plan', () => {
     proxy.reset();
     await setClosed(false);
     expect(await kit.run('tryOut', {})).toMatchObject({ status: 'success' });
+  });
+
+  it.each([
+    ['approval', 1],
+    ['call that uses it', 2],
+  ])('names the allowance that may stand after a time-out of the %s', async (_, transaction) => {
+    plan = draft([approval('5'), take('5')]);
+    kit = createKit({ attempts: 20, intervalMs: 20 });
+    const sent = new Set<unknown>();
+    proxy.intercept('eth_sendRawTransaction', async ({ params: [bytes] }, forward) => {
+      if (sent.add(bytes).size === transaction) await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
+      return { body: await forward() };
+    });
+    const result = await kit.run('tryOut', {});
+    await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
+    expect(result).toMatchObject({ status: 'timeout', code: 'TIMEOUT' });
+    expect(labels(result)).toEqual(['Approve', 'Give'].slice(0, transaction));
+    expect(result.warnings).toEqual([
+      `The allowance of 5 "STUB" (${stubborn.address}, not in the token list) for ${taker} may stand, now or once ${result.result} is mined: approve with 0 revokes it.`,
+    ]);
+    proxy.reset();
+    await createKit().run('approve', { token: stubborn.address, spender: taker, amount: '0' });
   });
 
   it('throws, and emits nothing, if nothing was sent', async () => {

@@ -182,6 +182,15 @@ describe('payForResource', () => {
     });
   });
 
+  it.each([
+    ['text that just fits', 'text/plain', 'x'.repeat(16 * 1024), { body: 'x'.repeat(16 * 1024), isBodyCut: false }],
+    ['anything but text', 'image/png', 'PNG', { body: null, isBodyCut: true }],
+  ])('says whether the answer has more: %s', async (_, contentType, body, shown) => {
+    server.interfere.push((response) => Boolean(response.writeHead(200, { 'content-type': contentType }).end(body)));
+    const { answer } = await kit.run('payForResource', { url: server.url });
+    expect(answer).toEqual({ httpStatus: 200, contentType, ...shown });
+  });
+
   it('shows untrusted text as one line', async () => {
     server.challenge = { description: HOSTILE };
     server.interfere.push((response) => {

@@ -214,6 +214,16 @@ describe('unlisted tokens', () => {
     });
   });
 
+  it('are not bought by a wallet whose policy names its recipients or limits its amounts', async () => {
+    const swap = { amount: '1', fromToken: 'USDC', toToken: EVIL };
+    for (const policy of [{ recipients: [] }, { maxPerDay: { USDC: '50' } }]) {
+      await expect(kitOf(5, { policy }).plan('swap', swap)).rejects.toMatchObject({
+        code: 'POLICY_VIOLATION',
+        message: expect.stringContaining(`the token ${EVIL} is neither in the token list nor named by the policy`),
+      });
+    }
+  });
+
   it('are shown with their own symbol in quotes, and a warning', async () => {
     const { preview, warnings } = await kitOf(5).plan('swap', { amount: '1', fromToken: 'USDC', toToken: EVIL });
     expect(preview).toContain(`"USDCSEIsend" (${EVIL}, not in the token list)`);

@@ -11,6 +11,7 @@ export interface PaidAnswer {
   contentType: string | null;
   /** One line of printable characters, at most 16 KiB of untrusted text. Null when the answer is not text. */
   body: string | null;
+  /** Whether the answer had more than `body`, or may have had more because it ended too late. */
   isBodyCut: boolean;
 }
 
@@ -21,31 +22,36 @@ export async function readAnswer(response: Response, timeoutMs: number): Promise
   const contentType = type === null ? null : cleanUntrusted(type, 100);
   if (type !== null && !TEXTUAL.test(type)) {
     response.body?.cancel().catch(() => undefined);
-    return { status, contentType, body: null, isBodyCut: false };
+    return { status, contentType, body: null, isBodyCut: response.body !== null };
   }
-  const { text, isWhole } = await readStart(response, timeoutMs);
+  const { bytes, isWhole } = await readStart(response, { maxBytes: MAX_BODY_BYTES, timeoutMs });
+  // Leaves a character out of which only a part was read.
+  const text = new TextDecoder().decode(bytes, { stream: !isWhole });
   return { status, contentType, body: cleanUntrusted(text, MAX_BODY_BYTES), isBodyCut: !isWhole };
 }
 
-async function readStart({ body }: Response, timeoutMs: number): Promise<{ text: string; isWhole: boolean }> {
-  if (!body) return { text: '', isWhole: true };
+/** The first bytes of an answer: those that arrive within the time, and whether these are all. */
+export async function readStart(
+  { body }: Response,
+  { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
+): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  if (!body) return { bytes: Buffer.alloc(0), isWhole: true };
   const reader = (body as ReadableStream<Uint8Array>).getReader();
-  const decoder = new TextDecoder();
   const timer = new AbortController();
   const timeUp = sleep(timeoutMs, null, { signal: timer.signal });
   timeUp.catch(() => undefined);
-  let text = '';
+  const parts: Uint8Array[] = [];
   let length = 0;
   let isWhole = false;
   try {
-    while (length < MAX_BODY_BYTES) {
+    while (length <= maxBytes) {
       const part = await Promise.race([reader.read(), timeUp]);
       if (part === null) break;
       if (part.done) {
         isWhole = true;
         break;
       }
-      text += decoder.decode(part.value.subarray(0, MAX_BODY_BYTES - length), { stream: true });
+      parts.push(part.value);
       length += part.value.byteLength;
     }
   } catch {
@@ -54,5 +60,5 @@ async function readStart({ body }: Response, timeoutMs: number): Promise<{ text:
     timer.abort();
     reader.cancel().catch(() => undefined);
   }
-  return { text, isWhole };
+  return { bytes: Buffer.concat(parts).subarray(0, maxBytes), isWhole };
 }

@@ -8,7 +8,7 @@ import { isSameToken, type TokenAmount } from '../types/token.js';
 import type { SpendingPolicy } from './policy.js';
 import type { TokenLimits } from './token-limits.js';
 
-type CheckedPlan = Pick<Plan, 'operation' | 'steps' | 'recipients' | 'slippageBps' | 'payment'>;
+type CheckedPlan = Pick<Plan, 'operation' | 'steps' | 'spends' | 'receives' | 'recipients' | 'slippageBps' | 'payment'>;
 
 /**
  * Checks a plan against the policy, except for the daily limit, which is counted when the plan is executed.
@@ -28,6 +28,7 @@ export function assertPolicy(
     ...findExcessiveSlippage(plan, policy),
     ...spending.flatMap((amount) => findExcessiveAmount(amount, limits)),
     ...findUncounted(plan, spending, policy, limits),
+    ...findUnnamedTokens(plan, spending, policy, limits),
   ];
   if (problems.length === 0) return;
   throw new AgentKitError('POLICY_VIOLATION', `The policy of this wallet forbids it: ${problems.join('; ')}.`, {
@@ -100,4 +101,27 @@ function findUncounted(
   return isLimited && !isCounted
     ? ['no limit can be set for ERC-721 tokens: list the allowed recipients or operations']
     : [];
+}
+
+/**
+ * Anyone can create a token and a pool for it, and then take out what others pay into that pool. So under a policy that
+ * says who receives tokens, or how much, other tokens than the listed ones and those that the policy names are neither
+ * bought nor put into a pool. A plan that takes nothing out of the account cannot lose anything in this way.
+ */
+function findUnnamedTokens(
+  { spends, receives }: CheckedPlan,
+  spending: readonly TokenAmount[],
+  { recipients, contracts = [] }: SpendingPolicy,
+  { perOperation, perDay }: TokenLimits,
+): string[] {
+  const limited = [...perOperation, ...perDay];
+  if (!recipients && limited.length === 0) return [];
+  if (spending.every(({ amountBaseUnits }) => amountBaseUnits === 0n)) return [];
+  const named = [...limited.map(({ token }) => token), ...contracts.map((address) => ({ address }))];
+  // Several tokens are spent at once where they are put into a pool.
+  const traded = [...receives, ...(spends.length > 1 ? spends : [])].map(({ token }) => token);
+  const unnamed = traded.filter((token) => !token.isListed && !named.some((other) => isSameToken(other, token)));
+  return [...new Set(unnamed.map(({ address }) => getAddress(address)))].map(
+    (address) => `the token ${address} is neither in the token list nor named by the policy`,
+  );
 }

@@ -90,6 +90,44 @@ describe('the policy of a kit', () => {
     });
   });
 
+  it('buys no token and puts none into a pool that neither the token list nor the policy names', async () => {
+    const unlisted = token(STRANGER);
+    const usdc: Token = { ...token(chain.asset), symbol: 'USDC', isListed: true };
+    const one = (of: Token) => ({ token: of, amountBaseUnits: 1n });
+    const problem = `the token ${getAddress(STRANGER)} is neither in the token list nor named by the policy`;
+    const tryOut = (policy: SpendingPolicy) => createKit(policy).plan('tryOut', {});
+    const call = { to: chain.asset, data: '0x18160ddd' } as const;
+    const swap = draft([call], { spends: [one(usdc)], receives: [one(unlisted)] });
+    const pool = draft([call], { spends: [one(usdc), one(unlisted)] });
+    for (plan of [swap, pool]) {
+      await expect(tryOut({ recipients: [RECEIVER] })).rejects.toMatchObject({
+        ...forbidden,
+        details: { problems: [problem] },
+      });
+      expect(await tryOut({})).toMatchObject({ operation: 'tryOut' });
+      expect(await tryOut({ recipients: [], contracts: [chain.asset, STRANGER] })).toMatchObject({
+        operation: 'tryOut',
+      });
+    }
+    plan = swap;
+    await expect(tryOut({ maxPerDay: { USDC: '50' } })).rejects.toMatchObject({ details: { problems: [problem] } });
+    const back = draft([call], { receives: [one(unlisted)] });
+    const sale = draft([call], { spends: [one(unlisted)], receives: [one(usdc)] });
+    for (plan of [back, sale]) expect(await tryOut({ recipients: [] })).toMatchObject({ operation: 'tryOut' });
+  });
+
+  it('buys an unlisted token that a limit names', async () => {
+    const { FEE } = chain.contracts.tokens;
+    const amountOf = (address: Address) => ({ token: token(address), amountBaseUnits: 1n });
+    plan = draft([{ to: chain.asset, data: '0x18160ddd' }], {
+      spends: [amountOf(chain.asset)],
+      receives: [amountOf(FEE)],
+    });
+    await expect(createKit({ maxPerDay: { USDC: '1' } }).plan('tryOut', {})).rejects.toMatchObject(forbidden);
+    const kit = createKit({ maxPerDay: { USDC: '1', [FEE]: '0' } });
+    expect(await kit.plan('tryOut', {})).toMatchObject({ operation: 'tryOut' });
+  });
+
   it('limits one operation, to the last unit, and refuses tokens without a limit', async () => {
     const kit = createKit({ maxPerOperation: { USDC: '1', [NATIVE_TOKEN]: '0.5' } });
     expect(await pay(kit, '1', 'USDC')).toMatchObject({ status: 'success' });

@@ -2,7 +2,12 @@ import { isAddress, type Address } from 'viem';
 
 import { freezeCopy } from '../types/freeze-copy.js';
 
-/** What a kit may do with its wallet. A rule that is not set limits nothing. */
+/**
+ * What a kit may do with its wallet. A rule that is not set limits nothing. With `recipients` or any amounts, tokens that
+ * are neither in the kit's token list nor named here (by an amount, or in `contracts`) are not bought or put into a pool.
+ * Borrowing, redeeming and perps spend no tokens of the wallet: amounts and `recipients` do not limit them, `operations`
+ * does.
+ */
 export interface SpendingPolicy {
   /** The only write operations allowed. */
   operations?: readonly string[];

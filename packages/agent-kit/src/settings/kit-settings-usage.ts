@@ -2,6 +2,7 @@
 export const KIT_SETTINGS_USAGE = `  WALLET_PRIVATE_KEY  private key of the account to use, on a devnet too; or WALLET_PRIVATE_KEY_FILE, the path of a
                       file with it. Without it, a devnet's first account is used
   POLICY_FILE         a JSON file with the spending policy: operations, recipients, contracts, maxPerOperation, maxPerDay,
-                      maxSlippageBps
+                      maxSlippageBps. With recipients or amounts, only listed tokens and those that it names are
+                      bought or put into pools; amounts and recipients do not limit borrowing, redeeming and perps
   EXPLORER_URL        block explorer, for links to transactions
   TOLLGATE_STATE_DIR  where payments are kept, and where a running devnet is found (default: .tollgate)`;

@@ -107,11 +107,15 @@ export interface AgentStepView {
   mined: { txHash: string; blockNumber: number; blockHash: string } | null;
 }
 
-/** The answer of a paid resource; the body is cut at 16 KiB. */
+/** The answer of a paid resource: the first 64 KiB of its body, as they came. */
 export interface AgentAnswerView {
   httpStatus: number;
   contentType: string | null;
+  /** The body if it is text in UTF-8 without control characters: untrusted, with its line breaks; null otherwise. */
   body: string | null;
+  /** The bytes of a body that is not such text, in base64; null otherwise. */
+  bodyBase64: string | null;
+  /** Whether the body was longer, or may have been because it broke off. */
   isBodyCut: boolean;
 }
 

@@ -72,7 +72,15 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
     approval: orNull(record({ floorsHash: text, approvedBy: orNull(text) })),
     steps: listOf(step),
     failure: orNull(ref('JobFailure')),
-    answer: orNull(record({ httpStatus: integer, contentType: orNull(text), body: orNull(text), isBodyCut: flag })),
+    answer: orNull(
+      record({
+        httpStatus: integer,
+        contentType: orNull(text),
+        body: { ...orNull(text), description: 'the first 64 KiB as they came, if they are text in UTF-8' },
+        bodyBase64: { ...orNull(text), description: 'the first 64 KiB as they came, if they are not such text' },
+        isBodyCut: { ...flag, description: 'whether the body was longer, or may have been because it broke off' },
+      }),
+    ),
   }),
   AgentJobPage: record(
     {
