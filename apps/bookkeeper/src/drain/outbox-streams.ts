@@ -21,7 +21,9 @@ export async function listLanes(redis: RedisClient): Promise<string[]> {
 
 /** The streams of the outbox, as a consumer group sees them. */
 export class OutboxStreams {
+  /** Their names stay known, so that what waits in them is counted while nothing can be read. */
   readonly #known = new Set<string>();
+  readonly #withGroup = new Set<string>();
 
   constructor(
     private readonly redis: RedisClient,
@@ -32,14 +34,15 @@ export class OutboxStreams {
   async find(): Promise<void> {
     const lanes = await listLanes(this.redis);
     const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucketEventsKey(bucket));
-    const added = [...buckets, REFUSED_EVENTS, ...lanes.map(laneBookKey)].filter((key) => !this.#known.has(key));
-    await Promise.all(added.map((key) => this.#createGroup(key)));
+    const added = [...buckets, REFUSED_EVENTS, ...lanes.map(laneBookKey)].filter((key) => !this.#withGroup.has(key));
     for (const key of added) this.#known.add(key);
+    await Promise.all(added.map((key) => this.#createGroup(key)));
+    for (const key of added) this.#withGroup.add(key);
   }
 
   /** Makes `find` create the groups again, after Redis has lost them. */
   forget(): void {
-    this.#known.clear();
+    this.#withGroup.clear();
   }
 
   /** Entries that were delivered to a bookkeeper and not acknowledged: it died, or its database was away. */
@@ -97,8 +100,11 @@ export class OutboxStreams {
   }
 
   async #readGroup(key: string): Promise<Record<string, unknown> | undefined> {
-    const groups = (await this.redis.xinfo('GROUPS', key)) as unknown[][];
-    return groups.map(toRecord).find(({ name }) => name === BOOK_GROUP);
+    const groups = await this.redis.xinfo('GROUPS', key).catch((error: unknown) => {
+      if (String(error).includes('no such key')) return [];
+      throw error;
+    });
+    return (groups as unknown[][]).map(toRecord).find(({ name }) => name === BOOK_GROUP);
   }
 
   async #createGroup(key: string): Promise<void> {
