@@ -10,12 +10,15 @@ import { verifyBook } from '../../libs/book/src/reading/verify-book.js';
 import { answered, deliver, SELLER, transferId } from '../../libs/book/test/sample-events.js';
 import { startPostgres, type PostgresServer } from '../../tools/devnet/processes/postgres.js';
 import { waitFor } from '../harness/retry.js';
+import { startTcpProxy } from '../harness/tcp-proxy.js';
 
 const BATCH = 20;
 /** More than a file of PostgreSQL's log, which it makes at its whole size. */
 const LARGEST_FILE = 17 * 1024 * 1024;
 /** Far more than fits into files of that size. */
 const MOST_BATCHES = 1_000;
+/** How long the driver waits for an answer. */
+const ANSWER_WITHIN_MS = 65_000;
 
 describe('a PostgreSQL server', () => {
   let server: PostgresServer;
@@ -100,6 +103,46 @@ describe('a PostgreSQL server', () => {
     const bookings = before.bookings + (written + 1) * BATCH;
     expect(await verifyBook(database, [])).toMatchObject({ broken: null, bookings });
     await database.close();
+  });
+
+  it('gives the lock back within half a minute where the machine of the bookkeeper is gone', async () => {
+    const database = await claimSoon();
+    const show = async (name: string) => {
+      const [row] = await database.transaction((within) => within.query<Record<string, string>>(`SHOW ${name}`));
+      return row?.[name];
+    };
+    expect(await show('tcp_keepalives_idle')).toBe('10');
+    expect(await show('tcp_keepalives_interval')).toBe('5');
+    expect(await show('tcp_keepalives_count')).toBe('3');
+    expect(await show('tcp_user_timeout')).toBe('25000');
+    await database.close();
+  });
+
+  it('that no longer answers is given up, and the book is claimed anew', async () => {
+    const url = new URL(server.url);
+    const proxy = await startTcpProxy(Number(url.port));
+    url.port = String(proxy.port);
+    const wait = setTimeout;
+    const shorten: typeof setTimeout = Object.assign(
+      (work: () => void, ms?: number) => wait(work, ms === ANSWER_WITHIN_MS ? 500 : ms),
+      { __promisify__: wait.__promisify__ },
+    );
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(shorten);
+    try {
+      const database = await claimBook({ url: url.href });
+      const writer = await BookWriter.open(database, 'spec');
+      const swallowed = proxy.holdRepliesTo('INSERT INTO events');
+      const post = () => postEvents(writer, [deliver(answered(transferId(900_001)))], SELLER);
+      await expect(post()).rejects.toThrow(BookUnavailableError);
+      await swallowed;
+      expect(await database.lost).toBe('the connection was closed');
+      await database.close();
+      const again = await claimSoon();
+      await again.close();
+    } finally {
+      jest.restoreAllMocks();
+      await proxy.stop();
+    }
   });
 
   it('that does not come to a batch for a while is waited for', async () => {

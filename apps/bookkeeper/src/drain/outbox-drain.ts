@@ -6,6 +6,7 @@ import {
   BookUnavailableError,
   bookUnapplied,
   DeposedError,
+  notePositions,
   type BookWriter,
   type DeliveredEvent,
   type BookSeller,
@@ -74,16 +75,18 @@ export class OutboxDrain {
   async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
     let [lookedBackAtMs, foundAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
     let hasTriedAgain = false;
+    // The database may be another one than before, or have lost what it had.
+    [this.#completeFromMs, this.#readToEndAtMs] = [null, 0];
     while (!signal.aborted) {
       try {
-        if (!hasTriedAgain) this.#count(await bookUnapplied(writer, this.#seller));
-        hasTriedAgain = true;
         const nowMs = performance.now();
         if (nowMs - foundAtMs > FIND_EVERY_MS) {
           await this.#streams.find();
-          await this.#noteCompleteFrom(writer);
+          await this.#noteSince(writer);
           foundAtMs = nowMs;
         }
+        if (!hasTriedAgain) this.#count(await bookUnapplied(writer, this.#seller));
+        hasTriedAgain = true;
         if (nowMs - lookedBackAtMs > LOOK_BACK_EVERY_MS) {
           while ((await this.#post(writer, await this.#streams.readUnacknowledged())) > 0 && !signal.aborted);
           lookedBackAtMs = nowMs;
@@ -104,8 +107,14 @@ export class OutboxDrain {
     }
   }
 
-  async #noteCompleteFrom(writer: BookWriter): Promise<void> {
+  /** Notes since when the book has every event; first what it lacks, so that no time appears complete meanwhile. */
+  async #noteSince(writer: BookWriter): Promise<void> {
     const sinceMs = await readBookedSinceMs(this.connections.commands);
+    const gap = await notePositions(writer, await this.#streams.readAcknowledged(), sinceMs ?? Date.now());
+    if (gap !== null) {
+      const times = `${gap.since.toISOString()} to ${gap.until.toISOString()}`;
+      this.#logger.error(`the book lacks events that Redis was told are booked: it has a gap from ${times}`);
+    }
     if (sinceMs === null || sinceMs === this.#completeFromMs) return;
     await writer.noteCompleteFrom(sinceMs);
     this.#completeFromMs = sinceMs;

@@ -1,4 +1,4 @@
-import type { DeliveredEvent } from '@tollgate/book';
+import type { DeliveredEvent, StreamPosition } from '@tollgate/book';
 import { BOOK_GROUP, bucketEventsKey, laneBookKey, parseBookEvent, REFUSED_EVENTS } from '@tollgate/book-events';
 import { BUCKETS } from '@tollgate/ledger';
 import type { RedisClient } from '@tollgate/redis';
@@ -7,6 +7,8 @@ import type { RedisClient } from '@tollgate/redis';
 const CONSUMER = 'bookkeeper';
 /** A stream that is added while the others are waited for is read after this time at the latest. */
 const BLOCK_MS = 500;
+/** The position of a group that has read nothing. */
+const NO_ENTRY = '0-0';
 /** The names of all lanes: wallets and relayers. */
 const LANE_SETS = ['tollgate:{lanes}:lanes', 'tollgate:{relayers}:lanes'];
 
@@ -19,7 +21,9 @@ export async function listLanes(redis: RedisClient): Promise<string[]> {
 
 /** The streams of the outbox, as a consumer group sees them. */
 export class OutboxStreams {
+  /** Their names stay known, so that what waits in them is counted while nothing can be read. */
   readonly #known = new Set<string>();
+  readonly #withGroup = new Set<string>();
 
   constructor(
     private readonly redis: RedisClient,
@@ -30,14 +34,15 @@ export class OutboxStreams {
   async find(): Promise<void> {
     const lanes = await listLanes(this.redis);
     const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucketEventsKey(bucket));
-    const added = [...buckets, REFUSED_EVENTS, ...lanes.map(laneBookKey)].filter((key) => !this.#known.has(key));
-    await Promise.all(added.map((key) => this.#createGroup(key)));
+    const added = [...buckets, REFUSED_EVENTS, ...lanes.map(laneBookKey)].filter((key) => !this.#withGroup.has(key));
     for (const key of added) this.#known.add(key);
+    await Promise.all(added.map((key) => this.#createGroup(key)));
+    for (const key of added) this.#withGroup.add(key);
   }
 
   /** Makes `find` create the groups again, after Redis has lost them. */
   forget(): void {
-    this.#known.clear();
+    this.#withGroup.clear();
   }
 
   /** Entries that were delivered to a bookkeeper and not acknowledged: it died, or its database was away. */
@@ -56,6 +61,25 @@ export class OutboxStreams {
     await Promise.all([...byStream].map(([stream, ids]) => this.redis.xack(stream, BOOK_GROUP, ...ids)));
   }
 
+  /** The newest entry of each stream that was acknowledged, as far as Redis still shows it. */
+  async readAcknowledged(): Promise<StreamPosition[]> {
+    const newest = await Promise.all(
+      [...this.#known].map(async (stream) => ({ stream, id: await this.#readAcknowledgedOf(stream) })),
+    );
+    return newest.flatMap(({ stream, id }) => (id === null ? [] : [{ stream, id }]));
+  }
+
+  async #readAcknowledgedOf(key: string): Promise<string | null> {
+    const group = await this.#readGroup(key);
+    const newest = group?.['last-delivered-id'];
+    if (typeof newest !== 'string' || newest === NO_ENTRY) return null;
+    if (group?.['pending'] === 0) return newest;
+    const [pendingFrom] = (await this.redis.xpending(key, BOOK_GROUP)).slice(1);
+    if (typeof pendingFrom !== 'string') return newest;
+    const [before] = await this.redis.xrevrange(key, `(${pendingFrom}`, '-', 'COUNT', 1);
+    return before?.[0] ?? null;
+  }
+
   /** Events that are not in the book, and the milliseconds since the oldest of them was written. */
   async readLag(): Promise<{ events: number; ageMs: number }> {
     const lags = await Promise.all([...this.#known].map((key) => this.#readLagOf(key)));
@@ -66,14 +90,21 @@ export class OutboxStreams {
   }
 
   async #readLagOf(key: string): Promise<{ events: number; oldestAtMs: number | null }> {
-    const groups = (await this.redis.xinfo('GROUPS', key)) as unknown[][];
-    const group = groups.map(toRecord).find(({ name }) => name === BOOK_GROUP);
+    const group = await this.#readGroup(key);
     const events = Number(group?.['lag'] ?? 0) + Number(group?.['pending'] ?? 0);
     if (events === 0) return { events, oldestAtMs: null };
     const [pendingFrom] = (await this.redis.xpending(key, BOOK_GROUP)).slice(1);
     const after = typeof pendingFrom === 'string' ? pendingFrom : `(${String(group?.['last-delivered-id'])}`;
     const [oldest] = await this.redis.xrange(key, after, '+', 'COUNT', 1);
     return { events, oldestAtMs: oldest ? Number.parseInt(oldest[0], 10) : null };
+  }
+
+  async #readGroup(key: string): Promise<Record<string, unknown> | undefined> {
+    const groups = await this.redis.xinfo('GROUPS', key).catch((error: unknown) => {
+      if (String(error).includes('no such key')) return [];
+      throw error;
+    });
+    return (groups as unknown[][]).map(toRecord).find(({ name }) => name === BOOK_GROUP);
   }
 
   async #createGroup(key: string): Promise<void> {

@@ -44,7 +44,7 @@ export interface BookHealth {
   unreadEvents: number;
   /** Events that the database refuses to book. */
   refusedEvents: number;
-  /** Times of which the book may lack events, because it was restored from a copy. */
+  /** Times of which the book may lack events: it was restored from a copy, is new, or its database has lost some. */
   gaps: { since: string; until: string }[];
   /** Whose signature the closings have. */
   closingKey: string;

@@ -4,17 +4,20 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Logger } from '@nestjs/common';
+import { BOOK_GROUP, bucketEventsKey } from '@tollgate/book-events';
 import type { Hex } from '@tollgate/protocol';
 
 import { createTestBook, type TestBook } from '../../../../libs/book/test/create-test-book.js';
 import { deliver, refused } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { ReconcileFixture } from '../../test/reconcile-fixture.js';
+import type { BookHealth } from '../operator/book.controller.js';
 import type { RefundPreview } from '../refunds/refund-previews.js';
 
 describe('a book that was restored from a copy', () => {
   let fixture: ReconcileFixture;
   let restored: TestBook;
+  const others: TestBook[] = [];
   let folder: string;
 
   beforeAll(async () => {
@@ -26,7 +29,7 @@ describe('a book that was restored from a copy', () => {
 
   afterAll(async () => {
     await fixture.stop();
-    await restored.remove();
+    for (const book of [restored, ...others]) await book.remove();
     rmSync(folder, { recursive: true });
   });
 
@@ -71,5 +74,43 @@ describe('a book that was restored from a copy', () => {
       fixture.get<RefundPreview>(`/operator/payments/${fixture.nameOf(transaction)}/refund`);
     expect((await preview(owed)).doubts).toEqual([expect.stringContaining('may have bought an answer')]);
     expect((await preview(later)).doubts).toEqual([]);
+  }, 60_000);
+
+  /** A sale that Redis was told is booked. */
+  async function sell(): Promise<Hex> {
+    const sold = await fixture.pay(10_000n);
+    await fixture.waitForState(await fixture.answer(sold), 'answered');
+    const readPending = async () => (await fixture.books.redis.xpending(bucketEventsKey(0), BOOK_GROUP))[0];
+    await waitFor('the sale is acknowledged', async () => (await readPending()) === 0);
+    return sold;
+  }
+
+  it('by the tools of its database names what it lacks as well', async () => {
+    await fixture.books.endBookkeepers();
+    others.push(await restored.copy());
+    await fixture.startBookkeeper(restored.env);
+    const sold = await sell();
+    const soldAtMs = Date.now();
+    await fixture.books.endBookkeepers();
+    await fixture.startBookkeeper(others[0]!.env);
+    const isSold = ({ transaction }: { transaction: string | null }) => transaction === sold;
+    await waitFor('the sale is listed', async () => (await fixture.read()).chainOnly.some(isSold));
+    expect((await fixture.read()).chainOnly.find(isSold)).toMatchObject({ reason: 'before_the_book_was_complete' });
+    expect(await fixture.findPayment(fixture.nameOf(sold))).toMatchObject({ status: 404 });
+    const { gaps } = await fixture.get<BookHealth>('/operator/health');
+    expect(Date.parse(gaps.at(-1)?.until ?? '')).toBeGreaterThan(soldAtMs);
+  }, 60_000);
+
+  it('not at all, beside a Redis that knows another one, takes nothing of before for unclaimed money', async () => {
+    const sold = await sell();
+    await fixture.books.endBookkeepers();
+    others.push(await createTestBook());
+    await fixture.startBookkeeper(others[1]!.env);
+    await sleep(1_100);
+    await fixture.waitForState(fixture.nameOf(await fixture.pay(3_000n)), 'unclaimed');
+    expect(await fixture.findPayment(fixture.nameOf(sold))).toMatchObject({ status: 404 });
+    expect((await fixture.balances())['owed:unclaimed']).toBe('-3000');
+    const { gaps, completeFrom } = await fixture.get<BookHealth>('/operator/health');
+    expect(gaps).toEqual([{ since: expect.any(String) as unknown, until: completeFrom }]);
   }, 60_000);
 });

@@ -6,6 +6,8 @@ import events from '../migrations/0004-events.sql';
 import refundGuardsRows from '../migrations/0005-refund-guards-rows.sql';
 import refundGuards from '../migrations/0005-refund-guards.sql';
 import refusedEvents from '../migrations/0006-refused-events.sql';
+import streamPositionsRows from '../migrations/0007-stream-positions-rows.sql';
+import streamPositions from '../migrations/0007-stream-positions.sql';
 import type { ClaimedDatabase, Queryable } from './database.js';
 import { openFolder } from './pglite-database.js';
 import { openServer } from './postgres-database.js';
@@ -43,6 +45,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 4, sql: events },
   { number: 5, sql: refundGuards, rows: refundGuardsRows },
   { number: 6, sql: refusedEvents },
+  { number: 7, sql: streamPositions, rows: streamPositionsRows },
 ];
 
 /**

@@ -13,6 +13,20 @@ import {
 const LOCK = 0x7011_6a7e;
 const CONNECT_WITHIN_MS = 5_000;
 const STATEMENT_WITHIN_MS = 60_000;
+/** The machine at the other end of an idle connection is asked after so many seconds whether it is there, ... */
+const ASK_AFTER_SECONDS = 10;
+/** ... and so often, every few seconds, before it counts as gone. Systems wait for two hours. */
+const [ASK_EVERY_SECONDS, ASK_TIMES] = [5, 3];
+/** Makes the server end a session, and give its lock back, whose bookkeeper has gone without closing it. */
+const NOTICE_GONE = [
+  `SET tcp_keepalives_idle = ${ASK_AFTER_SECONDS}`,
+  `SET tcp_keepalives_interval = ${ASK_EVERY_SECONDS}`,
+  `SET tcp_keepalives_count = ${ASK_TIMES}`,
+  // The same where the server has sent something that nobody has received.
+  `SET tcp_user_timeout = ${(ASK_AFTER_SECONDS + ASK_EVERY_SECONDS * ASK_TIMES) * 1000}`,
+].join('; ');
+/** What the driver says when the server has not answered within `query_timeout`. */
+const UNANSWERED = 'Query read timeout';
 const READERS = 4;
 const INT8 = types.builtins.INT8;
 
@@ -29,6 +43,7 @@ export async function openServer(url: string): Promise<ClaimedDatabase> {
   });
   try {
     await writer.connect();
+    await writer.query(NOTICE_GONE);
     const { rows } = await writer.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1, hashtext($2)) AS held', [
       LOCK,
       SCHEMA,
@@ -65,7 +80,7 @@ class PostgresDatabase implements ClaimedDatabase {
   }
 
   transaction<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
-    return this.#writes.run(() => transact(this.writer, 'BEGIN', work));
+    return this.#writes.run(() => transact(endUnanswered(this.writer), 'BEGIN', work));
   }
 
   async snapshot<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
@@ -80,7 +95,7 @@ class PostgresDatabase implements ClaimedDatabase {
   }
 
   async execute(sql: string): Promise<void> {
-    await this.#writes.run(() => run(this.writer, sql));
+    await this.#writes.run(() => run(endUnanswered(this.writer), sql));
   }
 
   async close(): Promise<void> {
@@ -90,6 +105,23 @@ class PostgresDatabase implements ClaimedDatabase {
 
 interface Connection {
   query(sql: string, values?: unknown[]): Promise<QueryResult>;
+}
+
+/**
+ * Ends the connection with a statement that the server has not answered. All others would wait behind it, until the system
+ * gives the connection up, a quarter of an hour later.
+ */
+function endUnanswered(client: Client): Connection {
+  return {
+    query: async (sql, values) => {
+      try {
+        return await client.query(sql, values);
+      } catch (error) {
+        if (error instanceof Error && error.message === UNANSWERED) void client.end();
+        throw error;
+      }
+    },
+  };
 }
 
 async function transact<T>(connection: Connection, begin: string, work: (within: Queryable) => Promise<T>): Promise<T> {
@@ -139,6 +171,7 @@ function createConfig(connectionString: string): ClientConfig {
     query_timeout: STATEMENT_WITHIN_MS + 5_000,
     idle_in_transaction_session_timeout: STATEMENT_WITHIN_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: ASK_AFTER_SECONDS * 1000,
     // The driver's parsers return anything.
     types: { getTypeParser: (oid, format): unknown => (oid === INT8 ? Number : types.getTypeParser(oid, format)) },
   };

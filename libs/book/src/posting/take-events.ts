@@ -1,6 +1,7 @@
 import { parseBookEvent, type BookEvent, type UnknownBookEvent } from '@tollgate/book-events';
 
 import type { Queryable } from '../database/database.js';
+import { storePositions } from './stream-positions.js';
 
 /** An entry of an outbox stream. */
 export interface DeliveredEvent {
@@ -40,6 +41,7 @@ const STORE = `INSERT INTO events (${NAMES})
 export async function storeEvents(within: Queryable, delivered: readonly DeliveredEvent[]): Promise<DeliveredEvent[]> {
   const rows = delivered.map((one) => ({ ...describe(one), applied: one.event.type !== 'unknown', refused: null }));
   const stored = await within.query<{ stream: string; id: string }>(STORE, [JSON.stringify(rows)]);
+  await storePositions(within, delivered);
   const isNew = new Set(stored.map(({ stream, id }) => `${stream} ${id}`));
   return delivered.filter(({ stream, id }) => isNew.delete(`${stream} ${id}`));
 }
@@ -56,6 +58,7 @@ export async function setEventAside(within: Queryable, refused: DeliveredEvent, 
     refused: clean(reason),
   };
   await within.query(STORE, [JSON.stringify([stored])]);
+  await storePositions(within, [refused]);
 }
 
 /** Events that are kept and not applied, and that this release can read; the refused ones too. */

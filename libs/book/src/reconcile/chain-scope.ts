@@ -42,8 +42,8 @@ export function readAnchors(within: Queryable, scope: ChainScope): Promise<Chain
 }
 
 /**
- * Since when every change of money is in the book; null while none is reported. A book that was restored from a copy may
- * lack what was booked after the copy, as after a loss of Redis.
+ * Since when every change of money is in the book; null while none is reported. A book that was restored from a copy, is
+ * new or has lost transactions may lack what was booked before, as after a loss of Redis.
  */
 export async function readCompleteFrom(within: Queryable): Promise<number | null> {
   const [row] = await within.query<{ at: Date }>(

@@ -1,0 +1,77 @@
+import type { Queryable } from '../database/database.js';
+import type { BookWriter } from './book-writer.js';
+import type { DeliveredEvent } from './take-events.js';
+
+/** The newest entry of a stream that Redis was told is booked. */
+export type StreamPosition = Pick<DeliveredEvent, 'stream' | 'id'>;
+
+/** A time of which the book lacks events. */
+export interface Gap {
+  readonly since: Date;
+  readonly until: Date;
+}
+
+/** `$1`: streams and ids; the newest id of each stream. */
+const NEWEST = `SELECT DISTINCT ON (stream) stream, split_part(id, '-', 1)::bigint AS milliseconds,
+    split_part(id, '-', 2)::bigint AS counter FROM jsonb_to_recordset($1::jsonb) AS named(stream text, id text)
+  ORDER BY stream, milliseconds DESC, counter DESC`;
+
+/** Notes the newest of the events that are stored. */
+export async function storePositions(within: Queryable, stored: readonly StreamPosition[]): Promise<void> {
+  await within.query(
+    `INSERT INTO stream_positions (stream, milliseconds, counter) ${NEWEST}
+      ON CONFLICT (stream) DO UPDATE SET milliseconds = excluded.milliseconds, counter = excluded.counter
+        WHERE (stream_positions.milliseconds, stream_positions.counter) < (excluded.milliseconds, excluded.counter)`,
+    [JSON.stringify(stored.map(({ stream, id }) => ({ stream, id })))],
+  );
+}
+
+/**
+ * Notes a gap where Redis was told of events that this book never had: another book has them, or this one was restored from
+ * a copy, or its server lost transactions that it had confirmed. Null: the book lacks nothing.
+ * @param acknowledged as read from Redis; whatever this book has acknowledged was committed before
+ * @param reportedSinceMs when the reports began, for a stream of which the book has nothing
+ * @throws DeposedError, BookUnavailableError
+ */
+export function notePositions(
+  writer: BookWriter,
+  acknowledged: readonly StreamPosition[],
+  reportedSinceMs: number,
+): Promise<Gap | null> {
+  return writer.write(async (within) => {
+    const [ahead] = await within.query<{ had: number | null; newest: number | null }>(
+      // The row without a name stands for streams whose events were removed before positions were kept.
+      `SELECT min(coalesce(own.milliseconds, $2::bigint)) AS had, max(theirs.milliseconds) AS newest
+        FROM (${NEWEST}) AS theirs
+        LEFT JOIN stream_positions AS own ON own.stream = theirs.stream
+        LEFT JOIN stream_positions AS removed ON removed.stream = ''
+        WHERE (theirs.milliseconds, theirs.counter) >
+          (coalesce(own.milliseconds, removed.milliseconds, -1), coalesce(own.counter, removed.counter, 0))`,
+      [JSON.stringify(acknowledged), reportedSinceMs],
+    );
+    if (ahead == null || ahead.had === null || ahead.newest === null) return null;
+    await storePositions(within, acknowledged);
+    return noteGap(within, Math.min(ahead.had, ahead.newest), ahead.newest);
+  });
+}
+
+/** Null where a gap that was noted before, as of a copy that was restored, names the time already. */
+async function noteGap(within: Queryable, fromMs: number, newestMs: number): Promise<Gap | null> {
+  const times = [new Date(fromMs).toISOString(), new Date(newestMs).toISOString()];
+  const [known] = await within.query('SELECT until FROM gaps WHERE until > $1::timestamptz LIMIT 1', times.slice(1));
+  if (known !== undefined) return null;
+  // Where another book goes on reading, its gap grows.
+  const grown = await within.query<{ since: Date; until: Date }>(
+    `UPDATE gaps SET since = least(since, $1::timestamptz), until = greatest(now(), $2::timestamptz + interval '1 ms')
+      WHERE until >= $1::timestamptz RETURNING since, until`,
+    times,
+  );
+  const [gap] =
+    grown.length > 0
+      ? grown
+      : await within.query<{ since: Date; until: Date }>(
+          `INSERT INTO gaps (since, until) VALUES ($1, greatest(now(), $2::timestamptz + interval '1 ms')) RETURNING since, until`,
+          times,
+        );
+  return gap ?? null;
+}
