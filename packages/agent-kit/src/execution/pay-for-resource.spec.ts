@@ -81,6 +81,7 @@ describe('executePayment', () => {
       body: 'data: sunny',
       isBodyCut: true,
     });
+    expect((await settings.store.list()).map(({ payment }) => payment.state)).toEqual(['redeemed']);
   });
 
   it('pays nothing when the chain cannot be reached', async () => {

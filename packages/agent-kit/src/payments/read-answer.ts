@@ -20,7 +20,7 @@ export async function readAnswer(response: Response, timeoutMs: number): Promise
   const type = headers.get('content-type');
   const contentType = type === null ? null : cleanUntrusted(type, 100);
   if (type !== null && !TEXTUAL.test(type)) {
-    response.body?.cancel().catch(() => undefined);
+    await response.body?.cancel().catch(() => undefined);
     return { status, contentType, body: null, isBodyCut: false };
   }
   const { text, isWhole } = await readStart(response, timeoutMs);
@@ -52,7 +52,8 @@ async function readStart({ body }: Response, timeoutMs: number): Promise<{ text:
     // The connection broke: the part that arrived was paid for, and is shown.
   } finally {
     timer.abort();
-    reader.cancel().catch(() => undefined);
+    // Ends the payment, before the answer is reported.
+    await reader.cancel().catch(() => undefined);
   }
   return { text, isWhole };
 }
