@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
-import { listTransfers, startPaidServer, type PaidServer } from '../test/paid-server.js';
+import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../test/paid-server.js';
 import { FilePaymentStore } from './file-payment-store.js';
 
 const run = promisify(execFile);
@@ -35,9 +35,7 @@ async function payInChild(dieAt: string | null = null, idempotencyKey: string | 
     const { stdout, stderr } = await run(
       process.execPath,
       ['scripts/typescript.cjs', 'packages/client/test/paying-child.ts'],
-      {
-        env,
-      },
+      { env, maxBuffer: 8 * 1024 * 1024 },
     );
     return { signal: null, stdout, stderr };
   } catch (error) {
@@ -96,6 +94,20 @@ describe('a payer killed', () => {
     expect(JSON.parse((await payInChild()).stdout)).toEqual({ conditions: 'Clear', number: 1 });
     expect(await listTransfers(chain, payer().address)).toEqual([txHash]);
     expect(server.seen.filter(({ proof }) => !proof)).toHaveLength(1);
+  });
+
+  it('while it reads a long answer: the next process redeems without paying', async () => {
+    const long = 'x'.repeat(2 * 1024 * 1024);
+    const sendLong: Interference = (response) => {
+      response.end(long);
+      return true;
+    };
+    server.interfere = [sendLong, sendLong];
+    expect(await payInChild('reading')).toMatchObject({ signal: 'SIGKILL' });
+    expect((await storedPayment()).state).toBe('signed');
+    expect((await payInChild()).stdout).toBe(long);
+    expect((await storedPayment()).state).toBe('redeemed');
+    expect(await listTransfers(chain, payer().address)).toHaveLength(1);
   });
 
   it('before signing: the next process starts again and pays once', async () => {

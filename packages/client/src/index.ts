@@ -15,6 +15,7 @@ export type { PaymentEvent, PaymentOptions, SkippedOffer } from './sign/payment-
 export {
   abandonPayment,
   MemoryPaymentStore,
+  nonceOf,
   type PaymentState,
   type PaymentStore,
   type RedeemablePayment,

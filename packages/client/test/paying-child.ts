@@ -3,7 +3,7 @@ import type { Hex } from '@tollgate/protocol';
 
 import { FilePaymentStore } from '../src/file-payment-store.js';
 
-/** Pays once in a process of its own, which kills itself with SIGKILL at the given event. */
+/** Pays once in a process of its own, which kills itself with SIGKILL at the given event, or `reading` the answer. */
 interface Task {
   url: string;
   rpcUrl: string;
@@ -25,6 +25,9 @@ const payingFetch = fetchWithPayment(fetch, wallet, {
   },
 });
 const headers = task.idempotencyKey ? { 'Idempotency-Key': task.idempotencyKey } : {};
-void payingFetch(task.url, { headers })
-  .then((response) => response.text())
-  .then((text) => process.stdout.write(text));
+void payingFetch(task.url, { headers }).then(async ({ body }) => {
+  for await (const chunk of body ?? []) {
+    if (task.dieAt === 'reading') process.kill(process.pid, 'SIGKILL');
+    process.stdout.write(chunk as Uint8Array);
+  }
+});

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { dropConditions, isForSale } from './adapters/conditions.js';
 import { holdResponse, type HeldResponse } from './adapters/hold-response.js';
 import type { Answer } from './answer/answer.js';
 import type { PaidRequest, PaymentGate } from './gate/gate.js';
@@ -29,6 +30,7 @@ export function paid(gate: PaymentGate, offer: Offer) {
     // The client disconnected while its payment was verified: the handler does not run, and the client may retry.
     if (response.destroyed) return admission.paid.end();
     response.once('close', () => void admission.paid.end());
+    dropConditions(method, headers);
     holdResponse(response, (held) => settle(response, admission.paid, held));
     next();
   };
@@ -36,7 +38,7 @@ export function paid(gate: PaymentGate, offer: Offer) {
 
 async function settle(response: ServerResponse, paidRequest: PaidRequest, held: HeldResponse): Promise<void> {
   // Nothing is settled for an error response, or if the client has disconnected.
-  if (response.statusCode >= 400 || response.destroyed) {
+  if (!isForSale(response.statusCode) || response.destroyed) {
     await paidRequest.end();
     return held.pass();
   }

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import { dropConditions, isForSale } from './adapters/conditions.js';
 import type { Answer } from './answer/answer.js';
 import type { PaidRequest, PaymentGate } from './gate/gate.js';
 import type { Offer } from './offer/challenge.js';
@@ -36,6 +37,7 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
       }
       // `onResponse` is not called for a client that disconnects before the first byte is written.
       reply.raw.once('close', () => void admission.paid.end());
+      dropConditions(method, request.raw.headers);
       admitted.set(request, { paid: admission.paid, headersBefore: { ...reply.getHeaders() } });
       return undefined;
     },
@@ -44,7 +46,7 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
       if (sold === undefined) return payload;
       const inner = isResponse(payload) ? unwrap(reply, payload) : payload;
       // Nothing is settled for an error response, or if the client has disconnected.
-      if (reply.statusCode >= 400 || reply.raw.destroyed) {
+      if (!isForSale(reply.statusCode) || reply.raw.destroyed) {
         await sold.paid.end();
         return inner;
       }

@@ -9,11 +9,15 @@ export function paid(gate: PaymentGate, offer: Offer): MiddlewareHandler {
   const sale = gate.sell(offer);
   return async (context, next) => {
     let headersBefore: [string, string][] | null = null;
-    const response = await handleRequest(sale, context.req.raw, async () => {
+    const isConditional = context.req.header('if-none-match') !== undefined;
+    const response = await handleRequest(sale, context.req.raw, async (request) => {
+      context.req.raw = request;
       headersBefore = [...context.res.headers];
       await next();
       return context.res;
     });
+    // An etag middleware before the gate has read the condition, and must not find it met: it would drop the paid body.
+    if (isConditional && response.ok) response.headers.set('ETag', `"${crypto.randomUUID()}"`);
     if (headersBefore === null) return response;
     // Cleared first: assigning over a response would merge the headers of the discarded one.
     context.res = undefined;

@@ -12,5 +12,6 @@ export function paid<Incoming extends Request, Rest extends unknown[]>(
   handler: (request: Incoming, ...rest: Rest) => Response | Promise<Response>,
 ): (request: Incoming, ...rest: Rest) => Promise<Response> {
   const sale = gate.sell(offer);
-  return (request, ...rest) => handleRequest(sale, request, () => handler(request, ...rest));
+  // Another request is made only for servers that give plain ones.
+  return (request, ...rest) => handleRequest(sale, request, (admitted) => handler(admitted as Incoming, ...rest));
 }

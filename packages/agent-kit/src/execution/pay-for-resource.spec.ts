@@ -1,4 +1,4 @@
-import { createWallet, MemoryPaymentStore, type Wallet } from '@tollgate/client';
+import { createWallet, fetchWithPayment, MemoryPaymentStore, nonceOf, type Wallet } from '@tollgate/client';
 
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import {
@@ -7,6 +7,7 @@ import {
   type Interference,
   type PaidServer,
 } from '../../../client/test/paid-server.js';
+import { startSigningShop } from '../../../client/test/signing-shop.js';
 import { createContext } from '../../test/create-context.js';
 import { payForResource } from '../operations/payment.js';
 import type { PaymentSettings } from './executor.js';
@@ -59,6 +60,27 @@ describe('executePayment', () => {
     expect(await transfers()).toEqual([txHash]);
   });
 
+  it('redeems a signature that another client of the same store made, and returns the answer', async () => {
+    const shop = await startSigningShop(chain, 2);
+    try {
+      const { chainId, asset: address } = chain;
+      const assets = [{ network: 'chain-testnet', chainId, address, decimals: 6 }];
+      shop.interfere = Array.from({ length: 20 }, () => (response) => void response.destroy());
+      const { store } = settings;
+      const other = fetchWithPayment(fetch, wallet, { assets, maxAmount: '0.001', store, deadlineMs: 500 });
+      await expect(other(shop.url)).rejects.toMatchObject({ code: 'payment_unredeemed' });
+      shop.interfere = [];
+      const { payment } = await plan();
+      const outcome = await executePayment({ payment: { ...payment!, url: shop.url } }, { ...settings, wallet });
+      const nonces = new Set(shop.shown.map((shown) => nonceOf(shown.payment)));
+      const [authorization] = nonces;
+      expect(outcome).toMatchObject({ kind: 'answered', txHash: null, authorization, body: 'the goods' });
+      expect([nonces.size, (await transfers()).length]).toEqual([1, 1]);
+    } finally {
+      await shop.close();
+    }
+  });
+
   it('limits the time for reading the price again', async () => {
     const agreed = await plan();
     const never: typeof fetch = (_input, init) =>
@@ -81,6 +103,7 @@ describe('executePayment', () => {
       body: 'data: sunny',
       isBodyCut: true,
     });
+    expect((await settings.store.list()).map(({ payment }) => payment.state)).toEqual(['redeemed']);
   });
 
   it('pays nothing when the chain cannot be reached', async () => {

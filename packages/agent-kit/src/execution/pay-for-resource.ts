@@ -1,4 +1,4 @@
-import { createWallet, payForResource, type PaymentEvent, type Wallet } from '@tollgate/client';
+import { createWallet, nonceOf, payForResource, type PaymentEvent, type Wallet } from '@tollgate/client';
 import { formatTokenAmount } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
@@ -14,7 +14,10 @@ import { quoteUntrusted } from '../types/untrusted-text.js';
 import type { ExecutionContext, PaymentSettings } from './executor.js';
 
 interface Sent {
-  txHash: Hex;
+  /** Null for a signature that another client of the same store made: the server moves the money. */
+  txHash: Hex | null;
+  /** The nonce of such a signature. */
+  authorization?: string;
   /** The key of the payment in the store. */
   storeKey: string;
 }
@@ -68,8 +71,10 @@ export async function executePayment(
 }
 
 function readSent(event: PaymentEvent): Sent | undefined {
-  const transaction = 'payment' in event ? event.payment.transaction : null;
-  return transaction ? { txHash: transaction.txHash, storeKey: event.key } : undefined;
+  if (!('payment' in event)) return undefined;
+  const { transaction, authorization } = event.payment;
+  if (transaction) return { txHash: transaction.txHash, storeKey: event.key };
+  return authorization ? { txHash: null, authorization: nonceOf(authorization), storeKey: event.key } : undefined;
 }
 
 function describeFailure({ status, body }: PaidAnswer): Error {
@@ -100,7 +105,12 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
       if (type === 'mined') events.emit('transactionConfirmed', note(transaction.txHash));
     },
   });
-  const sent = { result: outcome.txHash, transactions: [note(outcome.txHash)] };
+  const { txHash, authorization } = outcome;
+  const sent = {
+    ...(txHash && { result: txHash }),
+    ...(authorization !== undefined && { authorization }),
+    transactions: txHash ? [note(txHash)] : [],
+  };
   if (outcome.kind === 'answered') {
     const { status: httpStatus, contentType, body, isBodyCut } = outcome;
     return { ...plan.report, status: 'success', ...sent, answer: { httpStatus, contentType, body, isBodyCut } };
@@ -110,7 +120,7 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
     'transactionFailed',
     new AgentKitError(code, message, {
       suggestion,
-      details: { ...details, operation: plan.operation, txHash: outcome.txHash },
+      details: { ...details, operation: plan.operation, ...(txHash ? { txHash } : { authorization }) },
       cause: outcome.error,
     }),
   );

@@ -66,7 +66,10 @@ export function explainUnanswered(error: unknown): AgentKitError {
       : clean(error);
   return new AgentKitError('PAYMENT_FAILED', `The payment was sent, but ${reason}`, {
     cause: error,
-    suggestion: 'The payment stays in the store: the same operation redeems it and pays nothing more.',
+    suggestion:
+      error instanceof PaymentError && error.code === 'payment_pending' && error.hint !== undefined
+        ? error.hint
+        : 'The payment stays in the store: the same operation redeems it and pays nothing more.',
     details: error instanceof PaymentError ? { paymentError: error.code } : {},
   });
 }

@@ -21,7 +21,7 @@ export async function readAnswer(response: Response, timeoutMs: number): Promise
   const type = headers.get('content-type');
   const contentType = type === null ? null : cleanUntrusted(type, 100);
   if (type !== null && !TEXTUAL.test(type)) {
-    response.body?.cancel().catch(() => undefined);
+    await response.body?.cancel().catch(() => undefined);
     return { status, contentType, body: null, isBodyCut: response.body !== null };
   }
   const { bytes, isWhole } = await readStart(response, { maxBytes: MAX_BODY_BYTES, timeoutMs });
@@ -58,7 +58,8 @@ export async function readStart(
     // The connection broke: the part that arrived was paid for, and is shown.
   } finally {
     timer.abort();
-    reader.cancel().catch(() => undefined);
+    // Ends the payment, before the answer is reported.
+    await reader.cancel().catch(() => undefined);
   }
   return { bytes: Buffer.concat(parts).subarray(0, maxBytes), isWhole };
 }

@@ -14,7 +14,8 @@ export interface PayProcess {
 const UNKNOWN_VALUE = /^(unknown option '[^'=]*)=[^]*?'/;
 
 const createNotes = (name: string): string => `
-A payment that got no answer stays in the store: the same command again redeems it and does not pay twice.
+A payment stays in the store until its whole answer is written: the same command again redeems it and does not pay
+twice.
 
 TOLLGATE_STATE_DIR is where payments are kept, and where a running devnet is found (default .tollgate).
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -27,27 +28,29 @@ interface Run {
 }
 
 /** The command as users run it, in a process of its own. */
-function runCommand(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
+function runCommand(args: string[], env: NodeJS.ProcessEnv = {}, output: number | 'pipe' = 'pipe'): Promise<Run> {
   const root = resolve('.');
   const [program, command] = [join(root, 'scripts/typescript.cjs'), join(root, 'packages/client/src/cli/pay.ts')];
   const child = spawn(process.execPath, [program, command, ...args], {
     cwd: directory,
     env: { ...process.env, TOLLGATE_STATE_DIR: '', ...env },
+    stdio: ['ignore', output, 'pipe'],
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
-  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
+  child.stdout?.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
   return new Promise((done) => child.on('close', (code) => done({ code, stdout, stderr })));
 }
 
-/** The same without a process, for everything decided before a payment. */
-async function runHere(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
+/** The same without a process; `write` may fail instead of stdout. */
+async function runHere(args: string[], env: NodeJS.ProcessEnv = {}, write: () => void = () => undefined): Promise<Run> {
   let stdout = '';
   let stderr = '';
   const code = await runPay(args, env, {
     showsStdout: false,
     stdout: async (bytes) => {
+      write();
       stdout += typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString();
     },
     stderr: (line) => (stderr += `${line}\n`),
@@ -81,7 +84,7 @@ describe('pay', () => {
     const { code, stdout, stderr } = await runCommand(payArguments(), key());
     expect({ code, stdout }).toEqual({ code: 0, stdout: '{"conditions":"Clear","number":1}' });
     expect(stderr).toContain(`Paying 0.001 USDC to ${chain.payTo}.`);
-    expect(stderr).toContain('Redeemed: status 200.');
+    expect(stderr).toContain('Answered: status 200.');
     expect(stdout + stderr).not.toContain(payer().privateKey.slice(2));
   });
 
@@ -177,6 +180,62 @@ describe('pay', () => {
     expect(second).toMatchObject({ code: 0, stdout: '{"conditions":"Clear","number":1}' });
     expect(second.stderr).toContain('paying nothing');
     expect((await listTransfers(chain, payer().address)).length - before).toBe(1);
+  });
+
+  describe('keeps a payment whose answer was not written', () => {
+    const long = 'x'.repeat(2 * 1024 * 1024);
+    const sendLong = (response: ServerResponse) => {
+      response.end(long);
+      return true;
+    };
+    const paid = () => new Set(server.paid().map(({ headers }) => headers['x-payment'])).size;
+    const fail = () => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    };
+
+    it.each<[string, string[]]>([
+      ['', []],
+      [' with --json', ['--json']],
+    ])('to a full disk%s: the next run presents it again', async (_case, args) => {
+      const first = await runHere([...payArguments(), ...args], key(), fail);
+      expect(first).toMatchObject({ code: 4, stdout: '', stderr: expect.stringMatching(/ENOSPC.*\n$/) });
+      expect(await runHere([...payArguments(), ...args], key())).toMatchObject({ code: 0 });
+      expect([server.paid().length, paid()]).toEqual([2, 1]);
+      // A purchase that has its answer is over.
+      expect((await runHere(payArguments(), key())).stderr).toContain('Signed 0x');
+    });
+
+    it('to a full disk, of a long answer: the next run presents it again', async () => {
+      server.interfere = [sendLong, sendLong];
+      expect(await runHere(payArguments(), key(), fail)).toMatchObject({ code: 4, stdout: '' });
+      expect(await runHere(payArguments(), key())).toMatchObject({ code: 0, stdout: long });
+      expect([server.paid().length, paid()]).toEqual([2, 1]);
+    });
+
+    it('because the connection broke: the next run presents it again', async () => {
+      server.interfere = [
+        (response) => {
+          response.writeHead(200, { 'content-length': String(long.length) });
+          response.write(long.slice(1), () => setTimeout(() => response.destroy(), 300));
+          return true;
+        },
+        sendLong,
+      ];
+      expect(await runHere(payArguments(), key())).toMatchObject({ code: 4 });
+      expect(await runHere(payArguments(), key())).toMatchObject({ code: 0, stdout: long });
+      expect([server.paid().length, paid()]).toEqual([2, 1]);
+    });
+
+    it('to /dev/full, by a process of its own', async () => {
+      const full = openSync('/dev/full', 'w');
+      try {
+        expect(await runCommand(payArguments(), key(), full)).toMatchObject({ code: 4 });
+      } finally {
+        closeSync(full);
+      }
+      expect(await runCommand(payArguments(), key())).toMatchObject({ code: 0 });
+      expect([server.paid().length, paid()]).toEqual([2, 1]);
+    });
   });
 
   it('writes one JSON document with --json', async () => {

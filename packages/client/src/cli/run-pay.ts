@@ -20,6 +20,7 @@ import { requestKey, takeRequest } from '../network/request-snapshot.js';
 import type { PaymentEvent, SkippedOffer } from '../sign/payment-options.js';
 import { createWallet } from '../sign/wallet.js';
 import { abandonPayment, endsAtMs, nonceOf, type StoredPayment } from '../store/payment-store.js';
+import { HeldPaymentStore } from './held-payment-store.js';
 import { readArguments, type PayArguments, type PayOptions } from './read-arguments.js';
 
 export interface PayTerminal {
@@ -62,7 +63,8 @@ function describeSkipped({ requirement: { scheme }, problem }: SkippedOffer): st
 
 const plain = (line: string): string => line.replace(CONTROLS, ' ');
 
-function describe(event: PaymentEvent): string {
+/** Null for the end of a payment: its answer is still to be written. */
+function describe(event: PaymentEvent): string | null {
   switch (event.type) {
     case 'resuming':
       return `Found the payment ${nameOf(event.payment)} for this request; paying nothing.`;
@@ -77,7 +79,7 @@ function describe(event: PaymentEvent): string {
     case 'waiting':
       return `Trying again in ${event.delayMs} ms: ${event.reason}.`;
     case 'redeemed':
-      return `Redeemed: status ${event.status}.`;
+      return null;
   }
 }
 
@@ -98,6 +100,7 @@ function readAmountTaken(headers: Headers): bigint | null {
 
 async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () => void): Promise<number> {
   let payment = null as StoredPayment | null;
+  const store = new HeldPaymentStore(new FilePaymentStore(input.storeDirectory));
   // Free resources are answered too; a caller that requires a price uses the library's `payForResource`.
   const payingFetch = fetchWithPayment(
     fetch,
@@ -111,7 +114,7 @@ async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () =
       assets: [input.asset],
       maxAmount: input.maxAmount,
       ...(input.permit2Allowance !== undefined && { permit2Allowance: input.permit2Allowance }),
-      store: new FilePaymentStore(input.storeDirectory),
+      store,
       deadlineMs: input.deadlineMs,
       allowInsecureHttp: input.allowInsecureHttp,
       onEvent: (event) => {
@@ -119,7 +122,8 @@ async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () =
           payment = event.payment;
           onSigned();
         }
-        terminal.stderr(plain(describe(event)));
+        const line = describe(event);
+        if (line !== null) terminal.stderr(plain(line));
       },
     },
   );
@@ -127,8 +131,10 @@ async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () =
   const taken = payment === null ? null : readAmountTaken(response.headers);
   if (taken !== null)
     terminal.stderr(`The server reports a charge of ${formatTokenAmount(taken, input.asset.decimals)}.`);
+  if (payment !== null) terminal.stderr(`Answered: status ${response.status}.`);
   if (input.writesJson) await writeDocument(response, { payment, taken, input }, terminal);
   else await writeBody(response, terminal);
+  await store.release();
   const isFailure = response.status >= 400;
   if (payment === null) {
     const answer = isFailure ? `The answer has status ${response.status}` : 'The server asked for no payment';

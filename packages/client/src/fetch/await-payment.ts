@@ -2,7 +2,7 @@ import { PaymentError, type Hex, type SignedPayment } from '@tollgate/protocol';
 
 import { sleep } from '../network/sleep.js';
 import type { PaymentContext } from '../sign/payment-options.js';
-import { endsAtMs, type SignedTransaction, type StoredRevision } from '../store/payment-store.js';
+import { endsAtMs, nonceOf, type SignedTransaction, type StoredRevision } from '../store/payment-store.js';
 
 const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 1000;
@@ -126,12 +126,24 @@ async function pollOutcome(
 /**
  * The server has the signed payment settled, so there is no transaction to wait for. At the end of its validity it
  * becomes void.
+ * @throws PaymentError `payment_pending` after that end for a wallet that cannot read whether it was used
  */
 async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: SignedPayment): Promise<boolean> {
   if (Date.now() < endsAtMs(signed)) return true;
-  return !(signed.kind === 'permit2'
-    ? await wallet.permits?.isExpired(signed)
-    : await wallet.authorizations?.isExpired(asset, signed.authorization));
+  const isExpired =
+    signed.kind === 'permit2'
+      ? await wallet.permits?.isExpired(signed)
+      : await wallet.authorizations?.isExpired(asset, signed.authorization);
+  if (isExpired !== undefined) return !isExpired;
+  const nonce = nonceOf(signed);
+  throw new PaymentError(
+    'payment_pending',
+    `The authorization ${nonce} has ended, and this wallet cannot read its use.`,
+    {
+      hint: 'It is in the store. Make the same request with `tollgate pay`, which reads whether it was used: then it redeems it, otherwise it pays anew.',
+      details: { nonce },
+    },
+  );
 }
 
 /** A reverted transaction may succeed after a reorganisation, until its nonce is used in a final block. */

@@ -18,8 +18,9 @@ export async function redeemPaidRequest(payment: RedeemablePayment, options: Red
   const { deadlineMs = 60_000, signal, fetch = globalThis.fetch, inTurn } = options;
   const { attemptTimeoutMs = 30_000, allowInsecureHttp = false } = options;
   const request = await takeRequest(payment.url, { method: payment.method, ...(signal && { signal }) });
-  return fetchPaidAnswer(
+  const { response, isFinal } = await fetchPaidAnswer(
     { fetch, attemptTimeoutMs, allowInsecureHttp, onEvent: () => undefined, ...(inTurn && { inTurn }) },
     { key: requestKey(request), request, payment: showTransfer(payment), deadlineAtMs: Date.now() + deadlineMs },
   );
+  return { response, isFinal };
 }

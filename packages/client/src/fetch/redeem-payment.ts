@@ -1,15 +1,16 @@
 import { IDEMPOTENCY_KEY, PaymentError, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
 import { assertSecureUrl } from '../network/assert-secure-url.js';
-import { readAhead } from '../network/read-body.js';
-import { toInit, type RequestSnapshot } from '../network/request-snapshot.js';
+import type { RequestSnapshot } from '../network/request-snapshot.js';
 import { sleep } from '../network/sleep.js';
+import { watchBody } from '../network/watch-body.js';
 import { readChallengeError } from '../offer/read-challenge.js';
 import type { PaymentContext } from '../sign/payment-options.js';
-import type { StoredRevision } from '../store/payment-store.js';
+import type { PaymentStore, StoredRevision } from '../store/payment-store.js';
 import { showPayment, type ShownPayment, type SignedName } from './create-payment-headers.js';
 import { judgeResponse } from './judge-response.js';
 import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
+import { receiveAnswer, sendProof } from './send-proof.js';
 
 const MAX_REDIRECTS = 5;
 const FIRST_DELAY_MS = 200;
@@ -56,7 +57,7 @@ function followRedirect(request: RequestSnapshot, from: string, location: string
 
 /** The result of one attempt: an answer to return, or a reason to try again. */
 type Attempt =
-  | { kind: 'answer'; response: Response; isFinal: boolean }
+  | ({ kind: 'answer' } & ReceivedResponse)
   | { kind: 'again'; reason: string; delayMs: number | null; response: Response | null; cause?: unknown };
 
 class Redemption {
@@ -99,8 +100,12 @@ class Redemption {
     const judgement = judgeResponse(response, this.#seen);
     switch (judgement.kind) {
       case 'answer':
-        await receiveAnswer(response);
-        return { kind: 'answer', response, isFinal: judgement.isFinal };
+        return {
+          kind: 'answer',
+          response,
+          isFinal: judgement.isFinal,
+          isWhole: await receiveAnswer(response),
+        };
       case 'refused':
         throw await this.refusal(response);
       case 'redirect':
@@ -145,6 +150,11 @@ export interface PaidResponse {
   isFinal: boolean;
 }
 
+interface ReceivedResponse extends PaidResponse {
+  /** True when the whole body is in memory; otherwise it is still to arrive. */
+  isWhole: boolean;
+}
+
 /**
  * Sends the request with the proof until the whole answer is there, with the same proof and key every time.
  * @returns the answer; at the deadline the server's last one, whatever it was.
@@ -154,7 +164,7 @@ export interface PaidResponse {
 export async function fetchPaidAnswer(
   context: RedemptionContext,
   input: { key: string; request: RequestSnapshot; payment: ShownPayment; deadlineAtMs: number },
-): Promise<PaidResponse> {
+): Promise<ReceivedResponse> {
   const { key, request, payment } = input;
   const { inTurn = (attempt) => attempt() } = context;
   let { deadlineAtMs } = input;
@@ -170,12 +180,12 @@ export async function fetchPaidAnswer(
       return redemption.attempt(Math.min(context.attemptTimeoutMs, leftMs));
     });
     const { response } = attempt;
-    if (attempt.kind === 'answer') return { response: attempt.response, isFinal: attempt.isFinal };
+    if (attempt.kind === 'answer') return attempt;
     const delayMs = attempt.delayMs ?? backoffMs;
     if (Date.now() + delayMs >= deadlineAtMs) {
       if (!response) throw redemption.unanswered(attempt.cause);
       if (response.status === 402) throw await redemption.refusal(response);
-      return { response, isFinal: false };
+      return { response, isFinal: false, isWhole: false };
     }
     await response?.body?.cancel();
     context.onEvent({ type: 'waiting', key, reason: attempt.reason, delayMs });
@@ -184,14 +194,21 @@ export async function fetchPaidAnswer(
 }
 
 /** Also where another call has noted something of the same payment meanwhile. */
-async function noteRedeemed({ store }: PaymentContext, key: string, { payment, revision }: StoredRevision) {
+export async function noteRedeemed(
+  store: PaymentStore,
+  key: string,
+  { payment, revision }: StoredRevision,
+): Promise<void> {
   if (await store.write(key, { ...payment, state: 'redeemed' }, revision)) return;
   const now = await store.read(key);
   const isSame = now?.payment.state === 'signed' && now.payment.createdAtMs === payment.createdAtMs;
   if (isSame) await store.write(key, { ...now.payment, state: 'redeemed' }, now.revision);
 }
 
-/** The same for a stored payment, which a final answer settles. */
+/**
+ * The same for a stored payment, which a final answer settles once the caller has it: at once where its body is in
+ * memory, otherwise at the body's end.
+ */
 export async function redeemPayment(
   context: PaymentContext,
   input: { key: string; request: RequestSnapshot; stored: StoredRevision; deadlineAtMs: number },
@@ -200,50 +217,14 @@ export async function redeemPayment(
   const { payment } = input.stored;
   const shown = showPayment(payment);
   if (!shown) throw new PaymentError('store_damaged', 'The stored payment has no signed transaction or authorization.');
-  const { response, isFinal } = await fetchPaidAnswer(context, { key, request, payment: shown, deadlineAtMs });
-  if (isFinal) {
-    await noteRedeemed(context, key, input.stored);
+  const answer = await fetchPaidAnswer(context, { key, request, payment: shown, deadlineAtMs });
+  const { response, isFinal, isWhole } = answer;
+  if (!isFinal) return response;
+  const received = async (): Promise<void> => {
+    await noteRedeemed(context.store, key, input.stored);
     context.onEvent({ type: 'redeemed', key, payment, status: response.status });
-  }
+  };
+  if (!isWhole) return watchBody(response, { received, unreadMs: context.attemptTimeoutMs, signal: request.signal });
+  await received();
   return response;
-}
-
-/**
- * Sends one request with the proof in its headers. Redirects are not followed, so that the proof reaches only the
- * intended server. The time-out runs until `stopTimer`, so that it can cover the body as well.
- */
-async function sendProof(
-  fetch: typeof globalThis.fetch,
-  request: RequestSnapshot,
-  { url, headers, timeoutMs }: { url: string; headers: Headers; timeoutMs: number },
-): Promise<{ response: Response; stopTimer: () => void }> {
-  const controller = new AbortController();
-  const timer = setTimeout(() => {
-    controller.abort(new DOMException('The server took too long to answer.', 'TimeoutError'));
-  }, timeoutMs);
-  const signal = request.signal ? AbortSignal.any([request.signal, controller.signal]) : controller.signal;
-  try {
-    const response = await fetch(url, toInit(request, { headers, redirect: 'manual', signal }));
-    return { response, stopTimer: () => clearTimeout(timer) };
-  } catch (error) {
-    clearTimeout(timer);
-    throw error;
-  }
-}
-
-/**
- * An answer counts as received once this many bytes are read, which is also what gates store for a repetition by
- * default.
- */
-const MAX_BUFFERED_BYTES = 1024 * 1024;
-
-/**
- * Reads a copy of the body to its end, so that an incomplete answer is requested again instead of being returned. Event
- * streams and answers over 1 MiB are returned as they arrive.
- * @throws any error of reading the body.
- */
-async function receiveAnswer(response: Response): Promise<void> {
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  const isLong = Number(response.headers.get('content-length') ?? 0) > MAX_BUFFERED_BYTES;
-  if (!isStream && !isLong) await readAhead(response, MAX_BUFFERED_BYTES);
 }

@@ -26,6 +26,15 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
       () => Promise.reject(new Error('it did not fail')),
       (error: unknown) => error as Record<string, unknown>,
     );
+  const withoutSignatures = (): Wallet => ({
+    address: wallet.address,
+    chainId: wallet.chainId,
+    inTurn: (work) => wallet.inTurn(work),
+    sign: (call) => wallet.sign(call),
+    broadcast: (transaction) => wallet.broadcast(transaction),
+    readOutcome: (txHash) => wallet.readOutcome(txHash),
+    isNonceUsed: (from, nonce) => wallet.isNonceUsed(from, nonce),
+  });
   const shown = () => shop.shown.map(({ payment }) => (payment as SignedAuthorization).authorization);
   const nonces = () => shown().map(({ nonce }) => nonce);
 
@@ -103,16 +112,7 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
   });
 
   it('gets nothing from a wallet that cannot sign authorizations', async () => {
-    const plain: Wallet = {
-      address: wallet.address,
-      chainId: wallet.chainId,
-      inTurn: (work) => wallet.inTurn(work),
-      sign: (call) => wallet.sign(call),
-      broadcast: (transaction) => wallet.broadcast(transaction),
-      readOutcome: (txHash) => wallet.readOutcome(txHash),
-      isNonceUsed: (from, nonce) => wallet.isNonceUsed(from, nonce),
-    };
-    expect(await failureOf(buy({}, plain))).toMatchObject({ code: 'malformed_challenge' });
+    expect(await failureOf(buy({}, withoutSignatures()))).toMatchObject({ code: 'malformed_challenge' });
   });
 
   it('gets a signature that is valid for at most an hour, whatever it asks for', async () => {
@@ -159,6 +159,20 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
       expect((await buy()).status).toBe(200);
       expect([nonces().length, new Set(nonces()).size]).toEqual([2, 2]);
       expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
+    });
+
+    // Prevents: it is presented for ever, and nothing can be bought there with this wallet again.
+    it('is named by a wallet that cannot read whether it was used', async () => {
+      shop.interfere = [
+        (response) => void response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}'),
+      ];
+      await failureOf(buy());
+      await end();
+      expect(await failureOf(buy({}, withoutSignatures()))).toMatchObject({
+        ...{ code: 'payment_pending', message: expect.stringContaining(nonces()[0]!) },
+        hint: expect.stringContaining('tollgate pay'),
+      });
+      expect(nonces()).toHaveLength(1);
     });
   });
 });

@@ -43,7 +43,10 @@ export interface PaymentOptions {
   store?: PaymentStore;
   /** From the signature to the answer; 60 s. */
   deadlineMs?: number;
-  /** One attempt to fetch the paid answer; 30 s. */
+  /**
+   * One attempt to fetch the paid answer; 30 s. A longer answer or an event stream that nobody begins to read for this
+   * time counts as received.
+   */
   attemptTimeoutMs?: number;
   /** Allow payments over plain HTTP to other machines; default false. */
   allowInsecureHttp?: boolean;

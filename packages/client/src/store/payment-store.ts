@@ -13,7 +13,7 @@ export interface SignedTransaction {
  * - `intended`: chosen, nothing signed; no money can have moved.
  * - `signed`: the transaction or authorization exists and may have been sent; only this payment may be used for the
  *   request.
- * - `redeemed`: the complete answer arrived.
+ * - `redeemed`: the complete answer has reached the caller, or the caller did not want the rest of it.
  * - `failed`: the transaction was mined and reverted, and its block is final.
  * - `replaced`: another transaction has finally taken its nonce, so it can never be mined; or its authorization expired
  *   unused.

@@ -44,4 +44,16 @@ describe('a request handler', () => {
     await expect(handleRequest(sale, request, () => Response.error())).rejects.toThrow('status 0');
     expect(facilitator.asked.map(({ path }) => path)).toEqual(['/verify']);
   });
+
+  it('gets no condition, also where the headers of a request cannot be changed', async () => {
+    const headers = { ...VERSIONS[1].pay(), 'If-None-Match': '"a"', 'X-Own': 'kept' };
+    const request = new Request('https://shop.example/goods', { headers });
+    jest.spyOn(request.headers, 'delete').mockImplementation(() => {
+      throw new TypeError('immutable');
+    });
+    const response = await handleRequest(sale, request, ({ headers: left }) =>
+      Response.json([left.get('if-none-match'), left.get('x-own')]),
+    );
+    expect(await response.json()).toEqual([null, 'kept']);
+  });
 });

@@ -1,19 +1,21 @@
 import type { Answer } from '../answer/answer.js';
 import type { Sale } from '../gate/gate.js';
 import { concatBytes } from '../present/digest.js';
+import { isForSale, withoutConditions } from './conditions.js';
 
 /** Limit of a request body that is read before the handler runs. */
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
  * Sells the response of `produce`, for servers that use `Request` and `Response`. The body is held back until the
- * payment is settled. An error response (status 400 or above) is passed on without settlement.
+ * payment is settled. An error response (status 400 or above) is passed on without settlement, and so is a 304.
+ * @param produce gets the request without the conditions that could cause a 304
  * @throws what `produce` throws, and TypeError if it returns no usable response; then nothing is settled
  */
 export async function handleRequest(
   sale: Sale,
   request: Request,
-  produce: () => Response | Promise<Response>,
+  produce: (request: Request) => Response | Promise<Response>,
 ): Promise<Response> {
   const { method, url, headers } = request;
   const header = (name: string): string | undefined => headers.get(name) ?? undefined;
@@ -21,11 +23,11 @@ export async function handleRequest(
   if ('answer' in admission) return toResponse(admission.answer);
   const { paid } = admission;
   try {
-    const response = await produce();
+    const response = await produce(withoutConditions(request));
     // The error response of a fetch, or an upgraded connection: neither can be recreated with a receipt.
     if (response.status < 200) throw new TypeError(`A response with status ${response.status} cannot be sold.`);
     // Nothing is settled for an error response, or if the client has disconnected.
-    if (response.status >= 400 || request.signal.aborted) return response;
+    if (!isForSale(response.status) || request.signal.aborted) return response;
     const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
     const answer = { status: response.status, headers: collectHeaders(response.headers), body };
     const settlement = await paid.settle(answer, () => request.signal.aborted);

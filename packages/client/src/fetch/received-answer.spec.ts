@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
+import { startSigningShop } from '../../test/signing-shop.js';
+import { createWallet, type Wallet } from '../sign/wallet.js';
+import { MemoryPaymentStore } from '../store/payment-store.js';
+import { fetchWithPayment } from './fetch-with-payment.js';
+
+const LONG = 'x'.repeat(2 * 1024 * 1024);
+const HALF = LONG.slice(0, LONG.length / 2 + 1);
+
+/** Sends a part of an answer, and leaves its connection open. */
+const begin =
+  (headers: Record<string, string>, part: string): Interference =>
+  (response) => {
+    response.writeHead(200, headers).write(part);
+    return true;
+  };
+/** Sends a part of an answer, and breaks its connection once the whole part is with the client. */
+const breakOff =
+  (headers: Record<string, string>, part: string): Interference =>
+  (response) => {
+    response.writeHead(200, headers).write(part, () => setTimeout(() => response.destroy(), 300));
+    return true;
+  };
+const whole: Interference = (response) => {
+  response.end(LONG);
+  return true;
+};
+const STREAM = { 'content-type': 'text/event-stream' };
+
+describe('an answer that is returned before its whole body is there', () => {
+  let chain: Devnet;
+  let server: PaidServer;
+  let wallet: Wallet;
+  let store: MemoryPaymentStore;
+  let paidBefore: number;
+
+  const payer = () => chain.accounts[5]!;
+  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+  const buy = (init: RequestInit = {}, attemptTimeoutMs = 30_000, url = server.url) =>
+    fetchWithPayment(fetch, wallet, {
+      assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],
+      ...{ maxAmount: '0.001', store, attemptTimeoutMs },
+    })(url, init);
+  const states = async () => (await store.list()).map(({ payment }) => payment.state);
+  const proofs = () => new Set(server.paid().map(({ headers }) => headers['x-payment'])).size;
+
+  beforeAll(async () => {
+    chain = await startChain();
+    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+  });
+  afterAll(() => chain.stop());
+  beforeEach(async () => {
+    server = await startPaidServer(chain);
+    store = new MemoryPaymentStore();
+    paidBefore = (await listTransfers(chain, payer().address)).length;
+  });
+  afterEach(() => server.close());
+
+  it.each<[string, Interference]>([
+    ['with its length', breakOff({ 'content-length': String(LONG.length) }, HALF)],
+    ['without its length', breakOff({}, HALF)],
+    ['as an event stream', breakOff(STREAM, 'data: 1\n\n')],
+  ])('and breaks off, sent %s: the next call presents the same payment', async (_case, interference) => {
+    server.interfere = [interference, whole];
+    await expect((await buy()).text()).rejects.toThrow();
+    expect(await states()).toEqual(['signed']);
+    const response = await buy();
+    expect([response.url, response.clone().url]).toEqual([server.url, server.url]);
+    expect(await states()).toEqual(['signed']);
+    expect(await response.text()).toBe(LONG);
+    expect(await states()).toEqual(['redeemed']);
+    expect([server.paid().length, proofs(), await transfers()]).toEqual([2, 1, 1]);
+  });
+
+  it.each<[string, (body: ReadableStream<Uint8Array>) => Promise<void>]>([
+    ['cancels it unread', (body) => body.cancel()],
+    [
+      'stops reading it',
+      async (body) => {
+        for await (const chunk of body) if (chunk.byteLength > 0) break;
+      },
+    ],
+  ])('counts as received when the caller %s: the next call buys again', async (_case, stop) => {
+    server.interfere = [begin(STREAM, 'data: 1\n\n'), begin(STREAM, 'data: 2\n\n')];
+    await stop((await buy()).body as ReadableStream<Uint8Array>);
+    expect(await states()).toEqual(['redeemed']);
+    await stop((await buy()).body as ReadableStream<Uint8Array>);
+    expect([proofs(), await transfers()]).toEqual([2, 2]);
+  });
+
+  it.each<[string, (response: Response, abort: () => void) => Promise<void>]>([
+    [
+      'the target of its pipe fails',
+      async ({ body }) => {
+        const full = new WritableStream({ write: () => Promise.reject(new Error('disk full')) });
+        await expect(body?.pipeTo(full)).rejects.toThrow('disk full');
+      },
+    ],
+    [
+      'the caller aborts the request',
+      async (response, abort) => {
+        abort();
+        await expect(response.text()).rejects.toThrow();
+      },
+    ],
+  ])('does not when %s: the next call presents the same payment', async (_case, lose) => {
+    server.interfere = [begin({}, HALF), whole];
+    const controller = new AbortController();
+    await lose(await buy({ signal: controller.signal }), () => controller.abort());
+    expect(await states()).toEqual(['signed']);
+    expect(await (await buy()).text()).toBe(LONG);
+    expect([proofs(), await transfers()]).toEqual([1, 1]);
+  });
+
+  it('counts as received once nobody has begun to read it for some time', async () => {
+    server.interfere = [whole, whole];
+    const unread = await buy({}, 2000);
+    expect(await states()).toEqual(['signed']);
+    await sleep(2500);
+    expect(await states()).toEqual(['redeemed']);
+    // It can still be read.
+    expect(await unread.text()).toBe(LONG);
+    expect(await (await buy()).text()).toBe(LONG);
+    expect([proofs(), await transfers()]).toEqual([2, 2]);
+  });
+
+  it('stays open while it is read, however slowly', async () => {
+    server.interfere = [begin({}, HALF)];
+    const reader = ((await buy({}, 2000)).body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    await sleep(2500);
+    expect(await states()).toEqual(['signed']);
+    await reader.cancel();
+    expect(await states()).toEqual(['redeemed']);
+  });
+
+  it('is received at once where it has no body', async () => {
+    const shop = await startSigningShop(chain, 2);
+    try {
+      shop.interfere = [(response) => void response.writeHead(200, { 'content-length': String(LONG.length) }).end()];
+      const response = await buy({ method: 'HEAD' }, 30_000, shop.url);
+      expect(response.headers.get('content-length')).toBe(String(LONG.length));
+      expect(await states()).toEqual(['redeemed']);
+    } finally {
+      await shop.close();
+    }
+  });
+});

@@ -1,0 +1,42 @@
+import { readAhead } from '../network/read-body.js';
+import { toInit, type RequestSnapshot } from '../network/request-snapshot.js';
+
+/**
+ * Sends one request with the proof in its headers. Redirects are not followed, so that the proof reaches only the
+ * intended server. The time-out runs until `stopTimer`, so that it can cover the body as well.
+ */
+export async function sendProof(
+  fetch: typeof globalThis.fetch,
+  request: RequestSnapshot,
+  { url, headers, timeoutMs }: { url: string; headers: Headers; timeoutMs: number },
+): Promise<{ response: Response; stopTimer: () => void }> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    controller.abort(new DOMException('The server took too long to answer.', 'TimeoutError'));
+  }, timeoutMs);
+  const signal = request.signal ? AbortSignal.any([request.signal, controller.signal]) : controller.signal;
+  try {
+    const response = await fetch(url, toInit(request, { headers, redirect: 'manual', signal }));
+    return { response, stopTimer: () => clearTimeout(timer) };
+  } catch (error) {
+    clearTimeout(timer);
+    throw error;
+  }
+}
+
+/** The longest answer that is read before it is returned: what gates store for a repetition by default. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+
+/**
+ * Reads a copy of the body to its end, so that an incomplete answer is requested again instead of being returned. Event
+ * streams and answers over 1 MiB are returned as they arrive.
+ * @returns whether the whole body was read
+ * @throws any error of reading the body.
+ */
+export async function receiveAnswer(response: Response): Promise<boolean> {
+  // The answer to HEAD has the length of a body, and none.
+  if (!response.body) return true;
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  const isLong = Number(response.headers.get('content-length') ?? 0) > MAX_BUFFERED_BYTES;
+  return !isStream && !isLong && readAhead(response, MAX_BUFFERED_BYTES);
+}

@@ -1,0 +1,49 @@
+export interface BodyWatch {
+  /** Called when the body was read to its end, or cancelled on purpose, and before its reader learns of it. */
+  received: () => Promise<void>;
+  /** After this time without any reading, the caller counts as not wanting the body. */
+  unreadMs: number;
+  /** Once it is aborted, the rest of the body counts as lost, read or not. */
+  signal: AbortSignal | null;
+}
+
+/** A response whose body is passed on as it is read, and reports whether it has reached its reader. */
+export function watchBody(response: Response, { received, unreadMs, signal }: BodyWatch): Response {
+  // Locked before it is read too: an abort would make Node cancel an unlocked body, and throw where nobody can catch it.
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  let receipt: Promise<void> | undefined;
+  const note = (): Promise<void> => (receipt ??= received());
+  const timer = setTimeout(() => {
+    // An error leaves the answer unreceived: it is then requested again, and not paid again.
+    if (!signal?.aborted) note().catch(() => (receipt = undefined));
+  }, unreadMs);
+  (timer as { unref?: () => void }).unref?.();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        clearTimeout(timer);
+        const { done, value } = await reader.read();
+        // The body of an aborted request may end in the same way as a complete one.
+        signal?.throwIfAborted();
+        if (!done) return controller.enqueue(value);
+        await note();
+        controller.close();
+      },
+      cancel: async (reason) => {
+        clearTimeout(timer);
+        reader.cancel(reason).catch(() => undefined);
+        // A pipe gives the error of its target as the reason: the answer was wanted, and is lost.
+        if (!(reason instanceof Error) && !signal?.aborted) await note();
+      },
+    },
+    // Nothing is read ahead, so that the end is reached only after all the rest was taken.
+    { highWaterMark: 0 },
+  );
+  return keepUrl(new Response(body, response), response.url);
+}
+
+/** A constructed response has no URL of its own, and neither has its clone. */
+function keepUrl(response: Response, url: string): Response {
+  const clone = (): Response => keepUrl(Response.prototype.clone.call(response), url);
+  return Object.defineProperties(response, { url: { value: url }, clone: { value: clone } });
+}
