@@ -7,7 +7,7 @@ export type { OperationContext } from './operations/define/operation.js';
 export { parsePaymentInput } from './operations/payment.js';
 export { askPrice, parseResourceUrl } from './payments/ask-price.js';
 export { createPaymentStep, draftPayment, type PaymentDraftContext } from './operations/payment.js';
-export { readStart } from './payments/read-answer.js';
+export { readFirstBytes } from './payments/read-answer.js';
 export type { DraftingOperation, PlannedOperation } from './plan/create-plan.js';
 export { createApprovalStep } from './tokens/create-steps.js';
 export { readAllowanceCall, type AllowanceCall } from './tokens/read-allowance-call.js';

@@ -23,7 +23,6 @@ import {
 import type { PaymentChallenge, PaymentRequirement } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 
-import { NotNowError } from '../planning/not-now-error.js';
 import {
   findPaidChallenge,
   listChallenges,
@@ -32,6 +31,7 @@ import {
   writeChallenge,
   type KeptChallenge,
 } from './kept-challenge.js';
+import { NotNowError } from './not-now-error.js';
 import { PriceQuestions } from './price-questions.js';
 import { redeemJobPayment, Redemptions } from './redeem-job-payment.js';
 import { Turns } from './turns.js';

@@ -1,4 +1,4 @@
-import { cleanUntrusted, quoteUntrusted, readStart } from '@tollgate/agent-kit/planner';
+import { cleanUntrusted, quoteUntrusted, readFirstBytes } from '@tollgate/agent-kit/planner';
 import { PaymentNotAcceptedError, redeemPaidRequest, type PaidResponse } from '@tollgate/client';
 import type { JobFailure } from '@tollgate/journal';
 import { PaymentError, X_PAYMENT_RELEASED, type AgentAnswerView, type Hex } from '@tollgate/protocol';
@@ -70,7 +70,7 @@ async function askOnceMore(first: PaidResponse, ask: () => Promise<PaidResponse>
 
 async function readResponse({ response, isFinal }: PaidResponse, timeoutMs: number): Promise<Redemption> {
   const { status: httpStatus, headers } = response;
-  const { bytes, isWhole } = await readStart(response, { maxBytes: MAX_KEPT_BYTES, timeoutMs });
+  const { bytes, isWhole } = await readFirstBytes(response, { maxBytes: MAX_KEPT_BYTES, timeoutMs });
   const text = decodeText(bytes, isWhole);
   if (isFinal) {
     const type = headers.get('content-type');

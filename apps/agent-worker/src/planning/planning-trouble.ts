@@ -5,7 +5,7 @@ import { StoreError } from '@tollgate/redis';
 import { parseEther } from 'viem';
 
 import { ORDINARY_GAS } from '../config/lane.environment.js';
-import { NotNowError } from './not-now-error.js';
+import { NotNowError } from '../payments/not-now-error.js';
 
 /** An error of the kit as shown to the job's owner; the kit has quoted and cut untrusted texts. */
 export function toJobFailure({ code, message, suggestion, details }: AgentKitError): JobFailure {

@@ -1,9 +1,11 @@
 import type { Queryable } from '../database/database.js';
 import type { BookWriter } from './book-writer.js';
-import type { DeliveredEvent } from './take-events.js';
 
 /** The newest entry of a stream that Redis was told is booked. */
-export type StreamPosition = Pick<DeliveredEvent, 'stream' | 'id'>;
+export interface StreamPosition {
+  readonly stream: string;
+  readonly id: string;
+}
 
 /** A time of which the book lacks events. */
 export interface Gap {

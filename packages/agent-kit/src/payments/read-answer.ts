@@ -24,14 +24,14 @@ export async function readAnswer(response: Response, timeoutMs: number): Promise
     await response.body?.cancel().catch(() => undefined);
     return { status, contentType, body: null, isBodyCut: response.body !== null };
   }
-  const { bytes, isWhole } = await readStart(response, { maxBytes: MAX_BODY_BYTES, timeoutMs });
+  const { bytes, isWhole } = await readFirstBytes(response, { maxBytes: MAX_BODY_BYTES, timeoutMs });
   // Leaves a character out of which only a part was read.
   const text = new TextDecoder().decode(bytes, { stream: !isWhole });
   return { status, contentType, body: cleanUntrusted(text, MAX_BODY_BYTES), isBodyCut: !isWhole };
 }
 
 /** The first bytes of an answer: those that arrive within the time, and whether these are all. */
-export async function readStart(
+export async function readFirstBytes(
   { body }: Response,
   { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
 ): Promise<{ bytes: Buffer; isWhole: boolean }> {
