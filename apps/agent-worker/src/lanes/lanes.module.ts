@@ -1,4 +1,5 @@
 import { Inject, Module } from '@nestjs/common';
+import { WalletDirectory } from '@tollgate/agent-jobs';
 import { Chain, Journal } from '@tollgate/journal';
 import { Registry } from 'prom-client';
 
@@ -23,11 +24,12 @@ export class LanesModule {
     @Inject(Registry) registry: Registry,
     @Inject(Chain) chain: Chain,
     @Inject(Journal) journal: Journal,
+    @Inject(WalletDirectory) directory: WalletDirectory,
     @Inject(AgentWorkerEnvironment) { ownWallets: wallets, redis }: AgentWorkerEnvironment,
     @Inject(LaneFleet) fleet: LaneFleet,
   ) {
     const isHolding = (walletName: string): boolean => fleet.isHolding(walletName);
-    observeLanes(registry, { journal, wallets, isHolding, bookLimit: redis.bookLimit });
+    observeLanes(registry, { journal, directory, wallets, isHolding, bookLimit: redis.bookLimit });
     observeBalances(registry, { wallets, chain, isHolding });
   }
 }
