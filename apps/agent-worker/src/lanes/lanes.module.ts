@@ -1,4 +1,5 @@
 import { Inject, Module } from '@nestjs/common';
+import { WalletDirectory } from '@tollgate/agent-jobs';
 import { Chain, Journal } from '@tollgate/journal';
 import { Registry } from 'prom-client';
 
@@ -24,13 +25,14 @@ export class LanesModule {
     @Inject(Registry) registry: Registry,
     @Inject(Chain) chain: Chain,
     @Inject(Journal) journal: Journal,
+    @Inject(WalletDirectory) directory: WalletDirectory,
     @Inject(AgentWorkerEnvironment) { ownWallets: wallets, redis }: AgentWorkerEnvironment,
     @Inject(LaneFleet) fleet: LaneFleet,
     @Inject(LaneTroubles) troubles: LaneTroubles,
   ) {
     const isHolding = (walletName: string): boolean => fleet.isHolding(walletName);
     const onTrouble = (walletName: string, error: unknown) => troubles.report(walletName, error);
-    observeLanes(registry, { journal, wallets, isHolding, bookLimit: redis.bookLimit, onTrouble });
+    observeLanes(registry, { journal, directory, wallets, isHolding, bookLimit: redis.bookLimit, onTrouble });
     observeBalances(registry, { wallets, chain, isHolding });
   }
 }

@@ -1,3 +1,4 @@
+import { WalletDirectory } from '@tollgate/agent-jobs';
 import { laneBookKey } from '@tollgate/book-events';
 import { nameLane } from '@tollgate/journal';
 import { Registry } from 'prom-client';
@@ -7,6 +8,7 @@ import { startJournal, type StartedJournal } from '../../../../libs/journal/test
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
 import { observeLanes } from './observe-lanes.js';
 
+const NO_OTHERS = { list: () => Promise.resolve([]) };
 const AGE = 'tollgate_agent_oldest_open_job_seconds';
 
 describe('observeLanes', () => {
@@ -20,6 +22,28 @@ describe('observeLanes', () => {
 
   afterAll(() => started.stop());
 
+  it('report the adopted wallets of other workers too, which may all be gone', async () => {
+    const { journal, redis } = started;
+    const [own, refunds, unused] = ['own', 'refunds', 'unused'].map((name) => ({ name, lane: sampleLane() }));
+    const directory = new WalletDirectory(redis);
+    for (const wallet of [own!, refunds!, unused!]) await directory.publish(wallet);
+    await journal.adopt(refunds!.lane, { pendingNonce: 0 });
+    const registry = new Registry();
+    observeLanes(registry, {
+      journal,
+      directory,
+      wallets: [own!],
+      isHolding: (name) => name === 'own',
+      bookLimit: null,
+      onTrouble,
+    });
+    const { values = [] } = (await registry.getSingleMetric('tollgate_agent_lane_held')?.get()) ?? {};
+    expect(values.map(({ labels, value }) => [labels['wallet'], value])).toEqual([
+      ['own', 1],
+      ['refunds', 0],
+    ]);
+  });
+
   it('report how full the outbox of the book is, while one is kept', async () => {
     const { journal, redis } = started;
     const lanes = [sampleLane(), sampleLane()];
@@ -27,7 +51,7 @@ describe('observeLanes', () => {
     const wallets = lanes.map((lane, index) => ({ name: `wallet-${index}`, lane }) as WorkerWallet);
     const read = async (bookLimit: number | null): Promise<(number | undefined)[]> => {
       const registry = new Registry();
-      observeLanes(registry, { journal, wallets, isHolding: () => true, bookLimit, onTrouble });
+      observeLanes(registry, { journal, directory: NO_OTHERS, wallets, isHolding: () => true, bookLimit, onTrouble });
       const names = ['tollgate_book_outbox_events', 'tollgate_book_outbox_limit_events'];
       return Promise.all(names.map(async (name) => (await registry.getSingleMetric(name)?.get())?.values[0]?.value));
     };
@@ -47,7 +71,14 @@ describe('observeLanes', () => {
     const readAge = async (): Promise<number | undefined> => {
       const registry = new Registry();
       const wallet = { name: 'main', lane } as WorkerWallet;
-      observeLanes(registry, { journal, wallets: [wallet], isHolding: () => true, bookLimit: null, onTrouble });
+      observeLanes(registry, {
+        journal,
+        directory: NO_OTHERS,
+        wallets: [wallet],
+        isHolding: () => true,
+        bookLimit: null,
+        onTrouble,
+      });
       const { values = [] } = (await registry.getSingleMetric(AGE)?.get()) ?? {};
       return values[0]?.value;
     };
@@ -74,7 +105,14 @@ describe('observeLanes', () => {
     await spoilJob(redis, lane, unreadable.jobId);
     const registry = new Registry();
     const wallets = [{ name: 'main', lane } as WorkerWallet];
-    observeLanes(registry, { journal, wallets, isHolding: () => true, bookLimit: null, onTrouble });
+    observeLanes(registry, {
+      journal,
+      directory: NO_OTHERS,
+      wallets,
+      isHolding: () => true,
+      bookLimit: null,
+      onTrouble,
+    });
     const read = async (name: string) => (await registry.getSingleMetric(name)!.get()).values;
     expect(await read('tollgate_agent_open_jobs')).toEqual([
       { labels: { wallet: 'main', state: 'unreadable', operation: '' }, value: 1 },

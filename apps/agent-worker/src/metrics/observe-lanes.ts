@@ -1,3 +1,4 @@
+import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { keepFresh, observeGauge, observeSamples, type Sample } from '@tollgate/common';
 import { UnreadableJobError, type JobRecord, type Journal, type LaneStatus } from '@tollgate/journal';
 import type { Registry } from 'prom-client';
@@ -6,7 +7,10 @@ import type { WorkerWallet } from '../wallets/worker-wallet.js';
 
 export interface ObservedLanes {
   journal: Journal;
-  wallets: readonly WorkerWallet[];
+  /** The wallets of all workers. */
+  directory: Pick<WalletDirectory, 'list'>;
+  /** Those of this process. */
+  wallets: readonly Pick<WorkerWallet, 'name' | 'lane'>[];
   isHolding: (walletName: string) => boolean;
   /** BOOK_OUTBOX_LIMIT; null: nothing is reported to a book. */
   bookLimit: number | null;
@@ -20,8 +24,8 @@ const JOBS_FRESH_MS = 10_000;
 const JOBS_EXAMINED = 1_000;
 
 /**
- * The status of the lanes; read when scraped. Every process reports the lanes of all its wallets, but the jobs only of
- * those it holds.
+ * The status of the lanes; read when scraped. Every process reports the lanes of its wallets and of all adopted ones, so
+ * that the only worker of a wallet is missed when it is gone. It reports the jobs only of the lanes it holds.
  */
 export function observeLanes(registry: Registry, lanes: ObservedLanes): void {
   const readStatuses = keepFresh(FRESH_MS, () => readLanes(lanes));
@@ -115,10 +119,20 @@ function countByState(wallet: string, jobs: readonly OpenJob[]): Sample<JobLabel
   return [...counts.values()];
 }
 
-function readLanes({ journal, wallets }: ObservedLanes): Promise<[wallet: string, status: LaneStatus][]> {
-  return Promise.all(
-    wallets.map(async ({ name, lane }): Promise<[string, LaneStatus]> => [name, await journal.readLane(lane)]),
+async function readLanes({
+  journal,
+  directory,
+  wallets,
+}: ObservedLanes): Promise<[wallet: string, status: LaneStatus][]> {
+  const own = new Set(wallets.map(({ name }) => name));
+  const others = (await directory.list()).filter(({ name }) => !own.has(name));
+  const statuses = await Promise.all(
+    [...wallets, ...others].map(async ({ name, lane }): Promise<[string, LaneStatus]> => [
+      name,
+      await journal.readLane(lane),
+    ]),
   );
+  return statuses.filter(([name, { nextNonce }]) => own.has(name) || nextNonce !== null);
 }
 
 function readOldestJobs({
