@@ -272,6 +272,18 @@ describe('pay', () => {
     ['a bad chain id', ['--chain-id', 'x'], 2, '--chain-id is not a whole number'],
     ['a bad time', ['--rpc-timeout', '1.5'], 2, '--rpc-timeout is not a whole number'],
     ['a bad header', ['--header', 'x'], 2, '--header'],
+    ['a header without a colon', ['--header', 'Authorization Bearer canary'], 2, "--header is not 'Name: value'"],
+    [
+      'a second header without a colon',
+      ['--header', 'X-Own: a', '--header', 'canary'],
+      2,
+      "--header number 2 is not 'Name: value'",
+    ],
+    ['a header that cannot be sent', ['--header', 'X-Own: canary\n1'], 2, '--header cannot be sent in a header'],
+    ['a key that cannot be sent', ['--idempotency-key', 'canary\n1'], 2, '--idempotency-key cannot be sent'],
+    ['a body that is not there', ['--body', '@/nowhere/body.json'], 2, 'cannot be read (ENOENT): /nowhere/body.json'],
+    ['no time', ['--timeout', '0'], 2, '--timeout is not a whole number above 0'],
+    ['no time for the chain', ['--rpc-timeout', '0'], 2, '--rpc-timeout is not a whole number above 0'],
     ['an unknown option', ['--nonsense'], 2, '--nonsense'],
     ['two URLs', ['http://localhost'], 2, 'too many arguments'],
     ['no key under that name', ['--key-env', 'NONE'], 2, 'NONE does not hold a private key'],
@@ -280,6 +292,7 @@ describe('pay', () => {
     expect(run).toMatchObject({ code, stdout: '' });
     expect(run.stderr).toContain(text);
     expect(run.stderr).not.toContain(payer().privateKey.slice(2));
+    expect(run.stderr).not.toContain('canary');
     expect(server.paid()).toEqual([]);
   });
 
