@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import type { Command } from 'commander';
@@ -102,6 +104,21 @@ describe('dist/tollgate.js', () => {
   it('ends in silence when the reader of its output is gone', async () => {
     const script = '{ sleep 0.5; node dist/tollgate.js payments --help; echo "code $?" >&2; } | true';
     expect(await run('sh', ['-c', script])).toEqual({ stdout: '', stderr: 'code 0\n' });
+  });
+
+  // Prevents: a list on a full disk lacks its end, and nothing says so.
+  it.each([
+    ['is a full disk', 'node dist/tollgate.js payments --help > /dev/full', 'ENOSPC'],
+    ['has room for a part of it', 'ulimit -f 1; node dist/tollgate.js --help > "$0"', 'EFBIG'],
+  ])('says so, and is not done, when its output %s', async (_case, script, code) => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-output-'));
+    try {
+      await expect(run('bash', ['-c', script, join(folder, 'output')])).rejects.toMatchObject({
+        ...{ code: 1, stderr: `stdout cannot be written (${code}).\n` },
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it.each([

@@ -34,6 +34,14 @@ describe('a missing option is refused at once, in plain JavaScript too:', () => 
     );
   });
 
+  // Regression: without time the client tried nothing, and reported that other callers were in the way.
+  it.each([0, -1, Number.NaN, '60'])('a paying client refuses the time %p', (time) => {
+    for (const name of ['deadlineMs', 'attemptTimeoutMs']) {
+      const create = () => fetchWithPayment(fetch, wallet, { ...options, [name]: time });
+      expect(create).toThrow(new RegExp(`^This client cannot pay: ${name} is not a number `));
+    }
+  });
+
   // Regression: all servers without a name counted as one, so a payment to one could be sent to another.
   it.each([undefined, ''])('a client that pays for tools refuses the server name %p', (server) => {
     expect(() => payForTools(none, wallet, { ...options, server: server as never })).toThrow(/^server is missing/);

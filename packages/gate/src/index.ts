@@ -5,4 +5,4 @@ export { PaymentGate, type Admission, type PaidRequest, type Sale, type Settleme
 export type { GateOptions } from './gate/gate-options.js';
 export { handleRequest } from './adapters/handle-request.js';
 export { MemoryStore, type MemoryStoreOptions, type PaymentStore, type StoredValue } from './stores/payment-store.js';
-export type { GateRequest } from './present/shown-payment.js';
+export { BrokenBodyError, type GateRequest } from './present/shown-payment.js';

@@ -90,7 +90,7 @@ function withParts(
 ): Promise<string> {
   return withJournal(findRedisUrl(options.redis, env), (journal) =>
     withWakeQueues(findQueueRedisUrl(options, env), (queue) =>
-      work({ journal, queue, rpcUrls: findRpcUrls(options.rpc, env) }),
+      work({ journal, queue, rpcUrls: findRpcUrls(options, env) }),
     ),
   );
 }

@@ -96,7 +96,7 @@ export function limitOption(most: number): Option {
 export function rpcOption(): Option {
   return new Option(
     '--rpc <urls>',
-    "the chain's RPC servers, comma separated (default: RPC_URL, else that of a running npm run dev)",
+    "the chain's RPC servers, comma separated (default: RPC_URL, else that of a running npm run dev whose Redis is used)",
   );
 }
 

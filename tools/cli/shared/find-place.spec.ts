@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { findOperator } from './find-place.js';
+import { findOperator, findRpcUrls } from './find-place.js';
 
 const OF_DEV = { url: 'http://127.0.0.1:40001', apiKey: 'key-of-dev' };
 const DEFAULT_URL = 'http://127.0.0.1:4023';
@@ -36,5 +36,42 @@ describe('findOperator', () => {
     expect(find(shop, { OPERATOR_URL: 'https://other.example', OPERATOR_API_KEY: 'own' })).toEqual({
       ...{ url: shop, apiKey: 'own' },
     });
+  });
+});
+
+describe('findRpcUrls', () => {
+  const REDIS = 'redis://127.0.0.1:40002';
+  const RPC = 'http://127.0.0.1:40003';
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-place-'));
+    writeFileSync(join(folder, 'dev.json'), JSON.stringify({ redisUrl: REDIS, rpcUrl: RPC }));
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const find = (given: { rpc?: string; redis?: string }, env: Record<string, string>) =>
+    findRpcUrls(given, { TOLLGATE_STATE_DIR: folder, ...env });
+
+  it('takes that of a running npm run dev for its Redis', () => {
+    expect(find({}, {})).toEqual([RPC]);
+    expect(find({ redis: REDIS }, { REDIS_URL: 'redis://shop.example' })).toEqual([RPC]);
+  });
+
+  // Prevents: a wallet of production is adopted at the nonces of a chain that knows none of its transactions.
+  it('takes it for no other Redis', () => {
+    expect(find({}, { REDIS_URL: 'redis://shop.example' })).toEqual([]);
+    expect(find({ redis: 'redis://shop.example' }, {})).toEqual([]);
+  });
+
+  it('takes those that are given, whatever the Redis', () => {
+    expect(find({ rpc: 'https://a.example, https://b.example' }, {})).toEqual([
+      'https://a.example',
+      'https://b.example',
+    ]);
+    expect(find({}, { REDIS_URL: 'redis://shop.example', RPC_URL: 'https://a.example' })).toEqual([
+      'https://a.example',
+    ]);
   });
 });

@@ -29,13 +29,21 @@ export function findQueueRedisUrl(
   return queueRedis ?? (readSetting(env, 'QUEUE_REDIS_URL') || findRedisUrl(redis, env));
 }
 
-/** The chain's RPC servers: `given`, else RPC_URL, comma separated, else that of a running `npm run dev`; else none. */
-export function findRpcUrls(given: string | undefined, env: NodeJS.ProcessEnv): string[] {
-  const text = given ?? (readSetting(env, 'RPC_URL') || (readDevPlace(env).rpcUrl ?? ''));
+/**
+ * The chain's RPC servers: `rpc`, else RPC_URL, comma separated, else that of a running `npm run dev` whose Redis is used;
+ * else none. Another journal must not be compared with that chain: it may have the same id, and knows no transaction.
+ */
+export function findRpcUrls({ rpc, redis }: { rpc?: string; redis?: string }, env: NodeJS.ProcessEnv): string[] {
+  const text = rpc ?? (readSetting(env, 'RPC_URL') || findDevRpcUrl(redis, env));
   return text
     .split(',')
     .map((url) => url.trim())
     .filter((url) => url !== '');
+}
+
+function findDevRpcUrl(redis: string | undefined, env: NodeJS.ProcessEnv): string {
+  const { redisUrl, rpcUrl = '' } = readDevPlace(env);
+  return findRedisUrl(redis, env) === redisUrl ? rpcUrl : '';
 }
 
 /**

@@ -38,7 +38,7 @@ export function withAccounts<T>(
   return withJournal(findRedisUrl(options.redis, env), (journal, redis) => {
     // Not opened, because the verifiers set the options of the relayers' journal.
     const relayers = new Journal({ redis, fleet: RELAYER_FLEET });
-    return work({ journal, relayers, directory: new WalletDirectory(redis), rpcUrls: findRpcUrls(options.rpc, env) });
+    return work({ journal, relayers, directory: new WalletDirectory(redis), rpcUrls: findRpcUrls(options, env) });
   });
 }
 

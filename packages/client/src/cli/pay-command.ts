@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 
 import type { PayOptions } from './read-arguments.js';
 import type { PayTerminal } from './run-pay.js';
+import { writeToFile } from './write-to-file.js';
 
 export interface PayProcess {
   env: NodeJS.ProcessEnv;
@@ -108,14 +109,16 @@ export async function runPay(argv: readonly string[], env: NodeJS.ProcessEnv, te
 export const processTerminal: PayTerminal = {
   showsStdout: process.stdout.isTTY,
   // Waits for the pipe: a long answer must neither fill the memory nor be cut off at the exit.
-  stdout: (bytes) =>
-    new Promise((resolve, reject) => {
+  stdout: async (bytes) => {
+    if (writeToFile(bytes)) return;
+    await new Promise<void>((resolve, reject) => {
       // The stream reports a failed write as an event too, which would end the process if nothing listened.
       if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined);
       process.stdout.write(bytes, (error) => {
         if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') reject(error);
         else resolve();
       });
-    }),
+    });
+  },
   stderr: (line) => process.stderr.write(`${line}\n`),
 };

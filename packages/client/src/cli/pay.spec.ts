@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -27,19 +26,18 @@ interface Run {
   stderr: string;
 }
 
-/** The command as users run it, in a process of its own. */
-function runCommand(args: string[], env: NodeJS.ProcessEnv = {}, output: number | 'pipe' = 'pipe'): Promise<Run> {
+/** The command as users run it, in a process of its own; by a line of bash in which it is "$@". */
+function runCommand(args: string[], env: NodeJS.ProcessEnv = {}, line = 'exec "$@"'): Promise<Run> {
   const root = resolve('.');
   const [program, command] = [join(root, 'scripts/typescript.cjs'), join(root, 'packages/client/src/cli/pay.ts')];
-  const child = spawn(process.execPath, [program, command, ...args], {
+  const child = spawn('bash', ['-c', line, 'bash', process.execPath, program, command, ...args], {
     cwd: directory,
     env: { ...process.env, TOLLGATE_STATE_DIR: '', ...env },
-    stdio: ['ignore', output, 'pipe'],
   });
   let stdout = '';
   let stderr = '';
-  child.stdout?.on('data', (chunk) => (stdout += String(chunk)));
-  child.stderr?.on('data', (chunk) => (stderr += String(chunk)));
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)));
   return new Promise((done) => child.on('close', (code) => done({ code, stdout, stderr })));
 }
 
@@ -226,13 +224,17 @@ describe('pay', () => {
       expect([server.paid().length, paid()]).toEqual([2, 1]);
     });
 
-    it('to /dev/full, by a process of its own', async () => {
-      const full = openSync('/dev/full', 'w');
-      try {
-        expect(await runCommand(payArguments(), key(), full)).toMatchObject({ code: 4 });
-      } finally {
-        closeSync(full);
-      }
+    it.each([
+      ['on a full disk', 'exec "$@" > /dev/full', 'ENOSPC'],
+      ['with room for a part of it', 'ulimit -f 256; exec "$@" > answer.json', 'EFBIG'],
+    ])('to a file %s, by a process of its own', async (_case, line, error) => {
+      const send = (response: ServerResponse) => {
+        response.end(long.slice(0, 512 * 1024));
+        return true;
+      };
+      server.interfere = [send, send];
+      const run = await runCommand([...payArguments(), '--json'], key(), line);
+      expect(run).toMatchObject({ code: 4, stderr: expect.stringContaining(error) });
       expect(await runCommand(payArguments(), key())).toMatchObject({ code: 0 });
       expect([server.paid().length, paid()]).toEqual([2, 1]);
     });
@@ -270,6 +272,18 @@ describe('pay', () => {
     ['a bad chain id', ['--chain-id', 'x'], 2, '--chain-id is not a whole number'],
     ['a bad time', ['--rpc-timeout', '1.5'], 2, '--rpc-timeout is not a whole number'],
     ['a bad header', ['--header', 'x'], 2, '--header'],
+    ['a header without a colon', ['--header', 'Authorization Bearer canary'], 2, "--header is not 'Name: value'"],
+    [
+      'a second header without a colon',
+      ['--header', 'X-Own: a', '--header', 'canary'],
+      2,
+      "--header number 2 is not 'Name: value'",
+    ],
+    ['a header that cannot be sent', ['--header', 'X-Own: canary\n1'], 2, '--header cannot be sent in a header'],
+    ['a key that cannot be sent', ['--idempotency-key', 'canary\n1'], 2, '--idempotency-key cannot be sent'],
+    ['a body that is not there', ['--body', '@/nowhere/body.json'], 2, 'cannot be read (ENOENT): /nowhere/body.json'],
+    ['no time', ['--timeout', '0'], 2, '--timeout is not a whole number above 0'],
+    ['no time for the chain', ['--rpc-timeout', '0'], 2, '--rpc-timeout is not a whole number above 0'],
     ['an unknown option', ['--nonsense'], 2, '--nonsense'],
     ['two URLs', ['http://localhost'], 2, 'too many arguments'],
     ['no key under that name', ['--key-env', 'NONE'], 2, 'NONE does not hold a private key'],
@@ -278,6 +292,7 @@ describe('pay', () => {
     expect(run).toMatchObject({ code, stdout: '' });
     expect(run.stderr).toContain(text);
     expect(run.stderr).not.toContain(payer().privateKey.slice(2));
+    expect(run.stderr).not.toContain('canary');
     expect(server.paid()).toEqual([]);
   });
 

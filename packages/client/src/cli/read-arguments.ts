@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isAddress, isHttpUrl, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
 import { InvalidArgumentError } from 'commander';
 
+import { readSystemCode } from '../network/read-system-code.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 
 /** The options of the command as they are typed. */
@@ -54,6 +55,13 @@ const isPrivateKey = (value: unknown): value is Hex => typeof value === 'string'
 function readNumber(text: string, name: string): number {
   if (!/^[0-9]{1,15}$/.test(text)) throw new InvalidArgumentError(`--${name} is not a whole number`);
   return Number(text);
+}
+
+/** In milliseconds. With no time at all nothing could be done. */
+function readSeconds(text: string, name: string): number {
+  const seconds = readNumber(text, name);
+  if (seconds === 0) throw new InvalidArgumentError(`--${name} is not a whole number above 0`);
+  return seconds * 1000;
 }
 
 /** As typed: the library converts it to base units. */
@@ -140,23 +148,45 @@ function readDevnet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
   return { rpcUrl: values.rpc === undefined ? rpcUrl : readRpcUrl(values.rpc), privateKey, asset: trusted };
 }
 
-function readRequest(values: PayOptions): RequestInit {
-  const headers = new Headers();
-  for (const line of values.header ?? []) {
-    const colon = line.indexOf(':');
-    if (colon < 1) throw new InvalidArgumentError(`--header ${JSON.stringify(line)} is not 'Name: value'`);
-    headers.append(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
+/** Not quoted: a line without its colon may be a password. */
+function addHeader(headers: Headers, [name, value]: readonly [string, string], option: string): void {
+  try {
+    headers.append(name, value);
+  } catch {
+    throw new InvalidArgumentError(`${option} cannot be sent in a header`);
   }
-  if (values.idempotencyKey !== undefined) headers.set('Idempotency-Key', values.idempotencyKey);
-  const { body } = values;
-  return {
-    method: values.method ?? (body === undefined ? 'GET' : 'POST'),
-    headers,
-    ...(body === undefined ? {} : { body: body.startsWith('@') ? new Uint8Array(readFileSync(body.slice(1))) : body }),
-  };
 }
 
-/** @throws InvalidArgumentError, which quotes neither a key nor an RPC URL */
+function readHeaders({ header = [], idempotencyKey }: PayOptions): Headers {
+  const headers = new Headers();
+  for (const [index, line] of header.entries()) {
+    const option = header.length === 1 ? '--header' : `--header number ${index + 1}`;
+    const colon = line.indexOf(':');
+    if (colon < 1) throw new InvalidArgumentError(`${option} is not 'Name: value'`);
+    addHeader(headers, [line.slice(0, colon).trim(), line.slice(colon + 1).trim()], option);
+  }
+  if (idempotencyKey !== undefined) {
+    headers.delete('Idempotency-Key');
+    addHeader(headers, ['Idempotency-Key', idempotencyKey], '--idempotency-key');
+  }
+  return headers;
+}
+
+function readBody(text: string): string | Uint8Array<ArrayBuffer> {
+  if (!text.startsWith('@')) return text;
+  try {
+    return new Uint8Array(readFileSync(text.slice(1)));
+  } catch (error) {
+    throw new InvalidArgumentError(`--body: the file cannot be read (${readSystemCode(error)}): ${text.slice(1)}`);
+  }
+}
+
+function readRequest(values: PayOptions): RequestInit {
+  const { body, method = body === undefined ? 'GET' : 'POST' } = values;
+  return { method, headers: readHeaders(values), ...(body !== undefined && { body: readBody(body) }) };
+}
+
+/** @throws InvalidArgumentError, which quotes neither a key, an RPC URL nor a header */
 export function readArguments(url: string, values: PayOptions, env: NodeJS.ProcessEnv): PayArguments {
   if (!isHttpUrl(url)) throw new InvalidArgumentError(`${JSON.stringify(url)} is not a URL of http or https`);
   if (values.max === undefined && !values.abandon) throw new InvalidArgumentError('--max is missing');
@@ -168,9 +198,9 @@ export function readArguments(url: string, values: PayOptions, env: NodeJS.Proce
     maxAmount: readAmount(values.max ?? '0', 'max', decimals),
     ...(values.approve !== undefined && { permit2Allowance: readAmount(values.approve, 'approve', decimals) }),
     ...wallet,
-    rpcTimeoutMs: readNumber(values.rpcTimeout ?? '3', 'rpc-timeout') * 1000,
+    rpcTimeoutMs: readSeconds(values.rpcTimeout ?? '3', 'rpc-timeout'),
     storeDirectory: values.store ?? join(stateDirectory(env), 'payments'),
-    deadlineMs: readNumber(values.timeout ?? '60', 'timeout') * 1000,
+    deadlineMs: readSeconds(values.timeout ?? '60', 'timeout'),
     allowInsecureHttp: values.insecure ?? false,
     isAbandoning: values.abandon ?? false,
     writesJson: values.json ?? false,

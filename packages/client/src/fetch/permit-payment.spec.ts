@@ -1,9 +1,12 @@
-import type { SignedPermit } from '@tollgate/protocol';
+import { PaymentError, type SignedPermit } from '@tollgate/protocol';
 import { erc20Abi, encodeFunctionData, type Hex } from 'viem';
+import { generatePrivateKey } from 'viem/accounts';
 
 import { startChain, type Devnet, type DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
 import { readBalance } from '../../../../tools/devnet/chain/read-balance.js';
 import { approvePermit2 } from '../../../../tools/devnet/chain/sign-permit.js';
+import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { facilitatorOf, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
@@ -173,6 +176,54 @@ describe('a server that takes payments by Permit2', () => {
     // 700 are left, and 1000 are to be signed, so Permit2 is approved again.
     expect(await spent(() => buy(change, walletOf(newcomer)), newcomer)).toBe(400n);
     expect([await readAllowance(newcomer), Number(await countSent(newcomer))]).toEqual([1100n, before + 2]);
+  });
+
+  describe('in a token that changes an allowance only from 0', () => {
+    let token: Hex;
+
+    const send = async (from: Hex, to: Hex, functionName: string, args: readonly unknown[]) => {
+      const { StubbornToken } = await readContracts();
+      return sendTransaction(chain, {
+        from,
+        to,
+        data: encodeFunctionData({ abi: StubbornToken.abi, functionName, args }),
+      });
+    };
+    const buyIn = (permit2Allowance: string) => {
+      const asset = { network: 'chain-testnet', chainId: chain.chainId, address: token, decimals: 6 };
+      return buy({ assets: [asset], permit2Allowance }, walletOf(newcomer));
+    };
+
+    beforeAll(async () => {
+      const { StubbornToken } = await readContracts();
+      const hash = await sendTransaction(chain, { data: StubbornToken.bytecode });
+      const receipt = await callRpc(chain.rpcUrl, 'eth_getTransactionReceipt', [hash]);
+      token = (receipt as { contractAddress: Hex }).contractAddress;
+      await send(newcomer.address, token, 'mint', [newcomer.address, 1_000_000n]);
+    });
+
+    beforeEach(() => {
+      shop.offer = { ...BY_PERMIT2, asset: token };
+    });
+
+    it('is paid by a payer that has approved too little', async () => {
+      await send(newcomer.address, token, 'approve', [PERMIT2, 500n]);
+      expect(await (await buyIn('0.01')).text()).toBe('the goods');
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [newcomer.address, PERMIT2] });
+      expect(BigInt((await callRpc(chain.rpcUrl, 'eth_call', [{ to: token, data }, 'latest'])) as Hex)).toBe(9000n);
+    });
+  });
+
+  // Prevents: the payer is told to look at a transfer that was never tried.
+  it('reports an approval that the chain refuses', async () => {
+    shop.offer = BY_PERMIT2;
+    const other = walletOf({ ...newcomer, privateKey: generatePrivateKey() });
+    const refusal = new PaymentError('cannot_pay', 'The wallet cannot make this transfer: execution reverted.');
+    jest.spyOn(other, 'sign').mockRejectedValue(refusal);
+    expect(await failureOf(buy({ permit2Allowance: '1' }, other))).toMatchObject({
+      code: 'cannot_pay',
+      message: `Permit2 cannot be approved for the token ${chain.asset.toLowerCase()}: execution reverted.`,
+    });
   });
 
   it('counts against the limits with the signed maximum, not with its actual charge', async () => {

@@ -41,7 +41,7 @@ export interface PaymentOptions {
   permit2Allowance?: string;
   /** Where payments are stored to survive a crash. Default: in memory, which survives none. */
   store?: PaymentStore;
-  /** From the signature to the answer; 60 s. */
+  /** From the signature to the answer, above 0; 60 s. */
   deadlineMs?: number;
   /**
    * One attempt to fetch the paid answer; 30 s. A longer answer or an event stream that nobody begins to read for this
@@ -93,7 +93,7 @@ export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, op
 }
 
 /** Checked at run time despite the types: plain JavaScript, or an unset variable, may pass anything. */
-function assertParts({ fetch, wallet, assets, maxTotal }: Record<string, unknown>): void {
+function assertParts({ fetch, wallet, assets, maxTotal, ...times }: Record<string, unknown>): void {
   const problems = [
     typeof fetch === 'function' || 'fetch is not a function',
     (isRecord(wallet) && isAddress(wallet['address'])) || 'wallet has no address',
@@ -102,12 +102,22 @@ function assertParts({ fetch, wallet, assets, maxTotal }: Record<string, unknown
       typeof maxTotal === 'string' ||
       hasMethod(maxTotal, 'reserve') ||
       'maxTotal is neither decimal text nor a SpendingLimit',
+    isTime(times['deadlineMs'], Infinity) || 'deadlineMs is not a number above 0',
+    isTime(times['attemptTimeoutMs'], LONGEST_TIMER_MS) ||
+      `attemptTimeoutMs is not a number from 1 to ${LONGEST_TIMER_MS}`,
   ].filter((problem) => typeof problem === 'string');
   if (problems.length === 0) return;
   throw new PaymentError('invalid_options', `This client cannot pay: ${problems.join('; ')}.`, {
     hint: 'Pass a fetch function, a wallet and the options.',
     details: { problems },
   });
+}
+
+/** A longer timer would end at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+function isTime(value: unknown, most: number): boolean {
+  return value === undefined || (typeof value === 'number' && value > 0 && value <= most);
 }
 
 function hasMethod(value: unknown, name: string): boolean {

@@ -49,11 +49,12 @@ export async function findAllowanceProblem(
 }
 
 /**
- * Gives Permit2 the configured allowance if its current one is too low, by a transaction of the wallet.
+ * Gives Permit2 the configured allowance if its current one is too low, by a transaction of the wallet; by two where the
+ * token changes an allowance only from 0, as USDT does.
  * @throws any error of the sending
  */
 export async function ensureAllowance(
-  context: Pick<PaymentContext, 'wallet' | 'permit2Allowance' | 'deadlineMs'>,
+  context: ApprovalContext,
   permits: PermitSigner,
   chosen: Permittable,
   signal: AbortSignal | null,
@@ -62,18 +63,35 @@ export async function ensureAllowance(
   // The offer was chosen with an allowance that is not raised here.
   if (wanted === null) return;
   const { asset } = chosen.requirement;
-  if ((await permits.readAllowance(asset)) < chosen.amountBaseUnits) await approve(context, { asset, wanted }, signal);
+  const allowed = await permits.readAllowance(asset);
+  if (allowed >= chosen.amountBaseUnits) return;
+  try {
+    await approve(context, { asset, amount: wanted }, signal);
+  } catch (error) {
+    if (allowed === 0n || !isRefused(error)) throw error;
+    await approve(context, { asset, amount: 0n }, signal);
+    await approve(context, { asset, amount: wanted }, signal);
+  }
+}
+
+type ApprovalContext = Pick<PaymentContext, 'wallet' | 'permit2Allowance' | 'deadlineMs'>;
+
+/** Whether an approval can have no effect any more: one that is still to be mined can. */
+function isRefused(error: unknown): boolean {
+  return error instanceof PaymentError && error.code === 'cannot_pay' && error.details['isPending'] !== true;
 }
 
 async function approve(
-  { wallet, deadlineMs }: Pick<PaymentContext, 'wallet' | 'deadlineMs'>,
-  { asset, wanted }: { asset: Hex; wanted: bigint },
+  { wallet, deadlineMs }: ApprovalContext,
+  { asset, amount }: { asset: Hex; amount: bigint },
   signal: AbortSignal | null,
 ): Promise<void> {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [PERMIT2_ADDRESS, wanted] });
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [PERMIT2_ADDRESS, amount] });
   const { txHash } = await wallet.inTurn(async () => {
     signal?.throwIfAborted();
-    const transaction = await wallet.sign({ to: asset, data });
+    const transaction = await wallet.sign({ to: asset, data }).catch((error: unknown) => {
+      throw nameApproval(error, asset);
+    });
     await wallet.broadcast(transaction);
     return transaction;
   });
@@ -87,9 +105,20 @@ async function approve(
         `The approval ${txHash} ${outcome === null ? 'is not mined yet' : 'failed'}.`,
         {
           hint: 'Nothing was signed. Check the transaction; the next call reads the allowance again.',
-          details: { txHash },
+          details: { txHash, isPending: outcome === null },
         },
       );
     }
   }
+}
+
+/** The wallet speaks of a transfer, which this is not. */
+function nameApproval(error: unknown, asset: Hex): unknown {
+  if (!(error instanceof PaymentError) || error.code !== 'cannot_pay') return error;
+  const reason = error.message.replace(/^The wallet cannot make this transfer: /, '');
+  return new PaymentError('cannot_pay', `Permit2 cannot be approved for the token ${asset}: ${reason}`, {
+    hint: 'Nothing was signed. Check the token, and the balance for fees and the nonce of the payer.',
+    details: { asset, spender: PERMIT2_ADDRESS },
+    cause: error,
+  });
 }

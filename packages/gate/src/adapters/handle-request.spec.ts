@@ -6,12 +6,14 @@ import { handleRequest } from './handle-request.js';
 describe('a request handler', () => {
   let facilitator: ScriptedFacilitator;
   let sale: Sale;
+  const troubles: string[] = [];
 
   beforeAll(async () => {
     facilitator = await startFacilitator();
     sale = new PaymentGate({
       ...{ payTo: PAY_TO, asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 }, chainId: 1328 },
       facilitator: { url: facilitator.url },
+      onTrouble: ({ message }) => troubles.push(message),
     }).sell({ price: '0.001' });
   });
 
@@ -55,5 +57,20 @@ describe('a request handler', () => {
       Response.json([left.get('if-none-match'), left.get('x-own')]),
     );
     expect(await response.json()).toEqual([null, 'kept']);
+  });
+
+  // Prevents: anyone can ring the alarms of this server with requests that they break off.
+  it('is not run for a request that breaks off, and nothing is reported', async () => {
+    const body = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new Uint8Array(1));
+        controller.error(new Error('aborted'));
+      },
+    });
+    const init = { method: 'POST', headers: VERSIONS[1].pay(), body, duplex: 'half' as const };
+    facilitator.asked.length = 0;
+    const answer = await handleRequest(sale, new Request('https://shop.example/goods', init), () => Response.json(1));
+    expect([answer.status, await answer.json()]).toEqual([400, { error: 'incomplete_request' }]);
+    expect([troubles, facilitator.asked]).toEqual([[], []]);
   });
 });

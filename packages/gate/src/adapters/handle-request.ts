@@ -1,6 +1,7 @@
 import type { Answer } from '../answer/answer.js';
 import type { Sale } from '../gate/gate.js';
 import { concatBytes } from '../present/digest.js';
+import { BrokenBodyError } from '../present/shown-payment.js';
 import { isForSale, withoutConditions } from './conditions.js';
 
 /** Limit of a request body that is read before the handler runs. */
@@ -38,13 +39,20 @@ export async function handleRequest(
   }
 }
 
-/** Reads a copy, so that the handler can still read the body; null if there is no body or it is too large. */
+/**
+ * Reads a copy, so that the handler can still read the body; null if there is no body or it is too large.
+ * @throws BrokenBodyError
+ */
 async function readBody(request: Request): Promise<Uint8Array | null> {
   if (request.body === null || request.bodyUsed) return null;
   const reader = (request.clone().body as ReadableStream<Uint8Array>).getReader();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+  const read = (): ReturnType<typeof reader.read> =>
+    reader.read().catch((cause: unknown) => {
+      throw new BrokenBodyError('The request broke off.', { cause });
+    });
+  for (let part = await read(); !part.done; part = await read()) {
     length += part.value.length;
     if (length > MAX_BODY_BYTES) {
       // Not awaited: it completes only when the handler's own copy does, which has not been read yet.

@@ -12,7 +12,7 @@ import type { Look, PaymentClaims } from '../claim/claim.js';
 import type { Showing } from '../claim/payment-record.js';
 import type { PaymentTerms } from '../offer/challenge.js';
 import { digest } from '../present/digest.js';
-import { amountOf, nameOf, type GateRequest, type GatePayment } from '../present/shown-payment.js';
+import { amountOf, BrokenBodyError, nameOf, type GateRequest, type GatePayment } from '../present/shown-payment.js';
 import type { ClaimedState, PresentedPurchase, PurchaseEnd } from '../purchase/index.js';
 import { FacilitatorError } from '../verify/facilitator.js';
 import { GatedSale, type GatedSaleParts, type Product, type Result } from './gated-sale.js';
@@ -88,6 +88,9 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
   }
 
   explain(error: unknown): State {
+    // Anyone can cause it with a payment that is not verified yet, so it is no trouble of this server.
+    if (error instanceof BrokenBodyError)
+      return { outcome: 'unavailable', answer: createAnswer(400, { error: 'incomplete_request' }) };
     this.parts.onTrouble(error as Error);
     return { outcome: 'unavailable', answer: createRetryAnswer(503, 'store_unavailable') };
   }

@@ -20,8 +20,16 @@ export interface GateRequest {
   /** An absolute URL. */
   readonly url: string;
   readonly header: (name: string) => string | undefined;
-  /** The body, if it is available before the handler runs. A different body makes a different request. */
+  /**
+   * The body, if it is available before the handler runs. A different body makes a different request. Rejects with
+   * `BrokenBodyError` if the client did not send the whole body.
+   */
   readonly readBody?: () => Promise<string | Uint8Array | null>;
+}
+
+/** The client broke off its request before the body was complete. */
+export class BrokenBodyError extends Error {
+  override readonly name = 'BrokenBodyError';
 }
 
 /** A well-formed payment whose content is not verified yet. */
