@@ -79,14 +79,14 @@ export class OutboxDrain {
     [this.#completeFromMs, this.#readToEndAtMs] = [null, 0];
     while (!signal.aborted) {
       try {
-        if (!hasTriedAgain) this.#count(await bookUnapplied(writer, this.#seller));
-        hasTriedAgain = true;
         const nowMs = performance.now();
         if (nowMs - foundAtMs > FIND_EVERY_MS) {
           await this.#streams.find();
           await this.#noteSince(writer);
           foundAtMs = nowMs;
         }
+        if (!hasTriedAgain) this.#count(await bookUnapplied(writer, this.#seller));
+        hasTriedAgain = true;
         if (nowMs - lookedBackAtMs > LOOK_BACK_EVERY_MS) {
           while ((await this.#post(writer, await this.#streams.readUnacknowledged())) > 0 && !signal.aborted);
           lookedBackAtMs = nowMs;

@@ -21,7 +21,9 @@ export async function listLanes(redis: RedisClient): Promise<string[]> {
 
 /** The streams of the outbox, as a consumer group sees them. */
 export class OutboxStreams {
+  /** Their names stay known, so that what waits in them is counted while nothing can be read. */
   readonly #known = new Set<string>();
+  readonly #withGroup = new Set<string>();
 
   constructor(
     private readonly redis: RedisClient,
@@ -32,14 +34,15 @@ export class OutboxStreams {
   async find(): Promise<void> {
     const lanes = await listLanes(this.redis);
     const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucketEventsKey(bucket));
-    const added = [...buckets, REFUSED_EVENTS, ...lanes.map(laneBookKey)].filter((key) => !this.#known.has(key));
-    await Promise.all(added.map((key) => this.#createGroup(key)));
+    const added = [...buckets, REFUSED_EVENTS, ...lanes.map(laneBookKey)].filter((key) => !this.#withGroup.has(key));
     for (const key of added) this.#known.add(key);
+    await Promise.all(added.map((key) => this.#createGroup(key)));
+    for (const key of added) this.#withGroup.add(key);
   }
 
   /** Makes `find` create the groups again, after Redis has lost them. */
   forget(): void {
-    this.#known.clear();
+    this.#withGroup.clear();
   }
 
   /** Entries that were delivered to a bookkeeper and not acknowledged: it died, or its database was away. */
@@ -61,7 +64,7 @@ export class OutboxStreams {
   /** The newest entry of each stream that was acknowledged, as far as Redis still shows it. */
   async readAcknowledged(): Promise<StreamPosition[]> {
     const newest = await Promise.all(
-      [...this.#known].map(async (stream) => ({ stream, id: await this.#readAcknowledgedOf(stream) })),
+      [...this.#withGroup].map(async (stream) => ({ stream, id: await this.#readAcknowledgedOf(stream) })),
     );
     return newest.flatMap(({ stream, id }) => (id === null ? [] : [{ stream, id }]));
   }
@@ -97,8 +100,11 @@ export class OutboxStreams {
   }
 
   async #readGroup(key: string): Promise<Record<string, unknown> | undefined> {
-    const groups = (await this.redis.xinfo('GROUPS', key)) as unknown[][];
-    return groups.map(toRecord).find(({ name }) => name === BOOK_GROUP);
+    const groups = await this.redis.xinfo('GROUPS', key).catch((error: unknown) => {
+      if (String(error).includes('no such key')) return [];
+      throw error;
+    });
+    return (groups as unknown[][]).map(toRecord).find(({ name }) => name === BOOK_GROUP);
   }
 
   async #createGroup(key: string): Promise<void> {
@@ -110,7 +116,7 @@ export class OutboxStreams {
   }
 
   async #read(from: '0' | '>', blockMs: number | null): Promise<DeliveredEvent[]> {
-    const keys = [...this.#known];
+    const keys = [...this.#withGroup];
     // The streams of a cluster are in different slots, for which no one command can ask.
     if (this.redis.isCluster) return (await Promise.all(keys.map((key) => this.#readOf([key], from, null)))).flat();
     return this.#readOf(keys, from, blockMs);

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Logger } from '@nestjs/common';
+
+import { answered, deliver, transferId } from '../../../../libs/book/test/sample-events.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { BookkeeperFixture } from '../../test/bookkeeper-fixture.js';
+
+const SCRAPES = 20;
+const SCRAPE_EVERY_MS = 250;
+const WAITS_MS = 120_000;
+
+const FULL = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = '53100'; END $$;`;
+
+describe('what waits in the outbox', () => {
+  let fixture: BookkeeperFixture;
+
+  beforeEach(async () => {
+    Logger.overrideLogger(false);
+    fixture = await BookkeeperFixture.start();
+    const { stream, fields } = deliver(answered(transferId(1)));
+    await fixture.redis.xadd(stream, `${Date.now() - WAITS_MS}-0`, ...fields);
+  });
+
+  afterEach(() => fixture.stop());
+
+  /** Seconds since the oldest event was written. */
+  async function readLag(url: string): Promise<number> {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    return Number(/^tollgate_book_lag_seconds\S* (\S+)$/m.exec(text)?.[1]);
+  }
+
+  // A statement without rows is the first one that a bookkeeper writes.
+  it.each(['ROW', 'STATEMENT'])('is shown all the time while the disk has no room for a %s', async (each) => {
+    await fixture.change(
+      `${FULL} CREATE TRIGGER no_room BEFORE INSERT ON events FOR EACH ${each} EXECUTE FUNCTION refuse()`,
+    );
+    const full = await fixture.startBookkeeper();
+    await waitFor('the outbox is found', async () => (await readLag(full.url)) > 0);
+    const lags: number[] = [];
+    for (let scrape = 0; scrape < SCRAPES; scrape++) {
+      lags.push(await readLag(full.url));
+      await sleep(SCRAPE_EVERY_MS);
+    }
+    expect(Math.min(...lags)).toBeGreaterThan(60);
+  });
+});
