@@ -21,11 +21,11 @@ export class BookWriter {
 
   /**
    * Notes since when every change of money is reported, in milliseconds since 1970. A later time than before means that
-   * Redis has lost reports in between.
+   * Redis has lost reports in between; null, that some process does not report.
    * @throws DeposedError, BookUnavailableError
    */
-  async noteCompleteFrom(atMs: number): Promise<void> {
-    const at = new Date(atMs).toISOString();
+  async noteCompleteFrom(atMs: number | null): Promise<void> {
+    const at = atMs === null ? null : new Date(atMs).toISOString();
     await this.write((within) =>
       within.query('UPDATE bookkeeper SET complete_from = $1 WHERE complete_from IS DISTINCT FROM $1::timestamptz', [
         at,
