@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { ConfigurationError } from '@tollgate/common';
+import { RESTORE_MARKER } from '@tollgate/redis';
 
 import { answered, deliver, transferId } from '../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../test/harness/retry.js';
@@ -37,6 +38,16 @@ describe('the bookkeeper', () => {
     await expect(refused).rejects.toThrow(name);
     await expect(refused).rejects.toBeInstanceOf(ConfigurationError);
     await expect(refused).rejects.not.toThrow(/canary|cacaca/);
+  });
+
+  it('does not start on a Redis that evicts keys, or whose restore is unfinished', async () => {
+    const { redis } = fixture;
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    await expect(fixture.startBookkeeper()).rejects.toThrow(/REDIS_URL: .*maxmemory-policy/);
+    await redis.config('SET', 'maxmemory-policy', 'noeviction');
+    await redis.set(RESTORE_MARKER, 'a copy');
+    await expect(fixture.startBookkeeper()).rejects.toThrow(/REDIS_URL: .*restore/);
+    await redis.del(RESTORE_MARKER);
   });
 
   it('hands the book over to a second one that waits, events in flight included', async () => {

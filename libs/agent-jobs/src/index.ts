@@ -7,6 +7,7 @@ export {
   problemOfRetry,
   problemOfSubmit,
   refuseState,
+  RESUMES_REFUND,
   SENDS_REFUND,
 } from './decisions/refusals.js';
 export { findRetryFault, retryJob } from './decisions/retry-job.js';

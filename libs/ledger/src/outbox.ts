@@ -43,3 +43,11 @@ export async function readBookedSinceMs(redis: Redis | Cluster): Promise<number 
   );
   return times.includes(null) ? null : Math.max(...times.map(Number));
 }
+
+/** Whether a process with `BOOK=off` has used the ledger: what is sold since is not reported. */
+export async function isBookOff(redis: Redis | Cluster): Promise<boolean> {
+  const births = await Promise.all(
+    Array.from({ length: BUCKETS }, (_, bucket) => redis.hmget(birthKey(bucket), 'epoch', 'booked')),
+  );
+  return births.some(([epoch, booked]) => epoch !== null && booked === null);
+}

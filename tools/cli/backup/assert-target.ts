@@ -26,7 +26,7 @@ export async function assertTarget(redis: RedisClient, terms: TargetTerms): Prom
   if (clients !== null && clients.length > 0) {
     const named = [...new Set(clients)].sort().slice(0, LISTED_CLIENTS).join(', ');
     throw new CommandError(
-      `Processes are connected to this Redis: ${named}. Stop all gateways, verifiers and workers.`,
+      `Processes are connected to this Redis: ${named}. Stop all gateways, verifiers, agent workers and bookkeepers.`,
     );
   }
   await assertEmpty(redis, terms);

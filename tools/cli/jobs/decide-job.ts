@@ -9,6 +9,7 @@ import {
   OWN_IS_MINED,
   problemOfRefusal,
   problemOfRetry,
+  RESUMES_REFUND,
   SENDS_REFUND,
   type RetryRefusal,
 } from '../../../libs/agent-jobs/src/decisions/refusals.js';
@@ -77,6 +78,7 @@ async function decide(
     case 'reject':
       return journal.reject({ jobId: job.id, failure: JOB_REJECTED });
     case 'resume':
+      if (job.operation === 'refund') throw new CommandError(RESUMES_REFUND);
       return journal.resumeJob(job.id);
     case 'abandon': {
       const hasNonce = typeof job.steps[job.stepIndex]?.nonce === 'number';

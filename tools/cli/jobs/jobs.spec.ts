@@ -172,11 +172,14 @@ describe('tollgate jobs', () => {
     expect(await jobs('reject', other)).toBe(`${other} is REJECTED.`);
   });
 
-  it('does not approve a job that sends a refund', async () => {
+  it('neither approves nor resumes a job that sends a refund', async () => {
     const jobId = await submit({ operation: 'refund' });
     await plan(jobId, true);
     await expect(jobs('approve', jobId, '--floors', 'floors')).rejects.toThrow(/Approve it at the bookkeeper/);
     expect(await jobs('show', jobId)).toMatch(/state +AWAITING_APPROVAL/);
+    await journal.needOperator({ jobId, stepIndex: 0, token, failure: FAILURE });
+    await expect(jobs('resume', jobId)).rejects.toThrow(/Resume it at the bookkeeper/);
+    expect(await jobs('show', jobId)).toMatch(/state +NEEDS_OPERATOR/);
   });
 
   it('resumes a job, or abandons it where the chain has used its nonce', async () => {

@@ -30,9 +30,13 @@ export class SellerChain implements OnApplicationShutdown {
   readonly chainId: number;
   readonly #chain: ConnectedChain;
   readonly #withinMs: number;
+  readonly #asset: Hex;
+  /** Null before the chain has said it. */
+  #decimals: bigint | null = null;
 
   constructor(@Inject(BookkeeperEnvironment) { chain, payment }: BookkeeperEnvironment) {
     this.chainId = payment.chainId;
+    this.#asset = payment.assetAddress;
     this.#withinMs = chain.rpcTimeoutMs * chain.rpcUrl.length;
     this.#chain = connectChain({
       ...{ urls: chain.rpcUrl, chainId: payment.chainId, timeoutMs: chain.rpcTimeoutMs },
@@ -65,6 +69,12 @@ export class SellerChain implements OnApplicationShutdown {
       const { timestamp } = parseObject(valueOf(result, 'eth_getBlockByNumber'), 'block');
       return parseQuantity(timestamp, 'block time') * 1000;
     });
+  }
+
+  /** Of ASSET_ADDRESS; null: the token does not say. */
+  async readDecimals(): Promise<bigint | null> {
+    this.#decimals ??= await this.#chain.reader.readDecimals(this.#asset, this.#deadlineMs());
+    return this.#decimals;
   }
 
   readHeadNumber(): Promise<number> {

@@ -12,7 +12,7 @@ import {
   type BookSeller,
   type Posted,
 } from '@tollgate/book';
-import { readBookedSinceMs } from '@tollgate/ledger';
+import { isBookOff, readBookedSinceMs } from '@tollgate/ledger';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookMetrics } from '../metrics/book-metrics.js';
@@ -34,7 +34,8 @@ export class OutboxDrain {
   readonly #seller: BookSeller;
   readonly #batch: number;
   #isFailing = false;
-  #completeFromMs: number | null = null;
+  /** As the book has it; undefined while that is not known. */
+  #completeFromMs: number | null | undefined;
   #readToEndAtMs = 0;
   /** The same time by a clock that is never set. */
   #lastReadMs = 0;
@@ -76,7 +77,7 @@ export class OutboxDrain {
     let [lookedBackAtMs, foundAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
     let hasTriedAgain = false;
     // The database may be another one than before, or have lost what it had.
-    [this.#completeFromMs, this.#readToEndAtMs] = [null, 0];
+    [this.#completeFromMs, this.#readToEndAtMs] = [undefined, 0];
     while (!signal.aborted) {
       try {
         const nowMs = performance.now();
@@ -115,7 +116,9 @@ export class OutboxDrain {
       const times = `${gap.since.toISOString()} to ${gap.until.toISOString()}`;
       this.#logger.error(`the book lacks events that Redis was told are booked: it has a gap from ${times}`);
     }
-    if (sinceMs === null || sinceMs === this.#completeFromMs) return;
+    if (sinceMs === this.#completeFromMs) return;
+    // On a Redis that no process has used yet, nothing is sold that the book would lack.
+    if (sinceMs === null && !(await isBookOff(this.connections.commands))) return;
     await writer.noteCompleteFrom(sinceMs);
     this.#completeFromMs = sinceMs;
   }

@@ -64,7 +64,7 @@ export class OutboxStreams {
   /** The newest entry of each stream that was acknowledged, as far as Redis still shows it. */
   async readAcknowledged(): Promise<StreamPosition[]> {
     const newest = await Promise.all(
-      [...this.#known].map(async (stream) => ({ stream, id: await this.#readAcknowledgedOf(stream) })),
+      [...this.#withGroup].map(async (stream) => ({ stream, id: await this.#readAcknowledgedOf(stream) })),
     );
     return newest.flatMap(({ stream, id }) => (id === null ? [] : [{ stream, id }]));
   }
@@ -116,7 +116,7 @@ export class OutboxStreams {
   }
 
   async #read(from: '0' | '>', blockMs: number | null): Promise<DeliveredEvent[]> {
-    const keys = [...this.#known];
+    const keys = [...this.#withGroup];
     // The streams of a cluster are in different slots, for which no one command can ask.
     if (this.redis.isCluster) return (await Promise.all(keys.map((key) => this.#readOf([key], from, null)))).flat();
     return this.#readOf(keys, from, blockMs);

@@ -11,7 +11,7 @@ import {
   retryJob,
   type PlannedCall,
 } from '@tollgate/agent-jobs';
-import { readRefund } from '@tollgate/book';
+import { readBookedPayment, readRefund, type Refund } from '@tollgate/book';
 import { ProblemError, refuseRequest, type ApiKey } from '@tollgate/common';
 import type { CancelResult, JobRecord, JobState, Transition } from '@tollgate/journal';
 import type { AgentJobView, JobOperation } from '@tollgate/protocol';
@@ -95,6 +95,13 @@ export class OperatorJobs {
     return this.#settle(job, result);
   }
 
+  /** Lets a job that needs an operator go on; not one whose refund is paid already, by a transaction that is not its own. */
+  async resume(id: string): Promise<OperatorJob> {
+    const job = await this.#find(id);
+    await this.#assertNotPaid(job);
+    return this.#settle(job, await this.journals.journal.resumeJob(job.id));
+  }
+
   async cancel(id: string): Promise<OperatorJob> {
     const job = await this.#find(id);
     return this.#settle(job, await this.journals.journal.cancel(job.id));
@@ -113,9 +120,26 @@ export class OperatorJobs {
   /** A refund may have been asked for with several keys, of which its job names the last. */
   async #assertNotAsker(job: JobRecord, keyId: string): Promise<void> {
     if (job.operation !== 'refund') return;
+    const refund = await this.#readRefund(job);
+    if (refund.askedBy.includes(keyId)) throw new ProblemError(problemOfRefusal('own_job', job));
+  }
+
+  /** After a loss of Redis, the journal may not know that it has sent the job. */
+  async #assertNotPaid(job: JobRecord): Promise<void> {
+    if (job.operation !== 'refund') return;
+    const { id, payment } = await this.#readRefund(job);
+    const booked = await readBookedPayment(this.book.writer.database, payment);
+    const paid = booked?.reported.refunded?.find(({ refund }) => refund === id);
+    const own = job.steps.flatMap(({ attempts }) => attempts.map(({ hash }): string => hash));
+    if (paid === undefined || own.includes(paid.transaction)) return;
+    const detail = `The refund is paid already, by the transaction ${paid.transaction}. Abandon the job.`;
+    throw new ProblemError(refuseState(job.state, detail));
+  }
+
+  async #readRefund(job: JobRecord): Promise<Refund> {
     const refund = await readRefund(this.book.writer.database, readRefundJob(job)?.refund ?? '');
     if (refund === null) throw new ProblemError(refuseState(job.state, 'The book does not know this refund.'));
-    if (refund.askedBy.includes(keyId)) throw new ProblemError(problemOfRefusal('own_job', job));
+    return refund;
   }
 
   async #find(id: string): Promise<JobRecord> {

@@ -62,6 +62,17 @@ export class OperatorJobsController {
     return this.jobs.cancel(id);
   }
 
+  @Post(':id/resume')
+  @HttpCode(200)
+  @ForOperators(
+    'operator:approve',
+    'Lets a job that needs an operator go on; not one whose refund is paid already',
+    'job.resume',
+  )
+  resume(@Param('id') id: string): Promise<OperatorJob> {
+    return this.jobs.resume(id);
+  }
+
   @Post(':id/retry')
   @HttpCode(200)
   @ForOperators('operator:approve', 'Repeats the request of a failed job as a new job, which it returns', 'job.retry')

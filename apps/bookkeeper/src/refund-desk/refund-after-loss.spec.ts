@@ -7,6 +7,7 @@ import { createLaneId } from '@tollgate/journal';
 import { Ledger, locatePayment, nameOfPayment, readPaymentName, type PaymentId } from '@tollgate/ledger';
 
 import { createTestBook } from '../../../../libs/book/test/create-test-book.js';
+import { hashOf } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
@@ -150,6 +151,30 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     },
     120_000,
   );
+
+  it('is not paid a second time, where Redis has lost that its job was sent, and an operator resumes it', async () => {
+    await fixture.startBookkeeper();
+    await publish();
+    const payment = await fixture.payRefused();
+    const token = await createToken();
+    const { id, job: jobId } = await ask(payment, token);
+    const failure = { code: 'JOURNAL_LOST_WRITES', message: 'In doubt.', suggestion: 'Look.' };
+    const { token: lease } = (await fixture.journal.takeLease(fixture.lane, 'worker', 60_000))!;
+    const stop = () => fixture.journal.needOperator({ jobId: jobId!, stepIndex: 0, token: lease, failure });
+    const resume = () => fixture.post(`/operator/jobs/${jobId}/resume`, token);
+    await stop();
+    expect(await resume()).toMatchObject({ status: 200 });
+    await stop();
+    // Booked before the loss.
+    const paid = { refund: id, transaction: hashOf(900), amount: String(PRICE), recipient: fixture.payer };
+    await fixture.ledger.recordRefunded(readPaymentName(payment)!, paid);
+    await waitFor('it is booked', async () => {
+      return (await fixture.get<{ state: string }>(`/operator/payments/${payment}`, token)).body.state === 'refunded';
+    });
+    expect(await resume()).toMatchObject({
+      ...{ status: 409, body: { state: 'NEEDS_OPERATOR', detail: expect.stringContaining(hashOf(900)) } },
+    });
+  }, 120_000);
 
   it('is paid back by two people only, where an operator has abandoned its job after a loss', async () => {
     await fixture.startBookkeeper();

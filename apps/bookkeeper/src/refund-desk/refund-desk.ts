@@ -106,6 +106,8 @@ export class RefundDesk {
     const refund = await this.#find(id);
     const paid = await this.#recognise(refund);
     if (paid !== null) return paid;
+    const decimalsDiffer = await this.previews.findOtherDecimals();
+    if (decimalsDiffer !== null) throw refuse('decimals_differ', decimalsDiffer);
     const { refunds, payment } = this.environment;
     const limits = { keyId: askedBy, caps: refunds.caps(payment.assetDecimals) };
     const retried = await retryRefund(this.book.writer, refund, limits);

@@ -401,4 +401,13 @@ describe('refunds', () => {
     await fixture.adopt();
     await journal.resumeLane(lane);
   }
+
+  it('is refused while ASSET_DECIMALS is not what the token has, since no limit would hold', async () => {
+    const payment = await fixture.payRefused();
+    await fixture.base.endBookkeepers();
+    await fixture.startBookkeeper({ ASSET_DECIMALS: '18' });
+    expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'decimals_differ' } });
+    await fixture.base.endBookkeepers();
+    await startBookkeeper();
+  });
 });

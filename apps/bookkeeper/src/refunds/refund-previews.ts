@@ -34,7 +34,8 @@ export type RefundObstacle =
   | 'amount_differs'
   | 'answered'
   | 'nothing_left'
-  | 'wallet_missing';
+  | 'wallet_missing'
+  | 'decimals_differ';
 
 /** What a refund would do. Amounts are base units of the asset. */
 export interface RefundPreview {
@@ -100,7 +101,7 @@ export class RefundPreviews {
     const place = { asset: assetAddress.toLowerCase() as Hex, payTo: payTo.toLowerCase() };
     const arrived = BigInt(payment.amount ?? '0');
     const transaction = 'txHash' in id ? id.txHash : payment.transaction;
-    const [refunds, completeFromMs, bookedSinceMs, isUnapplied, searched, wallet] = await Promise.all([
+    const [refunds, completeFromMs, bookedSinceMs, isUnapplied, searched, wallet, decimalsDiffer] = await Promise.all([
       listRefundsOf(database, name),
       readCompleteFrom(database),
       // After a loss of data in Redis, the book has the earlier time for some seconds.
@@ -108,6 +109,7 @@ export class RefundPreviews {
       hasUnapplied(database, name, transaction),
       findPayer(this.chain, { id, transaction, amount: arrived, ...place }),
       this.journals.directory.find(REFUNDS_WALLET),
+      this.findOtherDecimals(),
     ]);
     const payer = searched.outcome === 'found' ? searched.payer : null;
     const taken = greater(sumOfRefunds(refunds), BigInt(payment.refunded));
@@ -126,6 +128,7 @@ export class RefundPreviews {
       ['answered', boughtAnswer, NOT_MEANT],
       ['nothing_left', arrived > 0n && taken >= arrived, 'All of it is refunded, or about to be.'],
       ['wallet_missing', wallet === null, `No agent worker has a wallet named ${REFUNDS_WALLET}.`],
+      ['decimals_differ', decimalsDiffer !== null, decimalsDiffer ?? ''],
     ];
     return {
       ...{ payment: name, number, id: nameRefund(name, number), state: payment.state },
@@ -143,6 +146,14 @@ export class RefundPreviews {
       obstacles: obstacles.filter(([, holds]) => holds).map(([reason, , detail]) => ({ reason, detail })),
       refunds,
     };
+  }
+
+  /** Why the limits of refunds, which are whole units, do not hold; null: they do. @throws ChainUnavailableError */
+  async findOtherDecimals(): Promise<string | null> {
+    const { assetDecimals } = this.environment.payment;
+    const told = await this.chain.readDecimals();
+    if (told === null || told === BigInt(assetDecimals)) return null;
+    return `ASSET_DECIMALS is ${assetDecimals}, but the token has ${told}: the limits of refunds would not hold.`;
   }
 }
 

@@ -1,5 +1,10 @@
 import { DeposedError, type ClaimedDatabase, type Queryable } from '../database/database.js';
 
+/** What was lost came after the newest event. A time that was noted once is noted again at each start, and changes nothing. */
+const NOTE_COMPLETE_FROM = `UPDATE bookkeeper SET complete_from = CASE WHEN $1::timestamptz IS NOT NULL THEN
+    greatest($1, (SELECT to_timestamp(max(milliseconds) / 1000.0) FROM stream_positions)) END
+  WHERE $1::timestamptz IS NULL OR complete_from IS NULL OR complete_from < $1::timestamptz`;
+
 /** Writes as the active bookkeeper: each transaction first checks that no later one has taken over. */
 export class BookWriter {
   private constructor(
@@ -21,16 +26,13 @@ export class BookWriter {
 
   /**
    * Notes since when every change of money is reported, in milliseconds since 1970. A later time than before means that
-   * Redis has lost reports in between.
+   * Redis has lost reports in between; null, that some process does not report. It never goes back, and is not before the
+   * newest event in the book, which a Redis whose clock is behind its predecessor's would say.
    * @throws DeposedError, BookUnavailableError
    */
-  async noteCompleteFrom(atMs: number): Promise<void> {
-    const at = new Date(atMs).toISOString();
-    await this.write((within) =>
-      within.query('UPDATE bookkeeper SET complete_from = $1 WHERE complete_from IS DISTINCT FROM $1::timestamptz', [
-        at,
-      ]),
-    );
+  async noteCompleteFrom(atMs: number | null): Promise<void> {
+    const at = atMs === null ? null : new Date(atMs).toISOString();
+    await this.write((within) => within.query(NOTE_COMPLETE_FROM, [at]));
   }
 
   /** @throws DeposedError when another bookkeeper has taken over; BookUnavailableError */

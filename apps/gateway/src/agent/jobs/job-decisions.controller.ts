@@ -6,6 +6,7 @@ import {
   OWN_IS_MINED,
   problemOfRefusal,
   refuseState,
+  RESUMES_REFUND,
   SENDS_REFUND,
 } from '@tollgate/agent-jobs';
 import {
@@ -114,6 +115,8 @@ export class JobDecisionsController {
   @ForOperators('Resume a job that needs an operator', 'The job has ended.')
   async resume(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     const job = await this.jobs.find(caller, id);
+    // Only the bookkeeper knows whether the refund is paid, also where the journal has lost that.
+    if (job.operation === 'refund') throw new ProblemError(refuseState(job.state, RESUMES_REFUND));
     return this.#settle(job, await this.connections.journal.resumeJob(job.id));
   }
 

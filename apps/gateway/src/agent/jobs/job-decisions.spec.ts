@@ -113,7 +113,7 @@ describe('decisions about jobs', () => {
       expect(await readProblem(response)).toEqual([403, 'own_job']);
     });
 
-    it('is not possible for a job that sends a refund, which the bookkeeper approves', async () => {
+    it('is not possible for a job that sends a refund, which the bookkeeper approves and resumes', async () => {
       const jobId = createJobId(agents.lane);
       const named = { jobId, lane: agents.lane, operation: 'refund', wallet: 'refunds', keyId: owner.id, input: {} };
       await agents.journal.submitNamed(named);
@@ -123,6 +123,13 @@ describe('decisions about jobs', () => {
       expect([response.status, await response.json()]).toMatchObject([
         409,
         { code: 'job_state', state: 'AWAITING_APPROVAL', detail: expect.stringContaining('/operator/jobs/') },
+      ]);
+      const failure = { code: 'JOURNAL_LOST_WRITES', message: 'In doubt.', suggestion: 'Look.' };
+      await agents.journal.needOperator({ jobId, stepIndex: 0, token, failure });
+      const resumed = await decide(operator, jobId, 'resume');
+      expect([resumed.status, await resumed.json()]).toMatchObject([
+        409,
+        { code: 'job_state', state: 'NEEDS_OPERATOR', detail: expect.stringContaining('paid already') },
       ]);
     });
 

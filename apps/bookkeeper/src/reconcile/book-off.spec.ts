@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Logger } from '@nestjs/common';
+
+import { waitFor } from '../../../../test/harness/retry.js';
+import { ReconcileFixture } from '../../test/reconcile-fixture.js';
+import type { BookHealth } from '../operator/book.controller.js';
+
+describe('a book to which no process reports for a while', () => {
+  let fixture: ReconcileFixture;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    fixture = await ReconcileFixture.start();
+  });
+
+  afterAll(() => fixture.stop());
+
+  const readCompleteFrom = async (): Promise<string | null> =>
+    (await fixture.get<BookHealth>('/operator/health')).completeFrom;
+
+  it('does not take what is sold meanwhile for unclaimed money', async () => {
+    await waitFor('the book is complete', async () => (await readCompleteFrom()) !== null);
+    await fixture.waitUntilCompared();
+    // As the first process with BOOK=off does.
+    await fixture.books.redis.hset('tollgate:{pay-7}:birth', 'epoch', '1');
+    await fixture.books.redis.hdel('tollgate:{pay-7}:birth', 'booked');
+    await waitFor('the book is not complete', async () => (await readCompleteFrom()) === null);
+    const meanwhile = await fixture.pay(5_000n);
+    await waitFor('nothing is compared', async () => (await fixture.read()).trouble !== null);
+    // Blocks count whole seconds.
+    await sleep(1_100);
+    await fixture.completeFrom(Date.now());
+    await sleep(1_100);
+    await fixture.waitForState(fixture.nameOf(await fixture.pay(4_000n)), 'unclaimed');
+    expect(await fixture.findPayment(fixture.nameOf(meanwhile))).toMatchObject({ status: 404 });
+    expect((await fixture.read()).chainOnly).toMatchObject([
+      { transaction: meanwhile, reason: 'before_the_book_was_complete' },
+    ]);
+  }, 60_000);
+});
