@@ -240,9 +240,14 @@ describe('a replica that succeeds its primary', () => {
     return servers.at(-1)!;
   };
   const follow = ({ port }: RedisServer) => serve('--replicaof', '127.0.0.1', String(port));
-  const openLedger = async ({ url }: RedisServer, headBlockNumber: number): Promise<Ledger> => {
+  const connect = ({ url }: RedisServer): Redis => {
     const redis = new Redis(url);
+    redis.on('error', () => undefined);
     connections.push(redis);
+    return redis;
+  };
+  const openLedger = async (server: RedisServer, headBlockNumber: number): Promise<Ledger> => {
+    const redis = connect(server);
     const ledger = new Ledger({ redis, durability: DURABILITY, timeoutMs: 5_000 });
     await ledger.open({ headBlockNumber });
     return ledger;
@@ -258,6 +263,11 @@ describe('a replica that succeeds its primary', () => {
     const primary = await serve();
     const replica = await follow(primary);
     if (spare) await follow(primary);
+    // The ledger counts the replicas when it opens, and then in the buckets that are claimed from only.
+    const following = `connected_slaves:${spare ? 2 : 1}`;
+    await waitFor(following, () =>
+      withRedis(primary.url, async (redis) => (await redis.info('replication')).includes(following)),
+    );
     const ledger = await openLedger(primary, HEAD_AT_BIRTH);
     await waitUntilAcknowledged(ledger);
     const sample = () => sampleClaim(ledger, { headBlockNumber: HEAD, deadlineMs: ledger.nowMs() + 120_000 });
@@ -296,6 +306,31 @@ describe('a replica that succeeds its primary', () => {
       abandoned: { outcome: 'claimed' },
       unclaimed: { outcome: 'claimed' },
     });
+  });
+
+  it('is not judged by a process for which no replica acknowledges, which closes no payment either', async () => {
+    const primary = await serve();
+    const replica = await follow(primary);
+    const startLocal = (server: RedisServer) => new Ledger({ redis: connect(server), timeoutMs: 5_000 });
+    const ledger = await openLedger(primary, HEAD_AT_BIRTH);
+    await waitUntilAcknowledged(ledger);
+    const unclaimed = sampleClaim(ledger, { headBlockNumber: HEAD, deadlineMs: ledger.nowMs() + 120_000 });
+    const refund = { refund: 'refund-1', reason: null, allowsAnswered: false };
+    const close = (by: Ledger) => by.close({ ...refund, id: sampleTransfer(ledger).id });
+    await expect(close(startLocal(primary))).rejects.toMatchObject({ code: 'durability_differs' });
+    await connections[0]!.wait(1, 0);
+    await primary.kill();
+    await withRedis(replica.url, (redis) => redis.call('REPLICAOF', 'NO', 'ONE'));
+    await expect(startLocal(replica).open()).rejects.toMatchObject({ code: 'durability_differs' });
+    await expect(close(startLocal(replica))).rejects.toThrow('LEDGER_DURABILITY=replica');
+    await follow(replica);
+    const successor = await openLedger(replica, HEAD);
+    await waitUntilAcknowledged(successor);
+    expect(await successor.claim(unclaimed)).toMatchObject({ outcome: 'claimed' });
+    // A change of the setting, which the next failover notices.
+    const changed = startLocal(replica);
+    await changed.open();
+    expect(await close(changed)).toMatchObject({ outcome: 'closed' });
   });
 
   it('refuses them where another replica could have acknowledged in its place', async () => {

@@ -1,6 +1,6 @@
 import { bucketEventsKey, type RefundedFacts, type RefundingFacts } from '@tollgate/book-events';
 
-import type { LedgerRunner } from './continuity.js';
+import { durabilityDiffers, type LedgerRunner } from './continuity.js';
 import { answerKey, birthKey, bucketOf, entryKey } from './keys.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
 import { locatePayment, nameOfPayment, type PaymentId } from './payment-id.js';
@@ -33,7 +33,7 @@ export type CloseResult =
 export async function closePayment(
   runner: LedgerRunner,
   { id, refund, reason, allowsAnswered, isReported = true }: CloseRequest,
-  isBooked: boolean,
+  { isBooked, replicas }: { isBooked: boolean; replicas: number },
 ): Promise<CloseResult> {
   const { entry, slot } = locatePayment(id);
   const bucket = bucketOf(entry);
@@ -45,6 +45,7 @@ export async function closePayment(
     nameOfPayment(id),
     isBooked && isReported ? JSON.stringify(facts) : '',
     refund,
+    replicas,
   ];
   const [outcome, detail, by = ''] = await runner.run(LEDGER_SCRIPTS.close, keys, args);
   switch (outcome) {
@@ -57,6 +58,8 @@ export async function closePayment(
     case 'answered':
     case 'other_form':
       return { outcome };
+    case 'durability_differs':
+      throw durabilityDiffers();
     default:
       throw new Error(`the ledger's script returned ${outcome}`);
   }

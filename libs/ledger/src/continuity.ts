@@ -1,4 +1,4 @@
-import { checkServers, loadScripts, type ScriptRunner } from '@tollgate/redis';
+import { checkServers, loadScripts, StoreError, type ScriptRunner } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { BUCKETS, birthKey } from './keys.js';
@@ -55,6 +55,16 @@ export async function restoreContinuity(redis: Redis | Cluster, terms: Continuit
       ),
     ),
   );
+  if (buckets.includes('durability_differs')) throw durabilityDiffers();
   await loadScripts(redis, Object.values(LEDGER_SCRIPTS));
   return buckets as BucketContinuity[];
+}
+
+/** Of processes that answer for one ledger, with different settings. */
+export function durabilityDiffers(): StoreError {
+  return new StoreError(
+    'durability_differs',
+    'Other processes wait for replicas (LEDGER_DURABILITY=replica), and this one does not, or for fewer.',
+    'Set LEDGER_DURABILITY and LEDGER_REPLICAS as at the other processes.',
+  );
 }

@@ -46,6 +46,7 @@ export class Ledger {
   readonly #bucketBytes: number;
   readonly #refusalsKept: number;
   readonly #book: BookOptions | null;
+  readonly #replicas: number;
   /** The events that no claim counts itself reached the limit at the last look. */
   #isRefusedFull = false;
 
@@ -59,6 +60,7 @@ export class Ledger {
     const booked = this.#book !== null;
     this.#acknowledged = options.durability ? new AcknowledgedCommands(redis, options.durability) : undefined;
     const replicas = options.durability?.replicas ?? 0;
+    this.#replicas = replicas;
     this.#runner = new ScriptRunner({
       redis,
       acknowledged: this.#acknowledged,
@@ -235,7 +237,7 @@ export class Ledger {
 
   /** See `closePayment`. */
   close(request: CloseRequest): Promise<CloseResult> {
-    return closePayment(this.#runner, request, this.isBooked);
+    return closePayment(this.#runner, request, { isBooked: this.isBooked, replicas: this.#replicas });
   }
 
   /** See `recordRefunded`. */

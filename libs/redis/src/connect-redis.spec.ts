@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from 'ioredis';
 
 import { startRedisShards, type RedisShards } from '../../../tools/devnet/processes/redis-shards.js';
-import { createRedis, duplicateRedis } from './connect-redis.js';
+import { connectRedis, createRedis, duplicateRedis } from './connect-redis.js';
 
 /** The slots are read again after it. */
 const INTERVAL_MS = 2_000;
@@ -34,4 +34,21 @@ describe('a client of a cluster', () => {
     await sleep(INTERVAL_MS + 500);
     expect(reads.map(({ mock }) => mock.calls.length)).toEqual(counts);
   });
+
+  it('fails what waits while no node answers, unless it blocks, and carries none of it out later', async () => {
+    const own = await startRedisShards(1);
+    const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
+    const cluster = connectRedis({ url: own.url, role: 'commands', logger }) as Cluster;
+    const blocking = duplicateRedis(cluster, { maxRetriesPerRequest: null }) as Cluster;
+    await Promise.all([cluster, blocking].map((client) => client.ping()));
+    blocking.on('error', () => undefined);
+    await own.stop();
+    const failed = jest.fn();
+    blocking.blpop('list', 0).catch(failed);
+    const outcomes = await Promise.allSettled(Array.from({ length: 1_000 }, () => cluster.set('key', 'value')));
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect((cluster as unknown as { offlineQueue: { length: number } }).offlineQueue).toHaveLength(0);
+    expect(failed).not.toHaveBeenCalled();
+    for (const client of [cluster, blocking]) client.disconnect();
+  }, 30_000);
 });

@@ -102,11 +102,30 @@ function createClient(url: string, options: ClientOptions): RedisClient {
     redisOptions,
     slotsRefreshTimeout: SLOTS_WITHIN_MS,
     ...(lazyConnect !== undefined && { lazyConnect }),
-    ...(retryStrategy && { clusterRetryStrategy: retryStrategy }),
+    ...(retryStrategy && { clusterRetryStrategy: failWaiting(retryStrategy) }),
     // Keeps host names, which certificates name, instead of resolving them.
     ...(redisOptions.tls && { dnsLookup: (host, found) => found(null, host) }),
   });
   return keepSlots(cluster);
+}
+
+/**
+ * Fails commands that wait for a cluster of which no node answers as those for one server fail: the driver would keep them
+ * for as long as that lasts, and then carry out what its callers were told has failed.
+ */
+function failWaiting(retryStrategy: NonNullable<ClientOptions['retryStrategy']>) {
+  return function decide(this: Cluster, attempt: number): number | undefined {
+    const most = this.options.redisOptions?.maxRetriesPerRequest;
+    if (typeof most === 'number' && attempt % (most + 1) === 0) {
+      (this as unknown as WithQueue).flushQueue(new Error('No node of the cluster answers.'));
+    }
+    return retryStrategy(attempt) ?? undefined;
+  };
+}
+
+/** A part of the driver's cluster that its types keep private. */
+interface WithQueue {
+  flushQueue(error: Error): void;
 }
 
 /**

@@ -40,7 +40,8 @@ export class RedisEnvironment {
   @Setting({
     help:
       'What a payment or a job must be written to before anything that rests on it leaves. local: the server of ' +
-      'REDIS_URL; replica: also LEDGER_REPLICAS of its replicas, which needs Redis 7.2 or Valkey.',
+      'REDIS_URL; replica: also LEDGER_REPLICAS of its replicas, which needs Redis 7.2 or Valkey. All processes need ' +
+      'the same value of both.',
   })
   @IsIn(['local', 'replica'])
   readonly ledgerDurability: 'local' | 'replica' = 'local';

@@ -1,6 +1,7 @@
 import { AcceptanceEnvironment } from '../config/acceptance.environment.js';
 import { PaymentEnvironment } from '../config/payment.environment.js';
 import { listSettings, readEnvironment } from '../config/read-environment.js';
+import { RedisEnvironment } from '../config/redis.environment.js';
 import { SettingGroup } from '../config/setting.js';
 import { SignedPaymentsEnvironment } from '../config/signed-payments.environment.js';
 import { describeSettings, findDifferences } from './compare-settings.js';
@@ -18,8 +19,11 @@ class Compared {
 
 const [ASSET, PAY_TO] = [`0x${'aB'.repeat(20)}`, `0x${'cD'.repeat(20)}`];
 const OTHERS = [`0x${'22'.repeat(20)}:USD Coin: bridged:2`, `0x${'11'.repeat(20)}:a = b:1`];
-const describeAll = (env: Record<string, string> = {}, book: 'off' | 'on' = 'off') =>
-  describeSettings({ ...readEnvironment(Compared, { ASSET_ADDRESS: ASSET, PAY_TO, ...env }), redis: { book } });
+const describeAll = (env: Record<string, string> = {}, redis: Record<string, string> = {}) =>
+  describeSettings({
+    ...readEnvironment(Compared, { ASSET_ADDRESS: ASSET, PAY_TO, ...env }),
+    redis: readEnvironment(RedisEnvironment, redis),
+  });
 
 /** Another value for every setting that affects verdicts. */
 const CHANGES: Record<string, string> = {
@@ -62,9 +66,20 @@ describe('the settings that affect verdicts', () => {
 
   it('include the book only while it is on, so that a release without it agrees with one that has it off', () => {
     expect(describeAll()).not.toContain('BOOK=');
-    expect(findDifferences({ gateway: describeAll({}, 'on'), verifier: describeAll() })).toEqual([
+    expect(findDifferences({ gateway: describeAll({}, { BOOK: 'on' }), verifier: describeAll() })).toEqual([
       { setting: 'BOOK', gateway: 'on', verifier: null },
     ]);
+  });
+
+  it('include the replicas that must acknowledge, if any must', () => {
+    expect(describeAll()).not.toContain('LEDGER');
+    const two = { LEDGER_DURABILITY: 'replica', LEDGER_REPLICAS: '2', LEDGER_REPLICA_TIMEOUT_MS: '50' };
+    const [one, local] = [{ LEDGER_DURABILITY: 'replica' }, { LEDGER_REPLICAS: '2' }];
+    for (const [other, verifier] of [[one, 'replica:1'] as const, [local, null] as const]) {
+      expect(findDifferences({ gateway: describeAll({}, two), verifier: describeAll({}, other) })).toEqual([
+        { setting: 'LEDGER_DURABILITY', gateway: 'replica:2', verifier },
+      ]);
+    }
   });
 
   it('are reported with the values of both sides, also if one side has none', () => {

@@ -7,7 +7,7 @@ export interface ComparedEnvironments {
   readonly payment: PaymentEnvironment;
   readonly acceptance: AcceptanceEnvironment;
   readonly signedPayments: SignedPaymentsEnvironment;
-  readonly redis: Pick<RedisEnvironment, 'book'>;
+  readonly redis: Pick<RedisEnvironment, 'book' | 'durability'>;
 }
 
 export interface SettingDifference {
@@ -41,8 +41,10 @@ export function describeSettings({ payment, acceptance, signedPayments, redis }:
     BOUND_REDEMPTION_WINDOW_SECONDS: acceptance.boundRedemptionWindowSeconds,
     FACILITATOR_ASSETS: sorted([...others.values()].map((one) => [one.asset, one.name, one.version].join(':'))),
     EIP6492_FACTORIES: sorted([...signedPayments.factories]),
-    // Left out when off, so that processes of a release without it agree during an update.
+    // Left out when off or local, so that processes of a release without it agree during an update.
     ...(redis.book === 'on' && { BOOK: redis.book }),
+    // A claim that replicas must acknowledge is worth nothing if the commit behind it is not.
+    ...(redis.durability && { LEDGER_DURABILITY: `replica:${redis.durability.replicas}` }),
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}`)

@@ -1,14 +1,16 @@
 -- KEYS birth, entry, answer, outbox; ARGV slot, 1 when an answered payment may be closed, payment, facts for the book
--- without the state it was in, or '', name of the refund. Returns {now, `closed`, state}, {now, `leased`, ms until the
--- lease ends}, {now, `closed_before`, since when for this refund, which refund closed it or ''}, {now, `answered` |
--- `other_form`} or {now, `discontinued`}.
+-- without the state it was in, or '', name of the refund, replicas that acknowledge it before anything leaves. Returns
+-- {now, `closed`, state}, {now, `leased`, ms until the lease ends}, {now, `closed_before`, since when for this refund,
+-- which refund closed it or ''}, {now, `answered` | `other_form`} or {now, `discontinued` | `durability_differs`}.
 --
 -- Atomic: checking that no request holds the payment and it bought nothing, and closing it for a refund. Otherwise a
 -- request could take it in between, and the payer would have both the answer and the money.
 local slot = ARGV[1]
 local now = now_ms()
-local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch')
+local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'replicas')
 if birth[1] ~= server_run() then return {text(now), 'discontinued'} end
+-- A successor could lack the mark while its birth says that it lacks nothing: the payment would be answered as well.
+if tonumber(birth[3] or '0') > tonumber(ARGV[6]) then return {text(now), 'durability_differs'} end
 local records = read_entry(KEYS[2])
 -- A transaction redeemed as a whole has spent its transfers, and vice versa: closing one form would leave the other.
 if next(records) and (records['receipt'] ~= nil) ~= (slot == 'receipt') then return {text(now), 'other_form'} end

@@ -1,6 +1,6 @@
 -- KEYS birth; ARGV durable (1 when every write is on disk before it is acknowledged), head block or '', retention ms,
 -- replicas that acknowledge every write before anything leaves, 1 when every payment is reported to the book, clock skew
--- ms. Returns `created`, `same`, `kept` or `raised`.
+-- ms. Returns `created`, `same`, `kept`, `raised` or `durability_differs`.
 --
 -- Atomic: comparing the run in the birth record with the run of this server, and raising the birth. Otherwise a payment
 -- whose entry was lost with the last run could be accepted a second time in between.
@@ -56,9 +56,13 @@ local epoch, at, block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[
 -- server has lost nothing and has every key of the slot, all of them precede the write below in what its replicas
 -- receive: a successor with that write lacks none, and one that followed this run without it is raised, as its birth
 -- names a run that it did not follow. A promoted server may lack keys, and those of a slot on its way may come after it.
-local acknowledged = math.min(replicas, tonumber(birth[9] or '0'))
+local vouching = tonumber(birth[9] or '0')
 local is_known = birth[1] == run or birth[1] == predecessor or birth[8] == process
-if not is_known and (promoted or durable ~= '1' or birth[6] ~= '1' or is_slot_moving()) then acknowledged = 0 end
+if not is_known and (promoted or durable ~= '1' or birth[6] ~= '1' or is_slot_moving()) then vouching = 0 end
+-- A process for which no replica acknowledges would take a promotion for a loss, though nothing is lost: it waits until
+-- one of the others has been here. In a run that is known it lowers the number instead, so that the setting can change.
+if birth[1] ~= run and promoted and vouching > 0 and ARGV[4] == '0' then return 'durability_differs' end
+local acknowledged = math.min(replicas, vouching)
 -- The same process that was never a replica has lost nothing, even with a new id: its first replica also changes it.
 local lost = acknowledged == 0 and (promoted or (birth[8] ~= process and (durable ~= '1' or birth[6] ~= '1')))
 -- A birth or an earlier guard that is later than now: the clock was ahead, and keys may have expired before their time.
