@@ -17,7 +17,7 @@ export class BookEnvironment implements ChecksTogether {
   readonly bookDatabaseUrl?: string;
 
   @Setting({
-    help: 'Folder of the book where BOOK_DATABASE_URL is not set, on a disk of this machine: each commit waits for it. Only one process can have it open.',
+    help: 'Folder of the book where BOOK_DATABASE_URL is not set, on a disk of this machine: each commit waits for it. Only one process can have it open; after one that was killed in a container or on a machine of another host name, remove its file bookkeeper.lock.',
   })
   @IsNotEmpty()
   readonly bookFolder: string = 'book';
