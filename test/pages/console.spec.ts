@@ -165,11 +165,25 @@ describe('the console shows', () => {
       await route.fulfill({ response: answer, body: (await answer.text()).replaceAll(planDigest, stale) });
     });
     await page.waitForSelector(`code:has-text("${stale}")`);
+    expect(await page.locator('button:has-text("Resume the job")').count()).toBe(0);
     await page.click('button:has-text("Approve this plan")');
     await page.click('dialog button:has-text("Yes: approve this plan")');
     await page.waitForSelector('dialog [role=alert]');
     expect((await read()).state).toBe('AWAITING_APPROVAL');
     await page.click('dialog button:has-text("No, go back")');
+    await page.unroute(`**/console/operator/jobs/${id}`);
+    // As if it needed an operator: one that needs none is not changed by the bookkeeper.
+    await page.route(`**/console/operator/jobs/${id}`, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({
+        response: answer,
+        body: (await answer.text()).replace('"state":"AWAITING_APPROVAL"', '"state":"NEEDS_OPERATOR"'),
+      });
+    });
+    await page.click('button:has-text("Resume the job")');
+    await page.click('dialog button:has-text("Yes: resume the job")');
+    await page.waitForSelector('dialog', { state: 'hidden' });
+    expect((await read()).state).toBe('AWAITING_APPROVAL');
     await page.unroute(`**/console/operator/jobs/${id}`);
     await page.waitForSelector(`code:has-text("${planDigest}")`);
     await page.click('button:has-text("Approve this plan")');
@@ -183,6 +197,7 @@ describe('the console shows', () => {
     const own = acts.filter(({ keyId }) => keyId === operator.keyId);
     expect(own.map(({ action, subject }) => `${action} ${subject}`)).toEqual([
       `job.approve ${id}`,
+      `job.resume ${id}`,
       `job.approve ${id}`,
     ]);
     expect(operator.faults).toEqual([]);

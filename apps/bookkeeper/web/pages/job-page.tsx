@@ -124,6 +124,11 @@ function Decisions({ job, path, reload }: { job: OperatorJob; path: string; relo
           </p>
         </WriteButton>
       )}
+      {state === 'NEEDS_OPERATOR' && (
+        <WriteButton act="Resume the job" scope={scope} run={() => write(`${path}/resume`)} onDone={reload}>
+          <p>The job goes on, and may send its transactions: look first whether the chain has them already.</p>
+        </WriteButton>
+      )}
       {isOpen(state) && (
         <WriteButton act="Cancel the job" scope={scope} run={() => write(`${path}/cancel`)} onDone={reload}>
           <p>The job is given up. Where one of its transactions is in flight already, the chain decides.</p>

@@ -22,7 +22,7 @@ export const JOB_NOT_FOUND: Problem = {
 export const SENDS_REFUND =
   'This job sends a refund. Approve it at the bookkeeper, with an API key that did not ask for it: in the console, or by POST /operator/jobs/<id>/approve.';
 export const RESUMES_REFUND =
-  'This job sends a refund, which may be paid already. Resume it at the bookkeeper, which looks that up: POST /operator/jobs/<id>/resume.';
+  'This job sends a refund, which may be paid already. Resume it at the bookkeeper, which looks that up: in the console, or by POST /operator/jobs/<id>/resume.';
 export const OWN_IS_MINED =
   "The job's own transaction is mined. Resume the job, so that it ends with the result of that transaction.";
 
