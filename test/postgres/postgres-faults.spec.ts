@@ -105,7 +105,7 @@ describe('a PostgreSQL server', () => {
     await database.close();
   });
 
-  it('gives the lock back within half a minute where the machine of the bookkeeper is gone', async () => {
+  it('sets the keep-alives by which PostgreSQL frees the lock of a machine that is gone', async () => {
     const database = await claimSoon();
     const show = async (name: string) => {
       const [row] = await database.transaction((within) => within.query<Record<string, string>>(`SHOW ${name}`));

@@ -9,15 +9,18 @@ export function paid(gate: PaymentGate, offer: Offer): MiddlewareHandler {
   const sale = gate.sell(offer);
   return async (context, next) => {
     let headersBefore: [string, string][] | null = null;
-    const isConditional = context.req.header('if-none-match') !== undefined;
-    const response = await handleRequest(sale, context.req.raw, async (request) => {
+    const isConditional = context.req.method === 'GET' && context.req.header('if-none-match') !== undefined;
+    let response = await handleRequest(sale, context.req.raw, async (request) => {
       context.req.raw = request;
       headersBefore = [...context.res.headers];
       await next();
       return context.res;
     });
     // An etag middleware before the gate has read the condition, and must not find it met: it would drop the paid body.
-    if (isConditional && response.ok) response.headers.set('ETag', `"${crypto.randomUUID()}"`);
+    if (isConditional && response.ok) {
+      response = new Response(response.body, response);
+      response.headers.set('ETag', `"${crypto.randomUUID()}"`);
+    }
     if (headersBefore === null) return response;
     // Cleared first: assigning over a response would merge the headers of the discarded one.
     context.res = undefined;

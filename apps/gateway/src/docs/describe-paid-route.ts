@@ -86,7 +86,11 @@ const PROBLEMS: readonly (readonly [status: string, description: string, headers
     'Another request with this payment is in progress (with Retry-After), or the payment belongs to a different request.',
     RETRY_AFTER,
   ],
-  ['410', 'The payment was spent and its response was not stored.'],
+  [
+    '410',
+    'The payment was spent and its response was not stored.',
+    { [IDEMPOTENT_REPLAYED]: { description: 'The payment has bought a response.', ...flag } },
+  ],
   ['413', 'The request body is too large.'],
   ['429', 'Too many requests from this address.', RETRY_AFTER],
   ['500', 'The resource could not be produced.', RELEASED],

@@ -295,7 +295,7 @@ describe('a response that is not stored', () => {
     }
     expect(bodies).toEqual(Array(6).fill('part two'));
     const gone = await pay(`${gateway.url}/stream`, { txHash, key: 'k1' });
-    expect(gone.status).toBe(410);
+    expect([gone.status, gone.headers.get('idempotent-replayed')]).toEqual([410, 'true']);
     expect(await problemOf(gone)).toMatchObject({ code: 'answer_gone' });
     expect(made).toHaveLength(6);
   });

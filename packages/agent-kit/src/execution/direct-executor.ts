@@ -133,7 +133,7 @@ class Execution {
     if (this.#granted.length === 0) return {};
     const warnings = this.#granted.map(
       (approval) =>
-        `The allowance of ${showAmount(approval)} for ${approval.spender} may stand, now or once ${this.#open?.hash} is mined: approve with 0 revokes it.`,
+        `The allowance of ${showAmount(approval)} for ${approval.spender} may stand, at the latest once ${this.#open?.hash} is mined. Revoke it by approve with the amount 0.`,
     );
     return { warnings };
   }

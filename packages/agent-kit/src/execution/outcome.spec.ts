@@ -206,18 +206,17 @@ describe('the execution of a plan', () => {
     ['call that uses it', 2],
   ])('names the allowance that may stand after a time-out of the %s', async (_, transaction) => {
     plan = draft([approval('5'), take('5')]);
-    kit = createKit({ attempts: 20, intervalMs: 20 });
+    kit = createKit({ attempts: 20, intervalMs: 50 });
     const sent = new Set<unknown>();
     proxy.intercept('eth_sendRawTransaction', async ({ params: [bytes] }, forward) => {
       if (sent.add(bytes).size === transaction) await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
       return { body: await forward() };
     });
-    const result = await kit.run('tryOut', {});
-    await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
+    const result = await kit.run('tryOut', {}).finally(() => callRpc(chain.rpcUrl, 'evm_setAutomine', [true]));
     expect(result).toMatchObject({ status: 'timeout', code: 'TIMEOUT' });
     expect(labels(result)).toEqual(['Approve', 'Give'].slice(0, transaction));
     expect(result.warnings).toEqual([
-      `The allowance of 5 "STUB" (${stubborn.address}, not in the token list) for ${taker} may stand, now or once ${result.result} is mined: approve with 0 revokes it.`,
+      `The allowance of 5 "STUB" (${stubborn.address}, not in the token list) for ${taker} may stand, at the latest once ${result.result} is mined. Revoke it by approve with the amount 0.`,
     ]);
     proxy.reset();
     await createKit().run('approve', { token: stubborn.address, spender: taker, amount: '0' });

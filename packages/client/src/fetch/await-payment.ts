@@ -138,9 +138,9 @@ async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: Signe
   const nonce = nonceOf(signed);
   throw new PaymentError(
     'payment_pending',
-    `The authorization ${nonce} has ended, and this wallet cannot read its use.`,
+    `The signature ${nonce} has expired, and this wallet cannot tell whether it was used.`,
     {
-      hint: 'It is in the store. Make the same request with `tollgate pay`, which reads whether it was used: then it redeems it, otherwise it pays anew.',
+      hint: 'Run `tollgate-pay` for the same request and store. It reads the chain: a used payment is redeemed, an unused one is replaced by a new one.',
       details: { nonce },
     },
   );

@@ -17,13 +17,19 @@ const begin =
     response.writeHead(200, headers).write(part);
     return true;
   };
-/** Sends a part of an answer, and breaks its connection once the whole part is with the client. */
-const breakOff =
+let breakOff: () => void;
+/** The same, until the test breaks it off. */
+const beginBreakable =
   (headers: Record<string, string>, part: string): Interference =>
   (response) => {
-    response.writeHead(200, headers).write(part, () => setTimeout(() => response.destroy(), 300));
+    breakOff = () => response.destroy();
+    response.writeHead(200, headers).write(part);
     return true;
   };
+const gone: Interference = (response) => {
+  response.writeHead(410, { 'idempotent-replayed': 'true' }).end('gone');
+  return true;
+};
 const whole: Interference = (response) => {
   response.end(LONG);
   return true;
@@ -60,12 +66,14 @@ describe('an answer that is returned before its whole body is there', () => {
   afterEach(() => server.close());
 
   it.each<[string, Interference]>([
-    ['with its length', breakOff({ 'content-length': String(LONG.length) }, HALF)],
-    ['without its length', breakOff({}, HALF)],
-    ['as an event stream', breakOff(STREAM, 'data: 1\n\n')],
+    ['with its length', beginBreakable({ 'content-length': String(LONG.length) }, HALF)],
+    ['without its length', beginBreakable({}, HALF)],
+    ['as an event stream', beginBreakable(STREAM, 'data: 1\n\n')],
   ])('and breaks off, sent %s: the next call presents the same payment', async (_case, interference) => {
     server.interfere = [interference, whole];
-    await expect((await buy()).text()).rejects.toThrow();
+    const broken = await buy();
+    breakOff();
+    await expect(broken.text()).rejects.toThrow();
     expect(await states()).toEqual(['signed']);
     const response = await buy();
     expect([response.url, response.clone().url]).toEqual([server.url, server.url]);
@@ -73,6 +81,17 @@ describe('an answer that is returned before its whole body is there', () => {
     expect(await response.text()).toBe(LONG);
     expect(await states()).toEqual(['redeemed']);
     expect([server.paid().length, proofs(), await transfers()]).toEqual([2, 1, 1]);
+  });
+
+  it('and that the server has not kept is gone once: the call after that buys again', async () => {
+    server.interfere = [beginBreakable(STREAM, 'data: 1\n\n'), gone, whole];
+    const broken = await buy();
+    breakOff();
+    await expect(broken.text()).rejects.toThrow();
+    expect((await buy()).status).toBe(410);
+    expect(await states()).toEqual(['redeemed']);
+    expect(await (await buy()).text()).toBe(LONG);
+    expect([proofs(), await transfers()]).toEqual([2, 2]);
   });
 
   it.each<[string, (body: ReadableStream<Uint8Array>) => Promise<void>]>([
@@ -97,6 +116,32 @@ describe('an answer that is returned before its whole body is there', () => {
       async ({ body }) => {
         const full = new WritableStream({ write: () => Promise.reject(new Error('disk full')) });
         await expect(body?.pipeTo(full)).rejects.toThrow('disk full');
+      },
+    ],
+    [
+      'the target of its pipe fails while it takes more',
+      async ({ body }) => {
+        const failing = new WritableStream(
+          { write: () => sleep(50).then(() => Promise.reject(new Error('disk full'))) },
+          { highWaterMark: 1000 },
+        );
+        await expect(body?.pipeTo(failing)).rejects.toThrow('disk full');
+      },
+    ],
+    [
+      'the target of a pipe behind it fails',
+      async ({ body }) => {
+        const full = new WritableStream({ write: () => Promise.reject(new Error('disk full')) });
+        await expect(body?.pipeThrough(new TransformStream()).pipeTo(full)).rejects.toThrow('disk full');
+      },
+    ],
+    [
+      'its clone is lost with it',
+      async (response) => {
+        const clone = response.clone();
+        const fail = (body: ReadableStream | null) =>
+          body?.pipeTo(new WritableStream({ write: () => Promise.reject(new Error('disk full')) }));
+        await expect(Promise.all([fail(response.body), fail(clone.body)])).rejects.toThrow('disk full');
       },
     ],
     [
@@ -128,7 +173,7 @@ describe('an answer that is returned before its whole body is there', () => {
   });
 
   it('stays open while it is read, however slowly', async () => {
-    server.interfere = [begin({}, HALF)];
+    server.interfere = [begin({ 'content-length': String(LONG.length) }, HALF)];
     const reader = ((await buy({}, 2000)).body as ReadableStream<Uint8Array>).getReader();
     await reader.read();
     await sleep(2500);

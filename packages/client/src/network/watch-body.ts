@@ -7,11 +7,17 @@ export interface BodyWatch {
   signal: AbortSignal | null;
 }
 
+/** Closes the connection of a body that nobody can read any more: its lock keeps Node from doing so. */
+const dropped = new FinalizationRegistry<ReadableStreamDefaultReader>((reader) => {
+  reader.cancel().catch(() => undefined);
+});
+
 /** A response whose body is passed on as it is read, and reports whether it has reached its reader. */
 export function watchBody(response: Response, { received, unreadMs, signal }: BodyWatch): Response {
-  // Locked before it is read too: an abort would make Node cancel an unlocked body, and throw where nobody can catch it.
+  // Locked before it is read too: an abort would make Node cancel an unlocked body, and reject a promise that nobody can handle.
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   let receipt: Promise<void> | undefined;
+  let isCancelled = false;
   const note = (): Promise<void> => (receipt ??= received());
   const timer = setTimeout(() => {
     // An error leaves the answer unreceived: it is then requested again, and not paid again.
@@ -25,20 +31,25 @@ export function watchBody(response: Response, { received, unreadMs, signal }: Bo
         const { done, value } = await reader.read();
         // The body of an aborted request may end in the same way as a complete one.
         signal?.throwIfAborted();
+        // A cancellation ends this read like the end of the body.
+        if (isCancelled) return;
         if (!done) return controller.enqueue(value);
         await note();
         controller.close();
       },
       cancel: async (reason) => {
+        isCancelled = true;
         clearTimeout(timer);
         reader.cancel(reason).catch(() => undefined);
-        // A pipe gives the error of its target as the reason: the answer was wanted, and is lost.
-        if (!(reason instanceof Error) && !signal?.aborted) await note();
+        // A pipe gives the error of its target as the reason, a clone a list of both: the answer was wanted, and is lost.
+        const isLost = [reason].flat().some((one) => one instanceof Error);
+        if (!isLost && !signal?.aborted) await note();
       },
     },
     // Nothing is read ahead, so that the end is reached only after all the rest was taken.
     { highWaterMark: 0 },
   );
+  dropped.register(body, reader);
   return keepUrl(new Response(body, response), response.url);
 }
 

@@ -104,7 +104,7 @@ async function approve(
         'cannot_pay',
         `The approval ${txHash} ${outcome === null ? 'is not mined yet' : 'failed'}.`,
         {
-          hint: 'Nothing was signed. Check the transaction; the next call reads the allowance again.',
+          hint: 'No payment was signed. Check the transaction; the next call reads the allowance again.',
           details: { txHash, isPending: outcome === null },
         },
       );
@@ -117,7 +117,7 @@ function nameApproval(error: unknown, asset: Hex): unknown {
   if (!(error instanceof PaymentError) || error.code !== 'cannot_pay') return error;
   const reason = error.message.replace(/^The wallet cannot make this transfer: /, '');
   return new PaymentError('cannot_pay', `Permit2 cannot be approved for the token ${asset}: ${reason}`, {
-    hint: 'Nothing was signed. Check the token, and the balance for fees and the nonce of the payer.',
+    hint: 'No payment was signed; an earlier allowance may be 0 now. Check the token, and the balance for fees and the nonce of the payer.',
     details: { asset, spender: PERMIT2_ADDRESS },
     cause: error,
   });

@@ -111,7 +111,8 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
       case 'conflict':
         return createAnswer(409, { error: 'payment_for_another_request' });
       case 'gone':
-        return createAnswer(410, { error: 'answer_not_kept' });
+        // By this header a client tells it from a failure after which its payment is still good.
+        return createAnswer(410, { error: 'answer_not_kept' }, { [IDEMPOTENT_REPLAYED]: 'true' });
       case 'not_settled':
         return end.result.answer;
       case 'busy':

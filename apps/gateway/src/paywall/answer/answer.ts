@@ -33,6 +33,8 @@ export interface ProblemAnswer {
   readonly kind: 'problem';
   readonly problem: Problem;
   readonly released: boolean;
+  /** The payment has bought an answer, which is gone. */
+  readonly isSpent?: true;
 }
 
 /** The payment is refused, or could not be settled: the client gets a new challenge, and a produced response is discarded. */
@@ -78,7 +80,7 @@ export function answerGone(isRepeatable: boolean): ProblemAnswer {
     ? `It was not stored, and has already been produced again ${MAX_REPRODUCTIONS} times.`
     : 'It was not stored, and repeating the request could have side effects.';
   const detail = `This payment was spent and its answer is no longer available. ${reason}`;
-  return createProblem({ status: 410, code: 'answer_gone', detail });
+  return { ...createProblem({ status: 410, code: 'answer_gone', detail }), isSpent: true };
 }
 
 /** Never a 402: the client would pay a second time because of a fault on our side. */
@@ -188,6 +190,8 @@ export async function produceAgain(
 export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | ProblemAnswer): FastifyReply {
   if (answer.kind === 'problem') {
     if (answer.released) void reply.header(X_PAYMENT_RELEASED, 'true');
+    // By this header a client tells it from a failure after which its payment is still good.
+    if (answer.isSpent) void reply.header(IDEMPOTENT_REPLAYED, 'true');
     return sendProblem(reply, answer.problem);
   }
   const { origin, status, headers, body } = answer;
