@@ -76,7 +76,7 @@ async function readResponse({ response, isFinal }: PaidResponse, timeoutMs: numb
     const type = headers.get('content-type');
     const contentType = type === null ? null : cleanUntrusted(type, 100);
     const body = text === null || CONTROL.test(text) ? null : text;
-    const bodyBase64 = body === null ? bytes.toString('base64') : null;
+    const bodyBase64 = body === null ? Buffer.from(bytes).toString('base64') : null;
     return { outcome: 'answered', answer: { httpStatus, contentType, body, bodyBase64, isBodyCut: !isWhole } };
   }
   const said = text === null || text === '' ? '' : `: ${quoteUntrusted(text)}`;
@@ -84,7 +84,7 @@ async function readResponse({ response, isFinal }: PaidResponse, timeoutMs: numb
 }
 
 /** The bytes as text from which the same bytes can be made again, except for half a character at a cut; otherwise null. */
-function decodeText(bytes: Buffer, isWhole: boolean): string | null {
+function decodeText(bytes: Uint8Array, isWhole: boolean): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: !isWhole });
   } catch {

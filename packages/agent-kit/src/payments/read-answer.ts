@@ -34,8 +34,8 @@ export async function readAnswer(response: Response, timeoutMs: number): Promise
 export async function readFirstBytes(
   { body }: Response,
   { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
-): Promise<{ bytes: Buffer; isWhole: boolean }> {
-  if (!body) return { bytes: Buffer.alloc(0), isWhole: true };
+): Promise<{ bytes: Uint8Array; isWhole: boolean }> {
+  if (!body) return { bytes: new Uint8Array(), isWhole: true };
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   const timer = new AbortController();
   const timeUp = sleep(timeoutMs, null, { signal: timer.signal });
