@@ -89,9 +89,10 @@ async function explain(
   const { closing, onTrouble } = parts;
   while (!closing.aborted) {
     try {
+      const { requestId } = flight;
       return payment.kind === 'permit2'
-        ? await explainPermit(parts, payment, { ...unsettled, requestId: flight.requestId })
-        : await explainAuthorization(parts, payment, unsettled);
+        ? await explainPermit(parts, payment, { ...unsettled, requestId })
+        : await explainAuthorization(parts, payment, { ...unsettled, requestId });
     } catch (error) {
       onTrouble(error);
     }
@@ -116,13 +117,13 @@ function describeSent(isForgotten: boolean): SentPayment {
 
 /**
  * Finds out what became of a payment that no transaction of ours can settle any more. A third party may have sent it,
- * and then it is settled; otherwise the reason is returned.
- * @throws ChainUnavailableError
+ * and then it is settled; otherwise the reason is returned. One whose nonce is taken and not found is recorded for a refund.
+ * @throws ChainUnavailableError, StoreUnavailableError
  */
 async function explainAuthorization(
-  { chain: { batcher, reader }, windowMs, nowMs }: SettlementParts,
+  { chain: { batcher, reader }, chainId, refunds, windowMs, nowMs }: SettlementParts,
   entry: AuthorizationEntry,
-  { txHash, isForgotten, failure }: Unsettled,
+  { txHash, isForgotten, failure, requestId }: Unsettled & { requestId: string },
 ): Promise<SettlementResult> {
   const { asset, authorization } = entry;
   const startedAtMs = nowMs();
@@ -139,13 +140,22 @@ async function explainAuthorization(
       return settledBy(entry, use.txHash, entry.amountBaseUnits);
     case 'cancelled':
       return { outcome: 'failed', failure: 'authorization_cancelled', txHash: use.txHash };
-    case 'used':
-      // Not found means older than the searched range: the nonce may have paid for something.
-      return {
-        outcome: 'failed',
-        failure: use.txHash === null ? 'payment_too_old' : 'payment_used',
-        txHash: use.txHash,
-      };
+    case 'used': {
+      if (use.txHash !== null) return { outcome: 'failed', failure: 'payment_used', txHash: use.txHash };
+      // Older than the searched range, or not shown yet: it may have paid. Recorded before the payer gets the answer, as
+      // for a permit.
+      const id = {
+        kind: 'authorization',
+        chainId,
+        asset,
+        from: authorization.from,
+        nonce: authorization.nonce,
+      } as const;
+      const refused = { id, payer: authorization.from, failure: 'payment_too_old' } as const;
+      const detail = 'its nonce is used, and the transaction is not found: it may have paid another recipient';
+      await noteForRefund(refunds, { ...refused, amountBaseUnits: BigInt(entry.amountBaseUnits), detail }, requestId);
+      return { outcome: 'failed', failure: 'payment_too_old', txHash: null };
+    }
   }
 }
 

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { Logger } from '@nestjs/common';
 
 import { waitFor } from '../../../../test/harness/retry.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { ReconcileFixture } from '../../test/reconcile-fixture.js';
 import type { BookHealth } from '../operator/book.controller.js';
 
@@ -28,10 +27,11 @@ describe('a book to which no process reports for a while', () => {
     await waitFor('the book is not complete', async () => (await readCompleteFrom()) === null);
     const meanwhile = await fixture.pay(5_000n);
     await waitFor('nothing is compared', async () => (await fixture.read()).trouble !== null);
-    // Blocks count whole seconds.
-    await sleep(1_100);
-    await fixture.completeFrom(Date.now());
-    await sleep(1_100);
+    // Blocks count whole seconds, and may run ahead of the clock.
+    const head = await callRpc(fixture.chain.rpcUrl, 'eth_getBlockByNumber', ['latest', false]);
+    const afterHeadMs = (Number((head as { timestamp: string }).timestamp) + 1) * 1000;
+    await fixture.completeFrom(afterHeadMs);
+    await waitFor('that second has come', () => Promise.resolve(Date.now() > afterHeadMs + 1_000));
     await fixture.waitForState(fixture.nameOf(await fixture.pay(4_000n)), 'unclaimed');
     expect(await fixture.findPayment(fixture.nameOf(meanwhile))).toMatchObject({ status: 404 });
     expect((await fixture.read()).chainOnly).toMatchObject([

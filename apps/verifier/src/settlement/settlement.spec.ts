@@ -1,6 +1,10 @@
+import { listRefusals } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+import { Redis } from 'ioredis';
 
+import { submitAuthorization } from '../../../../libs/verification/test/sign-authorization.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { startRpcProxy, type RpcCall } from '../../../../test/harness/rpc-proxy.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
@@ -62,4 +66,33 @@ describe('settling signed payments', () => {
     const payment = { ...(await fixture.sign({ from })), signature: '0x12' as const };
     expect(await fixture.settle(payment)).toMatchObject({ outcome: 'settled', payer: from });
   });
+});
+
+describe('settling a signed payment that another account has sent, behind an RPC server without its logs', () => {
+  // Prevents: the payer is told to sign again, and the money that has moved is not on record.
+  it('records it for a refund', async () => {
+    const fixture = await SettlementFixture.start();
+    const proxy = await startRpcProxy(fixture.chain.rpcUrl);
+    try {
+      proxy.intercept('*', async (call, forward) => {
+        const methods = new Map([call as RpcCall & { id: number }].flat().map(({ id, method }) => [id, method]));
+        const reply = JSON.parse(await forward()) as { id: number; result?: unknown };
+        const without = (one: typeof reply) => (methods.get(one.id) === 'eth_getLogs' ? { ...one, result: [] } : one);
+        return { body: JSON.stringify(Array.isArray(reply) ? reply.map(without) : without(reply)) };
+      });
+      await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
+      const payment = await fixture.sign();
+      await submitAuthorization(fixture.chain, payment);
+      expect(await fixture.settle(payment)).toMatchObject({ outcome: 'failed', failure: 'payment_too_old' });
+      const redis = new Redis(fixture.redis.url);
+      const refusals = await listRefusals(redis);
+      redis.disconnect();
+      expect(refusals).toMatchObject([
+        { failure: 'payment_too_old', payer: payment.authorization.from, amountBaseUnits: '1000' },
+      ]);
+    } finally {
+      await fixture.stop();
+      await proxy.stop();
+    }
+  }, 60_000);
 });

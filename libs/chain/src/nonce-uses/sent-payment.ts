@@ -20,7 +20,7 @@ export function wasSent({ txHashes, job }: SentPayment): boolean {
   return txHashes.length > 0 || job === 'forgotten';
 }
 
-/** One of a relayer's transactions is mined, as the journal says, and the RPC server lags behind it. */
+/** A relayer's transaction took the nonce, or may have, and the RPC server shows neither it nor another. */
 export function notShown(): ChainUnavailableError {
   return new ChainUnavailableError('rpc_inconsistent', "The RPC server does not show the relayer's transaction.");
 }

@@ -52,10 +52,10 @@ end
 
 local epoch, at, block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
 -- Where every replica has acknowledged whatever was answered, the replica that succeeds lacks nothing of it. The birth of
--- a run that is neither this process's nor its predecessor's is from before a restart, or came with a moved slot. If this
--- server has lost nothing and has every key of the slot, all of them precede the write below in what its replicas
--- receive: a successor with that write lacks none, and one that followed this run without it is raised, as its birth
--- names a run that it did not follow. A promoted server may lack keys, and those of a slot on its way may come after it.
+-- a run that is neither this process's nor its predecessor's is from before a restart, or came with a moved slot. After a
+-- restart without loss, the write below follows every key in what the replicas receive. A replica that has it has them
+-- all; one that lacks it finds a run that it did not follow, and counts as a loss. A promoted server may lack keys, and
+-- those of a slot on its way may come after it.
 local vouching = tonumber(birth[9] or '0')
 local is_known = birth[1] == run or birth[1] == predecessor or birth[8] == process
 if not is_known and (promoted or durable ~= '1' or birth[6] ~= '1' or is_slot_moving()) then vouching = 0 end

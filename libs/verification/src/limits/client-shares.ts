@@ -108,7 +108,8 @@ export class LookUps implements RpcAsker, SearchAsker {
   assertLeft(): void {
     const retryAfterMs = this.shares.waitMs(this.client);
     if (retryAfterMs > 0) {
-      const message = 'This client has used up its share of look-ups that end in a refusal. Retry later.';
+      const message =
+        'This client has used up its share of look-ups that end in a refusal or find nothing. Retry later.';
       throw new ChainUnavailableError('client_share_used_up', message, { retryAfterMs });
     }
     this.#isCounted = true;
