@@ -275,6 +275,8 @@ describe('the console shows', () => {
     const operator = await createOperator(pages());
     const page = await operator.logIn('#/wallets');
     await page.click('button:has-text("Pause main")');
+    // An earlier key would reach the page behind it.
+    await page.waitForSelector('dialog[open]');
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog', { state: 'detached' });
     await page.click('button:has-text("Pause main")');

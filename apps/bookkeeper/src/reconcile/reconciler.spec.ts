@@ -190,10 +190,12 @@ describe('reconciling the book with the chain', () => {
     await waitFor('it is compared again', async () => (await fixture.read()).comparedAt !== comparedAt);
     const url = `${fixture.bookkeeper.url}/operator/events?type=reconcile.difference,payment.settled`;
     const stream = await readEventStream(url, fixture.token, 'e-0');
-    await waitFor('it is told', async () => stream.events.some(({ type }) => type === 'reconcile.difference'));
+    // A comparison may also have told of the payment that was in the book before the chain showed it.
+    const readTold = () =>
+      stream.events.flatMap(({ difference }) => (difference?.list === 'chain_only' ? [difference] : []));
+    await waitFor('it is told', async () => readTold().length > 0);
     stream.close();
-    const told = stream.events.flatMap(({ difference }) => difference ?? []);
-    expect(told).toMatchObject([{ list: 'chain_only', amount: '1234', reason: 'before_the_book_was_complete' }]);
+    expect(readTold()).toMatchObject([{ amount: '1234', reason: 'before_the_book_was_complete' }]);
   });
 
   it('shows every metric that the alerts of the book and the page on operations name', async () => {
