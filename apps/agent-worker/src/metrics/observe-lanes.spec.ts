@@ -114,10 +114,15 @@ describe('observeLanes', () => {
       onTrouble,
     });
     const read = async (name: string) => (await registry.getSingleMetric(name)!.get()).values;
-    expect(await read('tollgate_agent_open_jobs')).toEqual([
-      { labels: { wallet: 'main', state: 'unreadable', operation: '' }, value: 1 },
-      { labels: { wallet: 'main', state: 'PLANNED', operation: 'swap' }, value: 1 },
-    ]);
+    const counts = await read('tollgate_agent_open_jobs');
+    // Jobs of one millisecond have no order.
+    expect(counts).toHaveLength(2);
+    expect(counts).toEqual(
+      expect.arrayContaining([
+        { labels: { wallet: 'main', state: 'unreadable', operation: '' }, value: 1 },
+        { labels: { wallet: 'main', state: 'PLANNED', operation: 'swap' }, value: 1 },
+      ]),
+    );
     expect(await read(AGE)).toHaveLength(1);
     expect(troubles).toEqual([expect.objectContaining({ jobId: unreadable.jobId })]);
   });

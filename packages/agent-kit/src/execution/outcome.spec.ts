@@ -212,7 +212,12 @@ describe('the execution of a plan', () => {
       if (sent.add(bytes).size === transaction) await callRpc(chain.rpcUrl, 'evm_setAutomine', [false]);
       return { body: await forward() };
     });
-    const result = await kit.run('tryOut', {}).finally(() => callRpc(chain.rpcUrl, 'evm_setAutomine', [true]));
+    let result: Awaited<ReturnType<AgentKit['run']>>;
+    try {
+      result = await kit.run('tryOut', {});
+    } finally {
+      await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
+    }
     expect(result).toMatchObject({ status: 'timeout', code: 'TIMEOUT' });
     expect(labels(result)).toEqual(['Approve', 'Give'].slice(0, transaction));
     expect(result.warnings).toEqual([

@@ -170,7 +170,7 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
       await end();
       expect(await failureOf(buy({}, withoutSignatures()))).toMatchObject({
         ...{ code: 'payment_pending', message: expect.stringContaining(nonces()[0]!) },
-        hint: expect.stringContaining('tollgate pay'),
+        hint: expect.stringContaining('tollgate-pay'),
       });
       expect(nonces()).toHaveLength(1);
     });
