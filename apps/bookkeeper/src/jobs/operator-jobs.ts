@@ -11,13 +11,14 @@ import {
   retryJob,
   type PlannedCall,
 } from '@tollgate/agent-jobs';
-import { readBookedPayment, readRefund, type Refund } from '@tollgate/book';
+import { readRefund, type Refund } from '@tollgate/book';
 import { ProblemError, refuseRequest, type ApiKey } from '@tollgate/common';
 import type { CancelResult, JobRecord, JobState, Transition } from '@tollgate/journal';
 import type { AgentJobView, JobOperation } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
 import { Journals } from '../journals/journals.js';
+import { findBookedRefund } from '../refunds/refund-ledger.js';
 
 /** A job as operators see it. */
 export interface OperatorJob extends AgentJobView {
@@ -127,9 +128,7 @@ export class OperatorJobs {
   /** After a loss of Redis, the journal may not know that it has sent the job. */
   async #assertNotPaid(job: JobRecord): Promise<void> {
     if (job.operation !== 'refund') return;
-    const { id, payment } = await this.#readRefund(job);
-    const booked = await readBookedPayment(this.book.writer.database, payment);
-    const paid = booked?.reported.refunded?.find(({ refund }) => refund === id);
+    const paid = await findBookedRefund(this.book.writer.database, await this.#readRefund(job));
     const own = job.steps.flatMap(({ attempts }) => attempts.map(({ hash }): string => hash));
     if (paid === undefined || own.includes(paid.transaction)) return;
     const detail = `The refund is paid already, by the transaction ${paid.transaction}. Abandon the job.`;

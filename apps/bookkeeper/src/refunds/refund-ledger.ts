@@ -1,5 +1,5 @@
 import { isRefundOf } from '@tollgate/agent-jobs';
-import { readBookedPayment, type BookWriter, type Refund } from '@tollgate/book';
+import { readBookedPayment, type BookWriter, type Queryable, type Refund } from '@tollgate/book';
 import { readPaymentName, type CloseResult, type Ledger, type PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
@@ -41,7 +41,7 @@ export class RefundLedger {
     const facts = { refund: id, transaction, amount, recipient: recipient as Hex };
     try {
       const isNew = await this.ledger.recordRefunded(paymentId, facts);
-      if (isNew || (await this.findBooked(writer, refund)) !== undefined) return;
+      if (isNew || (await findBookedRefund(writer.database, refund)) !== undefined) return;
       await this.ledger.recordRefunded(paymentId, facts, { again: true });
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
@@ -50,12 +50,12 @@ export class RefundLedger {
       await this.ledger.recordRefunded(paymentId, facts);
     }
   }
+}
 
-  /** The refund's own event in the book. */
-  async findBooked({ database }: BookWriter, { id, payment }: Refund) {
-    const booked = await readBookedPayment(database, payment);
-    return booked?.reported.refunded?.find(({ refund }) => refund === id);
-  }
+/** The refund's own event in the book. */
+export async function findBookedRefund(within: Queryable, { id, payment }: Refund) {
+  const booked = await readBookedPayment(within, payment);
+  return booked?.reported.refunded?.find(({ refund }) => refund === id);
 }
 
 function parsePayment(name: string): PaymentId {

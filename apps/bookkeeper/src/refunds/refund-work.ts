@@ -12,7 +12,7 @@ import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Journals } from '../journals/journals.js';
 import * as details from './refund-details.js';
-import { RefundLedger } from './refund-ledger.js';
+import { findBookedRefund, RefundLedger } from './refund-ledger.js';
 import { RefundPreviews } from './refund-previews.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -83,7 +83,7 @@ export class RefundWork {
    * @throws BookUnavailableError, DeposedError
    */
   async recognise(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    const paid = await this.#ledger.findBooked(writer, refund);
+    const paid = await findBookedRefund(writer.database, refund);
     if (paid === undefined) return null;
     const change = { state: 'refunded', transaction: paid.transaction, detail: null } as const;
     return changeRefund(writer, refund, ['closed', 'sending', 'failed'], change);
