@@ -1,17 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import {
-  ConfigurationError,
-  isLoopbackHost,
-  ProblemFilter,
-  readEnvironment,
-  type RunningService,
-} from '@tollgate/common';
+import { isLoopbackHost, openWhenUp, ProblemFilter, readEnvironment, type RunningService } from '@tollgate/common';
 import { checkCrypto } from '@tollgate/crypto';
-import type { Journal } from '@tollgate/journal';
-import { StoreError, StoreUnavailableError } from '@tollgate/redis';
 import { Logger } from 'nestjs-pino';
 
 import { BookHolder } from './book/book-holder.js';
@@ -25,11 +15,10 @@ import { ConsoleSessions, forwardToOperator } from './sessions/console-sessions.
 const MAX_BODY_BYTES = 64 * 1024;
 /** The id of an authorization has 190 characters, percent-encoded some more. */
 const MAX_ID_LENGTH = 400;
-const RETRY_MS = 1_000;
 
 /**
- * Starts health, metrics and the operator API, then checks Redis and opens the book. Waits for a Redis or a database that is down, and
- * while another bookkeeper has the book; refuses to start where only another setting helps.
+ * Starts health, metrics and the operator API, then checks Redis and opens the book. Waits for a Redis or a database that
+ * is down, and while another bookkeeper has the book; refuses to start where only another setting helps.
  */
 export async function startBookkeeper(
   env: NodeJS.ProcessEnv,
@@ -57,27 +46,11 @@ export async function startBookkeeper(
       logger.warn(`bookkeeper: BOOKKEEPER_HOST is ${host}: let only operators reach it, through a proxy with HTTPS`);
     }
     logger.log(`bookkeeper: operator API, console, health and metrics at ${await app.getUrl()}`);
-    await openWhenUp(app.get(Journals).journal, logger);
+    await openWhenUp('bookkeeper: waits for Redis', () => app.get(Journals).journal.open(), logger);
     await app.get(BookHolder).start();
   } catch (error) {
     await app.close();
     throw error;
   }
   return { app, close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
-}
-
-/** Waits for a Redis that is down. @throws ConfigurationError for one that may lose data, or refuses this user */
-async function openWhenUp(journal: Journal, logger: Logger): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await journal.open();
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      if (!(error instanceof StoreUnavailableError)) {
-        throw new ConfigurationError([`REDIS_URL: ${error.message} ${error.hint}`]);
-      }
-      if (attempt === 1) logger.warn(`bookkeeper: waits for Redis: ${error.message}`);
-      await sleep(RETRY_MS);
-    }
-  }
 }

@@ -5,6 +5,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { ChainReader, ChainUnavailableError } from '@tollgate/chain';
 import {
   ConfigurationError,
+  openWhenUp,
   ProblemFilter,
   readEnvironment,
   RequestReplyServer,
@@ -12,7 +13,7 @@ import {
 } from '@tollgate/common';
 import { checkCrypto } from '@tollgate/crypto';
 import type { Ledger } from '@tollgate/ledger';
-import { StoreError, StoreUnavailableError } from '@tollgate/redis';
+import { StoreUnavailableError } from '@tollgate/redis';
 import { AcceptedAssets } from '@tollgate/verification';
 import { Logger } from 'nestjs-pino';
 
@@ -56,13 +57,14 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     if (headBlockNumber !== null) await compareDecimals(app.get(TokenDecimals));
     const connections = app.get(VerifierConnections);
     const { ledger } = connections;
-    await openWhenUp('ledger', () => ledger.open(headBlockNumber === null ? {} : { headBlockNumber }), logger);
+    const openLedger = () => ledger.open(headBlockNumber === null ? {} : { headBlockNumber });
+    await openWhenUp("verifier: waits for the ledger's Redis", openLedger, logger);
     if (headBlockNumber === null) void tellHead(ledger, chain, logger);
     await warnOfOtherDomains(app.get(AcceptedAssets), chain, logger);
     await app.startAllMicroservices();
     if (settlement) {
       // The ledger's Redis has just answered, but it may go down again; then this waits for it.
-      await openWhenUp('journal', () => settlement.open(), logger);
+      await openWhenUp("verifier: waits for the journal's Redis", () => settlement.open(), logger);
       settlement.relayers.start();
       logger.log(`verifier: settles signed payments by ${settlement.relayers.addresses.join(', ')}`);
     }
@@ -125,21 +127,5 @@ async function warnOfOtherDomains(assets: AcceptedAssets, chain: ChainReader, lo
     }
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
-  }
-}
-
-/** Waits for a Redis that is down. @throws ConfigurationError for one that may lose payments or jobs */
-async function openWhenUp(what: 'ledger' | 'journal', open: () => Promise<void>, logger: Logger): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await open();
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      if (!(error instanceof StoreUnavailableError)) {
-        throw new ConfigurationError([`REDIS_URL: ${error.message} ${error.hint}`]);
-      }
-      if (attempt === 1) logger.warn(`verifier: waits for the ${what}'s Redis: ${error.message}`);
-      await sleep(RETRY_MS);
-    }
   }
 }

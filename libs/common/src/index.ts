@@ -6,6 +6,7 @@ export { AgentEnvironment, TargetEnvironment } from './config/agent.environment.
 export { ExplorerEnvironment } from './config/explorer.environment.js';
 export { ConfigurationError } from './config/configuration-error.js';
 export { listSecrets } from './config/list-secrets.js';
+export { openWhenUp } from './config/open-when-up.js';
 export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './config/process.environment.js';
 export { PaymentEnvironment, type PaymentPolicy } from './config/payment.environment.js';
 export * from './config/read-environment.js';
