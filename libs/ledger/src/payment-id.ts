@@ -1,4 +1,4 @@
-import type { Hex, SignedPayment } from '@tollgate/protocol';
+import type { Hex, SignedAuthorization, SignedPermit } from '@tollgate/protocol';
 
 /**
  * Identifies what is claimed. `transfer`: one `Transfer` log. `transaction`: a whole transaction (policy `receipt`).
@@ -28,7 +28,7 @@ export interface EntrySlot {
 /** The id under which a signed payment is claimed, whichever account sends it. */
 export function signedPaymentId(
   { chainId, asset }: { chainId: number; asset: Hex },
-  payment: SignedPayment,
+  payment: SignedPermit | Pick<SignedAuthorization, 'kind' | 'authorization'>,
 ): Extract<PaymentId, { kind: 'authorization' | 'permit2' }> {
   if (payment.kind === 'permit2') {
     const { from: owner, nonce } = payment.permit2Authorization;

@@ -12,12 +12,11 @@ import {
 } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
 import { pause } from '@tollgate/journal';
-import { signedPaymentId } from '@tollgate/ledger';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 import { noteForRefund } from '@tollgate/verification';
 
 import type { SettlementAttempt, AttemptEnd, EndedJob } from './attempt.js';
-import { settledBy, type AuthorizationEntry, type PermitEntry } from './payment-entry.js';
+import { paymentIdOf, settledBy, type AuthorizationEntry, type PermitEntry } from './payment-entry.js';
 import type { SettlementParts } from './settlement-parts.js';
 
 const MOST_RETRIES = 2;
@@ -144,13 +143,7 @@ async function explainAuthorization(
       if (use.txHash !== null) return { outcome: 'failed', failure: 'payment_used', txHash: use.txHash };
       // Older than the searched range, or not shown yet: it may have paid. Recorded before the payer gets the answer, as
       // for a permit.
-      const id = {
-        kind: 'authorization',
-        chainId,
-        asset,
-        from: authorization.from,
-        nonce: authorization.nonce,
-      } as const;
+      const id = paymentIdOf(chainId, entry);
       const refused = { id, payer: authorization.from, failure: 'payment_too_old' } as const;
       const detail = 'its nonce is used, and the transaction is not found: it may have paid another recipient';
       await noteForRefund(refunds, { ...refused, amountBaseUnits: BigInt(entry.amountBaseUnits), detail }, requestId);
@@ -193,7 +186,7 @@ async function explainPermit(
   entry: PermitEntry,
   { txHash, isForgotten, failure, requestId }: Unsettled & { requestId: string },
 ): Promise<SettlementResult> {
-  const { asset, payer, payment } = entry;
+  const { payer, payment } = entry;
   const { nonce, deadline } = payment.permit2Authorization;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
@@ -213,7 +206,7 @@ async function explainPermit(
   if (use.outcome === 'settled') return settledBy(entry, use.txHash, use.amountBaseUnits.toString());
   // Recorded before the payer gets the answer: after a refusal it may never show the payment again.
   if (use.outcome !== 'used') {
-    const id = signedPaymentId({ chainId, asset }, payment);
+    const id = paymentIdOf(chainId, entry);
     const refused = { id, payer, failure: 'payment_used', amountBaseUnits: BigInt(entry.amountBaseUnits) } as const;
     await noteForRefund(refunds, { ...refused, ...describeDoubtfulUse(use) }, requestId);
   }

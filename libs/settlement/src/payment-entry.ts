@@ -10,6 +10,7 @@ import {
   unwrapSignature,
 } from '@tollgate/chain';
 import type { SettlementResult, SignedPaymentTerms, SettleSignedPaymentRequest } from '@tollgate/common';
+import { signedPaymentId } from '@tollgate/ledger';
 import type { Hex, SignedPayment, PaymentFailure } from '@tollgate/protocol';
 
 /** A settlement request with the id of its message; every copy of the message has the same id. */
@@ -35,6 +36,11 @@ export interface PermitEntry extends PaymentTerms, PromisedPermit {
 
 /** One payment to be settled, as carried by a relayer's job. */
 export type PaymentEntry = AuthorizationEntry | PermitEntry;
+
+/** The id under which the payment is claimed. */
+export function paymentIdOf(chainId: number, entry: PaymentEntry): ReturnType<typeof signedPaymentId> {
+  return signedPaymentId({ chainId, asset: entry.asset }, entry.kind === 'permit2' ? entry.payment : entry);
+}
 
 /**
  * A name for everything that was signed, in 22 characters. Two authorizations with one nonce are two settlements: the

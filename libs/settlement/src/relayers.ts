@@ -16,12 +16,12 @@ import {
   type LaneSigner,
   type ReportTransaction,
 } from '@tollgate/journal';
-import { nameOfPayment, signedPaymentId } from '@tollgate/ledger';
+import { nameOfPayment } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { noteMined, type MinedParts } from './confirm.js';
 import type { ContractWallets } from './contract-wallets.js';
-import type { PaymentEntry } from './payment-entry.js';
+import { paymentIdOf, type PaymentEntry } from './payment-entry.js';
 import { Batcher } from './reserve.js';
 import { serveRelayer, type SettleServers } from './serve-relayer.js';
 import { parseSettlementJob } from './settlement-job.js';
@@ -130,13 +130,8 @@ const reportSettlement: ReportTransaction = (job, step, receipt) => {
   const { chainId, address: relayer } = job.lane;
   const payments = parseSettlementJob(job).map((entry): SettledPayment => {
     const { asset, payTo, payer } = entry;
-    return { payment: nameOf(chainId, entry), asset, payTo, payer, amount: amountOf(entry), logIndex: null };
+    const payment = nameOfPayment(paymentIdOf(chainId, entry));
+    return { payment, asset, payTo, payer, amount: amountOf(entry), logIndex: null };
   });
   return { type: 'settled', facts: { ...describeTransaction(job, step, receipt), relayer, payments } };
 };
-
-function nameOf(chainId: number, entry: PaymentEntry): string {
-  if (entry.kind === 'permit2') return nameOfPayment(signedPaymentId({ chainId, asset: entry.asset }, entry.payment));
-  const { from, nonce } = entry.authorization;
-  return nameOfPayment({ kind: 'authorization', chainId, asset: entry.asset, from, nonce });
-}
