@@ -1,7 +1,7 @@
 import type { SentPayment } from '@tollgate/chain';
 import type { SignedPaymentTerms } from '@tollgate/common';
 import { isFinal, type Journal } from '@tollgate/journal';
-import type { SignedPayment } from '@tollgate/protocol';
+import { signedAmountOf, type SignedPayment } from '@tollgate/protocol';
 
 import type { SettlementRecords } from './batch.js';
 import { UNKNOWN_AFTER_MS } from './confirm.js';
@@ -40,7 +40,8 @@ export class SettlementsUnderWay {
   }
 
   #findJob(terms: SignedPaymentTerms, payment: SignedPayment): Promise<string | null> {
-    return this.parts.records.find(nameSettlement(terms, payment, amountOf(payment)));
+    // A permit's settlement has the same name whatever amount is moved.
+    return this.parts.records.find(nameSettlement(terms, payment, signedAmountOf(payment)));
   }
 
   /** The process that named the job has as long to submit it as `JobWatch` waits. */
@@ -52,9 +53,4 @@ export class SettlementsUnderWay {
     this.#unknownSinceMs.set(jobId, nowMs);
     return true;
   }
-}
-
-function amountOf(payment: SignedPayment): string {
-  // A permit's settlement has the same name whatever amount is moved.
-  return payment.kind === 'permit2' ? payment.permit2Authorization.permitted.amount : payment.authorization.value;
 }

@@ -137,6 +137,8 @@ export {
   parseSignedPayment,
   payerOf,
   PERMIT2_ADDRESS,
+  recipientOf,
+  signedAmountOf,
   UPTO_PROXY_ADDRESS,
   type MeteredPermit2Authorization,
   type Permit2Authorization,

@@ -15,6 +15,7 @@ import {
   type Hex,
   payerOf,
   type PaymentFailure,
+  recipientOf,
   type SignedAuthorization,
   type SignedPayment,
   type SignedPermit,
@@ -83,11 +84,6 @@ export async function reviewRefusal(
     return { ...promised, settlement, headBlockNumber: Math.max(headBlockNumber, settlement.blockNumber) };
   }
   throw await refuse(failure, { reviewed, facts }, parts);
-}
-
-/** The account that a payment pays, whatever recipient is asked for. */
-export function recipientOf(payment: SignedPayment): Hex {
-  return payment.kind === 'permit2' ? payment.permit2Authorization.witness.to : payment.authorization.to;
 }
 
 /**

@@ -6,7 +6,14 @@ import type {
   VerifySignedPaymentRequest,
 } from '@tollgate/common';
 import { signedPaymentId, type ClaimResult, type Ledger } from '@tollgate/ledger';
-import { hashPermit2Domain, payerOf, type Hex, type PaymentFailure, type SignedPayment } from '@tollgate/protocol';
+import {
+  hashPermit2Domain,
+  payerOf,
+  recipientOf,
+  type Hex,
+  type PaymentFailure,
+  type SignedPayment,
+} from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
@@ -16,7 +23,7 @@ import type { AcceptedAssets } from './accepted-assets.js';
 import { judgeAuthorization } from './authorization-rules.js';
 import { Exposure } from './exposure.js';
 import { judgePermit } from './permit-rules.js';
-import { FOUND_BEFORE_NONCE, recipientOf, reviewRefusal } from './review-refusal.js';
+import { FOUND_BEFORE_NONCE, reviewRefusal } from './review-refusal.js';
 import type { SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
 /** The payments that a relayer, in any process, may still move. Throws StoreUnavailableError, or what Redis throws. */

@@ -1,4 +1,4 @@
-import { DUPLICATE_SETTLEMENT, IDEMPOTENT_REPLAYED } from '@tollgate/protocol';
+import { DUPLICATE_SETTLEMENT, IDEMPOTENT_REPLAYED, signedAmountOf } from '@tollgate/protocol';
 
 import {
   createAnswer,
@@ -12,7 +12,7 @@ import type { Look, PaymentClaims } from '../claim/claim.js';
 import type { Showing } from '../claim/payment-record.js';
 import type { PaymentTerms } from '../offer/challenge.js';
 import { digest } from '../present/digest.js';
-import { amountOf, BrokenBodyError, nameOf, type GateRequest, type GatePayment } from '../present/shown-payment.js';
+import { BrokenBodyError, nameOf, type GateRequest, type GatePayment } from '../present/shown-payment.js';
 import type { ClaimedState, PresentedPurchase, PurchaseEnd } from '../purchase/index.js';
 import { FacilitatorError } from '../verify/facilitator.js';
 import { GatedSale, type GatedSaleParts, type Product, type Result } from './gated-sale.js';
@@ -142,7 +142,7 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
       name: nameOf(payment, terms.chainId, terms.asset.address),
       request: await digest(request.method, url, body, JSON.stringify(payment)),
       secret: secret === null ? null : await digest(secret),
-      isEnough: challenge.isMetBy(amountOf(payment)),
+      isEnough: challenge.isMetBy(signedAmountOf(payment)),
     };
   }
 }

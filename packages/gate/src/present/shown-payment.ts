@@ -95,8 +95,3 @@ export function nameOf(payment: SignedPayment, chainId: number, asset: string): 
   const { from, nonce } = payment.kind === 'permit2' ? payment.permit2Authorization : payment.authorization;
   return [chainId, asset.toLowerCase(), payment.kind, from, nonce].join(':');
 }
-
-/** The signed amount in base units. */
-export function amountOf(payment: SignedPayment): string {
-  return payment.kind === 'permit2' ? payment.permit2Authorization.permitted.amount : payment.authorization.value;
-}

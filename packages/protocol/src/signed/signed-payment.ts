@@ -111,6 +111,16 @@ export function payerOf(payment: SignedPayment): Hex {
   return payment.kind === 'permit2' ? payment.permit2Authorization.from : payment.authorization.from;
 }
 
+/** The account that it pays. */
+export function recipientOf(payment: SignedPayment): Hex {
+  return payment.kind === 'permit2' ? payment.permit2Authorization.witness.to : payment.authorization.to;
+}
+
+/** The amount in base units; the most that may be moved where the payment is metered. */
+export function signedAmountOf(payment: SignedPayment): string {
+  return payment.kind === 'permit2' ? payment.permit2Authorization.permitted.amount : payment.authorization.value;
+}
+
 /**
  * The longest signature that is parsed: one of a passkey, wrapped with the call that deploys its wallet, has some 1,500
  * bytes.

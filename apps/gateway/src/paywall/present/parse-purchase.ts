@@ -20,6 +20,8 @@ import {
   PAYMENT_FAILURES,
   type PaymentFailure,
   type PaymentProof,
+  recipientOf,
+  signedAmountOf,
 } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 
@@ -221,23 +223,16 @@ function assertOffered(
     throw new PaymentError('wrong_scheme', 'This route has a fixed price and does not accept the scheme "upto".');
   }
   if (accepted === undefined) return;
-  const signed = instrument.kind === 'transaction' ? null : readSigned(instrument);
+  const signed = instrument.kind === 'transaction' ? null : instrument;
+  const isSignedPayTo = signed !== null && accepted.payTo === recipientOf(signed);
   // A maximum above the price breaks no offer.
   const breaksPrice = scheme === 'exact' || BigInt(accepted.amountBaseUnits) < priceBaseUnits;
-  const isSignedAmount = breaksPrice && accepted.amountBaseUnits === signed?.amountBaseUnits;
+  const isSignedAmount = breaksPrice && signed !== null && accepted.amountBaseUnits === signedAmountOf(signed);
   assertAccepted(accepted, {
     ...{ scheme, network: caip2Of(chainId), asset },
-    payTo: accepted.payTo === signed?.payTo ? accepted.payTo : payTo,
+    payTo: isSignedPayTo ? accepted.payTo : payTo,
     amountBaseUnits: isSignedAmount ? accepted.amountBaseUnits : priceBaseUnits.toString(),
   });
-}
-
-function readSigned(payment: SignedPayment): Pick<RequirementTerms, 'payTo' | 'amountBaseUnits'> {
-  if (payment.kind === 'authorization') {
-    return { payTo: payment.authorization.to, amountBaseUnits: payment.authorization.value };
-  }
-  const { permitted, witness } = payment.permit2Authorization;
-  return { payTo: witness.to, amountBaseUnits: permitted.amount };
 }
 
 /**
