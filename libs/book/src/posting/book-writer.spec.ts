@@ -1,37 +1,22 @@
-import { createTestBook, type TestBook } from '../../test/create-test-book.js';
 import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
-import type { ClaimedDatabase } from '../database/database.js';
+import { useTestBook } from '../../test/use-test-book.js';
 import { readCompleteFrom } from '../reconcile/chain-scope.js';
 import { bookEvents } from './book-events.js';
-import { BookWriter } from './book-writer.js';
 
 const [BEGUN_MS, EVENT_MS] = [Date.UTC(2026, 1, 1), Date.UTC(2026, 5, 1)];
 const MINUTE_MS = 60_000;
 
 describe('since when the book is complete', () => {
-  let book: TestBook;
-  let database: ClaimedDatabase;
-  let writer: BookWriter;
-
-  beforeAll(async () => {
-    book = await createTestBook();
-    database = await book.claim();
-    writer = await BookWriter.open(database, 'spec');
-  });
-
-  afterAll(async () => {
-    await database.close();
-    await book.remove();
-  });
+  const book = useTestBook();
 
   async function note(atMs: number | null): Promise<number | null> {
-    await writer.noteCompleteFrom(atMs);
-    return readCompleteFrom(database);
+    await book.writer.noteCompleteFrom(atMs);
+    return readCompleteFrom(book.database);
   }
 
   it('never goes back, nor before the newest event where a Redis has lost some and its clock is behind', async () => {
     expect(await note(BEGUN_MS)).toBe(BEGUN_MS);
-    await bookEvents(writer, [deliver(answered(transferId(1)), `${EVENT_MS}-0`)], SELLER);
+    await bookEvents(book.writer, [deliver(answered(transferId(1)), `${EVENT_MS}-0`)], SELLER);
     expect(await note(BEGUN_MS)).toBe(BEGUN_MS);
     expect(await note(BEGUN_MS - MINUTE_MS)).toBe(BEGUN_MS);
     expect(await note(EVENT_MS - MINUTE_MS)).toBe(EVENT_MS);

@@ -1,11 +1,8 @@
-import { createTestBook, type TestBook } from '../../test/create-test-book.js';
-import { emptyBook } from '../../test/empty-book.js';
 import { answered, deliver, refunded, SELLER, transferId } from '../../test/sample-events.js';
-import type { ClaimedDatabase } from '../database/database.js';
+import { useTestBook } from '../../test/use-test-book.js';
 import rows from '../migrations/0007-stream-positions-rows.sql';
 import { removeRequests } from '../retention/remove-requests.js';
 import { bookEvents } from './book-events.js';
-import { BookWriter } from './book-writer.js';
 import { notePositions } from './stream-positions.js';
 
 const SINCE_MS = Date.UTC(2026, 0, 1);
@@ -13,32 +10,16 @@ const OLD_MS = Date.UTC(2026, 1, 1);
 const SOLD = transferId(1);
 
 describe('what Redis was told is booked, beside what the book has', () => {
-  let book: TestBook;
-  let database: ClaimedDatabase;
-  let writer: BookWriter;
-
-  beforeAll(async () => {
-    book = await createTestBook();
-    database = await book.claim();
-  });
-
-  beforeEach(async () => {
-    await emptyBook(database);
-    writer = await BookWriter.open(database, 'spec');
-  });
-
-  afterAll(async () => {
-    await database.close();
-    await book.remove();
-  });
+  const book = useTestBook();
 
   const sell = async (...ids: string[]) => {
     const sold = ids.map((id) => deliver(answered(SOLD), id));
-    await bookEvents(writer, sold, SELLER);
+    await bookEvents(book.writer, sold, SELLER);
     return sold[0]!.stream;
   };
-  const note = (stream: string, id: string) => notePositions(writer, [{ stream, id }], SINCE_MS);
-  const readGaps = () => database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
+  const note = (stream: string, id: string) => notePositions(book.writer, [{ stream, id }], SINCE_MS);
+  const readGaps = () =>
+    book.database.query<{ since: Date; until: Date }>('SELECT since, until FROM gaps ORDER BY since');
 
   it('is no more than the book has, in a restart', async () => {
     const stream = await sell(`${OLD_MS}-9`, `${OLD_MS}-10`);
@@ -50,7 +31,7 @@ describe('what Redis was told is booked, beside what the book has', () => {
   it('includes an event that the database refuses', async () => {
     await sell(`${OLD_MS}-1`);
     const bad = deliver(refunded(SOLD, '10001'), `${OLD_MS}-2`);
-    expect(await bookEvents(writer, [bad], SELLER)).toMatchObject({ refused: 1 });
+    expect(await bookEvents(book.writer, [bad], SELLER)).toMatchObject({ refused: 1 });
     expect(await note(bad.stream, bad.id)).toBeNull();
   });
 
@@ -70,7 +51,7 @@ describe('what Redis was told is booked, beside what the book has', () => {
 
   it('is in the gap that a restored copy has left', async () => {
     const stream = await sell(`${OLD_MS}-9`);
-    await database.execute('INSERT INTO gaps (since, until) VALUES (now(), now())');
+    await book.database.execute('INSERT INTO gaps (since, until) VALUES (now(), now())');
     const before = await readGaps();
     expect(await note(stream, `${OLD_MS}-10`)).toBeNull();
     expect(await readGaps()).toEqual(before);
@@ -86,9 +67,9 @@ describe('what Redis was told is booked, beside what the book has', () => {
 
   it('is known of a book of an earlier release, also where its events were removed', async () => {
     const stream = await sell(`${OLD_MS}-9`, `${OLD_MS}-10`);
-    await bookEvents(writer, [{ ...deliver(answered(SOLD), `${OLD_MS}-1`), stream: 'forgotten' }], SELLER);
-    await database.execute(`DELETE FROM events WHERE stream = 'forgotten'; DELETE FROM stream_positions`);
-    await database.query(rows);
+    await bookEvents(book.writer, [{ ...deliver(answered(SOLD), `${OLD_MS}-1`), stream: 'forgotten' }], SELLER);
+    await book.database.execute(`DELETE FROM events WHERE stream = 'forgotten'; DELETE FROM stream_positions`);
+    await book.database.query(rows);
     expect(await note(stream, `${OLD_MS}-10`)).toBeNull();
     expect(await note('forgotten', `${OLD_MS}-1`)).toBeNull();
     expect(await note('forgotten', `${Date.now()}-1`)).not.toBeNull();
@@ -96,7 +77,7 @@ describe('what Redis was told is booked, beside what the book has', () => {
 
   it('is known after the events were removed', async () => {
     const stream = await sell(`${OLD_MS}-9`);
-    expect(await removeRequests(writer, Date.now() + 86_400_000)).toMatchObject({ events: 1 });
+    expect(await removeRequests(book.writer, Date.now() + 86_400_000)).toMatchObject({ events: 1 });
     expect(await note(stream, `${OLD_MS}-9`)).toBeNull();
   });
 });
