@@ -1,4 +1,4 @@
-import { writeToFile } from '../../packages/client/src/cli/write-to-file.js';
+import { writeStdoutFile } from '../../packages/client/src/cli/write-stdout-file.js';
 import { runTollgate } from './program.js';
 
 function failToWrite({ code }: NodeJS.ErrnoException): never {
@@ -12,7 +12,7 @@ void runTollgate(process.argv.slice(2), {
   env: process.env,
   stdout: (text) => {
     try {
-      if (writeToFile(text)) return;
+      if (writeStdoutFile(text)) return;
     } catch (error) {
       failToWrite(error as NodeJS.ErrnoException);
     }

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 
 import type { PayOptions } from './read-arguments.js';
 import type { PayTerminal } from './run-pay.js';
-import { writeToFile } from './write-to-file.js';
+import { writeStdoutFile } from './write-stdout-file.js';
 
 export interface PayProcess {
   env: NodeJS.ProcessEnv;
@@ -110,7 +110,7 @@ export const processTerminal: PayTerminal = {
   showsStdout: process.stdout.isTTY,
   // Waits for the pipe: a long answer must neither fill the memory nor be cut off at the exit.
   stdout: async (bytes) => {
-    if (writeToFile(bytes)) return;
+    if (writeStdoutFile(bytes)) return;
     await new Promise<void>((resolve, reject) => {
       // The stream reports a failed write as an event too, which would end the process if nothing listened.
       if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined);

@@ -7,7 +7,7 @@ const STDOUT = 1;
  * once, and takes the part that did not fit on the disk for written.
  * @throws the error of the file system
  */
-export function writeToFile(text: Uint8Array | string): boolean {
+export function writeStdoutFile(text: Uint8Array | string): boolean {
   if (!fstatSync(STDOUT).isFile()) return false;
   for (let rest = Buffer.from(text); rest.length > 0;) rest = rest.subarray(writeSync(STDOUT, rest));
   return true;
