@@ -111,7 +111,7 @@ function createClient(url: string, options: ClientOptions): RedisClient {
 
 /**
  * Fails commands that wait for a cluster of which no node answers as those for one server fail: the driver would keep them
- * for as long as that lasts, and then carry out what its callers were told has failed.
+ * for as long as that lasts, and then carry out commands whose callers have long had an error.
  */
 function failWaiting(retryStrategy: NonNullable<ClientOptions['retryStrategy']>) {
   return function decide(this: Cluster, attempt: number): number | undefined {

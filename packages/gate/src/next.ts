@@ -12,6 +12,6 @@ export function paid<Incoming extends Request, Rest extends unknown[]>(
   handler: (request: Incoming, ...rest: Rest) => Response | Promise<Response>,
 ): (request: Incoming, ...rest: Rest) => Promise<Response> {
   const sale = gate.sell(offer);
-  // Another request is made only for servers that give plain ones.
+  // The gate makes a copy only where it cannot change the headers; such servers pass a plain Request.
   return (request, ...rest) => handleRequest(sale, request, (admitted) => handler(admitted as Incoming, ...rest));
 }

@@ -25,7 +25,7 @@ const JOBS_EXAMINED = 1_000;
 
 /**
  * The status of the lanes; read when scraped. Every process reports the lanes of its wallets and of all adopted ones, so
- * that the only worker of a wallet is missed when it is gone. It reports the jobs only of the lanes it holds.
+ * that an alert fires when the only worker of a wallet is gone. It reports the jobs only of the lanes it holds.
  */
 export function observeLanes(registry: Registry, lanes: ObservedLanes): void {
   const readStatuses = keepFresh(FRESH_MS, () => readLanes(lanes));

@@ -103,7 +103,7 @@ export class PlanningTrouble {
     const failures = { ...(isRecent ? known : { tries: 0, unansweredSinceMs: null }), latestMs };
     this.#failures.delete(jobId);
     this.#failures.set(jobId, failures);
-    // Nobody reports here that a job was cancelled, or that another process planned it.
+    // A job that was cancelled, or that another process planned, is not forgotten otherwise.
     const [oldest] = this.#failures.keys();
     if (oldest !== undefined && this.#failures.size > MOST_REMEMBERED) this.#failures.delete(oldest);
     return failures;

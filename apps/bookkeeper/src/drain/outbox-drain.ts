@@ -114,7 +114,7 @@ export class OutboxDrain {
     const gap = await notePositions(writer, await this.#streams.readAcknowledged(), sinceMs ?? Date.now());
     if (gap !== null) {
       const times = `${gap.since.toISOString()} to ${gap.until.toISOString()}`;
-      this.#logger.error(`the book lacks events that Redis was told are booked: it has a gap from ${times}`);
+      this.#logger.error(`the book lacks events that are acknowledged in Redis: it has a gap from ${times}`);
     }
     if (sinceMs === this.#completeFromMs) return;
     // On a Redis that no process has used yet, nothing is sold that the book would lack.

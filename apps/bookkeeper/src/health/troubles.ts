@@ -67,7 +67,7 @@ export class Troubles {
     const { database } = this.book.writer;
     const troubles: Trouble[] = [];
     if ((await readCompleteFrom(database)) === null) {
-      const what = 'No process reports to the book, or not all do.';
+      const what = 'A gateway, verifier or agent worker does not report to the book.';
       troubles.push({ about: 'book', what, mend: 'Set BOOK=on at every gateway, verifier and agent worker.' });
     }
     const { unread } = await countUnapplied(database);

@@ -76,7 +76,7 @@ describe('a book that was restored from a copy', () => {
     expect((await preview(later)).doubts).toEqual([]);
   }, 60_000);
 
-  /** A sale that Redis was told is booked. */
+  /** A sale whose event is acknowledged in Redis. */
   async function sell(): Promise<Hex> {
     const sold = await fixture.pay(10_000n);
     await fixture.waitForState(await fixture.answer(sold), 'answered');

@@ -299,7 +299,7 @@ describe('a settlement', () => {
   });
 });
 
-// Prevents: the offer changes after a payment was settled, and nobody looks whether its payer is charged twice.
+// Prevents: the offer changes after a payment was settled, and its payer is asked to pay again.
 it.each([
   ['amount_mismatch', 'amount', { value: '7' }],
   ['recipient_mismatch', 'payTo', { to: ASSET }],

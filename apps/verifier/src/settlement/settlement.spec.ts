@@ -69,7 +69,7 @@ describe('settling signed payments', () => {
 });
 
 describe('settling a signed payment that another account has sent, behind an RPC server without its logs', () => {
-  // Prevents: the payer is told to sign again, and the money that has moved is not on record.
+  // Prevents: the payment is refused, its payer signs another one, and the money that has moved is not on record.
   it('records it for a refund', async () => {
     const fixture = await SettlementFixture.start();
     const proxy = await startRpcProxy(fixture.chain.rpcUrl);

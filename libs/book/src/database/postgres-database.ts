@@ -13,16 +13,17 @@ import {
 const LOCK = 0x7011_6a7e;
 const CONNECT_WITHIN_MS = 5_000;
 const STATEMENT_WITHIN_MS = 60_000;
-/** The machine at the other end of an idle connection is asked after so many seconds whether it is there, ... */
-const ASK_AFTER_SECONDS = 10;
-/** ... and so often, every few seconds, before it counts as gone. Systems wait for two hours. */
-const [ASK_EVERY_SECONDS, ASK_TIMES] = [5, 3];
+/**
+ * TCP keep-alives: after so many idle seconds the other machine is asked whether it is there, and this often, every few
+ * seconds, before it counts as gone. By default that takes two hours.
+ */
+const [ASK_AFTER_SECONDS, ASK_EVERY_SECONDS, ASK_TIMES] = [10, 5, 3];
 /** Makes the server end a session, and give its lock back, whose bookkeeper has gone without closing it. */
 const NOTICE_GONE = [
   `SET tcp_keepalives_idle = ${ASK_AFTER_SECONDS}`,
   `SET tcp_keepalives_interval = ${ASK_EVERY_SECONDS}`,
   `SET tcp_keepalives_count = ${ASK_TIMES}`,
-  // The same where the server has sent something that nobody has received.
+  // The same time for data that the bookkeeper's machine does not acknowledge.
   `SET tcp_user_timeout = ${(ASK_AFTER_SECONDS + ASK_EVERY_SECONDS * ASK_TIMES) * 1000}`,
 ].join('; ');
 /** What the driver says when the server has not answered within `query_timeout`. */

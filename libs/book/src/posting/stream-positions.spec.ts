@@ -9,7 +9,7 @@ const SINCE_MS = Date.UTC(2026, 0, 1);
 const OLD_MS = Date.UTC(2026, 1, 1);
 const SOLD = transferId(1);
 
-describe('what Redis was told is booked, beside what the book has', () => {
+describe('what is acknowledged in Redis, beside what the book has', () => {
   const book = useTestBook();
 
   const sell = async (...ids: string[]) => {

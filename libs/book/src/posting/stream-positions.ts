@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/database.js';
 import type { BookWriter } from './book-writer.js';
 
-/** The newest entry of a stream that Redis was told is booked. */
+/** An entry of a stream of the outbox. */
 export interface StreamPosition {
   readonly stream: string;
   readonly id: string;
@@ -29,9 +29,9 @@ export async function storePositions(within: Queryable, stored: readonly StreamP
 }
 
 /**
- * Notes a gap where Redis was told of events that this book never had: another book has them, or this one was restored from
- * a copy, or its server lost transactions that it had confirmed. Null: the book lacks nothing.
- * @param acknowledged as read from Redis; whatever this book has acknowledged was committed before
+ * Notes a gap where events are acknowledged in Redis that this book never had: another book has them, or this one was
+ * restored from a copy, or its server lost transactions that it had confirmed. Null: the book lacks nothing.
+ * @param acknowledged the newest acknowledged entry of each stream; this book commits an event before it acknowledges it
  * @param reportedSinceMs when the reports began, for a stream of which the book has nothing
  * @throws DeposedError, BookUnavailableError
  */

@@ -116,8 +116,8 @@ interface RememberedSearch {
 
 /**
  * Log searches for events that happen once and are known to have happened: shared while they run, and cached for a
- * minute, for five seconds if nothing was found the first time. Without the cache, naming a payment of long ago again would cost a
- * client nothing and the RPC server a hundred searches each time.
+ * minute; for five seconds if nothing was found the first time. Without the cache, naming a payment of long ago again
+ * would cost a client nothing and the RPC server a hundred searches each time.
  */
 export class SearchMemory {
   private readonly searches = new Map<string, RememberedSearch>();

@@ -201,7 +201,7 @@ export class ChainReader {
   }
 
   /**
-   * Like `searchLogs`, for an event that happens once and is known to have happened: the result is cached for a minute.
+   * Like `searchLogs`, for an event that happens once and is known to have happened: the result is cached (`SearchMemory`).
    * @param event identifies the event where address and topics do not
    */
   searchPast(search: LogSearch, event = ''): Promise<FoundLog[]> {

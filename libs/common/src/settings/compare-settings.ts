@@ -43,7 +43,7 @@ export function describeSettings({ payment, acceptance, signedPayments, redis }:
     EIP6492_FACTORIES: sorted([...signedPayments.factories]),
     // Left out when off or local, so that processes of a release without it agree during an update.
     ...(redis.book === 'on' && { BOOK: redis.book }),
-    // A claim that replicas must acknowledge is worth nothing if the commit behind it is not.
+    // A failover could lose a commit that no replica has acknowledged, while the claim before it says that nothing is lost.
     ...(redis.durability && { LEDGER_DURABILITY: `replica:${redis.durability.replicas}` }),
   };
   return Object.entries(settings)

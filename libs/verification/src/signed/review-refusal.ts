@@ -68,7 +68,7 @@ export async function reviewRefusal(
   parts: ReviewParts,
 ): Promise<SignedJudgement> {
   const { terms, payment } = reviewed;
-  // What another sender has moved to somebody else is no money of this seller.
+  // Money that another sender has moved to another account is not this seller's.
   if (failure === 'recipient_mismatch' && !wasSent(parts.sent)) throw new PaymentRefused(failure);
   await assertShown(reviewed, parts);
   const moved = await (payment.kind === 'permit2'

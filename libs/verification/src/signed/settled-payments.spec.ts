@@ -208,7 +208,7 @@ describe('verifying a signed payment whose settlement cannot be read', () => {
     expect(await ask(payment)).toMatchObject({ outcome: 'claimed', txHash });
   });
 
-  // Prevents: a payer cancels the nonce of long ago, and is told for a day to send its payment again.
+  // Prevents: a payment whose nonce was cancelled long ago is answered 503 for a day instead of refused.
   it('is refused once a second search has found no use of it either, and recorded for a refund', async () => {
     const payment = await signPayment({ validAfter: String(Math.floor(Date.now() / 1000) - 60) });
     await submit(payment);
