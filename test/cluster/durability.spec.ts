@@ -31,6 +31,8 @@ import { CLUSTER_PASSWORD, startCluster } from './start-cluster.js';
 import { startSentinels } from './start-sentinels.js';
 
 const DURABILITY = { replicas: 1, timeoutMs: 500 };
+/** For replicas that do acknowledge, on a busy machine too. */
+const PATIENT = { replicas: 1, timeoutMs: 4_000 };
 const ANSWER: StoredAnswer = { status: 200, headers: [['content-type', 'text/plain']], body: Buffer.from('sunny') };
 const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
 const HEAD = HEAD_AT_BIRTH + 10;
@@ -248,7 +250,7 @@ describe('a replica that succeeds its primary', () => {
   };
   const openLedger = async (server: RedisServer, headBlockNumber: number): Promise<Ledger> => {
     const redis = connect(server);
-    const ledger = new Ledger({ redis, durability: DURABILITY, timeoutMs: 5_000 });
+    const ledger = new Ledger({ redis, durability: PATIENT, timeoutMs: 5_000 });
     await ledger.open({ headBlockNumber });
     return ledger;
   };
