@@ -56,6 +56,11 @@ export function problemOfRefusal(reason: RefusalReason, { state, approval }: Job
         detail: '`floorsHash` does not match the current plan. Review the plan and send its hash.',
         members: { state, floorsHash: approval?.floorsHash ?? null },
       };
+    case 'lane_frozen':
+      return refuseState(
+        state,
+        'Redis may have lost that this job was sent. Decide again once its wallet was compared with the chain: the worker does that, or an operator with `tollgate wallets adopt`.',
+      );
     case 'too_late':
       return refuseState(state, 'It is too late to cancel the job.');
     case 'nonce_unused':

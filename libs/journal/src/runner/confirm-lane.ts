@@ -143,7 +143,7 @@ async function suspectStranger(work: LaneWork, { job, step, nonce }: FlyingStep,
         code: 'NONCE_TAKEN',
         message: `Nonce ${nonce} of the wallet was used by a transaction that the journal does not know.`,
         suggestion:
-          'Find out what else signs for this wallet, then abandon the job, and submit it again if it is still wanted.',
+          "Look at that transaction. If it does what the job should do, Redis has lost that the job sent it: then do not submit the job again. Else find out what else signs with the wallet's key. Then abandon the job.",
       },
     }),
   );

@@ -58,7 +58,8 @@ async function awaitApproval(work: LaneWork, job: JobRecord): Promise<AdvanceOut
   if (waitedMs === 0) return 'waiting';
   const expired = await work.journal.expireApproval({ ...writeFor(work, job), waitedMs, failure: APPROVAL_EXPIRED });
   assertLease(expired);
-  return expired.outcome === 'refused' && expired.reason === 'too_early' ? 'waiting' : 'again';
+  if (expired.outcome !== 'refused') return 'again';
+  return ['too_early', 'lane_frozen'].includes(expired.reason) ? 'waiting' : 'again';
 }
 
 async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {

@@ -78,7 +78,7 @@ async function askPlanner(work: LaneWork, job: JobRecord): Promise<JobPlan | Pla
 export async function giveUpPlan(work: LaneWork, job: JobRecord, failure: JobFailure): Promise<Hindrance> {
   const undo = job.stepIndex > 0 && job.state !== 'RESERVED' ? await askUndo(work, job) : [];
   if (undo === null) return { outcome: 'waiting' };
-  assertLease(
+  const failed = assertLease(
     await work.journal.failPlan({
       ...writeFor(work, job),
       failure,
@@ -86,7 +86,7 @@ export async function giveUpPlan(work: LaneWork, job: JobRecord, failure: JobFai
       givesBackSpending: job.stepIndex === 0,
     }),
   );
-  return { outcome: 'again' };
+  return { outcome: failed.outcome === 'refused' && failed.reason === 'lane_frozen' ? 'waiting' : 'again' };
 }
 
 /** The steps that revoke what the job left behind; null: not now, for the same reasons as with plans. */

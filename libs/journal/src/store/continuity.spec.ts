@@ -14,6 +14,7 @@ import {
   planSample,
   sampleLane,
   sampleRequest,
+  sampleStep,
   submitSample,
 } from '../../test/sample-jobs.js';
 import type { LaneId } from '../jobs/job.js';
@@ -168,6 +169,66 @@ describe('a Redis that may have lost writes', () => {
     expect(await restored.abandonJob({ jobId: sent.jobId, minedNonce: 2, failure: FAILURE })).toMatchObject({
       state: 'CANCELLED',
     });
+  });
+
+  it('ends no job that may have been sent before the chain was read', async () => {
+    const server = await serve();
+    const { journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const planned = await plannedJob(journal, lane, token);
+    const awaiting = await submitSample(journal, lane, token);
+    const plan = { steps: [sampleStep()], plan: {}, floorsHash: 'f', needsApproval: true };
+    await journal.putPlan({ ...awaiting, ...plan });
+    await server.kill();
+    await server.start();
+    const failed = { failure: FAILURE, undo: [], givesBackSpending: true };
+    const ends = [
+      // Nothing has noticed the restart before.
+      () => journal.cancel(planned.jobId),
+      () => journal.failPlan({ ...planned, ...failed }),
+      () => journal.cancel(awaiting.jobId),
+      () => journal.reject({ jobId: awaiting.jobId, failure: FAILURE }),
+      () => journal.expireApproval({ ...awaiting, waitedMs: 0, failure: FAILURE }),
+    ];
+    for (const end of ends) expect(await end()).toMatchObject({ outcome: 'refused', reason: 'lane_frozen' });
+    expect(await thaw(journal, lane, 1)).toEqual({ outcome: 'refused', reason: 'chain_ahead' });
+    for (const end of ends) expect(await end()).toMatchObject({ outcome: 'refused', reason: 'lane_frozen' });
+    await journal.adopt(lane, { pendingNonce: 1 });
+    for (const { jobId } of [planned, awaiting]) {
+      expect(await journal.readJob(jobId)).toMatchObject({ failure: { code: 'JOURNAL_LOST_WRITES' } });
+      expect(await journal.cancel(jobId)).toMatchObject({ outcome: 'refused', reason: 'wrong_state' });
+    }
+  });
+
+  it('ends jobs as before once the chain has none that it lost', async () => {
+    const server = await serve();
+    const { journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const { jobId } = await plannedJob(journal, lane, token);
+    await server.kill();
+    await server.start();
+    expect(await journal.cancel(jobId)).toMatchObject({ reason: 'lane_frozen' });
+    await thaw(journal, lane, 0);
+    expect(await journal.cancel(jobId)).toEqual({ outcome: 'done', state: 'CANCELLED' });
+  });
+
+  it('puts jobs in doubt that waited for an operator already', async () => {
+    const server = await serve();
+    const { journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const [unsent, flying] = [await plannedJob(journal, lane, token), await submitSample(journal, lane, token)];
+    await planSample(journal, flying, ['enter the market', 'borrow']);
+    const blockHash = await mineSample(journal, flying);
+    for (const write of [unsent, flying]) await journal.needOperator({ ...write, failure: FAILURE });
+    await server.kill();
+    await server.start();
+    await journal.open();
+    // The chain has what followed their resumption, which Redis lost.
+    await journal.adopt(lane, { pendingNonce: 3 });
+    expect(await journal.readJob(unsent.jobId)).toMatchObject({ failure: { code: 'JOURNAL_LOST_WRITES' } });
+    await journal.resumeJob(flying.jobId);
+    expect(await journal.finishStep({ ...flying, blockHash })).toMatchObject({ state: 'NEEDS_OPERATOR' });
+    expect(await journal.readJob(flying.jobId)).toMatchObject({ failure: { code: 'JOURNAL_LOST_WRITES' } });
   });
 
   it('begins no further step of a job in flight that the chain may have already', async () => {

@@ -59,7 +59,7 @@ const transitions = {
   // A job as a whole.
   submit,
   putDetail,
-  cancel,
+  cancel: discontinued + cancel,
   resumeJob,
   abandonJob,
   needOperator: worker + needOperator,
@@ -68,10 +68,10 @@ const transitions = {
   lockApprovals: worker + lockApprovals,
   reserveSpending: worker + reserveSpending,
   approve,
-  reject,
-  expireApproval: worker + expireApproval,
+  reject: discontinued + reject,
+  expireApproval: discontinued + worker + expireApproval,
   skipStep: worker + skipStep,
-  failPlan: worker + failPlan,
+  failPlan: discontinued + worker + failPlan,
   // A step's transaction.
   reserve: worker + reserve,
   putAttempt: worker + putAttempt,

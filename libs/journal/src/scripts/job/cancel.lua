@@ -13,6 +13,7 @@ if state == 'NEEDS_OPERATOR' then return refused('wrong_state', state) end
 
 if state == 'AWAITING_APPROVAL' or state == 'PLANNED' then
   if step == '0' then
+    if is_frozen() then return refused('lane_frozen', state) end
     end_job('CANCELLED', ARGV[1], true)
     return done('CANCELLED')
   end

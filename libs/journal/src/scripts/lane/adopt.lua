@@ -5,16 +5,20 @@
 local lane = redis.call('HMGET', LANE, 'nextNonce', 'frozen', 'paused')
 local pending, known = tonumber(ARGV[1]), tonumber(lane[1])
 if known and not lane[2] and not lane[3] then return refused('already_adopted') end
--- The chain has transactions that Redis may have lost. A step without a nonce may be one of them: that of an open job, or
--- the next one of a job whose step has a nonce.
+-- The chain has transactions that Redis may have lost. A step without a nonce may be one of them: that of a job that has
+-- not ended, or the next one of a job whose step has a nonce.
 if known and lane[2] and pending > known then
-  for _, id in ipairs(redis.call('ZRANGE', key('open'), 0, -1)) do
-    JOB, ID = key('job:' .. id), id
-    local step = redis.call('HGET', JOB, 'step')
-    if redis.call('HEXISTS', JOB, 'nonce:' .. step) == 0 then
-      park(ARGV[2])
-    else
-      redis.call('HSET', JOB, 'nextInDoubt', ARGV[2])
+  for _, id in ipairs(redis.call('ZRANGE', key('jobs'), 0, -1)) do
+    if not redis.call('ZSCORE', key('ended'), id) then
+      JOB, ID = key('job:' .. id), id
+      local job = redis.call('HMGET', JOB, 'state', 'step')
+      if redis.call('HEXISTS', JOB, 'nonce:' .. tostring(job[2])) == 1 then
+        redis.call('HSET', JOB, 'nextInDoubt', ARGV[2])
+      elseif job[1] == 'NEEDS_OPERATOR' then
+        redis.call('HSET', JOB, 'failure', ARGV[2])
+      else
+        park(ARGV[2])
+      end
     end
   end
 end

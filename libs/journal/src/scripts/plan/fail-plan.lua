@@ -14,6 +14,7 @@ if state == 'RESERVED' and attempt_count(step) == 0 then
   return done(state)
 end
 if state ~= 'PLANNED' and state ~= 'AWAITING_APPROVAL' then return refused('wrong_state', state) end
+if is_frozen() then return refused('lane_frozen', state) end
 if undoing then
   -- The call that started the undo, repeated because its reply was lost.
   if has_undo then return unchanged(state) end

@@ -126,6 +126,10 @@ local function set_ending(state, failure, gives_back)
   redis.call('HSET', JOB, 'endingState', state, 'endingFailure', failure, 'endingGivesBack', gives_back)
 end
 
+-- A frozen lane may have sent a step without a nonce, whose reservation Redis lost. Its job must not end as if nothing
+-- had been sent, since it would be submitted again: until the chain was read, it stays open.
+local function is_frozen() return redis.call('HEXISTS', LANE, 'frozen') == 1 end
+
 -- A job that has already sent something is ended by the worker, which first undoes it.
 local function reject_job(failure)
   if redis.call('HGET', JOB, 'step') ~= '0' then
@@ -133,6 +137,7 @@ local function reject_job(failure)
     set_state('PLANNED')
     return done('PLANNED')
   end
+  if is_frozen() then return refused('lane_frozen', 'AWAITING_APPROVAL') end
   end_job('REJECTED', failure, true)
   return done('REJECTED')
 end
