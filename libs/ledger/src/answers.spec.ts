@@ -139,6 +139,8 @@ describe('stored answers', () => {
     const { id } = await spend(null);
     const counted = await Promise.all(Array.from({ length: 8 }, () => ledger.countReproduction(id, 5)));
     expect(counted.filter(Boolean)).toHaveLength(5);
+    await ledger.giveBackReproduction(id);
+    expect([await ledger.countReproduction(id, 5), await ledger.countReproduction(id, 5)]).toEqual([true, false]);
     expect(await ledger.countReproduction({ ...id, txHash: sampleHash() } as typeof id, 5)).toBe(false);
   });
 });

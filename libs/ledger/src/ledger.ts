@@ -224,7 +224,13 @@ export class Ledger {
   /** Counts one more reproduction of a spent payment's answer; false when `max` is reached. */
   async countReproduction(id: PaymentId, max: number): Promise<boolean> {
     const { slot, entry } = this.#locate(id);
-    return (await this.#runner.run(LEDGER_SCRIPTS.countReproduction, [entry], [slot, max]))[0] === 'counted';
+    return (await this.#runner.run(LEDGER_SCRIPTS.countReproduction, [entry], [slot, 1, max]))[0] === 'counted';
+  }
+
+  /** For a counted reproduction that came to no answer. */
+  async giveBackReproduction(id: PaymentId): Promise<void> {
+    const { slot, entry } = this.#locate(id);
+    await this.#runner.run(LEDGER_SCRIPTS.countReproduction, [entry], [slot, -1]);
   }
 
   /**

@@ -300,6 +300,27 @@ describe('a response that is not stored', () => {
     expect(made).toHaveLength(6);
   });
 
+  // Prevents: an upstream that restarts for some seconds uses up the attempts of a payer that was charged.
+  it('is asked for again however often the resource fails', async () => {
+    const txHash = createTxHash();
+    produce = () => ({ status: 200, headers: [], body: Readable.from(['once']) });
+    await (await pay(`${gateway.url}/stream`, { txHash, key: 'k1' })).text();
+    const failures = [
+      () => Promise.reject(new UpstreamError('refused', 'no one listens')),
+      () => answerJson({ error: 'starting' }, 503),
+      () => answerJson({ error: 'broken' }, 500),
+    ];
+    for (let turn = 0; turn < 9; turn += 1) {
+      produce = failures[turn % failures.length]!;
+      const failed = await pay(`${gateway.url}/stream`, { txHash, key: 'k1' });
+      expect([failed.status, failed.headers.get('idempotent-replayed')]).toEqual([[502, 503, 500][turn % 3], null]);
+      await failed.text();
+    }
+    produce = () => ({ status: 200, headers: [], body: Readable.from(['again']) });
+    const again = await pay(`${gateway.url}/stream`, { txHash, key: 'k1' });
+    expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', 'again']);
+  });
+
   it('is not reported as released if the resource answers 402 the second time', async () => {
     const txHash = createTxHash();
     produce = () => ({ status: 200, headers: [], body: Readable.from(['once']) });

@@ -43,7 +43,7 @@ import {
 import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './fulfil/claimed-order.js';
 import { createResourceRequest } from './fulfil/resource-request.js';
 import { retryKeyOf, type Order, type TransactionInstrument } from './present/purchase.js';
-import type { ProducedAnswer } from './route/paid-route.js';
+import { isCharged, type ProducedAnswer } from './route/paid-route.js';
 import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify/verify-questions.js';
 
 export interface OrderParts extends ClaimedOrderParts {
@@ -97,18 +97,28 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     return stored && { kind: 'resource', origin: 'replayed', ...stored };
   }
 
-  /** Produces the answer of a spent payment again; null if that is not safe, or was done too often. */
+  /**
+   * Produces the answer of a spent payment again; null if that is not safe, or was done too often. Only an answer that
+   * would be charged counts, since the payer has paid: an upstream that restarts must not use up its attempts.
+   */
   async reproduce({ id }: { readonly id: PaymentId }): Promise<Replayed | null> {
     const { purchase } = this.order;
+    const { ledger } = this.parts;
     if (!SAFE_METHODS.has(purchase.method)) return null;
     const made = await this.#findMade(id);
-    if (!(await this.parts.ledger.countReproduction(id, MAX_REPRODUCTIONS))) return null;
+    if (!(await ledger.countReproduction(id, MAX_REPRODUCTIONS))) return null;
     const grounds = { payment: id, txHash: made?.txHash ?? null, signal: new AbortController().signal };
-    const { resource } = purchase.endpoint.route;
-    const answer = await produceAgain(resource, createResourceRequest(this.order, grounds), 'reproduced');
-    if (made === null || answer.kind === 'problem') return answer;
-    const receipt = createSettlementHeaders(purchase, made, { status: answer.status, nowMs: Date.now() });
-    return { ...answer, headers: [...answer.headers, ...receipt] };
+    const { route } = purchase.endpoint;
+    let isAnswered = false;
+    try {
+      const answer = await produceAgain(route.resource, createResourceRequest(this.order, grounds), 'reproduced');
+      if (answer.kind === 'problem') return answer;
+      isAnswered = isCharged(route, answer.status);
+      const receipt = made && createSettlementHeaders(purchase, made, { status: answer.status, nowMs: Date.now() });
+      return { ...answer, headers: [...answer.headers, ...(receipt ?? [])], isFailed: !isAnswered };
+    } finally {
+      if (!isAnswered) await ledger.giveBackReproduction(id).catch(() => undefined);
+    }
   }
 
   /** The settled payment of a response that was not stored; null where its receipt is gone. */

@@ -27,6 +27,8 @@ export interface ResourceAnswer {
   readonly txHash?: string | undefined;
   /** The amount charged for a metered payment. */
   readonly amountBaseUnits?: string | undefined;
+  /** A failure of the resource, after which the client asks again for the answer that its payment has bought. */
+  readonly isFailed?: boolean;
 }
 
 export interface ProblemAnswer {
@@ -194,14 +196,15 @@ export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | Problem
     if (answer.isSpent) void reply.header(IDEMPOTENT_REPLAYED, 'true');
     return sendProblem(reply, answer.problem);
   }
-  const { origin, status, headers, body } = answer;
+  const { origin, status, headers, body, isFailed = false } = answer;
   void reply.code(status);
   for (const [name, value] of headers) {
     // Fastify appends only cookies; every other repeated header is joined as RFC 9110, 5.3 allows.
     const earlier = name.toLowerCase() === 'set-cookie' ? undefined : reply.getHeader(name);
     void reply.header(name, earlier === undefined ? value : `${String(earlier)}, ${value}`);
   }
-  if (origin === 'replayed' || origin === 'reproduced') void reply.header(IDEMPOTENT_REPLAYED, 'true');
+  const isAgain = origin === 'replayed' || origin === 'reproduced';
+  if (isAgain && !isFailed) void reply.header(IDEMPOTENT_REPLAYED, 'true');
   if (origin === 'released') void reply.header(X_PAYMENT_RELEASED, 'true');
   return reply
     .header('Cache-Control', origin === 'released' ? 'no-store' : privateCacheControl(headers))

@@ -14,7 +14,7 @@ import { readBody } from '../answer/answer.js';
 import { createSettlementHeaders, encodeReceipt, type MadePayment } from '../answer/settlement-headers.js';
 import type { Order } from '../present/purchase.js';
 import type { Revisits } from '../revisits/revisits.js';
-import { UpstreamError, type ProducedAnswer } from '../route/paid-route.js';
+import { isCharged, UpstreamError, type ProducedAnswer } from '../route/paid-route.js';
 import type { PaymentIdentifiers } from '../verify/payment-identifiers.js';
 import { createSignedQuestion, type QuestionTerms } from '../verify/verify-questions.js';
 import { createResourceRequest } from './resource-request.js';
@@ -101,9 +101,8 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     return produced;
   }
 
-  /** A 402 from the resource is not a usable response, so it is never charged. */
   isCharged({ status }: ProducedAnswer): boolean {
-    return status !== 402 && status < (this.order.purchase.endpoint.route.chargeOn === '<400' ? 400 : 500);
+    return isCharged(this.order.purchase.endpoint.route, status);
   }
 
   /** @throws UpstreamError `mischarged` */

@@ -45,6 +45,14 @@ export interface PaidRoute {
   readonly resource: Resource;
 }
 
+/**
+ * Whether a response of this status is charged. A 402 of the resource is no usable response, nor is a 304, which has no
+ * body and which it was not asked for.
+ */
+export function isCharged({ chargeOn }: PaidRoute, status: number): boolean {
+  return status !== 402 && status !== 304 && status < (chargeOn === '<400' ? 400 : 500);
+}
+
 /** Produces the response that a payment buys. */
 export interface Resource {
   /** @throws UpstreamError for an upstream that did not respond; any other error also releases the payment */
