@@ -11,6 +11,7 @@ import {
   type SETTLE_QUEUE,
   type VERIFY_QUEUE,
   COMPARE_SETTINGS,
+  NoReplyError,
   RequestFailedError,
 } from '@tollgate/common';
 
@@ -41,7 +42,7 @@ const LONGEST_PAUSE_MS = 250;
 export class AgreeingVerifiers {
   constructor(private readonly parts: AgreeingVerifiersParts) {}
 
-  /** As `RequestReplyClient.ask`; the answer is `settings_differ` if no verifier agrees. */
+  /** As `RequestReplyClient.ask`; the answer is `settings_differ` if no verifier has taken it that agrees. */
   async ask<TAnswer extends object, TData extends object>(
     pattern: string,
     data: TData,
@@ -51,13 +52,17 @@ export class AgreeingVerifiers {
     const question: ComparedQuestion<TData> = { ...data, settings };
     const startedAtMs = performance.now();
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      const timeoutMs = startedAtMs + options.timeoutMs - performance.now();
+      const askedAtMs = performance.now();
+      const timeoutMs = startedAtMs + options.timeoutMs - askedAtMs;
       const answer = await client.ask<TAnswer, ComparedQuestion<TData>>(pattern, question, { ...options, timeoutMs });
       if (!isSettingsDiffer(answer)) {
         agreement.noteAgreed();
         return answer;
       }
       agreement.noteDiffering(answer.settings);
+      // By now it was sent twice, and an agreeing verifier may be at work on the other copy.
+      if (performance.now() - askedAtMs >= (options.retryAfterMs ?? Infinity))
+        throw new NoReplyError(pattern, 'a verifier with other settings took the repeated question');
       const endsAtMs = startedAtMs + Math.min(options.timeoutMs, ASKED_AGAIN_FOR_MS);
       // If no verifier has agreed for a while, repeating is useless.
       if (!agreement.isFresh() || performance.now() + pauseMs > endsAtMs) return answer;
