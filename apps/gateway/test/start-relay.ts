@@ -91,7 +91,14 @@ async function claimSigned(
     minedAtMs: ledger.nowMs() + 60_000,
     windowMs: 900_000,
   };
-  const result = await ledger.claim({ candidates: [candidate], ...claim, deadlineMs, headBlockNumber: 1 });
+  const { mustBeSettled, ...claimed } = claim;
+  if (mustBeSettled && txHash === null) {
+    const isHeld = await ledger.isLeased(candidate.id);
+    return isHeld
+      ? { outcome: 'busy', retryAfterMs: 1000 }
+      : { outcome: 'refused', failure: 'unknown_reference', payer };
+  }
+  const result = await ledger.claim({ candidates: [candidate], ...claimed, deadlineMs, headBlockNumber: 1 });
   switch (result.outcome) {
     case 'claimed':
       return { outcome: 'claimed', lease: result.lease, payer, txHash };

@@ -76,6 +76,7 @@ function parseClaim(value: unknown): NonNullable<VerifySignedPaymentRequest['cla
     fingerprint: readKey(claim, 'fingerprint'),
     retryKey: claim.retryKey === null ? null : readKey(claim, 'retryKey'),
     leaseMs: readNumber(claim, 'leaseMs'),
+    ...(claim.mustBeSettled === true && { mustBeSettled: true }),
   };
 }
 

@@ -231,19 +231,15 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
   async #verifySigned(payment: SignedPayment): Promise<State | Claim> {
     const { purchase, caller } = this.order;
     const { signedPayments, terms } = this.parts;
-    const keys = { fingerprint: caller.fingerprint, retryKey: retryKeyOf(purchase) };
-    const claim = await signedPayments.claim(createSignedQuestion(this.order, payment, terms), keys);
-    const verdict = purchase.mustBeSettled ? await this.#refuseUnsettled(claim) : claim;
+    const keys = {
+      fingerprint: caller.fingerprint,
+      retryKey: retryKeyOf(purchase),
+      ...(purchase.mustBeSettled && { mustBeSettled: true as const }),
+    };
+    const verdict = await signedPayments.claim(createSignedQuestion(this.order, payment, terms), keys);
     if (verdict.outcome !== 'claimed' || purchase.paymentIdentifier === null) return verdict;
     const named = await this.#takeIdentifier(purchase.paymentIdentifier, verdict);
     return named === 'another' ? { outcome: 'identifier_reused' } : { ...verdict, isNamedBefore: named === 'before' };
-  }
-
-  /** Only money that has moved, or is moving, counts for a challenge that this gateway would not issue today. */
-  async #refuseUnsettled(verdict: SignedPaymentVerdict): Promise<SignedPaymentVerdict> {
-    if (verdict.outcome !== 'claimed' || verdict.txHash !== null) return verdict;
-    await this.parts.ledger.release(verdict.lease, { counted: false }).catch(() => false);
-    return { outcome: 'refused', failure: 'unknown_reference' };
   }
 
   /**

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import {
   createMppPayment,
@@ -173,6 +175,29 @@ describe('a signed payment', () => {
     await changed.stop();
   });
 
+  // Prevents: a payer pays again after a change of PAY_TO or of the secret, although a relayer has moved its money.
+  it('with a reference of an earlier secret counts only once it is settled', async () => {
+    const challenge = await readChallenge(url('/api/weather'));
+    const env = { SIGNED_PAYMENTS: 'true', CHALLENGE_SECRET: 'another-secret-of-at-least-32-characters' };
+    const changed = await startGateway(redis.url, [createRoute(resource)], env);
+    const [v2, mpp] = [createPayment(), createMppPayment(challenge)];
+    for (const [payment, headers] of [
+      [v2, presentV2(challenge, v2)],
+      [mpp, presentMpp(challenge, mpp)],
+    ] as const) {
+      const present = () => fetch(`${changed.url}/api/weather`, { headers });
+      const refused = await present();
+      expect([refused.status, refused.headers.get('x-payment-failure')]).toEqual([402, 'unknown_reference']);
+      relay.moved.set(payment.authorization.nonce, `0x${'13'.repeat(32)}`);
+      expect((await present()).status).toBe(200);
+      expect((await present()).headers.get('idempotent-replayed')).toBe('true');
+      // Its own gateway knows the same retry key.
+      expect((await get('/api/weather', headers)).headers.get('idempotent-replayed')).toBe('true');
+    }
+    expect([made.length, relay.asked.length]).toEqual([2, 0]);
+    await changed.stop();
+  });
+
   it('buys one response, however often it is presented concurrently', async () => {
     const headers = presentV1(createPayment());
     const responses = await Promise.all(Array.from({ length: 20 }, () => get('/api/weather', headers)));
@@ -190,6 +215,20 @@ describe('a signed payment', () => {
     // The reference of another resource is invalid for this one.
     const elsewhere = await get('/other', presentV2(challenge, createPayment()));
     expect([elsewhere.status, elsewhere.headers.get('x-payment-failure')]).toEqual([402, 'unknown_reference']);
+  });
+});
+
+describe('a settlement', () => {
+  const differs = { outcome: 'unavailable', reason: 'settings_differ', settings: 'others' } as const;
+
+  it.each([
+    ['may be under way when a verifier with other settings answers a copy of its question', 600, 'settlement_pending'],
+    ['is not begun by a verifier with other settings', 0, 'verification_unavailable'],
+  ])('%s', async (_, afterMs, code) => {
+    const payment = createPayment();
+    relay.settlements.set(payment.authorization.nonce, () => sleep(afterMs, differs));
+    const response = await fetch(`${hasty.url}/api/weather`, { headers: presentV1(payment) });
+    expect([response.status, await response.json()]).toMatchObject([503, { code }]);
   });
 });
 

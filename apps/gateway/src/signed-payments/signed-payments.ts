@@ -43,6 +43,8 @@ export interface ClaimKeys {
   readonly fingerprint: string;
   /** Hash of a value that only the payer knows; null where a repeat cannot be distinguished from a stolen payment. */
   readonly retryKey: string | null;
+  /** Claimed only if its money has moved; where it may still be moving, the payment is busy. */
+  readonly mustBeSettled?: true;
 }
 
 /** How long a reply may take to arrive after its deadline. */

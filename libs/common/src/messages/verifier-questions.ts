@@ -127,6 +127,8 @@ export interface VerifySignedPaymentRequest {
     /** Hash of something that only the payer knows (the Idempotency-Key or the reference); null without one. */
     retryKey: string | null;
     leaseMs: number;
+    /** Refused as `unknown_reference` unless its money has moved, and busy where it may still be moving. */
+    mustBeSettled?: true;
   } | null;
 }
 

@@ -187,6 +187,18 @@ describe('verifying a signed payment', () => {
     expect(await ask(payment, failing)).toEqual(refused('simulation_failed'));
   });
 
+  // Prevents: the payer signs anew after a change of settings, while a relayer moves the money of its first signature.
+  it('refuses one that must be settled only once it can move no more', async () => {
+    const must = { claim: { mustBeSettled: true } } as const;
+    const payment = await signPayment();
+    expect(await ask(payment, must)).toEqual(refused('unknown_reference'));
+    const held = await ask(payment);
+    if (held.outcome !== 'claimed') throw new Error(held.outcome);
+    expect(await ask(payment, must)).toMatchObject({ outcome: 'busy' });
+    await parts().ledger.release(held.lease, { counted: false });
+    expect(await ask(payment, must)).toEqual(refused('unknown_reference'));
+  });
+
   it('claims again for the same owner, and after a release only for the same retry key', async () => {
     const payment = await signPayment();
     const request = createRequest(payment, { claim: { retryKey: hashRetryKey('mine') } });

@@ -126,11 +126,12 @@ export class SignedPaymentVerifier {
 
   private async claim(
     { terms, payment, deadlineMs }: VerifySignedPaymentRequest,
-    claim: Claim,
+    { mustBeSettled, ...claim }: Claim,
     judgement: SignedJudgement,
   ): Promise<SignedPaymentVerdict> {
     const { ledger, rules } = this.options;
     const { id, headBlockNumber, balanceBaseUnits } = judgement;
+    if (mustBeSettled && judgement.settlement === null) throw new PaymentRefused('unknown_reference');
     // An unsent payment can be mined in the next block at the earliest, so nothing that the ledger may have lost
     // concerns it.
     const unsent = { blockNumber: headBlockNumber + 1, minedAtMs: ledger.nowMs() };

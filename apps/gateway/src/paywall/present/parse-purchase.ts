@@ -112,8 +112,9 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
   const { priceBaseUnits: currentPrice } = endpoint.route;
   const priceBaseUnits = priceOf(presented.instrument, reference, { priceBaseUnits: currentPrice, maxTimeoutSeconds });
   assertOffered(presented, priceBaseUnits, { ...terms, isMeteredRoute: endpoint.route.isMetered === true });
-  const mustBeSettled = !isCurrentChallenge(presented, reference, parts);
-  const { form, network, instrument } = presented;
+  const { form, network, instrument, reference: referenceText = null } = presented;
+  const isUnknown = referenceText !== null && reference === null;
+  const mustBeSettled = isUnknown || !isCurrentChallenge(presented, reference, parts);
   const paymentIdentifier = parseIdentifier(presented);
   const key =
     parts.idempotencyKey ?? (paymentIdentifier === null ? undefined : `payment-identifier ${paymentIdentifier}`);
@@ -126,9 +127,10 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
     network,
     instrument,
     reference,
+    referenceText,
     priceBaseUnits,
     mustBeSettled,
-    retryKey: key === undefined ? null : hashKey(key, reference),
+    retryKey: key === undefined ? null : hashKey(key, referenceText),
     paymentIdentifier,
     startedAtMs: performance.now(),
   };
@@ -195,14 +197,18 @@ function parseIdentifier({ paymentIdentifier: identifier }: ParsedPayment): stri
   throw new ProblemError({ status: 400, code: 'payment_identifier_invalid', detail });
 }
 
+/**
+ * Null also for a signed payment whose reference is unknown: before `PAY_TO` or the secret changed, this gateway may have
+ * issued it, and a relayer may have moved the money, for which the payer must not be asked again.
+ */
 function authenticate(
-  { reference: text }: ParsedPayment,
+  { reference: text, instrument }: ParsedPayment,
   { request, endpoint, path }: PurchaseParts,
   { challenges }: PurchaseTerms,
 ): AuthenticReference | null {
   if (text === undefined) return null;
   const reference = challenges.authenticate(endpoint, request.method, path, text);
-  if (reference === null) {
+  if (reference === null && instrument.kind === 'transaction') {
     throw new PaymentError('unknown_reference', 'This gateway did not issue the reference for this request.');
   }
   return reference;
@@ -266,8 +272,8 @@ function isCurrentChallenge(
  * Includes the reference, which only the payer knows: a key such as `1` can be guessed, and a transaction hash is
  * public.
  */
-function hashKey(key: string, reference: AuthenticReference | null): string {
-  return hashRetryKey(reference === null ? key : `${reference.text}\n${key}`);
+function hashKey(key: string, reference: string | null): string {
+  return hashRetryKey(reference === null ? key : `${reference}\n${key}`);
 }
 
 export function isPaymentFailure(code: string): code is PaymentFailure {

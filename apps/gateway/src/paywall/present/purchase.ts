@@ -31,9 +31,11 @@ export interface Purchase {
   readonly network: string;
   readonly instrument: Instrument;
   readonly reference: AuthenticReference | null;
+  /** As the payer names it; that of a signed payment may be unknown to this gateway. */
+  readonly referenceText: string | null;
   /** The amount of a signed payment; for a metered one the maximum charge. */
   readonly priceBaseUnits: bigint;
-  /** The payment answers a challenge that this gateway would not issue today, so it must have moved its money already. */
+  /** The payment answers a challenge that this gateway would not issue today: its money must have moved, or be moving. */
   readonly mustBeSettled: boolean;
   /** Hash of the Idempotency-Key, and of the reference if the payment has one; null without a key. */
   readonly retryKey: string | null;
@@ -62,8 +64,8 @@ export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | 
 }
 
 /** The key that identifies a repeat of this purchase; null where a repeat cannot be distinguished from a stolen payment. */
-export function retryKeyOf({ retryKey, reference }: Purchase): string | null {
-  return retryKey ?? (reference === null ? null : hashRetryKey(reference.text));
+export function retryKeyOf({ retryKey, referenceText }: Purchase): string | null {
+  return retryKey ?? (referenceText === null ? null : hashRetryKey(referenceText));
 }
 
 /** Identifies a payment in the log. */
