@@ -31,6 +31,7 @@ export { describeInputs } from './request/job-inputs.js';
 export { JobRequestError, parseJobRequest } from './request/parse-job-request.js';
 export { describeJob, toAgentJobEvent } from './views/describe-job.js';
 export { digestPlan, fingerprintOfJob, listCalls, type PlannedCall } from './views/digests.js';
+export { jobQuery, searchJobs, type JobQuery } from './views/search-jobs.js';
 export { readStoredFloors, readStoredPlan, writeStoredPlan, type PlanFloors } from './views/stored-plan.js';
 export { listAccounts, type Account, type AccountSources } from './wallets/list-accounts.js';
 export {

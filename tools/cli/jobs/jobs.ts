@@ -44,8 +44,8 @@ export async function listMatchingJobs(options: JobListOptions, env: NodeJS.Proc
     const found: JobRecord[] = [];
     const unreadable: string[] = [];
     for (let cursor: string | null | undefined; cursor !== null && found.length < limit;) {
-      const page = await journal.listJobs({ lanes, limit: 200, ...filter, ...(cursor !== undefined && { cursor }) });
-      found.push(...page.jobs.filter((job) => wallet === undefined || job.wallet === wallet));
+      const page = await journal.listJobs({ lanes, wallet, limit: 200, ...filter, cursor });
+      found.push(...page.jobs);
       unreadable.push(...page.unreadable.map(({ jobId }) => jobId));
       cursor = page.cursor;
     }

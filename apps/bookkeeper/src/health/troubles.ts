@@ -122,7 +122,7 @@ export class Troubles {
 
   async #ofJobs(): Promise<Trouble[]> {
     const state = ['NEEDS_OPERATOR', 'AWAITING_APPROVAL'] as const;
-    const { jobs, unreadable = [] } = await this.jobs.list({ state, limit: LISTED });
+    const { jobs, unreadable = [] } = await this.jobs.list({ state: [...state], limit: LISTED });
     const count = (one: (typeof state)[number]): number => jobs.filter((job) => job.state === one).length;
     const [stopped, waiting] = [count('NEEDS_OPERATOR'), count('AWAITING_APPROVAL')];
     const list = (one: string): string => `tollgate jobs list --state ${one}`;

@@ -9,12 +9,14 @@ import {
   readRefundJob,
   refuseState,
   retryJob,
+  searchJobs,
+  type JobQuery,
   type PlannedCall,
 } from '@tollgate/agent-jobs';
 import { readRefund, type Refund } from '@tollgate/book';
-import { ProblemError, refuseRequest, type ApiKey } from '@tollgate/common';
-import type { CancelResult, JobRecord, JobState, Transition } from '@tollgate/journal';
-import type { AgentJobView, JobOperation } from '@tollgate/protocol';
+import { ProblemError, type ApiKey } from '@tollgate/common';
+import type { CancelResult, JobRecord, Transition } from '@tollgate/journal';
+import type { AgentJobView } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
 import { Journals } from '../journals/journals.js';
@@ -40,14 +42,6 @@ export interface OperatorJobPage {
   readonly cursor: string | null;
 }
 
-export interface JobSearch {
-  readonly state?: readonly JobState[] | undefined;
-  readonly operation?: JobOperation | undefined;
-  readonly wallet?: string | undefined;
-  readonly limit: number;
-  readonly cursor?: string | undefined;
-}
-
 /** Reads and decides about the jobs of all wallets, through the journal's own scripts. */
 @Injectable()
 export class OperatorJobs {
@@ -57,25 +51,14 @@ export class OperatorJobs {
   ) {}
 
   /** Newest first. */
-  async list({ state, operation, wallet, limit, cursor }: JobSearch): Promise<OperatorJobPage> {
-    const { journal, directory } = this.journals;
-    const entry = wallet === undefined ? null : await directory.find(wallet);
-    const lanes = wallet === undefined ? await journal.readLanes() : entry === null ? [] : [entry.lane];
-    try {
-      const page = await journal.listJobs({
-        ...{ lanes, limit },
-        ...(state !== undefined && { states: state }),
-        ...(operation !== undefined && { operation }),
-        ...(cursor !== undefined && { cursor }),
-      });
-      const jobs = page.jobs.filter((job) => wallet === undefined || job.wallet === wallet);
-      for (const error of page.unreadable) this.journals.report(error);
-      const unreadable = page.unreadable.map(({ jobId }) => jobId);
-      return { jobs: jobs.map(describe), ...(unreadable.length > 0 && { unreadable }), cursor: page.cursor };
-    } catch (error) {
-      if (error instanceof TypeError && cursor !== undefined) throw refuseRequest(['cursor is not one of this list']);
-      throw error;
-    }
+  async list(query: JobQuery): Promise<OperatorJobPage> {
+    const { jobs, unreadable, cursor } = await searchJobs(this.journals, query);
+    for (const error of unreadable) this.journals.report(error);
+    return {
+      jobs: jobs.map(describe),
+      ...(unreadable.length > 0 && { unreadable: unreadable.map(({ jobId }) => jobId) }),
+      cursor,
+    };
   }
 
   async read(id: string): Promise<OperatorJob> {

@@ -1,19 +1,10 @@
 import { Body, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { limitParameter, onlyFields, textParameter, wordsParameter, type ApiKey } from '@tollgate/common';
-import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
+import { jobQuery, type JobQuery } from '@tollgate/agent-jobs';
+import { onlyFields, type ApiKey } from '@tollgate/common';
 import { z } from 'zod';
 
 import { OperatorJobs, type OperatorJob, type OperatorJobPage } from '../jobs/operator-jobs.js';
 import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
-
-const jobQuery = onlyFields({
-  state: wordsParameter(JOB_STATES)
-    .optional()
-    .meta({ description: 'One or more, separated by commas.', example: 'AWAITING_APPROVAL,NEEDS_OPERATOR' }),
-  operation: z.enum(JOB_OPERATIONS, `must be one of ${JOB_OPERATIONS.join(', ')}`).optional(),
-  wallet: textParameter.optional().describe("A wallet's name."),
-  ...{ limit: limitParameter, cursor: textParameter.optional() },
-});
 
 const DIGEST = 'must be the planDigest of the job: 64 hexadecimal digits';
 
@@ -30,7 +21,7 @@ export class OperatorJobsController {
 
   @Get()
   @ForOperators('operator:read', 'Jobs of all wallets that match all that is given, newest first')
-  list(@Query({ schema: jobQuery }) query: z.output<typeof jobQuery>): Promise<OperatorJobPage> {
+  list(@Query({ schema: jobQuery }) query: JobQuery): Promise<OperatorJobPage> {
     return this.jobs.list(query);
   }
 

@@ -277,17 +277,19 @@ export interface LaneStatus {
 
 export interface ListJobsRequest {
   lanes: readonly LaneId[];
-  keyId?: string;
-  states?: readonly JobState[];
-  operation?: string;
+  keyId?: string | undefined;
+  states?: readonly JobState[] | undefined;
+  operation?: string | undefined;
+  /** The name that they were submitted for. */
+  wallet?: string | undefined;
   /** 1 to 200; default 50. */
   limit?: number;
-  cursor?: string;
+  cursor?: string | undefined;
 }
 
 export interface JobPage {
   jobs: JobRecord[];
-  /** Those of the page that cannot be read, whatever states or operation are asked for. */
+  /** Those of the page that cannot be read, whatever states, operation or wallet are asked for. */
   unreadable: UnreadableJobError[];
   /** Returns the next page; null after the last. */
   cursor: string | null;

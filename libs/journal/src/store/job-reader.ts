@@ -101,7 +101,7 @@ export async function listJobs(redis: Redis | Cluster, request: ListJobsRequest)
       place = one;
       const record = records[index];
       if (record instanceof UnreadableJobError) {
-        // Its state and operation may be any.
+        // Its state, operation and wallet may be any.
         if (request.keyId === undefined || record.keyId === request.keyId) page.unreadable.push(record);
       } else if (record && fits(record, request)) page.jobs.push(record);
       if (page.jobs.length + page.unreadable.length === limit) return { ...page, cursor: writeCursor(one) };
@@ -112,11 +112,12 @@ export async function listJobs(redis: Redis | Cluster, request: ListJobsRequest)
   return { ...page, cursor: place && writeCursor(place) };
 }
 
-function fits(job: JobRecord, { keyId, states, operation }: ListJobsRequest): boolean {
+function fits(job: JobRecord, { keyId, states, operation, wallet }: ListJobsRequest): boolean {
   return (
     (keyId === undefined || job.keyId === keyId) &&
     (states === undefined || states.includes(job.state)) &&
-    (operation === undefined || job.operation === operation)
+    (operation === undefined || job.operation === operation) &&
+    (wallet === undefined || job.wallet === wallet)
   );
 }
 

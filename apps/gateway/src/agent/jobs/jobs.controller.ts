@@ -13,7 +13,7 @@ import {
   UsePipes,
   type PipeTransform,
 } from '@nestjs/common';
-import { JobRequestError, parseJobRequest } from '@tollgate/agent-jobs';
+import { jobQuery, JobRequestError, parseJobRequest, type JobQuery } from '@tollgate/agent-jobs';
 import { type ApiKey, CHECK_REQUEST, onlyFields, ProblemError, refuseRequest } from '@tollgate/common';
 import {
   IDEMPOTENCY_KEY,
@@ -33,7 +33,7 @@ import { ForApiKeys } from '../access/api-key-access.js';
 import { CallerKey } from '../access/caller.js';
 import { AgentErrorFilter } from '../shared/agent-error.filter.js';
 import { JobSubmission, type Submitted } from './job-submission.js';
-import { Jobs, listQuery, type JobListQuery } from './jobs.js';
+import { Jobs } from './jobs.js';
 
 const ID = 'The id of the job.';
 const VIEW = ref('AgentJobView');
@@ -117,7 +117,7 @@ export class JobsController {
     answers: { 200: answerWith(`A page. States are ${JOB_STATES.join(', ')}.`, ref('AgentJobPage')) },
     problems: { 400: 'A parameter is unknown or not valid.' },
   })
-  list(@CallerKey() caller: ApiKey, @Query({ schema: listQuery }) query: JobListQuery): Promise<AgentJobPage> {
+  list(@CallerKey() caller: ApiKey, @Query({ schema: jobQuery }) query: JobQuery): Promise<AgentJobPage> {
     return this.jobs.list(caller, query);
   }
 
