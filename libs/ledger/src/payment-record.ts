@@ -25,25 +25,9 @@ export interface PaymentRecord {
   retryKey: string | null;
 }
 
-const LETTERS = { leased: 'L', answered: 'A', done: 'D', released: 'R', refunding: 'F' } as const;
 const STATES = { L: 'leased', A: 'answered', D: 'done', R: 'released', F: 'refunding' } as const;
 const LINE = /^([LADRF]),(\d+),(\d+),(\d+),(\d+),(\d+),(\d*),([\w-]*)$/;
 const BY = /^([\w-]+),([\w-]*)$/;
-
-/** Encodes a record as its two fields. */
-export function encodeRecord(record: PaymentRecord): { line: string; by: string } {
-  const line = [
-    LETTERS[record.state],
-    record.epoch,
-    record.generation,
-    record.releases,
-    record.reproductions,
-    record.atMs,
-    record.untilMs ?? '',
-    record.owner ?? '',
-  ].join(',');
-  return { line, by: `${record.fingerprint},${record.retryKey ?? ''}` };
-}
 
 /** Parses a record from its two fields; null when they are not one. */
 export function readRecord(line: string, by: string): PaymentRecord | null {
