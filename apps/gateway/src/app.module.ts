@@ -29,7 +29,7 @@ export class AppModule {
     @Inject(PaywallConnections) { client }: PaywallConnections,
   ) {
     publishPaywall(registry, counters);
-    observeCounts(registry, 'tollgate_verify_questions', 'Questions to verifiers, by event.', client);
+    observeCounts(registry, 'tollgate_verify_questions', 'Questions to verifiers, by event.', () => client.counts);
   }
 
   /** Gives settings and routes to the modules; Nest builds everything else. */

@@ -28,6 +28,6 @@ import { Plannings } from './plannings.js';
 })
 export class PlanningModule {
   constructor(@Inject(Registry) registry: Registry, @Inject(RequestReplyServer) server: RequestReplyServer) {
-    observeCounts(registry, 'tollgate_agent_plan_requests', 'Dry runs, by outcome.', server);
+    observeCounts(registry, 'tollgate_agent_plan_requests', 'Dry runs, by outcome.', () => server.counts);
   }
 }

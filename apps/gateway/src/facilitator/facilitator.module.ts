@@ -37,6 +37,6 @@ import { SupportedKinds } from './supported-kinds.js';
 export class FacilitatorModule {
   constructor(@Inject(Registry) registry: Registry, @Inject(FacilitatorCounters) counters: FacilitatorCounters) {
     const help = 'Facilitator responses to other servers, by outcome.';
-    observeCounts(registry, 'tollgate_facilitator_answers', help, counters);
+    observeCounts(registry, 'tollgate_facilitator_answers', help, () => counters.counts);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { observeGauge } from '@tollgate/common';
+import { observeCounts, observeGauge } from '@tollgate/common';
 import type { PaymentFailure } from '@tollgate/protocol';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Histogram, type Registry } from 'prom-client';
 
 import type { AnswerOrigin, ProblemAnswer, ResourceAnswer } from './answer/answer.js';
 
@@ -59,31 +59,26 @@ const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Publishes the paywall's counters as metrics; they are read on each scrape. */
 export function publishPaywall(registry: Registry, counters: PaywallCounters): void {
-  const publish = (name: string, help: string, label: string, read: () => Iterable<[string, number]>): void =>
-    void new Counter({
-      ...{ name, help, labelNames: [label], registers: [registry] },
-      collect() {
-        this.reset();
-        for (const [value, count] of read()) this.inc({ [label]: value }, count);
-      },
-    });
-  publish(
-    'tollgate_challenges_total',
+  observeCounts(
+    registry,
+    'tollgate_challenges',
     '402 responses, by reason: unpaid, the code of the refusal, or sign_in_refused.',
+    () => ({ unpaid: counters.unpaid, ...Object.fromEntries(counters.refusals) }),
     'reason',
-    () => [['unpaid', counters.unpaid], ...counters.refusals],
   );
-  publish(
-    'tollgate_answers_total',
+  observeCounts(
+    registry,
+    'tollgate_answers',
     'Responses of resources, by what happened to the payment: paid, replayed, reproduced, released or revisited.',
+    () => counters.answers,
     'origin',
-    () => Object.entries(counters.answers),
   );
-  publish(
-    'tollgate_problems_total',
+  observeCounts(
+    registry,
+    'tollgate_problems',
     'Payments that were answered with a problem, by its code.',
+    () => Object.fromEntries(counters.problems),
     'code',
-    () => counters.problems,
   );
   observeGauge(
     registry,

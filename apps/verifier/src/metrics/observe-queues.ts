@@ -12,10 +12,6 @@ import type { ContractWallets } from '@tollgate/settlement';
 import type { WaitingRoom } from '@tollgate/verification';
 import { type Registry, Counter } from 'prom-client';
 
-interface Counting {
-  readonly counts: Readonly<Record<string, number>>;
-}
-
 /** Metrics of the verify and settle queues, and of the work in this process. `sparing`: what makes look-ups unnecessary. */
 export function observeQueues(
   registry: Registry,
@@ -23,16 +19,14 @@ export function observeQueues(
     server: RequestReplyServer;
     waitingRoom: WaitingRoom;
     queueRedis: RedisClient;
-    sparing: readonly Counting[];
+    sparing: readonly { readonly counts: Readonly<Record<string, number>> }[];
   },
 ): void {
   const { server, waitingRoom, queueRedis, sparing } = parts;
-  observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by outcome.', server);
-  observeCounts(registry, 'tollgate_lookups_spared', 'Look-ups that were not needed, by reason.', {
-    get counts() {
-      return Object.assign({}, ...sparing.map(({ counts }) => counts)) as Record<string, number>;
-    },
-  });
+  observeCounts(registry, 'tollgate_verify_requests', 'Requests of the verify queue by outcome.', () => server.counts);
+  observeCounts(registry, 'tollgate_lookups_spared', 'Look-ups that were not needed, by reason.', () =>
+    sparing.reduce((all, { counts }) => ({ ...all, ...counts }), {}),
+  );
   observeGauge(registry, 'tollgate_verifications_in_flight', 'Payments being verified.', () => server.inFlight);
   observeGauge(
     registry,

@@ -1,19 +1,21 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-interface Counted {
-  readonly counts: Readonly<Record<string, number>>;
-}
-
-/** Publishes the counts of a transport. They are read at each scrape, so that the hot path only increments a number. */
-export function observeCounts(registry: Registry, prefix: string, help: string, source: Counted): void {
-  const counter: Counter<'event'> = new Counter({
+/** Publishes counts. They are read at each scrape, so that the hot path only increments a number. */
+export function observeCounts(
+  registry: Registry,
+  prefix: string,
+  help: string,
+  read: () => Readonly<Record<string, number>>,
+  label = 'event',
+): void {
+  const counter: Counter = new Counter({
     name: `${prefix}_total`,
     help,
-    labelNames: ['event'],
+    labelNames: [label],
     registers: [registry],
     collect() {
       this.reset();
-      for (const [event, count] of Object.entries(source.counts)) this.inc({ event }, count);
+      for (const [name, count] of Object.entries(read())) this.inc({ [label]: name }, count);
     },
   });
   void counter;
