@@ -89,6 +89,7 @@ export {
   X_PAYMENT_RESPONSE,
   X_SIGN_IN_FAILURE,
 } from './wire/payment-headers.js';
+export { parseRetryAfter } from './wire/retry-after.js';
 export { isPaymentIdentifier, PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER_EXTENSION } from './x402/payment-identifier.js';
 export {
   assertAccepted,

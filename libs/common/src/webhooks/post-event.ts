@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
 
+import { parseRetryAfter } from '@tollgate/protocol';
+
 import type { WebhookEnvironment } from '../config/webhook.environment.js';
 import type { SafeFetch } from '../http/safe-fetch.js';
 import { TargetRefusedError } from '../http/target-rules.js';
@@ -56,15 +58,7 @@ function judgeAnswer({ status, headers }: Response): PostOutcome {
   if (status >= 200 && status < 300) return { outcome: 'delivered' };
   if (status === 410) return { outcome: 'gone' };
   const reason = `The target answered ${status}.`;
-  return { outcome: 'failed', reason, retryAfterMs: parseRetryAfter(headers.get('retry-after')) };
-}
-
-/** Seconds or an HTTP date; null for any other value. */
-function parseRetryAfter(text: string | null): number | null {
-  if (text === null) return null;
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const untilMs = Date.parse(text);
-  return Number.isNaN(untilMs) ? null : Math.max(0, untilMs - Date.now());
+  return { outcome: 'failed', reason, retryAfterMs: parseRetryAfter(headers.get('retry-after'), Date.now()) };
 }
 
 function describeFailure(error: unknown): string {

@@ -1,10 +1,10 @@
-import { judgeResponse, readRetryAfter } from './judge-response.js';
+import { judgeResponse } from './judge-response.js';
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const judge = (status: number, headers: Record<string, string> = {}, seen = { releases: 0, undiagnosed: 0 }) =>
   judgeResponse(new Response(null, { status, headers }), { nowMs, ...seen });
 
-describe('readRetryAfter', () => {
+describe('Retry-After', () => {
   it.each([
     ['0', 0],
     ['2', 2000],
@@ -14,8 +14,8 @@ describe('readRetryAfter', () => {
     ['soon', null],
     ['-1', 0],
     ['', null],
-  ])('reads %j as %j ms', (value, expected) => {
-    expect(readRetryAfter(new Headers({ 'retry-after': value }), nowMs)).toBe(expected);
+  ])('%j is a delay of %j ms', (value, delayMs) => {
+    expect(judge(503, { 'Retry-After': value })).toMatchObject({ kind: 'retry', delayMs });
   });
 });
 

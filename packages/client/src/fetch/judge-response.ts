@@ -1,4 +1,4 @@
-import { IDEMPOTENT_REPLAYED, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED } from '@tollgate/protocol';
+import { IDEMPOTENT_REPLAYED, parseRetryAfter, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
 /** What to do with an answer to a request that carried a proof. */
 export type Judgement =
@@ -18,21 +18,14 @@ const MAX_RELEASES = 2;
 // A gate that implements only the documented protocol answers just "failed" while its node is behind ours.
 const MAX_UNDIAGNOSED = 3;
 
-/** Milliseconds from a `Retry-After` in seconds or as a date; null without one. */
-export function readRetryAfter(headers: Headers, nowMs: number): number | null {
-  const value = headers.get('retry-after')?.trim();
-  if (!value) return null;
-  const delayMs = /^[0-9]+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
-  return Number.isNaN(delayMs) ? null : Math.min(Math.max(delayMs, 0), LONGEST_DELAY_MS);
-}
-
 /** Decides from the status and headers alone, never from the body. */
 export function judgeResponse(
   response: Response,
   seen: { nowMs: number; releases: number; undiagnosed: number },
 ): Judgement {
   const { status, headers } = response;
-  const delayMs = readRetryAfter(headers, seen.nowMs);
+  const askedMs = parseRetryAfter(headers.get('retry-after'), seen.nowMs);
+  const delayMs = askedMs && Math.min(askedMs, LONGEST_DELAY_MS);
   const location = headers.get('location');
   if (response.type === 'opaqueredirect') return { kind: 'redirect', location: null };
   if (status >= 300 && status < 400 && location !== null) return { kind: 'redirect', location };

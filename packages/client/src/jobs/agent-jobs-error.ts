@@ -1,4 +1,4 @@
-import type { JobFailure } from '@tollgate/protocol';
+import { parseRetryAfter, type JobFailure } from '@tollgate/protocol';
 
 import { parseJson, readText } from '../network/read-body.js';
 
@@ -50,17 +50,10 @@ export async function readRefusal(
       problems: Array.isArray(problems) ? problems.filter((one): one is string => typeof one === 'string') : [],
       failure: isFailure(failure) ? failure : null,
       requestId: typeof requestId === 'string' ? requestId : null,
-      retryAfterMs: readRetryAfterMs(response.headers.get('retry-after')),
+      retryAfterMs: parseRetryAfter(response.headers.get('retry-after'), Date.now()),
       idempotencyKey,
     },
   );
-}
-
-function readRetryAfterMs(header: string | null): number | null {
-  if (header === null) return null;
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
-  const atMs = Date.parse(header);
-  return Number.isNaN(atMs) ? null : Math.max(0, atMs - Date.now());
 }
 
 function isFailure(value: unknown): value is JobFailure {

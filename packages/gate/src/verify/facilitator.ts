@@ -114,26 +114,10 @@ export class Facilitator {
  * between the two, and a facilitator that stops sending would be awaited forever.
  */
 async function readText(response: Response, signal: AbortSignal): Promise<string> {
-  if (!response.body) return '';
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  const cancel = (): void => void reader.cancel(signal.reason).catch(() => undefined);
-  signal.addEventListener('abort', cancel, { once: true });
-  const decoder = new TextDecoder();
   let text = '';
-  try {
-    for (;;) {
-      signal.throwIfAborted();
-      const { done, value } = await reader.read();
-      if (done) break;
-      text += decoder.decode(value, { stream: true });
-    }
-    // A cancelled body ends like a complete one.
-    signal.throwIfAborted();
-    return text + decoder.decode();
-  } finally {
-    signal.removeEventListener('abort', cancel);
-    cancel();
-  }
+  if (!response.body) return text;
+  for await (const part of response.body.pipeThrough(new TextDecoderStream(), { signal })) text += part;
+  return text;
 }
 
 interface Refusal {
