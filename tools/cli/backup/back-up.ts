@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
 import type { RedisClient } from '@tollgate/redis';
 
@@ -20,7 +20,7 @@ import { Progress } from './progress.js';
 import { readHalfRestored, readServers } from './read-servers.js';
 import { saveBook } from './save-book.js';
 import { countKey } from './which-keys.js';
-import { writeBackupFile, type BackupFile } from './write-backup-file.js';
+import { writeNewFile, type NewFile } from './write-new-file.js';
 
 export interface BackupOptions extends OperatorPlace {
   redis?: string;
@@ -35,7 +35,7 @@ export async function backUp(
   env: NodeJS.ProcessEnv,
   say: (line: string) => void,
 ): Promise<CommandResult> {
-  const copied = await writeBackupFile(path, (file) =>
+  const copied = await writeNewFile(path, (file) =>
     withRedis(findRedisUrl(options.redis, env), (redis) => copyInto(file, redis, new Progress('copied', say))),
   );
   const { startedAtMs, counts, bytes } = copied;
@@ -53,7 +53,7 @@ export async function backUp(
 }
 
 async function copyInto(
-  file: BackupFile,
+  file: NewFile,
   redis: RedisClient,
   progress: Progress,
 ): Promise<BackupHeader & { endedAtMs: number; counts: BackupCounts; bytes: number }> {
@@ -63,18 +63,25 @@ async function copyInto(
       'This Redis holds a part of a backup: its restore has not ended. Run tollgate restore first.',
     );
   }
+  const hash = createHash('sha256');
+  const write = (parts: readonly Buffer[]): Promise<void> => {
+    for (const part of parts) hash.update(part);
+    return file.write(parts);
+  };
   const header = { id: randomBytes(8).toString('hex'), startedAtMs: before.nowMs, redisVersion: before.redisVersion };
-  await file.write([encodeStart(header)]);
+  await write([encodeStart(header)]);
   const counts: BackupCounts = { payments: 0, answers: 0, lanes: 0, jobs: 0, keys: 0 };
   for await (const copy of copyServers(redis)) {
     countKey(counts, copy.key);
-    await file.write(encodeKey(copy));
+    await write(encodeKey(copy));
     progress.count();
   }
   const after = await readServers(redis);
   if (after.layout !== before.layout) {
     throw new CommandError('A server of this Redis was restarted or replaced, or slots moved. Repeat the backup.');
   }
-  await file.write(encodeSummary({ endedAtMs: after.nowMs, counts }));
-  return { ...header, endedAtMs: after.nowMs, counts, bytes: file.bytes };
+  await write(encodeSummary({ endedAtMs: after.nowMs, counts }));
+  const { bytes } = file;
+  await file.write([hash.digest()]);
+  return { ...header, endedAtMs: after.nowMs, counts, bytes };
 }

@@ -69,12 +69,11 @@ export async function prove(
   return { json: proof, text: `${out} is written. Check it with tollgate verify-proof ${out} --key <address>.` };
 }
 
-export async function exportTable(
+export function exportTable(
   table: 'payments' | 'entries',
   { from, to, format, ...options }: ExportOptions,
   env: NodeJS.ProcessEnv,
-  write: (text: string) => void,
-): Promise<void> {
+): AsyncIterable<string> {
   const query = new URLSearchParams({ format, ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
-  await new OperatorApi(options, env).print(`/operator/exports/${table}?${query.toString()}`, write);
+  return new OperatorApi(options, env).readParts(`/operator/exports/${table}?${query.toString()}`);
 }

@@ -77,9 +77,10 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
       .option('--to <time>', 'before this day or time, UTC')
       .addOption(new Option('--format <format>', 'of the output').choices(['csv', 'jsonl']).default('csv'))
       .example(`export ${table} --from 2026-11-01 --to 2026-12-01`)
-      .action(async (options: ExportOptions, command: CliCommand) =>
-        (await load()).exportTable(table, options, env, (text) => command.configureOutput().writeOut?.(text)),
-      );
+      .action(async (options: ExportOptions, command: CliCommand) => {
+        const parts = (await load()).exportTable(table, options, env);
+        for await (const text of parts) command.configureOutput().writeOut?.(text);
+      });
   }
 }
 

@@ -34,14 +34,13 @@ export class OperatorApi {
     await this.#request(path, 'DELETE');
   }
 
-  /** Prints an answer as it comes. @throws CommandError also when it ends too early; what `write` throws as one */
-  async print(path: string, write: (text: string) => void): Promise<void> {
+  /** The text of an answer as it comes. @throws CommandError also when it ends too early */
+  async *readParts(path: string): AsyncGenerator<string> {
     const { body } = await this.#request(path, 'GET');
     const decoder = new TextDecoder();
     try {
-      for await (const chunk of body ?? []) write(decoder.decode(chunk as Uint8Array, { stream: true }));
-    } catch (error) {
-      if (error instanceof CommandError) throw error;
+      for await (const chunk of body ?? []) yield decoder.decode(chunk as Uint8Array, { stream: true });
+    } catch {
       throw new CommandError('The bookkeeper ended while it was answering: the output is not complete.');
     }
   }

@@ -1,15 +1,7 @@
-import { createHash, type Hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 
 import { CommandError } from '../shared/cli-command.js';
-
-/** A backup that is being written. */
-export interface BackupFile {
-  /** So far. */
-  readonly bytes: number;
-  write(parts: readonly Buffer[]): Promise<void>;
-}
 
 const FLUSH_BYTES = 1024 * 1024;
 
@@ -18,7 +10,7 @@ const FLUSH_BYTES = 1024 * 1024;
  * removes it.
  * @throws CommandError where the file exists or cannot be written
  */
-export async function writeBackupFile<T>(path: string, work: (file: BackupFile) => Promise<T>): Promise<T> {
+export async function writeNewFile<T>(path: string, work: (file: NewFile) => Promise<T>): Promise<T> {
   const part = `${path}.part`;
   assertNew(path);
   const handle = await open(part, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
@@ -27,7 +19,7 @@ export async function writeBackupFile<T>(path: string, work: (file: BackupFile) 
       : new CommandError(`${part} cannot be written: ${error.message}`);
   });
   try {
-    const file = new OpenFile(handle, part);
+    const file = new NewFile(handle, part);
     const result = await work(file);
     await file.end();
     await handle.close();
@@ -45,11 +37,11 @@ function assertNew(path: string): void {
   if (existsSync(path)) throw new CommandError(`${path} exists, and a backup replaces no file. Choose another name.`);
 }
 
-/** Collects small records, so that the disk gets large writes. */
-class OpenFile implements BackupFile {
-  readonly #hash: Hash = createHash('sha256');
+/** Collects small parts, so that the disk gets large writes. */
+export class NewFile {
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
+  /** So far. */
   bytes = 0;
 
   constructor(
@@ -59,7 +51,6 @@ class OpenFile implements BackupFile {
 
   async write(parts: readonly Buffer[]): Promise<void> {
     for (const part of parts) {
-      this.#hash.update(part);
       this.#waiting.push(part);
       this.#waitingBytes += part.length;
       this.bytes += part.length;
@@ -67,9 +58,8 @@ class OpenFile implements BackupFile {
     if (this.#waitingBytes >= FLUSH_BYTES) await this.#flush();
   }
 
-  /** Adds the checksum, and waits until the disk has everything. */
+  /** Waits until the disk has everything. */
   async end(): Promise<void> {
-    this.#waiting.push(this.#hash.digest());
     await this.#flush();
     await this.handle.sync().catch((error: unknown) => this.#fail(error));
   }
