@@ -28,9 +28,15 @@ export class BackupController {
  */
 export function streamCopy(database: ClaimedDatabase, stalledMs: number): PassThrough {
   const stream = new PassThrough();
+  const gone = new AbortController();
+  stream.once('close', () => gone.abort());
   const write = async (text: string): Promise<void> => {
     if (stream.destroyed) throw new Error('the reader of the copy is gone');
-    if (!stream.write(text)) await waitForReader(stream, stalledMs);
+    if (stream.write(text)) return;
+    const stalled = AbortSignal.timeout(stalledMs);
+    await once(stream, 'drain', { signal: AbortSignal.any([stalled, gone.signal]) }).catch(() => {
+      if (stalled.aborted) throw new Error('the reader of the copy takes nothing');
+    });
   };
   copyBook(database, write).then(
     () => stream.end(),
@@ -38,18 +44,4 @@ export function streamCopy(database: ClaimedDatabase, stalledMs: number): PassTh
     (error: unknown) => stream.destroy(error as Error),
   );
   return stream;
-}
-
-/** Until the stream takes more, or is closed. */
-async function waitForReader(stream: PassThrough, stalledMs: number): Promise<void> {
-  const waiting = new AbortController();
-  const { signal } = waiting;
-  const stalled = setTimeout(() => stream.destroy(new Error('the reader of the copy takes nothing')), stalledMs);
-  try {
-    await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]);
-  } finally {
-    clearTimeout(stalled);
-    // Neither of the two goes on listening.
-    waiting.abort();
-  }
 }
