@@ -63,6 +63,16 @@ describe('an agent worker with a wrong setup', () => {
     await fixture.unpublish('main');
   });
 
+  it('does not start with an account that has another name', async () => {
+    await fixture.publish('trial', wallet);
+    expect(await refusalOf({})).toBe(
+      `The wallet main is ${wallet.lane.address} on chain 1328, whose name is trial; jobs and API keys are bound to ` +
+        'that. Give the wallet that name, or, once the jobs of trial have ended, run: npm run wallets -- remove trial',
+    );
+    expect(await fixture.readNames()).toEqual(['trial']);
+    await fixture.unpublish('trial');
+  });
+
   it('does not start with an invalid policy', async () => {
     const policy = join(folder, 'policy.json');
     writeFileSync(policy, JSON.stringify({ operations: ['transfr'], maxPerDay: { USDC: 10 } }));

@@ -85,6 +85,10 @@ export class WorkerFixture {
     await new WalletDirectory(this.redis).publish({ name, lane });
   }
 
+  async readNames(): Promise<string[]> {
+    return (await new WalletDirectory(this.redis).list()).map(({ name }) => name);
+  }
+
   async unpublish(name: string): Promise<void> {
     await new WalletDirectory(this.redis).remove(name);
   }

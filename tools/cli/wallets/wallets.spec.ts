@@ -50,6 +50,10 @@ describe('tollgate wallets', () => {
       code: 1,
       stderr: expect.stringContaining(`main names ${address} on chain 1328`),
     });
+    expect(await wallets('adopt', 'second', '--address', address)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${address} is the wallet main: run tollgate wallets remove main first.`),
+    });
   });
 
   it('lists balance and nonces, for people and programs', async () => {

@@ -18,8 +18,8 @@ const RETRY_MS = 1000;
 
 /**
  * Opens the journal and publishes the wallets; waits for a Redis that is down.
- * @throws ConfigurationError for a Redis that may lose jobs, for a relayer's account, and for a name that refers to
- * another account
+ * @throws ConfigurationError for a Redis that may lose jobs, for a relayer's account, for a name that refers to another
+ * account, and for an account that has another name
  */
 export async function openJournal({ journal, directory, wallets }: JournalParts, logger: Logger): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -57,11 +57,21 @@ function assertPasses(error: unknown): void {
 
 /**
  * Publishes the accounts behind the wallet names for gateways and commands.
- * @throws ConfigurationError when a name refers to another account, in whose lane jobs of that name may wait
+ * @throws ConfigurationError when a name refers to another account, in whose lane jobs of that name may wait, and when
+ * an account has another name, whose jobs would be refused
  */
 async function publishWallets(directory: WalletDirectory, wallets: readonly WorkerWallet[]): Promise<void> {
   const problems: string[] = [];
   for (const { name, lane } of wallets) {
+    const otherName = await directory.findOtherName({ name, lane });
+    if (otherName !== null) {
+      problems.push(
+        `The wallet ${name} is ${lane.address} on chain ${lane.chainId}, whose name is ${otherName}; jobs and API keys ` +
+          `are bound to that. Give the wallet that name, or, once the jobs of ${otherName} have ended, run: ` +
+          `npm run wallets -- remove ${otherName}`,
+      );
+      continue;
+    }
     const published = await directory.publish({ name, lane });
     if (nameLane(published.lane) === nameLane(lane)) continue;
     problems.push(

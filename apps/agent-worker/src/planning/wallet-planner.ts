@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import {
   readRefundJob,
-  REFUNDS_WALLET,
   writeStoredPlan,
   type KnownToken,
   type PlanFloors,
@@ -32,6 +31,7 @@ import { getAddress } from 'viem';
 
 import type { PaymentPlanner } from '../payments/payment-planner.js';
 import type { PlannedWallet } from '../wallets/worker-wallet.js';
+import { assertNamed, assertWalletOf } from './assert-wallet.js';
 import { createJobStep, listGranted, listScopes, reliesOnAllowance } from './create-job-steps.js';
 import { nameOfKit } from './create-operation-planner.js';
 import { countSpending, describeLimits, describePlan, needsApproval } from './describe-plan.js';
@@ -149,6 +149,7 @@ export class WalletPlanner implements JobPlanning {
     // Always an object: the gateway and the worker accept nothing else.
     const input = job.input as Input;
     const { operation } = job;
+    assertNamed(job, this.#wallet.name);
     assertWalletOf(operation, this.#wallet.name);
     if (operation === 'refund') return this.#planRefund(job);
     if (operation === 'payment') return this.#planPayment(input, () => this.#payments.plan(job, { token }));
@@ -206,16 +207,6 @@ export class WalletPlanner implements JobPlanning {
 /** The last block with a step of the job; 0: none is mined. */
 function readMinedBlock({ steps }: Pick<JobRecord, 'steps'>): number {
   return Math.max(0, ...steps.map(({ mined }) => mined?.blockNumber ?? 0));
-}
-
-/** The wallet of refunds sends nothing else, and no other wallet sends a refund. @throws PlanFailure */
-function assertWalletOf(operation: string, wallet: string): void {
-  if ((operation === 'refund') === (wallet === REFUNDS_WALLET)) return;
-  throw new PlanFailure({
-    code: 'POLICY_VIOLATION',
-    message: `The wallet ${REFUNDS_WALLET} sends refunds and nothing else, and no other wallet sends them.`,
-    suggestion: 'Use another wallet; refunds are asked for with tollgate refund.',
-  });
 }
 
 const NO_REFUND = {

@@ -67,6 +67,13 @@ export class WalletDirectory {
     return (await this.find(name)) ?? { name, lane };
   }
 
+  /** Another name of the account, which has two policies then; null if there is none. */
+  async findOtherName({ name, lane }: WalletEntry): Promise<string | null> {
+    const account = nameLane(lane);
+    const other = (await this.list()).find((entry) => entry.name !== name && nameLane(entry.lane) === account);
+    return other?.name ?? null;
+  }
+
   /** Removes a name, so that another account can take it. */
   async remove(name: string): Promise<boolean> {
     const [removed] = await Promise.all([WALLETS, TOKENS, LIMITS].map((key) => this.redis.hdel(key, name)));
