@@ -263,6 +263,16 @@ describe('accepting, listing and deleting jobs', () => {
       expect(await list({ keyId: 'a' })).toEqual([[first], []]);
     });
 
+    it('reads no job of another key whole', async () => {
+      const { jobId } = await submitSample(journal, lane, token, { keyId: 'a' });
+      for (let count = 0; count < 5; count++) await submitSample(journal, lane, token, { keyId: 'b' });
+      const countReads = async () =>
+        Number(/cmdstat_hgetall:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+      const before = await countReads();
+      expect((await journal.listJobs({ lanes: [lane], keyId: 'a' })).jobs.map(({ id }) => id)).toEqual([jobId]);
+      expect((await countReads()) - before).toBe(1);
+    });
+
     it.each(['x', '1', '1.x', '-1.1:0x', `${'9'.repeat(20)}.1328:0x${'ab'.repeat(20)}`])(
       'refuses the invalid cursor %p',
       async (cursor) => {

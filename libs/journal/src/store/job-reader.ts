@@ -80,9 +80,14 @@ export function orUnreadable(reading: Promise<JobRecord | null>): Promise<JobRec
   });
 }
 
-/** One job of a lane; null when it does not exist. */
-async function readJob(redis: Redis | Cluster, lane: LaneId, jobId: string): Promise<JobRecord | null> {
-  return parseJob(lane, jobId, await redis.hgetall(jobKey(lane, jobId)));
+/**
+ * One job of a lane; null when it does not exist, or is not of the API key. Whole jobs may be large, so those of other
+ * keys are not read.
+ */
+async function readJob(redis: Redis | Cluster, { lane, jobId }: Found, keyId?: string): Promise<JobRecord | null> {
+  const key = jobKey(lane, jobId);
+  if (keyId !== undefined && (await redis.hget(key, 'keyId')) !== keyId) return null;
+  return parseJob(lane, jobId, await redis.hgetall(key));
 }
 
 /**
@@ -96,14 +101,13 @@ export async function listJobs(redis: Redis | Cluster, request: ListJobsRequest)
   let place = request.cursor === undefined ? null : readCursor(request.cursor);
   for (let examined = 0; examined < MAX_EXAMINED;) {
     const found = await findNext(redis, request.lanes, place, limit);
-    const records = await Promise.all(found.map(({ lane, jobId }) => orUnreadable(readJob(redis, lane, jobId))));
+    const records = await Promise.all(found.map((one) => orUnreadable(readJob(redis, one, request.keyId))));
     for (const [index, one] of found.entries()) {
       place = one;
       const record = records[index];
-      if (record instanceof UnreadableJobError) {
-        // Its state, operation and wallet may be any.
-        if (request.keyId === undefined || record.keyId === request.keyId) page.unreadable.push(record);
-      } else if (record && fits(record, request)) page.jobs.push(record);
+      // The state, operation and wallet of one that cannot be read may be any.
+      if (record instanceof UnreadableJobError) page.unreadable.push(record);
+      else if (record && fits(record, request)) page.jobs.push(record);
       if (page.jobs.length + page.unreadable.length === limit) return { ...page, cursor: writeCursor(one) };
     }
     if (found.length < limit) return { ...page, cursor: null };
@@ -112,9 +116,8 @@ export async function listJobs(redis: Redis | Cluster, request: ListJobsRequest)
   return { ...page, cursor: place && writeCursor(place) };
 }
 
-function fits(job: JobRecord, { keyId, states, operation, wallet }: ListJobsRequest): boolean {
+function fits(job: JobRecord, { states, operation, wallet }: ListJobsRequest): boolean {
   return (
-    (keyId === undefined || job.keyId === keyId) &&
     (states === undefined || states.includes(job.state)) &&
     (operation === undefined || job.operation === operation) &&
     (wallet === undefined || job.wallet === wallet)
