@@ -155,6 +155,9 @@ describe('the policy of a kit', () => {
       ...forbidden,
       message: expect.stringContaining('ERC-721'),
     });
+    await expect(kit.plan('transferERC721', { ...send, to: chain.accounts[0]!.address })).rejects.toMatchObject(
+      forbidden,
+    );
     const toOthers = createKit({ maxPerDay, recipients: [STRANGER] });
     await expect(toOthers.plan('transferERC721', send)).rejects.toMatchObject(forbidden);
     for (const policy of [{ recipients: [RECEIVER] }, { operations: ['transferERC721'] }] satisfies SpendingPolicy[]) {
