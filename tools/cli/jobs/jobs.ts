@@ -9,6 +9,7 @@ import { InvalidArgumentError } from 'commander';
 import { WakeQueues } from '../../../libs/agent-jobs/src/queues/wake-queues.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
 import type { CommandResult } from '../shared/cli-command.js';
+import { findDurability } from '../shared/find-durability.js';
 import { findQueueRedisUrl, findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { formatTime } from '../shared/format-table.js';
 import { withJournal } from '../shared/with-journal.js';
@@ -88,10 +89,13 @@ function withParts(
   env: NodeJS.ProcessEnv,
   work: (parts: JobParts) => Promise<string>,
 ): Promise<string> {
-  return withJournal(findRedisUrl(options.redis, env), (journal) =>
-    withWakeQueues(findQueueRedisUrl(options, env), (queue) =>
-      work({ journal, queue, rpcUrls: findRpcUrls(options, env) }),
-    ),
+  return withJournal(
+    findRedisUrl(options.redis, env),
+    (journal) =>
+      withWakeQueues(findQueueRedisUrl(options, env), (queue) =>
+        work({ journal, queue, rpcUrls: findRpcUrls(options, env) }),
+      ),
+    findDurability(env),
   );
 }
 

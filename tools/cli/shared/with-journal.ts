@@ -1,6 +1,6 @@
 import { readChainId } from '@tollgate/chain';
 import { Chain, Journal } from '@tollgate/journal';
-import { StoreError, type RedisClient } from '@tollgate/redis';
+import { type Durability, StoreError, StoreUnavailableError, type RedisClient } from '@tollgate/redis';
 
 import { CommandError } from './cli-command.js';
 import { withRedis } from './with-redis.js';
@@ -8,18 +8,23 @@ import { withRedis } from './with-redis.js';
 const TIMEOUT_MS = 5000;
 
 /**
- * Runs the work with the wallets' journal.
+ * Runs the work with the wallets' journal. `durability`: of its writes, and of the jobs that it reads by their ids.
  * @throws CommandError when Redis does not answer, or is unfit for a journal
  */
 export function withJournal<T>(
   redisUrl: string,
   work: (journal: Journal, redis: RedisClient) => Promise<T>,
+  durability: Durability | null = null,
 ): Promise<T> {
   return withRedis(redisUrl, async (redis) => {
-    const journal = new Journal({ redis });
+    const journal = new Journal({ redis, durability });
     await journal.open();
     return work(journal, redis);
   }).catch((error: unknown) => {
+    if (error instanceof StoreUnavailableError) {
+      const { message, hint } = error;
+      throw new CommandError(`${message} (${hint} What the command changes may be changed: run it again.)`);
+    }
     throw error instanceof StoreError ? new CommandError(`${error.message} ${error.hint}`) : error;
   });
 }

@@ -5,6 +5,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 import { listAccounts, type Account, type AccountSources } from '../../../libs/agent-jobs/src/wallets/list-accounts.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
 import type { CommandResult } from '../shared/cli-command.js';
+import { findDurability } from '../shared/find-durability.js';
 import { findRedisUrl, findRpcUrls } from '../shared/find-place.js';
 import { formatTable } from '../shared/format-table.js';
 import { withChain, withJournal } from '../shared/with-journal.js';
@@ -35,11 +36,16 @@ export function withAccounts<T>(
   env: NodeJS.ProcessEnv,
   work: (parts: AccountParts) => Promise<T>,
 ): Promise<T> {
-  return withJournal(findRedisUrl(options.redis, env), (journal, redis) => {
-    // Not opened, because the verifiers set the options of the relayers' journal.
-    const relayers = new Journal({ redis, fleet: RELAYER_FLEET });
-    return work({ journal, relayers, directory: new WalletDirectory(redis), rpcUrls: findRpcUrls(options, env) });
-  });
+  const durability = findDurability(env);
+  return withJournal(
+    findRedisUrl(options.redis, env),
+    (journal, redis) => {
+      // Not opened, because the verifiers set the options of the relayers' journal.
+      const relayers = new Journal({ redis, fleet: RELAYER_FLEET, durability });
+      return work({ journal, relayers, directory: new WalletDirectory(redis), rpcUrls: findRpcUrls(options, env) });
+    },
+    durability,
+  );
 }
 
 interface WalletState extends Omit<Account, 'names'> {
