@@ -108,20 +108,16 @@ export class PaidPath {
 // Dot segments, also with the `;` parameters that some servers cut off; slashes; control characters; unpaired
 // surrogates.
 const UNSAFE = /^\.{1,2}(;|$)|[/\\\p{Cc}\p{Surrogate}]/u;
-const ENCODED_AGAIN = /%(25|2e|2f|5c|3b)/gi;
+// However often it was encoded: undoing one encoding at a time would take as many passes as a client likes.
+const ENCODED_AGAIN = /%(?:25)*(25|2e|2f|5c|3b)/gi;
 
 /**
  * Whether every server reads a decoded segment as one segment. Many decode before they route, some twice: `x%2Fhistory`
  * would buy `/quotes/x/history` at the price of `/quotes/:symbol`.
  */
 export function isSafeSegment(text: string): boolean {
-  for (let reading = text; ;) {
-    if (reading === '' || UNSAFE.test(reading)) return false;
-    if (!reading.includes('%')) return true;
-    const next = reading.replace(ENCODED_AGAIN, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-    if (next === reading) return true;
-    reading = next;
-  }
+  const decoded = text.replace(ENCODED_AGAIN, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return decoded !== '' && !UNSAFE.test(decoded);
 }
 
 /** Percent-encodes what a path segment may not hold (RFC 3986, `pchar`). */
