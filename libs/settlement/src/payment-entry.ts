@@ -7,11 +7,19 @@ import {
   planTransfer,
   type PromisedPermit,
   type PromisedTransfer,
+  readPayerSignature,
   unwrapSignature,
 } from '@tollgate/chain';
 import type { SettlementResult, SignedPaymentTerms, SettleSignedPaymentRequest } from '@tollgate/common';
 import { signedPaymentId } from '@tollgate/ledger';
-import type { Hex, SignedPayment, PaymentFailure } from '@tollgate/protocol';
+import {
+  hashPermit2Domain,
+  hashPermit2Transfer,
+  type Hex,
+  type SignedPayment,
+  type SignedPermit,
+  type PaymentFailure,
+} from '@tollgate/protocol';
 
 /** A settlement request with the id of its message; every copy of the message has the same id. */
 export type SettleQuestion = SettleSignedPaymentRequest & { questionId: string };
@@ -61,24 +69,37 @@ export function nameSettlement(
   return Buffer.from(hash('sha256', parts.join(' '), 'hex').slice(0, 32), 'hex').toString('base64url');
 }
 
-/** The call that settles the payment alone. `isDeployed`: the payer's contract exists. */
-export function planEntry(entry: PaymentEntry, places: { multicall3: Hex; isDeployed: boolean }): ContractCall {
+/** Where the payment is settled. `isDeployed`: the payer's contract exists. */
+export interface SettlementPlaces {
+  chainId: number;
+  multicall3: Hex;
+  isDeployed: boolean;
+}
+
+/** The call that settles the payment alone. */
+export function planEntry(entry: PaymentEntry, { chainId, ...places }: SettlementPlaces): ContractCall {
   if (entry.kind === 'authorization') {
     return planTransfer(entry.authorization, entry.signature, { ...places, asset: entry.asset });
   }
   const { payment, amountBaseUnits } = entry;
-  return planPermitTransfer({ ...payment, signature: toPermit2(payment.signature) }, BigInt(amountBaseUnits));
+  return planPermitTransfer({ ...payment, signature: toPermit2(payment, chainId) }, BigInt(amountBaseUnits));
 }
 
 /**
- * The signature in the form that was simulated: some wallets wrap what Permit2 accepts (EIP-6492), some write the bare
- * recovery bit.
+ * The signature in the form that was simulated: some wallets wrap what Permit2 accepts (EIP-6492), some accounts write
+ * the bare recovery bit.
  */
-function toPermit2(signature: Hex): Hex {
+function toPermit2(payment: SignedPermit, chainId: number): Hex {
+  const { signature, permit2Authorization } = payment;
   const wrapped = unwrapSignature(signature);
   if (wrapped !== null) return wrapped.bytes;
   const last = signature.length === 2 + 2 * 65 ? Number.parseInt(signature.slice(-2), 16) : 27;
-  return last < 2 ? `0x${signature.slice(2, -2)}${(last + 27).toString(16)}` : signature;
+  if (last >= 2) return signature;
+  // A contract's signature may end like this too, and its bytes are the contract's own.
+  const hash = hashPermit2Transfer(payment, hashPermit2Domain(chainId));
+  const signer = { hash, payer: permit2Authorization.from, factories: new Set<Hex>() };
+  if (readPayerSignature(signature, signer).kind === 'contract') return signature;
+  return `0x${signature.slice(2, -2)}${(last + 27).toString(16)}`;
 }
 
 /**

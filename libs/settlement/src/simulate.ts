@@ -87,6 +87,7 @@ interface BatchSimulation {
 }
 
 interface SimulationOptions extends CallSimulationOptions {
+  chainId: number;
   multicall3: Hex;
   gas: GasMemory;
 }
@@ -154,15 +155,16 @@ export class Simulation {
   async tryAlone(entry: PaymentEntry, relayer: Hex): Promise<SimulatedTransaction | null> {
     const factory = entry.kind === 'authorization' ? factoryOf(entry.signature) : null;
     const isDeployed = factory === null || (await this.#readHasCode(entry.payer));
-    const call = planEntry(entry, { multicall3: this.options.multicall3, isDeployed });
+    const { chainId, multicall3 } = this.options;
+    const call = planEntry(entry, { chainId, multicall3, isDeployed });
     const tried = await this.#callSimulation.run(call, { payer: entry.payer, relayer, factory });
     return tried && { ...tried, entries: [entry] };
   }
 
   /** One transaction in which only the tokens' code runs. */
   #bundle(entries: readonly PaymentEntry[], gas: bigint): SimulatedTransaction {
-    const { multicall3 } = this.options;
-    const calls = entries.map((entry) => planEntry(entry, { multicall3, isDeployed: true }));
+    const { chainId, multicall3 } = this.options;
+    const calls = entries.map((entry) => planEntry(entry, { chainId, multicall3, isDeployed: true }));
     const [first] = calls;
     const call =
       first && calls.length === 1

@@ -10,6 +10,9 @@ import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/
 import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
+/** A wallet that accepts signatures of 65 bytes of which the last is 1. */
+const ACCEPTS_LAST_BYTE_1 = '0x60853560ff16600114631626ba7e60e01b0260005260206000f3';
+
 describe('settling payments by Permit2', () => {
   let fixture: SettlementFixture;
 
@@ -87,6 +90,27 @@ describe('settling payments by Permit2', () => {
     const payment = await sign();
     const txHash = await sendTransaction(fixture.chain, planPermitTransfer(payment, 1000n));
     expect(await settle(payment)).toEqual({ outcome: 'settled', txHash, payer: payer(), amountBaseUnits: '1000' });
+  });
+
+  it('passes the bare recovery bit of an account as v', async () => {
+    const payment = await sign();
+    const last = Number.parseInt(payment.signature.slice(-2), 16) - 27;
+    const signature: Hex = `0x${payment.signature.slice(2, -2)}0${last}`;
+    expect(await settle({ ...payment, signature })).toMatchObject({ outcome: 'settled', amountBaseUnits: '1000' });
+  });
+
+  // Prevents: a contract wallet's payment is verified and worked for, and can never be settled.
+  it("passes the bytes of a contract wallet's signature as they are", async () => {
+    const wallet: Hex = `0x${'7c'.repeat(20)}`;
+    await transferTokens(fixture.chain, { to: wallet, amountBaseUnits: 1000n });
+    await fixture.setBalance(wallet, 10n ** 18n);
+    await fixture.rpc('anvil_impersonateAccount', [wallet]);
+    await approvePermit2(fixture.chain, { owner: wallet });
+    await fixture.rpc('anvil_setCode', [wallet, ACCEPTS_LAST_BYTE_1]);
+    const payment: SignedPermit = { ...(await sign({ from: wallet })), signature: `0x${'11'.repeat(64)}01` };
+    const { terms } = fixture.createRequest(await fixture.sign());
+    expect(await fixture.verify(payment, terms)).toMatchObject({ outcome: 'valid' });
+    expect(await settle(payment)).toMatchObject({ outcome: 'settled', payer: wallet });
   });
 
   // Prevents: a payer pays often while one settlement is slow, and gets `payment_used` for that permit.

@@ -74,7 +74,7 @@ export class SettlementService {
     const gasCap = BigInt(settlement.settleGasCap);
     const gas = new GasMemory(gasCap);
     const multicall3 = settlement.multicall3Address.toLowerCase() as Hex;
-    const simulation = new Simulation({ batcher, multicall3, fees, gas, gasCap, nowMs });
+    const simulation = new Simulation({ batcher, chainId: payment.chainId, multicall3, fees, gas, gasCap, nowMs });
     this.parts = {
       chainId: payment.chainId,
       flights: new Map(),

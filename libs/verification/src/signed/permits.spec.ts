@@ -153,7 +153,7 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     const asked: PaymentEntry = { kind: 'permit2', ...terms, payment: { ...payment, signature } };
     const [entry] = parseSettlementJob(encodeSettlementJob([asked]));
     const { payer: owner } = entry!;
-    const call = planEntry(entry!, { multicall3: MULTICALL3, isDeployed: true });
+    const call = planEntry(entry!, { chainId: parts().devnet.chainId, multicall3: MULTICALL3, isDeployed: true });
     await callRpc(parts().devnet.rpcUrl, 'eth_call', [{ from: relayer().address, ...call }, 'latest']);
     expect(owner).toBe(payment.permit2Authorization.from);
   });
