@@ -56,6 +56,8 @@ export interface SettlementAttempt {
   endedJobId: string | null;
   /** The payment must not share its transaction. */
   isAlone: boolean;
+  /** False: a signature of an account's form was not checked to be one, and the payer may have code. */
+  isSignerKnown: boolean;
 }
 
 /** A relayer's transaction with enough confirmations. */
@@ -88,8 +90,11 @@ export type AttemptEnd =
   | { outcome: 'ended'; jobId: string; isShared: boolean; news: EndedJob }
   /** Nothing was sent: the same question had this answer before. */
   | { outcome: 'answered'; answer: UnmadeSettlement }
-  /** Nothing was sent; the payment cannot share a transaction, but may still be settled alone. */
-  | { outcome: 'excluded'; hasPayerCode: boolean }
+  /**
+   * Nothing was sent; the payment cannot share a transaction, but may still be settled alone. `mayHavePayerCode`: its
+   * signature may be a contract's.
+   */
+  | { outcome: 'excluded'; mayHavePayerCode: boolean }
   /** Nothing was sent: it would fail, or payments of this payer have failed before. */
   | { outcome: 'refused'; failure: PaymentFailure }
   /** Nothing was sent. */

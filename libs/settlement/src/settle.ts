@@ -80,6 +80,7 @@ function firstAttempt(
     retries: 0,
     endedJobId: null,
     isAlone: false,
+    isSignerKnown: false,
   };
 }
 
@@ -91,8 +92,9 @@ function nextAttempt(
   end: AttemptEnd,
 ): SettlementAttempt {
   if (end.outcome === 'excluded') {
-    const payment = readEntry(question, parts, { isAccount: !end.hasPayerCode });
-    return { ...attempt, payment: 'outcome' in payment ? attempt.payment : payment, isAlone: true };
+    const payment = readEntry(question, parts, { isAccount: !end.mayHavePayerCode });
+    const known = 'outcome' in payment ? attempt.payment : payment;
+    return { ...attempt, payment: known, isAlone: true, isSignerKnown: true };
   }
   const endedJobId = 'jobId' in end ? end.jobId : attempt.endedJobId;
   return { ...attempt, retries: attempt.retries + 1, endedJobId, isAlone: true };

@@ -29,6 +29,8 @@ export interface Simulated {
 const BARRED: AttemptEnd = { outcome: 'refused', failure: 'settlement_failed' };
 const TOO_LATE: AttemptEnd = { outcome: 'refused', failure: 'authorization_expired' };
 const FAILS: AttemptEnd = { outcome: 'refused', failure: 'simulation_failed' };
+/** Without a shared transaction, whether the payer has code was not looked at. */
+const MAY_BE_A_WALLET: AttemptEnd = { outcome: 'excluded', mayHavePayerCode: true };
 
 /** Simulates the batch as its relayer would send it. Returns the payments that must not be sent. */
 export async function simulate(
@@ -46,11 +48,12 @@ export async function simulate(
     ]);
     const atMs = nowMs();
     for (const attempt of attempts) {
-      const { payment, sendBeforeMs } = attempt;
+      const { payment, sendBeforeMs, isSignerKnown } = attempt;
       const why = excluded.get(payment);
       if (barred.has(payment.payer)) ends.set(attempt, BARRED);
       else if (sendBeforeMs <= atMs) ends.set(attempt, TOO_LATE);
-      else if (why && isShared) ends.set(attempt, { outcome: 'excluded', hasPayerCode: why === 'payer_has_code' });
+      else if (why && isShared) ends.set(attempt, { outcome: 'excluded', mayHavePayerCode: why === 'payer_has_code' });
+      else if (why && isShareable(payment) && !isSignerKnown) ends.set(attempt, MAY_BE_A_WALLET);
       else if (why) ends.set(attempt, FAILS);
     }
     return { transaction, ends };

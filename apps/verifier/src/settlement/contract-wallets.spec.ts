@@ -213,6 +213,25 @@ describe('contract wallets of a widely used code', () => {
   });
 });
 
+describe("a contract wallet whose signature has an account's form", () => {
+  const { fixture, deployHonest, verify, settle } = useBurningWallets();
+
+  // Prevents: a payment that was verified, and worked for, is refused for good where no transaction is shared.
+  it.each([
+    ['each payment is settled alone', { SETTLE_BATCH_SIZE: '1' }],
+    ['the chain has no Multicall3', { MULTICALL3_ADDRESS: `0x${'77'.repeat(20)}`, SETTLE_WAIT_MS: '20000' }],
+  ])('pays where %s', async (_, env) => {
+    await fixture().startVerifier(env);
+    const wallet = await deployHonest();
+    await expect(verify(await fixture().sign({ from: wallet }))).resolves.toMatchObject({ outcome: 'valid' });
+    const payments = await Promise.all(
+      [wallet, ...Array.from({ length: 4 }, () => undefined)].map((from) => fixture().sign(from && { from })),
+    );
+    for (const result of await Promise.all(payments.map(settle))) expect(result).toMatchObject({ outcome: 'settled' });
+    await fixture().closeVerifiers();
+  });
+});
+
 describe('a gate for plain accounts only', () => {
   const { fixture, deployHonest, verify, settle, readSent } = useBurningWallets();
 
