@@ -86,7 +86,7 @@ export class ClientShares {
 export class LookUps implements RpcAsker, SearchAsker {
   #bytes = 0;
   #isCounted = false;
-  #hasFoundNothing = false;
+  #inVain = 0;
 
   constructor(
     private readonly shares: ClientShares,
@@ -115,18 +115,19 @@ export class LookUps implements RpcAsker, SearchAsker {
     this.#isCounted = true;
   }
 
-  foundNothing(): void {
-    this.#hasFoundNothing = true;
+  /** @param lookups as how many it counts */
+  foundNothing(lookups = 1): void {
+    this.#inVain = Math.max(this.#inVain, lookups);
   }
 
   end({ outcome, failure, reason }: Ended): void {
     if (outcome === 'claimed' || outcome === 'valid' || outcome === 'signed') return;
     // A payment that was used may be shown again, and its answer is long only if the payer made it so.
     const isInVain =
-      this.#hasFoundNothing || outcome === 'not_signed' || (outcome === 'refused' && failure !== 'payment_used');
+      this.#inVain > 0 || outcome === 'not_signed' || (outcome === 'refused' && failure !== 'payment_used');
     const isLookup = this.#isCounted && (isInVain || reason === 'waiting_room_full');
     if (isLookup || this.#bytes > 0) {
-      this.shares.charge(this.client, { lookups: isLookup ? 1 : 0, bytes: this.#bytes });
+      this.shares.charge(this.client, { lookups: isLookup ? Math.max(this.#inVain, 1) : 0, bytes: this.#bytes });
     }
   }
 }

@@ -1,16 +1,32 @@
 import { randomBytes } from 'node:crypto';
 
+import { bundleCalls, planTransfer, splitSignature } from '@tollgate/chain';
+import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { mineReceiptBomb } from '../../../../tools/devnet/chain/mine-receipt-bomb.js';
-import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { signAuthorization } from '../../../../tools/devnet/chain/sign-authorization.js';
+import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
 
-const { parts, ask, createVerifier, refusals } = usePaymentVerifier();
+const { parts, payer, ask, createVerifier, refusals } = usePaymentVerifier();
 
 const pay = (amountBaseUnits = PRICE) => transferTokens(parts().devnet, { amountBaseUnits });
 const payElsewhere = () => transferTokens(parts().devnet, { amountBaseUnits: PRICE, to: `0x${'12'.repeat(20)}` });
+/** A transaction that settles several signed payments. */
+const settleTogether = async (count: number): Promise<Hex> => {
+  const { devnet } = parts();
+  const sign = () => signAuthorization(devnet, payer(), { value: String(PRICE) });
+  const payments = await Promise.all(Array.from({ length: count }, sign));
+  const places = { asset: devnet.asset.toLowerCase() as Hex, multicall3: MULTICALL3, isDeployed: true };
+  const calls = payments.map(({ authorization, signature }) => ({
+    ...planTransfer(authorization, splitSignature(signature)!, places),
+    mayFail: false,
+  }));
+  return sendTransaction(devnet, bundleCalls(MULTICALL3, calls));
+};
 const unknown = (): Hex => `0x${randomBytes(32).toString('hex')}`;
 const refused = (failure: string) => ({ outcome: 'refused', failure });
 /** Whole, so that a difference names the reason of a refusal. */
@@ -97,6 +113,25 @@ describe("a client's share", () => {
       expect(await ask(txHash, { verifier })).toEqual(claimed);
       expect(await ask(txHash, { verifier })).toMatchObject({ outcome: 'busy' });
     }
+  });
+
+  // Prevents: a public hash costs the ledger a look at each of up to fifty payments, as often as anyone likes.
+  it.each<[string, object, object]>([
+    ['without the retry key', {}, refused('payment_used')],
+    ['with another request', { fingerprint: 'another' }, { outcome: 'conflict' }],
+  ])('is used up by the payments of others in a shared settlement, shown %s', async (_, changes, expected) => {
+    const [txHash, verifier] = [await settleTogether(3), createVerifier({}, 0, {}, { lookupsPerMinute: 3 })];
+    const own = { fingerprint: 'f', retryKey: hashRetryKey('own key') };
+    for (const retryKey of [null, null, own.retryKey]) {
+      const verdict = await ask(txHash, { verifier, request: { ...own, retryKey } });
+      if (verdict.outcome !== 'claimed') throw new Error(verdict.outcome);
+      await parts().ledger.commit(verdict.lease, null);
+    }
+    for (let count = 0; count < 5; count++) {
+      expect(await ask(txHash, { verifier, request: own })).toMatchObject({ outcome: 'answered' });
+    }
+    expect(await ask(txHash, { verifier, request: { ...own, retryKey: null, ...changes } })).toEqual(expected);
+    expect(await ask(await pay(), { verifier })).toEqual(usedUp);
   });
 
   it('is used up by receipts that are too large, even few of them', async () => {

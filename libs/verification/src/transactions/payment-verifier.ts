@@ -64,7 +64,7 @@ export class PaymentVerifier {
     const lookUps = this.options.shares.begin(request.clientAddress);
     let verdict: VerifyPaymentVerdict;
     try {
-      verdict = await this.claim(request, await this.judge(request, lookUps));
+      verdict = await this.claim(request, await this.judge(request, lookUps), lookUps);
     } catch (error) {
       verdict = await this.explain(error, request.requestId);
     }
@@ -129,6 +129,7 @@ export class PaymentVerifier {
   private async claim(
     request: VerifyPaymentRequest,
     { judgement, headBlockNumber }: Judged,
+    lookUps: LookUps,
   ): Promise<VerifyPaymentVerdict> {
     const { owner, fingerprint, leaseMs, deadlineMs, reference } = request;
     const { payments, isBound, blockNumber, minedAtMs, windowMs } = judgement;
@@ -141,6 +142,10 @@ export class PaymentVerifier {
       deadlineMs,
       headBlockNumber,
     });
+    const tried = countAuthorizations(judgement);
+    const areOthers = result.outcome === 'used' || result.outcome === 'conflict';
+    // The hash of a shared settlement is public, and the ledger is asked for each of its payments.
+    if (areOthers && tried > 1) lookUps.foundNothing(tried);
     return this.toVerdict(result, judgement);
   }
 
@@ -222,6 +227,10 @@ class FinalRefusals {
 function isAgreed(terms: VerifierTerms, request: VerifyPaymentRequest): boolean {
   const names = ['chainId', 'asset', 'payTo'] as const;
   return names.every((name) => terms[name] === request[name]);
+}
+
+function countAuthorizations({ payments }: TransactionJudgement): number {
+  return payments.filter(({ id }) => id.kind === 'authorization').length;
 }
 
 function findJudged({ payments }: TransactionJudgement, id: JudgedPayment['id']): JudgedPayment {
