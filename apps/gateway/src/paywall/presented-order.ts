@@ -212,7 +212,8 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     const { ledger, verifier, terms } = this.parts;
     const question = createTransactionQuestion(this.order, instrument, terms, ledger.nowMs());
     const { requestId, chainId, txHash, owner } = question;
-    // Releases the claim of a verifier whose reply was lost. If this fails, its deadline and its lease release it later.
+    // Releases the claim of a verifier whose reply was lost. If this fails, or it is the claim of an authorization that
+    // the transaction settled, which has an entry of its own, its deadline and its lease release it later.
     const giveUp = () => ledger.releaseOwner({ chainId, txHash }, owner).catch(() => undefined);
     try {
       const verdict = await verifier.ask(VERIFY_PAYMENT, question, {
