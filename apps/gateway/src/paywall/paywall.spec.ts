@@ -1,4 +1,6 @@
+import { connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { waitFor } from '../../../../test/harness/retry.js';
@@ -9,6 +11,7 @@ import {
   createRoute,
   createTxHash,
   pay,
+  proofFor,
   send,
   startGateway,
   startLedgerVerifier,
@@ -367,6 +370,27 @@ describe('a response that is not stored', () => {
     await expect(broken).rejects.toThrow();
     produce = () => answerJson('whole');
     expect(await (await pay(`${gateway.url}/stream`, { txHash, key: 'k1' })).json()).toBe('whole');
+  });
+});
+
+describe('the length of a response', () => {
+  // Prevents: a client of HTTP/1.0, to which the end of the connection is the end of the answer, takes a part for all.
+  it('is that of the resource for a stream, which may break off', async () => {
+    produce = () => ({ status: 200, headers: [['content-length', '10']], body: brokenStream('some') });
+    const client = connect(gateway.port, '127.0.0.1');
+    client.write(`GET /stream HTTP/1.0\r\nX-Payment: ${proofFor(createTxHash())}\r\n\r\n`);
+    const [head, body] = (await text(client)).split('\r\n\r\n');
+    expect(head?.toLowerCase()).toContain('\r\ncontent-length: 10\r\n');
+    expect(body).toBe('some');
+  });
+
+  it('is that of its bytes if it was read to its end', async () => {
+    produce = () => ({ status: 200, headers: [['content-length', '10']], body: Buffer.from('some') });
+    const txHash = createTxHash();
+    for (let turn = 0; turn < 2; turn++) {
+      const response = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
+      expect([response.headers.get('content-length'), await response.text()]).toEqual(['4', 'some']);
+    }
   });
 });
 

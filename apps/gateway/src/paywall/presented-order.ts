@@ -166,7 +166,7 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     }
     if (end.outcome === 'released' && body !== null && end.product.status !== 402) {
       const { status, headers } = end.product;
-      return { kind: 'resource', origin: 'released', status, headers: keepHeaders(headers), body };
+      return { kind: 'resource', origin: 'released', status, headers: keepHeaders(headers, body), body };
     }
     if (body !== null && !Buffer.isBuffer(body)) body.destroy();
     switch (end.outcome) {

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { keepHeaders, privateCacheControl } from './answer-headers.js';
 
 describe('privateCacheControl', () => {
@@ -15,7 +17,7 @@ describe('privateCacheControl', () => {
 
 describe('keepHeaders', () => {
   it('drops hop-by-hop headers, however they are spelled, and those that only the gateway sets', () => {
-    const kept = keepHeaders([
+    const headers = [
       ['Content-Type', 'text/plain'],
       ['Connection', 'close, X-Hop'],
       ['X_Hop', '1'],
@@ -24,7 +26,13 @@ describe('keepHeaders', () => {
       ['Date', 'x'],
       ['X-Payment-Released', 'true'],
       ['Access-Control-Allow-Origin', '*'],
-    ]);
-    expect(kept).toEqual([['Content-Type', 'text/plain']]);
+      ['Content-Length', '5'],
+    ] as const;
+    expect(keepHeaders(headers, Buffer.from('bytes'))).toEqual([['Content-Type', 'text/plain']]);
+  });
+
+  it('keeps the length of a stream', () => {
+    const length = [['Content-Length', '5']] as const;
+    expect(keepHeaders(length, Readable.from(['bytes']))).toEqual(length);
   });
 });

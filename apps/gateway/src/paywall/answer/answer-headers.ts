@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { canonicalName, hopByHopHeaders } from '../route/hop-by-hop-headers.js';
 
 // Only the gateway itself sets these.
@@ -17,11 +19,17 @@ const NOT_KEPT = new Set([
 
 type Headers = readonly (readonly [string, string])[];
 
-/** The resource's headers that belong to its response and can be stored and replayed with it. */
-export function keepHeaders(headers: Headers): [string, string][] {
+/**
+ * The resource's headers that belong to its response and can be stored and replayed with it. The length of a stream is
+ * kept: by it a client of HTTP/1.0 notices that the stream broke off.
+ */
+export function keepHeaders(headers: Headers, body: Buffer | Readable | null): [string, string][] {
   const named = headers.flatMap(([name, value]) => (canonicalName(name) === 'connection' ? value : []));
   const hopByHop = hopByHopHeaders(named);
-  return headers.filter(([name]) => isKept(canonicalName(name), hopByHop)).map(([name, value]) => [name, value]);
+  const isLength = (name: string) => body instanceof Readable && name.toLowerCase() === 'content-length';
+  return headers
+    .filter(([name]) => isLength(name) || isKept(canonicalName(name), hopByHop))
+    .map(([name, value]) => [name, value]);
 }
 
 function isKept(name: string, hopByHop: ReadonlySet<string>): boolean {

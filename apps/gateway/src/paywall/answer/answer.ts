@@ -183,7 +183,7 @@ export async function produceAgain(
   const produced = await resource.produce(request);
   const body = await readBody(produced.body, 0);
   const { status } = produced;
-  if (status !== 402) return { kind: 'resource', origin, status, headers: keepHeaders(produced.headers), body };
+  if (status !== 402) return { kind: 'resource', origin, status, headers: keepHeaders(produced.headers, body), body };
   if (!Buffer.isBuffer(body)) body.destroy();
   return answerForeignChallenge(false);
 }

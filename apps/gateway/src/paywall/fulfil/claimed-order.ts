@@ -153,7 +153,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const body = this.body;
     const { status } = produced;
     const receipt = createSettlementHeaders(purchase, made, { status, nowMs: Date.now() });
-    this.headers = [...keepHeaders(produced.headers), ...receipt];
+    this.headers = [...keepHeaders(produced.headers, body), ...receipt];
     const isStored = answer === 'stored' && Buffer.isBuffer(body) && body.length <= this.parts.maxStoredAnswerBytes;
     // Kept in case the answer is not stored. A transaction needs no receipt: its proof names it.
     const kept = purchase.instrument.kind === 'transaction' ? '' : encodeReceipt(made);
