@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+
 import { readEnvironment } from '@tollgate/common';
+import type { FastifyInstance } from 'fastify';
 
 import { ServerEnvironment } from '../config/server.environment.js';
 import { createServer } from './create-server.js';
@@ -19,6 +24,48 @@ describe('a route on the server', () => {
     expect((await server.inject({ method: 'HEAD', url: '/forgotten' })).statusCode).toBe(403);
     expect(closedRoutes).toEqual(['GET /forgotten', 'HEAD /forgotten']);
     await server.close();
+  });
+});
+
+describe('bytes that are no request', () => {
+  let body: PassThrough;
+  let server: FastifyInstance;
+  let client: Socket;
+  let received: string;
+
+  beforeEach(async () => {
+    const paths = { free: ['/stream'], operational: [], guarded: [] };
+    const created = createServer(readEnvironment(ServerEnvironment, {}), paths);
+    ({ server } = created);
+    body = new PassThrough();
+    server.get('/stream', async (_, reply) => reply.send(body));
+    created.completeRoutes();
+    await server.listen({ port: 0, host: '127.0.0.1' });
+    client = connect((server.server.address() as AddressInfo).port, '127.0.0.1');
+    received = '';
+    client.on('data', (chunk) => (received += chunk.toString()));
+  });
+
+  afterEach(async () => {
+    client.destroy();
+    body.destroy();
+    await server.close();
+  });
+
+  it('are answered with 400, and the connection is closed', async () => {
+    client.write('no request\r\n\r\n');
+    await once(client, 'close');
+    expect(received).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  // Prevents: a problem document in the middle of an answer that was paid for, and is spent.
+  it('break off a response under way, and write nothing into it', async () => {
+    client.write('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n');
+    body.write('first');
+    while (!received.includes('first')) await once(client, 'data');
+    client.write('no request\r\n\r\n');
+    await once(client, 'close');
+    expect(received).toMatch(/^HTTP\/1.1 200 [^]*\r\n\r\n5\r\nfirst\r\n$/);
   });
 });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import {
@@ -107,8 +107,16 @@ const CLIENT_STATUS: Readonly<Record<string, number>> = {
 };
 
 /** Handles input that is not a valid HTTP request: there is no reply object, only the connection. */
-function handleClientError(error: Error & { code?: string }, socket: Socket): void {
+function handleClientError(
+  error: Error & { code?: string },
+  socket: Socket & { readonly _httpMessage?: ServerResponse | null },
+): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return;
+  // In the middle of a response under way it would be taken for a part of that, as Node itself checks by this field.
+  if (socket._httpMessage?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
   const problem = problemOf(CLIENT_STATUS[error.code ?? ''] ?? 400);
   const body = renderProblem(problem, 'none');
   const head = [
