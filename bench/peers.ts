@@ -5,11 +5,13 @@ import { promisify } from 'node:util';
 import { arePackagesInstalled, installPackages } from '../scripts/install-packages.mjs';
 import type { Devnet } from '../tools/devnet/chain/chain.js';
 import { repositoryRoot } from '../tools/devnet/processes/repository.js';
+import type { LaneRow } from './lane.js';
 import type { Roles } from './process-usage.js';
+import { formatNumber } from './report.js';
 import { startProgram, type Program } from './start-program.js';
 import type { KeepUntilEnd } from './with-cleanup.js';
 
-const PEER_SERVERS = ['@x402/express', '@x402/hono', 'x402-express', 'x402-hono'] as const;
+const PEER_SERVERS = ['@x402/express', '@x402/hono', 'x402-express', 'x402-hono'];
 
 export interface Peer {
   name: string;
@@ -76,6 +78,21 @@ export async function signPayments(
 /** Raw Fastify, of the version the gateway has, answering 402 with the given body, without any logic. */
 export function startRawFastify(body: string): Promise<Program> {
   return startProgram('peers/server.mjs', ['fastify'], { BENCH_PEER: JSON.stringify({ body }) });
+}
+
+/** Compares a server with the best published one, case by case. */
+export function compareWithPeers(rows: LaneRow[], server: string): string[] {
+  return rows
+    .filter(({ subject }) => subject === server)
+    .flatMap((own) => {
+      const peers = rows.filter((row) => row.case === own.case && PEER_SERVERS.includes(row.subject));
+      const [fastest] = [...peers].sort((a, b) => (b.perSecond ?? 0) - (a.perSecond ?? 0));
+      const [quickest] = [...peers].sort((a, b) => (a.p50Ms ?? Infinity) - (b.p50Ms ?? Infinity));
+      if (!fastest?.perSecond || !quickest?.p50Ms || !own.perSecond || !own.p50Ms) return [];
+      const rate = `${formatNumber(own.perSecond / fastest.perSecond)} times the rate of the fastest, ${fastest.subject}`;
+      const latency = `${formatNumber(own.p50Ms / quickest.p50Ms)} times the median latency of ${quickest.subject}`;
+      return [`${own.case}: ${rate}; ${latency}.`];
+    });
 }
 
 function peerEnvironment(chain: Devnet, own: Record<string, string>): Record<string, string> {

@@ -1,14 +1,14 @@
-export type KeepUntilEnd = <T extends { stop: () => Promise<unknown> }>(started: T) => T;
+import { keepParts, type KeptParts } from '../tools/devnet/processes/keep-parts.js';
+
+export type KeepUntilEnd = KeptParts['keep'];
 
 /** Runs the work and then stops the parts that it started, last first, whether or not it succeeds. */
 export async function withCleanup<T>(work: (keep: KeepUntilEnd) => Promise<T>): Promise<T> {
-  const stops: (() => Promise<unknown>)[] = [];
+  const { keep, stop } = keepParts();
+  const stopAll = (): Promise<void> => stop().catch(stopAll);
   try {
-    return await work((started) => {
-      stops.unshift(() => started.stop());
-      return started;
-    });
+    return await work(keep);
   } finally {
-    for (const stop of stops) await stop().catch(() => undefined);
+    await stopAll();
   }
 }

@@ -21,6 +21,8 @@ import { RECEIVER, TRANSFER_GAS } from './bench-wallet.js';
 /** A real chain is looked at less often, and its nodes keep fewer transactions of one account. */
 const BENCH_SETTINGS: Partial<LaneSettings> = { pollMs: 20, maxInFlight: 4096, jobsAtOnce: 128 };
 
+const TRANSFER = { operation: 'transfer', input: { to: RECEIVER, amount: '0.000000000000000001' } };
+
 /** Plans one transfer of one wei, without any look-up. */
 export const transferPlanner: JobPlanner = {
   plan: () =>
@@ -32,11 +34,11 @@ export const transferPlanner: JobPlanner = {
     }),
 };
 
-export function createRequest(lane: LaneId): SubmitRequest {
+/** A transfer, or another operation. */
+export function createRequest(lane: LaneId, job: Pick<SubmitRequest, 'operation' | 'input'> = TRANSFER): SubmitRequest {
   return {
     lane,
-    operation: 'transfer',
-    input: { to: RECEIVER, amount: '0.000000000000000001' },
+    ...job,
     wallet: 'main',
     keyId: 'bench',
     idempotencyKey: randomBytes(12).toString('hex'),

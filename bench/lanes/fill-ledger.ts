@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
+import { BUCKETS } from '@tollgate/ledger';
 import type { Redis } from 'ioredis';
 
 import { formatNumber } from '../report.js';
 
 const BATCH = 1_000;
-const BUCKETS = 32;
 const TOLD_EVERY = 100_000;
 
 /** Copies a spent payment's entry under other transaction hashes until `to` such copies stand in the ledger. */

@@ -4,7 +4,7 @@ import { startFloor } from '../floor.js';
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { sendPayments, type PaidTarget } from '../load/send-payments.js';
 import { makePayments, type PaymentKind } from '../payments.js';
-import { startPeers } from '../peers.js';
+import { compareWithPeers, startPeers } from '../peers.js';
 import { measureRoundTrip, startDelayProxy, startReplayNode } from '../replay-node.js';
 import { formatNumber } from '../report.js';
 import { runRounds, type Case, type Subject } from '../run-rounds.js';
@@ -63,7 +63,7 @@ export function runPaidLane(options: LaneOptions): Promise<LaneResult> {
     const place = { chain, node, rpcUrl: node, chainUrl: chain.rpcUrl };
     const rows = await measurePaidCases(options.quick ? QUICK_CASES : CASES, place, options, keep);
     const title = 'paid answers, each for a payment of its own';
-    return { lane: 'paid', title, baseline: FLOOR, rows, notes: compareWithPeers(rows) };
+    return { lane: 'paid', title, baseline: FLOOR, rows, notes: compareWithPeers(rows, TOLLGATE) };
   });
 }
 
@@ -78,7 +78,7 @@ export function runDistantLane(options: LaneOptions): Promise<LaneResult> {
     const rows = await measurePaidCases(cases, { chain, node, rpcUrl, chainUrl }, options, keep);
     const lone = rows.find(({ subject, case: name }) => subject === TOLLGATE && name === '1 in flight');
     const title = `paid answers, the chain's RPC ${DELAY_MS} ms away`;
-    const notes = [await measureRoundTrip(rpcUrl, lone), ...compareWithPeers(rows)];
+    const notes = [await measureRoundTrip(rpcUrl, lone), ...compareWithPeers(rows, TOLLGATE)];
     return { lane: 'distant', title, baseline: FLOOR, rows, notes };
   });
 }
@@ -122,20 +122,6 @@ async function measurePaidCases(
     }),
   }));
   return runRounds(measured, rounds, progress);
-}
-
-/** Compares Tollgate with the fastest published server, case by case. */
-function compareWithPeers(rows: LaneRow[]): string[] {
-  const names = [...new Set(rows.map((row) => row.case))];
-  return names.flatMap((name) => {
-    const inCase = rows.filter((row) => row.case === name);
-    const own = inCase.find(({ subject }) => subject === TOLLGATE)?.perSecond;
-    const [best] = inCase
-      .filter(({ subject }) => subject !== TOLLGATE && subject !== FLOOR)
-      .sort((a, b) => (b.perSecond ?? 0) - (a.perSecond ?? 0));
-    if (own === undefined || !best?.perSecond) return [];
-    return [`${name}: ${formatNumber(own / best.perSecond)} times the fastest published server, ${best.subject}.`];
-  });
 }
 
 function caseName({ inFlight, kind }: PaidCase): string {

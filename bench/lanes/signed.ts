@@ -3,10 +3,9 @@ import { callRpc, callRpcBatch } from '../../tools/devnet/processes/json-rpc.js'
 import { startBenchChain } from '../bench-chain.js';
 import { CPU_PER_ANSWER, type LaneOptions, type LaneResult, type LaneRow } from '../lane.js';
 import { sendPayments, type PaidTarget } from '../load/send-payments.js';
-import { signPayments, startPeers } from '../peers.js';
+import { compareWithPeers, signPayments, startPeers } from '../peers.js';
 import { watchProcessors } from '../process-usage.js';
 import { measureRoundTrip, startDelayProxy } from '../replay-node.js';
-import { formatNumber } from '../report.js';
 import { ratePerCore, runRounds, type Case, type Sample } from '../run-rounds.js';
 import { signOwnPayments } from '../sign-own-payments.js';
 import { startTollgate } from '../tollgate.js';
@@ -57,7 +56,7 @@ export function runSignedLane(options: LaneOptions): Promise<LaneResult> {
       lane: 'signed',
       title: 'answers paid by signed authorizations (EIP-3009), each settled before it is answered',
       rows,
-      notes: [await measureRoundTrip(proxy.url, lone), ...compareWithPeers(rows)],
+      notes: [await measureRoundTrip(proxy.url, lone), ...compareWithPeers(rows, TOLLGATE)],
     };
   });
 }
@@ -118,19 +117,4 @@ async function readGas(chain: Devnet, afterBlock: number): Promise<number> {
   const params = blocks.map((block) => ({ method: 'eth_getBlockByNumber', params: [block, false] }));
   const mined = params.length === 0 ? [] : ((await callRpcBatch(chain.rpcUrl, params)) as { gasUsed: string }[]);
   return mined.reduce((sum, { gasUsed }) => sum + Number(gasUsed), 0);
-}
-
-/** Compares Tollgate with the best published server, case by case. */
-function compareWithPeers(rows: LaneRow[]): string[] {
-  return rows
-    .filter(({ subject }) => subject === TOLLGATE)
-    .flatMap((own) => {
-      const others = rows.filter((row) => row.case === own.case && row.subject !== TOLLGATE);
-      const [fastest] = [...others].sort((a, b) => (b.perSecond ?? 0) - (a.perSecond ?? 0));
-      const [quickest] = [...others].sort((a, b) => (a.p50Ms ?? Infinity) - (b.p50Ms ?? Infinity));
-      if (!fastest?.perSecond || !quickest?.p50Ms || !own.perSecond || !own.p50Ms) return [];
-      const rate = `${formatNumber(own.perSecond / fastest.perSecond)} times the rate of the fastest, ${fastest.subject}`;
-      const latency = `${formatNumber(own.p50Ms / quickest.p50Ms)} times the median latency of ${quickest.subject}`;
-      return [`${own.case}: ${rate}; ${latency}.`];
-    });
 }

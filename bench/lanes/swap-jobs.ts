@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { WakeQueues } from '@tollgate/agent-jobs';
@@ -8,6 +7,7 @@ import { Redis } from 'ioredis';
 import { startRedis } from '../../tools/devnet/processes/redis.js';
 import { startStack } from '../../tools/devnet/stack/stack.js';
 import { startBenchChain } from '../bench-chain.js';
+import { createRequest } from '../jobs/transfer-jobs.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { timeEach } from '../load/time-each.js';
 import { watchProcessors } from '../process-usage.js';
@@ -16,7 +16,7 @@ import { readRedisPid } from '../tollgate.js';
 import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
 
 const OURS = 'tollgate';
-const WALLET = 'bench';
+const SWAP = { operation: 'swap', input: { amount: '1', fromToken: 'USDC', toToken: 'WSEI' } };
 
 interface Load {
   count: number;
@@ -64,7 +64,7 @@ async function startWorker(keep: KeepUntilEnd, blockTimeSeconds: number | undefi
   const redis = keep(await startRedis({ appendfsync: 'always' }));
   const stack = keep(
     await startStack({
-      ...{ chain, redis, gateways: 0, verifiers: 0, agentWorkers: 1, agentWallets: { [WALLET]: {} } },
+      ...{ chain, redis, gateways: 0, verifiers: 0, agentWorkers: 1, agentWallets: { main: {} } },
       // Once it runs, it is as fast as the build, and another checkout can be measured without building it.
       fromSources: true,
       env: { NODE_ENV: 'production', LOG_LEVEL: 'warn' },
@@ -88,22 +88,10 @@ async function carryOut(worker: Worker, { count, atOnce }: Load): Promise<Sample
 }
 
 async function swap({ journal, queue, lane }: Worker): Promise<void> {
-  const result = await acceptJob({ journal, queue }, createRequest(lane));
+  const result = await acceptJob({ journal, queue }, createRequest(lane, SWAP));
   if (result.outcome !== 'accepted') throw new Error(`a job was not accepted: ${JSON.stringify(result)}`);
   const { state, failure } = await waitForEnd(journal, result.jobId);
   if (state !== 'FINAL') throw new Error(`a job ended as ${state}: ${JSON.stringify(failure)}`);
-}
-
-function createRequest(lane: LaneId) {
-  return {
-    lane,
-    operation: 'swap',
-    input: { amount: '1', fromToken: 'USDC', toToken: 'WSEI' },
-    wallet: WALLET,
-    keyId: 'bench',
-    idempotencyKey: randomBytes(12).toString('hex'),
-    fingerprint: 'bench',
-  };
 }
 
 async function waitForEnd(journal: Journal, jobId: string): Promise<JobRecord> {

@@ -1,15 +1,8 @@
 // A JSON-RPC server with the logs of PAYMENTS transfers, PER_BLOCK in each block, and the limits of a provider: 2,000 blocks
 // and 10,000 logs in one answer. Everything is computed from the number of the payment; see bench/lanes/reconcile.ts.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import { encodeAddress, paymentAt } from '../reconcile-chain.js';
+import { serveJsonRpc, type Call } from './serve-json-rpc.js';
 
-interface Call {
-  id: number;
-  method: string;
-  params: unknown[];
-}
 interface Filter {
   address: string[];
   topics: [string[], null, string[]];
@@ -71,14 +64,4 @@ function answer({ id, method, params }: Call): object {
   }
 }
 
-const server = createServer((request, response) => {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
-    const asked = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
-    response.end(JSON.stringify(Array.isArray(asked) ? asked.map(answer) : answer(asked)));
-  });
-});
-server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`ready http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
-});
+await serveJsonRpc((calls) => Promise.resolve(calls.map((call) => JSON.stringify(answer(call)))));
