@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { startChild } from '../tools/devnet/processes/child-process.js';
+import { SOURCE_LOADERS } from '../tools/devnet/processes/start-program.js';
 import { CPU_PER_ANSWER, type LaneResult, type LaneRow } from './lane.js';
 import { formatNumber, formatTable, type Report } from './report.js';
 import { median } from './run-rounds.js';
-import { SOURCE_LOADERS } from './start-program.js';
 
 /** How each measure is read from a row; an older checkout's rows have no CPU time, so it is read from the rate per core. */
 const MEASURES = {

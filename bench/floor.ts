@@ -1,6 +1,6 @@
 import type { Devnet } from '../tools/devnet/chain/chain.js';
 import { startRedis } from '../tools/devnet/processes/redis.js';
-import { startProgram } from './start-program.js';
+import { startProgram } from '../tools/devnet/processes/start-program.js';
 import { CHALLENGE_SECRET, readRedisPid } from './tollgate.js';
 
 export interface Floor {
@@ -15,7 +15,7 @@ export interface Floor {
 export async function startFloor({ chain, rpcUrl }: { chain: Devnet; rpcUrl: string }): Promise<Floor> {
   const redis = await startRedis();
   try {
-    const program = await startProgram('programs/floor.ts', [], {
+    const program = await startProgram(['bench/programs/floor.ts'], {
       REDIS_URL: redis.url,
       RPC_URL: rpcUrl,
       CHAIN_ID: String(chain.chainId),

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { arePackagesInstalled, installPackages } from '../scripts/install-packages.mjs';
 import type { Devnet } from '../tools/devnet/chain/chain.js';
 import { repositoryRoot } from '../tools/devnet/processes/repository.js';
+import { startProgram, type Program } from '../tools/devnet/processes/start-program.js';
 import type { LaneRow } from './lane.js';
 import type { Roles } from './process-usage.js';
 import { formatNumber } from './report.js';
-import { startProgram, type Program } from './start-program.js';
 import type { KeepUntilEnd } from './with-cleanup.js';
 
 const PEER_SERVERS = ['@x402/express', '@x402/hono', 'x402-express', 'x402-hono'];
@@ -44,7 +44,7 @@ export async function startPeers(
   }
   const startFacilitator = async (version: 1 | 2) => {
     const environment = peerEnvironment(chain, { rpcUrl, relayerKey: chain.accounts[version]?.privateKey ?? '' });
-    return keep(await startProgram('peers/facilitator.mjs', [`v${version}`], environment));
+    return keep(await startProgram(['bench/peers/facilitator.mjs', `v${version}`], environment));
   };
   const [v1, v2] = await Promise.all([startFacilitator(1), startFacilitator(2)]);
   const peers: Peer[] = [];
@@ -52,7 +52,7 @@ export async function startPeers(
     const version = name.startsWith('@') ? 2 : 1;
     const facilitator = version === 1 ? v1 : v2;
     const environment = peerEnvironment(chain, { rpcUrl: chain.rpcUrl, facilitatorUrl: facilitator.url });
-    const server = keep(await startProgram('peers/server.mjs', [name], environment));
+    const server = keep(await startProgram(['bench/peers/server.mjs', name], environment));
     peers.push({
       ...{ name, version, server, facilitator, url: `${server.url}/api/weather` },
       roles: { server: [server.pid], facilitator: [facilitator.pid] },
@@ -77,7 +77,7 @@ export async function signPayments(
 
 /** Raw Fastify, of the version the gateway has, answering 402 with the given body, without any logic. */
 export function startRawFastify(body: string): Promise<Program> {
-  return startProgram('peers/server.mjs', ['fastify'], { BENCH_PEER: JSON.stringify({ body }) });
+  return startProgram(['bench/peers/server.mjs', 'fastify'], { BENCH_PEER: JSON.stringify({ body }) });
 }
 
 /** Compares a server with the best published one, case by case. */

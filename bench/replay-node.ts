@@ -2,10 +2,10 @@ import type { Hex } from '@tollgate/protocol';
 
 import type { Devnet } from '../tools/devnet/chain/chain.js';
 import { callRpcBatch } from '../tools/devnet/processes/json-rpc.js';
+import { startProgram, type Program } from '../tools/devnet/processes/start-program.js';
 import type { LaneRow } from './lane.js';
 import { encodeRequest, sendEach } from './load/send-each.js';
 import { formatNumber } from './report.js';
-import { startProgram, type Program } from './start-program.js';
 
 const BATCH = 50;
 const BATCHES_AT_ONCE = 4;
@@ -13,12 +13,12 @@ const ROUND_TRIPS = 40;
 
 /** The chain as a fast node shows it: see programs/replay-node.ts. */
 export function startReplayNode(chain: Devnet): Promise<Program> {
-  return startProgram('programs/replay-node.ts', [], { TARGET: chain.rpcUrl });
+  return startProgram(['bench/programs/replay-node.ts'], { TARGET: chain.rpcUrl });
 }
 
 /** In front of an RPC server that is that far away. */
 export function startDelayProxy(target: string, delayMs: number): Promise<Program> {
-  return startProgram('programs/delay-proxy.ts', [], { TARGET: target, DELAY_MS: String(delayMs) });
+  return startProgram(['bench/programs/delay-proxy.ts'], { TARGET: target, DELAY_MS: String(delayMs) });
 }
 
 /** Has the node ask the chain for all that payments are checked by, so that it answers from memory later. */

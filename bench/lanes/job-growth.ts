@@ -1,4 +1,5 @@
 import type { Devnet } from '../../tools/devnet/chain/chain.js';
+import { startProgram } from '../../tools/devnet/processes/start-program.js';
 import { startBenchChain } from '../bench-chain.js';
 import { createBenchWallet } from '../jobs/bench-wallet.js';
 import { openJournal, type BenchJournal } from '../jobs/open-journal.js';
@@ -8,7 +9,6 @@ import { summarize } from '../load/time-each.js';
 import { watchProcessors } from '../process-usage.js';
 import type { JobWorkerTask } from '../programs/job-worker.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';
-import { startProgram } from '../start-program.js';
 import { withCleanup } from '../with-cleanup.js';
 
 const LEASE_MS = 1000;
@@ -55,7 +55,7 @@ async function carryOut(
     const task: JobWorkerTask = { redisUrl: server.url, rpcUrl, chainId, privateKeys, leaseMs: LEASE_MS };
     const env = { TASK: JSON.stringify(task) };
     const started = await Promise.all(
-      Array.from({ length: workers }, async () => keep(await startProgram('programs/job-worker.ts', [], env))),
+      Array.from({ length: workers }, async () => keep(await startProgram(['bench/programs/job-worker.ts'], env))),
     );
     const readCores = watchProcessors({ workers: started.map(({ pid }) => pid), redis: [redisPid] });
     const startedMs = performance.now();

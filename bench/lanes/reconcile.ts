@@ -18,10 +18,10 @@ import { ChainHistory, combineObservers, connectChain } from '@tollgate/chain';
 import { ChainComparison } from '../../apps/bookkeeper/src/reconcile/chain-comparison.js';
 import { answered, deliver, transferId } from '../../libs/book/test/sample-events.js';
 import { startPostgres } from '../../tools/devnet/processes/postgres.js';
+import { startProgram } from '../../tools/devnet/processes/start-program.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { paymentAt } from '../reconcile-chain.js';
 import { formatNumber } from '../report.js';
-import { startProgram } from '../start-program.js';
 import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
 
 const CHAIN_ID = 1328;
@@ -53,7 +53,7 @@ export async function runReconcileLane({ quick, progress }: LaneOptions): Promis
     const filled = await sizeOf(writer);
     progress('comparing');
     const node = keep(
-      await startProgram('programs/logs-node.ts', [], {
+      await startProgram(['bench/programs/logs-node.ts'], {
         ...{ PAYMENTS: String(count), PER_BLOCK: String(PER_BLOCK), CHAIN_ID: String(CHAIN_ID) },
       }),
     );

@@ -1,8 +1,8 @@
 import { startRedis } from '../../tools/devnet/processes/redis.js';
+import { startProgram } from '../../tools/devnet/processes/start-program.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { timeEach } from '../load/time-each.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';
-import { startProgram } from '../start-program.js';
 import {
   createBullmqAsker,
   createEchoAsker,
@@ -30,7 +30,7 @@ export function runTransportLane({ rounds, quick, progress }: LaneOptions): Prom
       progress(`starting ${name}`);
       // One Redis each: an idle one costs nothing, and none sees another's keys.
       const redis = keep(await startRedis());
-      keep(await startProgram('programs/transport-server.ts', [program], { REDIS_URL: redis.url }));
+      keep(await startProgram(['bench/programs/transport-server.ts', program], { REDIS_URL: redis.url }));
       const asker = await create(redis.url);
       keep({ stop: asker.close });
       askers.push([name, asker]);

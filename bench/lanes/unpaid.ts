@@ -1,11 +1,11 @@
 import autocannon from 'autocannon';
 
+import { startProgram, type Program } from '../../tools/devnet/processes/start-program.js';
 import { startBenchChain } from '../bench-chain.js';
 import type { LaneOptions, LaneResult } from '../lane.js';
 import { startPeers, startRawFastify } from '../peers.js';
 import { watchProcessors, type Roles } from '../process-usage.js';
 import { runRounds, type Case, type Sample } from '../run-rounds.js';
-import { startProgram, type Program } from '../start-program.js';
 import { startTollgate } from '../tollgate.js';
 import { withCleanup } from '../with-cleanup.js';
 
@@ -80,7 +80,7 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
 /** The least that a NestJS application does for a 402: it answers the gateway's bytes before Nest's own pipeline. */
 function startNestHook({ headers }: Response, body: string): Promise<Program> {
   const own = [...headers].filter(([name]) => !SERVERS_OWN.has(name));
-  return startProgram('programs/nest-hook.ts', [], {
+  return startProgram(['bench/programs/nest-hook.ts'], {
     ANSWER: JSON.stringify({ headers: Object.fromEntries(own), body }),
   });
 }

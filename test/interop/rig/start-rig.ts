@@ -16,9 +16,9 @@ import {
   type ClientName,
   type ClientOptions,
   type RunningClient,
-  type RunningServer,
   type ServerName,
 } from '../../../tools/devnet/interop/start-published.js';
+import type { Program } from '../../../tools/devnet/processes/start-program.js';
 import { startStack, type Stack } from '../../../tools/devnet/stack/stack.js';
 import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
 import { startRpcProxy, type RpcProxy } from '../../harness/rpc-proxy.js';
@@ -57,7 +57,7 @@ export interface Rig {
   /** Returns the same client for the same arguments, with a payer of its own as long as accounts are left. */
   client(name: ClientName, options?: PayingOptions): Promise<PayingClient>;
   /** Returns the same server of a middleware each time, with our gateway as its facilitator, paid to the seller. */
-  server(name: ServerName): Promise<RunningServer>;
+  server(name: ServerName): Promise<Program>;
   stop(): Promise<void>;
 }
 
@@ -122,7 +122,7 @@ export async function startRig(options: RigOptions = {}): Promise<Rig> {
     };
     const seller = chain.bulkSenders[1] ?? chain.payTo;
     const facilitatorHeaders = { authorization: `Bearer ${await createSettlingKey(stack.redis.url)}` };
-    const servers = new Map<ServerName, Promise<RunningServer>>();
+    const servers = new Map<ServerName, Promise<Program>>();
     const serve = async (name: ServerName) => {
       const facilitator = { facilitatorHeaders, facilitatorUrl: `${stack.baseUrl}/facilitator` };
       return keep(await startServer(name, chain, { payTo: seller, priceBaseUnits: PRICE, ...facilitator }));

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { startHttpTap, type HttpTap } from '../../../tools/devnet/interop/http-tap.js';
-import {
-  startServer,
-  type ClientAnswer,
-  type RunningServer,
-  type ServerName,
-} from '../../../tools/devnet/interop/start-published.js';
+import { startServer, type ClientAnswer, type ServerName } from '../../../tools/devnet/interop/start-published.js';
+import type { Program } from '../../../tools/devnet/processes/start-program.js';
 import { nameRequest, TRIED_SALES, type Sale } from '../matrix.js';
 import { PRICE, type Rig } from './start-rig.js';
 import { useRig } from './use-rig.js';
@@ -31,7 +27,7 @@ export function useShops({ settleWaitMs }: { settleWaitMs: number }): Shops {
     env: { SETTLE_WAIT_MS: String(settleWaitMs), SETTLE_DEADLINE_MS: '40000', VERIFY_DEADLINE_MS: '30000' },
   });
   let facilitator: HttpTap;
-  const shops = new Map<ServerName, { tap: HttpTap; server: RunningServer }>();
+  const shops = new Map<ServerName, { tap: HttpTap; server: Program }>();
   beforeAll(async () => {
     facilitator = await startHttpTap(rig().stack.baseUrl);
     for (const name of new Set(TRIED_SALES.map(({ server }) => server.name))) {

@@ -1,10 +1,7 @@
-import { join } from 'node:path';
-
 import type { Hex } from 'viem';
 
 import type { Devnet } from '../chain/chain.js';
-import { startChild } from '../processes/child-process.js';
-import { repositoryRoot } from '../processes/repository.js';
+import { startProgram, type Program } from '../processes/start-program.js';
 
 /**
  * The clients by the names of their programs in test/interop/clients; all but the first two are published by others.
@@ -60,19 +57,13 @@ export interface ServerOptions {
   facilitatorHeaders?: Record<string, string>;
 }
 
-export interface RunningServer {
-  url: string;
-  logs: () => string;
-  stop: () => Promise<void>;
-}
-
 /** Starts a program with one client, as it was published. The packages of test/interop must be installed. */
 export async function startClient(
   name: ClientName,
   chain: Devnet,
   { payer, ...options }: ClientOptions,
 ): Promise<RunningClient> {
-  const { url: address, stop } = await startProgram(name, ['clients/serve-client.mjs', fileOf(name)], {
+  const { url: address, stop } = await startProgram(['test/interop/clients/serve-client.mjs', fileOf(name)], {
     INTEROP_CLIENT: JSON.stringify({
       ...{ rpcUrl: chain.rpcUrl, ...tokenOf(chain), maxAmount: '100000', ...options },
       privateKey: payer.privateKey,
@@ -90,10 +81,12 @@ export async function startClient(
 }
 
 /** Starts a program that sells `/quote` and `/broken` behind a published middleware. The packages must be installed. */
-export function startServer(name: ServerName, chain: Devnet, options: ServerOptions): Promise<RunningServer> {
+export function startServer(name: ServerName, chain: Devnet, options: ServerOptions): Promise<Program> {
   const { priceBaseUnits, facilitatorHeaders = {}, ...others } = options;
   const configuration = { ...tokenOf(chain), ...others, priceBaseUnits: String(priceBaseUnits), facilitatorHeaders };
-  return startProgram(name, [`servers/${fileOf(name)}`], {
+  return startProgram([`test/interop/servers/${fileOf(name)}`], {
+    // One is Next's development server.
+    NODE_ENV: undefined,
     INTEROP_SERVER: JSON.stringify(configuration),
     NEXT_TELEMETRY_DISABLED: '1',
   });
@@ -105,31 +98,4 @@ function fileOf(name: ClientName | ServerName): string {
 
 function tokenOf({ chainId, asset }: Devnet) {
   return { chainId, asset, assetName: 'USDC', assetVersion: '2' };
-}
-
-/** Starts a program of test/interop, and waits for its line `ready <url>`. */
-async function startProgram(
-  name: ClientName | ServerName,
-  [file = '', ...args]: string[],
-  env: Record<string, string>,
-): Promise<RunningServer> {
-  const child = await startChild({
-    name,
-    command: process.execPath,
-    args: [
-      ...(name.startsWith('tollgate') ? ['--import', 'tsx'] : []),
-      join(repositoryRoot(), 'test', 'interop', file),
-      ...args,
-    ],
-    cwd: repositoryRoot(),
-    env: { PATH: process.env['PATH'], ...env },
-  });
-  const stop = async () => void (await child.end('SIGTERM', 3000));
-  try {
-    const [, url = ''] = await child.waitForLine(/^ready (\S+)/, 60_000);
-    return { url, logs: () => child.logs(), stop };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }
