@@ -8,37 +8,14 @@ import { VerifierEnvironment } from '../../apps/verifier/src/config/verifier.con
 import type { ServiceApp } from './processes/service-process.js';
 
 const USUAL_PORTS = { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022, BOOKKEEPER_PORT: 4023 } as const;
-const MAX_PORT = 65_535;
+type PortName = keyof typeof USUAL_PORTS;
 
-/** The settings of `npm run dev` itself; no service gets them unchanged. */
+/** The settings of `npm run dev` itself, which the services check; none gets them unchanged. */
 interface DevSettings {
   /** 0 takes any that is free. */
-  readonly ports: Readonly<Record<keyof typeof USUAL_PORTS, number>>;
+  readonly ports: Readonly<Record<PortName, number>>;
   /** Undefined: the devnet's own. */
   readonly chainId: number | undefined;
-}
-
-/** @throws ConfigurationError listing every wrong one */
-function readDevSettings(env: NodeJS.ProcessEnv): DevSettings {
-  const problems: string[] = [];
-  const read = (name: string, least: number, most: number): number | undefined => {
-    const text = env[name];
-    if (text === undefined || text === '') return undefined;
-    const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-    if (number >= least && number <= most) return number;
-    problems.push(`${name} must be a number from ${least} to ${most}, and is ${JSON.stringify(text)}`);
-    return undefined;
-  };
-  const portOf = (name: keyof typeof USUAL_PORTS) => read(name, 0, MAX_PORT) ?? USUAL_PORTS[name];
-  const settings = {
-    ports: {
-      ...{ PORT: portOf('PORT'), VERIFIER_PORT: portOf('VERIFIER_PORT') },
-      ...{ AGENT_WORKER_PORT: portOf('AGENT_WORKER_PORT'), BOOKKEEPER_PORT: portOf('BOOKKEEPER_PORT') },
-    },
-    chainId: read('CHAIN_ID', 1, Number.MAX_SAFE_INTEGER),
-  };
-  if (problems.length > 0) throw new ConfigurationError(problems);
-  return settings;
 }
 
 /** The developer's own settings, without those that this devnet sets itself (addresses of its parts). */
@@ -88,17 +65,22 @@ const READERS: Record<ServiceApp, (env: NodeJS.ProcessEnv) => readonly string[]>
  * @throws ConfigurationError listing every problem once, with the services that have it
  */
 export function checkSettings(env: NodeJS.ProcessEnv, servicesEnv: NodeJS.ProcessEnv): DevSettings {
+  const own = Object.fromEntries(['CHAIN_ID', ...Object.keys(USUAL_PORTS)].map((name) => [name, env[name]]));
   const concerned = new Map<string, string[]>();
-  const note = (who: string, problems: readonly string[]) => {
-    for (const problem of problems) concerned.set(problem, [...(concerned.get(problem) ?? []), who]);
+  for (const [app, read] of Object.entries(READERS)) {
+    for (const problem of read({ ...STAND_INS, ...own, ...servicesEnv }))
+      concerned.set(problem, [...(concerned.get(problem) ?? []), app]);
+  }
+  if (concerned.size > 0)
+    throw new ConfigurationError([...concerned].map(([problem, apps]) => `${problem} (${apps.join(', ')})`));
+  const numberOf = (name: PortName) => Number(env[name] || USUAL_PORTS[name]);
+  return {
+    ports: {
+      ...{ PORT: numberOf('PORT'), VERIFIER_PORT: numberOf('VERIFIER_PORT') },
+      ...{ AGENT_WORKER_PORT: numberOf('AGENT_WORKER_PORT'), BOOKKEEPER_PORT: numberOf('BOOKKEEPER_PORT') },
+    },
+    chainId: env['CHAIN_ID'] ? Number(env['CHAIN_ID']) : undefined,
   };
-  note(
-    'npm run dev',
-    problemsOf(() => readDevSettings(env)),
-  );
-  for (const [app, read] of Object.entries(READERS)) note(app, read({ ...STAND_INS, ...servicesEnv }));
-  if (concerned.size === 0) return readDevSettings(env);
-  throw new ConfigurationError([...concerned].map(([problem, who]) => `${problem} (${who.join(', ')})`));
 }
 
 function problemsOf(read: () => unknown): readonly string[] {
