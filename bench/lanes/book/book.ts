@@ -42,7 +42,7 @@ export async function runBookLane(options: LaneOptions): Promise<LaneResult> {
 async function measurePaid(options: LaneOptions, keep: KeepUntilEnd): Promise<LaneRow[]> {
   const chain = keep(await startBenchChain());
   const redis = keep(await startRedis());
-  keep(await startBenchBookkeeper({ store: 'PostgreSQL', redisUrl: redis.url, chain }));
+  await startBenchBookkeeper('PostgreSQL', { redis, chain }, keep);
   const stacks: PaidStack[] = [
     { name: OFF, options: {} },
     { name: 'BOOK=on', options: { env: ENV } },
@@ -74,11 +74,11 @@ async function measureBursts(
   const rows: LaneRow[] = [];
   for (const store of STORES) {
     const rate = Math.round(paidRate * SHARES[store]);
-    const { url } = keep(await startRedis());
-    const redis = new Redis(url);
+    const server = keep(await startRedis());
+    const redis = new Redis(server.url);
     keep({ stop: async () => redis.disconnect() });
-    keep(await startBenchBookkeeper({ store, redisUrl: url, chain }));
-    const ledger = await openBenchLedger(url, true, keep);
+    await startBenchBookkeeper(store, { redis: server, chain }, keep);
+    const ledger = await openBenchLedger(server.url, true, keep);
     const startedMs = performance.now();
     let [sold, most] = [0, 0];
     for (let second = 1; second <= seconds; second++) {

@@ -5,6 +5,7 @@ import { BUCKETS, type Ledger } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
 import { startRedis } from '../../../tools/devnet/processes/redis.js';
+import type { ServiceProcess } from '../../../tools/devnet/processes/service-process.js';
 import { startBenchChain } from '../../bench-chain.js';
 import type { LaneOptions, LaneRow } from '../../lane.js';
 import { summarize, timeEach } from '../../load/time-each.js';
@@ -26,11 +27,11 @@ export async function measureBookkeepers(
   const drains: Case = { name: `outbox of ${events} events`, baseline: 'PostgreSQL', subjects: [] };
   const delays: Case = { name: 'one payment until it is in the book', baseline: 'PostgreSQL', subjects: [] };
   for (const store of STORES) {
-    const { url } = keep(await startRedis());
-    const ledger = await openBenchLedger(url, true, keep);
-    const redis = new Redis(url);
+    const server = keep(await startRedis());
+    const ledger = await openBenchLedger(server.url, true, keep);
+    const redis = new Redis(server.url);
     keep({ stop: async () => redis.disconnect() });
-    const bookkeeper = keep(await startBenchBookkeeper({ store, redisUrl: url, chain }));
+    const { bookkeeper } = await startBenchBookkeeper(store, { redis: server, chain }, keep);
     const isEmpty = async () => (await readLag(redis)) === 0;
     drains.subjects.push({ name: store, measure: () => drain({ bookkeeper, ledger, events, isEmpty }) });
     const sellAndWait = async (): Promise<void> => {
@@ -48,7 +49,7 @@ export async function measureBookkeepers(
 }
 
 interface DrainTerms {
-  bookkeeper: { signal: (signal: NodeJS.Signals) => void };
+  bookkeeper: ServiceProcess | null;
   ledger: Ledger;
   events: number;
   isEmpty: () => Promise<boolean>;
@@ -56,9 +57,9 @@ interface DrainTerms {
 
 /** Fills the outbox while the bookkeeper stands still, and takes the time from there until all is acknowledged. */
 async function drain({ bookkeeper, ledger, events, isEmpty }: DrainTerms): Promise<Sample> {
-  bookkeeper.signal('SIGSTOP');
+  bookkeeper?.signal('SIGSTOP');
   await sell(ledger, events, SOLD_AT_ONCE);
-  bookkeeper.signal('SIGCONT');
+  bookkeeper?.signal('SIGCONT');
   const startedMs = performance.now();
   while (!(await isEmpty())) await sleep(LOOK_EVERY_MS);
   return summarize(events, performance.now() - startedMs, []);
