@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { readArguments } from './answer-usage.mjs';
@@ -81,19 +82,18 @@ async function prove(name) {
   const record = values.quick ? { ...describeRun(), rounds: [] } : readRecord(name);
   const rounds = values.quick && name === 'cluster' ? QUICK_CLUSTER_ROUNDS : Number(values.rounds);
   const firstSeed = Number(values.seed ?? randomInt(1, 1_000_000));
-  const add = (round) => {
-    record.rounds.push(round);
-    if (!values.quick) writeRecord(name, record);
-    const again = `npm run prove -- ${name}${name === 'cluster' ? ` --kind ${values.kind}` : ''} --fresh --seed ${round.seed}`;
-    const result = round.passed ? 'passed' : `FAILED (again: ${again}${values.quick ? ' --quick' : ''})`;
-    process.stdout.write(`=== ${nameRecord(name)}: round ${record.rounds.length} ${result} in ${round.seconds} s\n`);
-  };
   while (record.rounds.length < rounds) {
     const number = record.rounds.length + 1;
     const seed = firstSeed + number - 1;
     process.stdout.write(`=== ${nameRecord(name)}: round ${number} of ${rounds}, seed ${seed}\n`);
-    if (name === 'cluster') await runSeries(name, seed, Math.min(ROUNDS_PER_START, rounds - number + 1), add);
-    else await runRound(name, seed, add);
+    const atOnce = name === 'cluster' ? Math.min(ROUNDS_PER_START, rounds - number + 1) : 1;
+    for await (const round of runRounds(name, seed, atOnce)) {
+      record.rounds.push(round);
+      if (!values.quick) writeRecord(name, record);
+      const again = `npm run prove -- ${name}${name === 'cluster' ? ` --kind ${values.kind}` : ''} --fresh --seed ${round.seed}`;
+      const result = round.passed ? 'passed' : `FAILED (again: ${again}${values.quick ? ' --quick' : ''})`;
+      process.stdout.write(`=== ${nameRecord(name)}: round ${record.rounds.length} ${result} in ${round.seconds} s\n`);
+    }
   }
   const failed = record.rounds.filter(({ passed }) => !passed).length;
   process.stdout.write(
@@ -102,48 +102,39 @@ async function prove(name) {
   return failed === 0;
 }
 
-/** One round in one process, which may write its figures into a file. */
-async function runRound(name, seed, add) {
+/**
+ * Rounds of one process, which may write each as it ends into a file, or the figures of its only one. A process that fails
+ * has failed one more.
+ */
+async function* runRounds(name, seed, atOnce) {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-prove-'));
-  const file = join(folder, 'figures.json');
-  const start = Date.now();
-  try {
-    const passed = await runProof(name, seed, { PROOF_REPORT: file });
-    const figures = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
-    const seconds = Math.round((Date.now() - start) / 1000);
-    add({ seed, passed, seconds, at: new Date(start).toISOString(), ...figures });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-/** Many rounds in one process, which writes each as it ends into a file; a process that fails has failed one more. */
-async function runSeries(name, seed, rounds, add) {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-prove-'));
-  const file = join(folder, 'rounds.jsonl');
+  const file = join(folder, 'report.jsonl');
   writeFileSync(file, '');
-  let added = [];
-  const addNew = () => {
-    const lines = readFileSync(file, 'utf8').split('\n').slice(added.length, -1);
-    for (const line of lines) add(JSON.parse(line));
-    added = [...added, ...lines];
-  };
   const start = Date.now();
-  const adding = setInterval(addNew, 500);
-  const settings = { PROOF_ROUNDS: String(rounds), PROOF_KIND: values.kind, PROOF_REPORT: file };
+  const settings = { PROOF_ROUNDS: String(atOnce), PROOF_KIND: values.kind, PROOF_REPORT: file };
+  const running = runProof(name, seed, settings);
+  const isRound = ({ passed }) => passed !== undefined;
+  const told = [];
+  let passed;
   try {
-    const passed = await runProof(name, seed, settings);
-    addNew();
-    if (passed || added.some((line) => !JSON.parse(line).passed)) return;
+    while (passed === undefined) {
+      passed = await Promise.race([running, sleep(500)]);
+      const lines = readFileSync(file, 'utf8').split('\n').slice(told.length, -1);
+      const added = lines.map((line) => JSON.parse(line));
+      told.push(...added);
+      yield* added.filter(isRound);
+    }
+    const rounds = told.filter(isRound);
+    if (passed ? rounds.length > 0 : rounds.some((round) => !round.passed)) return;
     const seconds = Math.round((Date.now() - start) / 1000);
-    add({ seed: seed + added.length, passed: false, seconds, at: new Date(start).toISOString() });
+    const [figures] = told.filter((line) => !isRound(line));
+    yield { seed: seed + rounds.length, passed, seconds, at: new Date(start).toISOString(), ...figures };
   } finally {
-    clearInterval(adding);
     rmSync(folder, { recursive: true });
   }
 }
 
-async function runProof(name, seed, settings = {}) {
+async function runProof(name, seed, settings) {
   const config = join('test', 'proofs', 'jest.config.cjs');
   const code = await runJest(['--config', config, '--runInBand', `test/proofs/${name}\\.proof\\.ts$`], {
     PORT_SHARE: String(FIRST_PORT_SHARE + proofs.indexOf(name)),
