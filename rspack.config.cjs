@@ -1,6 +1,6 @@
 // The Nest CLI's defaults, with five changes: npm packages and the repository's own libraries are bundled into each
 // service, because finding and reading 2,000 files took more than half of its start (docs/decisions/bundled-services.md);
-// the packages are one script, so that their compiled code can be kept (scripts/cache-packages.mjs);
+// the packages are one script, so that their compiled code can be kept (scripts/build/cache-packages.mjs);
 // private members and class fields stay as written, since the CLI would put each private field of an object in a WeakMap;
 // `.lua` and `.sql` files are imported as text; and a built service has no crash points, whatever else its process has loaded. With
 // TOLLGATE_CRASH_POINTS it has them, and stands in dist/crash: tests kill such a service at a certain line.
@@ -94,7 +94,7 @@ function makePackagesAScript(compiler, { PROCESS_ASSETS_STAGE_REPORT: stage }, {
       if (name === undefined) return;
       const script = createScript(assets[name].source().toString());
       const hash = createHash('sha256').update(script).digest('hex').slice(0, 16);
-      const loader = readFileSync(join(__dirname, 'scripts', 'load-packages.mjs'), 'utf8');
+      const loader = readFileSync(join(__dirname, 'scripts', 'build', 'load-packages.mjs'), 'utf8');
       compilation.emitAsset(name.replace(/js$/, 'cjs'), new RawSource(script));
       compilation.updateAsset(name, new RawSource(loader.replace('_HASH_', hash)));
     });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { arePackagesInstalled, installPackages } from '../scripts/install-packages.mjs';
+import { arePackagesInstalled, installPackages } from '../scripts/setup/install-packages.mjs';
 import type { Devnet } from '../tools/devnet/chain/chain.js';
 import { repositoryRoot } from '../tools/devnet/processes/repository.js';
 import { startProgram, type Program } from '../tools/devnet/processes/start-program.js';

@@ -7,15 +7,15 @@ import { fileURLToPath } from 'node:url';
 
 import { compileContracts, compiledContractsPath, isCompiled } from '../tools/devnet/contracts/compile.mjs';
 import { answerHelp } from './answer-usage.mjs';
-import { isRedisUrlAnswering } from './ask-redis.mjs';
-import { areServicesBuilt, buildServices } from './build-services.mjs';
-import { findRedisServer, OLDEST_FOR_CLUSTERS } from './find-redis-server.mjs';
-import { findChromium, hasPostgres, installChromium, installPostgres } from './install-debian.mjs';
-import { arePackagesInstalled, installPackages } from './install-packages.mjs';
-import { installRedis, installValkey } from './install-redis.mjs';
+import { areServicesBuilt, buildServices } from './build/build-services.mjs';
 import { claimPidFile } from './process-identity.mjs';
 import { runStep } from './run-step.mjs';
-import { sweepCaches } from './sweep-caches.mjs';
+import { isRedisUrlAnswering } from './setup/ask-redis.mjs';
+import { findRedisServer, OLDEST_FOR_CLUSTERS } from './setup/find-redis-server.mjs';
+import { findChromium, hasPostgres, installChromium, installPostgres } from './setup/install-debian.mjs';
+import { arePackagesInstalled, installPackages } from './setup/install-packages.mjs';
+import { installRedis, installValkey } from './setup/install-redis.mjs';
+import { sweepCaches } from './setup/sweep-caches.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const HELP = `npm run setup: installs the packages, builds the services, compiles the devnet's contracts and installs a Redis server,

@@ -1,6 +1,6 @@
 import type { ClaimRequest } from '@tollgate/ledger';
 
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { startRedisShards } from '../../tools/devnet/processes/redis-shards.js';
 import { startRedis } from '../../tools/devnet/processes/redis.js';

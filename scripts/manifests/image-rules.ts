@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { parse } from 'yaml';
 
-import { ROOT } from '../generated-files.js';
+import { ROOT } from '../docs/generated-files.js';
 import { containersOf, podsOf, type Manifest } from './manifest.js';
 
 interface ComposeService {

@@ -14,8 +14,8 @@ import { dirname, join } from 'node:path';
 
 import { unzipSync } from 'fflate';
 
-import { ROOT } from '../generated-files.js';
-import { listOnPath } from '../on-path.mjs';
+import { ROOT } from '../docs/generated-files.js';
+import { listOnPath } from '../setup/on-path.mjs';
 
 /** `labels` with `includeTemplates`, and `patches`. Older ones, such as Debian 12's 1.20, do not know them. */
 const OLDEST_KUSTOMIZE = 5;

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ROOT, writeGenerated } from '../generated-files.js';
+import { ROOT, writeGenerated } from '../docs/generated-files.js';
 import { findImageProblems } from './image-rules.js';
 import { OVERLAYS, parseManifests, renderOverlay, type Manifest } from './manifest.js';
 import { findMetricProblems, findPageProblems } from './metric-rules.js';

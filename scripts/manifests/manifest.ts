@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { IContainer, IPodSpec } from 'kubernetes-models/v1';
 import { parseAllDocuments, type Tags } from 'yaml';
 
-import { ROOT } from '../generated-files.js';
+import { ROOT } from '../docs/generated-files.js';
 import { findKubectl } from './kubectl.js';
 
 export const OVERLAYS = ['devnet', 'production', 'cluster'] as const;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { IHorizontalPodAutoscalerSpec } from 'kubernetes-models/autoscaling/v2';
 
-import { ROOT } from '../generated-files.js';
+import { ROOT } from '../docs/generated-files.js';
 import { listOf, nameOf, podsOf, type Manifest } from './manifest.js';
 import { PATHS } from './processes.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ROOT } from '../generated-files.js';
+import { ROOT } from '../docs/generated-files.js';
 import { containersOf, listOf, podsOf, type Manifest } from './manifest.js';
 
 /** `Secret/key` of each row of the table in docs/kubernetes.md. */

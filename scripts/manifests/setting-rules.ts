@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { examineEnvironment } from '@tollgate/common';
 
-import { ROOT } from '../generated-files.js';
+import { ROOT } from '../docs/generated-files.js';
 import type { Manifest } from './manifest.js';
 import { PROCESSES } from './processes.js';
 import { listProcesses, settingsOf } from './read-settings.js';

@@ -8,7 +8,7 @@ import { Journal } from '../../libs/journal/src/index.js';
 import { finishSample, sampleLane, submitSample } from '../../libs/journal/test/sample-jobs.js';
 import { Ledger } from '../../libs/ledger/src/index.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../../libs/ledger/test/sample-payments.js';
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { tollgate } from '../../tools/cli/test/run-tollgate.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { startCluster, type StartedCluster } from './start-cluster.js';

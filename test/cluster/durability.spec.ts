@@ -22,7 +22,7 @@ import {
 } from '../../libs/ledger/test/sample-payments.js';
 import { connectRedis } from '../../libs/redis/src/connect-redis.js';
 import { StoreUnavailableError } from '../../libs/redis/src/index.js';
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { withRedis } from '../../tools/devnet/processes/with-redis.js';
 import { waitFor } from '../harness/retry.js';

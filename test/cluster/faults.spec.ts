@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { Ledger } from '../../libs/ledger/src/index.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../../libs/ledger/test/sample-payments.js';
 import { connectRedis, type RedisClient } from '../../libs/redis/src/connect-redis.js';
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { withRedis } from '../../tools/cli/shared/with-redis.js';
 import { meet } from '../../tools/devnet/processes/cluster-servers.js';
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 
 import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
 import { Ledger } from '../../libs/ledger/src/index.js';
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 import { Redis } from 'ioredis';
 
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { assignSlots, meet } from '../../tools/devnet/processes/cluster-servers.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import type { RedisUsers } from '../harness/guarded-redis.js';

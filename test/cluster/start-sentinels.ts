@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { Redis } from 'ioredis';
 
-import { findRedisServer, OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { findRedisServer, OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { startChild, type Child } from '../../tools/devnet/processes/child-process.js';
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-const SCRIPT = resolve('scripts/release.mjs');
+const SCRIPT = resolve('scripts/release/release.mjs');
 const CHANGELOG = '# Changelog\n\n## 1.2.0 - 2026-01-31\n\n### Added\n\n- A gate.\n\n## 1.1.0 - 2026-01-01\n\n- Old.\n';
 
 let folder: string;

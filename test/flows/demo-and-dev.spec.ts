@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { encodeJsonHeader } from '@tollgate/protocol';
@@ -154,8 +154,8 @@ async function findProcess(pids: number[], argument: string): Promise<{ pid: num
   throw new Error(`no process runs ${argument}`);
 }
 
-it.each(['setup', 'dev', 'demo', 'stop'])(
-  'npm run %s -- --help describes it, and does nothing',
+it.each(['setup', 'run/dev', 'run/demo', 'run/stop'])(
+  'scripts/%s.mjs --help describes it, and does nothing',
   async (script) => {
     const { PATH, HOME } = process.env;
     const args = [`scripts/${script}.mjs`, '--help'];
@@ -167,7 +167,7 @@ it.each(['setup', 'dev', 'demo', 'stop'])(
     });
     children.push(child);
     expect((await child.exited).code).toBe(0);
-    expect(child.logs()).toMatch(new RegExp(`^npm run ${script}\\b.*: `));
+    expect(child.logs()).toMatch(new RegExp(`^npm run ${basename(script)}\\b.*: `));
     expect(readdirSync(folder)).toEqual([]);
   },
   60_000,
@@ -178,7 +178,12 @@ it.each(['dev', 'demo', 'stop'])(
   async (script) => {
     const { PATH, HOME } = process.env;
     const env = { PATH, HOME, TOLLGATE_STATE_DIR: folder };
-    const child = await startChild({ name: script, command: 'node', args: [`scripts/${script}.mjs`, 'dance'], env });
+    const child = await startChild({
+      name: script,
+      command: 'node',
+      args: [`scripts/run/${script}.mjs`, 'dance'],
+      env,
+    });
     children.push(child);
     expect((await child.exited).code).toBe(2);
     expect(child.logs()).toContain('dance');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { chromium, type Browser } from 'playwright-core';
 
-import { findChromium } from '../../scripts/install-debian.mjs';
+import { findChromium } from '../../scripts/setup/install-debian.mjs';
 import { startChain } from '../../tools/devnet/chain/chain.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { buildTestWallet } from '../../tools/devnet/test-wallet/build-test-wallet.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { buildCommit } from '../../scripts/build-commit.mjs';
+import { buildCommit } from '../../scripts/build/build-commit.mjs';
 import { startChain } from '../../tools/devnet/chain/chain.js';
 import { repositoryRoot } from '../../tools/devnet/processes/repository.js';
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';

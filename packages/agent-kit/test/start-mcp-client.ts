@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
-export const MCP_PROGRAM = resolve('scripts/mcp.mjs');
+export const MCP_PROGRAM = resolve('scripts/run/mcp.mjs');
 
 /**
  * A client that starts a server of its own, with only the given environment variables.

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 
 import { numberToHex, parseEther, zeroAddress, zeroHash, type Hex } from 'viem';
 
-import { listOnPath } from '../../../scripts/on-path.mjs';
+import { listOnPath } from '../../../scripts/setup/on-path.mjs';
 import { startChild, type Child } from '../processes/child-process.js';
 import { callRpc } from '../processes/json-rpc.js';
 import { repositoryRoot } from '../processes/repository.js';

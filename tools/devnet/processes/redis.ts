@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
-import { isRedisUrlAnswering } from '../../../scripts/ask-redis.mjs';
-import { findRedisServer } from '../../../scripts/find-redis-server.mjs';
 import { isRunning } from '../../../scripts/process-identity.mjs';
+import { isRedisUrlAnswering } from '../../../scripts/setup/ask-redis.mjs';
+import { findRedisServer } from '../../../scripts/setup/find-redis-server.mjs';
 import { startChild, type Child, type Exit } from './child-process.js';
 import { assignSlots } from './cluster-servers.js';
 import { findFreePort } from './free-port.js';

@@ -1,5 +1,5 @@
-import { answerHelp, refuseUsage } from './answer-usage.mjs';
-import { loadWhenReady } from './load-when-ready.mjs';
+import { answerHelp, refuseUsage } from '../answer-usage.mjs';
+import { loadWhenReady } from '../load-when-ready.mjs';
 
 const HELP = `npm run demo [-- <name>]: shows payments or agent jobs on a local chain, and checks them.
 

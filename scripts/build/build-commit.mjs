@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { installPackages } from './install-packages.mjs';
-import { runProgram, runStep } from './run-step.mjs';
+import { runProgram, runStep } from '../run-step.mjs';
+import { installPackages } from '../setup/install-packages.mjs';
 
 export async function buildCommit(root, commit) {
   const git = (...args) =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { Command } from 'commander';
 
-import { createProgram } from '../tools/cli/program.js';
+import { createProgram } from '../../tools/cli/program.js';
 import { ROOT, writeGenerated } from './generated-files.js';
 
 const WIDTH = 100;

@@ -1,8 +1,8 @@
 // Gets from the system's package manager what a part of the tests needs; nothing is downloaded from elsewhere.
 import { existsSync } from 'node:fs';
 
+import { runProgram, StepError } from '../run-step.mjs';
 import { isProgram, listOnPath } from './on-path.mjs';
-import { runProgram, StepError } from './run-step.mjs';
 
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable'];
 const CHROMIUM_CHOICES = 'install chromium so that it is on the PATH, for example with `apt-get install chromium`.';

@@ -7,7 +7,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 
-import { packPackages } from './pack-packages.mjs';
+import { packPackages } from '../release/pack-packages.mjs';
 
 /** The packages are ESM alone, for resolvers that read `exports`. */
 const IGNORED_RESOLUTIONS = ['node10', 'node16-cjs'];

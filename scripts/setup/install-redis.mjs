@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { StepError, runProgram } from '../run-step.mjs';
 import { findRedisServer, OLDEST_FOR_CLUSTERS, unpackedServerPath } from './find-redis-server.mjs';
 import { isProgram, listOnPath } from './on-path.mjs';
-import { StepError, runProgram } from './run-step.mjs';
 
 const CHOICES =
   'install redis-server 7 or newer (or valkey-server) so that it is on the PATH, for example with ' +

@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { runProgram } from '../run-step.mjs';
 import { cachePackages } from './cache-packages.mjs';
-import { runProgram } from './run-step.mjs';
 
 /** Folders among them that hold no sources; `npm pack` makes a dist in each package. */
 const MADE = ['node_modules', 'dist'];
 const SOURCES = [
   ...['apps', 'libs', 'packages', 'tools'],
-  ...['scripts/build-cli.mjs', 'scripts/build-web.mjs', 'scripts/swc-options.json'],
-  ...['scripts/cache-packages.mjs', 'scripts/load-packages.mjs'],
+  ...['scripts/build/build-cli.mjs', 'scripts/build/build-web.mjs', 'scripts/swc-options.json'],
+  ...['scripts/build/cache-packages.mjs', 'scripts/build/load-packages.mjs'],
   ...['nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'package-lock.json'],
 ];
 
@@ -53,11 +53,11 @@ function services(root, withCrashPoints) {
     hasPackages: true,
   }));
   if (withCrashPoints) return built;
-  const script = (name, main) => ({ shownAs: `node scripts/${name}`, args: [join(root, 'scripts', name)], main });
+  const script = (name, main) => ({ shownAs: `node ${name}`, args: [join(root, name)], main });
   return [
     ...built,
-    script('build-cli.mjs', join(root, 'dist', 'tollgate.js')),
-    script('build-web.mjs', join(root, 'dist', 'apps', 'bookkeeper', 'web', 'console.js')),
+    script('scripts/build/build-cli.mjs', join(root, 'dist', 'tollgate.js')),
+    script('scripts/build/build-web.mjs', join(root, 'dist', 'apps', 'bookkeeper', 'web', 'console.js')),
   ];
 }
 

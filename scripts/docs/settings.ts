@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { listSettings, type SettingDescription } from '@tollgate/common';
 
+import { PROCESSES } from '../manifests/processes.js';
 import { fillIn, ROOT, writeGenerated } from './generated-files.js';
-import { PROCESSES } from './manifests/processes.js';
 
 interface Documented {
   setting: SettingDescription;

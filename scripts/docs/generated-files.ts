@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-export const ROOT = join(import.meta.dirname, '..');
+export const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Writes the files, by path; with `--check` only compares, and ends the process where they differ. */
 export function writeGenerated(files: Record<string, string>, command: string): void {

@@ -19,9 +19,9 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.l
 for (const file of files) check(file, readFileSync(file, 'utf8'), sharedNames(dirname(file)));
 
 const require = createRequire(import.meta.url);
-require('./typescript.cjs');
+require('../typescript.cjs');
 for (const module of ['ledger/src/ledger-scripts', 'journal/src/transitions/journal-scripts']) {
-  for (const scripts of Object.values(require(`../libs/${module}.ts`))) {
+  for (const scripts of Object.values(require(`../../libs/${module}.ts`))) {
     for (const [name, { lua }] of Object.entries(scripts)) check(`libs/${module}.ts, ${name}`, lua, []);
   }
 }

@@ -2,13 +2,13 @@
 // before. It installs Debian's postgresql where there is none and this user may.
 import { createRequire } from 'node:module';
 
+import { setup } from '../setup.mjs';
 import { runJest } from './run-jest.mjs';
-import { setup } from './setup.mjs';
 
 await setup({ needsRedisServer: true, needsPostgres: true }).catch(() => process.exit(1));
 const require = createRequire(import.meta.url);
-require('./typescript.cjs');
-const { startPostgres } = require('../tools/devnet/processes/postgres.ts');
+require('../typescript.cjs');
+const { startPostgres } = require('../../tools/devnet/processes/postgres.ts');
 const server = await startPostgres();
 const args = ['--config', 'test/postgres/jest.config.cjs', '--maxWorkers=2', ...process.argv.slice(2)];
 try {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { WORDINGS } from '../packages/client/test/paid-tools.js';
+import { WORDINGS } from '../../packages/client/test/paid-tools.js';
 import {
   ALTERED_ACCEPTANCES,
   ALTERED_PAYMENTS,
@@ -21,7 +21,7 @@ import {
   type Cell,
   type Fault,
   type Refusal,
-} from '../test/interop/matrix.js';
+} from '../../test/interop/matrix.js';
 import { fillIn, ROOT, writeGenerated } from './generated-files.js';
 
 const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'test/interop/package.json'), 'utf8')) as {

@@ -1,6 +1,6 @@
+import { setup } from '../setup.mjs';
 // npm test, npm run test:stack, npm run test:pages, npm run test:cluster and npm run test:interop: Jest, with what its tests need set up before.
 import { runJest } from './run-jest.mjs';
-import { setup } from './setup.mjs';
 
 const SLOWEST = ['--reporters=default', '--reporters=./test/harness/jest/slowest-files.cjs'];
 // One stack serves all tests of the pages. Elsewhere more than the two cores of the usual machine: most tests wait for servers that they have started.

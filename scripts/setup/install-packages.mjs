@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { runProgram } from './run-step.mjs';
+import { runProgram } from '../run-step.mjs';
 
 /** Compares with npm's own record, which npm writes last: an interrupted installation has none. */
 export function arePackagesInstalled(root) {

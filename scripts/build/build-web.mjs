@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 
 import { build } from 'esbuild';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 /** `mostGzippedBytes`: of script and style together; the pay page's script has the QR code in it. */
 const PAGES = [
   { app: 'gateway', entries: { pay: 'main.ts', frame: 'frame.ts', pages: 'pages.css' }, mostGzippedBytes: 25_000 },
@@ -36,7 +36,7 @@ for (const { app, entries, mostGzippedBytes } of PAGES) {
   const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(file), { level: 9 }).length, 0);
   process.stdout.write(`pages of the ${app}: ${bytes} bytes gzipped, of at most ${mostGzippedBytes}\n`);
   if (bytes > mostGzippedBytes) {
-    process.stderr.write(`The pages of the ${app} are too large (scripts/build-web.mjs).\n`);
+    process.stderr.write(`The pages of the ${app} are too large (scripts/build/build-web.mjs).\n`);
     process.exit(1);
   }
 }

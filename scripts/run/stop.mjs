@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { answerHelp, refuseUsage } from './answer-usage.mjs';
-import { readRunningPid } from './process-identity.mjs';
+import { answerHelp, refuseUsage } from '../answer-usage.mjs';
+import { readRunningPid } from '../process-identity.mjs';
 
 const HELP = `npm run stop: ends every \`npm run dev\` of this folder, and waits until it has ended.
 
@@ -16,7 +16,7 @@ const args = process.argv.slice(2);
 answerHelp(args, HELP);
 if (args.length > 0) refuseUsage(`npm run stop takes no ${args.join(' ')}.`, HELP);
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const folder = resolve(process.env.TOLLGATE_STATE_DIR || join(root, '.tollgate'));
 const others = existsSync(folder) ? readdirSync(folder).filter((name) => /^dev-\d+$/.test(name)) : [];
 const pidFiles = [folder, ...others.map((name) => join(folder, name))].map((path) => join(path, 'dev.pid'));

@@ -1,5 +1,5 @@
-import { answerHelp, refuseUsage } from './answer-usage.mjs';
-import { loadWhenReady } from './load-when-ready.mjs';
+import { answerHelp, refuseUsage } from '../answer-usage.mjs';
+import { loadWhenReady } from '../load-when-ready.mjs';
 
 const HELP = `npm run dev: Redis, a local chain with USDC, verifier, agent worker, bookkeeper and gateway, until Ctrl-C.
 

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-import { readArguments } from './answer-usage.mjs';
+import { readArguments } from '../answer-usage.mjs';
+import { runStep } from '../run-step.mjs';
 import { packPackages, readPackages } from './pack-packages.mjs';
-import { runStep } from './run-step.mjs';
 
 const HELP = `npm run release [-- --dry-run]: prepares a release of the version in package.json.
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { rspack } from '@rspack/core';
 import nodeExternals from 'webpack-node-externals';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const dist = join(root, 'dist');
 
 const compiler = rspack({

@@ -7,11 +7,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { readArguments } from './answer-usage.mjs';
+import { readArguments } from '../answer-usage.mjs';
+import { setup } from '../setup.mjs';
 import { runJest } from './run-jest.mjs';
-import { setup } from './setup.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const proofs = readdirSync(join(root, 'test', 'proofs'))
   .flatMap((file) => /^(.+)\.proof\.ts$/.exec(file)?.[1] ?? [])
   .sort();

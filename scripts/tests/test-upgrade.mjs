@@ -1,5 +1,5 @@
-import { readArguments } from './answer-usage.mjs';
-import { loadWhenReady } from './load-when-ready.mjs';
+import { readArguments } from '../answer-usage.mjs';
+import { loadWhenReady } from '../load-when-ready.mjs';
 
 const HELP = `npm run test:upgrade -- <commit> [options]: replaces the services of that commit by those of this folder under load, and back.
 

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { runProgram } from './run-step.mjs';
+import { runProgram } from '../run-step.mjs';
 
 /** In the order in which package.json lists them: each needs those before it alone. */
 export function readPackages(root) {
