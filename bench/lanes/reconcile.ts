@@ -137,8 +137,7 @@ async function copy(
 
 function createEvent(number: number): DeliveredEvent {
   const { transaction, payer, amount } = paymentAt(number);
-  const asHex = (text: string): `0x${string}` => text as `0x${string}`;
-  const sale = { transaction: asHex(transaction), payer: asHex(payer), amount: String(amount), price: String(amount) };
+  const sale = { transaction, payer, amount: String(amount), price: String(amount) };
   const route = `/api/${number % 50}`;
   return deliver(answered(transferId(number), { ...sale, route, requestId: `request-${number}` }), `1-${number}`);
 }

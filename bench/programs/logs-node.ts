@@ -1,6 +1,7 @@
 // A JSON-RPC server with the logs of PAYMENTS transfers, PER_BLOCK in each block, and the limits of a provider: 2,000 blocks
 // and 10,000 logs in one answer. Everything is computed from the number of the payment; see bench/lanes/reconcile.ts.
-import { encodeAddress, paymentAt } from '../reconcile-chain.js';
+import { encodeAddress, encodeNumber } from '../../libs/chain/src/contracts/abi-encoding.js';
+import { paymentAt } from '../reconcile-chain.js';
 import { serveJsonRpc, type Call } from './serve-json-rpc.js';
 
 interface Filter {
@@ -34,8 +35,8 @@ function readLogs({ address, topics, fromBlock, toBlock }: Filter): object {
     const { transaction, payer, amount } = paymentAt(number);
     const block = Math.ceil(number / perBlock);
     logs.push({
-      ...{ address: address[0], topics: [topics[0][0], encodeAddress(payer), topics[2][0]] },
-      ...{ data: `0x${amount.toString(16).padStart(64, '0')}`, transactionHash: transaction, removed: false },
+      ...{ address: address[0], topics: [topics[0][0], `0x${encodeAddress(payer)}`, topics[2][0]] },
+      ...{ data: `0x${encodeNumber(amount)}`, transactionHash: transaction, removed: false },
       ...{ blockNumber: hex(block), blockHash: hashOf(block), logIndex: hex((number - 1) % perBlock) },
     });
   }
