@@ -148,13 +148,14 @@ export interface Comparison {
   quick: boolean;
   full: boolean;
   progress: (text: string) => void;
-  /** Called with each lane as it is done. */
-  onLane: (lane: ComparedLane) => void;
 }
 
-/** Runs each lane in turn in the other checkout (old) and in this one (new): old, new, old, new, ..., old. */
-export async function compareCheckouts(comparison: Comparison): Promise<void> {
-  const { against, lanes, rounds, quick, full, progress, onLane } = comparison;
+/**
+ * Runs each lane in turn in the other checkout (old) and in this one (new): old, new, old, new, ..., old. Yields each as
+ * it is done.
+ */
+export async function* compareCheckouts(comparison: Comparison): AsyncGenerator<ComparedLane> {
+  const { against, lanes, rounds, quick, full, progress } = comparison;
   const checkouts = { old: resolve(against), new: process.cwd() };
   for (const checkout of Object.values(checkouts)) {
     progress(`setting up ${checkout}`);
@@ -172,7 +173,7 @@ export async function compareCheckouts(comparison: Comparison): Promise<void> {
       news.push(await measure('new'));
       olds.push(await measure('old'));
     }
-    onLane(compareRuns(lane, olds, news));
+    yield compareRuns(lane, olds, news);
   }
 }
 

@@ -16,17 +16,13 @@ async function main(): Promise<void> {
   const progress = createProgress(process.stderr);
   if (options.against !== null) {
     const lanes: ComparedLane[] = [];
-    await compareCheckouts({
-      ...options,
-      against: options.against,
-      progress: progress.show,
-      onLane: (lane) => {
-        progress.clear();
-        process.stdout.write(`${formatComparison(lane)}\n`);
-        lanes.push(lane);
-        writeReport(createReport(options.rounds, lanes), options.output);
-      },
-    });
+    const { against } = options;
+    for await (const lane of compareCheckouts({ ...options, against, progress: progress.show })) {
+      progress.clear();
+      process.stdout.write(`${formatComparison(lane)}\n`);
+      lanes.push(lane);
+      writeReport(createReport(options.rounds, lanes), options.output);
+    }
     sayWhere(options.output);
     return;
   }
