@@ -5,13 +5,7 @@ import { encodeNumber } from '../libs/chain/src/contracts/abi-encoding.js';
 /** The payments of the lane `reconcile`, each computed from its number, the same in the book and on the stand-in's chain. */
 const PAYERS = 10_000;
 
-export interface NumberedPayment {
-  transaction: Hex;
-  payer: Hex;
-  amount: number;
-}
-
-export function paymentAt(number: number): NumberedPayment {
+export function paymentAt(number: number): { transaction: Hex; payer: Hex; amount: number } {
   return {
     transaction: `0x${encodeNumber(number)}`,
     payer: `0x${((number % PAYERS) + 1).toString(16).padStart(40, '0')}`,
