@@ -3,7 +3,7 @@ import { createRedis, type RedisClient } from '@tollgate/redis';
 
 import { Journal, type LaneId } from '../../libs/journal/src/index.js';
 import { sampleLane, submitSample } from '../../libs/journal/test/sample-jobs.js';
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/find-redis-server.mjs';
+import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { NOT_DONE, tollgate } from '../../tools/cli/test/run-tollgate.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { waitFor } from '../harness/retry.js';
