@@ -190,6 +190,17 @@ describe('GET /agent/events', () => {
     expect(jobsOf(await kept.readEvents(1))).toEqual([job]);
   });
 
+  // Prevents: it keeps its place within the limits until the gateway is restarted.
+  it('ends the streams of clients that left before their streams began', async () => {
+    await agents.redis.client('PAUSE', 1_000, 'ALL');
+    const sockets = [1, 2].map(() => askForEvents(agents.gateway.port, owner.token));
+    await sleep(500);
+    for (const socket of sockets) socket.destroy();
+    // Redis answers in order: by now the gateway has answered them too.
+    await agents.call('/agent/events', owner, { method: 'HEAD' });
+    await waitFor('their streams are closed', async () => (await countStreams()) === 0);
+  });
+
   // Prevents: one client that does not read fills the gateway's memory.
   it('closes the stream of a client that reads nothing; the client can continue later', async () => {
     const token = (await agents.journal.takeLease(second, 'worker', 600_000))!.token;
@@ -222,10 +233,15 @@ describe('GET /agent/events', () => {
   };
 });
 
-async function connectAndPause(port: number, token: string): Promise<Socket> {
+function askForEvents(port: number, token: string): Socket {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
   socket.write(`GET /agent/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  return socket;
+}
+
+async function connectAndPause(port: number, token: string): Promise<Socket> {
+  const socket = askForEvents(port, token);
   await new Promise((resolve) => socket.once('data', resolve));
   socket.pause();
   return socket;
