@@ -30,7 +30,11 @@ export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
     .addOption(limitOption(99_999))
     .example('jobs events --follow --json');
   events.action(async (options: JobEventOptions) => {
-    await (await load()).printReports(options, env, (line) => events.print(line));
+    const { printReports } = await load();
+    await printReports(options, env, {
+      print: (line) => events.print(line),
+      say: (line) => void events.configureOutput().writeErr?.(`${line}\n`),
+    });
   });
 
   const decision = (name: 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon', description: string): CliCommand => {

@@ -244,8 +244,39 @@ describe('tollgate jobs', () => {
       if (printed.length === 2) void fail(ids[2]!);
       if (printed.length === 3) controller.abort();
     };
-    await printEvents(journal, { limit: 50, isFollowing: true, isJson: true, print, signal: controller.signal });
+    const say = (text: string): void => void printed.push(text);
+    await printEvents(journal, { limit: 50, isFollowing: true, isJson: true, print, say, signal: controller.signal });
     expect(printed.map((text) => (JSON.parse(text) as { jobId: string }).jobId)).toEqual(ids);
+  });
+
+  it('follows the events of a Redis that went back to older data, and says so', async () => {
+    const ids = [await submit(), await submit(), await submit()];
+    await fail(ids[0]!);
+    const copy = await Promise.all(
+      (await redis.keys('*')).map(async (key) => ({ key, data: await redis.dumpBuffer(key) })),
+    );
+    const restore = async (): Promise<void> => {
+      const older = redis.multi().flushall();
+      for (const { key, data } of copy) older.restore(key, 0, data!);
+      await older.exec();
+      await fail(ids[2]!);
+    };
+    const controller = new AbortController();
+    const printed: string[] = [];
+    const print = (text: string): void => {
+      printed.push((JSON.parse(text) as { jobId: string }).jobId);
+      if (printed.length === 1) void fail(ids[1]!).then(() => fail(ids[2]!));
+      if (printed.length === 3) void restore();
+      if (printed.at(-1) === ids[2] && printed.length > 3) controller.abort();
+    };
+    const say = (text: string): void => void printed.push(text);
+    await printEvents(journal, { limit: 50, isFollowing: true, isJson: true, print, say, signal: controller.signal });
+    expect(printed).toEqual([
+      ...ids,
+      expect.stringMatching(/^Redis went back to older data of 1328:0x/),
+      ids[0],
+      ids[2],
+    ]);
   });
 
   it('refuses wrong usage with exit code 2', async () => {

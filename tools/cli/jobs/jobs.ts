@@ -64,14 +64,14 @@ export async function showJob(id: string, options: JobOptions, env: NodeJS.Proce
   return { json: toJobJson(job), text: formatJob(job, env['EXPLORER_URL']) };
 }
 
-/** Prints events as they are read; with `--follow` it does not end. */
+/** Prints events as they are read; with `--follow` it does not end. `say` gets what is no event. */
 export async function printReports(
   { follow = false, json = false, limit, ...options }: JobEventOptions,
   env: NodeJS.ProcessEnv,
-  print: (line: string) => void,
+  { print, say }: Pick<EventPrinting, 'print' | 'say'>,
 ): Promise<void> {
   const text = await withJournal(findRedisUrl(options.redis, env), (journal) =>
-    printEvents(journal, { limit, isFollowing: follow, isJson: json, print }),
+    printEvents(journal, { limit, isFollowing: follow, isJson: json, print, say }),
   );
   if (text !== '') print(text);
 }
@@ -136,6 +136,7 @@ interface EventPrinting {
   isFollowing: boolean;
   isJson: boolean;
   print: (text: string) => void;
+  say: (text: string) => void;
   signal?: AbortSignal;
 }
 
@@ -143,7 +144,7 @@ interface EventPrinting {
  * The events of jobs, oldest first, as text. To follow, prints them and every new event until the signal is aborted.
  */
 export async function printEvents(journal: Journal, options: EventPrinting): Promise<string> {
-  const { limit, isFollowing, isJson, print, signal } = options;
+  const { limit, isFollowing, isJson, print, say, signal } = options;
   const format = (event: JobEvent): string => (isJson ? JSON.stringify(event) : formatEvent(event));
   const positions = new Map<string, number>();
   const latest: JobEvent[] = [];
@@ -160,6 +161,11 @@ export async function printEvents(journal: Journal, options: EventPrinting): Pro
   while (signal?.aborted !== true) {
     for (const lane of await journal.readLanes()) {
       const name = nameLane(lane);
+      const { lastSequence } = await journal.readLane(lane);
+      if (lastSequence < (positions.get(name) ?? 0)) {
+        say(`Redis went back to older data of ${name}: its latest events follow, also those that came before.`);
+        positions.set(name, Math.max(0, lastSequence - limit));
+      }
       for (const event of await journal.outbox.read(lane, { after: positions.get(name) ?? 0 })) {
         print(format(event));
         positions.set(name, event.sequence);
