@@ -4,7 +4,7 @@ import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
 import type { JobFailure, LaneId, PlannedStep } from '../src/jobs/job.js';
-import { createLaneId, jobKey } from '../src/jobs/keys.js';
+import { createLaneId, eventsKey, jobKey, laneKey } from '../src/jobs/keys.js';
 import type { PutAttemptRequest, StepWrite, SubmitRequest } from '../src/jobs/transition.js';
 import type { Journal } from '../src/store/journal.js';
 
@@ -87,4 +87,12 @@ export async function spoilJob(redis: Redis, lane: LaneId, jobId: string): Promi
   if (state === null) throw new Error(`there is no job ${jobId}`);
   await redis.hset(key, 'state', 'spoilt');
   return () => redis.hset(key, 'state', state);
+}
+
+/** Adds events that cannot be read, as a later release or damage may leave them. */
+export async function spoilEvents(redis: Redis, lane: LaneId, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const sequence = await redis.hincrby(laneKey(lane), 'sequence', 1);
+    await redis.xadd(eventsKey(lane), `${sequence}-0`, 'type', 'somethingElse');
+  }
 }

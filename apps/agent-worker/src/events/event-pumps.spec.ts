@@ -1,6 +1,6 @@
 import type { JobEvent, Journal, LaneId } from '@tollgate/journal';
 
-import { sampleLane, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
+import { sampleLane, spoilEvents, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../../../libs/journal/test/start-journal.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { EventBell, EventPumps, type EventConsumer } from './event-pumps.js';
@@ -115,6 +115,20 @@ describe('the event pumps', () => {
     await waitFor('the events came', () => collector.taken.length === 5);
     expect(collector.taken).toEqual(expected);
     expect(troubles).toEqual(['Error: events of wallet main do not reach sick: the other side is away']);
+  });
+
+  it('deliver the others where events cannot be read, and report those once', async () => {
+    const collector = new Collector('one');
+    attend([collector]);
+    const before = await happen(1);
+    await waitFor('the first came', () => collector.taken.length === 1);
+    await spoilEvents(started.redis, lane, 2);
+    const expected = [...before, ...(await happen(1))];
+    await waitFor('the next came', () => collector.taken.length === 2);
+    expected.push(...(await happen(1)));
+    await waitFor('the last came', () => collector.taken.length === 3);
+    expect(collector.taken).toEqual(expected);
+    expect(troubles).toEqual(['Error: events of wallet main do not reach one: 2 of those up to 4 cannot be read']);
   });
 
   it('do not let a consumer that hangs delay the others, or the lane', async () => {

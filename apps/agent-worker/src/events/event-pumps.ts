@@ -143,8 +143,21 @@ export class EventPumps {
     await consumer.take(events, wallet);
     await outbox.acknowledge(lane, consumer.name, last.sequence);
     this.options.onTaken?.(consumer.name, events);
+    const unread = countUnread(after, events);
+    if (unread > 0) {
+      const reason = new Error(`${unread} of those up to ${last.sequence} cannot be read`);
+      this.options.onTrouble(describeTrouble(consumer, wallet, reason));
+    }
     return events;
   }
+}
+
+/** Sequences of a lane have no gaps, and what a consumer has not passed is stored: what is missing cannot be read. */
+function countUnread(after: number, events: readonly JobEvent[]): number {
+  const [first, last] = [events[0]?.sequence ?? 0, events.at(-1)?.sequence ?? 0];
+  // What came before a consumer's first event may have been trimmed.
+  const start = after === 0 ? first : after + 1;
+  return last - start + 1 - events.length;
 }
 
 function describeTrouble({ name }: EventConsumer, wallet: string, cause: unknown): Error {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { EVENT_TYPES, isHash } from '@tollgate/protocol';
-import { StoreError, type RedisClient } from '@tollgate/redis';
+import type { RedisClient } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import type { JobEvent, LaneId } from '../jobs/job.js';
@@ -40,10 +40,24 @@ export class Outbox {
     return Object.fromEntries(Object.entries(positions).map(([name, position]) => [name, Number(position)]));
   }
 
-  /** Up to `count` events after a sequence, in order; trimmed events are left out. */
+  /**
+   * Up to `count` events after a sequence, in order. Trimmed events are left out, and those that cannot be read, as of a
+   * later release: one of them must not hold back the others.
+   */
   async read(lane: LaneId, { after, count = 100 }: { after: number; count?: number }): Promise<JobEvent[]> {
-    const entries = await this.runner.within(this.redis.xrange(eventsKey(lane), `${after + 1}-0`, '+', 'COUNT', count));
-    return entries.map(([id, fields]) => parseEvent(lane, id, fields));
+    const events: JobEvent[] = [];
+    for (let start = after + 1; events.length < count;) {
+      const wanted = count - events.length;
+      const range = this.redis.xrange(eventsKey(lane), `${start}-0`, '+', 'COUNT', wanted);
+      const entries = await this.runner.within(range);
+      for (const [id, fields] of entries) {
+        start = Number.parseInt(id, 10) + 1;
+        const event = parseEvent(lane, id, fields);
+        if (event !== null) events.push(event);
+      }
+      if (entries.length < wanted) break;
+    }
+    return events;
   }
 
   async #move(lane: LaneId, consumer: string, sequence: number | ''): Promise<number> {
@@ -61,12 +75,22 @@ export function readEventId(id: string): { jobId: string; sequence: number } | n
   return jobId === undefined || sequence === undefined ? null : { jobId, sequence: Number(sequence) };
 }
 
-function parseEvent(lane: LaneId, id: string, flat: readonly string[]): JobEvent {
+/** Null when the entry is damaged, or of a later release. */
+function parseEvent(lane: LaneId, id: string, fields: readonly string[]): JobEvent | null {
+  try {
+    return readEvent(lane, id, fields);
+  } catch {
+    return null;
+  }
+}
+
+function readEvent(lane: LaneId, id: string, flat: readonly string[]): JobEvent {
   const fields = new Map<string, string>();
   for (let index = 0; index + 1 < flat.length; index += 2) fields.set(flat[index] ?? '', flat[index + 1] ?? '');
   const text = (name: string): string => fields.get(name) ?? '';
   const type = EVENT_TYPES.find((one) => one === text('type'));
-  if (!type) throw new StoreError('journal_unreadable', `Event ${id} cannot be read.`, 'Look at its stream in Redis.');
+  if (!type) throw new TypeError('unknown type');
+  if (!/^\d{1,15}$/.test(text('at'))) throw new TypeError('no time');
   const [jobId, state, sequence] = [text('job'), parseState(text('state')), Number.parseInt(id, 10)];
   const [txHash, error] = [fields.get('tx'), fields.get('error')];
   return {

@@ -68,7 +68,7 @@ export class EventStream implements TailListener {
     const isKnown = this.#cursor.has(code);
     const before = this.#cursor.get(code) ?? 0;
     this.#cursor.set(code, event.sequence);
-    // Sequences of a lane have no gaps, so the events in between are no longer stored.
+    // Sequences of a lane have no gaps: the events in between are no longer stored, or cannot be read.
     if (isKnown && event.sequence > before + 1) {
       const data = JSON.stringify({ atMost: event.sequence - before - 1 });
       await this.#stream.write(`event: eventsMissed\ndata: ${data}\n\n`);

@@ -21,7 +21,7 @@ export interface TailListener {
 interface TailedLane {
   readonly lane: LaneId;
   position: number;
-  /** The latest events, without a gap, up to `position`. */
+  /** The latest events up to `position`, without those that cannot be read. */
   recent: readonly JobEvent[];
   readonly leave: () => void;
 }

@@ -20,7 +20,7 @@ export class EventsController {
   @ForApiKeys(['read', 'operator'], {
     summary: 'Events as they happen (server-sent events)',
     description:
-      'Each `data` is an AgentJobEvent. A key receives the events of its own jobs, an operator those of all. `eventsMissed` reports events that are no longer stored: read the jobs instead.',
+      'Each `data` is an AgentJobEvent. A key receives the events of its own jobs, an operator those of all. `eventsMissed` reports events that are no longer stored or cannot be read: read the jobs instead.',
     headers: [
       {
         name: 'Last-Event-ID',

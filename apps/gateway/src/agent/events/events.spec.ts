@@ -6,6 +6,7 @@ import { WalletDirectory } from '@tollgate/agent-jobs';
 import { createLaneId, Journal, type LaneId } from '@tollgate/journal';
 import type { AgentJobEvent } from '@tollgate/protocol';
 
+import { spoilEvents } from '../../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../../test/harness/retry.js';
 import { openEvents, type EventReader } from '../../../test/read-events.js';
 import { AgentsFixture, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
@@ -153,6 +154,18 @@ describe('GET /agent/events', () => {
     const job = await endJob(owner);
     const reader = await listen(owner, { query: `?jobId=${job}`, after: ahead });
     expect(jobsOf(await reader.readEvents(1))).toEqual([job]);
+  });
+
+  it('sends the other events where one cannot be read, and reports that one as missed', async () => {
+    const reader = await listen(owner);
+    await spoilEvents(agents.redis, agents.lane, 1);
+    const elsewhere = await endJob(owner, 'second');
+    expect(jobsOf(await reader.readEvents(1))).toEqual([elsewhere]);
+    const behind = await endJob(owner);
+    let block = await reader.readBlock();
+    while (block?.event === undefined) block = await reader.readBlock();
+    expect(block).toEqual({ event: 'eventsMissed', data: '{"atMost":1}' });
+    expect(jobsOf(await reader.readEvents(1))).toEqual([behind]);
   });
 
   it.each([['x'], ['e1.x'], [`e1.${'j00000000-1.'.repeat(1000)}j00000000-1`], ['e2.j00000000-1'], ['__proto__']])(
