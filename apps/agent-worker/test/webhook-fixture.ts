@@ -1,13 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Logger } from '@nestjs/common';
-import {
-  DeadLetters,
-  openWebhooksQueue,
-  WaitingDeliveries,
-  WebhookTargets,
-  type WebhookTarget,
-} from '@tollgate/agent-jobs';
+import { DeadLetters, openWebhooksQueue, WaitingDeliveries, WebhookTargets } from '@tollgate/agent-jobs';
 import { ApiKeyStore, WebhookEnvironment, type ApiKeyScope, type WebhookDelivery } from '@tollgate/common';
 import type { JobEvent } from '@tollgate/journal';
 import type { Queue } from 'bullmq';
@@ -96,7 +90,7 @@ export class WebhookFixture {
     return key.id;
   }
 
-  async register(keyId: string, wishes: Partial<Pick<WebhookTarget, 'url' | 'events' | 'operations'>> = {}) {
+  async register(keyId: string, wishes: Partial<Parameters<WebhookTargets['register']>[0]> = {}) {
     const receiver = await startTarget();
     this.#receivers.push(receiver);
     const result = await this.targets.register({ keyId, url: receiver.url, ...wishes });

@@ -44,4 +44,11 @@ export {
 } from './wallets/wallet-directory.js';
 export { DeadLetters, type FailedDelivery } from './webhooks/dead-letters.js';
 export { nameDelivery, openWebhooksQueue, WaitingDeliveries } from './webhooks/waiting-deliveries.js';
-export { DISABLED_REASONS, WebhookTargets, type WebhookTarget } from './webhooks/webhook-targets.js';
+export {
+  DISABLED_REASONS,
+  UnreadableTargetError,
+  WebhookTargets,
+  type FoundTargets,
+  type TargetName,
+  type WebhookTarget,
+} from './webhooks/webhook-targets.js';

@@ -68,6 +68,18 @@ describe('tollgate webhooks', () => {
     expect(await webhooks('list')).toBe('There is no webhook target.');
   });
 
+  it('lists and removes a target that cannot be read', async () => {
+    await redis.hset('tollgate:{webhooks}:of:k1', 'wh_1', 'damaged');
+    expect(await webhooks('list')).toMatch(new RegExp(`${target.id}[^]*\n"wh_1" cannot be read`));
+    expect(JSON.parse(await webhooks('list', '--json'))).toMatchObject([
+      { id: 'wh_1', keyId: 'k1', unreadable: true },
+      { id: target.id },
+    ]);
+    await expect(webhooks('enable', 'wh_1')).rejects.toThrow(/cannot be read\. Remove it/);
+    await webhooks('remove', 'wh_1');
+    expect(JSON.parse(await webhooks('list', '--json'))).toMatchObject([{ id: target.id }]);
+  });
+
   it('lists how many deliveries wait for a target, and how many were dropped', async () => {
     const queue = openWebhooksQueue(redis);
     const waiting = new WaitingDeliveries(redis, queue);

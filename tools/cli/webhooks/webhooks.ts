@@ -4,6 +4,7 @@ import {
   WaitingDeliveries,
   WebhookTargets,
   type FailedDelivery,
+  type TargetName,
   type WebhookTarget,
 } from '@tollgate/agent-jobs';
 import type { WebhookDelivery } from '@tollgate/common';
@@ -24,7 +25,7 @@ export interface WebhookOptions {
 }
 
 export async function listTargets(options: WebhookOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const targets = await withTargets(options, env, (known) => known.list(options.key));
+  const { targets, unreadable } = await withTargets(options, env, (known) => known.list(options.key));
   const found = await withQueue(options, env, (queue, redis) => {
     const waiting = new WaitingDeliveries(redis, queue);
     return Promise.all(targets.map(async (target) => ({ ...target, ...(await waiting.count(target.id)) })));
@@ -37,7 +38,13 @@ export async function listTargets(options: WebhookOptions, env: NodeJS.ProcessEn
       ...[disabled === null ? 'enabled' : `disabled: ${disabled}`, url],
     ]),
   );
-  return { json: found.map(describeTarget), text: found.length === 0 ? 'There is no webhook target.' : table };
+  const damaged = unreadable.map(
+    ({ id }) => `${JSON.stringify(id)} cannot be read: it receives no events. Remove it, and register it again.`,
+  );
+  return {
+    json: [...unreadable.map((name) => ({ ...name, unreadable: true })), ...found.map(describeTarget)],
+    text: [found.length === 0 ? 'There is no webhook target.' : table, ...damaged].join('\n'),
+  };
 }
 
 export async function listDead(
@@ -84,10 +91,11 @@ async function change(
   id: string,
   options: WebhookOptions,
   env: NodeJS.ProcessEnv,
-  apply: (targets: WebhookTargets, target: WebhookTarget) => Promise<unknown>,
+  apply: (targets: WebhookTargets, target: TargetName) => Promise<unknown>,
 ): Promise<void> {
   const isChanged = await withTargets(options, env, async (targets) => {
-    const target = (await targets.list()).find((one) => one.id === id);
+    const known = await targets.list();
+    const target = [...known.targets, ...known.unreadable].find((one) => one.id === id);
     return target && (await apply(targets, target));
   });
   if (!isChanged) throw new CommandError(`There is no target ${id}. See tollgate webhooks list.`);

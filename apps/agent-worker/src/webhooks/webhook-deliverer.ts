@@ -1,7 +1,13 @@
 import { setMaxListeners } from 'node:events';
 
 import { Logger } from '@nestjs/common';
-import { serveQueue, type WaitingDeliveries, type WebhookTarget, type WebhookTargets } from '@tollgate/agent-jobs';
+import {
+  serveQueue,
+  UnreadableTargetError,
+  type WaitingDeliveries,
+  type WebhookTarget,
+  type WebhookTargets,
+} from '@tollgate/agent-jobs';
 import {
   createSafeFetch,
   deriveWebhookSecret,
@@ -113,6 +119,9 @@ export class WebhookDeliverer {
 
   async #take(job: Job<WebhookDelivery>, token: string | undefined): Promise<DeliveryOutcome> {
     const target = await this.#findTarget(job.data).catch((error: unknown) => {
+      if (error instanceof UnreadableTargetError) {
+        return this.#fail(job, new DeliveryFailedError(error.message, null), null);
+      }
       this.#logger.warn(`a webhook waits for the journal's Redis: ${error instanceof Error ? error.message : ''}`);
       return undefined;
     });
@@ -147,10 +156,14 @@ export class WebhookDeliverer {
       onOutcome(posted.outcome, durationMs);
       return posted.outcome;
     }
+    return this.#fail(job, new DeliveryFailedError(posted.reason, posted.retryAfterMs), durationMs);
+  }
+
+  #fail(job: Job<WebhookDelivery>, error: DeliveryFailedError, durationMs: number | null): never {
     const isLast = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-    onOutcome(isLast ? 'dead' : 'failed', durationMs);
-    if (isLast) this.#logger.warn({ msg: 'a webhook is given up', delivery: job.id, reason: posted.reason });
-    throw new DeliveryFailedError(posted.reason, posted.retryAfterMs);
+    this.options.onOutcome(isLast ? 'dead' : 'failed', durationMs);
+    if (isLast) this.#logger.warn({ msg: 'a webhook is given up', delivery: job.id, reason: error.message });
+    throw error;
   }
 
   /**
@@ -166,7 +179,10 @@ export class WebhookDeliverer {
     this.#notes.add(note);
   }
 
-  /** Null: events must not (or no longer) be posted to this target. */
+  /**
+   * Null: events must not (or no longer) be posted to this target.
+   * @throws UnreadableTargetError
+   */
   async #findTarget({ keyId, targetId }: WebhookDelivery): Promise<WebhookTarget | null> {
     const { targets, apiKeys } = this.options;
     const [target, key] = await Promise.all([targets.find({ keyId, id: targetId }), apiKeys.read(keyId)]);

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import {
   nameDelivery,
   toAgentJobEvent,
+  UnreadableTargetError,
   type WaitingDeliveries,
   type WebhookTarget,
   type WebhookTargets,
@@ -35,14 +36,16 @@ const [HOUR_SECONDS, DAY_SECONDS] = [3_600, 86_400];
 export class WebhookFanOut {
   readonly name = 'webhooks';
   readonly #logger = new Logger('Webhooks');
+  /** The targets that have been reported as unreadable. */
+  readonly #unreadable = new Set<string>();
 
   constructor(private readonly options: WebhookFanOutOptions) {}
 
   async take(events: readonly JobEvent[], wallet: string): Promise<void> {
-    const { targets, queue } = this.options;
+    const { queue } = this.options;
     const keyIds = [...new Set(events.map(({ keyId }) => keyId))];
     const listeners = new Map(
-      await Promise.all(keyIds.map(async (keyId) => [keyId, await targets.findListeners(keyId)] as const)),
+      await Promise.all(keyIds.map(async (keyId) => [keyId, await this.#findListeners(keyId)] as const)),
     );
     const deliveries = events.flatMap((event) =>
       (listeners.get(event.keyId) ?? [])
@@ -54,6 +57,17 @@ export class WebhookFanOut {
     for (const targetId of new Set(deliveries.map(({ data }) => data.targetId))) {
       await this.#bound(targetId, deliveries);
     }
+  }
+
+  /** A target that cannot be read must not keep events from the others. */
+  async #findListeners(keyId: string): Promise<readonly WebhookTarget[]> {
+    const { targets, unreadable } = await this.options.targets.findListeners(keyId);
+    for (const { id } of unreadable) {
+      if (this.#unreadable.has(id)) continue;
+      this.#unreadable.add(id);
+      this.#logger.error(`${new UnreadableTargetError(id).message} It receives no events.`);
+    }
+    return targets;
   }
 
   /** Counted once they are in the queue, where the fan-out of another lane may find that the target has too many. */

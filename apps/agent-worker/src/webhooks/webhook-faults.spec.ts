@@ -65,6 +65,23 @@ describe('webhooks, during failures,', () => {
     expect(receiver.posts.map(({ headers }) => headers['tollgate-event-id']).sort()).toEqual(ids.sort());
   });
 
+  it('reach the other targets where one cannot be read, whose deliveries are given up', async () => {
+    const { receiver } = await fixture.register(keyId);
+    const operator = await fixture.createKey('operator');
+    const { target } = await fixture.register(operator);
+    const { consumer } = fixture.startWebhooks({ isIdle: true });
+    await consumer.take([fixture.event(keyId)], 'treasury');
+    await fixture.redis.hset(`tollgate:{webhooks}:of:${operator}`, target.id, 'damaged');
+    await consumer.take([fixture.event(keyId)], 'treasury');
+    fixture.startWebhooks();
+    expect(await fixture.waitForOutcomes(5)).toEqual({ delivered: 2, failed: 2, dead: 1 });
+    expect(receiver.posts).toHaveLength(2);
+    await waitFor('it is listed', async () => (await fixture.deadLetters.count()) === 1);
+    expect(await fixture.deadLetters.list()).toMatchObject([
+      { targetId: target.id, reason: expect.stringContaining('cannot be read') },
+    ]);
+  });
+
   it('post nothing to a name that resolves to a private address by the time of the delivery', async () => {
     const { receiver } = await fixture.register(await fixture.createKey());
     let address = '8.8.8.8';

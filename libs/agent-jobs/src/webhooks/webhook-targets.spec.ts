@@ -2,7 +2,7 @@ import { ApiKeyStore } from '@tollgate/common';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
-import { WebhookTargets, type NewWebhookTarget, type WebhookTarget } from './webhook-targets.js';
+import { UnreadableTargetError, WebhookTargets, type NewWebhookTarget, type WebhookTarget } from './webhook-targets.js';
 
 const URL = 'https://example.org/events?token=1';
 
@@ -43,9 +43,9 @@ describe('the webhook targets', () => {
     expect(some).toMatchObject({ keyId, url: URL, events: ['transactionFailed'], operations: ['swap'] });
     expect(some).toMatchObject({ hearsAll: false, disabled: null });
     expect(some.id).toMatch(/^wh_[0-9a-f]{24}$/);
-    expect(await targets.list(keyId)).toEqual(expect.arrayContaining([all, some]));
+    expect((await targets.list(keyId)).targets).toEqual(expect.arrayContaining([all, some]));
     expect(await targets.find(some)).toEqual(some);
-    expect(await targets.list('another')).toEqual([]);
+    expect((await targets.list('another')).targets).toEqual([]);
     expect(await targets.find({ keyId: 'another', id: some.id })).toBeNull();
   });
 
@@ -53,7 +53,7 @@ describe('the webhook targets', () => {
     const results = await Promise.all(Array.from({ length: 10 }, () => targets.register({ keyId, url: URL })));
     expect(results.filter(({ outcome }) => outcome === 'registered')).toHaveLength(3);
     expect(results).toContainEqual({ outcome: 'full', limit: 3 });
-    const [first] = await targets.list(keyId);
+    const [first] = (await targets.list(keyId)).targets;
     await targets.remove(first!);
     await register();
     await register({ keyId: await newKey('read') });
@@ -78,7 +78,7 @@ describe('the webhook targets', () => {
     const result = await new WebhookTargets(redis).register({ keyId, url });
     expect(result).toMatchObject({ outcome: 'refused' });
     expect(JSON.stringify(result)).not.toContain('secret');
-    expect(await targets.list(keyId)).toEqual([]);
+    expect((await targets.list(keyId)).targets).toEqual([]);
   });
 
   it('finds the targets for the events of a job: those of its key and those of operators', async () => {
@@ -86,12 +86,12 @@ describe('the webhook targets', () => {
     const [own, ofOperator] = [await register(), await register({ keyId: operator })];
     const [disabled, other] = [await register(), await register({ keyId: await newKey('read') })];
     await targets.disable(disabled, 'by_owner');
-    expect(await targets.findListeners(keyId)).toEqual([own, ofOperator]);
-    expect(await targets.findListeners(other.keyId)).toEqual([other, ofOperator]);
-    expect(await targets.findListeners(operator)).toEqual([ofOperator]);
+    expect((await targets.findListeners(keyId)).targets).toEqual([own, ofOperator]);
+    expect((await targets.findListeners(other.keyId)).targets).toEqual([other, ofOperator]);
+    expect((await targets.findListeners(operator)).targets).toEqual([ofOperator]);
     await targets.remove(ofOperator);
-    expect(await targets.findListeners(keyId)).toEqual([own]);
-    expect(await targets.list()).toHaveLength(3);
+    expect((await targets.findListeners(keyId)).targets).toEqual([own]);
+    expect((await targets.list()).targets).toHaveLength(3);
   });
 
   it('disables, enables and removes a target; a removed one does not come back', async () => {
@@ -106,8 +106,25 @@ describe('the webhook targets', () => {
     expect(await redis.keys('tollgate:{webhooks}*')).toEqual([]);
   });
 
-  it('reports unreadable data as such', async () => {
-    await redis.hset(`tollgate:{webhooks}:of:${keyId}`, 'wh_1', '{"id":"wh_1"}');
-    await expect(targets.list(keyId)).rejects.toThrow(TypeError);
+  it('names a target that cannot be read, beside the others, and removes it', async () => {
+    const operator = await newKey('operator');
+    const [own, ofOperator] = [await register(), await register({ keyId: operator })];
+    const key = `tollgate:{webhooks}:of:${operator}`;
+    await redis.hset(key, { wh_1: 'damaged', wh_2: '{"id":"wh_2"}', wh_3: JSON.stringify(ofOperator) });
+    const unreadable = ['wh_1', 'wh_2', 'wh_3'].map((id) => ({ keyId: operator, id }));
+    const found = { targets: [own, ofOperator], unreadable: expect.arrayContaining(unreadable) };
+    expect([await targets.list(), await targets.findListeners(keyId)]).toEqual([found, found]);
+    await expect(targets.find(unreadable[0]!)).rejects.toThrow(UnreadableTargetError);
+    await expect(targets.enable(unreadable[0]!)).rejects.toThrow(UnreadableTargetError);
+    for (const name of unreadable) expect(await targets.remove(name)).toBe(true);
+    expect(await targets.list()).toEqual({ targets: [own, ofOperator], unreadable: [] });
+  });
+
+  it('keeps the words of a later release', async () => {
+    const later = { ...(await register()), events: ['jobCompleted', 'jobForgotten'], operations: ['teleport'] };
+    await redis.hset(`tollgate:{webhooks}:of:${keyId}`, later.id, JSON.stringify(later));
+    await targets.disable(later, 'gone');
+    expect(await targets.enable(later)).toEqual(later);
+    expect(await targets.list(keyId)).toEqual({ targets: [later], unreadable: [] });
   });
 });

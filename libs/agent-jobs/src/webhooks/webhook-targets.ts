@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 import { ApiKeyStore, findUrlFault, type TargetRules } from '@tollgate/common';
-import { AGENT_OPERATIONS, EVENT_TYPES, type AgentOperation, type JobEventType } from '@tollgate/protocol';
+import type { AgentOperation, JobEventType } from '@tollgate/protocol';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
+import { z } from 'zod';
 
 import addTarget from './scripts/add-target.lua';
 import changeTarget from './scripts/change-target.lua';
@@ -21,10 +22,10 @@ export interface WebhookTarget {
   /** The API key that registered it, and whose jobs it receives events for. */
   keyId: string;
   url: string;
+  /** Empty: all. A word that only a later release knows matches nothing. */
+  events: readonly string[];
   /** Empty: all. */
-  events: readonly JobEventType[];
-  /** Empty: all. */
-  operations: readonly AgentOperation[];
+  operations: readonly string[];
   /** An operator registered it: it receives events for the jobs of all keys. */
   hearsAll: boolean;
   /** On Redis's clock; earlier events are not posted. */
@@ -36,27 +37,35 @@ function createTargetId(): string {
   return `wh_${randomBytes(12).toString('hex')}`;
 }
 
-/** @throws TypeError for text that this class did not write */
-function parseWebhookTarget(text: string): WebhookTarget {
-  const value = JSON.parse(text) as Partial<Record<keyof WebhookTarget, unknown>>;
-  const { id, keyId, url, events, operations, hearsAll, createdAtMs, disabled } = value;
-  if (
-    typeof id !== 'string' ||
-    typeof keyId !== 'string' ||
-    typeof url !== 'string' ||
-    !isListOf(EVENT_TYPES, events) ||
-    !isListOf(AGENT_OPERATIONS, operations) ||
-    typeof hearsAll !== 'boolean' ||
-    typeof createdAtMs !== 'number' ||
-    !(disabled === null || DISABLED_REASONS.some((reason) => reason === disabled))
-  ) {
-    throw new TypeError('A webhook target in Redis cannot be read.');
+const storedTarget = z.object({
+  id: z.string(),
+  keyId: z.string(),
+  url: z.string(),
+  // Not only the known words: what a later release has stored must remain readable.
+  events: z.array(z.string()),
+  operations: z.array(z.string()),
+  hearsAll: z.boolean(),
+  createdAtMs: z.int(),
+  disabled: z.enum(DISABLED_REASONS).nullable(),
+});
+
+/** Null when the entry is damaged or foreign. */
+function parseWebhookTarget({ keyId, id }: TargetName, text: string): WebhookTarget | null {
+  try {
+    const target = storedTarget.parse(JSON.parse(text));
+    return target.keyId === keyId && target.id === id ? target : null;
+  } catch {
+    return null;
   }
-  return { id, keyId, url, events, operations, hearsAll, createdAtMs, disabled: disabled as DisabledReason | null };
 }
 
-function isListOf<T extends string>(known: readonly T[], value: unknown): value is T[] {
-  return Array.isArray(value) && value.every((one) => known.some((name) => name === one));
+/** Redis has this target, but its entry is damaged or foreign. It can be removed. */
+export class UnreadableTargetError extends Error {
+  override readonly name = 'UnreadableTargetError';
+
+  constructor(id: string) {
+    super(`The webhook target ${id} cannot be read. Remove it, and register it again.`);
+  }
 }
 
 const ADD_TARGET = new LuaScript(addTarget);
@@ -91,6 +100,12 @@ export interface WebhookTargetsOptions {
 /** A target together with its owner's key: the targets of other keys are out of reach. */
 export type TargetName = Pick<WebhookTarget, 'keyId' | 'id'>;
 
+export interface FoundTargets {
+  targets: WebhookTarget[];
+  /** Those whose entries are damaged or foreign, in any order: they receive no events, and can be removed. */
+  unreadable: TargetName[];
+}
+
 /** The webhook targets, stored in the journal's Redis. */
 export class WebhookTargets {
   readonly #apiKeys: ApiKeyStore;
@@ -124,15 +139,20 @@ export class WebhookTargets {
   }
 
   /** The targets of one API key, or all; oldest first. */
-  async list(keyId?: string): Promise<WebhookTarget[]> {
+  async list(keyId?: string): Promise<FoundTargets> {
     const keyIds = keyId === undefined ? await this.redis.smembers(KEYS) : [keyId];
-    const targets = await this.#readAll(keyIds);
-    return targets.sort((one, other) => one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : 1));
+    const { targets, unreadable } = await this.#readAll(keyIds);
+    targets.sort((one, other) => one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : 1));
+    return { targets, unreadable };
   }
 
-  async find({ keyId, id }: TargetName): Promise<WebhookTarget | null> {
-    const text = await this.redis.hget(targetsOf(keyId), id);
-    return text === null ? null : parseWebhookTarget(text);
+  /** @throws UnreadableTargetError */
+  async find(name: TargetName): Promise<WebhookTarget | null> {
+    const text = await this.redis.hget(targetsOf(name.keyId), name.id);
+    if (text === null) return null;
+    const target = parseWebhookTarget(name, text);
+    if (target === null) throw new UnreadableTargetError(name.id);
+    return target;
   }
 
   /** Waiting deliveries for it are dropped. False: it did not exist. */
@@ -140,7 +160,10 @@ export class WebhookTargets {
     return (await REMOVE_TARGET.run(this.redis, targetsOf(keyId), [id, keyId])) === 1;
   }
 
-  /** The target receives events from now on. Null: it does not exist. */
+  /**
+   * The target receives events from now on. Null: it does not exist.
+   * @throws UnreadableTargetError
+   */
   enable(name: TargetName): Promise<WebhookTarget | null> {
     return this.#change(name, null);
   }
@@ -151,15 +174,24 @@ export class WebhookTargets {
   }
 
   /** The targets that receive events for an API key's jobs: its own and the operators'; enabled ones only. */
-  async findListeners(keyId: string): Promise<WebhookTarget[]> {
+  async findListeners(keyId: string): Promise<FoundTargets> {
     const operators = await this.redis.smembers(OPERATORS);
-    const targets = await this.#readAll([...new Set([keyId, ...operators])]);
-    return targets.filter((target) => target.disabled === null && (target.hearsAll || target.keyId === keyId));
+    const { targets, unreadable } = await this.#readAll([...new Set([keyId, ...operators])]);
+    const isListening = (target: WebhookTarget) =>
+      target.disabled === null && (target.hearsAll || target.keyId === keyId);
+    return { targets: targets.filter(isListening), unreadable };
   }
 
-  async #readAll(keyIds: readonly string[]): Promise<WebhookTarget[]> {
-    const texts = await Promise.all(keyIds.map((keyId) => this.redis.hvals(targetsOf(keyId))));
-    return texts.flat().map(parseWebhookTarget);
+  async #readAll(keyIds: readonly string[]): Promise<FoundTargets> {
+    const found: FoundTargets = { targets: [], unreadable: [] };
+    const readOf = async (keyId: string) =>
+      Object.entries(await this.redis.hgetall(targetsOf(keyId))).map(([id, text]) => ({ keyId, id, text }));
+    for (const { text, ...name } of (await Promise.all(keyIds.map(readOf))).flat()) {
+      const target = parseWebhookTarget(name, text);
+      if (target === null) found.unreadable.push(name);
+      else found.targets.push(target);
+    }
+    return found;
   }
 
   async #change(name: TargetName, disabled: DisabledReason | null): Promise<WebhookTarget | null> {

@@ -12,7 +12,7 @@ import {
   UseFilters,
   UsePipes,
 } from '@nestjs/common';
-import type { FailedDelivery, WebhookTarget } from '@tollgate/agent-jobs';
+import type { FailedDelivery, FoundTargets, WebhookTarget } from '@tollgate/agent-jobs';
 import {
   type ApiKey,
   type ApiKeyScope,
@@ -122,10 +122,18 @@ export class WebhooksController {
   @Get()
   @ForApiKeys(SCOPES, {
     summary: 'Webhook targets',
-    answers: { 200: answerWith('Oldest first.', list('webhooks', 'Webhook')) },
+    description:
+      'A target whose entry cannot be read is named in `unreadable`: it receives no events, and can be removed.',
+    answers: { 200: answerWith('Oldest first.', ref('WebhookList')) },
   })
-  async list(@CallerKey() caller: ApiKey): Promise<{ webhooks: readonly WebhookView[] }> {
-    return { webhooks: (await this.#readAll(caller)).map(describeTarget) };
+  async list(
+    @CallerKey() caller: ApiKey,
+  ): Promise<{ webhooks: readonly WebhookView[]; unreadable?: readonly string[] }> {
+    const { targets, unreadable } = await this.#readAll(caller);
+    return {
+      webhooks: targets.map(describeTarget),
+      ...(unreadable.length > 0 && { unreadable: unreadable.map(({ id }) => id) }),
+    };
   }
 
   @Get('dead-letters')
@@ -187,17 +195,19 @@ export class WebhooksController {
     answers: { 204: { description: 'The target receives no more events.' } },
   })
   async remove(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<void> {
-    const target = await this.#find(caller, id);
-    await this.connections.within(this.connections.webhookTargets.remove(target));
+    const { targets, unreadable } = await this.#readAll(caller);
+    const found = [...targets, ...unreadable].find((target) => target.id === id);
+    if (found === undefined) throw new ProblemError(NOT_FOUND);
+    await this.connections.within(this.connections.webhookTargets.remove(found));
   }
 
   async #find(caller: ApiKey, id: string): Promise<WebhookTarget> {
-    const found = (await this.#readAll(caller)).find((target) => target.id === id);
+    const found = (await this.#readAll(caller)).targets.find((target) => target.id === id);
     if (found === undefined) throw new ProblemError(NOT_FOUND);
     return found;
   }
 
-  #readAll(caller: ApiKey): Promise<WebhookTarget[]> {
+  #readAll(caller: ApiKey): Promise<FoundTargets> {
     return this.connections.within(this.connections.webhookTargets.list(scopeOf(caller)));
   }
 }

@@ -74,6 +74,23 @@ describe('/agent/webhooks', () => {
     expect(await idsOf(owner)).not.toContain(id);
   });
 
+  it('names a target that cannot be read, and lets its key and operators remove it', async () => {
+    const { id } = await register(owner);
+    const spoil = (name: string) => agents.redis.hset(`tollgate:{webhooks}:of:${owner.id}`, name, 'damaged');
+    await spoil('wh_1');
+    await spoil('wh_2');
+    const list = async (key: TestKey) => (await agents.call('/agent/webhooks', key)).json();
+    for (const key of [owner, operator]) {
+      expect(await list(key)).toMatchObject({ unreadable: expect.arrayContaining(['wh_1', 'wh_2']) });
+    }
+    expect(await idsOf(owner)).toContain(id);
+    const remove = async (name: string, key: TestKey) =>
+      (await agents.call(`/agent/webhooks/${name}`, key, { method: 'DELETE' })).status;
+    expect(await remove('wh_1', stranger)).toBe(404);
+    expect([await remove('wh_1', owner), await remove('wh_2', operator)]).toEqual([204, 204]);
+    expect(await list(operator)).not.toHaveProperty('unreadable');
+  });
+
   it('enables a disabled target', async () => {
     const { id } = await register(owner);
     await new WebhookTargets(agents.redis).disable({ keyId: owner.id, id }, 'gone');

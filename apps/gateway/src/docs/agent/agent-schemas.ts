@@ -108,6 +108,16 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
     ['txHash', 'error'],
   ),
   Webhook: record(webhook),
+  WebhookList: record(
+    {
+      webhooks: listOf(ref('Webhook')),
+      unreadable: {
+        ...listOf(text),
+        description: 'ids of targets whose entries cannot be read; absent when there are none',
+      },
+    },
+    ['unreadable'],
+  ),
   NewWebhook: record({ ...webhook, secret: { ...text, description: 'signs the posted events; shown only here' } }),
   DeadLetter: record({
     id: text,
