@@ -257,7 +257,7 @@ describe('tollgate jobs', () => {
     );
     const restore = async (): Promise<void> => {
       const older = redis.multi().flushall();
-      for (const { key, data } of copy) older.restore(key, 0, data!);
+      for (const { key, data } of copy) older.restore(key, 0, data);
       await older.exec();
       await fail(ids[2]!);
     };
