@@ -149,7 +149,10 @@ async function restoreCopy(writer: BookWriter, file: string): Promise<string> {
     const copy = await restoreBook(writer, readLines(file));
     if (copy === null) return `${file} was not restored: the book is not empty. Remove BOOK_RESTORE.`;
     const { broken } = await verifyBook(writer.database, []);
-    const state = broken === null ? 'The restored book is whole' : `The copy was broken already: ${broken}`;
+    const state =
+      broken === null
+        ? 'The restored book is whole'
+        : `The book that was copied was broken, and so is this one: ${broken}`;
     return `${file} is restored: ${copy.lastBooking} bookings, as of ${copy.at}. ${state}. Remove BOOK_RESTORE.`;
   } catch (error) {
     const { code = '', path } = Object(error) as NodeJS.ErrnoException;

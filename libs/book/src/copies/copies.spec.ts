@@ -52,11 +52,10 @@ describe('a copy of the book', () => {
     const { writer, database } = original;
     await addPaymentTarget(writer, { keyId: 'key', url: 'https://shop.example', events: [] }, 1);
     const sold = Array.from({ length: 30 }, (_, index) => deliver(answered(transferId(index + 1))));
-    await postEvents(
-      writer,
-      [...sold, deliver(refused(transferId(99))), deliver(settled([authorizationId(1)]))],
-      SELLER,
-    );
+    // Above 2^53: a token of 18 decimals, and the gas of a large batch in wei.
+    const precise = deliver(answered(transferId(31), { amount: '12345678901234567891' }));
+    const batch = settled([authorizationId(1)], { gasUsed: '1000037', effectiveGasPrice: '20123456789' });
+    await postEvents(writer, [...sold, precise, deliver(refused(transferId(99))), deliver(batch)], SELLER);
     await closeBook(writer, createPreimageSigner(`0x${'22'.repeat(32)}`)!, { untilMs: Date.now() + 1 });
     await recordAct(
       writer,
@@ -117,7 +116,10 @@ describe('a copy of the book', () => {
   /** The copy as an earlier release would have made it: with these migrations, tables and rows alone. */
   function asOf(migrations: readonly number[], all: readonly string[]): string[] {
     const rows = all.filter((line) => !line.startsWith('["stream_positions"'));
-    const header = { ...(JSON.parse(lines[0]!) as CopyHeader), migrations };
+    return asCopy({ ...(JSON.parse(lines[0]!) as CopyHeader), migrations }, rows);
+  }
+
+  function asCopy(header: CopyHeader, rows: readonly string[]): string[] {
     const whole = [JSON.stringify(header), ...rows];
     const sha256 = hash('sha256', whole.map((line) => `${line}\n`).join(''), 'hex');
     return [...whole, JSON.stringify({ rows: rows.length, sha256 })];
@@ -154,12 +156,32 @@ describe('a copy of the book', () => {
     const { writer, database } = other;
     const waiting = 'SELECT id, transaction, amount FROM unreconciled_payments ORDER BY id';
     const expected = await original.database.query(waiting);
-    expect(expected).toHaveLength(32);
+    expect(expected).toHaveLength(33);
     const rows = lines.slice(1, -1).filter((line) => !line.startsWith('["unreconciled_payments"'));
     expect(await restoreBook(writer, read(asOf([1], rows)))).not.toBeNull();
     expect(await database.query(waiting)).toEqual(expected);
     const positions = `SELECT stream, milliseconds, counter FROM stream_positions WHERE stream <> ''`;
     expect(await database.query(positions)).toEqual(await original.database.query(positions));
+  });
+
+  /** The copy of a book of whose entries one was changed behind the triggers. */
+  function withEntry(found: string, changed: string): string[] {
+    const at = lines.findIndex((line) => line.startsWith('["entries"') && line.includes(found));
+    const rows = lines.with(at, lines[at]!.replace(found, changed)).slice(1, -1);
+    return asCopy(JSON.parse(lines[0]!) as CopyHeader, rows);
+  }
+
+  it('of a broken book is restored as it is', async () => {
+    const { writer, database } = other;
+    await restoreBook(writer, read(withEntry('"revenue:', '"rent:')));
+    const { broken } = await verifyBook(database, []);
+    expect(broken).toMatch(/^Entry \d+ of booking 1: its account is rent:.*, and was booked as revenue:/);
+  });
+
+  it('of a book that does not balance is refused', async () => {
+    const unbalanced = restoreBook(other.writer, read(withEntry('"amount": -10000', '"amount": -9999')));
+    await expect(unbalanced).rejects.toBeInstanceOf(CopyRefusedError);
+    await expect(unbalanced).rejects.toThrow(/the book that was copied was broken: booking 1 is not complete/);
   });
 
   it('is not written over a book that has something', async () => {

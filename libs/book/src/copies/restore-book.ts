@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { isRecord } from '@tollgate/protocol';
 
 import { migrateRows } from '../database/claim-book.js';
-import type { Queryable } from '../database/database.js';
+import { isRefusedForGood, type Queryable } from '../database/database.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { listTables, type CopyEnd, type CopyHeader } from './copy-book.js';
 
-/** The file is no copy of a book, is damaged, or has tables of a later release. Nothing was written. */
+/** The file is no copy of a book, is damaged or of a broken book, or has tables of a later release. Nothing was written. */
 export class CopyRefusedError extends Error {
   override readonly name = 'CopyRefusedError';
 }
@@ -23,7 +23,7 @@ type Row = readonly [table: string, columns: Readonly<Record<string, unknown>>];
  * @throws CopyRefusedError, DeposedError, BookUnavailableError; then nothing is written
  */
 export function restoreBook(writer: BookWriter, lines: AsyncIterable<string>): Promise<CopyHeader | null> {
-  return writer.write(async (within) => {
+  const restored = writer.write(async (within) => {
     const [state] = await within.query<{ used: boolean }>(
       'SELECT last_booking > 0 OR EXISTS (SELECT FROM events) AS used FROM bookkeeper',
     );
@@ -44,6 +44,11 @@ export function restoreBook(writer: BookWriter, lines: AsyncIterable<string>): P
     await within.query('INSERT INTO gaps (since) VALUES ($1)', [header.at]);
     return header;
   });
+  return restored.catch((error: unknown) => {
+    if (!isRefusedForGood(error)) throw error;
+    const detail = 'The copy is damaged, or the book that was copied was broken';
+    throw new CopyRefusedError(`${detail}: ${error.message}.`, { cause: error });
+  });
 }
 
 /** Hands over all rows, and checks that the copy is whole. */
@@ -56,7 +61,7 @@ async function readCopy(lines: AsyncIterable<string>, target: Target): Promise<C
     const value = parse(line);
     if (header === null) header = parseHeader(value);
     else if (isRow(value)) {
-      await target.add(value);
+      await target.add(value, line);
       rows += 1;
     } else end = value as CopyEnd;
     if (end === null) hash.update(`${line}\n`);
@@ -70,31 +75,32 @@ async function readCopy(lines: AsyncIterable<string>, target: Target): Promise<C
 /** Writes rows of one table together. */
 class Target {
   #table = '';
-  #rows: Row[1][] = [];
+  #columns: string[] = [];
+  #rows: string[] = [];
 
   constructor(
     private readonly within: Queryable,
     private readonly tables: readonly string[],
   ) {}
 
-  async add([table, columns]: Row): Promise<void> {
+  /** @param line what the row was parsed from */
+  async add([table, columns]: Row, line: string): Promise<void> {
     if (table !== this.#table || this.#rows.length >= BATCH) await this.flush();
-    this.#table = table;
-    this.#rows.push(columns);
+    if (this.#rows.length === 0) [this.#table, this.#columns] = [table, Object.keys(columns)];
+    // As text: a parsed amount above 2^53 has lost digits.
+    this.#rows.push(line.slice(line.indexOf(',') + 1, -1));
   }
 
   async flush(): Promise<void> {
-    const [first] = this.#rows;
-    if (first === undefined) return;
-    const columns = Object.keys(first);
-    if (!this.tables.includes(this.#table) || !columns.every((name) => /^[a-z_]+$/.test(name))) {
+    if (this.#rows.length === 0) return;
+    if (!this.tables.includes(this.#table) || !this.#columns.every((name) => /^[a-z_]+$/.test(name))) {
       throw new CopyRefusedError(`The copy has a table that this release does not know: ${this.#table.slice(0, 60)}.`);
     }
-    const names = columns.map((name) => `"${name}"`).join(', ');
+    const names = this.#columns.map((name) => `"${name}"`).join(', ');
     await this.within.query(
       `INSERT INTO ${this.#table} (${names}) OVERRIDING SYSTEM VALUE
         SELECT ${names} FROM jsonb_populate_recordset(NULL::${this.#table}, $1::jsonb)`,
-      [JSON.stringify(this.#rows)],
+      [`[${this.#rows.join(',')}]`],
     );
     this.#rows = [];
   }
