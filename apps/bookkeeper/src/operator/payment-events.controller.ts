@@ -134,7 +134,7 @@ async function readStart(within: Queryable, lastEventId: string | undefined): Pr
   const [, digits] = /^e-(\d{1,15})$/.exec(lastEventId) ?? [];
   const number = digits === undefined ? await findEventNumber(within, lastEventId) : Number(digits);
   if (number === null) throw refuseRequest(['Last-Event-ID must be the id of an event, or must be left out.']);
-  // A book that was restored from a copy numbers its events again.
+  // The book has lost this event, and got no other since: what is restored from a copy goes on with higher numbers.
   return number > newest ? findNumberBefore(within, OVERLAP_MS) : number;
 }
 

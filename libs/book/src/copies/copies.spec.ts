@@ -17,6 +17,7 @@ import {
 } from '../../test/sample-events.js';
 import { closeBook } from '../closing/close-book.js';
 import type { ClaimedDatabase } from '../database/database.js';
+import { readEventRange } from '../delivery/read-events.js';
 import { addPaymentTarget } from '../delivery/webhook-targets.js';
 import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
@@ -111,6 +112,18 @@ describe('a copy of the book', () => {
     expect(copied!.since.toISOString().slice(0, 19)).toBe(
       new Date((JSON.parse(lines[0]!) as { at: string }).at).toISOString().slice(0, 19),
     );
+  });
+
+  it('gives no event a number that a lost book had given', async () => {
+    const readNewest = async () => (await readEventRange(other.database)).newest;
+    await restoreBook(other.writer, read(lines));
+    await postEvents(other.writer, [deliver(answered(transferId(500)))], SELLER);
+    const lost = await readNewest();
+    await emptyBook(other.database);
+    other.writer = await BookWriter.open(other.database, 'spec');
+    await restoreBook(other.writer, read(lines));
+    await postEvents(other.writer, [deliver(answered(transferId(501)))], SELLER);
+    expect(await readNewest()).toBeGreaterThan(lost);
   });
 
   /** The copy as an earlier release would have made it: with these migrations, tables and rows alone. */

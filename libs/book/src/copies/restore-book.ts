@@ -4,6 +4,7 @@ import { isRecord } from '@tollgate/protocol';
 
 import { migrateRows } from '../database/claim-book.js';
 import { isRefusedForGood, type Queryable } from '../database/database.js';
+import { skipEventNumbers } from '../delivery/read-events.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { listTables, type CopyEnd, type CopyHeader } from './copy-book.js';
 
@@ -41,6 +42,7 @@ export function restoreBook(writer: BookWriter, lines: AsyncIterable<string>): P
       [header.lastBooking, header.lastEntry, header.chainHash, header.completeFrom],
     );
     await continueNumbers(within);
+    await skipEventNumbers(within);
     await within.query('INSERT INTO gaps (since) VALUES ($1)', [header.at]);
     return header;
   });

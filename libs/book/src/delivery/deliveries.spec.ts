@@ -2,7 +2,13 @@ import { answered, deliver, SELLER, transferId } from '../../test/sample-events.
 import { useTestBook } from '../../test/use-test-book.js';
 import { describeDifference, storeOutgoingEvents } from '../events/outgoing-event.js';
 import { postEvents } from '../posting/post-events.js';
-import { findNumberBefore, readEventRange, readOutgoingEvents, trimOutgoingEvents } from './read-events.js';
+import {
+  findNumberBefore,
+  readEventRange,
+  readOutgoingEvents,
+  skipEventNumbers,
+  trimOutgoingEvents,
+} from './read-events.js';
 import { boundWaiting, countDeliveries, readDue, recordTried, resendDead, trimDead } from './webhook-deliveries.js';
 import { addPaymentTarget, disablePaymentTarget, listPaymentTargets } from './webhook-targets.js';
 
@@ -87,6 +93,20 @@ describe('the deliveries of outgoing events', () => {
     expect(idsOf(await readOutgoingEvents(book.database, 0, 9))).toEqual([idOf(10)]);
     expect((await readEventRange(book.database)).oldest).toBeGreaterThan(before.newest);
     expect(await findNumberBefore(book.database, 0)).toBe((await readEventRange(book.database)).newest);
+  });
+
+  it('hold back as many events where numbers were skipped', async () => {
+    await disablePaymentTarget(book.writer, target, 'gone');
+    await post(1, 3);
+    await book.writer.write(skipEventNumbers);
+    await post(4, 5);
+    const readIds = async () => idsOf(await readOutgoingEvents(book.database, 0, 9));
+    await trimOutgoingEvents(book.writer, 6);
+    expect(await readIds()).toEqual([1, 2, 3, 4, 5].map(idOf));
+    await trimOutgoingEvents(book.writer, 4);
+    expect(await readIds()).toEqual([2, 3, 4, 5].map(idOf));
+    await trimOutgoingEvents(book.writer, 1);
+    expect(await readIds()).toEqual([idOf(5)]);
   });
 
   it('are forgotten after their time as dead letters, the oldest first', async () => {

@@ -64,11 +64,27 @@ export async function storeEventPosition(writer: BookWriter, consumer: string, n
   );
 }
 
+/**
+ * Gives the next event a higher number than any that a lost book has given: it gave less than one for each millisecond. A
+ * reader that was further than the copy then misses nothing.
+ */
+export async function skipEventNumbers(within: Queryable): Promise<void> {
+  await within.query(
+    `SELECT setval(numbers, greatest(nextval(numbers), (extract(epoch FROM clock_timestamp()) * 1000)::bigint))
+      FROM CAST(pg_get_serial_sequence('payment_events', 'number') AS regclass) AS numbers`,
+  );
+}
+
 /** Removes the oldest events above this number, except those that wait for a webhook target or are its dead letters. */
 export async function trimOutgoingEvents(writer: BookWriter, kept: number): Promise<void> {
   await writer.write((within) =>
     within.query(
-      `DELETE FROM payment_events WHERE number <= (SELECT max(number) FROM payment_events) - $1
+      // By their numbers, which costs nothing; only where many were skipped are the events before counted.
+      `WITH newest AS (SELECT max(number) AS number FROM payment_events),
+        near AS (SELECT min(number) AS first FROM payment_events WHERE number > (SELECT number FROM newest) - $1)
+      DELETE FROM payment_events WHERE number <= (
+          SELECT number FROM payment_events WHERE number < (SELECT first FROM near) ORDER BY number DESC
+            OFFSET (SELECT $1 - (newest.number - first + 1) FROM newest, near) LIMIT 1)
         AND NOT EXISTS (SELECT FROM webhook_deliveries WHERE event = number)`,
       [kept],
     ),

@@ -1,5 +1,6 @@
 import { answered, deliver, refunded, SELLER, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
+import { readEventRange } from '../delivery/read-events.js';
 import rows from '../migrations/0007-stream-positions-rows.sql';
 import { removeRequests } from '../retention/remove-requests.js';
 import { bookEvents } from './book-events.js';
@@ -43,6 +44,13 @@ describe('what is acknowledged in Redis, beside what the book has', () => {
     expect(await readGaps()).toEqual([gap]);
     expect(await note(stream, `${OLD_MS}-10`)).toBeNull();
     expect(await readGaps()).toHaveLength(1);
+  });
+
+  it('lets events have other numbers than those that the book has lost', async () => {
+    const stream = await sell(`${OLD_MS}-9`);
+    await note(stream, `${OLD_MS}-10`);
+    await bookEvents(book.writer, [deliver(answered(transferId(2)))], SELLER);
+    expect((await readEventRange(book.database)).newest).toBeGreaterThan(SINCE_MS);
   });
 
   it('is a gap since the reports began, in a book that is new', async () => {

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/database.js';
+import { skipEventNumbers } from '../delivery/read-events.js';
 import type { BookWriter } from './book-writer.js';
 
 /** An entry of a stream of the outbox. */
@@ -53,6 +54,7 @@ export function notePositions(
     );
     if (ahead == null || ahead.had === null || ahead.newest === null) return null;
     await storePositions(within, acknowledged);
+    await skipEventNumbers(within);
     return noteGap(within, Math.min(ahead.had, ahead.newest), ahead.newest);
   });
 }
