@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Client } from 'pg';
 
+import { copyBook } from '../../libs/book/src/copies/copy-book.js';
+import { restoreBook } from '../../libs/book/src/copies/restore-book.js';
 import { claimBook } from '../../libs/book/src/database/claim-book.js';
 import { BookUnavailableError, type ClaimedDatabase } from '../../libs/book/src/database/database.js';
 import { BookWriter } from '../../libs/book/src/posting/book-writer.js';
 import { postEvents } from '../../libs/book/src/posting/post-events.js';
 import { verifyBook } from '../../libs/book/src/reading/verify-book.js';
+import { createTestBook } from '../../libs/book/test/create-test-book.js';
 import { answered, deliver, SELLER, transferId } from '../../libs/book/test/sample-events.js';
 import { startPostgres, type PostgresServer } from '../../tools/devnet/processes/postgres.js';
 import { waitFor } from '../harness/retry.js';
@@ -142,6 +147,40 @@ describe('a PostgreSQL server', () => {
     } finally {
       jest.restoreAllMocks();
       await proxy.stop();
+    }
+  });
+
+  it('is waited for at a migration, and at the commit of a restored copy, for longer than at a batch', async () => {
+    const book = await createTestBook();
+    const { url } = book.place as { url: string };
+    const limited = new URL(url);
+    limited.searchParams.set('statement_timeout', '2000');
+    limited.searchParams.set('query_timeout', '3000');
+    const other = new Client(url);
+    await other.connect();
+    try {
+      const before = await book.claim();
+      await before.execute('DROP TABLE stream_positions; DELETE FROM migrations WHERE number = 7');
+      await before.close();
+      await other.query('BEGIN; LOCK TABLE tollgate_book.events IN ACCESS EXCLUSIVE MODE');
+      const claiming = claimBook({ url: limited.href });
+      await Promise.race([claiming, sleep(4_000)]);
+      await other.query('COMMIT');
+      const database = await claiming;
+
+      let copy = '';
+      await copyBook(database, (text) => Promise.resolve(void (copy += text)));
+      await other.query(`
+        CREATE FUNCTION tollgate_book.wait() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN PERFORM pg_sleep(4); RETURN NULL; END';
+        CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON tollgate_book.gaps DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION tollgate_book.wait()`);
+      const lines = Readable.from(copy.trimEnd().split('\n'));
+      expect(await restoreBook(await BookWriter.open(database, 'spec'), lines)).not.toBeNull();
+      await database.close();
+    } finally {
+      await other.end();
+      await book.remove();
     }
   });
 

@@ -147,7 +147,11 @@ function describeEnd(error: unknown): string {
 async function restoreCopy(writer: BookWriter, file: string): Promise<string> {
   try {
     const copy = await restoreBook(writer, readLines(file));
-    if (copy === null) return `${file} was not restored: the book is not empty. Remove BOOK_RESTORE.`;
+    if (copy === null) {
+      // A process that ended while it waited for the commit does not know that it has restored it.
+      const advice = 'If an earlier start restored it, check it with tollgate book verify.';
+      return `${file} was not restored now: the book is not empty. ${advice} Remove BOOK_RESTORE.`;
+    }
     const { broken } = await verifyBook(writer.database, []);
     const state =
       broken === null

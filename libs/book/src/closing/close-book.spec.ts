@@ -49,7 +49,7 @@ describe('closing a day of many bookings', () => {
         const rows = await book.database.query<R>(sql, values);
         return sql.includes('content_hash') ? ((await see(rows as Row[], ++pages)) as R[]) : rows;
       },
-      transaction: (work) => book.database.transaction(work),
+      transaction: (work, isLong) => book.database.transaction(work, isLong),
       snapshot: (work) => book.database.snapshot(work),
       execute: (sql) => book.database.execute(sql),
       close: () => book.database.close(),

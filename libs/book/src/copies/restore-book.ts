@@ -45,7 +45,8 @@ export function restoreBook(writer: BookWriter, lines: AsyncIterable<string>): P
     await skipEventNumbers(within);
     await within.query('INSERT INTO gaps (since) VALUES ($1)', [header.at]);
     return header;
-  });
+    // Each booking and entry is checked at the commit: a minute for a million bookings.
+  }, true);
   return restored.catch((error: unknown) => {
     if (!isRefusedForGood(error)) throw error;
     const detail = 'The copy is damaged, or the book that was copied was broken';

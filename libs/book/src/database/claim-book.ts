@@ -8,7 +8,7 @@ import refundGuards from '../migrations/0005-refund-guards.sql';
 import refusedEvents from '../migrations/0006-refused-events.sql';
 import streamPositionsRows from '../migrations/0007-stream-positions-rows.sql';
 import streamPositions from '../migrations/0007-stream-positions.sql';
-import type { ClaimedDatabase, Queryable } from './database.js';
+import { NO_STATEMENT_LIMIT, type ClaimedDatabase, type Queryable } from './database.js';
 import { openFolder } from './pglite-database.js';
 import { openServer } from './postgres-database.js';
 
@@ -65,7 +65,8 @@ export async function migrate(database: ClaimedDatabase): Promise<void> {
   }
   for (const { number, sql, rows: forRows = '' } of MIGRATIONS) {
     if (rows.some((row) => row.number === number)) continue;
-    await database.execute(`BEGIN; ${sql}; ${forRows}; INSERT INTO migrations (number) VALUES (${number}); COMMIT`);
+    const noted = `INSERT INTO migrations (number) VALUES (${number})`;
+    await database.execute(`BEGIN; ${NO_STATEMENT_LIMIT}; ${sql}; ${forRows}; ${noted}; COMMIT`);
   }
 }
 

@@ -1,6 +1,9 @@
 /** In which the tables are, so that the database may have others. */
 export const SCHEMA = 'tollgate_book';
 
+/** For the rest of a transaction that reads or writes the whole book. */
+export const NO_STATEMENT_LIMIT = 'SET LOCAL statement_timeout = 0';
+
 /** What a statement takes; objects are passed as JSON text, and big numbers as decimal text. */
 export type SqlValue = string | number | boolean | null | readonly string[] | readonly number[];
 
@@ -15,11 +18,14 @@ export interface ClaimedDatabase extends Queryable {
   readonly kind: 'pglite' | 'postgres';
   /** Resolves with the reason when the claim is lost: another process may write from now on. */
   readonly lost: Promise<string>;
-  /** One transaction; those of this process run one after another. Rolled back when the work rejects. */
-  transaction<T>(work: (within: Queryable) => Promise<T>): Promise<T>;
+  /**
+   * One transaction; those of this process run one after another. Rolled back when the work rejects.
+   * @param isLong whether its statements and its commit are waited for as long as they take; else, for a minute each
+   */
+  transaction<T>(work: (within: Queryable) => Promise<T>, isLong?: boolean): Promise<T>;
   /** Reads at one moment, beside transactions that write where the database allows it. */
   snapshot<T>(work: (within: Queryable) => Promise<T>): Promise<T>;
-  /** Several statements without values. */
+  /** Several statements without values, which are waited for as long as they take. */
   execute(sql: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ import { Client, Pool, types, type ClientConfig, type QueryResult } from 'pg';
 import {
   BookHeldError,
   BookUnavailableError,
+  NO_STATEMENT_LIMIT,
   SCHEMA,
   type ClaimedDatabase,
   type Queryable,
@@ -28,6 +29,8 @@ const NOTICE_GONE = [
 ].join('; ');
 /** What the driver says when the server has not answered within `query_timeout`. */
 const UNANSWERED = 'Query read timeout';
+/** The driver takes 0 for its default. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const READERS = 4;
 const INT8 = types.builtins.INT8;
 
@@ -80,8 +83,11 @@ class PostgresDatabase implements ClaimedDatabase {
     return run<Row>(this.readers, sql, values);
   }
 
-  transaction<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
-    return this.#writes.run(() => transact(endUnanswered(this.writer), 'BEGIN', work));
+  transaction<T>(work: (within: Queryable) => Promise<T>, isLong = false): Promise<T> {
+    const [connection, begin] = isLong
+      ? [waitFor(this.writer), `BEGIN; ${NO_STATEMENT_LIMIT}`]
+      : [endUnanswered(this.writer), 'BEGIN'];
+    return this.#writes.run(() => transact(connection, begin, work));
   }
 
   async snapshot<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
@@ -96,7 +102,7 @@ class PostgresDatabase implements ClaimedDatabase {
   }
 
   async execute(sql: string): Promise<void> {
-    await this.#writes.run(() => run(endUnanswered(this.writer), sql));
+    await this.#writes.run(() => run(waitFor(this.writer), sql));
   }
 
   async close(): Promise<void> {
@@ -121,6 +127,16 @@ function endUnanswered(client: Client): Connection {
         if (error instanceof Error && error.message === UNANSWERED) void client.end();
         throw error;
       }
+    },
+  };
+}
+
+/** Waits for each answer as long as the connection lasts, which keep-alives find out. */
+function waitFor(client: Client): Connection {
+  return {
+    query: (text, values) => {
+      const limits = { query_timeout: LONGEST_TIMER_MS };
+      return client.query({ ...limits, text, ...(values && { values }) });
     },
   };
 }

@@ -35,13 +35,16 @@ export class BookWriter {
     await this.write((within) => within.query(NOTE_COMPLETE_FROM, [at]));
   }
 
-  /** @throws DeposedError when another bookkeeper has taken over; BookUnavailableError */
-  write<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
+  /**
+   * @param isLong whether it may take longer than a minute; everything else waits behind it
+   * @throws DeposedError when another bookkeeper has taken over; BookUnavailableError
+   */
+  write<T>(work: (within: Queryable) => Promise<T>, isLong = false): Promise<T> {
     return this.database.transaction(async (within) => {
       // Locks the row, so that a successor waits for this transaction, or this one sees it.
       const [row] = await within.query<{ epoch: number }>('SELECT epoch FROM bookkeeper FOR UPDATE');
       if (row?.epoch !== this.epoch) throw new DeposedError('Another bookkeeper has taken the book over.');
       return work(within);
-    });
+    }, isLong);
   }
 }
