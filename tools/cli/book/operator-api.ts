@@ -2,6 +2,8 @@ import { CommandError } from '../shared/cli-command.js';
 import { findOperator } from '../shared/find-place.js';
 
 const WITHIN_MS = 600_000;
+/** Between two parts of what is printed, however long all of it takes; the database answers each question within 60 s. */
+const PART_WITHIN_MS = 120_000;
 
 export interface OperatorPlace {
   operator?: string;
@@ -13,7 +15,11 @@ export class OperatorApi {
   readonly #apiKey: string;
 
   /** @throws CommandError without an API key */
-  constructor({ operator }: OperatorPlace, env: NodeJS.ProcessEnv) {
+  constructor(
+    { operator }: OperatorPlace,
+    env: NodeJS.ProcessEnv,
+    private readonly partWithinMs = PART_WITHIN_MS,
+  ) {
     const { url, apiKey } = findOperator(operator, env);
     if (apiKey === '') {
       throw new CommandError(
@@ -36,16 +42,39 @@ export class OperatorApi {
 
   /** The text of an answer as it comes. @throws CommandError also when it ends too early */
   async *readParts(path: string): AsyncGenerator<string> {
-    const { body } = await this.#request(path, 'GET');
+    const late = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const expectWithin = (ms: number): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => late.abort(), ms);
+    };
     const decoder = new TextDecoder();
     try {
-      for await (const chunk of body ?? []) yield decoder.decode(chunk as Uint8Array, { stream: true });
-    } catch {
-      throw new CommandError('The bookkeeper ended while it was answering: the output is not complete.');
+      expectWithin(WITHIN_MS);
+      const { body } = await this.#request(path, 'GET', undefined, late.signal);
+      expectWithin(this.partWithinMs);
+      for await (const chunk of body ?? []) {
+        clearTimeout(timer);
+        yield decoder.decode(chunk as Uint8Array, { stream: true });
+        expectWithin(this.partWithinMs);
+      }
+    } catch (error) {
+      if (error instanceof CommandError) throw error;
+      const reason = late.signal.aborted
+        ? `The bookkeeper has sent nothing for ${this.partWithinMs / 1_000} seconds`
+        : 'The bookkeeper ended while it was answering';
+      throw new CommandError(`${reason}: the output is not complete.`);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
-  async #request(path: string, method: string, body?: object): Promise<Response> {
+  async #request(
+    path: string,
+    method: string,
+    body?: object,
+    signal = AbortSignal.timeout(WITHIN_MS),
+  ): Promise<Response> {
     const headers = {
       Authorization: `Bearer ${this.#apiKey}`,
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -54,8 +83,7 @@ export class OperatorApi {
     let response: Response;
     try {
       response = await fetch(new URL(path, this.#url), {
-        ...{ method, headers, ...content },
-        signal: AbortSignal.timeout(WITHIN_MS),
+        ...{ method, headers, ...content, signal },
       });
     } catch {
       throw new CommandError(`No bookkeeper answers at ${this.#url}. Start one, or name it with OPERATOR_URL.`);

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { OperatorApi } from './operator-api.js';
+
+const PART = '["entries",{}]\n';
+
+describe('an answer that is read as it comes', () => {
+  let server: Server;
+  let answer: (response: ServerResponse) => void;
+
+  beforeAll(async () => {
+    server = createServer((_, response) => answer(response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+
+  afterEach(() => jest.restoreAllMocks());
+
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function read(partWithinMs: number): Promise<string> {
+    const operator = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    let text = '';
+    const api = new OperatorApi({ operator }, { OPERATOR_API_KEY: 'key' }, partWithinMs);
+    for await (const part of api.readParts('/operator/backup')) text += part;
+    return text;
+  }
+
+  it('may take longer than any limit, as long as its parts come', async () => {
+    // Ten minutes, in a second.
+    const { timeout } = AbortSignal;
+    jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout.call(AbortSignal, 1_000));
+    answer = async (response) => {
+      for (let part = 0; part < 30; part++) {
+        response.write(PART);
+        await sleep(100);
+      }
+      response.end();
+    };
+    expect(await read(2_000)).toBe(PART.repeat(30));
+  });
+
+  it('is not complete when no more comes, or when it breaks off', async () => {
+    answer = (response) => response.write(PART);
+    await expect(read(200)).rejects.toThrow(/has sent nothing for 0.2 seconds: the output is not complete/);
+    answer = (response) => response.write(PART, () => response.destroy());
+    await expect(read(60_000)).rejects.toThrow(/ended while it was answering: the output is not complete/);
+  });
+});
