@@ -4,7 +4,7 @@ import { isRecord } from '@tollgate/protocol';
 
 import { migrateRows } from '../database/claim-book.js';
 import { isRefusedForGood, type Queryable } from '../database/database.js';
-import { skipEventNumbers } from '../delivery/read-events.js';
+import { skipEventNumbers } from '../events/outgoing-event.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { listTables, type CopyEnd, type CopyHeader } from './copy-book.js';
 

@@ -1,14 +1,8 @@
 import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
-import { describeDifference, storeOutgoingEvents } from '../events/outgoing-event.js';
+import { describeDifference, skipEventNumbers, storeOutgoingEvents } from '../events/outgoing-event.js';
 import { postEvents } from '../posting/post-events.js';
-import {
-  findNumberBefore,
-  readEventRange,
-  readOutgoingEvents,
-  skipEventNumbers,
-  trimOutgoingEvents,
-} from './read-events.js';
+import { findNumberBefore, readEventRange, readOutgoingEvents, trimOutgoingEvents } from './read-events.js';
 import { boundWaiting, countDeliveries, readDue, recordTried, resendDead, trimDead } from './webhook-deliveries.js';
 import { addPaymentTarget, disablePaymentTarget, listPaymentTargets } from './webhook-targets.js';
 

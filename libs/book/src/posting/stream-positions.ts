@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/database.js';
-import { skipEventNumbers } from '../delivery/read-events.js';
+import { skipEventNumbers } from '../events/outgoing-event.js';
 import type { BookWriter } from './book-writer.js';
 
 /** An entry of a stream of the outbox. */
