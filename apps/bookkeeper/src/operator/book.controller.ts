@@ -56,6 +56,9 @@ type BookRow = Pick<BookHealth, 'epoch' | 'holder' | 'lastBooking' | 'chainHash'
 
 @OperatorController()
 export class BookController {
+  /** One at a time, which all who ask meanwhile get: it reads the whole book. */
+  #verifying: Promise<BookVerdict> | null = null;
+
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(DailyClosings) private readonly closings: DailyClosings,
@@ -94,7 +97,10 @@ export class BookController {
   @Get('verification')
   @ForOperators('operator:read', 'Recomputes the hash chain, and names the first row that is broken')
   verify(): Promise<BookVerdict> {
-    return verifyBook(this.book.writer.database, [this.closings.signer]);
+    this.#verifying ??= verifyBook(this.book.writer.database, [this.closings.signer]).finally(
+      () => (this.#verifying = null),
+    );
+    return this.#verifying;
   }
 
   @Get('closings')

@@ -15,6 +15,8 @@ import {
 } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
+import { BookHolder } from '../book/book-holder.js';
+import { BookController } from './book.controller.js';
 
 const LAST = transferId(1000);
 
@@ -170,6 +172,17 @@ describe('the operator API', () => {
       bookings: 9,
       broken: null,
     });
+  });
+
+  it('verifies the book once for all who ask at a time', async () => {
+    const query = jest.spyOn(bookkeeper.app.get(BookHolder).writer.database, 'query');
+    const controller = bookkeeper.app.get(BookController);
+    const verdicts = await Promise.all([controller.verify(), controller.verify(), controller.verify()]);
+    const readings = query.mock.calls.filter(([sql]) => sql.includes('FROM closings'));
+    query.mockRestore();
+    expect(readings).toHaveLength(1);
+    expect(verdicts.map(({ broken }) => broken)).toEqual([null, null, null]);
+    expect(await controller.verify()).not.toBe(verdicts[0]);
   });
 
   it('lists what is owed, oldest first, page by page', async () => {

@@ -2,10 +2,13 @@ import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
 
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
 import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
+import { useTestBook } from '../../test/use-test-book.js';
+import type { NewBooking } from '../bookings/booking.js';
 import { closeBook } from '../closing/close-book.js';
 import type { ClaimedDatabase } from '../database/database.js';
 import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
+import { storeBookings } from '../posting/store-bookings.js';
 import { verifyBook } from './verify-book.js';
 
 const signer = createPreimageSigner(`0x${'11'.repeat(32)}`) as PreimageSigner;
@@ -95,6 +98,16 @@ describe('the book', () => {
       'Entry 7 belongs to no booking.',
     ],
     [
+      'entries of a booking before the first',
+      `INSERT INTO entries VALUES (7, 0, 'a', 'x', 1), (8, 0, 'b', 'x', -1)`,
+      'Entry 7 belongs to no booking.',
+    ],
+    [
+      'an added end',
+      `INSERT INTO bookings VALUES (4, '{}', 'payment', null, now(), '', '')`,
+      'Booking 4 comes after the last one, 3.',
+    ],
+    [
       'a changed content',
       `UPDATE bookings SET content = replace(content, '10000', '20000') WHERE id = 2`,
       'Booking 2: its content was changed.',
@@ -119,7 +132,7 @@ describe('the book', () => {
         await within.query(`GRANT ALL ON ${table} TO CURRENT_USER`);
       }
       await within.query(sql);
-      const verdict = await verifyBook({ ...database, snapshot: (work) => work(within) }, []);
+      const verdict = await verifyBook(within, []);
       expect(verdict.broken).toContain(broken);
       throw undone;
     });
@@ -131,3 +144,34 @@ describe('the book', () => {
     expect(verdict.broken).toContain(`Closing 1: it was signed by ${signer.address}`);
   });
 });
+
+describe('a book of some pages', () => {
+  const book = useTestBook();
+
+  it('is written while it is verified, and verified as it was at the start', async () => {
+    const [more, BOOKED] = [deliver(answered(transferId(1))), 5_000];
+    await book.writer.write((within) => storeBookings(within, manyBookings(BOOKED), Date.now()));
+    let pages = 0;
+    const verdict = await verifyBook(
+      {
+        query: async (sql, values) => {
+          if (sql.includes('content_hash') && ++pages === 2) await postEvents(book.writer, [more], SELLER);
+          return book.database.query(sql, values);
+        },
+      },
+      [],
+    );
+    expect(pages).toBeGreaterThan(2);
+    expect(verdict).toMatchObject({ bookings: BOOKED, entries: 2 * BOOKED, broken: null });
+    expect(await verifyBook(book.database, [])).toMatchObject({ bookings: BOOKED + 1, broken: null });
+  });
+});
+
+function manyBookings(count: number): NewBooking[] {
+  const line = { asset: '1328:x', amount: '1' };
+  const lines = [
+    { ...line, account: 'refunds' },
+    { ...line, account: 'owed:refused', amount: '-1' },
+  ];
+  return Array.from({ length: count }, () => ({ kind: 'payment', payment: null, atMs: 0, facts: {}, lines }));
+}

@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { CHAIN_START, nextChainHash } from '../bookings/booking.js';
 import { sha256 } from '../bookings/digests.js';
 import { parseClosing, signerOf, type ClosingContent } from '../closing/closing.js';
 import { hashBookings } from '../closing/hash-bookings.js';
-import type { ClaimedDatabase, Queryable } from '../database/database.js';
+import type { Queryable } from '../database/database.js';
 
 export interface BookVerdict {
   readonly bookings: number;
@@ -33,20 +35,18 @@ const PAGE = 2_000;
 
 /**
  * Recomputes the hash chain from the first booking on, compares each entry with what its booking's hash covers, adds
- * up every booking, and checks the signatures of the closings.
+ * up every booking, and checks the signatures of the closings. Reads in pages, up to the booking that is the last one at
+ * its start: bookings never change, and are written meanwhile.
  * @param signers the addresses whose closings count; any when it is empty
  */
-export function verifyBook(database: ClaimedDatabase, signers: readonly string[]): Promise<BookVerdict> {
-  return database.snapshot((within) => verifyWithin(within, signers));
-}
-
-async function verifyWithin(within: Queryable, signers: readonly string[]): Promise<BookVerdict> {
+export async function verifyBook(within: Queryable, signers: readonly string[]): Promise<BookVerdict> {
   let [bookings, entries, chainHash] = [0, 0, CHAIN_START];
   const conclude = (broken: string | null, closings = 0) => ({ bookings, entries, closings, chainHash, broken });
+  const end = await readEnd(within);
   for (;;) {
     const page = await within.query<BookingRow>(
-      'SELECT id, content, content_hash, chain_hash FROM bookings WHERE id > $1 ORDER BY id LIMIT $2',
-      [bookings, PAGE],
+      'SELECT id, content, content_hash, chain_hash FROM bookings WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3',
+      [bookings, end.last, PAGE],
     );
     if (page.length === 0) break;
     const lines = await readEntries(within, bookings, page.at(-1)?.id ?? 0);
@@ -58,11 +58,29 @@ async function verifyWithin(within: Queryable, signers: readonly string[]): Prom
       entries += own.length;
       chainHash = booking.chain_hash;
     }
+    // A database in this process answers without giving way to timers and requests.
+    await nextTurn();
   }
-  const end = await findEndFault(within, conclude(null));
-  if (end !== null) return conclude(end);
+  const fault = findEndFault(end, conclude(null)) ?? (await findStrayEntry(within, end.last));
+  if (fault !== null) return conclude(fault);
   const { closings, broken } = await verifyClosings(within, signers);
   return conclude(broken, closings);
+}
+
+/** What the counter says of the last booking, and the newest one that is there. */
+interface BookEnd {
+  last: number;
+  hash: string;
+  newest: number;
+}
+
+async function readEnd(within: Queryable): Promise<BookEnd> {
+  const [end] = await within.query<BookEnd>(
+    `SELECT last_booking AS last, chain_hash AS hash, coalesce((SELECT max(id) FROM bookings), 0) AS newest
+      FROM bookkeeper`,
+  );
+  if (end === undefined) throw new Error('The book has no row of its bookkeeper: its tables are damaged.');
+  return end;
 }
 
 async function readEntries(within: Queryable, after: number, upTo: number): Promise<Map<number, EntryRow[]>> {
@@ -107,22 +125,22 @@ function findEntryFault({ id, content }: BookingRow, rows: readonly EntryRow[]):
   return [...sums.values()].some((sum) => sum !== 0n) ? `Booking ${id} does not sum to zero.` : null;
 }
 
-/** Bookings that were cut off at the end, and entries of no booking. */
-async function findEndFault(
-  within: Queryable,
-  { bookings, entries, chainHash }: Omit<BookVerdict, 'broken'>,
-): Promise<string | null> {
-  const [end] = await within.query<{ last: number; hash: string }>(
-    'SELECT last_booking AS last, chain_hash AS hash FROM bookkeeper',
-  );
-  if (end?.last !== bookings || end.hash !== chainHash)
+/** Bookings that were cut off at the end, or added to it. */
+function findEndFault(end: BookEnd, { bookings, chainHash }: BookVerdict): string | null {
+  if (end.last !== bookings || end.hash !== chainHash)
     return `Booking ${bookings + 1} is missing: it was the last one.`;
+  return end.newest > end.last ? `Booking ${end.newest} comes after the last one, ${end.last}.` : null;
+}
+
+/** Entries of no booking: those of the bookings from 1 to `last` were all compared. */
+async function findStrayEntry(within: Queryable, last: number): Promise<string | null> {
   const [stray] = await within.query<{ id: number }>(
-    'SELECT id FROM entries WHERE NOT EXISTS (SELECT FROM bookings WHERE bookings.id = entries.booking) ORDER BY id LIMIT 1',
+    `(SELECT id FROM entries WHERE booking < 1 ORDER BY booking LIMIT 1) UNION ALL
+      (SELECT id FROM entries WHERE booking > $1
+        AND NOT EXISTS (SELECT FROM bookings WHERE bookings.id = booking AND bookings.id > $1) ORDER BY booking LIMIT 1)`,
+    [last],
   );
-  if (stray !== undefined) return `Entry ${stray.id} belongs to no booking.`;
-  const [count] = await within.query<{ entries: number }>('SELECT count(*) AS entries FROM entries');
-  return count?.entries === entries ? null : 'The number of entries does not fit the bookings.';
+  return stray === undefined ? null : `Entry ${stray.id} belongs to no booking.`;
 }
 
 interface ClosingRow {
