@@ -6,7 +6,8 @@ export interface ExportTable {
   readonly columns: readonly string[];
   /** The rows after a position, in the order of the position: `$1` position, `$2` from, `$3` to, `$4` limit. */
   readonly sql: string;
-  readonly start: string;
+  /** A position before every row of this time or later, in milliseconds since 1970. */
+  readonly start: (within: Queryable, fromMs: number) => Promise<string>;
 }
 
 export type ExportName = keyof typeof EXPORTS;
@@ -26,17 +27,18 @@ export const EXPORTS = {
       FROM payments WHERE (at, id) > (split_part($1, ' ', 1)::timestamptz, split_part($1, ' ', 2))
         AND at >= $2::timestamptz AND at < $3::timestamptz
       ORDER BY payments.at, id LIMIT $4`,
-    start: '1970-01-01T00:00:00.000Z ',
+    start: () => Promise.resolve('1970-01-01T00:00:00.000Z '),
   },
   entries: {
     schema: 'entries.v1',
     columns: ['id', 'booking', 'booked_at', 'kind', 'payment', 'account', 'asset', 'amount'],
-    sql: `SELECT entries.id::text AS position, entries.id::text, booking::text, ${isoTime('booked_at')} AS booked_at, kind,
-        payment, account, asset, amount::text
-      FROM entries JOIN bookings ON bookings.id = booking WHERE entries.id > $1::bigint
-        AND booked_at >= $2::timestamptz AND booked_at < $3::timestamptz
-      ORDER BY entries.id LIMIT $4`,
-    start: '0',
+    // A page is read whole, and what is too late is left out of it: after that, all is too late.
+    sql: `SELECT id::text AS position, id::text, booking::text, ${isoTime('booked_at')} AS booked_at, kind, payment, account,
+        asset, amount::text
+      FROM (SELECT entries.*, booked_at, kind, payment FROM entries JOIN bookings ON bookings.id = booking
+        WHERE entries.id > $1::bigint ORDER BY entries.id LIMIT $4) AS page
+      WHERE booked_at >= $2::timestamptz AND booked_at < $3::timestamptz ORDER BY page.id`,
+    start: findEntryBefore,
   },
 } as const satisfies Record<string, ExportTable>;
 
@@ -57,10 +59,25 @@ export async function readExport(
 ): Promise<ExportPage> {
   const { sql, columns, start } = EXPORTS[name];
   const rows = await within.query<Record<string, string | null>>(sql, [
-    ...[position ?? start, new Date(fromMs).toISOString(), new Date(toMs).toISOString(), PAGE],
+    ...[position ?? (await start(within, fromMs)), new Date(fromMs).toISOString(), new Date(toMs).toISOString(), PAGE],
   ]);
   return {
     rows: rows.map((row) => columns.map((column) => row[column] ?? null)),
     position: rows.length === PAGE ? (rows.at(-1)?.['position'] ?? null) : null,
   };
+}
+
+/** The last entry before the first booking of this time or later, found by halves: bookings never go back in time. */
+async function findEntryBefore(within: Queryable, fromMs: number): Promise<string> {
+  const [end] = await within.query<{ last: number }>('SELECT last_booking AS last FROM bookkeeper');
+  let [before, notBefore] = [0, (end?.last ?? 0) + 1];
+  while (notBefore - before > 1) {
+    const middle = Math.floor((before + notBefore) / 2);
+    const [booking] = await within.query<{ at: Date }>('SELECT booked_at AS at FROM bookings WHERE id = $1', [middle]);
+    if (booking !== undefined && booking.at.getTime() < fromMs) before = middle;
+    else notBefore = middle;
+  }
+  // Without an order, for which the planner would read entries from an end of the table.
+  const entries = await within.query<{ id: number }>('SELECT id FROM entries WHERE booking = $1', [before]);
+  return String(Math.max(0, ...entries.map(({ id }) => id)));
 }

@@ -1,0 +1,100 @@
+import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import type { NewBooking } from '../bookings/booking.js';
+import type { ClaimedDatabase, Queryable, SqlValue } from '../database/database.js';
+import { BookWriter } from '../posting/book-writer.js';
+import { storeBookings } from '../posting/store-bookings.js';
+import { readExport } from './export-rows.js';
+
+const START_MS = Date.UTC(2026, 0, 1);
+const DAY_MS = 86_400_000;
+const [DAYS, BOOKED_A_DAY, PAGE] = [8, 700, 1_000];
+const ALL = DAYS * BOOKED_A_DAY;
+
+interface Plan {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+}
+
+describe('the export of entries', () => {
+  let book: TestBook;
+  let database: ClaimedDatabase;
+
+  beforeAll(async () => {
+    book = await createTestBook();
+    database = await book.claim();
+    const writer = await BookWriter.open(database, 'spec');
+    for (let day = 0; day < DAYS; day++) {
+      await writer.write((within) => storeBookings(within, aDay(), START_MS + day * DAY_MS));
+    }
+    await database.query('ANALYZE entries, bookings');
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await book.remove();
+  });
+
+  /** The entries from a day until another, and what was asked for them. */
+  async function exportDays(from: number, to: number) {
+    const asked: [sql: string, values: readonly SqlValue[]][] = [];
+    const within: Queryable = {
+      query: (sql, values = []) => {
+        asked.push([sql, values]);
+        return database.query(sql, values);
+      },
+    };
+    const entries: number[] = [];
+    let position: string | null = null;
+    do {
+      const range = { fromMs: START_MS + from * DAY_MS, toMs: START_MS + to * DAY_MS, position };
+      const page = await readExport(within, 'entries', range);
+      entries.push(...page.rows.map(([id]) => Number(id)));
+      ({ position } = page);
+    } while (position !== null);
+    return { entries, asked };
+  }
+
+  it.each([
+    ['no day', -3, -1, 0, 0],
+    ['all days', -1, DAYS + 1, 0, 2 * ALL],
+    ['the first day', 0, 1, 0, 2 * BOOKED_A_DAY],
+    ['a part of the days', 2, 5, 4 * BOOKED_A_DAY, 10 * BOOKED_A_DAY],
+    ['what came after noon', 2.5, 5, 6 * BOOKED_A_DAY, 10 * BOOKED_A_DAY],
+    ['the last day', DAYS - 1, DAYS, 2 * (ALL - BOOKED_A_DAY), 2 * ALL],
+    ['days to come', DAYS, DAYS + 1, 0, 0],
+  ])('has those of %s', async (_, from, to, after, upTo) => {
+    const { entries } = await exportDays(from, to);
+    expect(entries).toEqual(Array.from({ length: upTo - after }, (_one, index) => after + index + 1));
+  });
+
+  it('reads nothing but its own days', async () => {
+    const { asked } = await exportDays(3, 4);
+    let read = 0;
+    for (const [sql, values] of asked) {
+      const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
+        values,
+      );
+      read += countRead(row!['QUERY PLAN'][0].Plan);
+    }
+    // And of the last page what comes after them.
+    expect(read).toBeLessThanOrEqual(2 * BOOKED_A_DAY + PAGE);
+  });
+});
+
+function aDay(): NewBooking[] {
+  const line = { asset: '1328:x', amount: '1' };
+  const lines = [
+    { ...line, account: 'refunds' },
+    { ...line, account: 'owed:refused', amount: '-1' },
+  ];
+  return Array.from({ length: BOOKED_A_DAY }, () => ({ kind: 'payment', payment: null, atMs: 0, facts: {}, lines }));
+}
+
+/** The entries that a plan has read. */
+function countRead({ Plans: plans = [], ...plan }: Plan): number {
+  const read = plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0);
+  return (plan['Relation Name'] === 'entries' ? read : 0) + plans.reduce((sum, one) => sum + countRead(one), 0);
+}
