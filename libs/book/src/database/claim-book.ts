@@ -8,6 +8,7 @@ import refundGuards from '../migrations/0005-refund-guards.sql';
 import refusedEvents from '../migrations/0006-refused-events.sql';
 import streamPositionsRows from '../migrations/0007-stream-positions-rows.sql';
 import streamPositions from '../migrations/0007-stream-positions.sql';
+import oldest from '../migrations/0008-oldest.sql';
 import { NO_STATEMENT_LIMIT, type ClaimedDatabase, type Queryable } from './database.js';
 import { openFolder } from './pglite-database.js';
 import { openServer } from './postgres-database.js';
@@ -46,6 +47,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 5, sql: refundGuards, rows: refundGuardsRows },
   { number: 6, sql: refusedEvents },
   { number: 7, sql: streamPositions, rows: streamPositionsRows },
+  { number: 8, sql: oldest },
 ];
 
 /**

@@ -5,6 +5,7 @@ import { useTestBook } from '../../test/use-test-book.js';
 import { closeBook } from '../closing/close-book.js';
 import { checkProof, type BookProof } from '../closing/payment-proof.js';
 import { provePayment, type NoProof } from '../closing/prove-payment.js';
+import type { Queryable, SqlValue } from '../database/database.js';
 import { postEvents } from '../posting/post-events.js';
 import { readBookedPayment } from '../reading/read-payment.js';
 import { verifyBook } from '../reading/verify-book.js';
@@ -47,6 +48,32 @@ describe('the removal of request data', () => {
     expect(listed).toMatchObject({ state: 'answered', amount: '10000', route: '/api/weather', requestId: null });
     expect(reported.answered).toMatchObject({ answerHash: 'ab'.repeat(32), status: 200, price: '10000' });
     expect(await removeRequests(book.writer, AFTER_ALL)).toEqual({ payments: 0, events: 0, outgoing: 0 });
+  });
+
+  it('reads what it removes by an index, oldest first', async () => {
+    const asked: [sql: string, values: readonly SqlValue[]][] = [];
+    const watch = ({ query }: Queryable): Queryable => ({
+      query: (sql, values = []) => {
+        asked.push([sql, values]);
+        return query(sql, values);
+      },
+    });
+    jest.spyOn(book.writer, 'write').mockImplementation((work) => book.database.transaction((all) => work(watch(all))));
+    await removeRequests(book.writer, AFTER_ALL);
+    const plans = await book.database.transaction(async (within) => {
+      // A table of two rows is read whole else.
+      for (const way of ['seqscan', 'bitmapscan', 'sort']) await within.query(`SET LOCAL enable_${way} = off`);
+      const found: string[] = [];
+      for (const [sql, values] of asked) {
+        const lines = await within.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, values);
+        found.push(lines.map((line) => line['QUERY PLAN']).join('\n'));
+      }
+      return found;
+    });
+    const [payments, events, , outgoing] = plans;
+    expect(payments).toMatch(/Limit.*\n.*Index Scan using payments_to_forget/);
+    expect(events).toMatch(/Limit.*\n.*Index Scan using events_oldest/);
+    expect(outgoing).toMatch(/Limit.*\n.*Index Scan using payment_events_oldest/);
   });
 
   it('does not touch what is newer', async () => {

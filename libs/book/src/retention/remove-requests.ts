@@ -37,11 +37,11 @@ export async function removeRequests(writer: BookWriter, beforeMs: number): Prom
   };
   const payments = await removeAll(
     `UPDATE payments SET request_id = NULL, request_salt = '', reported = ${WITHOUT_REQUEST}
-      WHERE id IN (SELECT id FROM payments WHERE at < $1 AND request_salt <> '' LIMIT $2) RETURNING id`,
+      WHERE id IN (SELECT id FROM payments WHERE at < $1 AND request_salt <> '' ORDER BY at LIMIT $2) RETURNING id`,
   );
   // An event that no release has read yet is not booked.
   const events = await removeAll(
-    `DELETE FROM events WHERE (stream, id) IN (SELECT stream, id FROM events WHERE at < $1 AND applied LIMIT $2)
+    `DELETE FROM events WHERE (stream, id) IN (SELECT stream, id FROM events WHERE at < $1 AND applied ORDER BY at LIMIT $2)
       RETURNING id`,
   );
   await removeAll(
@@ -49,7 +49,7 @@ export async function removeRequests(writer: BookWriter, beforeMs: number): Prom
       JOIN payment_events ON number = event WHERE at < $1 LIMIT $2) RETURNING event`,
   );
   const outgoing = await removeAll(
-    `DELETE FROM payment_events WHERE number IN (SELECT number FROM payment_events WHERE at < $1 LIMIT $2)
+    `DELETE FROM payment_events WHERE number IN (SELECT number FROM payment_events WHERE at < $1 ORDER BY at LIMIT $2)
       RETURNING number`,
   );
   return { payments, events, outgoing };
