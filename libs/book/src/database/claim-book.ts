@@ -9,6 +9,8 @@ import refusedEvents from '../migrations/0006-refused-events.sql';
 import streamPositionsRows from '../migrations/0007-stream-positions-rows.sql';
 import streamPositions from '../migrations/0007-stream-positions.sql';
 import oldest from '../migrations/0008-oldest.sql';
+import balancesRows from '../migrations/0009-balances-rows.sql';
+import balances from '../migrations/0009-balances.sql';
 import { NO_STATEMENT_LIMIT, type ClaimedDatabase, type Queryable } from './database.js';
 import { openFolder } from './pglite-database.js';
 import { openServer } from './postgres-database.js';
@@ -48,6 +50,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 6, sql: refusedEvents },
   { number: 7, sql: streamPositions, rows: streamPositionsRows },
   { number: 8, sql: oldest },
+  { number: 9, sql: balances, rows: balancesRows },
 ];
 
 /**

@@ -21,6 +21,7 @@ import {
   transferId,
 } from '../../test/sample-events.js';
 import type { ClaimedDatabase } from '../database/database.js';
+import rows from '../migrations/0009-balances-rows.sql';
 import { readBalances } from '../reading/read-balances.js';
 import { readBookedPayment } from '../reading/read-payment.js';
 import { verifyBook } from '../reading/verify-book.js';
@@ -187,6 +188,16 @@ describe('posting events', () => {
       );
     }
     expect(results.size).toBe(1);
+  });
+
+  it('keeps the balances that the entries of an earlier release sum to, and none of 0', async () => {
+    await post(settled([authorizationId(++number)], { transaction: hashOf(700) }), answered(authorizationId(number)));
+    const balances = await readBalances(database);
+    expect(balances.length).toBeGreaterThan(3);
+    expect(balances.filter(({ account }) => account.startsWith('payer:'))).toEqual([]);
+    await database.execute('DELETE FROM balances');
+    await database.query(rows);
+    expect(await readBalances(database)).toEqual(balances);
   });
 
   it('keeps an event of a later version, and posts it once it can be read', async () => {

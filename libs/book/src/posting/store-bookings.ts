@@ -1,6 +1,19 @@
 import { chainBookings, type Booking, type ChainEnd, type NewBooking } from '../bookings/booking.js';
 import type { Queryable } from '../database/database.js';
 
+/** Adds entries, and what they change of the balances. */
+const STORE_ENTRIES = `WITH added AS (
+    INSERT INTO entries (id, booking, account, asset, amount)
+      SELECT id, booking, account, asset, amount FROM jsonb_to_recordset($1::jsonb)
+        AS e(id bigint, booking bigint, account text, asset text, amount numeric)
+      RETURNING account, asset, amount)
+  MERGE INTO balances USING (
+      SELECT account, asset, sum(amount) AS amount FROM added GROUP BY account, asset HAVING sum(amount) <> 0) AS changed
+    ON balances.account = changed.account AND balances.asset = changed.asset
+    WHEN MATCHED AND balances.amount + changed.amount = 0 THEN DELETE
+    WHEN MATCHED THEN UPDATE SET amount = balances.amount + changed.amount
+    WHEN NOT MATCHED THEN INSERT (account, asset, amount) VALUES (changed.account, changed.asset, changed.amount)`;
+
 /** Appends bookings to the chain, with their entries. */
 export async function storeBookings(within: Queryable, added: readonly NewBooking[], nowMs: number): Promise<void> {
   if (added.length === 0) return;
@@ -20,12 +33,7 @@ export async function storeBookings(within: Queryable, added: readonly NewBookin
   const entries = bookings.flatMap(({ id, firstEntry, lines }) =>
     lines.map((line, index) => ({ id: firstEntry + index, booking: id, ...line })),
   );
-  await within.query(
-    `INSERT INTO entries (id, booking, account, asset, amount)
-      SELECT id, booking, account, asset, amount FROM jsonb_to_recordset($1::jsonb)
-        AS e(id bigint, booking bigint, account text, asset text, amount numeric)`,
-    [JSON.stringify(entries)],
-  );
+  await within.query(STORE_ENTRIES, [JSON.stringify(entries)]);
   await within.query('UPDATE bookkeeper SET last_booking = $1, last_entry = $2, chain_hash = $3', [
     ...[end.booking, end.entry, end.hash],
   ]);

@@ -7,10 +7,7 @@ export interface Balance {
   readonly amount: string;
 }
 
-/** The sum of the entries of each account and asset, by name. They sum to zero in each asset. */
+/** The sum of the entries of each account and asset, by name, where it is not zero. They sum to zero in each asset. */
 export function readBalances(within: Queryable): Promise<Balance[]> {
-  return within.query<Balance>(
-    `SELECT account, asset, sum(amount)::text AS amount FROM entries GROUP BY account, asset
-      HAVING sum(amount) <> 0 ORDER BY account, asset`,
-  );
+  return within.query<Balance>('SELECT account, asset, amount::text FROM balances ORDER BY account, asset');
 }

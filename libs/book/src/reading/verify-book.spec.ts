@@ -120,6 +120,13 @@ describe('the book', () => {
     ['a lost booking', 'DELETE FROM bookings WHERE id = 2', 'Booking 2 is missing.'],
     ['a lost end', 'DELETE FROM bookings WHERE id = 3', 'Booking 3 is missing: it was the last one.'],
     [
+      'a balance',
+      `UPDATE balances SET amount = amount + 1 WHERE account LIKE 'revenue:%'`,
+      `is -29999, and its entries sum to -30000.`,
+    ],
+    ['a lost balance', `DELETE FROM balances WHERE account LIKE 'revenue:%'`, `is 0, and its entries sum to -30000.`],
+    ['a strange balance', `INSERT INTO balances VALUES ('refunds', 'x', 7)`, 'The balance of refunds in x is 7'],
+    [
       'a closing',
       `UPDATE closings SET content = replace(content, '2026', '2025')`,
       'Closing 1: its signature does not fit its content.',

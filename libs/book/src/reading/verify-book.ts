@@ -42,6 +42,7 @@ const PAGE = 2_000;
 export async function verifyBook(within: Queryable, signers: readonly string[]): Promise<BookVerdict> {
   let [bookings, entries, chainHash] = [0, 0, CHAIN_START];
   const conclude = (broken: string | null, closings = 0) => ({ bookings, entries, closings, chainHash, broken });
+  const sums = new Map<string, bigint>();
   const end = await readEnd(within);
   for (;;) {
     const page = await within.query<BookingRow>(
@@ -56,28 +57,39 @@ export async function verifyBook(within: Queryable, signers: readonly string[]):
       if (broken !== null) return conclude(broken);
       bookings = booking.id;
       entries += own.length;
+      for (const { account, asset, amount } of own) {
+        const name = nameBalance(account, asset);
+        const sum = (sums.get(name) ?? 0n) + BigInt(amount);
+        // The account of a payer returns to 0.
+        if (sum === 0n) sums.delete(name);
+        else sums.set(name, sum);
+      }
       chainHash = booking.chain_hash;
     }
     // A database in this process answers without giving way to timers and requests.
     await nextTurn();
   }
-  const fault = findEndFault(end, conclude(null)) ?? (await findStrayEntry(within, end.last));
+  const fault =
+    findEndFault(end, conclude(null)) ??
+    (await findStrayEntry(within, end.last)) ??
+    findBalanceFault(end.balances, sums);
   if (fault !== null) return conclude(fault);
   const { closings, broken } = await verifyClosings(within, signers);
   return conclude(broken, closings);
 }
 
-/** What the counter says of the last booking, and the newest one that is there. */
+/** At one moment: what the counter says of the last booking, the newest one that is there, and the balances after it. */
 interface BookEnd {
   last: number;
   hash: string;
   newest: number;
+  balances: [account: string, asset: string, amount: string][];
 }
 
 async function readEnd(within: Queryable): Promise<BookEnd> {
   const [end] = await within.query<BookEnd>(
-    `SELECT last_booking AS last, chain_hash AS hash, coalesce((SELECT max(id) FROM bookings), 0) AS newest
-      FROM bookkeeper`,
+    `SELECT last_booking AS last, chain_hash AS hash, coalesce((SELECT max(id) FROM bookings), 0) AS newest,
+      ARRAY(SELECT jsonb_build_array(account, asset, amount::text) FROM balances) AS balances FROM bookkeeper`,
   );
   if (end === undefined) throw new Error('The book has no row of its bookkeeper: its tables are damaged.');
   return end;
@@ -141,6 +153,16 @@ async function findStrayEntry(within: Queryable, last: number): Promise<string |
     [last],
   );
   return stray === undefined ? null : `Entry ${stray.id} belongs to no booking.`;
+}
+
+const nameBalance = (account: string, asset: string): string => `${account} in ${asset}`;
+
+/** Compares the balances with the sums of all entries. */
+function findBalanceFault(balances: BookEnd['balances'], sums: Map<string, bigint>): string | null {
+  const kept = new Map(balances.map(([account, asset, amount]) => [nameBalance(account, asset), BigInt(amount)]));
+  const wrong = [...sums.keys(), ...kept.keys()].find((name) => sums.get(name) !== kept.get(name));
+  if (wrong === undefined) return null;
+  return `The balance of ${wrong} is ${kept.get(wrong) ?? 0n}, and its entries sum to ${sums.get(wrong) ?? 0n}.`;
 }
 
 interface ClosingRow {
