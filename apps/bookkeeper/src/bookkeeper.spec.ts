@@ -30,6 +30,7 @@ describe('the bookkeeper', () => {
   it.each([
     ['BOOK_SIGNING_KEY', { BOOK_SIGNING_KEY: 'ca'.repeat(20) }],
     ['BOOK_SIGNING_KEY', { BOOK_SIGNING_KEY: '00'.repeat(32) }],
+    ['BOOK_FORMER_SIGNERS', { BOOK_FORMER_SIGNERS: `0x${'11'.repeat(20)},me` }],
     ['BOOK_DATABASE_URL', { BOOK_DATABASE_URL: 'mysql://canary@db' }],
     ['BOOK_BATCH', { BOOK_BATCH: '0' }],
     ['PAY_TO', { PAY_TO: 'me' }],
@@ -70,6 +71,30 @@ describe('the bookkeeper', () => {
     await waitFor('the second one is ready', () => isReady(second));
     await waitFor('the event in flight is booked', async () => (await countBookings(second, token)) === 2);
     expect(await fixture.redis.xpending(event.stream, 'book')).toEqual([0, null, null, null]);
+  });
+
+  it('accepts closings of a former key that it is told of, and of no other', async () => {
+    const headers = { Authorization: `Bearer ${await fixture.createToken('operator:read', 'operator:approve')}` };
+    const first = await fixture.startBookkeeper();
+    await waitFor('the first one is ready', () => isReady(first));
+    await fixture.report(deliver(answered(transferId(4))));
+    await waitFor('its day is closed', async () => {
+      const response = await fetch(`${first.url}/operator/closings`, { method: 'POST', headers });
+      return ((await response.json()) as { closings: unknown[] }).closings.length > 0;
+    });
+    const health = await fetch(`${first.url}/operator/health`, { headers });
+    const { closingKey } = (await health.json()) as { closingKey: string };
+    const verifyWith = async (former: string) => {
+      await fixture.endBookkeepers();
+      const env = { BOOK_SIGNING_KEY: '33'.repeat(32), BOOK_FORMER_SIGNERS: former };
+      const { url } = await fixture.startBookkeeper(env);
+      const response = await fetch(`${url}/operator/verification`, { headers });
+      return (await response.json()) as { closings: number; broken: string | null };
+    };
+    const broken = `Closing 1: it was signed by ${closingKey}, which is not a key of this book.`;
+    expect(await verifyWith('')).toMatchObject({ closings: 0, broken });
+    const listed = closingKey.toUpperCase().replace('X', 'x');
+    expect(await verifyWith(listed)).toMatchObject({ closings: 1, broken: null });
   });
 
   it('goes on after Redis was killed, and after it came back without its data', async () => {

@@ -39,6 +39,14 @@ export class BookEnvironment implements ChecksTogether {
   readonly bookSigningKey!: string;
 
   @Setting({
+    help: 'Addresses of the keys that signed closings of the book before BOOK_SIGNING_KEY, comma separated, the oldest first.',
+    as: 'list',
+    example: '0x1c7d4b196cb0c7b01d743fbc6116a902379c7238',
+  })
+  @Matches(/^0x[0-9a-f]{40}$/i, { each: true, message: 'every entry of $property must be an address' })
+  readonly bookFormerSigners: string[] = [];
+
+  @Setting({
     help: 'Events that the bookkeeper reads from one stream, and writes to the book in one transaction, at a time.',
   })
   @IsIntIn(1, 10_000)
@@ -54,6 +62,11 @@ export class BookEnvironment implements ChecksTogether {
   get signer(): PreimageSigner {
     if (this.#signer === null) throw new Error('the settings of the book were not checked');
     return this.#signer;
+  }
+
+  /** The addresses whose signatures closings may have, in the order in which they signed. */
+  get signers(): string[] {
+    return [...this.bookFormerSigners.map((address) => address.toLowerCase()), this.signer.address];
   }
 
   problemsTogether(): string[] {

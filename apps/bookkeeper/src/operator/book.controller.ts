@@ -17,6 +17,7 @@ import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Troubles, type Trouble } from '../health/troubles.js';
 import { ForOperators, OperatorController } from './operator-controller.js';
 
@@ -63,6 +64,7 @@ export class BookController {
     @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(DailyClosings) private readonly closings: DailyClosings,
     @Inject(Troubles) private readonly troubles: Troubles,
+    @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
   ) {}
 
   @Get('health')
@@ -97,7 +99,7 @@ export class BookController {
   @Get('verification')
   @ForOperators('operator:read', 'Recomputes the hash chain, and names the first row that is broken')
   verify(): Promise<BookVerdict> {
-    this.#verifying ??= verifyBook(this.book.writer.database, [this.closings.signer]).finally(
+    this.#verifying ??= verifyBook(this.book.writer.database, this.environment.book.signers).finally(
       () => (this.#verifying = null),
     );
     return this.#verifying;

@@ -172,6 +172,24 @@ describe('a book of some pages', () => {
     expect(verdict).toMatchObject({ bookings: BOOKED, entries: 2 * BOOKED, broken: null });
     expect(await verifyBook(book.database, [])).toMatchObject({ bookings: BOOKED + 1, broken: null });
   });
+
+  it('verifies with the closings of each key in its time', async () => {
+    const later = createPreimageSigner(`0x${'33'.repeat(32)}`) as PreimageSigner;
+    for (const [number, key] of [signer, later, later, signer].entries()) {
+      await postEvents(book.writer, [deliver(answered(transferId(number)))], SELLER);
+      await closeBook(book.writer, key, { untilMs: Date.now() + 1_000 });
+    }
+    const verify = (...signers: PreimageSigner[]) =>
+      verifyBook(
+        book.database,
+        signers.map(({ address }) => address),
+      );
+    expect(await verify(signer, later, signer)).toMatchObject({ closings: 4, broken: null });
+    expect((await verify(signer, later)).broken).toBe(
+      `Closing 4: it was signed by ${signer.address}, after a later key had signed.`,
+    );
+    expect((await verify(later)).broken).toContain('Closing 1: it was signed by');
+  });
 });
 
 function manyBookings(count: number): NewBooking[] {

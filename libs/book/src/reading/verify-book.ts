@@ -37,7 +37,7 @@ const PAGE = 2_000;
  * Recomputes the hash chain from the first booking on, compares each entry with what its booking's hash covers, adds
  * up every booking, and checks the signatures of the closings. Reads in pages, up to the booking that is the last one at
  * its start: bookings never change, and are written meanwhile.
- * @param signers the addresses whose closings count; any when it is empty
+ * @param signers the addresses whose closings count, in the order in which they signed; any when it is empty
  */
 export async function verifyBook(within: Queryable, signers: readonly string[]): Promise<BookVerdict> {
   let [bookings, entries, chainHash] = [0, 0, CHAIN_START];
@@ -178,29 +178,29 @@ async function verifyClosings(
   signers: readonly string[],
 ): Promise<{ closings: number; broken: string | null }> {
   const rows = await within.query<ClosingRow>('SELECT number, content, hash, signature FROM closings ORDER BY number');
-  let before = { number: 0, hash: null as string | null, lastBooking: 0 };
+  let before = { number: 0, hash: null as string | null, lastBooking: 0, place: 0 };
   for (const row of rows) {
     const content = parseClosing(JSON.parse(row.content));
     if (content === null) return { closings: before.number, broken: `Closing ${row.number}: it cannot be read.` };
+    const signer = signerOf({ ...row, content });
+    // A key that was replaced signs nothing more.
+    const place = signer === null ? -1 : signers.indexOf(signer, before.place);
     const broken =
-      findSignatureFault(row, content, signers) ??
+      findSignatureFault(signer, signers, place) ??
       findLinkFault(content, before) ??
       (await findRootFault(within, content));
     if (broken !== null) return { closings: before.number, broken: `Closing ${row.number}: ${broken}.` };
-    before = { number: row.number, hash: row.hash, lastBooking: content.lastBooking };
+    before = { number: row.number, hash: row.hash, lastBooking: content.lastBooking, place: Math.max(place, 0) };
   }
   return { closings: rows.length, broken: null };
 }
 
-function findSignatureFault(
-  { hash, signature }: ClosingRow,
-  content: ClosingContent,
-  signers: readonly string[],
-): string | null {
-  const signer = signerOf({ content, hash, signature });
+/** @param place of the signer among those that may still sign; -1: it has none */
+function findSignatureFault(signer: string | null, signers: readonly string[], place: number): string | null {
   if (signer === null) return 'its signature does not fit its content';
-  if (signers.length === 0 || signers.includes(signer)) return null;
-  return `it was signed by ${signer}, which is not a key of this book`;
+  if (signers.length === 0 || place >= 0) return null;
+  const why = signers.includes(signer) ? 'after a later key had signed' : 'which is not a key of this book';
+  return `it was signed by ${signer}, ${why}`;
 }
 
 function findLinkFault(
