@@ -25,12 +25,13 @@ export async function startBookkeeper(
 ): Promise<RunningService & { app: NestFastifyApplication }> {
   await checkCrypto();
   const environment = readEnvironment(BookkeeperEnvironment, env);
-  const { bookkeeperHost: host, bookkeeperPort: port } = environment.server;
+  const { bookkeeperHost: host, bookkeeperPort: port, proxies } = environment.server;
   const app = await NestFactory.create<NestFastifyApplication>(
     BookkeeperModule.forRoot(environment),
     new FastifyAdapter({
       ...{ forceCloseConnections: 'idle', bodyLimit: MAX_BODY_BYTES, rewriteUrl: forwardToOperator },
       routerOptions: { maxParamLength: MAX_ID_LENGTH },
+      trustProxy: proxies.trustProxy.length > 0 ? proxies.trustProxy : false,
     }),
     { bufferLogs: true, abortOnError: false },
   );

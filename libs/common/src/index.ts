@@ -9,6 +9,7 @@ export { listSecrets } from './config/list-secrets.js';
 export { openWhenUp } from './config/open-when-up.js';
 export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './config/process.environment.js';
 export { PaymentEnvironment, type PaymentPolicy } from './config/payment.environment.js';
+export { ProxyEnvironment } from './config/proxy.environment.js';
 export * from './config/read-environment.js';
 export { RedisEnvironment } from './config/redis.environment.js';
 export { findUrlProblems, RpcEnvironment } from './config/rpc.environment.js';

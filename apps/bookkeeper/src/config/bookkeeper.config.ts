@@ -4,6 +4,7 @@ import {
   IsIntIn,
   LogEnvironment,
   PaymentEnvironment,
+  ProxyEnvironment,
   RedisEnvironment,
   RpcEnvironment,
   Setting,
@@ -52,6 +53,8 @@ class BookkeeperServerEnvironment {
     message: 'every entry of $property must be a host name without a port',
   })
   readonly consoleHosts: string[] = [];
+
+  @SettingGroup(ProxyEnvironment) readonly proxies!: ProxyEnvironment;
 
   @Setting({ help: 'Requests to /operator per minute and API key; 0 means no limit.' })
   @IsIntIn(0)

@@ -218,16 +218,28 @@ describe('the console', () => {
 });
 
 describe('the console of a bookkeeper that strangers reach', () => {
-  it('answers a guesser of keys with 429', async () => {
+  const wrongKey = (number: number) => `tgk_aaaaaaaaaaaa_${String(number).padStart(43, 'x')}`;
+
+  async function logIn(url: string, key: string, headers: Record<string, string> = {}): Promise<number> {
+    const sent = { 'Content-Type': 'application/json', 'X-Tollgate-Console': '1', ...headers };
+    return (await fetch(`${url}/console/session`, { method: 'POST', headers: sent, body: JSON.stringify({ key }) }))
+      .status;
+  }
+
+  const from = (address: string) => ({ 'X-Forwarded-For': address });
+
+  it('answers a guesser of keys with 429, whatever address it claims', async () => {
     const { url } = await fixture.startBookkeeper({ OPERATOR_REFUSED_KEYS_PER_MINUTE: '2' });
-    const guess = async (number: number) =>
-      (
-        await fetch(`${url}/console/session`, {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json', 'X-Tollgate-Console': '1' },
-          body: JSON.stringify({ key: `tgk_aaaaaaaaaaaa_${String(number).padStart(43, 'x')}` }),
-        })
-      ).status;
-    expect([await guess(1), await guess(2), await guess(3)]).toEqual([401, 401, 429]);
+    const statuses = [];
+    for (const number of [1, 2, 3]) statuses.push(await logIn(url, wrongKey(number), from(`1.1.1.${number}`)));
+    expect(statuses).toEqual([401, 401, 429]);
+  });
+
+  it('lets an operator log in while a guesser comes through the same proxy', async () => {
+    const limit = { OPERATOR_REFUSED_KEYS_PER_MINUTE: '1' };
+    const { url } = await fixture.startBookkeeper({ ...limit, TRUST_PROXY: '127.0.0.1' });
+    expect(await logIn(url, wrongKey(1), from('1.1.1.1'))).toBe(401);
+    expect(await logIn(url, wrongKey(2), from('1.1.1.1'))).toBe(429);
+    expect(await logIn(url, await fixture.createToken('operator:read'), from('2.2.2.2'))).toBe(200);
   });
 });

@@ -1,4 +1,12 @@
-import { IsIntIn, isPublicAddress, Setting, type ChecksEntries, type ChecksTogether } from '@tollgate/common';
+import {
+  IsIntIn,
+  isPublicAddress,
+  ProxyEnvironment,
+  Setting,
+  SettingGroup,
+  type ChecksEntries,
+  type ChecksTogether,
+} from '@tollgate/common';
 import { IsArray, IsBoolean, IsNotEmpty, IsOptional, IsUrl } from 'class-validator';
 import ipaddr from 'ipaddr.js';
 
@@ -22,12 +30,7 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @IsBoolean()
   readonly allowInsecureHttp: boolean = false;
 
-  @Setting({
-    help: 'Addresses or CIDR ranges of the proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, comma separated.',
-    example: '10.0.0.0/8',
-  })
-  @IsArray()
-  readonly trustProxy: string[] = [];
+  @SettingGroup(ProxyEnvironment) readonly proxies!: ProxyEnvironment;
 
   @Setting({ help: 'PEM file with the certificate chain; the gateway then serves HTTPS itself.', example: 'cert.pem' })
   @IsOptional()
@@ -90,15 +93,6 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
 
   problemsOfEntries(): string[] {
     const problems: string[] = [];
-    for (const range of this.trustProxy) {
-      if (!ipaddr.isValid(range) && !ipaddr.isValidCIDR(range)) {
-        problems.push(`TRUST_PROXY: "${range}" is neither an address nor a CIDR range such as 10.0.0.0/8.`);
-      } else if (range.endsWith('/0')) {
-        problems.push(
-          `TRUST_PROXY: "${range}" is every address: any client could claim another's address. List only your proxies, for example 10.0.0.0/8.`,
-        );
-      }
-    }
     for (const origin of this.corsOrigins) {
       if (origin !== '*' && !isOrigin(origin)) {
         problems.push(`CORS_ORIGINS: "${origin}" is not an origin such as https://shop.example.`);

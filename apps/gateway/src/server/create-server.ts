@@ -53,7 +53,8 @@ export function createServer(
 }
 
 function createOptions(environment: ServerEnvironment): FastifyServerOptions {
-  const { tlsCert, tlsKey, trustProxy } = environment;
+  const { tlsCert, tlsKey } = environment;
+  const { trustProxy } = environment.proxies;
   return {
     // All spellings of a path get the same paywall: the router normalises them before the gate looks at the route.
     routerOptions: {
