@@ -4,41 +4,47 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
 
+import { escapeHtml } from '../pages/document.js';
+import { basePathOf } from '../pages/sale-facts.js';
 import { createDocument, type DocsParts } from './create-document.js';
 
-const PAGE = `<!doctype html>
+const renderPage = (base: string): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Tollgate</title>
     <link rel="icon" href="data:," />
-    <link rel="stylesheet" href="/docs/swagger-ui.css" />
+    <link rel="stylesheet" href="${base}/docs/swagger-ui.css" />
   </head>
   <body>
     <div id="docs"></div>
-    <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/start.js"></script>
+    <script src="${base}/docs/swagger-ui-bundle.js"></script>
+    <script src="${base}/docs/start.js"></script>
   </body>
 </html>
 `;
-const START = `SwaggerUIBundle({ url: '/docs/openapi.json', dom_id: '#docs', validatorUrl: null });\n`;
-// Allows only the page's own files.
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'";
+const renderStart = (base: string): string =>
+  `SwaggerUIBundle({ url: ${JSON.stringify(`${base}/docs/openapi.json`)}, dom_id: '#docs', validatorUrl: null });\n`;
+// Allows only the page's own files, and no frame: people type API keys into it.
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-cache',
+};
 
 /** `GET /docs` for people, `GET /docs/openapi.json` for programs. */
 export function registerDocs(server: FastifyInstance, parts: DocsParts): void {
   const document = JSON.stringify(createDocument(parts));
+  const base = basePathOf(parts.environment.server.publicUrl ?? '');
   const assets = swaggerUiPath();
   const read = (file: string): Buffer => readFileSync(join(assets, file));
   const serve = (url: string, type: string, content: string | Buffer): void => {
-    server.get(url, (_request, reply) =>
-      reply.type(type).header('Content-Security-Policy', POLICY).header('Cache-Control', 'no-cache').send(content),
-    );
+    server.get(url, (_request, reply) => reply.type(type).headers(HEADERS).send(content));
   };
-  serve('/docs', 'text/html; charset=utf-8', PAGE);
-  serve('/docs/start.js', 'text/javascript; charset=utf-8', START);
+  serve('/docs', 'text/html; charset=utf-8', renderPage(escapeHtml(base)));
+  serve('/docs/start.js', 'text/javascript; charset=utf-8', renderStart(base));
   serve('/docs/swagger-ui.css', 'text/css; charset=utf-8', read('swagger-ui.css'));
   serve('/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8', read('swagger-ui-bundle.js'));
   serve('/docs/openapi.json', 'application/json; charset=utf-8', document);

@@ -172,6 +172,26 @@ describe('the page of a priced route', () => {
   });
 });
 
+describe('the page of the HTTP API', () => {
+  it('finds its files below the path of PUBLIC_URL', async () => {
+    const [page, start] = await withGateway({ PUBLIC_URL: 'https://api.example/gate/' }, async ({ port }) => [
+      await send(port, { path: '/docs' }),
+      await send(port, { path: '/docs/start.js' }),
+    ]);
+    const paths = [...page!.body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path);
+    expect(paths).toEqual(['swagger-ui.css', 'swagger-ui-bundle.js', 'start.js'].map((file) => `/gate/docs/${file}`));
+    expect(start!.body).toContain('url: "/gate/docs/openapi.json"');
+  });
+
+  it('is shown in no frame of another page, which could lead people to type an API key', async () => {
+    const { headers, body } = await get('/docs');
+    expect(body).toContain('src="/docs/start.js"');
+    const policy = String(headers['content-security-policy']).split('; ');
+    expect(policy).toEqual(expect.arrayContaining(["form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'"]));
+    expect(headers['x-content-type-options']).toBe('nosniff');
+  });
+});
+
 describe('the front page and llms.txt', () => {
   it('list what is sold, at which price, and how to pay', async () => {
     const front = await get('/');
