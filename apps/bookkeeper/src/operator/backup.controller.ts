@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 
-import { Get, Inject, StreamableFile } from '@nestjs/common';
+import { Get, Inject, Req, StreamableFile } from '@nestjs/common';
 import { copyBook, type ClaimedDatabase } from '@tollgate/book';
+import type { FastifyRequest } from 'fastify';
 
 import { BookHolder } from '../book/book-holder.js';
 import { ForOperators, OperatorController } from './operator-controller.js';
@@ -16,8 +17,9 @@ export class BackupController {
   /** It shows everything, so it is recorded as a write is. */
   @Get()
   @ForOperators('operator:approve', 'Everything in the book at one moment, as lines of JSON, for BOOK_RESTORE', 'copy')
-  copy(): StreamableFile {
-    const stream = streamCopy(this.book.writer.database, STALLED_MS);
+  copy(@Req() { method }: FastifyRequest): StreamableFile {
+    // Fastify reads a stream for a HEAD to its end, and throws it away.
+    const stream = method === 'HEAD' ? Readable.from([]) : streamCopy(this.book.writer.database, STALLED_MS);
     return new StreamableFile(stream, { type: 'application/jsonl; charset=utf-8' });
   }
 }

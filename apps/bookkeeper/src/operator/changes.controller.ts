@@ -1,7 +1,9 @@
-import { Header, Inject, Sse, type MessageEvent } from '@nestjs/common';
+import { Header, Inject, Req, Sse, type MessageEvent } from '@nestjs/common';
 import { ProblemError, type ApiKey } from '@tollgate/common';
+import type { FastifyRequest } from 'fastify';
 import {
   defer,
+  EMPTY,
   endWith,
   exhaustMap,
   finalize,
@@ -37,7 +39,8 @@ export class ChangesController {
   @Sse('changes')
   @Header('X-Accel-Buffering', 'no')
   @ForOperators('operator:read', 'Server-sent events: `book` when the book has changed, `alive` every five seconds')
-  stream(@OperatorKey() { id: keyId }: ApiKey): Observable<MessageEvent> {
+  stream(@OperatorKey() { id: keyId }: ApiKey, @Req() { method }: FastifyRequest): Observable<MessageEvent> {
+    if (method === 'HEAD') return EMPTY;
     if ((this.#streams.get(keyId) ?? 0) >= MOST_OF_KEY) {
       const detail = `This API key has ${MOST_OF_KEY} event streams open, and may have no more.`;
       throw new ProblemError({ status: 429, code: 'too_many_streams', detail, retryAfterMs: ALIVE_EVERY_MS });

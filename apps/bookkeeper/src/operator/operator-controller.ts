@@ -113,6 +113,8 @@ export class AuditTrail implements NestInterceptor {
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
+    // Nothing is done, also where a read is recorded.
+    if (request.method === 'HEAD') return next.handle();
     const action = this.reflector.get<string | undefined>(ACT, context.getHandler());
     if (action === undefined) {
       if (request.method === 'GET') return next.handle();
