@@ -28,7 +28,7 @@ import { BookHolder } from './book-holder.js';
   ],
   exports: [
     ...[BookChanges, BookkeeperConnections, OutboxDrain, DailyClosings, Reconciler, SellerChain, Journals],
-    ...[RefundPreviews, RefundWork, WebhookSecrets, BookHolder],
+    ...[RefundPreviews, RefundWork, WebhookSecrets, BookHolder, BookMetrics],
   ],
 })
 export class BookModule {

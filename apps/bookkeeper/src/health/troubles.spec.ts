@@ -70,10 +70,20 @@ describe('the troubles of the book', () => {
     ]);
     const metrics = await (await fetch(`${bookkeeper.url}/metrics`)).text();
     expect(metrics).toMatch(/^tollgate_book_events_total\{outcome="refused".*\} 1$/m);
+    // The alerts look at it.
+    const ofBook = troubles.filter(({ about }) => about === 'book').length;
+    expect(metrics).toMatch(new RegExp(`^tollgate_book_troubles\\{about="book".*\\} ${ofBook}$`, 'm'));
     await waitFor('it is acknowledged', async () => (await fixture.redis.xpending(bad.stream, 'book'))[0] === 0);
   });
 
   it('say nothing of a day that has just ended', async () => {
     expect(await readClosingTroubles(DAY_MS)).toEqual([]);
+  });
+
+  it('are no metric of a bookkeeper that waits for the book of another', async () => {
+    const { url } = await fixture.startBookkeeper();
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toMatch(/^tollgate_book_active\{.*\} 0$/m);
+    expect(metrics).not.toMatch(/^tollgate_book_troubles\{/m);
   });
 });

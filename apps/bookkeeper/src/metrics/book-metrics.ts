@@ -1,9 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Posted } from '@tollgate/book';
-import { keepFresh, observeGauge } from '@tollgate/common';
+import { keepFresh, observeGauge, observeSamples } from '@tollgate/common';
+import { withTimeout } from '@tollgate/redis';
 import { Counter, Registry } from 'prom-client';
 
 const FRESH_MS = 500;
+/** Finding the troubles asks database, Redis and chain. */
+const TROUBLES_FRESH_MS = 60_000;
+/** A chain that does not answer must not hold up the other metrics; what it takes longer is read by the next scrape. */
+const TROUBLES_WITHIN_MS = 2_000;
 
 /** What the bookkeeper has written, and what waits for it. */
 @Injectable()
@@ -41,6 +46,18 @@ export class BookMetrics {
   observeActive(isActive: () => boolean): void {
     const help = '1 in the bookkeeper that has the book open; the sum over all is 1.';
     observeGauge(this.registry, 'tollgate_book_active', help, () => Number(isActive()));
+  }
+
+  observeTroubles(find: () => Promise<readonly { about: string }[]>): void {
+    const findOnce = keepFresh(TROUBLES_FRESH_MS, find);
+    const help = 'What is wrong, as /operator/health says, by what it is about; nothing where the book is not open.';
+    observeSamples(this.registry, { name: 'tollgate_book_troubles', help, labelNames: ['about'] }, async () => {
+      const counts = new Map<string, number>();
+      for (const { about } of await withTimeout(findOnce(), TROUBLES_WITHIN_MS)) {
+        counts.set(about, (counts.get(about) ?? 0) + 1);
+      }
+      return [...counts].map(([about, value]) => ({ labels: { about }, value }));
+    });
   }
 
   count({ events, unread, refused, bookings }: Posted): void {

@@ -1,8 +1,10 @@
-import { Module } from '@nestjs/common';
+import { Inject, Module } from '@nestjs/common';
 
+import { BookHolder } from '../book/book-holder.js';
 import { BookModule } from '../book/book.module.js';
 import { Troubles } from '../health/troubles.js';
 import { OperatorJobs } from '../jobs/operator-jobs.js';
+import { BookMetrics } from '../metrics/book-metrics.js';
 import { RefundDesk } from '../refund-desk/refund-desk.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { OperatorWallets } from '../wallets/operator-wallets.js';
@@ -30,4 +32,12 @@ import { WalletsController } from './wallets.controller.js';
   ],
   providers: [OperatorGuard, AuditTrail, OperatorJobs, OperatorWallets, Troubles, RefundDesk, PaymentEventStreams],
 })
-export class OperatorModule {}
+export class OperatorModule {
+  constructor(
+    @Inject(BookMetrics) metrics: BookMetrics,
+    @Inject(BookHolder) book: BookHolder,
+    @Inject(Troubles) troubles: Troubles,
+  ) {
+    metrics.observeTroubles(async () => (book.isActive ? troubles.find() : []));
+  }
+}
