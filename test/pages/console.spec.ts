@@ -224,6 +224,18 @@ describe('the console shows', () => {
       timeout: 60_000,
     });
     await page.waitForSelector('.timeline b:has-text("refunded")');
+
+    // As if its job had failed: only the refund can be retried, not its job.
+    await page.route('**/console/operator/jobs/*', async (route) => {
+      const answer = await route.fetch();
+      const body = (await answer.text()).replace('"state":"FINAL"', '"state":"REVERTED"');
+      await route.fulfill({ response: answer, body });
+    });
+    await page.click('a:has-text("its job")');
+    await page.waitForSelector('.state:has-text("reverted")');
+    expect(await page.locator('button:has-text("Retry as a new job")').count()).toBe(0);
+    await page.click('a:has-text("its payment")');
+    await page.waitForSelector('table[aria-label="Refunds of this payment"]');
     expect([...operator.faults, ...payer.faults]).toEqual([]);
     await operator.context.close();
     await payer.context.close();

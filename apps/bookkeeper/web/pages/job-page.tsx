@@ -103,7 +103,7 @@ function showAmounts(amounts: readonly AgentAmountView[]): string {
 }
 
 function Decisions({ job, path, reload }: { job: OperatorJob; path: string; reload: () => void }) {
-  const { state, plan, planDigest } = job;
+  const { state, plan, planDigest, operation, input } = job;
   const scope = 'operator:approve';
   return (
     <div class="buttons">
@@ -134,7 +134,12 @@ function Decisions({ job, path, reload }: { job: OperatorJob; path: string; relo
           <p>The job is given up. Where one of its transactions is in flight already, the chain decides.</p>
         </WriteButton>
       )}
-      {endedBadly(state) && (
+      {endedBadly(state) && operation === 'refund' && (
+        <p>
+          A refund is retried at <a href={linkTo('payments', String(input['payment']))}>its payment</a>.
+        </p>
+      )}
+      {endedBadly(state) && operation !== 'refund' && (
         <WriteButton
           act="Retry as a new job"
           scope={scope}
