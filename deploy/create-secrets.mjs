@@ -6,10 +6,10 @@
 //                                    the passwords of the database's superuser and of the bookkeeper's role
 //   create-secrets.mjs --relayer DIR with DEVNET_WALLET=true, the key of the devnet's funded relayer
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const SERVICE_USER = 1000;
+import { keepSecret } from './keep-secret.mjs';
+
 const DEVNET_MNEMONIC = 'test test test test test test test test test test test junk';
 const DEVNET_WALLET_INDEX = 20;
 /** Not an agent wallet's account: two senders from one account would take each other's nonces. */
@@ -30,9 +30,9 @@ for (const file of args) create(file, () => randomBytes(48).toString('base64url'
 if (bookFolder && postgresFolder) {
   create(join(bookFolder, 'signing-key'), () => randomBytes(32).toString('hex'));
   // Images of PostgreSQL run as different users; only they mount this folder.
-  for (const name of ['password', 'bookkeeper-password'])
-    create(join(postgresFolder, name), () => randomBytes(32).toString('hex'), 0o444);
-  const password = readFileSync(join(postgresFolder, 'bookkeeper-password'), 'utf8');
+  const [, password] = ['password', 'bookkeeper-password'].map((name) =>
+    create(join(postgresFolder, name), () => randomBytes(32).toString('hex'), 0o444),
+  );
   create(join(bookFolder, 'database-url'), () => `postgres://bookkeeper:${password}@postgres:5432/tollgate`);
 }
 if (relayerFolder && isDevnet) create(join(relayerFolder, 'devnet-key'), await deriveKey(DEVNET_RELAYER_INDEX));
@@ -53,10 +53,8 @@ async function deriveKey(addressIndex) {
   return () => Buffer.from(account.getHdKey().privateKey).toString('hex');
 }
 
-function create(file, write, mode = 0o400) {
-  if (existsSync(file)) return console.log(`${file}: kept`);
-  writeFileSync(file, write(), { flag: 'wx', mode });
-  chownSync(file, SERVICE_USER, SERVICE_USER);
-  chmodSync(file, mode);
-  console.log(`${file}: created`);
+function create(file, write, mode) {
+  const { text, isNew } = keepSecret(file, write, mode);
+  console.log(`${file}: ${isNew ? 'created' : 'kept'}`);
+  return text;
 }

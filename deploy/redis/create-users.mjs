@@ -4,8 +4,10 @@
 // URL is that of the servers without a user: redis://redis:6379. Run again, it keeps the passwords and writes the rules
 // anew; servers take them at their start or by ACL LOAD. To change a password, remove the user's folder first.
 import { createHash, randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+
+import { keepSecret } from '../keep-secret.mjs';
 
 /** Of each user, the files with its rules. */
 const USERS = {
@@ -33,19 +35,10 @@ writeFileSync(aclFile, `${['user default off', ...lines].join('\n')}\n`);
 console.log(`${aclFile}: written`);
 
 function keepPassword(user) {
-  const file = join(folder, user, 'password');
-  if (existsSync(file)) return readFileSync(file, 'utf8');
-  const password = randomBytes(32).toString('base64url');
   mkdirSync(join(folder, user), { recursive: true });
-  keepSecret(file, password);
-  keepSecret(join(folder, user, 'url'), url.replace('://', `://${user}:${password}@`));
+  const { text: password } = keepSecret(join(folder, user, 'password'), () => randomBytes(32).toString('base64url'));
+  keepSecret(join(folder, user, 'url'), () => url.replace('://', `://${user}:${password}@`));
   return password;
-}
-
-function keepSecret(file, text) {
-  writeFileSync(file, text, { mode: 0o400 });
-  // In a container it runs as root, for the services, which do not.
-  if (process.getuid?.() === 0) chownSync(file, 1000, 1000);
 }
 
 function readRules(name) {
