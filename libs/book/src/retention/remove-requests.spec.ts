@@ -52,10 +52,10 @@ describe('the removal of request data', () => {
 
   it('reads what it removes by an index, oldest first', async () => {
     const asked: [sql: string, values: readonly SqlValue[]][] = [];
-    const watch = ({ query }: Queryable): Queryable => ({
+    const watch = (within: Queryable): Queryable => ({
       query: (sql, values = []) => {
         asked.push([sql, values]);
-        return query(sql, values);
+        return within.query(sql, values);
       },
     });
     jest.spyOn(book.writer, 'write').mockImplementation((work) => book.database.transaction((all) => work(watch(all))));
