@@ -178,9 +178,9 @@ describe('the page of the HTTP API', () => {
       await send(port, { path: '/docs' }),
       await send(port, { path: '/docs/start.js' }),
     ]);
-    const paths = [...page!.body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path);
+    const paths = [...page.body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path);
     expect(paths).toEqual(['swagger-ui.css', 'swagger-ui-bundle.js', 'start.js'].map((file) => `/gate/docs/${file}`));
-    expect(start!.body).toContain('url: "/gate/docs/openapi.json"');
+    expect(start.body).toContain('url: "/gate/docs/openapi.json"');
   });
 
   it('is shown in no frame of another page, which could lead people to type an API key', async () => {
