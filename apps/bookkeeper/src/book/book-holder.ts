@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { hostname } from 'node:os';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
@@ -167,14 +166,14 @@ async function restoreCopy(writer: BookWriter, file: string): Promise<string> {
   }
 }
 
-/** Opened when the first line is asked for: lines that come before anyone iterates are lost. */
+/** Ended by line feeds alone: newer Nodes' readline also ends lines at U+2028, which JSON text may contain. */
 async function* readLines(file: string): AsyncGenerator<string> {
-  const handle = await open(file);
-  const input = handle.createReadStream({ encoding: 'utf8' });
-  try {
-    yield* createInterface({ input, crlfDelay: Infinity });
-  } finally {
-    // Closes the file too, when a refused copy is not read to its end.
-    input.destroy();
+  let rest = '';
+  // Closes the file too, when a refused copy is not read to its end.
+  for await (const chunk of createReadStream(file, 'utf8')) {
+    const lines = (rest + (chunk as string)).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
+  if (rest !== '') yield rest;
 }
