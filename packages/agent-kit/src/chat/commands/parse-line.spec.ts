@@ -82,6 +82,7 @@ it.each([
   ['stake 1 --amount 2', 'amount is given twice.'],
   ['swpa 1 USDC SEI', 'There is no command "swpa". Did you mean: swap <amount> <fromToken> [to|for] <toToken>'],
   ['I want to stake 2', 'There is no command "I". Did you mean: stake <amount> [token]'],
+  ['close -- --token=SEI', 'A word cannot be "--".'],
   ['constructor', 'There is no command "constructor". "help" lists the commands.'],
   ['hlep', 'Did you mean: help'],
   ['bal', 'Did you mean: balance [of] [token]'],

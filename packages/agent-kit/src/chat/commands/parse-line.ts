@@ -98,6 +98,8 @@ function parseWords(command: Command, words: readonly string[], vocabulary: Voca
 
 /** The words that are not flags, and each flag's value; or the error in the flags. */
 function readFlags({ flags }: Command, words: readonly string[]) {
+  // Behind it, parseArgs takes a flag for a word.
+  if (words.includes('--')) return 'A word cannot be "--".';
   const fields = flags.map(({ field }) => field);
   const names = [...fields, ...Object.keys(FLAG_ALIASES).filter((name) => fields.includes(FLAG_ALIASES[name] ?? ''))];
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string', multiple: true } as const]));
