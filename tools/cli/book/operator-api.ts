@@ -1,9 +1,14 @@
+import { Agent, fetch, type Response } from 'undici';
+
 import { CommandError } from '../shared/cli-command.js';
 import { findOperator } from '../shared/find-place.js';
 
 const WITHIN_MS = 600_000;
 /** Between two parts of what is printed, however long all of it takes; the database answers each question within 60 s. */
 const PART_WITHIN_MS = 120_000;
+
+/** By itself, fetch waits five minutes for an answer, and for each of its parts; a large book is verified for longer. */
+const dispatcher = new Agent({ headersTimeout: WITHIN_MS, bodyTimeout: 0 });
 
 export interface OperatorPlace {
   operator?: string;
@@ -83,7 +88,7 @@ export class OperatorApi {
     let response: Response;
     try {
       response = await fetch(new URL(path, this.#url), {
-        ...{ method, headers, ...content, signal },
+        ...{ method, headers, ...content, signal, dispatcher },
       });
     } catch {
       throw new CommandError(`No bookkeeper answers at ${this.#url}. Start one, or name it with OPERATOR_URL.`);
