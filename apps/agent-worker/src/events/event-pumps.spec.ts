@@ -166,6 +166,7 @@ describe('the event pumps', () => {
     await started.server.kill();
     await started.server.start();
     await started.redis.ping();
+    await journal.open();
     await journal.thaw(lane, { pendingNonce: 0, run: (await journal.readLane(lane)).run ?? '' });
     const late = await happen(1);
     await waitFor('the second came', () => collector.taken.length === 2);

@@ -24,6 +24,8 @@ describe('without Redis', () => {
     expect((await agents.call(`/agent/jobs/${accepted.id}`, owner)).status).toBe(200);
     expect((await agents.journal.listJobs({ lanes: [agents.lane] })).jobs).toHaveLength(2);
     // The event stream stayed open during the outage.
+    await agents.journal.open();
+    await agents.journal.thaw(agents.lane, { pendingNonce: 0, run: (await agents.journal.readLane(agents.lane)).run! });
     await agents.journal.cancel(accepted.id);
     expect(await reader.readEvents(1)).toMatchObject([{ jobId: accepted.id, type: 'transactionFailed' }]);
     await agents.stop();
