@@ -289,7 +289,7 @@ export interface ListJobsRequest {
 
 export interface JobPage {
   jobs: JobRecord[];
-  /** Those of the page that cannot be read, whatever states, operation or wallet are asked for. */
+  /** Those of the page that cannot be read, whatever is asked for, unless they ended in a state that is not. */
   unreadable: UnreadableJobError[];
   /** Returns the next page; null after the last. */
   cursor: string | null;

@@ -263,7 +263,7 @@ describe('accepting, listing and deleting jobs', () => {
       expect(await list({ keyId: 'a' })).toEqual([[first], []]);
     });
 
-    it('reads no job of another key whole', async () => {
+    it('reads no job of another key whole, nor one that has ended in another state', async () => {
       const { jobId } = await submitSample(journal, lane, token, { keyId: 'a' });
       for (let count = 0; count < 5; count++) await submitSample(journal, lane, token, { keyId: 'b' });
       const countReads = async () =>
@@ -271,6 +271,9 @@ describe('accepting, listing and deleting jobs', () => {
       const before = await countReads();
       expect((await journal.listJobs({ lanes: [lane], keyId: 'a' })).jobs.map(({ id }) => id)).toEqual([jobId]);
       expect((await countReads()) - before).toBe(1);
+      await journal.cancel(jobId);
+      expect((await journal.listJobs({ lanes: [lane], states: ['PLANNED'] })).jobs).toHaveLength(5);
+      expect((await countReads()) - before).toBe(6);
     });
 
     it.each(['x', '1', '1.x', '-1.1:0x', `${'9'.repeat(20)}.1328:0x${'ab'.repeat(20)}`])(

@@ -1,3 +1,4 @@
+import { FINAL_STATES } from '@tollgate/protocol';
 import type { AcknowledgedCommands } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
@@ -81,12 +82,21 @@ export function orUnreadable(reading: Promise<JobRecord | null>): Promise<JobRec
 }
 
 /**
- * One job of a lane; null when it does not exist, or is not of the API key. Whole jobs may be large, so those of other
- * keys are not read.
+ * One job of a lane; null when it does not exist, is of another API key, or has ended in another state. Ended jobs may be
+ * large, with what a payment has bought, so these are not read.
  */
-async function readJob(redis: Redis | Cluster, { lane, jobId }: Found, keyId?: string): Promise<JobRecord | null> {
+async function readJob(
+  redis: Redis | Cluster,
+  { lane, jobId }: Found,
+  { keyId, states }: Pick<ListJobsRequest, 'keyId' | 'states'>,
+): Promise<JobRecord | null> {
   const key = jobKey(lane, jobId);
-  if (keyId !== undefined && (await redis.hget(key, 'keyId')) !== keyId) return null;
+  if (keyId !== undefined || states !== undefined) {
+    const [owner, state] = await redis.hmget(key, 'keyId', 'state');
+    if (keyId !== undefined && owner !== keyId) return null;
+    const ended = FINAL_STATES.find((one) => one === state);
+    if (ended !== undefined && states !== undefined && !states.includes(ended)) return null;
+  }
   return parseJob(lane, jobId, await redis.hgetall(key));
 }
 
@@ -101,7 +111,7 @@ export async function listJobs(redis: Redis | Cluster, request: ListJobsRequest)
   let place = request.cursor === undefined ? null : readCursor(request.cursor);
   for (let examined = 0; examined < MAX_EXAMINED;) {
     const found = await findNext(redis, request.lanes, place, limit);
-    const records = await Promise.all(found.map((one) => orUnreadable(readJob(redis, one, request.keyId))));
+    const records = await Promise.all(found.map((one) => orUnreadable(readJob(redis, one, request))));
     for (const [index, one] of found.entries()) {
       place = one;
       const record = records[index];

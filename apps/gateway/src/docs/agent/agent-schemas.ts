@@ -88,7 +88,7 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
       unreadable: {
         ...listOf(text),
         description:
-          'ids of jobs whose records cannot be read, whatever state and operation were asked for; absent when there are none',
+          'ids of jobs whose records cannot be read, whatever state and operation were asked for, unless they ended in another state; absent when there are none',
       },
       cursor: { ...orNull(text), description: 'cursor of the next page; null on the last page' },
     },
