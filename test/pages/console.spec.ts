@@ -171,7 +171,7 @@ describe('the console shows', () => {
     await page.waitForSelector('dialog [role=alert]');
     expect((await read()).state).toBe('AWAITING_APPROVAL');
     await page.click('dialog button:has-text("No, go back")');
-    await page.unroute(`**/console/operator/jobs/${id}`);
+    await page.unrouteAll({ behavior: 'wait' });
     // As if it needed an operator: one that needs none is not changed by the bookkeeper.
     await page.route(`**/console/operator/jobs/${id}`, async (route) => {
       const answer = await route.fetch();
@@ -184,7 +184,7 @@ describe('the console shows', () => {
     await page.click('dialog button:has-text("Yes: resume the job")');
     await page.waitForSelector('dialog', { state: 'hidden' });
     expect((await read()).state).toBe('AWAITING_APPROVAL');
-    await page.unroute(`**/console/operator/jobs/${id}`);
+    await page.unrouteAll({ behavior: 'wait' });
     await page.waitForSelector(`code:has-text("${planDigest}")`);
     await page.click('button:has-text("Approve this plan")');
     expect(await page.textContent('dialog')).toContain(planDigest);
@@ -236,6 +236,7 @@ describe('the console shows', () => {
     expect(await page.locator('button:has-text("Retry as a new job")').count()).toBe(0);
     await page.click('a:has-text("its payment")');
     await page.waitForSelector('table[aria-label="Refunds of this payment"]');
+    await page.unrouteAll({ behavior: 'wait' });
     expect([...operator.faults, ...payer.faults]).toEqual([]);
     await operator.context.close();
     await payer.context.close();
@@ -278,6 +279,7 @@ describe('the console shows', () => {
     await rows.nth(1).waitFor();
     await page.waitForSelector('dialog', { state: 'detached' });
     expect(sent).toMatchObject({ number: 1 });
+    await page.unrouteAll({ behavior: 'wait' });
     expect([...operator.faults, ...payer.faults]).toEqual([]);
     await operator.context.close();
     await payer.context.close();
