@@ -36,7 +36,7 @@ export type {
 } from './jobs/ports.js';
 export type * from './jobs/transition.js';
 export { DEFAULT_LANE_SETTINGS, type LaneSettings } from './lanes/lane-settings.js';
-export { OutboxFollower, readEventId } from './outbox/outbox.js';
+export { OutboxFollower, readEventId, type EventPage } from './outbox/outbox.js';
 export { pause, Wakeable } from './pause.js';
 export { LaneShare } from './runner/lane-lease.js';
 export { LaneRunner, type LaneRunnerOptions } from './runner/lane-runner.js';

@@ -190,7 +190,7 @@ export class Ledger {
 
   /**
    * Releases what this owner may hold of a transaction or signed payment, after its request stopped waiting for the
-   * verdict. An authorization that a transaction settled has an entry of its own, which the transaction does not name.
+   * verdict. An authorization that a transaction settled has an entry of its own, and is not released here.
    */
   async releaseOwner(id: EntryId, owner: string): Promise<void> {
     const entry = locateEntry(id);

@@ -77,8 +77,8 @@ const NEXT = `Start the processes. What happened after the copy is in doubt:
 - Wallets of agent jobs stay frozen where the chain is ahead of the copy: see tollgate wallets list, find out what was
   sent, have no lost job submitted again before that, then tollgate wallets adopt <name>.
 - The book: an empty one takes its copy at the bookkeeper's start, by BOOK_RESTORE; its health then names the gap.
-- Jobs that were cancelled or rejected after the copy are open again: have tollgate wallets pause <name> run before the
-  agent workers start, then cancel or reject them again.
+- Jobs that were cancelled or rejected after the copy are open again: run tollgate wallets pause <name> before the agent
+  workers start, cancel or reject them again once the wallet is no longer frozen, then resume it.
 - API keys, webhooks and pauses are those of the copy: revoke, remove and pause again.`;
 
 interface PutTerms {

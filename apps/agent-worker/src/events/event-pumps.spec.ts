@@ -123,12 +123,13 @@ describe('the event pumps', () => {
     const before = await happen(1);
     await waitFor('the first came', () => collector.taken.length === 1);
     await spoilEvents(started.redis, lane, 2);
+    // Also while no other follows.
+    await waitFor('they are passed', async () => (await journal.outbox.readPositions(lane))['one'] === 3);
     const expected = [...before, ...(await happen(1))];
     await waitFor('the next came', () => collector.taken.length === 2);
-    expected.push(...(await happen(1)));
-    await waitFor('the last came', () => collector.taken.length === 3);
     expect(collector.taken).toEqual(expected);
-    expect(troubles).toEqual(['Error: events of wallet main do not reach one: 2 of those up to 4 cannot be read']);
+    const told = troubles.map((one) => /main do not reach one: (\d) of those up to \d cannot be read/.exec(one)?.[1]);
+    expect(told.reduce((sum, unread) => sum + Number(unread), 0)).toBe(2);
   });
 
   it('do not let a consumer that hangs delay the others, or the lane', async () => {

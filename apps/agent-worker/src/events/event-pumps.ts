@@ -2,7 +2,15 @@ import { once } from 'node:events';
 
 import { toAgentJobEvent } from '@tollgate/agent-jobs';
 import { NestPublisher, REDIS_LOGGER } from '@tollgate/common';
-import { OutboxFollower, pause, Wakeable, type JobEvent, type Journal, type LaneId } from '@tollgate/journal';
+import {
+  OutboxFollower,
+  pause,
+  Wakeable,
+  type EventPage,
+  type JobEvent,
+  type Journal,
+  type LaneId,
+} from '@tollgate/journal';
 import { connectRedis } from '@tollgate/redis';
 
 /** One destination for the events of all wallets. Each lane stores its position under this name. */
@@ -119,9 +127,9 @@ export class EventPumps {
     while (!signal.aborted) {
       try {
         position ??= await this.options.journal.outbox.addConsumer(lane, consumer.name);
-        const events = await this.#handOn(lane, consumer, wallet, position);
+        const { events, upTo } = await this.#handOn(lane, consumer, wallet, position);
         // Read again after an empty read: a Redis that lost writes may be behind the position known here.
-        position = events.at(-1)?.sequence ?? null;
+        position = upTo > position ? upTo : null;
         [failures, reported] = [0, ''];
         if (events.length < BATCH) await wakeable.sleep(LOOK_EVERY_MS, signal);
       } catch (error) {
@@ -135,29 +143,20 @@ export class EventPumps {
     }
   }
 
-  async #handOn(lane: LaneId, consumer: EventConsumer, wallet: string, after: number): Promise<JobEvent[]> {
+  async #handOn(lane: LaneId, consumer: EventConsumer, wallet: string, after: number): Promise<EventPage> {
     const { outbox } = this.options.journal;
-    const events = await outbox.read(lane, { after, count: BATCH });
-    const last = events.at(-1);
-    if (!last) return events;
-    await consumer.take(events, wallet);
-    await outbox.acknowledge(lane, consumer.name, last.sequence);
-    this.options.onTaken?.(consumer.name, events);
-    const unread = countUnread(after, events);
+    const page = await outbox.readPage(lane, { after, count: BATCH });
+    const { events, upTo, unread } = page;
+    if (upTo === after) return page;
+    if (events.length > 0) await consumer.take(events, wallet);
+    await outbox.acknowledge(lane, consumer.name, upTo);
+    if (events.length > 0) this.options.onTaken?.(consumer.name, events);
     if (unread > 0) {
-      const reason = new Error(`${unread} of those up to ${last.sequence} cannot be read`);
-      this.options.onTrouble(describeTrouble(consumer, wallet, reason));
+      const reason = `${unread} of those up to ${upTo} cannot be read, and are left out`;
+      this.options.onTrouble(describeTrouble(consumer, wallet, new Error(reason)));
     }
-    return events;
+    return page;
   }
-}
-
-/** Sequences of a lane have no gaps, and what a consumer has not passed is stored: what is missing cannot be read. */
-function countUnread(after: number, events: readonly JobEvent[]): number {
-  const [first, last] = [events[0]?.sequence ?? 0, events.at(-1)?.sequence ?? 0];
-  // What came before a consumer's first event may have been trimmed.
-  const start = after === 0 ? first : after + 1;
-  return last - start + 1 - events.length;
 }
 
 function describeTrouble({ name }: EventConsumer, wallet: string, cause: unknown): Error {

@@ -78,11 +78,10 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
 
   /** A repeat is known to the ledger. Any other payment is verified and claimed in one step by a verifier process. */
   async verify(): Promise<State | ClaimedState<ProducedAnswer, OrderResult>> {
-    const known = await this.#find();
-    if (known !== null) return known;
-    const { instrument } = this.order.purchase;
-    const isTransaction = instrument.kind === 'transaction';
-    const verdict = await (isTransaction ? this.#verifyTransaction(instrument) : this.#verifySigned(instrument));
+    const verdict = (await this.#find()) ?? (await this.#ask());
+    // A payment that has bought something else, by a reference that is none of this request's.
+    if (verdict.outcome === 'conflict' && this.order.purchase.isReferenceUnknown)
+      return { outcome: 'refused', failure: 'unknown_reference' };
     if (verdict.outcome !== 'claimed') return verdict;
     this.#claimed = new ClaimedOrder(this.parts, this.order, verdict);
     return { outcome: 'claimed', purchase: this.#claimed };
@@ -208,6 +207,11 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     return found.outcome === 'none' ? null : found;
   }
 
+  #ask(): Promise<State | Claim> {
+    const { instrument } = this.order.purchase;
+    return instrument.kind === 'transaction' ? this.#verifyTransaction(instrument) : this.#verifySigned(instrument);
+  }
+
   async #verifyTransaction(instrument: TransactionInstrument): Promise<State | Claim> {
     const { ledger, verifier, terms } = this.parts;
     const question = createTransactionQuestion(this.order, instrument, terms, ledger.nowMs());
@@ -237,10 +241,18 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
       retryKey: retryKeyOf(purchase),
       ...(purchase.mustBeSettled && { mustBeSettled: true as const }),
     };
-    const verdict = await signedPayments.claim(createSignedQuestion(this.order, payment, terms), keys);
+    const claim = await signedPayments.claim(createSignedQuestion(this.order, payment, terms), keys);
+    const verdict = purchase.mustBeSettled ? await this.#refuseUnsettled(claim) : claim;
     if (verdict.outcome !== 'claimed' || purchase.paymentIdentifier === null) return verdict;
     const named = await this.#takeIdentifier(purchase.paymentIdentifier, verdict);
     return named === 'another' ? { outcome: 'identifier_reused' } : { ...verdict, isNamedBefore: named === 'before' };
+  }
+
+  /** A verifier of an earlier release claims a payment that must be settled also where it is not. */
+  async #refuseUnsettled(verdict: SignedPaymentVerdict): Promise<SignedPaymentVerdict> {
+    if (verdict.outcome !== 'claimed' || verdict.txHash !== null) return verdict;
+    await this.parts.ledger.release(verdict.lease, { counted: false }).catch(() => false);
+    return { outcome: 'refused', failure: 'unknown_reference' };
   }
 
   /**

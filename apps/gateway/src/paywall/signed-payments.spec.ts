@@ -213,8 +213,12 @@ describe('a signed payment', () => {
     await get('/api/weather', presentV1(payment));
     expect((await get('/other', presentV1(payment))).status).toBe(409);
     // The reference of another resource is invalid for this one.
-    const elsewhere = await get('/other', presentV2(challenge, createPayment()));
-    expect([elsewhere.status, elsewhere.headers.get('x-payment-failure')]).toEqual([402, 'unknown_reference']);
+    const [unspent, spent] = [presentV2(challenge, createPayment()), presentV2(challenge, createPayment())];
+    await get('/api/weather', spent);
+    for (const headers of [unspent, spent]) {
+      const elsewhere = await get('/other', headers);
+      expect([elsewhere.status, elsewhere.headers.get('x-payment-failure')]).toEqual([402, 'unknown_reference']);
+    }
   });
 });
 

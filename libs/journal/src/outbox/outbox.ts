@@ -9,6 +9,14 @@ import { consumersKey, eventsKey, laneKey } from '../jobs/keys.js';
 import { parseFailure, parseState } from '../jobs/parse-job.js';
 import type { TransitionRunner } from '../transitions/transition-runner.js';
 
+export interface EventPage {
+  readonly events: JobEvent[];
+  /** The sequence of the last entry that was looked at. */
+  readonly upTo: number;
+  /** How many entries cannot be read. */
+  readonly unread: number;
+}
+
 /**
  * The events of all lanes. A consumer reads from its position, processes the events, and then moves its position, so it
  * receives each event at least once, under the same id. Events that a known consumer has not passed are never trimmed.
@@ -40,24 +48,30 @@ export class Outbox {
     return Object.fromEntries(Object.entries(positions).map(([name, position]) => [name, Number(position)]));
   }
 
+  /** The events of `readPage`. */
+  async read(lane: LaneId, place: { after: number; count?: number }): Promise<JobEvent[]> {
+    return (await this.readPage(lane, place)).events;
+  }
+
   /**
    * Up to `count` events after a sequence, in order. Trimmed events are left out, and those that cannot be read, as of a
    * later release: one of them must not hold back the others.
    */
-  async read(lane: LaneId, { after, count = 100 }: { after: number; count?: number }): Promise<JobEvent[]> {
-    const events: JobEvent[] = [];
-    for (let start = after + 1; events.length < count;) {
-      const wanted = count - events.length;
-      const range = this.redis.xrange(eventsKey(lane), `${start}-0`, '+', 'COUNT', wanted);
+  async readPage(lane: LaneId, { after, count = 100 }: { after: number; count?: number }): Promise<EventPage> {
+    const page = { events: [] as JobEvent[], upTo: after, unread: 0 };
+    while (page.events.length < count) {
+      const wanted = count - page.events.length;
+      const range = this.redis.xrange(eventsKey(lane), `${page.upTo + 1}-0`, '+', 'COUNT', wanted);
       const entries = await this.runner.within(range);
       for (const [id, fields] of entries) {
-        start = Number.parseInt(id, 10) + 1;
+        page.upTo = Number.parseInt(id, 10);
         const event = parseEvent(lane, id, fields);
-        if (event !== null) events.push(event);
+        if (event === null) page.unread += 1;
+        else page.events.push(event);
       }
       if (entries.length < wanted) break;
     }
-    return events;
+    return page;
   }
 
   async #move(lane: LaneId, consumer: string, sequence: number | ''): Promise<number> {

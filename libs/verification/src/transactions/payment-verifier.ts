@@ -143,9 +143,9 @@ export class PaymentVerifier {
       headBlockNumber,
     });
     const tried = countAuthorizations(judgement);
-    const areOthers = result.outcome === 'used' || result.outcome === 'conflict';
+    const isInVain = result.outcome === 'used' || result.outcome === 'conflict';
     // The hash of a shared settlement is public, and the ledger is asked for each of its payments.
-    if (areOthers && tried > 1) lookUps.foundNothing(tried);
+    if (isInVain && tried > 1) lookUps.foundNothing(tried);
     return this.toVerdict(result, judgement);
   }
 

@@ -113,8 +113,8 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
   const priceBaseUnits = priceOf(presented.instrument, reference, { priceBaseUnits: currentPrice, maxTimeoutSeconds });
   assertOffered(presented, priceBaseUnits, { ...terms, isMeteredRoute: endpoint.route.isMetered === true });
   const { form, network, instrument, reference: referenceText = null } = presented;
-  const isUnknown = referenceText !== null && reference === null;
-  const mustBeSettled = isUnknown || !isCurrentChallenge(presented, reference, parts);
+  const isReferenceUnknown = referenceText !== null && reference === null;
+  const mustBeSettled = isReferenceUnknown || !isCurrentChallenge(presented, reference, parts);
   const paymentIdentifier = parseIdentifier(presented);
   const key =
     parts.idempotencyKey ?? (paymentIdentifier === null ? undefined : `payment-identifier ${paymentIdentifier}`);
@@ -128,6 +128,7 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
     instrument,
     reference,
     referenceText,
+    isReferenceUnknown,
     priceBaseUnits,
     mustBeSettled,
     retryKey: key === undefined ? null : hashKey(key, referenceText),

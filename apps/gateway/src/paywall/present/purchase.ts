@@ -31,8 +31,10 @@ export interface Purchase {
   readonly network: string;
   readonly instrument: Instrument;
   readonly reference: AuthenticReference | null;
-  /** As the payer names it; that of a signed payment may be unknown to this gateway. */
+  /** As the payer names it. */
   readonly referenceText: string | null;
+  /** This gateway did not issue the reference of the signed payment for this request. */
+  readonly isReferenceUnknown: boolean;
   /** The amount of a signed payment; for a metered one the maximum charge. */
   readonly priceBaseUnits: bigint;
   /** The payment answers a challenge that this gateway would not issue today: its money must have moved, or be moving. */
