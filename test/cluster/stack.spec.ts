@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { connectRedis } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 
@@ -28,7 +30,13 @@ async function sellToAll(stack: Stack, client: AgentClient): Promise<void> {
 
   const [wallet] = stack.agents!.wallets;
   const input = { amount: '0.001', to: stack.chain.payTo };
-  const jobId = await client.submit({ operation: 'transfer', wallet: wallet!.name, input });
+  const [request, key] = [{ operation: 'transfer', wallet: wallet!.name, input } as const, randomUUID()];
+  let jobId = '';
+  // 503 while the replica of its shard, which has just come back, does not acknowledge yet.
+  await waitFor('the job is accepted', async () => {
+    jobId = await client.submit(request, key).catch(() => '');
+    return jobId !== '';
+  });
   await client.waitFor(jobId, 'FINAL');
 }
 
