@@ -126,8 +126,8 @@ local function set_ending(state, failure, gives_back)
   redis.call('HSET', JOB, 'endingState', state, 'endingFailure', failure, 'endingGivesBack', gives_back)
 end
 
--- A frozen lane may have sent a step without a nonce, whose reservation Redis lost. Its job must not end as if nothing
--- had been sent, since it would be submitted again: until the chain was read, it stays open.
+-- A frozen lane may have sent what Redis lost: until the chain was read, nothing is signed, and a job whose step has no
+-- nonce does not end as if nothing had been sent, since it would be submitted again.
 local function is_frozen() return redis.call('HEXISTS', LANE, 'frozen') == 1 end
 
 -- A job that has already sent something is ended by the worker, which first undoes it.

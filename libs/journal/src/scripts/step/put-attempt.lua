@@ -10,7 +10,7 @@ local expected, kind, hash = tonumber(ARGV[3]), ARGV[5], ARGV[6]
 local count, stored = attempt_count(step), attempt_at(step, ARGV[3])
 if stored and stored.hash == hash then return unchanged(state) end
 if count ~= expected then return refused('lost_race', state) end
-if redis.call('HEXISTS', LANE, 'frozen') == 1 then return refused('lane_frozen', state) end
+if is_frozen() then return refused('lane_frozen', state) end
 if redis.call('HGET', JOB, 'void:' .. step) then
   if kind ~= 'cancel' then return refused('ending', state) end
 elseif kind ~= (count == 0 and 'first' or 'replacement') then
