@@ -31,7 +31,7 @@ export async function startBookkeeper(
     new FastifyAdapter({
       ...{ forceCloseConnections: 'idle', bodyLimit: MAX_BODY_BYTES, rewriteUrl: forwardToOperator },
       routerOptions: { maxParamLength: MAX_ID_LENGTH },
-      trustProxy: proxies.trustProxy.length > 0 ? proxies.trustProxy : false,
+      trustProxy: proxies.trusted,
     }),
     { bufferLogs: true, abortOnError: false },
   );

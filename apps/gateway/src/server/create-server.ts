@@ -53,8 +53,7 @@ export function createServer(
 }
 
 function createOptions(environment: ServerEnvironment): FastifyServerOptions {
-  const { tlsCert, tlsKey } = environment;
-  const { trustProxy } = environment.proxies;
+  const { tlsCert, tlsKey, proxies } = environment;
   return {
     // All spellings of a path get the same paywall: the router normalises them before the gate looks at the route.
     routerOptions: {
@@ -66,7 +65,7 @@ function createOptions(environment: ServerEnvironment): FastifyServerOptions {
     ...(tlsCert === undefined || tlsKey === undefined
       ? {}
       : { https: { cert: readPem('TLS_CERT', tlsCert), key: readPem('TLS_KEY', tlsKey) } }),
-    trustProxy: trustProxy.length > 0 ? trustProxy : false,
+    trustProxy: proxies.trusted,
     bodyLimit: environment.maxRequestBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: createRequestIds(),

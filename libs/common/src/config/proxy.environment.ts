@@ -13,6 +13,11 @@ export class ProxyEnvironment implements ChecksEntries {
   @IsArray()
   readonly trustProxy: string[] = [];
 
+  /** The option `trustProxy` of Fastify, which reads the headers of an empty list too. */
+  get trusted(): string[] | false {
+    return this.trustProxy.length > 0 && this.trustProxy;
+  }
+
   problemsOfEntries(): string[] {
     return this.trustProxy.flatMap((range) => {
       if (!ipaddr.isValid(range) && !ipaddr.isValidCIDR(range)) {
