@@ -12,6 +12,12 @@ export interface Durability {
   timeoutMs: number;
 }
 
+/** Which values may be set, and which holds without a setting. */
+export const DURABILITY_BOUNDS = {
+  replicas: { from: 1, to: 16, usually: 1 },
+  timeoutMs: { from: 10, to: 2_500, usually: 1_000 },
+} as const;
+
 export type RedisCommand = [name: string, ...args: (string | number | Buffer)[]];
 
 interface Waiting {

@@ -1,4 +1,4 @@
-export { AcknowledgedCommands, type Durability } from './acknowledged-commands.js';
+export { AcknowledgedCommands, DURABILITY_BOUNDS, type Durability } from './acknowledged-commands.js';
 export { closeWithin } from './with-timeout.js';
 export { connectRedis, createRedis, duplicateRedis, findNodeTrouble, type RedisClient } from './connect-redis.js';
 export { explainRedisRefusal, explainRedisRefusals } from './explain-redis-refusal.js';

@@ -1,4 +1,4 @@
-import type { Durability } from '@tollgate/redis';
+import { DURABILITY_BOUNDS, type Durability } from '@tollgate/redis';
 
 import { CommandError } from './cli-command.js';
 
@@ -12,8 +12,8 @@ export function findDurability(env: NodeJS.ProcessEnv): Durability | null {
   if (kind === 'local') return null;
   if (kind !== 'replica') throw new CommandError('LEDGER_DURABILITY must be local or replica.');
   return {
-    replicas: readWhole(env, 'LEDGER_REPLICAS', { from: 1, to: 16, usually: 1 }),
-    timeoutMs: readWhole(env, 'LEDGER_REPLICA_TIMEOUT_MS', { from: 10, to: 2_500, usually: 1_000 }),
+    replicas: readWhole(env, 'LEDGER_REPLICAS', DURABILITY_BOUNDS.replicas),
+    timeoutMs: readWhole(env, 'LEDGER_REPLICA_TIMEOUT_MS', DURABILITY_BOUNDS.timeoutMs),
   };
 }
 

@@ -1,7 +1,9 @@
-import { findRedisUrlProblems, type Durability } from '@tollgate/redis';
+import { DURABILITY_BOUNDS, findRedisUrlProblems, type Durability } from '@tollgate/redis';
 import { IsIn, IsOptional, ValidateBy, type ValidationArguments } from 'class-validator';
 
 import { IsIntIn, Setting } from './setting.js';
+
+const { replicas: REPLICAS, timeoutMs: TIMEOUT_MS } = DURABILITY_BOUNDS;
 
 /** Validates the URL of a Redis; the message names every problem, and no part of the URL. */
 function IsRedisUrl(): PropertyDecorator {
@@ -49,12 +51,12 @@ export class RedisEnvironment {
   @Setting({
     help: 'Replicas that must have written it to disk with LEDGER_DURABILITY=replica: every one that may be promoted.',
   })
-  @IsIntIn(1, 16)
-  readonly ledgerReplicas: number = 1;
+  @IsIntIn(REPLICAS.from, REPLICAS.to)
+  readonly ledgerReplicas: number = REPLICAS.usually;
 
   @Setting({ help: 'Milliseconds that these replicas may take; after that the response is 503.' })
-  @IsIntIn(10, 2_500)
-  readonly ledgerReplicaTimeoutMs: number = 1_000;
+  @IsIntIn(TIMEOUT_MS.from, TIMEOUT_MS.to)
+  readonly ledgerReplicaTimeoutMs: number = TIMEOUT_MS.usually;
 
   @Setting({
     help:
