@@ -42,7 +42,7 @@ import {
 } from './answer/settlement-headers.js';
 import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './fulfil/claimed-order.js';
 import { createResourceRequest } from './fulfil/resource-request.js';
-import { retryKeyOf, type Order, type TransactionInstrument } from './present/purchase.js';
+import { isReferenceUnknown, retryKeyOf, type Order, type TransactionInstrument } from './present/purchase.js';
 import { isCharged, type ProducedAnswer } from './route/paid-route.js';
 import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify/verify-questions.js';
 
@@ -80,7 +80,7 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
   async verify(): Promise<State | ClaimedState<ProducedAnswer, OrderResult>> {
     const verdict = (await this.#find()) ?? (await this.#ask());
     // A payment that has bought something else, by a reference that is none of this request's.
-    if (verdict.outcome === 'conflict' && this.order.purchase.isReferenceUnknown)
+    if (verdict.outcome === 'conflict' && isReferenceUnknown(this.order.purchase))
       return { outcome: 'refused', failure: 'unknown_reference' };
     if (verdict.outcome !== 'claimed') return verdict;
     this.#claimed = new ClaimedOrder(this.parts, this.order, verdict);

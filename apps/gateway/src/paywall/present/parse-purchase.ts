@@ -29,7 +29,7 @@ import { isMetered } from '../../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from '../offer/challenges.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
-import { type Instrument, type PaymentForm, type Purchase, readQuery } from './purchase.js';
+import { type Instrument, isReferenceUnknown, type PaymentForm, type Purchase, readQuery } from './purchase.js';
 
 /** The header that presents a payment; the receipt is sent in the same protocol. */
 export interface PaymentHeader {
@@ -113,8 +113,8 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
   const priceBaseUnits = priceOf(presented.instrument, reference, { priceBaseUnits: currentPrice, maxTimeoutSeconds });
   assertOffered(presented, priceBaseUnits, { ...terms, isMeteredRoute: endpoint.route.isMetered === true });
   const { form, network, instrument, reference: referenceText = null } = presented;
-  const isReferenceUnknown = referenceText !== null && reference === null;
-  const mustBeSettled = isReferenceUnknown || !isCurrentChallenge(presented, reference, parts);
+  const mustBeSettled =
+    isReferenceUnknown({ reference, referenceText }) || !isCurrentChallenge(presented, reference, parts);
   const paymentIdentifier = parseIdentifier(presented);
   const key =
     parts.idempotencyKey ?? (paymentIdentifier === null ? undefined : `payment-identifier ${paymentIdentifier}`);
@@ -128,7 +128,6 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
     instrument,
     reference,
     referenceText,
-    isReferenceUnknown,
     priceBaseUnits,
     mustBeSettled,
     retryKey: key === undefined ? null : hashKey(key, referenceText),

@@ -30,11 +30,10 @@ export interface Purchase {
   /** As the payer names it. */
   readonly network: string;
   readonly instrument: Instrument;
+  /** Null where the payment names none, or a signed one names one that this gateway did not issue for this request. */
   readonly reference: AuthenticReference | null;
   /** As the payer names it. */
   readonly referenceText: string | null;
-  /** This gateway did not issue the reference of the signed payment for this request. */
-  readonly isReferenceUnknown: boolean;
   /** The amount of a signed payment; for a metered one the maximum charge. */
   readonly priceBaseUnits: bigint;
   /** The payment answers a challenge that this gateway would not issue today: its money must have moved, or be moving. */
@@ -63,6 +62,14 @@ export interface Order {
 
 export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | null): string {
   return createFingerprint({ method, path, query, ...(body === null ? {} : { body }) });
+}
+
+/** Whether a signed payment names a reference that this gateway did not issue for this request. */
+export function isReferenceUnknown({
+  reference,
+  referenceText,
+}: Pick<Purchase, 'reference' | 'referenceText'>): boolean {
+  return reference === null && referenceText !== null;
 }
 
 /** The key that identifies a repeat of this purchase; null where a repeat cannot be distinguished from a stolen payment. */
