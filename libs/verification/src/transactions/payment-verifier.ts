@@ -142,10 +142,11 @@ export class PaymentVerifier {
       deadlineMs,
       headBlockNumber,
     });
-    const tried = countAuthorizations(judgement);
-    const isInVain = result.outcome === 'used' || result.outcome === 'conflict';
-    // The hash of a shared settlement is public, and the ledger is asked for each of its payments.
-    if (isInVain && tried > 1) lookUps.foundNothing(tried);
+    if (result.outcome === 'used' || result.outcome === 'conflict') {
+      // The hash of a shared settlement is public, and the ledger is asked for each of its payments.
+      const tried = countAuthorizations(judgement);
+      if (tried > 1) lookUps.foundNothing(tried);
+    }
     return this.toVerdict(result, judgement);
   }
 
