@@ -36,7 +36,10 @@ export interface OperatorJob extends AgentJobView {
 
 export interface OperatorJobPage {
   readonly jobs: readonly OperatorJob[];
-  /** Ids of jobs whose records cannot be read, whatever state and operation were asked for, unless they ended in another state; absent when there are none. */
+  /**
+   * Ids of jobs whose records cannot be read, whatever state and operation were asked for, unless they ended in another
+   * state; absent when there are none.
+   */
   readonly unreadable?: readonly string[];
   /** Continues after this page; null when it was the last. A page may be short, or empty, and still have one. */
   readonly cursor: string | null;

@@ -42,7 +42,9 @@ const LONGEST_PAUSE_MS = 250;
 export class AgreeingVerifiers {
   constructor(private readonly parts: AgreeingVerifiersParts) {}
 
-  /** As `RequestReplyClient.ask`; the answer is `settings_differ` if no verifier has taken it that agrees. */
+  /**
+   * As `RequestReplyClient.ask`; the answer is `settings_differ` if only verifiers with other settings took the question.
+   */
   async ask<TAnswer extends object, TData extends object>(
     pattern: string,
     data: TData,

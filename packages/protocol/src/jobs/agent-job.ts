@@ -138,7 +138,10 @@ export interface AgentJobView extends Omit<AgentJobRequest, 'operation'> {
 
 export interface AgentJobPage {
   jobs: readonly AgentJobView[];
-  /** Ids of jobs whose records cannot be read, whatever state and operation were asked for, unless they ended in another state; absent when there are none. */
+  /**
+   * Ids of jobs whose records cannot be read, whatever state and operation were asked for, unless they ended in another
+   * state; absent when there are none.
+   */
   unreadable?: readonly string[];
   /** Returns the next page; null after the last. */
   cursor: string | null;
