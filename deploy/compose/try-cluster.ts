@@ -6,8 +6,8 @@ import { parseEnv } from 'node:util';
 import { createLaneId, nameLane } from '@tollgate/journal';
 import type { AgentJobView, Hex } from '@tollgate/protocol';
 
-import { createAgentClient, type AgentClient } from '../../test/harness/agent-client.js';
-import { payLocked } from '../../test/harness/pay.js';
+import { createAgentClient, type AgentClient } from '../../test/harness/agents/agent-client.js';
+import { payLocked } from '../../test/harness/payments/pay.js';
 import { deriveAgentWallet, derivePayer } from '../../tools/devnet/chain/chain.js';
 import type { TransferChain } from '../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';

@@ -7,8 +7,8 @@ import { parseEnv } from 'node:util';
 import { encodeJsonHeader, X_PAYMENT, X_PAYMENT_RESPONSE, type Hex } from '@tollgate/protocol';
 import { toHex } from 'viem';
 
-import { createAgentClient } from '../../test/harness/agent-client.js';
-import { expectWholeBook, type AskOperator } from '../../test/harness/operator-client.js';
+import { createAgentClient } from '../../test/harness/agents/agent-client.js';
+import { expectWholeBook, type AskOperator } from '../../test/harness/agents/operator-client.js';
 import { waitFor } from '../../test/harness/retry.js';
 import { deriveAgentWallet, derivePayer, deriveRelayer } from '../../tools/devnet/chain/chain.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';

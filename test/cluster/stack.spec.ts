@@ -10,10 +10,10 @@ import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.j
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
-import { createAgentClient, type AgentClient } from '../harness/agent-client.js';
-import { createRedisUsers, readAclRefusals } from '../harness/guarded-redis.js';
-import { payLocked } from '../harness/pay.js';
+import { createAgentClient, type AgentClient } from '../harness/agents/agent-client.js';
+import { payLocked } from '../harness/payments/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
+import { createRedisUsers, readAclRefusals } from '../harness/stack/guarded-redis.js';
 import { CLUSTER_PASSWORD, startCluster, type StartedCluster } from './start-cluster.js';
 
 /** Sells for a hash and for a signature, and does a job. */

@@ -5,8 +5,8 @@ import { Redis } from 'ioredis';
 import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { assignSlots, meet } from '../../tools/devnet/processes/cluster-servers.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
-import type { RedisUsers } from '../harness/guarded-redis.js';
 import { waitFor } from '../harness/retry.js';
+import type { RedisUsers } from '../harness/stack/guarded-redis.js';
 
 const SHARDS = 3;
 export const CLUSTER_PASSWORD = 'canary-password';

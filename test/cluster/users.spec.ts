@@ -1,7 +1,7 @@
 import { Ledger } from '../../libs/ledger/src/index.js';
 import { HEAD_AT_BIRTH, sampleTransfer } from '../../libs/ledger/test/sample-payments.js';
 import { connectRedis } from '../../libs/redis/src/connect-redis.js';
-import { createRedisUsers } from '../harness/guarded-redis.js';
+import { createRedisUsers } from '../harness/stack/guarded-redis.js';
 import { startCluster, type StartedCluster } from './start-cluster.js';
 
 const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };

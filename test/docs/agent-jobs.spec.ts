@@ -8,7 +8,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 
 import { waitFor } from '../harness/retry.js';
-import { useAgents } from '../harness/use-agents.js';
+import { useAgents } from '../harness/stack/use-agents.js';
 
 const EXAMPLE = 'examples/enqueue-a-job/enqueue.ts';
 const AGENT_SECRET = 'an-agent-secret-of-more-than-thirty-two-characters';

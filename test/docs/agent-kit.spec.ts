@@ -7,7 +7,7 @@ import { CHAT_SETTINGS_HELP } from '../../packages/agent-kit/src/chat/chat-comma
 import { MCP_SETTINGS_HELP } from '../../packages/agent-kit/src/cli/mcp-command.js';
 import { CATALOG } from '../../packages/agent-kit/src/operations/catalog.js';
 import { passTime } from '../../tools/devnet/protocols/pass-time.js';
-import { useStack } from '../harness/use-stack.js';
+import { useStack } from '../harness/stack/use-stack.js';
 
 const page = readFileSync('docs/agent-kit.md', 'utf8');
 

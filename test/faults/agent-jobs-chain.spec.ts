@@ -2,7 +2,7 @@ import { numberToHex, parseGwei } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
 import { waitFor } from '../harness/retry.js';
-import { expectCarriedOutOnce, useAgents } from '../harness/use-agents.js';
+import { expectCarriedOutOnce, useAgents } from '../harness/stack/use-agents.js';
 
 // Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import { waitFor } from '../harness/retry.js';
-import { expectCarriedOutOnce, useAgents, waitForDeath } from '../harness/use-agents.js';
+import { expectCarriedOutOnce, useAgents, waitForDeath } from '../harness/stack/use-agents.js';
 
 // Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);

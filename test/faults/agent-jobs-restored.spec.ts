@@ -2,9 +2,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createAgentClient } from '../harness/agent-client.js';
+import { createAgentClient } from '../harness/agents/agent-client.js';
 import { waitFor } from '../harness/retry.js';
-import { expectCarriedOutOnce, useAgents } from '../harness/use-agents.js';
+import { expectCarriedOutOnce, useAgents } from '../harness/stack/use-agents.js';
 
 // Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);

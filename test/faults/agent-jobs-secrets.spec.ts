@@ -6,7 +6,7 @@ import { registerWebhook } from '../../tools/devnet/jobs-demo/check-webhook.js';
 import { startStack } from '../../tools/devnet/stack/stack.js';
 import { startWebhookTarget } from '../../tools/devnet/stack/webhook-target.js';
 import { waitFor } from '../harness/retry.js';
-import { useAgents } from '../harness/use-agents.js';
+import { useAgents } from '../harness/stack/use-agents.js';
 
 const AGENT_SECRET = `canary-of-the-agents-${randomBytes(16).toString('hex')}`;
 const RPC_KEY = `canary-of-the-rpc-${randomBytes(8).toString('hex')}`;

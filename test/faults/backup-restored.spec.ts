@@ -12,11 +12,11 @@ import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.j
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { startUpstream, type Upstream } from '../flows/start-upstream.js';
-import { createAgentClient, type AgentClient } from '../harness/agent-client.js';
-import { outcomeOf, payLocked } from '../harness/pay.js';
-import { readTransfersTo } from '../harness/read-transfers.js';
+import { createAgentClient, type AgentClient } from '../harness/agents/agent-client.js';
+import { readWalletHistory } from '../harness/agents/wallet-history.js';
+import { outcomeOf, payLocked } from '../harness/payments/pay.js';
+import { readTransfersTo } from '../harness/payments/read-transfers.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { readWalletHistory } from '../harness/wallet-history.js';
 
 // Processes are stopped and started again, which is slow on a busy machine.
 jest.setTimeout(180_000);

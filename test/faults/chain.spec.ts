@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import { changeResult, type RpcFault } from '../../libs/chain/test/rpc-stand-in.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
-import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
+import { createProof, outcomeOf, payLocked } from '../harness/payments/pay.js';
+import { startShop, type Shop } from '../harness/payments/start-shop.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { startShop, type Shop } from '../harness/start-shop.js';
 
 const QUOTE = '/v1/quotes/A';
 /** Long enough for healthy services, on a busy machine too. */

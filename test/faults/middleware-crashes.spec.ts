@@ -11,9 +11,9 @@ import { readBalance } from '../../tools/devnet/chain/read-balance.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { startHttpTap, type HttpTap } from '../../tools/devnet/interop/http-tap.js';
 import { startChild, type Child } from '../../tools/devnet/processes/child-process.js';
+import { startTcpProxy, type TcpProxy } from '../harness/network/tcp-proxy.js';
 import { retryUntilPaid } from '../harness/retry.js';
-import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.js';
-import { useStack } from '../harness/use-stack.js';
+import { useStack } from '../harness/stack/use-stack.js';
 
 // Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);

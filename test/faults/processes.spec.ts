@@ -4,10 +4,10 @@ import { listPayments } from '@tollgate/ledger';
 import { Redis } from 'ioredis';
 
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
-import { outcomeOf, payLocked, type Paid } from '../harness/pay.js';
+import { startTcpProxy, type TcpProxy } from '../harness/network/tcp-proxy.js';
+import { outcomeOf, payLocked, type Paid } from '../harness/payments/pay.js';
+import { startShop, type Shop } from '../harness/payments/start-shop.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { startShop, type Shop } from '../harness/start-shop.js';
-import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.js';
 
 const QUOTE = '/v1/quotes/A';
 

@@ -3,9 +3,9 @@ import { Redis } from 'ioredis';
 
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
-import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
+import { createProof, outcomeOf, payLocked } from '../harness/payments/pay.js';
+import { startShop, type Shop } from '../harness/payments/start-shop.js';
 import { retryUntilPaid } from '../harness/retry.js';
-import { startShop, type Shop } from '../harness/start-shop.js';
 
 const QUOTE = '/v1/quotes/A';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-import { createProof, outcomeOf, payLocked, readRequirement } from '../harness/pay.js';
-import { requestHead, sendRaw } from '../harness/raw-http.js';
+import { requestHead, sendRaw } from '../harness/network/raw-http.js';
+import { createProof, outcomeOf, payLocked, readRequirement } from '../harness/payments/pay.js';
+import { startShop, type Shop } from '../harness/payments/start-shop.js';
 import { retryUntilPaid } from '../harness/retry.js';
-import { startShop, type Shop } from '../harness/start-shop.js';
 
 const CHALLENGE_SECRET = `canary-of-the-challenges-${randomBytes(16).toString('hex')}`;
 const RPC_KEY = `canary-of-the-rpc-${randomBytes(8).toString('hex')}`;

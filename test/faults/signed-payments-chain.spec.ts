@@ -1,8 +1,8 @@
-import { loseReplies } from '../harness/lose-replies.js';
+import { loseReplies } from '../harness/network/lose-replies.js';
+import type { Interception, RpcReply } from '../harness/network/rpc-proxy.js';
 import { createRandom } from '../harness/random.js';
 import { retryUntilPaid } from '../harness/retry.js';
-import type { Interception, RpcReply } from '../harness/rpc-proxy.js';
-import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';
+import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/stack/use-signed-sales.js';
 
 jest.setTimeout(120_000);
 

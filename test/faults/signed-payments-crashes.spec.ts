@@ -3,10 +3,10 @@ import type { CrashPoint } from '@tollgate/journal';
 import { readBalance } from '../../tools/devnet/chain/read-balance.js';
 import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
-import { outcomeOf } from '../harness/pay.js';
+import { outcomeOf } from '../harness/payments/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { waitForDeath } from '../harness/use-agents.js';
-import { expectPaidOnce, PRICE, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';
+import { waitForDeath } from '../harness/stack/use-agents.js';
+import { expectPaidOnce, PRICE, useSignedSales, type Purchase } from '../harness/stack/use-signed-sales.js';
 
 // Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);

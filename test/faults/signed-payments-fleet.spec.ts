@@ -1,9 +1,9 @@
 import type { Hex } from '@tollgate/protocol';
 
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
-import { holdsRelayer } from '../harness/holds-relayer.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { expectPaidOnce, useSignedSales, type Purchase, type SignedSales } from '../harness/use-signed-sales.js';
+import { holdsRelayer } from '../harness/stack/holds-relayer.js';
+import { expectPaidOnce, useSignedSales, type Purchase, type SignedSales } from '../harness/stack/use-signed-sales.js';
 
 jest.setTimeout(180_000);
 

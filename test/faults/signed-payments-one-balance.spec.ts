@@ -1,9 +1,9 @@
 import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
 import { readBalance } from '../../tools/devnet/chain/read-balance.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
-import { outcomeOf } from '../harness/pay.js';
+import { outcomeOf } from '../harness/payments/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { expectPaidOnce, PRICE, useSignedSales } from '../harness/use-signed-sales.js';
+import { expectPaidOnce, PRICE, useSignedSales } from '../harness/stack/use-signed-sales.js';
 
 jest.setTimeout(120_000);
 

@@ -7,10 +7,10 @@ import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
 import { readBalance } from '../../tools/devnet/chain/read-balance.js';
 import { encodeTransfer, transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { MULTICALL3 } from '../../tools/devnet/protocols/place-contracts.js';
-import { createProof, outcomeOf } from '../harness/pay.js';
-import type { TokenTransferred } from '../harness/read-transfers.js';
+import { createProof, outcomeOf } from '../harness/payments/pay.js';
+import type { TokenTransferred } from '../harness/payments/read-transfers.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';
+import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/stack/use-signed-sales.js';
 
 jest.setTimeout(120_000);
 

@@ -1,9 +1,9 @@
 import type { SettleResponse } from '@tollgate/protocol';
 import { numberToHex } from 'viem';
 
-import { postSettlement } from '../harness/post-settlement.js';
+import { postSettlement } from '../harness/payments/post-settlement.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';
+import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/stack/use-signed-sales.js';
 
 jest.setTimeout(120_000);
 

@@ -1,7 +1,7 @@
 import { numberToHex, parseGwei, type Hex } from 'viem';
 
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';
+import { expectPaidOnce, useSignedSales, type Purchase } from '../harness/stack/use-signed-sales.js';
 
 jest.setTimeout(120_000);
 

@@ -8,8 +8,8 @@ import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit
 import { encodeTransfer } from '../../tools/devnet/chain/transfer-tokens.js';
 import { MULTICALL3 } from '../../tools/devnet/protocols/place-contracts.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { waitForDeath } from '../harness/use-agents.js';
-import { expectPaidOnce, PRICE, useSignedSales, type Purchase } from '../harness/use-signed-sales.js';
+import { waitForDeath } from '../harness/stack/use-agents.js';
+import { expectPaidOnce, PRICE, useSignedSales, type Purchase } from '../harness/stack/use-signed-sales.js';
 
 jest.setTimeout(180_000);
 

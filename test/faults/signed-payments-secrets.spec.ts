@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createLaneId, Journal } from '@tollgate/journal';
 
 import { startStack, type StackOptions } from '../../tools/devnet/stack/stack.js';
+import type { RpcReply } from '../harness/network/rpc-proxy.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import type { RpcReply } from '../harness/rpc-proxy.js';
-import { useSignedSales } from '../harness/use-signed-sales.js';
+import { useSignedSales } from '../harness/stack/use-signed-sales.js';
 
 const RPC_KEY = `canary-of-the-rpc-${randomBytes(8).toString('hex')}`;
 

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
-import { createProof, outcomeOf } from '../harness/pay.js';
+import { createProof, outcomeOf } from '../harness/payments/pay.js';
 import { waitFor } from '../harness/retry.js';
-import { useStack } from '../harness/use-stack.js';
+import { useStack } from '../harness/stack/use-stack.js';
 
 const PROOFS = 120;
 /** Sent by the first test. */

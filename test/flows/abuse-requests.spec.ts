@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 
-import { createProof, outcomeOf, payLocked, readRequirement } from '../harness/pay.js';
-import { requestHead, sendRaw } from '../harness/raw-http.js';
-import { startShop, type Shop } from '../harness/start-shop.js';
+import { requestHead, sendRaw } from '../harness/network/raw-http.js';
+import { createProof, outcomeOf, payLocked, readRequirement } from '../harness/payments/pay.js';
+import { startShop, type Shop } from '../harness/payments/start-shop.js';
 
 /** Requests that no HTTP library would send, written to the socket byte for byte. */
 describe('hand-written requests', () => {

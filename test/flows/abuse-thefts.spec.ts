@@ -9,8 +9,8 @@ import { privateKeyToAccount } from 'viem/accounts';
 
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
-import { createProof, outcomeOf, payLocked, readRequirement } from '../harness/pay.js';
-import { startShop, type Shop } from '../harness/start-shop.js';
+import { createProof, outcomeOf, payLocked, readRequirement } from '../harness/payments/pay.js';
+import { startShop, type Shop } from '../harness/payments/start-shop.js';
 
 const CHALLENGE_SECRET = randomBytes(32).toString('hex');
 

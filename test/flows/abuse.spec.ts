@@ -6,8 +6,8 @@ import { submitAuthorization } from '../../libs/verification/test/sign-authoriza
 import { deployBatchPayer, deployToken } from '../../tools/devnet/chain/deploy.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { encodeTransfer, sendTransaction, transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
-import { createProof, outcomeOf } from '../harness/pay.js';
-import { startShop, type Shop } from '../harness/start-shop.js';
+import { createProof, outcomeOf } from '../harness/payments/pay.js';
+import { startShop, type Shop } from '../harness/payments/start-shop.js';
 
 const PRICE = 1000n;
 

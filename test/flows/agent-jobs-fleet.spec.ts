@@ -1,5 +1,5 @@
 import { waitFor } from '../harness/retry.js';
-import { useAgents } from '../harness/use-agents.js';
+import { useAgents } from '../harness/stack/use-agents.js';
 
 // Processes are killed and restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);

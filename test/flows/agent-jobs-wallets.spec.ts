@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { waitFor } from '../harness/retry.js';
-import { useAgents } from '../harness/use-agents.js';
+import { useAgents } from '../harness/stack/use-agents.js';
 
 // Processes are restarted, which is slow on a busy machine.
 jest.setTimeout(180_000);

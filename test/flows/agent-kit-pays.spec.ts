@@ -1,7 +1,7 @@
 import { AgentKit } from '@tollgate/agent-kit';
 
 import { listTransfers } from '../../packages/client/test/paid-server.js';
-import { useStack } from '../harness/use-stack.js';
+import { useStack } from '../harness/stack/use-stack.js';
 
 describe('an agent kit at the gate', () => {
   const stack = useStack();

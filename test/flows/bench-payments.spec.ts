@@ -1,5 +1,5 @@
 import { signOwnPayments } from '../../bench/sign-own-payments.js';
-import { useSignedSales } from '../harness/use-signed-sales.js';
+import { useSignedSales } from '../harness/stack/use-signed-sales.js';
 
 describe('a payment of the benchmark without the published packages', () => {
   const sales = useSignedSales();

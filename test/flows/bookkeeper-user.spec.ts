@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { BOOK_GROUP, bucketEventsKey, laneBookKey, REFUSED_EVENTS } from '../../libs/book-events/src/index.js';
 import { createJobId, createLaneId, Journal } from '../../libs/journal/src/index.js';
 import { Ledger } from '../../libs/ledger/src/index.js';
-import { startGuardedRedis, type GuardedRedis } from '../harness/guarded-redis.js';
+import { startGuardedRedis, type GuardedRedis } from '../harness/stack/guarded-redis.js';
 
 const LANE = `1328:0x${'ab'.repeat(20)}`;
 const STREAMS = [bucketEventsKey(7), REFUSED_EVENTS, laneBookKey(LANE)];

@@ -7,10 +7,10 @@ import { join, resolve } from 'node:path';
 import { DEVNET_CONTRACTS } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
 import type { DevState } from '../../tools/devnet/dev-state.js';
 import type { Stack } from '../../tools/devnet/stack/stack.js';
-import { readDescendants, waitUntilGone } from '../harness/processes.js';
-import { PROMPT } from '../harness/start-chat.js';
-import { CTRL_C, startInTerminal, type TerminalSession } from '../harness/start-in-terminal.js';
-import { useStack } from '../harness/use-stack.js';
+import { PROMPT } from '../harness/chat/start-chat.js';
+import { CTRL_C, startInTerminal, type TerminalSession } from '../harness/chat/start-in-terminal.js';
+import { readDescendants, waitUntilGone } from '../harness/stack/processes.js';
+import { useStack } from '../harness/stack/use-stack.js';
 
 const STARTS_WITHIN_MS = 120_000;
 const QUESTION = 'Send this? [y/N] ';

@@ -5,8 +5,8 @@ import type { Hex } from '@tollgate/protocol';
 import { mineReceiptBomb } from '../../tools/devnet/chain/mine-receipt-bomb.js';
 import { encodeTransfer } from '../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
-import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
-import { startShop, type Shop } from '../harness/start-shop.js';
+import { createProof, outcomeOf, payLocked } from '../harness/payments/pay.js';
+import { startShop, type Shop } from '../harness/payments/start-shop.js';
 
 // The chain writes and the verifier reads hundreds of megabytes, which is slow on a busy machine.
 jest.setTimeout(400_000);

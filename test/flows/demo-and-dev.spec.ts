@@ -9,8 +9,8 @@ import { DEVNET_CONTRACTS } from '../../packages/agent-kit/src/registry/devnet-c
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import type { DevState } from '../../tools/devnet/dev-state.js';
 import { startChild, type Child } from '../../tools/devnet/processes/child-process.js';
-import { readDescendants, waitUntilGone } from '../harness/processes.js';
 import { waitFor } from '../harness/retry.js';
+import { readDescendants, waitUntilGone } from '../harness/stack/processes.js';
 
 const STARTS_WITHIN_MS = 120_000;
 

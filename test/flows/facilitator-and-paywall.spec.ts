@@ -14,7 +14,7 @@ import { readProblem } from '../../apps/gateway/test/start-agents.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { approvePermit2, signPermit } from '../../tools/devnet/chain/sign-permit.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
-import { useStack } from '../harness/use-stack.js';
+import { useStack } from '../harness/stack/use-stack.js';
 
 const PRICE = '1000';
 

@@ -7,7 +7,7 @@ import type { DevnetAccount } from '../../tools/devnet/chain/chain.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { waitFor } from '../harness/retry.js';
-import { useStack } from '../harness/use-stack.js';
+import { useStack } from '../harness/stack/use-stack.js';
 
 const PRICE = '1000';
 const SHOP: Hex = '0x5555555555555555555555555555555555555555';

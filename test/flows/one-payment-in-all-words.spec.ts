@@ -1,8 +1,8 @@
 import { challengeNonce, type SignedAuthorization } from '@tollgate/protocol';
 
 import { presentMpp, presentV1, presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
-import { postSettlement } from '../harness/post-settlement.js';
-import { expectPaidOnce, useSignedSales } from '../harness/use-signed-sales.js';
+import { postSettlement } from '../harness/payments/post-settlement.js';
+import { expectPaidOnce, useSignedSales } from '../harness/stack/use-signed-sales.js';
 
 jest.setTimeout(120_000);
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-import { useStack } from '../harness/use-stack.js';
+import { useStack } from '../harness/stack/use-stack.js';
 
 const EXAMPLE = 'examples/pay-from-your-code/pay.ts';
 

@@ -6,7 +6,7 @@ import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { repositoryRoot } from '../../tools/devnet/processes/repository.js';
 import { startService } from '../../tools/devnet/processes/service-process.js';
-import { startGuardedRedis, type GuardedRedis } from '../harness/guarded-redis.js';
+import { startGuardedRedis, type GuardedRedis } from '../harness/stack/guarded-redis.js';
 
 const certificates = join(repositoryRoot(), 'test/certificates');
 

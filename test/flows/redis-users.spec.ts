@@ -7,10 +7,10 @@ import { presentV2, readChallenge } from '../../apps/gateway/test/present-paymen
 import { tollgate } from '../../tools/cli/test/run-tollgate.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
-import { createAgentClient } from '../harness/agent-client.js';
-import { startGuardedRedis, type GuardedRedis } from '../harness/guarded-redis.js';
-import { payLocked } from '../harness/pay.js';
+import { createAgentClient } from '../harness/agents/agent-client.js';
+import { payLocked } from '../harness/payments/pay.js';
 import { retryUntilPaid } from '../harness/retry.js';
+import { startGuardedRedis, type GuardedRedis } from '../harness/stack/guarded-redis.js';
 
 /** In place of the URLs that the stack gives to its services. */
 const asUser = (redis: GuardedRedis, user: string) => ({

@@ -4,9 +4,9 @@ import { presentV1, readHeader } from '../../apps/gateway/test/present-payments.
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { sendTransaction, transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
-import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
+import { createProof, outcomeOf, payLocked } from '../harness/payments/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
-import { useStack } from '../harness/use-stack.js';
+import { useStack } from '../harness/stack/use-stack.js';
 
 const POLICY = { setting: 'PAYMENT_POLICY', gateway: 'transfer', verifier: 'receipt' };
 jest.setTimeout(240_000);

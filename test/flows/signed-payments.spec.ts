@@ -14,7 +14,7 @@ import {
   readHeader,
 } from '../../apps/gateway/test/present-payments.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
-import { useStack } from '../harness/use-stack.js';
+import { useStack } from '../harness/stack/use-stack.js';
 
 const stack = useStack({ relayers: 1, env: { SIGNED_PAYMENTS: 'true' } });
 const url = () => `${stack().baseUrl}/api/weather`;

@@ -9,7 +9,7 @@ import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.j
 import { RpcHttp } from '../../libs/chain/src/rpc/rpc-http.js';
 import { createSafeFetch } from '../../libs/common/src/http/safe-fetch.js';
 import { Chain } from '../../libs/journal/src/chain/chain.js';
-import { startSilentServer, type SilentServer } from '../harness/silent-server.js';
+import { startSilentServer, type SilentServer } from '../harness/network/silent-server.js';
 
 const TIMEOUT_MS = 2_000;
 

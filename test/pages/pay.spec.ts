@@ -1,4 +1,4 @@
-import { readTransfersTo } from '../harness/read-transfers.js';
+import { readTransfersTo } from '../harness/payments/read-transfers.js';
 import { usePages } from './use-pages.js';
 import { createVisitor, keptBy, statusOf } from './visitor.js';
 

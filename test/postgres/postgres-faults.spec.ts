@@ -14,8 +14,8 @@ import { verifyBook } from '../../libs/book/src/reading/verify-book.js';
 import { createTestBook } from '../../libs/book/test/create-test-book.js';
 import { answered, deliver, SELLER, transferId } from '../../libs/book/test/sample-events.js';
 import { startPostgres, type PostgresServer } from '../../tools/devnet/processes/postgres.js';
+import { startTcpProxy } from '../harness/network/tcp-proxy.js';
 import { waitFor } from '../harness/retry.js';
-import { startTcpProxy } from '../harness/tcp-proxy.js';
 
 const BATCH = 20;
 /** More than a file of PostgreSQL's log, which it makes at its whole size. */

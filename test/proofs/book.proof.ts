@@ -6,10 +6,10 @@ import type { Balance, BookVerdict } from '@tollgate/book';
 
 import { startPostgres, type PostgresServer } from '../../tools/devnet/processes/postgres.js';
 import { createOperatorKey } from '../../tools/devnet/stack/create-operator-key.js';
-import { connectOperator, expectWholeBook, type AskOperator } from '../harness/operator-client.js';
-import { readTransfersTo } from '../harness/read-transfers.js';
+import { connectOperator, expectWholeBook, type AskOperator } from '../harness/agents/operator-client.js';
+import { readTransfersTo } from '../harness/payments/read-transfers.js';
 import { waitFor } from '../harness/retry.js';
-import { PRICE, startSignedSales, type SignedSales } from '../harness/use-signed-sales.js';
+import { PRICE, startSignedSales, type SignedSales } from '../harness/stack/use-signed-sales.js';
 import { balancesOf, exportPayments, judgePayments, readGasCosts } from './judge-book.js';
 import { readRound, reportFigures } from './read-round.js';
 import { BROKEN, BROKEN_ANSWER, runBookChaos } from './run-book-chaos.js';

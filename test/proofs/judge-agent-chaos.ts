@@ -5,7 +5,7 @@ import { createPublicClient, erc20Abi, http, type Hex } from 'viem';
 import type { DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
 import { withRedis } from '../../tools/devnet/processes/with-redis.js';
 import type { AgentWallet } from '../../tools/devnet/stack/agent-setup.js';
-import { readWalletHistory, type SentTransaction } from '../harness/wallet-history.js';
+import { readWalletHistory, type SentTransaction } from '../harness/agents/wallet-history.js';
 import type { ChaosJob } from './plan-agent-jobs.js';
 
 export interface JobFacts {

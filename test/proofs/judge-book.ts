@@ -1,9 +1,9 @@
 import type { Balance } from '@tollgate/book';
 import { numberToHex } from 'viem';
 
-import type { AskOperator } from '../harness/operator-client.js';
-import type { TokenTransferred } from '../harness/read-transfers.js';
-import type { SignedSales } from '../harness/use-signed-sales.js';
+import type { AskOperator } from '../harness/agents/operator-client.js';
+import type { TokenTransferred } from '../harness/payments/read-transfers.js';
+import type { SignedSales } from '../harness/stack/use-signed-sales.js';
 
 /** The last answer that a client got for a payment. */
 export interface Told {

@@ -1,9 +1,9 @@
 import { LaneFixture, RECEIVER } from '../../libs/journal/test/lane-fixture.js';
 import { markOf } from '../../libs/journal/test/transfer-planner.js';
 import type { Child } from '../../tools/devnet/processes/child-process.js';
+import { startRpcProxy, type RpcProxy } from '../harness/network/rpc-proxy.js';
 import { createRandom } from '../harness/random.js';
 import { waitFor } from '../harness/retry.js';
-import { startRpcProxy, type RpcProxy } from '../harness/rpc-proxy.js';
 import { readRound } from './read-round.js';
 
 const { seed, isQuick } = readRound();

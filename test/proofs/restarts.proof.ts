@@ -6,10 +6,10 @@ import { parseOffer, presentV2 } from '../../apps/gateway/test/present-payments.
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import type { Exit } from '../../tools/devnet/processes/child-process.js';
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
-import { startBalancedClient, type BalancedClient } from '../harness/balanced-client.js';
-import { createProof } from '../harness/pay.js';
+import { startBalancedClient, type BalancedClient } from '../harness/network/balanced-client.js';
+import { createProof } from '../harness/payments/pay.js';
 import { waitFor } from '../harness/retry.js';
-import { PRICE, useSignedSales } from '../harness/use-signed-sales.js';
+import { PRICE, useSignedSales } from '../harness/stack/use-signed-sales.js';
 import { readRound } from './read-round.js';
 
 jest.setTimeout(600_000);

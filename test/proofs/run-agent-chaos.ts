@@ -12,10 +12,10 @@ import {
   type WebhookAnswer,
   type WebhookDelivery,
 } from '../../tools/devnet/stack/webhook-target.js';
-import { createAgentClient, type AgentClient } from '../harness/agent-client.js';
-import { loseReplies } from '../harness/lose-replies.js';
+import { createAgentClient, type AgentClient } from '../harness/agents/agent-client.js';
+import { loseReplies } from '../harness/network/lose-replies.js';
+import { startRpcProxy } from '../harness/network/rpc-proxy.js';
 import { createRandom, type Random } from '../harness/random.js';
-import { startRpcProxy } from '../harness/rpc-proxy.js';
 import { isEnd, judgeAgentChaos } from './judge-agent-chaos.js';
 import { planAgentJobs, type ChaosJob } from './plan-agent-jobs.js';
 import { watchJobs, type JobWatch } from './watch-jobs.js';

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import type { PostgresServer } from '../../tools/devnet/processes/postgres.js';
 import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
-import type { AskOperator } from '../harness/operator-client.js';
-import { createProof, payLocked } from '../harness/pay.js';
+import type { AskOperator } from '../harness/agents/operator-client.js';
+import { createProof, payLocked } from '../harness/payments/pay.js';
 import { createRandom, type Random } from '../harness/random.js';
 import { retryUntilPaid } from '../harness/retry.js';
-import { PRICE, type SignedSales } from '../harness/use-signed-sales.js';
+import { PRICE, type SignedSales } from '../harness/stack/use-signed-sales.js';
 import type { Told } from './judge-book.js';
 
 export interface BookChaosPlan {

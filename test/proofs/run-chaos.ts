@@ -6,10 +6,10 @@ import { Redis } from 'ioredis';
 import type { RpcFault } from '../../libs/chain/test/rpc-stand-in.js';
 import { mineTransfers } from '../../tools/devnet/chain/mine-transfers.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
-import { createProof, readRequirement } from '../harness/pay.js';
+import { createProof, readRequirement } from '../harness/payments/pay.js';
+import { startShop, type Shop } from '../harness/payments/start-shop.js';
 import { createRandom, type Random } from '../harness/random.js';
 import { retryUntilPaid } from '../harness/retry.js';
-import { startShop, type Shop } from '../harness/start-shop.js';
 
 export interface ChaosPlan {
   seed: number;

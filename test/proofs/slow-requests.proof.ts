@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
-import { createProof, outcomeOf, payLocked } from '../harness/pay.js';
-import { requestHead } from '../harness/raw-http.js';
-import { startShop, type Shop } from '../harness/start-shop.js';
+import { requestHead } from '../harness/network/raw-http.js';
+import { createProof, outcomeOf, payLocked } from '../harness/payments/pay.js';
+import { startShop, type Shop } from '../harness/payments/start-shop.js';
 
 /** How long the gateway lets a request take to arrive, and how often Node looks. */
 const LONGEST_MS = 60_000 + 30_000;

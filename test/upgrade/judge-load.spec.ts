@@ -1,4 +1,4 @@
-import type { TokenTransferred } from '../harness/read-transfers.js';
+import type { TokenTransferred } from '../harness/payments/read-transfers.js';
 import { findWrongCharges } from './judge-load.js';
 import type { Purchase } from './load.js';
 

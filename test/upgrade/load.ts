@@ -6,8 +6,8 @@ import { parseOffer, presentV2, type OfferedChallenge } from '../../apps/gateway
 import type { DevnetAccount, DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
-import type { BalancedClient } from '../harness/balanced-client.js';
-import { createProof } from '../harness/pay.js';
+import type { BalancedClient } from '../harness/network/balanced-client.js';
+import { createProof } from '../harness/payments/pay.js';
 import type { ChaosJob } from '../proofs/plan-agent-jobs.js';
 
 const PRICE = '1000';

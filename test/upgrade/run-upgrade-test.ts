@@ -11,8 +11,8 @@ import { waitForStopRequest } from '../../tools/devnet/processes/stop-request.js
 import { createOperatorKey } from '../../tools/devnet/stack/create-operator-key.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { startUpstream } from '../flows/start-upstream.js';
-import { startBalancedClient } from '../harness/balanced-client.js';
-import { connectOperator, type AskOperator } from '../harness/operator-client.js';
+import { connectOperator, type AskOperator } from '../harness/agents/operator-client.js';
+import { startBalancedClient } from '../harness/network/balanced-client.js';
 import { createRandom } from '../harness/random.js';
 import { planAgentJobs } from '../proofs/plan-agent-jobs.js';
 import { judgeLoad } from './judge-load.js';

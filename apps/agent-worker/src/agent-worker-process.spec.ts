@@ -11,8 +11,8 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import * as Keystore from 'ox/Keystore';
 
+import { startRpcProxy, type RpcProxy } from '../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../test/harness/retry.js';
-import { startRpcProxy, type RpcProxy } from '../../../test/harness/rpc-proxy.js';
 import { startChain, type DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
 import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';

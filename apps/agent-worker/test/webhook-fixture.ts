@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import { Registry, type Counter } from 'prom-client';
 
 import { FAILURE, sampleHash, sampleLane } from '../../../libs/journal/test/sample-jobs.js';
-import { startTarget, type WebhookReceiver } from '../../../test/harness/start-target.js';
+import { startTarget, type WebhookReceiver } from '../../../test/harness/payments/start-target.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { Webhooks } from '../src/webhooks/webhooks.js';
 

@@ -1,3 +1,3 @@
 // A bookkeeper that a spec kills at a crash point: see the hook.
-import '../../../test/harness/crash-hook.js';
+import '../../../test/harness/stack/crash-hook.js';
 import '../src/main.js';

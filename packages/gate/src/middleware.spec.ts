@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 
 import { decodeJsonHeader, encodeJsonHeader, type PaymentRequiredV1, type PaymentRequiredV2 } from '@tollgate/protocol';
 
-import { sendRaw } from '../../../test/harness/raw-http.js';
+import { sendRaw } from '../../../test/harness/network/raw-http.js';
 import { retryUntilPaid } from '../../../test/harness/retry.js';
 import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
 import type { Shop } from '../test/serve-fetch.js';

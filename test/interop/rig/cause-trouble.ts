@@ -1,8 +1,8 @@
 import type { HttpTap } from '../../../tools/devnet/interop/http-tap.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
-import { holdsRelayer } from '../../harness/holds-relayer.js';
+import type { RpcCall } from '../../harness/network/rpc-proxy.js';
 import { waitFor } from '../../harness/retry.js';
-import type { RpcCall } from '../../harness/rpc-proxy.js';
+import { holdsRelayer } from '../../harness/stack/holds-relayer.js';
 import type { Fault } from '../matrix.js';
 import type { Rig } from './start-rig.js';
 

@@ -21,7 +21,7 @@ import {
 import type { Program } from '../../../tools/devnet/processes/start-program.js';
 import { startStack, type Stack } from '../../../tools/devnet/stack/stack.js';
 import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
-import { startRpcProxy, type RpcProxy } from '../../harness/rpc-proxy.js';
+import { startRpcProxy, type RpcProxy } from '../../harness/network/rpc-proxy.js';
 import { isOurs, SCHEMES, type ChallengeForm, type Client, type Product } from '../matrix.js';
 
 /**

@@ -4,7 +4,7 @@ import { listRefusals } from '../../../libs/ledger/src/index.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { withRedis } from '../../../tools/devnet/processes/with-redis.js';
 import { waitUntilWell } from '../../cluster/servers.js';
-import type { BalancedClient } from '../../harness/balanced-client.js';
+import type { BalancedClient } from '../../harness/network/balanced-client.js';
 import { createRandom, type Random } from '../../harness/random.js';
 import { waitFor } from '../../harness/retry.js';
 import { judgeLoad, listTold, presentAgain } from '../../upgrade/judge-load.js';

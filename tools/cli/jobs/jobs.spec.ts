@@ -15,7 +15,7 @@ import {
   sampleStep,
   spoilJob,
 } from '../../../libs/journal/test/sample-jobs.js';
-import { awaitReceipt } from '../../../test/harness/await-receipt.js';
+import { awaitReceipt } from '../../../test/harness/payments/await-receipt.js';
 import { startChain, type Devnet } from '../../devnet/chain/chain.js';
 import { callRpc } from '../../devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../devnet/processes/redis.js';

@@ -13,7 +13,7 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { awaitReceipt } from '../../../test/harness/await-receipt.js';
+import { awaitReceipt } from '../../../test/harness/payments/await-receipt.js';
 import { callRpcBatch } from '../processes/json-rpc.js';
 import { startChain, type Devnet } from './chain.js';
 import { deployBatchPayer, deployToken } from './deploy.js';

@@ -1,7 +1,7 @@
 import type { SignedPermit } from '@tollgate/protocol';
 import { domainSeparator, erc20Abi, keccak256, parseAbi, toHex, type Hex } from 'viem';
 
-import { createTrader, type Trader } from '../../../test/harness/trader.js';
+import { createTrader, type Trader } from '../../../test/harness/agents/trader.js';
 import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../protocols/place-contracts.js';
 import { startChain, type Devnet } from './chain.js';
 import { deployBatchPayer } from './deploy.js';

@@ -1,6 +1,6 @@
 import { encodeFunctionData, erc20Abi, parseAbi, parseEther } from 'viem';
 
-import { createTrader } from '../../../test/harness/trader.js';
+import { createTrader } from '../../../test/harness/agents/trader.js';
 import { startChain, type DevnetWithProtocols } from './chain.js';
 import { createTracer, type Tracer } from './trace-transaction.js';
 import { sendTransaction } from './transfer-tokens.js';

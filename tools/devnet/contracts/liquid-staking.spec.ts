@@ -1,6 +1,6 @@
 import { numberToHex, parseAbi, parseEther, parseEventLogs, zeroHash, type Address, type Hex } from 'viem';
 
-import { createTrader, type Trader } from '../../../test/harness/trader.js';
+import { createTrader, type Trader } from '../../../test/harness/agents/trader.js';
 import { startChain, type DevnetWithProtocols } from '../chain/chain.js';
 import { callRpc } from '../processes/json-rpc.js';
 import { passTime } from '../protocols/pass-time.js';

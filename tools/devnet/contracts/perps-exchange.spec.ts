@@ -1,6 +1,6 @@
 import { erc20Abi, maxUint256, parseAbi, parseUnits, type Address } from 'viem';
 
-import { createTrader, type Trader } from '../../../test/harness/trader.js';
+import { createTrader, type Trader } from '../../../test/harness/agents/trader.js';
 import { startChain, type DevnetWithProtocols } from '../chain/chain.js';
 import { callRpc } from '../processes/json-rpc.js';
 import { setPrice } from '../protocols/set-price.js';

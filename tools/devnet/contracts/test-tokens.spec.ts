@@ -1,6 +1,6 @@
 import { domainSeparator, erc20Abi, erc721Abi, parseAbi, parseEther, type Address } from 'viem';
 
-import { createTrader, type Trader } from '../../../test/harness/trader.js';
+import { createTrader, type Trader } from '../../../test/harness/agents/trader.js';
 import { startChain, type DevnetWithProtocols } from '../chain/chain.js';
 
 describe('the tokens of the devnet', () => {

@@ -1,6 +1,6 @@
 import type { Logger } from 'nestjs-pino';
 
-import { startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/rpc-proxy.js';
+import { startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { assertChain } from './assert-chain.js';
 
 describe('a worker that asks its RPC servers for their chain id', () => {

@@ -2,7 +2,7 @@ import { AgentKitError, OperationPlanner } from '@tollgate/agent-kit/planner';
 import { PlanFailure, type StepRecord } from '@tollgate/journal';
 import { createPublicClient, http } from 'viem';
 
-import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { PlanningTrouble, type Patience } from './planning-trouble.js';
 

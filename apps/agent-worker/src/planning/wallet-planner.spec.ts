@@ -2,8 +2,8 @@ import type { JobRecord } from '@tollgate/journal';
 import { encodeFunctionData, formatEther, getAddress, numberToHex, parseAbi, parseEther, parseUnits } from 'viem';
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
+import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
 import { setPrice } from '../../../../tools/devnet/protocols/set-price.js';
 import { PlanningFixture, type Meddling } from '../../test/planning-fixture.js';

@@ -16,8 +16,8 @@ import {
   settled,
   transferId,
 } from '../../../../libs/book/test/sample-events.js';
+import { startTarget, type WebhookReceiver } from '../../../../test/harness/payments/start-target.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startTarget, type WebhookReceiver } from '../../../../test/harness/start-target.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
 import { readEventStream } from '../../test/read-event-stream.js';
 

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { Logger } from '@nestjs/common';
 
 import { answered, deliver, transferId } from '../../../../libs/book/test/sample-events.js';
+import { startTarget } from '../../../../test/harness/payments/start-target.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startTarget } from '../../../../test/harness/start-target.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../../../../tools/cli/test/run-tollgate.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
 

@@ -5,7 +5,7 @@ import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex, SettleResponse, VerifyResponse } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startTcpProxy } from '../../../../test/harness/tcp-proxy.js';
+import { startTcpProxy } from '../../../../test/harness/network/tcp-proxy.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { readProblem } from '../../test/start-agents.js';
 import { ASSET, PAY_TO, send, startGateway, type RunningGateway } from '../../test/start-gateway.js';

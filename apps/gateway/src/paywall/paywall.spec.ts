@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { startTcpProxy, type TcpProxy } from '../../../../test/harness/network/tcp-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startTcpProxy, type TcpProxy } from '../../../../test/harness/tcp-proxy.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import {
   answerJson,

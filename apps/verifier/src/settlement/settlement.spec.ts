@@ -3,8 +3,8 @@ import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
 import { submitAuthorization } from '../../../../libs/verification/test/sign-authorization.js';
+import { startRpcProxy, type RpcCall } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRpcProxy, type RpcCall } from '../../../../test/harness/rpc-proxy.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 

@@ -1,4 +1,4 @@
-import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
 import { combineObservers, RpcEndpoints } from './rpc-endpoints.js';

@@ -8,7 +8,7 @@ import { NestFactory } from '@nestjs/core';
 import { MessagePattern, Payload } from '@nestjs/microservices';
 import type { Redis } from 'ioredis';
 
-import { startTcpProxy } from '../../../../test/harness/tcp-proxy.js';
+import { startTcpProxy } from '../../../../test/harness/network/tcp-proxy.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { RequestReplyClient } from './request-reply-client.js';
 import { NoReplyError } from './request-reply-error.js';

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { privateKeyToAccount } from 'viem/accounts';
 
+import { startRpcProxy, type Interception, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRpcProxy, type Interception, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { USDC_ADDRESS } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';

@@ -1,5 +1,10 @@
+import {
+  refusal,
+  startRpcProxy,
+  type Interception,
+  type RpcProxy,
+} from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { refusal, startRpcProxy, type Interception, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { LaneFixture } from '../../test/lane-fixture.js';
 import { sampleAttempt, sampleHash, sampleLane, sampleStep } from '../../test/sample-jobs.js';
 import { markOf, planTransfer } from '../../test/transfer-planner.js';

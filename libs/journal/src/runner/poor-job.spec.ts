@@ -1,5 +1,10 @@
+import {
+  startRpcProxy,
+  type Interception,
+  type RpcCall,
+  type RpcProxy,
+} from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRpcProxy, type Interception, type RpcCall, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
 import { LaneFixture } from '../../test/lane-fixture.js';
 import { markOf } from '../../test/transfer-planner.js';
 import { createKeySigner } from '../signer/create-key-signer.js';

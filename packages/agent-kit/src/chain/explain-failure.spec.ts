@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { encodeErrorResult, encodeFunctionData, parseAbi, type Hex } from 'viem';
 
-import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';

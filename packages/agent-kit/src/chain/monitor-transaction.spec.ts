@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 
-import { refusal, startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/rpc-proxy.js';
+import { refusal, startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';

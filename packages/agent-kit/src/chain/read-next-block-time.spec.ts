@@ -1,6 +1,6 @@
 import { createPublicClient, http } from 'viem';
 
-import { startRpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';

@@ -1,9 +1,9 @@
 import { tool, type StructuredToolInterface } from '@langchain/core/tools';
 import { z } from 'zod';
 
-import { startAnthropicStandIn } from '../../../../test/harness/anthropic-stand-in.js';
-import type { ModelReply, ModelStandIn } from '../../../../test/harness/model-replies.js';
-import { startOpenAiStandIn } from '../../../../test/harness/openai-stand-in.js';
+import { startAnthropicStandIn } from '../../../../test/harness/chat/anthropic-stand-in.js';
+import type { ModelReply, ModelStandIn } from '../../../../test/harness/chat/model-replies.js';
+import { startOpenAiStandIn } from '../../../../test/harness/chat/openai-stand-in.js';
 import { createChatAgent, type ChatAgent, type ChatListener } from './chat-agent.js';
 import { createRemoteModel } from './models/create-remote-model.js';
 import { explainModelError } from './models/explain-model-error.js';

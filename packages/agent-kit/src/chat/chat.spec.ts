@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 
 import { parseEther, type Hex } from 'viem';
 
-import type { ModelReply, ModelRequest, ModelStandIn } from '../../../../test/harness/model-replies.js';
-import { startOpenAiStandIn } from '../../../../test/harness/openai-stand-in.js';
-import { PROMPT, runPiped, startChat, type ChatStart } from '../../../../test/harness/start-chat.js';
-import { CTRL_C, CTRL_D, type TerminalSession } from '../../../../test/harness/start-in-terminal.js';
+import type { ModelReply, ModelRequest, ModelStandIn } from '../../../../test/harness/chat/model-replies.js';
+import { startOpenAiStandIn } from '../../../../test/harness/chat/openai-stand-in.js';
+import { PROMPT, runPiped, startChat, type ChatStart } from '../../../../test/harness/chat/start-chat.js';
+import { CTRL_C, CTRL_D, type TerminalSession } from '../../../../test/harness/chat/start-in-terminal.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 

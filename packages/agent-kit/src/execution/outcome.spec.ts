@@ -9,9 +9,9 @@ import {
   type Hex,
 } from 'viem';
 
-import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
-import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
-import { createTrader, type Trader } from '../../../../test/harness/trader.js';
+import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
+import { createTrader, type Trader } from '../../../../test/harness/agents/trader.js';
+import { startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';

@@ -1,6 +1,6 @@
 import { createPublicClient, encodeFunctionData, http, parseAbi, parseEther } from 'viem';
 
-import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';

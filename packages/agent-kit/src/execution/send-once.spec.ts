@@ -6,7 +6,7 @@ import {
   type Interception,
   type RpcProxy,
   type RpcReply,
-} from '../../../../test/harness/rpc-proxy.js';
+} from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';

@@ -2,7 +2,7 @@ import { parseTokenAmount } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { createPublicClient, decodeFunctionData, erc20Abi, http, type Address, type Hex } from 'viem';
 
-import { createFeeTokenPool } from '../../../../test/harness/create-pool.js';
+import { createFeeTokenPool } from '../../../../test/harness/stack/create-pool.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
 import { positionManagerAbi } from '../protocols/uniswap-v3-pools.js';

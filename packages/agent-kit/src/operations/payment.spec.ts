@@ -5,7 +5,7 @@ import { MemoryPaymentStore } from '@tollgate/client';
 import { numberToHex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 
-import { startRpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { deployToken } from '../../../../tools/devnet/chain/deploy.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../../client/test/paid-server.js';

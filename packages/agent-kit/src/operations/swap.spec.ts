@@ -2,7 +2,7 @@ import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { createPublicClient, erc20Abi, http, toHex, type Address, type Hash } from 'viem';
 
-import { createFeeTokenPool, createPool } from '../../../../test/harness/create-pool.js';
+import { createFeeTokenPool, createPool } from '../../../../test/harness/stack/create-pool.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';

@@ -1,8 +1,8 @@
 import { createPublicClient, encodeFunctionData, erc20Abi, http, parseAbi, parseEther, parseUnits } from 'viem';
 
-import { awaitReceipt } from '../../../../test/harness/await-receipt.js';
-import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
-import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
+import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';

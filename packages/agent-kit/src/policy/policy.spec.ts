@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { getAddress, parseUnits, type Address } from 'viem';
 
-import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep, encodeApproval } from '../tokens/create-steps.js';

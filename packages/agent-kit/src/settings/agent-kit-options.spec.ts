@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 
-import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
+import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
 import { AgentKit } from '../agent-kit.js';
 import { MONITOR_ATTEMPTS, MONITOR_INTERVAL_MS } from '../chain/monitor-transaction.js';
 import { parseOptions, type AgentKitOptions } from './agent-kit-options.js';

@@ -1,7 +1,7 @@
 import { createPublicClient, http, numberToHex, parseEther, type Hex } from 'viem';
 
-import { draft, draftPlugin } from '../../../../test/harness/draft-plugin.js';
-import { startRpcProxy, type RpcProxy } from '../../../../test/harness/rpc-proxy.js';
+import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
+import { startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { createFundedKit } from '../../test/create-funded-kit.js';
 import { HOSTILE_TEXT } from '../../test/hostile-operations.js';

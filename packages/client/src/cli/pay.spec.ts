@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 
 import { encodeJsonHeader } from '@tollgate/protocol';
 
-import { startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/rpc-proxy.js';
-import { startInTerminal } from '../../../../test/harness/start-in-terminal.js';
+import { startInTerminal } from '../../../../test/harness/chat/start-in-terminal.js';
+import { startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';

@@ -4,7 +4,7 @@ import { findHashLocks, matchesHashLock, type Hex } from '@tollgate/protocol';
 import { createPublicClient, createWalletClient, erc20Abi, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { awaitReceipt } from '../../../../test/harness/await-receipt.js';
+import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';

@@ -1,6 +1,6 @@
 import { createPublicClient } from 'viem';
 
-import { startSilentServer, type SilentServer } from '../../../../test/harness/silent-server.js';
+import { startSilentServer, type SilentServer } from '../../../../test/harness/network/silent-server.js';
 import { createRpcTransport } from '../network/rpc-client.js';
 import { createWallet } from '../sign/wallet.js';
 import { MemoryPaymentStore, type RedeemablePayment } from '../store/payment-store.js';

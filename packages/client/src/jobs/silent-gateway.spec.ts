@@ -1,6 +1,6 @@
-import { collectGarbage } from '../../../../test/harness/collect-garbage.js';
+import { startSilentServer, type SilentServer } from '../../../../test/harness/network/silent-server.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startSilentServer, type SilentServer } from '../../../../test/harness/silent-server.js';
+import { collectGarbage } from '../../../../test/harness/stack/collect-garbage.js';
 import { createJobsClient, type JobsClient } from './jobs-client.js';
 
 const API_KEY = `tgk_0123456789ab_${'s'.repeat(43)}`;

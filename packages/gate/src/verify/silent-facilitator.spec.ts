@@ -1,4 +1,4 @@
-import { startSilentServer } from '../../../../test/harness/silent-server.js';
+import { startSilentServer } from '../../../../test/harness/network/silent-server.js';
 import { Facilitator, type FacilitatorQuestion } from './facilitator.js';
 
 const QUESTION = { x402Version: 2, paymentPayload: {}, paymentRequirements: {} } as FacilitatorQuestion;

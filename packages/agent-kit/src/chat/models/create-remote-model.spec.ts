@@ -1,9 +1,9 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { HumanMessage, ToolMessage, type AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
 
-import { startAnthropicStandIn } from '../../../../../test/harness/anthropic-stand-in.js';
-import type { ModelReply, ModelStandIn } from '../../../../../test/harness/model-replies.js';
-import { startOpenAiStandIn } from '../../../../../test/harness/openai-stand-in.js';
+import { startAnthropicStandIn } from '../../../../../test/harness/chat/anthropic-stand-in.js';
+import type { ModelReply, ModelStandIn } from '../../../../../test/harness/chat/model-replies.js';
+import { startOpenAiStandIn } from '../../../../../test/harness/chat/openai-stand-in.js';
 import { createRemoteModel } from './create-remote-model.js';
 import { explainModelError } from './explain-model-error.js';
 import type { RemoteModel } from './model-choice.js';

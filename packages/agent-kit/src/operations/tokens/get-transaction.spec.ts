@@ -12,8 +12,8 @@ import {
   type Hex,
 } from 'viem';
 
-import { awaitReceipt } from '../../../../../test/harness/await-receipt.js';
-import { refusal, startRpcProxy, type RpcProxy } from '../../../../../test/harness/rpc-proxy.js';
+import { refusal, startRpcProxy, type RpcProxy } from '../../../../../test/harness/network/rpc-proxy.js';
+import { awaitReceipt } from '../../../../../test/harness/payments/await-receipt.js';
 import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { createFundedKit } from '../../../test/create-funded-kit.js';

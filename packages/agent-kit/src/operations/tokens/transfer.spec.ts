@@ -1,6 +1,6 @@
 import { erc20Abi, parseEther, zeroAddress, type Address } from 'viem';
 
-import { createTrader } from '../../../../../test/harness/trader.js';
+import { createTrader } from '../../../../../test/harness/agents/trader.js';
 import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../../tools/devnet/contracts/contracts.js';
 import { createContext } from '../../../test/create-context.js';

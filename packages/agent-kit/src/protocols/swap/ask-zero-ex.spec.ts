@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { startSilentServer } from '../../../../../test/harness/silent-server.js';
+import { startSilentServer } from '../../../../../test/harness/network/silent-server.js';
 import { askZeroEx } from './ask-zero-ex.js';
 
 describe('an aggregator that stops in the middle of its answer', () => {

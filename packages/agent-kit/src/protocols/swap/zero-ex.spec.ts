@@ -8,7 +8,7 @@ import {
   startZeroExStandIn,
   type ZeroExAnswer,
   type ZeroExStandIn,
-} from '../../../../../test/harness/zero-ex-stand-in.js';
+} from '../../../../../test/harness/agents/zero-ex-stand-in.js';
 import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../../agent-kit.js';
 import { DEVNET_CONTRACTS } from '../../registry/devnet-contracts.js';

@@ -14,8 +14,8 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import type { Devnet } from '../../tools/devnet/chain/chain.js';
-import { awaitReceipt } from './await-receipt.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { awaitReceipt } from '../payments/await-receipt.js';
 
 export type Trader = WalletClient<Transport, Chain, Account> &
   PublicActions & {

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 
-import { callRpc, callRpcBatch } from '../../tools/devnet/processes/json-rpc.js';
+import { callRpc, callRpcBatch } from '../../../tools/devnet/processes/json-rpc.js';
 
 export interface SentTransaction {
   from: Hex;

@@ -6,16 +6,16 @@ import { Journal, type CrashPoint } from '@tollgate/journal';
 import type { AgentJobEvent, AgentJobRequest, AgentJobView } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startChain, type DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
-import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
-import type { ServiceApp, ServiceProcess } from '../../tools/devnet/processes/service-process.js';
-import type { AgentWallet, AgentWalletTerms } from '../../tools/devnet/stack/agent-setup.js';
-import { followEvents, type EventFollower } from '../../tools/devnet/stack/follow-events.js';
-import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
-import { createAgentClient, type AgentClient } from './agent-client.js';
-import { waitFor } from './retry.js';
-import { startRpcProxy, type RpcProxy } from './rpc-proxy.js';
-import { readWalletHistory, type SentTransaction } from './wallet-history.js';
+import { startChain, type DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import type { ServiceApp, ServiceProcess } from '../../../tools/devnet/processes/service-process.js';
+import type { AgentWallet, AgentWalletTerms } from '../../../tools/devnet/stack/agent-setup.js';
+import { followEvents, type EventFollower } from '../../../tools/devnet/stack/follow-events.js';
+import { startStack, type Stack } from '../../../tools/devnet/stack/stack.js';
+import { createAgentClient, type AgentClient } from '../agents/agent-client.js';
+import { waitFor } from '../retry.js';
+import { startRpcProxy, type RpcProxy } from '../network/rpc-proxy.js';
+import { readWalletHistory, type SentTransaction } from '../agents/wallet-history.js';
 
 export interface AgentsOptions {
   workers?: number;
@@ -63,7 +63,7 @@ const QUICK = {
   RPC_TIMEOUT_MS: '1000',
 };
 const START_WITHIN_MS = 120_000;
-const HOOK = './test/harness/crash-hook.ts';
+const HOOK = './test/harness/stack/crash-hook.ts';
 
 /** For all tests of a describe: started before the first, stopped after the last. */
 export function useAgents(options: AgentsOptions = {}): () => Agents {

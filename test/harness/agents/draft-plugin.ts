@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { defineWrite, type OperationPlugin, type PlanDraft, type Step } from '../../packages/agent-kit/src/index.js';
+import { defineWrite, type OperationPlugin, type PlanDraft, type Step } from '../../../packages/agent-kit/src/index.js';
 
 /** A plan with these steps and, by default, no spending and no recipients. */
 export function draft(steps: readonly Partial<Step>[], rest: Partial<PlanDraft> = {}): PlanDraft {

@@ -1,7 +1,7 @@
 import type { SettleResponse, SignedPayment } from '@tollgate/protocol';
 
-import type { Devnet } from '../../tools/devnet/chain/chain.js';
-import { waitFor } from './retry.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { waitFor } from '../retry.js';
 
 /**
  * Requests the settlement of a payment of the devnet's token to its recipient, with x402 version 2. Repeats the request

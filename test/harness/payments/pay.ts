@@ -1,6 +1,6 @@
 import { encodeProof, parseChallenge, type Hex, type PaymentRequirement } from '@tollgate/protocol';
 
-import { transferTokens, type TransferChain } from '../../tools/devnet/chain/transfer-tokens.js';
+import { transferTokens, type TransferChain } from '../../../tools/devnet/chain/transfer-tokens.js';
 
 /** A payment that was mined, and the header that redeems it. */
 export interface Paid {

@@ -6,16 +6,16 @@ import { createLaneId, Journal, type CrashPoint } from '@tollgate/journal';
 import type { SignedAuthorization, SignedPayment, TransferAuthorization } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
-import { startChain, type Devnet, type DevnetAccount } from '../../tools/devnet/chain/chain.js';
-import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
-import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
-import type { ServiceApp } from '../../tools/devnet/processes/service-process.js';
-import { startStack, type Stack, type StackOptions } from '../../tools/devnet/stack/stack.js';
-import { startUpstream, type Upstream } from '../flows/start-upstream.js';
-import { readTransfersTo, type TokenTransferred } from './read-transfers.js';
-import { waitFor } from './retry.js';
-import { startRpcProxy, type RpcProxy } from './rpc-proxy.js';
+import { presentV2, readChallenge } from '../../../apps/gateway/test/present-payments.js';
+import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
+import { signAuthorization } from '../../../tools/devnet/chain/sign-authorization.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import type { ServiceApp } from '../../../tools/devnet/processes/service-process.js';
+import { startStack, type Stack, type StackOptions } from '../../../tools/devnet/stack/stack.js';
+import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
+import { readTransfersTo, type TokenTransferred } from '../payments/read-transfers.js';
+import { waitFor } from '../retry.js';
+import { startRpcProxy, type RpcProxy } from '../network/rpc-proxy.js';
 
 export interface SignedSalesOptions {
   gateways?: number;
@@ -86,7 +86,7 @@ const QUICK = {
   RPC_TIMEOUT_MS: '4000',
 };
 const START_WITHIN_MS = 120_000;
-const HOOK = './test/harness/crash-hook.ts';
+const HOOK = './test/harness/stack/crash-hook.ts';
 
 /** For all tests of a describe: started before the first, stopped after the last. */
 export function useSignedSales(options: SignedSalesOptions = {}): () => SignedSales {

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { startRpcStandIn, type RpcStandIn } from '../../libs/chain/test/rpc-stand-in.js';
-import { startChain, type ChainOptions, type Devnet } from '../../tools/devnet/chain/chain.js';
-import type { RedisServer } from '../../tools/devnet/processes/redis.js';
-import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
-import { startUpstream, type Upstream } from '../flows/start-upstream.js';
+import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';
+import { startChain, type ChainOptions, type Devnet } from '../../../tools/devnet/chain/chain.js';
+import type { RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { startStack, type Stack } from '../../../tools/devnet/stack/stack.js';
+import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
 
 export interface ShopOptions {
   env?: NodeJS.ProcessEnv;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 
 import { Redis } from 'ioredis';
 
-import { findFreePort } from '../../tools/devnet/processes/free-port.js';
-import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
-import { repositoryRoot } from '../../tools/devnet/processes/repository.js';
+import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { repositoryRoot } from '../../../tools/devnet/processes/repository.js';
 
 export interface GuardedRedis {
   /** Its URL is the operator's, who sets up wallets and keys. */

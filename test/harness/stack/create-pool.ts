@@ -1,8 +1,8 @@
 import { encodeFunctionData, erc20Abi, maxUint256, parseAbi, type Address, type Hex } from 'viem';
 
-import type { DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
-import { sendTransaction } from '../../tools/devnet/chain/transfer-tokens.js';
-import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
+import type { DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
+import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 
 const abi = parseAbi([
   'function createAndInitializePoolIfNecessary(address token0, address token1, uint24 fee, uint160 sqrtPriceX96) payable returns (address pool)',

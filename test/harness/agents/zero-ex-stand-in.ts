@@ -1,10 +1,10 @@
 import { createPublicClient, http, type Address } from 'viem';
 
-import { uniswapV3Swap } from '../../packages/agent-kit/src/protocols/swap/uniswap-v3.js';
-import { createDevnetRegistry } from '../../packages/agent-kit/src/registry/devnet.js';
-import { createTokenResolver } from '../../packages/agent-kit/src/tokens/resolve-token.js';
-import type { DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
-import { startUpstream, type Upstream } from '../flows/start-upstream.js';
+import { uniswapV3Swap } from '../../../packages/agent-kit/src/protocols/swap/uniswap-v3.js';
+import { createDevnetRegistry } from '../../../packages/agent-kit/src/registry/devnet.js';
+import { createTokenResolver } from '../../../packages/agent-kit/src/tokens/resolve-token.js';
+import type { DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
+import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
 
 export type ZeroExAnswer = Record<string, unknown>;
 

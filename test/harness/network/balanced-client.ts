@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { waitFor } from './retry.js';
+import { waitFor } from '../retry.js';
 
 export interface BalancedClient {
   /**

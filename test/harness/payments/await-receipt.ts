@@ -1,6 +1,6 @@
 import { TransactionReceiptNotFoundError, type Hex, type PublicClient, type TransactionReceipt } from 'viem';
 
-import { waitFor } from './retry.js';
+import { waitFor } from '../retry.js';
 
 /**
  * Polls until the receipt is there. viem's own wait polls again at the next block, which never comes on a quiet chain.

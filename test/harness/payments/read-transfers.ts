@@ -1,7 +1,7 @@
 import { decodeEventLog, encodeEventTopics, numberToHex, parseAbi, type Hex } from 'viem';
 
-import type { Devnet } from '../../tools/devnet/chain/chain.js';
-import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
+import type { Devnet } from '../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 
 const ABI = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',

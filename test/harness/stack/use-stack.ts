@@ -1,4 +1,4 @@
-import { startStack, type Stack, type StackOptions } from '../../tools/devnet/stack/stack.js';
+import { startStack, type Stack, type StackOptions } from '../../../tools/devnet/stack/stack.js';
 
 const START_WITHIN_MS = 120_000;
 

@@ -1,4 +1,4 @@
-import type { Random } from './random.js';
+import type { Random } from '../random.js';
 import type { Interception } from './rpc-proxy.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '../../tools/devnet/processes/service-process.js';
+import type { ServiceProcess } from '../../../tools/devnet/processes/service-process.js';
 
 /** Whether this verifier, by its own metrics, is the one that works on the relayer. */
 export async function holdsRelayer(verifier: ServiceProcess): Promise<boolean> {
