@@ -5,6 +5,7 @@ import type { PaymentStore } from '../stores/payment-store.js';
 import {
   standingOf,
   ttlMsOf,
+  type AskedTerms,
   type ClaimRecord,
   type ClaimTimes,
   type Showing,
@@ -52,12 +53,19 @@ export class Claim {
     return this.record.state !== 'claimed';
   }
 
+  /** The terms of the first settlement that was requested; undefined if there was none. */
+  get asked(): AskedTerms | undefined {
+    return this.record.asked;
+  }
+
   /**
    * Must be called before the facilitator is asked to settle. From then on the payment is settled only under this
-   * idempotency key, also by a request that takes over after a crash.
+   * idempotency key and with these terms, also by a request that takes over after a crash, or after the price changed.
    */
-  ask(): Promise<boolean> {
-    return this.#write(({ state, ...record }) => ({ ...record, state: state === 'settled' ? state : 'asked' }));
+  ask(terms: AskedTerms): Promise<boolean> {
+    return this.#write(({ state, asked = terms, ...record }) => ({
+      ...{ ...record, asked, state: state === 'settled' ? state : 'asked' },
+    }));
   }
 
   /** Records that the payment is settled, but its response was not delivered. */

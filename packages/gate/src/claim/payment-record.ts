@@ -14,6 +14,12 @@ export interface ClaimTimes {
  */
 const UNPROVEN_MS = 15 * 60_000;
 
+/** What a settlement was requested with: the recipient, and the price in base units. */
+export interface AskedTerms {
+  readonly payTo: string;
+  readonly amount: string;
+}
+
 /** The stored record of a payment, as JSON. */
 export interface ClaimRecord {
   /**
@@ -30,6 +36,8 @@ export interface ClaimRecord {
   /** The claim of a request: a random name, and its end by the store's clock. */
   readonly owner: string;
   readonly leasedUntilMs: number;
+  /** The terms of the first settlement that was requested; missing in records of earlier releases. */
+  readonly asked?: AskedTerms;
   /** The facilitator's settlement response, for a settled payment. */
   readonly receipt?: SettleResponse;
   /** The stored response of a sold payment, if it may be replayed. */

@@ -16,6 +16,7 @@ import {
   type SoldAnswer,
 } from '../answer/answer.js';
 import type { Claim } from '../claim/claim.js';
+import type { AskedTerms } from '../claim/payment-record.js';
 import type { Challenge } from '../offer/challenge.js';
 import type { ClaimedPurchase, ReleaseTerms } from '../purchase/index.js';
 import {
@@ -91,7 +92,9 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   }
 
   async recordSettlement(amountBaseUnits: bigint): Promise<bigint | null> {
-    return (await this.parts.claim.ask()) ? amountBaseUnits : null;
+    const { claim, question } = this.parts;
+    const { payTo } = question.paymentRequirements;
+    return (await claim.ask({ payTo, amount: amountBaseUnits.toString() })) ? amountBaseUnits : null;
   }
 
   async settle(): Promise<Result> {
@@ -158,7 +161,8 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
    * is safe.
    */
   async #ask(): Promise<SettleAnswer> {
-    const { facilitator, question, claim } = this.parts;
+    const { facilitator, claim } = this.parts;
+    const question = askedBefore(this.parts.question, claim.asked);
     const first = await facilitator.settle(question, claim.idempotencyKey).catch((error: unknown) => {
       if (error instanceof FacilitatorError && error.isRefused) throw error;
       return null;
@@ -187,6 +191,18 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
     const name = this.parts.question.x402Version === 1 ? X_PAYMENT_RESPONSE : PAYMENT_RESPONSE;
     return { [name]: encodeJsonHeader(response) };
   }
+}
+
+/**
+ * The same key means the same question. Price and recipient may have changed since the first one, which may have settled
+ * the payment.
+ */
+function askedBefore(question: FacilitatorQuestion, asked: AskedTerms | undefined): FacilitatorQuestion {
+  if (asked === undefined) return question;
+  const { paymentRequirements: today } = question;
+  const { payTo, amount } = asked;
+  const price = 'amount' in today ? { amount } : { maxAmountRequired: amount };
+  return { ...question, paymentRequirements: { ...today, payTo, ...price } };
 }
 
 function lowerNames<Value>(headers: Readonly<Record<string, Value>>): Record<string, Value> {
