@@ -96,7 +96,8 @@ export class Facilitator {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', ...authorization, ...headers },
         body: JSON.stringify(question),
-        redirect: 'error',
+        // Not followed: the API key is for this facilitator. Cloudflare Workers do not know `error`.
+        redirect: 'manual',
         signal,
       });
       const text = await readText(response, signal);
