@@ -2,6 +2,9 @@ import { decodeBase64, encodeBase64 } from './base64.js';
 import { isRecord, type JsonRecord } from './json-record.js';
 import { PaymentError } from './payment-error.js';
 
+/** No header of a protocol is nested as deep; writing a much deeper value again as JSON exhausts the stack. */
+const MAX_DEPTH = 64;
+
 /** Base64 of a value's JSON, for a header. */
 export function encodeJsonHeader(value: object): string {
   return encodeBase64(JSON.stringify(value));
@@ -21,7 +24,13 @@ export function decodeJsonHeader(headerValue: string, maxLength: number): JsonRe
   } catch {
     return refuse('is not JSON', 'Send base64 of the JSON proof.');
   }
-  return isRecord(value) ? value : refuse('is not a JSON object');
+  if (!isRecord(value)) return refuse('is not a JSON object');
+  return isDeeperThan(MAX_DEPTH, value) ? refuse(`is nested more than ${MAX_DEPTH} deep`) : value;
+}
+
+function isDeeperThan(depth: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner) => isDeeperThan(depth - 1, inner));
 }
 
 function refuse(why: string, hint?: string): never {
