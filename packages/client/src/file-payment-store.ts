@@ -56,7 +56,7 @@ export class FilePaymentStore implements PaymentStore {
     if (Math.max(0, ...(await this.#revisionsOf(key))) !== afterRevision) return false;
     const draft = join(this.#directory, `.${randomUUID()}.tmp`);
     try {
-      await this.#writeFlushed(draft, JSON.stringify(payment, null, 2));
+      await this.#writeFlushed(draft, JSON.stringify(payment));
       await link(draft, this.#path(key, afterRevision + 1));
     } catch (error) {
       if (isFileError(error, 'EEXIST')) return false;
