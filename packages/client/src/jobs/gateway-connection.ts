@@ -61,8 +61,8 @@ export class GatewayConnection {
     if (typeof apiKey !== 'string' || !/^[\w-]{1,128}$/.test(apiKey)) throw new TypeError(NO_API_KEY);
     this.#baseUrl = baseUrl.replace(/\/+$/, '');
     this.#apiKey = apiKey;
-    // Some browsers require fetch to be called with the global object as `this`.
-    this.#fetch = fetch ?? ((...request) => globalThis.fetch(...request));
+    // Browsers refuse a fetch that is called as a method.
+    this.#fetch = (...request) => (fetch ?? globalThis.fetch)(...request);
     this.#timeoutMs = timeoutMs;
     this.#retryForMs = retryForMs;
   }

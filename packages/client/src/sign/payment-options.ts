@@ -78,7 +78,8 @@ export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, op
     if (options.permit2Allowance !== undefined) parseTokenAmount(options.permit2Allowance, decimals);
   }
   return {
-    fetch,
+    // Browsers refuse a fetch that is called as a method.
+    fetch: (...request) => fetch(...request),
     wallet,
     limit,
     assets: options.assets,
