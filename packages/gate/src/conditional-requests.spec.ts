@@ -117,7 +117,8 @@ describe.each(Object.keys(SHOPS))('a paid request with a condition, to %s', (nam
 
   it('pays nothing for a 304 that the handler sends all the same', async () => {
     facilitator.asked.length = 0;
-    expect((await get('/unchanged', VERSIONS[1].pay())).status).toBe(304);
+    const response = await get('/unchanged', VERSIONS[1].pay());
+    expect([response.status, response.headers.get('x-payment-released')]).toEqual([304, 'true']);
     expect(facilitator.asked.map(({ path }) => path)).toEqual(['/verify']);
   });
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { dropConditions, isForSale } from './adapters/conditions.js';
+import { dropConditions, isForSale, NOT_SOLD } from './adapters/conditions.js';
 import { holdResponse, type HeldResponse } from './adapters/hold-response.js';
 import type { Answer } from './answer/answer.js';
 import type { PaidRequest, PaymentGate } from './gate/gate.js';
@@ -40,6 +40,7 @@ async function settle(response: ServerResponse, paidRequest: PaidRequest, held: 
   // Nothing is settled for an error response, or if the client has disconnected.
   if (!isForSale(response.statusCode) || response.destroyed) {
     await paidRequest.end();
+    if (response.statusCode < 400) addHeaders(response, NOT_SOLD);
     return held.pass();
   }
   const sold = { status: response.statusCode, headers: response.getHeaders(), body: held.body() };
@@ -48,12 +49,16 @@ async function settle(response: ServerResponse, paidRequest: PaidRequest, held: 
     held.restart();
     return send(response, settlement.answer);
   }
-  for (const [name, value] of Object.entries(settlement.headers)) response.setHeader(name, value);
+  addHeaders(response, settlement.headers);
   held.pass();
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer): void {
   response.statusCode = status;
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  addHeaders(response, headers);
   response.end(body);
+}
+
+function addHeaders(response: ServerResponse, headers: Answer['headers']): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }

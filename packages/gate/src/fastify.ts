@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { dropConditions, isForSale } from './adapters/conditions.js';
+import { dropConditions, isForSale, NOT_SOLD } from './adapters/conditions.js';
 import type { Answer } from './answer/answer.js';
 import type { PaidRequest, PaymentGate } from './gate/gate.js';
 import type { Offer } from './offer/challenge.js';
@@ -48,6 +48,7 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
       // Nothing is settled for an error response, or if the client has disconnected.
       if (!isForSale(reply.statusCode) || reply.raw.destroyed) {
         await sold.paid.end();
+        if (reply.statusCode < 400) reply.headers(NOT_SOLD);
         return inner;
       }
       const body = await hold(inner);

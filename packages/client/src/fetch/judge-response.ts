@@ -1,4 +1,12 @@
-import { IDEMPOTENT_REPLAYED, parseRetryAfter, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED } from '@tollgate/protocol';
+import {
+  IDEMPOTENT_REPLAYED,
+  parseRetryAfter,
+  PAYMENT_RECEIPT,
+  PAYMENT_RESPONSE,
+  X_PAYMENT_FAILURE,
+  X_PAYMENT_RELEASED,
+  X_PAYMENT_RESPONSE,
+} from '@tollgate/protocol';
 
 /** What to do with an answer to a request that carried a proof. */
 export type Judgement =
@@ -13,6 +21,8 @@ const TRANSIENT_FAILURES = ['receipt_missing', 'not_confirmed'];
 const RETRIED_STATUSES = [425, 502, 503, 504];
 // A conflict or a rate limit without Retry-After is the final answer of the resource.
 const RETRIED_WHEN_TOLD = [409, 429];
+/** With one of these, even a redirect is the answer that was paid for. */
+const SOLD = [IDEMPOTENT_REPLAYED, PAYMENT_RESPONSE, X_PAYMENT_RESPONSE, PAYMENT_RECEIPT];
 // Each release counts, because a gate accepts a released payment only a few times.
 const MAX_RELEASES = 2;
 // A gate that implements only the documented protocol answers just "failed" while its node is behind ours.
@@ -28,7 +38,8 @@ export function judgeResponse(
   const delayMs = askedMs && Math.min(askedMs, LONGEST_DELAY_MS);
   const location = headers.get('location');
   if (response.type === 'opaqueredirect') return { kind: 'redirect', location: null };
-  if (status >= 300 && status < 400 && location !== null) return { kind: 'redirect', location };
+  const isSold = SOLD.some((name) => headers.has(name));
+  if (status >= 300 && status < 400 && location !== null && !isSold) return { kind: 'redirect', location };
   if (status === 402) {
     const failure = headers.get(X_PAYMENT_FAILURE);
     const isTransient = failure === null ? seen.undiagnosed < MAX_UNDIAGNOSED : TRANSIENT_FAILURES.includes(failure);
@@ -41,5 +52,6 @@ export function judgeResponse(
     return { kind: 'retry', reason: `status ${status}`, delayMs };
   }
   // After a failure without charge the payment is still valid; after a replayed one it was charged.
-  return { kind: 'answer', isFinal: status < 400 || headers.get(IDEMPOTENT_REPLAYED) === 'true' };
+  const isFinal = !isReleased && (status < 400 || headers.get(IDEMPOTENT_REPLAYED) === 'true');
+  return { kind: 'answer', isFinal };
 }

@@ -1,5 +1,10 @@
+import { X_PAYMENT_RELEASED } from '@tollgate/protocol';
+
 /** These could cause a 304, a response without the body that the client pays for. */
 const CONDITIONS = ['if-none-match', 'if-modified-since'] as const;
+
+/** Tells a client that a 304 has not used up its payment, as other successful answers have. */
+export const NOT_SOLD = { [X_PAYMENT_RELEASED]: 'true' };
 
 /**
  * Whether a handler's response may be sold: no error, and no 304, which a handler may send without having been asked

@@ -2,7 +2,7 @@ import type { Answer } from '../answer/answer.js';
 import type { Sale } from '../gate/gate.js';
 import { concatBytes } from '../present/digest.js';
 import { BrokenBodyError } from '../present/shown-payment.js';
-import { isForSale, withoutConditions } from './conditions.js';
+import { isForSale, NOT_SOLD, withoutConditions } from './conditions.js';
 
 /** Limit of a request body that is read before the handler runs. */
 const MAX_BODY_BYTES = 1_048_576;
@@ -28,7 +28,8 @@ export async function handleRequest(
     // The error response of a fetch, or an upgraded connection: neither can be recreated with a receipt.
     if (response.status < 200) throw new TypeError(`A response with status ${response.status} cannot be sold.`);
     // Nothing is settled for an error response, or if the client has disconnected.
-    if (!isForSale(response.status) || request.signal.aborted) return response;
+    if (!isForSale(response.status) || request.signal.aborted)
+      return response.status === 304 ? addHeaders(response, null, NOT_SOLD) : response;
     const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
     const answer = { status: response.status, headers: collectHeaders(response.headers), body };
     const settlement = await paid.settle(answer, () => request.signal.aborted);
