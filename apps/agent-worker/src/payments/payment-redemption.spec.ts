@@ -122,14 +122,27 @@ describe('a payment that is mined', () => {
     const thief = await startPaidServer(fixture.lane.chain);
     try {
       fixture.startWorker();
-      for (const location of [thief.url, '/elsewhere', 'http://169.254.169.254/']) {
-        fixture.server.interfere.push(answer(307, { location }));
+      for (const location of [thief.url, 'http://169.254.169.254/']) {
+        fixture.server.interfere.push(...Array(2).fill(answer(307, { location })));
         expectUnanswered(await pay('NEEDS_OPERATOR'), /redirects the paid request, which is not followed/);
       }
       expect(thief.seen).toEqual([]);
-      expect(fixture.server.paid().map(({ url }) => url)).toEqual(Array(3).fill('/api/weather'));
+      expect(fixture.server.paid().map(({ url }) => url)).toEqual(Array(4).fill('/api/weather'));
     } finally {
       await thief.close();
+    }
+  });
+
+  it('is answered by the target of a redirect that it has bought, which does not get the proof', async () => {
+    const store = await startPaidServer(fixture.lane.chain);
+    try {
+      fixture.startWorker();
+      const headers = { location: `${store.origin}/free`, 'idempotent-replayed': 'true' };
+      fixture.server.interfere.push(answer(302, headers));
+      expect(readAnswer(await pay('FINAL'))).toMatchObject({ httpStatus: 200, body: 'free' });
+      expect(store.paid()).toEqual([]);
+    } finally {
+      await store.close();
     }
   });
 

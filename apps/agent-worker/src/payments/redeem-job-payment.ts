@@ -39,7 +39,7 @@ export async function redeemJobPayment(
   const payment = { method: 'GET', url, requirement, idempotencyKey, payer, transaction: { txHash } };
   const ask = () =>
     redeemPaidRequest(payment, {
-      fetch: refuseRedirects(settings.fetch),
+      fetch: settings.fetch,
       deadlineMs: settings.redeemWithinMs,
       attemptTimeoutMs: settings.attemptTimeoutMs,
       allowInsecureHttp: settings.allowPrivateTargets,
@@ -119,16 +119,6 @@ function describe(error: unknown): string {
 function findReason(error: unknown): string | null {
   const cause = (error as { cause?: { message?: unknown } } | null)?.cause;
   return typeof cause?.message === 'string' ? (findReason(cause) ?? cause.message) : null;
-}
-
-/** The proof is sent to the origin where the payment was requested, and nowhere else. */
-function refuseRedirects(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  return async (input, init) => {
-    const response = await fetch(input, { ...init, redirect: 'manual' });
-    if (response.status < 300 || response.status >= 400) return response;
-    await response.body?.cancel();
-    throw new PaymentError('redirect_refused', 'The server redirects the paid request.');
-  };
 }
 
 interface Entry {

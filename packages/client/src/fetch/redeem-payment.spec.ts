@@ -172,11 +172,25 @@ describe('not trying again', () => {
   });
 });
 
+describe('fetch', () => {
+  // Prevents: browsers refuse a fetch that is called as a method of another object.
+  it('is called without an object', async () => {
+    const seen = new Set<unknown>();
+    const strict = function (this: unknown, ...request: Parameters<typeof fetch>) {
+      seen.add(this);
+      return fetch(...request);
+    } as typeof fetch;
+    const assets = [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }];
+    const response = await fetchWithPayment(strict, wallet, { assets, maxAmount: '0.001', store })(server.url);
+    expect([response.status, ...seen]).toEqual([200, undefined]);
+  });
+});
+
 describe('redirects', () => {
   it('of the paid request to another origin are refused, and the proof is not sent there', async () => {
     const other = await startPaidServer(chain);
     try {
-      server.interfere = [answer(307, { Location: other.url })];
+      server.interfere = Array(2).fill(answer(307, { Location: other.url }));
       expect(await failureOf(buy())).toMatchObject({ code: 'redirect_refused' });
       expect(other.seen).toEqual([]);
     } finally {
@@ -184,10 +198,34 @@ describe('redirects', () => {
     }
   });
 
+  // Prevents: a payment that has bought a redirect is refused by each call, and its answer is never seen.
+  it.each(['Idempotent-Replayed', 'Payment-Receipt'])(
+    'that were bought are followed without the proof when they have %s',
+    async (mark) => {
+      const other = await startPaidServer(chain);
+      try {
+        const target = `${other.origin}/free`;
+        server.interfere = [answer(303, { Location: target }), answer(303, { Location: target, [mark]: 'true' })];
+        const response = await buy();
+        expect([response.status, response.url]).toEqual([200, target]);
+        expect(other.seen.map(({ headers }) => [headers['x-payment'], headers['idempotency-key']])).toEqual([
+          [undefined, undefined],
+        ]);
+        expect(await stateOf()).toEqual(['redeemed']);
+        server.interfere = [answer(303, { Location: target, [mark]: 'true' })];
+        const asIs = await buy({}, server.url, { redirect: 'manual' });
+        expect([asIs.status, asIs.headers.get('location')]).toEqual([303, target]);
+      } finally {
+        await other.close();
+      }
+    },
+  );
+
   it('of the paid request within the origin are followed with the proof, up to a limit', async () => {
-    server.interfere = [answer(307, { Location: '/api/weather/now' })];
+    // Asked twice: a redirect that the payment has bought would be marked as repeated.
+    server.interfere = Array(2).fill(answer(307, { Location: '/api/weather/now' }));
     expect((await buy()).status).toBe(200);
-    expect(server.paid().map(({ url }) => url)).toEqual(['/api/weather', '/api/weather/now']);
+    expect(server.paid().map(({ url }) => url)).toEqual(['/api/weather', '/api/weather', '/api/weather/now']);
     server.interfere = Array(100).fill(answer(307, { Location: '/api/weather' }));
     expect(await failureOf(buy())).toMatchObject({ code: 'redirect_refused' });
     expect(server.paid().length).toBeLessThan(20);

@@ -10,7 +10,8 @@ import type { PaymentStore, StoredRevision } from '../store/payment-store.js';
 import { showPayment, type ShownPayment, type SignedName } from './create-payment-headers.js';
 import { judgeResponse } from './judge-response.js';
 import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
-import { receiveAnswer, sendProof } from './send-proof.js';
+import { receiveAnswer, sendRequest } from './send-request.js';
+import { findSoldTarget } from './sold-target.js';
 
 const MAX_REDIRECTS = 5;
 const FIRST_DELAY_MS = 200;
@@ -68,6 +69,7 @@ class Redemption {
   readonly #signed: SignedName;
   readonly #seen = { nowMs: 0, releases: 0, undiagnosed: 0 };
   #redirects = 0;
+  #isRepeated = false;
   #url: string;
 
   constructor(context: RedemptionContext, key: string, request: RequestSnapshot, payment: ShownPayment) {
@@ -81,10 +83,10 @@ class Redemption {
 
   async attempt(timeoutMs: number): Promise<Attempt> {
     try {
-      const sending = { url: this.#url, headers: this.#headers, timeoutMs };
-      const { response, stopTimer } = await sendProof(this.#context.fetch, this.#request, sending);
+      const sending = { url: this.#url, headers: this.#headers, timeoutMs, redirect: 'manual' } as const;
+      const { response, stopTimer } = await sendRequest(this.#context.fetch, this.#request, sending);
       try {
-        return await this.#judge(response);
+        return await this.#judge(response, timeoutMs);
       } finally {
         stopTimer();
       }
@@ -95,21 +97,21 @@ class Redemption {
     }
   }
 
-  async #judge(response: Response): Promise<Attempt> {
+  async #judge(response: Response, timeoutMs: number): Promise<Attempt> {
     this.#seen.nowMs = Date.now();
     const judgement = judgeResponse(response, this.#seen);
     switch (judgement.kind) {
       case 'answer':
-        return {
-          kind: 'answer',
-          response,
-          isFinal: judgement.isFinal,
-          isWhole: await receiveAnswer(response),
-        };
+        return { kind: 'answer', ...(await this.#receive(response, judgement.isFinal, timeoutMs)) };
       case 'refused':
         throw await this.refusal(response);
       case 'redirect':
         await response.body?.cancel();
+        // A redirect that a transaction hash has bought cannot be told from another before the server repeats it.
+        if ('txHash' in this.#signed && !this.#isRepeated) {
+          this.#isRepeated = true;
+          return { kind: 'again', reason: `redirect from ${this.#url}`, delayMs: 0, response: null };
+        }
         this.#redirects += 1;
         this.#url = followRedirect(this.#request, this.#url, judgement.location, this.#redirects);
         return { kind: 'again', reason: `redirect to ${this.#url}`, delayMs: 0, response: null };
@@ -117,6 +119,20 @@ class Redemption {
         if (response.headers.get(X_PAYMENT_RELEASED) === 'true') this.#seen.releases += 1;
         if (response.status === 402) this.#seen.undiagnosed += 1;
         return { kind: 'again', reason: judgement.reason, delayMs: judgement.delayMs, response };
+    }
+  }
+
+  /** A sold redirect leads a caller that follows redirects to its target, which is asked without the proof. */
+  async #receive(response: Response, isFinal: boolean, timeoutMs: number): Promise<ReceivedResponse> {
+    const target = isFinal ? findSoldTarget(this.#request, response, this.#url) : null;
+    if (target === null) return { response, isFinal, isWhole: await receiveAnswer(response) };
+    await response.body?.cancel();
+    const sending = { ...target, timeoutMs, redirect: 'follow' } as const;
+    const { response: found, stopTimer } = await sendRequest(this.#context.fetch, target.request, sending);
+    try {
+      return { response: found, isFinal: found.status < 400, isWhole: await receiveAnswer(found) };
+    } finally {
+      stopTimer();
     }
   }
 

@@ -1,14 +1,19 @@
 import { readAhead } from '../network/read-body.js';
 import { toInit, type RequestSnapshot } from '../network/request-snapshot.js';
 
-/**
- * Sends one request with the proof in its headers. Redirects are not followed, so that the proof reaches only the
- * intended server. The time-out runs until `stopTimer`, so that it can cover the body as well.
- */
-export async function sendProof(
+export interface Sending {
+  url: string;
+  headers: Headers;
+  timeoutMs: number;
+  /** `manual` with a proof in the headers, so that it reaches only the intended server. */
+  redirect: 'manual' | 'follow';
+}
+
+/** Sends one request. The time-out runs until `stopTimer`, so that it can cover the body as well. */
+export async function sendRequest(
   fetch: typeof globalThis.fetch,
   request: RequestSnapshot,
-  { url, headers, timeoutMs }: { url: string; headers: Headers; timeoutMs: number },
+  { url, headers, timeoutMs, redirect }: Sending,
 ): Promise<{ response: Response; stopTimer: () => void }> {
   const controller = new AbortController();
   const timer = setTimeout(() => {
@@ -16,7 +21,7 @@ export async function sendProof(
   }, timeoutMs);
   const signal = request.signal ? AbortSignal.any([request.signal, controller.signal]) : controller.signal;
   try {
-    const response = await fetch(url, toInit(request, { headers, redirect: 'manual', signal }));
+    const response = await fetch(url, toInit(request, { headers, redirect, signal }));
     return { response, stopTimer: () => clearTimeout(timer) };
   } catch (error) {
     clearTimeout(timer);
