@@ -37,15 +37,17 @@ function sectionOf({ services: readers }: Documented): string {
 
 function createEnvExample(documented: Documented[]): string {
   const lines = [
-    '# Every setting of every service, with its default. Lines without # must be filled in.\n# A secret may be given as a file instead: NAME_FILE=/path/to/it in place of NAME.',
+    '# Every setting of every service, with its default. Lines without # must be filled in. A bookkeeper also needs BOOK_SIGNING_KEY.\n# A secret may be given as a file instead: NAME_FILE=/path/to/it in place of NAME.',
   ];
   for (const [section, members] of groupBySection(documented)) {
     lines.push('', `# --- ${section} ---`);
-    for (const { setting } of members) {
+    for (const { setting, services } of members) {
       const value = setting.defaultText ?? (setting.required ? '' : (setting.example ?? ''));
       const example = setting.defaultText === undefined && setting.example !== undefined;
       lines.push('', `# ${setting.help}${example ? ` For example ${setting.example}` : ''}`);
-      lines.push(`${setting.required ? '' : '# '}${setting.name}=${value}`);
+      // Most who copy the file run no bookkeeper.
+      const mustBeFilledIn = setting.required && services.some((service) => service !== 'bookkeeper');
+      lines.push(`${mustBeFilledIn ? '' : '# '}${setting.name}=${value}`);
     }
   }
   return `${lines.join('\n')}\n`;
