@@ -219,7 +219,7 @@ const UNAVAILABLE = 'The chain cannot be read now.';
 
 /** The lane waits for a verdict: one that takes longer is fetched at the next look. */
 const PATIENCE_MS = 500;
-/** How long a verdict is kept that no call has fetched, because the lane went to another process. */
+/** The most verdicts kept that no call has fetched, for instance because the lane went to another process. */
 const MOST_UNFETCHED = 1000;
 
 const LATER: StepVerdict = { outcome: 'later' };
