@@ -30,7 +30,7 @@ function assertSameOrigin(request: RequestSnapshot, response: Response): Request
 
 /**
  * True when this request has an open payment. An `intended` one has moved no money; failed and abandoned ones are
- * settled.
+ * closed: nothing more can be redeemed with them.
  */
 function isPaid({ payment }: StoredRevision, canRepeat: boolean): boolean {
   return payment.state === 'signed' || (payment.state === 'redeemed' && canRepeat);

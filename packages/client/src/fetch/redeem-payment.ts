@@ -209,7 +209,7 @@ export async function fetchPaidAnswer(
   }
 }
 
-/** Also where another call has noted something of the same payment meanwhile. */
+/** Notes the payment as redeemed, also if another call has changed its record since it was read. */
 export async function noteRedeemed(
   store: PaymentStore,
   key: string,
@@ -222,8 +222,8 @@ export async function noteRedeemed(
 }
 
 /**
- * The same for a stored payment, which a final answer settles once the caller has it: at once where its body is in
- * memory, otherwise at the body's end.
+ * Redeems a stored payment. It is noted as redeemed when the caller has the whole answer: at once if the body is in
+ * memory, otherwise at its end.
  */
 export async function redeemPayment(
   context: PaymentContext,
