@@ -53,8 +53,8 @@ export { readReconciliation, type ListedDifference, type Reconciliation } from '
 export { rewind } from './reconcile/rewind.js';
 export * from './reconcile/senders.js';
 export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } from './reconcile/post-answers.js';
-export type { OwnReceipt, UnreportedTransaction } from './reconcile/settle-gas.js';
-export type { MoneyAnswer, NamedTransfer } from './reconcile/settle-money.js';
+export type { OwnReceipt, UnreportedTransaction } from './reconcile/reconcile-gas.js';
+export type { MoneyAnswer, NamedTransfer } from './reconcile/reconcile-money.js';
 export { beginAt, matchTransfers, storePage } from './reconcile/store-transfers.js';
 export { monthsBefore } from './retention/months-before.js';
 export { removeRequests, type RemovedRequests } from './retention/remove-requests.js';

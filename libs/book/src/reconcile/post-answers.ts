@@ -5,8 +5,8 @@ import type { BookWriter } from '../posting/book-writer.js';
 import { storeBookings } from '../posting/store-bookings.js';
 import type { ChainScope } from './chain-scope.js';
 import type { Difference } from './differences.js';
-import { bookUnreported, settleGas, type OwnReceipt, type UnreportedTransaction } from './settle-gas.js';
-import { settleMoney, type MoneyAnswer } from './settle-money.js';
+import { bookUnreported, reconcileGas, type OwnReceipt, type UnreportedTransaction } from './reconcile-gas.js';
+import { reconcileMoney, type MoneyAnswer } from './reconcile-money.js';
 
 /** What the chain says of the transactions that were asked about, by hash. */
 export interface ChainAnswers {
@@ -34,12 +34,12 @@ export function postAnswers(
     const bookings: NewBooking[] = [];
     const differences: Difference[] = [];
     for (const [transaction, answer] of money) {
-      const settled = await settleMoney(within, transaction, answer, { scope, seller, completeFromMs });
-      bookings.push(...settled.bookings);
-      differences.push(...settled.differences);
+      const reconciled = await reconcileMoney(within, transaction, answer, { scope, seller, completeFromMs });
+      bookings.push(...reconciled.bookings);
+      differences.push(...reconciled.differences);
     }
     const { chainId } = scope;
-    for (const [hash, receipt] of gas) bookings.push(...listed(await settleGas(within, { chainId, hash }, receipt)));
+    for (const [hash, receipt] of gas) bookings.push(...listed(await reconcileGas(within, { chainId, hash }, receipt)));
     for (const found of unreported) bookings.push(...listed(await bookUnreported(within, found)));
     await storeBookings(within, bookings, Date.now());
     return { bookings, differences };

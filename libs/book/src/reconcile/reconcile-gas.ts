@@ -31,7 +31,7 @@ interface StoredTransaction {
  * Compares the gas of a reported transaction with its receipt; null: no block has the transaction any more.
  * Returns the correction, if there is one.
  */
-export async function settleGas(
+export async function reconcileGas(
   within: Queryable,
   { chainId, hash }: { chainId: number; hash: string },
   receipt: OwnReceipt | null,

@@ -22,7 +22,7 @@ export type MoneyAnswer = {
 } | null;
 
 /** What was booked, and what needs a person. */
-export interface SettledMoney {
+export interface ReconciledMoney {
   bookings: NewBooking[];
   differences: Difference[];
 }
@@ -38,24 +38,24 @@ interface Terms {
  * Books what a transaction shows: an amount that was reported otherwise, a payment whose transfer the chain no longer
  * has, and money that no request has presented.
  */
-export async function settleMoney(
+export async function reconcileMoney(
   within: Queryable,
   transaction: string,
   answer: MoneyAnswer,
   { scope, seller, completeFromMs }: Terms,
-): Promise<SettledMoney> {
+): Promise<ReconciledMoney> {
   const shown = answer?.transfers ?? [];
   await storeTransfers(within, scope, shown);
   const expected = await readExpected(within, scope, [transaction]);
   const open = await readOpen(within, scope, transaction, shown);
   const payments = await OpenPayments.load(within, [...expected, ...open].map(nameOf), seller);
-  const settled: SettledMoney = { bookings: [], differences: [] };
+  const reconciled: ReconciledMoney = { bookings: [], differences: [] };
   const asset = assetName(scope.chainId, scope.asset);
   const note = (one: Omit<Difference, 'transaction' | 'asset'>) =>
-    settled.differences.push({ ...one, transaction, asset });
+    reconciled.differences.push({ ...one, transaction, asset });
   const book = (id: string, change: (payment: BookedPayment) => BookedPayment) => {
     const booking = payments.change(id, change);
-    if (booking !== null) settled.bookings.push(booking);
+    if (booking !== null) reconciled.bookings.push(booking);
   };
   const links: { transfer: NamedTransfer; id: string }[] = [];
 
@@ -89,7 +89,7 @@ export async function settleMoney(
   }
   await payments.store(within);
   for (const link of links) await linkTransfer(within, scope, link);
-  return settled;
+  return reconciled;
 }
 
 const nameOf = (one: ExpectedPayment | NamedTransfer): string => ('id' in one ? one.id : one.payment);
