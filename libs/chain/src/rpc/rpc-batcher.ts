@@ -175,7 +175,7 @@ export class RpcBatcher {
     const maxBytes = this.maxBytesOf(batch);
     try {
       const answer = await this.options.endpoints.ask({ calls, lookups: batch.length, untilMs, maxBytes });
-      if (!this.settleAll(batch, answer)) this.options.endpoints.leave(answer.served);
+      if (!this.deliverAll(batch, answer)) this.options.endpoints.leave(answer.served);
     } catch (error) {
       for (const entry of batch) this.tryAgain(entry, error, batch.length);
     } finally {
@@ -197,7 +197,7 @@ export class RpcBatcher {
     return Math.min(maxResponseBytes, batch.length === 1 ? maxReceiptBytes : Math.max(maxReceiptBytes, usual));
   }
 
-  private settleAll(batch: readonly Entry[], { results, headBlockNumber, bytes }: BatchAnswer): boolean {
+  private deliverAll(batch: readonly Entry[], { results, headBlockNumber, bytes }: BatchAnswer): boolean {
     let at = 0;
     let isBelieved = true;
     for (const entry of batch) {
@@ -205,12 +205,12 @@ export class RpcBatcher {
       const own = results.slice(at, (at += calls.length));
       // Measured only in long answers: a short answer has no long part.
       if (asker && bytes > USUAL_BYTES.receipt) asker.answered(batch.length === 1 ? bytes : sizeOf(own));
-      isBelieved = this.settle(entry, own, headBlockNumber) && isBelieved;
+      isBelieved = this.deliver(entry, own, headBlockNumber) && isBelieved;
     }
     return isBelieved;
   }
 
-  private settle(entry: Entry, results: readonly RpcResult[], headBlockNumber: number): boolean {
+  private deliver(entry: Entry, results: readonly RpcResult[], headBlockNumber: number): boolean {
     try {
       entry.resolve(entry.question.read(results, headBlockNumber));
       return true;
