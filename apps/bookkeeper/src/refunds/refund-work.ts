@@ -106,7 +106,7 @@ export class RefundWork {
       case 'closed':
         return this.#send(writer, refund);
       case 'sending':
-        return this.#settle(writer, refund);
+        return this.#readEnd(writer, refund);
       default:
         return Promise.resolve(null);
     }
@@ -222,7 +222,7 @@ export class RefundWork {
     return changeRefund(writer, refund, ['closed'], change);
   }
 
-  async #settle(writer: BookWriter, refund: Refund): Promise<Refund | null> {
+  async #readEnd(writer: BookWriter, refund: Refund): Promise<Refund | null> {
     const job = await this.journals.journal.readJob(refund.job ?? '');
     const failUnknown = (detail: string) =>
       changeRefund(writer, refund, ['sending'], { state: 'failed', detail, maybeSent: true });
