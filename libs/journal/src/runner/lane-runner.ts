@@ -146,7 +146,7 @@ export class LaneRunner implements JobQueue {
       this.#work = null;
       this.#line.clear();
       leaving.abort();
-      await this.#settle(attending);
+      await this.#waitForWork(attending);
       await held.release().catch(onTrouble);
     }
   }
@@ -257,7 +257,7 @@ export class LaneRunner implements JobQueue {
   }
 
   /** Waits for running work, but for a limited time: the journal knows the state of each job. */
-  async #settle(attending: Promise<void>): Promise<void> {
+  async #waitForWork(attending: Promise<void>): Promise<void> {
     const enough = new AbortController();
     const begun = Promise.allSettled([...this.#active, attending]);
     await Promise.race([begun, pause(this.#settings.stopWithinMs, enough.signal)]);
