@@ -12,7 +12,7 @@ interface Flight {
   isMined: boolean;
   isUnderpriced: boolean;
   /** The head at which the step was last checked and needed nothing more. */
-  settledHead: Hex | null;
+  checkedHead: Hex | null;
   stranger: { sinceMs: number; sinceBlock: number; lastBlock: number; lookUps: number } | null;
 }
 
@@ -53,12 +53,12 @@ export class FlightWatch {
   }
 
   /** The step needs no check until there is another head. */
-  noteSettled(name: string, head: Hex): void {
-    this.#flight(name).settledHead = head;
+  noteChecked(name: string, head: Hex): void {
+    this.#flight(name).checkedHead = head;
   }
 
-  isSettled(name: string, head: Hex): boolean {
-    return this.#flights.get(name)?.settledHead === head;
+  isChecked(name: string, head: Hex): boolean {
+    return this.#flights.get(name)?.checkedHead === head;
   }
 
   isMined(name: string): boolean {
@@ -115,7 +115,7 @@ export class FlightWatch {
         acceptedAtMs: null,
         isMined: false,
         isUnderpriced: false,
-        settledHead: null,
+        checkedHead: null,
         stranger: null,
       };
       this.#flights.set(name, flight);

@@ -9,7 +9,7 @@ import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, LeaseLostError, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { sendLast } from '../steps/advance-job.js';
 import { broadcast, putAttempt } from '../steps/broadcast.js';
-import { putBackStep, settleStep, type FlyingStep } from '../steps/settle-step.js';
+import { concludeStep, putBackStep, type FlyingStep } from '../steps/conclude-step.js';
 import { readSteps } from './read-steps.js';
 
 export interface LanePass {
@@ -47,7 +47,7 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
       });
       if (outcome === 'wake') pass.wake.push(step.job.id);
       if (outcome === 'ended') pass.ended.push(step.job.id);
-      if (outcome === 'settled') watch.noteSettled(flightName(writeFor(work, step.job)), head.hash);
+      if (outcome === 'checked') watch.noteChecked(flightName(writeFor(work, step.job)), head.hash);
     }),
   );
   const lost = pass.troubles.find((trouble) => trouble instanceof LeaseLostError);
@@ -61,7 +61,7 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
  */
 function isDue({ watch, settings }: LaneWork, flight: InFlightStep, head: Head): boolean {
   const name = flightName(flight);
-  if (flight.nonce < head.minedNonce || watch.isMined(name)) return !watch.isSettled(name, head.hash);
+  if (flight.nonce < head.minedNonce || watch.isMined(name)) return !watch.isChecked(name, head.hash);
   if (watch.isUnderpriced(name) || watch.isSentBefore(name, settings.resendAfterMs)) return true;
   return flight.nonce === head.minedNonce && watch.isSentBefore(name, settings.replaceAfterMs);
 }
@@ -104,21 +104,21 @@ async function confirmStep(
   { receipt, blockHashAtMined }: Finding,
   head: Head,
   isBusy: (jobId: string) => boolean,
-): Promise<'ended' | 'look again' | 'settled' | 'wake'> {
+): Promise<'checked' | 'ended' | 'look again' | 'wake'> {
   const { job, step, nonce } = flying;
-  if (receipt) return settleStep(work, flying, receipt, head);
+  if (receipt) return concludeStep(work, flying, receipt, head);
   if (step.mined) {
     if (blockHashAtMined === null || blockHashAtMined === step.mined.blockHash) return 'look again';
     await putBackStep(work, flying, step.mined.blockHash);
     return 'look again';
   }
-  if (nonce < head.minedNonce && (await suspectStranger(work, flying, head))) return 'settled';
-  if (isBusy(job.id)) return nonce < head.minedNonce ? 'look again' : 'settled';
+  if (nonce < head.minedNonce && (await suspectStranger(work, flying, head))) return 'checked';
+  if (isBusy(job.id)) return nonce < head.minedNonce ? 'look again' : 'checked';
 
   const last = step.attempts.at(-1);
   if (!last || (step.voided && last.kind !== 'cancel')) return 'wake';
   if (!(await replaceStuck(work, flying, head))) await sendAgain(work, flying);
-  return nonce < head.minedNonce ? 'look again' : 'settled';
+  return nonce < head.minedNonce ? 'look again' : 'checked';
 }
 
 async function sendAgain(work: LaneWork, { job, step }: FlyingStep): Promise<void> {

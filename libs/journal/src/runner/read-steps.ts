@@ -2,7 +2,7 @@ import type { JobRecord } from '../jobs/job.js';
 import { UnreadableJobError } from '../jobs/parse-job.js';
 import type { InFlightStep } from '../jobs/transition.js';
 import { currentStep, type LaneWork } from '../lanes/lane-work.js';
-import type { FlyingStep } from '../steps/settle-step.js';
+import type { FlyingStep } from '../steps/conclude-step.js';
 
 /** The steps in flight, of those jobs that are still at them. */
 export async function readSteps(work: LaneWork, flights: readonly InFlightStep[]): Promise<FlyingStep[]> {

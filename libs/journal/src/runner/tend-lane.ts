@@ -6,8 +6,8 @@ import type { LaneStatus } from '../jobs/transition.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { advanceJob } from '../steps/advance-job.js';
 import { broadcast, WALLET_IS_EMPTY } from '../steps/broadcast.js';
+import type { FlyingStep } from '../steps/conclude-step.js';
 import { costOf, findLack, makePlan, readQuote } from '../steps/funds.js';
-import type { FlyingStep } from '../steps/settle-step.js';
 import type { Journal } from '../store/journal.js';
 import { readReadable, readSteps } from './read-steps.js';
 

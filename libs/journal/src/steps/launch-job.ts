@@ -6,8 +6,8 @@ import type { LaunchResult, SubmitNamedRequest, SubmitResult } from '../jobs/tra
 import type { LaneWork } from '../lanes/lane-work.js';
 import { advanceJob, type AdvanceOutcome } from './advance-job.js';
 import { broadcastAndWait, signAttempt, type StoredBytes } from './broadcast.js';
+import { concludeStep } from './conclude-step.js';
 import { readQuote } from './funds.js';
-import { settleStep } from './settle-step.js';
 
 /** A job of one step that is planned before it is submitted. */
 export interface PlannedJob extends SubmitNamedRequest {
@@ -25,7 +25,7 @@ interface SignedJob {
 /**
  * Signs a planned job, then writes everything at once: the job, its plan, its nonce, and the bytes if they have that
  * nonce. `written`: null if the job could not be signed and nothing was written; rejects if the outcome is unknown.
- * `carry`, called once that is settled: sends what was written, and otherwise lets the job continue like any other.
+ * `carry`, called once that is known: sends what was written, and otherwise lets the job continue like any other.
  */
 export function launchJob(
   work: LaneWork,
@@ -83,8 +83,8 @@ async function carryStored(
   work.pace.noteMined(performance.now() - sentAtMs);
   crashPoint('F8');
   // A block that has just been read with its receipt is one deep.
-  const settled = await settleStep(work, flying, receipt, { number: receipt.blockNumber });
-  return settled === 'ended' ? 'ended' : 'in_flight';
+  const outcome = await concludeStep(work, flying, receipt, { number: receipt.blockNumber });
+  return outcome === 'ended' ? 'ended' : 'in_flight';
 }
 
 /** The job as it was written a moment ago, with times from this process's clock. */

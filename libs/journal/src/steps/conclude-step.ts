@@ -22,12 +22,12 @@ const REVERTED: JobFailure = {
 };
 
 /** Notes in which block a step was mined; once it is deep enough, ends the step according to its receipt. */
-export async function settleStep(
+export async function concludeStep(
   work: LaneWork,
   flying: FlyingStep,
   receipt: StepReceipt,
   head: Pick<Head, 'number'>,
-): Promise<'ended' | 'look again' | 'settled' | 'wake'> {
+): Promise<'checked' | 'ended' | 'look again' | 'wake'> {
   const isDeep = head.number - receipt.blockNumber + 1 >= work.settings.confirmations;
   const verdict = isDeep ? await judge(work, flying, receipt) : null;
   const ended = verdict?.outcome === 'done' ? await finish(work, flying, receipt) : null;
@@ -35,7 +35,7 @@ export async function settleStep(
   const waitedMs = work.watch.noteMined(flightName(writeFor(work, flying.job)));
   if (waitedMs !== null) work.pace.noteMined(waitedMs);
   crashPoint('F10');
-  if (verdict === null) return 'settled';
+  if (verdict === null) return 'checked';
   return nextAfter(ended ?? (await endOtherwise(work, flying, receipt, verdict)));
 }
 
