@@ -7,7 +7,7 @@ import type { AgentJobRequest } from '@tollgate/protocol';
 import { Turns } from '../payments/turns.js';
 import { Plannings } from './plannings.js';
 
-/** Of one wallet at once, so that those of others, and other questions to this worker, are answered meanwhile. */
+/** The most dry runs of one wallet at once, so that those of others, and other questions to this worker, are answered meanwhile. */
 const DRY_RUN_LIMITS = { total: Infinity, perOrigin: 16 };
 /** Longer than most dry runs take, so that a burst of them is planned. */
 const LONGEST_QUEUE_MS = 2_000;

@@ -25,7 +25,7 @@ import { Reconciler } from '../reconcile/reconciler.js';
 import { RefundWork } from '../refunds/refund-work.js';
 
 const CLAIM_EVERY_MS = 1_000;
-/** What PostgreSQL says where only another setting helps: authorization, no such database, no right to create. */
+/** PostgreSQL error codes that retrying does not fix: authorization, no such database, no right to create. */
 const MISCONFIGURED = /^(28|3D|42501)/;
 
 /** Opens the book when no other bookkeeper has it, works on it as long as it is ours, and waits again after that. */

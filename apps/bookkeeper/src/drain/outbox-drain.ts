@@ -37,7 +37,7 @@ export class OutboxDrain {
   /** As the book has it; undefined while that is not known. */
   #completeFromMs: number | null | undefined;
   #readToEndAtMs = 0;
-  /** The same time by a clock that is never set. */
+  /** `#readToEndAtMs` on the monotonic clock. */
   #lastReadMs = 0;
 
   constructor(

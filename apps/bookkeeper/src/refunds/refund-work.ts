@@ -70,7 +70,7 @@ export class RefundWork {
           return null;
         });
       const inWork = await attempt('the refunds wait', () => listRefundsInWork(writer.database));
-      // One that cannot go on holds up no other.
+      // A refund that cannot continue does not delay the others.
       await Promise.all(
         (inWork ?? []).map((refund) => attempt(`the refund ${refund.id} waits`, () => this.advance(writer, refund))),
       );

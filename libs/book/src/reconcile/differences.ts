@@ -37,7 +37,7 @@ export async function storeDifferences(
   );
   const names = new Set(known.map(nameDifference));
   const added = rows.filter((row) => !names.has(nameDifference(row)));
-  // With the time, so that one that was gone and is back is told again.
+  // The time is part of the key, so that a difference that disappears and returns is reported again.
   const events = added.map((row) => describeDifference(`${nameDifference(row)}:${nowMs}`, nowMs, row));
   await storeOutgoingEvents(within, events);
 }
