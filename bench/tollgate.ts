@@ -7,7 +7,7 @@ import { startStack } from '../tools/devnet/stack/stack.js';
 import type { Roles } from './process-usage.js';
 import { profileArgs } from './profile/profile-processes.js';
 
-/** The same for every subject that issues or reads references. */
+/** Shared by all subjects that issue or read references. */
 export const CHALLENGE_SECRET = 'a-secret-that-only-the-benchmark-knows';
 
 /**

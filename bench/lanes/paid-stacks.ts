@@ -13,7 +13,7 @@ export interface PaidStack {
 }
 
 interface PaidStacksTerms {
-  /** Of the case in the table. */
+  /** The case's name in the table. */
   name: string;
   inFlight: number;
   /** Requests a round to each stack. */

@@ -38,7 +38,7 @@ export async function profileProcesses<T>(lane: string, folder: string, run: () 
   }
 }
 
-/** Of each kind of process the one that worked most. */
+/** Reads, for each kind of process, the profile of the one that worked most. */
 function readProfiles(folder: string): [name: string, profile: CpuProfile][] {
   return readdirSync(folder).map((name) => {
     const profiles = readdirSync(join(folder, name)).map(

@@ -42,7 +42,7 @@ async function serveBullmq(): Promise<void> {
   await worker.waitUntilReady();
 }
 
-/** The same batches by hand: no Nest, no JSON, no limit, no deadline. */
+/** Answers batches of questions over Redis lists by hand: no Nest, no JSON, no limit, no deadline. */
 async function serveEcho(): Promise<void> {
   const blocking = new Redis(redisUrl);
   const commands = new Redis(redisUrl);

@@ -152,7 +152,7 @@ async function finishJob(client: AgentClient, jobId: string): Promise<void> {
 function primaryOf(stack: ComposeStack, { holdsWallet }: { holdsWallet: boolean }): string {
   const found = NODES.find((service) => {
     if (!valkey(stack, service, 'role').startsWith('master')) return false;
-    // Of a key that another server has, a server only says where it is.
+    // A server that does not have the key only says where it is.
     return valkey(stack, service, 'exists', WALLET_KEY).startsWith('1') === holdsWallet;
   });
   assert(found !== undefined, 'no primary is to be found');

@@ -41,7 +41,7 @@ export function findImageProblems(manifests: readonly Manifest[]): string[] {
   );
 }
 
-/** The same words; of a program with options, the same program with some of the options. */
+/** True for the same words, and for the same program with some of the options. */
 function isCallOf(composed: readonly string[], started: readonly string[]): boolean {
   if (composed.join('\n') === started.join('\n')) return true;
   const options = started.slice(2);

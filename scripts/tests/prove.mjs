@@ -15,7 +15,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const proofs = readdirSync(join(root, 'test', 'proofs'))
   .flatMap((file) => /^(.+)\.proof\.ts$/.exec(file)?.[1] ?? [])
   .sort();
-/** Of tools/devnet/processes/free-port.ts. */
+/** The first of the shares of ports that the proofs take; see tools/devnet/processes/free-port.ts. */
 const FIRST_PORT_SHARE = 5;
 /** It waits for time-outs of a minute and a half, and has no short form. */
 const WITHOUT_SHORT_FORM = ['slow-requests'];

@@ -30,7 +30,7 @@ const FUNDS = { SEI: parseEther('100'), USDC: parseUnits('10000', 6), WSEI: pars
 export type Meddling = (when: 'before' | 'after', stepIndex: number) => Promise<void> | void;
 
 export interface PlannerSettings {
-  /** Of the wallet; default `main`. */
+  /** The wallet's name; default `main`. */
   name?: string;
   policy?: SpendingPolicy;
   approvalAbove?: Record<string, string>;

@@ -146,7 +146,7 @@ export class RefundFixture {
     return this.paymentOf(txHash);
   }
 
-  /** Of a transaction whose first log is the transfer. */
+  /** The payment by a transaction whose first log is the transfer. */
   paymentOf(txHash: Hex): TransferId {
     return { kind: 'transfer', chainId: this.chain.chainId, txHash, logIndex: 0 };
   }
@@ -167,7 +167,7 @@ export class RefundFixture {
     await this.waitUntilBooked(nameOfPayment(id));
   }
 
-  /** Of the only request that presents the payment. */
+  /** The claim of the only request that presents the payment. */
   claimRequest(id: PaymentId, headBlockNumber: number): ClaimRequest {
     const nowMs = this.ledger.nowMs();
     return {

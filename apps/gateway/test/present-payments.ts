@@ -69,7 +69,7 @@ export function presentV1({ authorization, signature }: SignedAuthorization, net
   };
 }
 
-/** The same for x402 v2, for the first option of a challenge. */
+/** The headers of a payment as x402 v2 clients send it, for the first option of a challenge. */
 export function presentV2(
   { required }: Pick<OfferedChallenge, 'required'>,
   payload: object,
@@ -82,7 +82,7 @@ export function presentV2(
   return { 'PAYMENT-SIGNATURE': encodeJsonHeader(payment) };
 }
 
-/** The same for MPP; `changes` alters the challenge that the credential repeats. */
+/** The headers of a payment as MPP clients send it; `changes` alters the challenge that the credential repeats. */
 export function presentMpp(
   { authentication }: Pick<OfferedChallenge, 'authentication'>,
   payment: SignedAuthorization,

@@ -11,7 +11,7 @@ import { loadNative, loadWasm, useCurve } from './load-curve.js';
 import { createPreimageSigner } from './preimage-signer.js';
 import { recoverAccount } from './recover-account.js';
 
-/** Of the package secp256k1; elsewhere the services use WASM. */
+/** The platforms for which the package secp256k1 has a binary; elsewhere the services use WASM. */
 const PREBUILT = ['linux-x64', 'darwin-arm64', 'win32-x64'];
 const hasPrebuilt = PREBUILT.includes(`${process.platform}-${process.arch}`);
 const curves: Record<string, () => Curve> = { ...(hasPrebuilt ? { native: loadNative } : {}), wasm: loadWasm };

@@ -13,7 +13,7 @@ export interface TransferInput {
   /** The calldata of each transfer, in place of its own mark. */
   data?: Hex;
   gas?: string;
-  /** Of each transfer; default 1 wei. */
+  /** The value of each transfer; default 1 wei. */
   value?: string;
 }
 

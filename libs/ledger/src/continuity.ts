@@ -60,7 +60,7 @@ export async function restoreContinuity(redis: Redis | Cluster, terms: Continuit
   return buckets as BucketContinuity[];
 }
 
-/** Of processes that answer for one ledger, with different settings. */
+/** Processes that use one ledger have different settings of its durability. */
 export function durabilityDiffers(): StoreError {
   return new StoreError(
     'durability_differs',

@@ -6,9 +6,9 @@ import { birthKey, BUCKETS } from './keys.js';
 
 /** How many events the ledger's part of the outbox has. */
 export interface OutboxLength {
-  /** Of the payments, over all buckets. */
+  /** Events of payments, over all buckets. */
   payments: number;
-  /** Of the refused payments. */
+  /** Events of refused payments. */
   refused: number;
 }
 

@@ -112,7 +112,7 @@ function readEstimate(result: RpcResult): bigint | null {
 const BASE_GAS = 21_000n;
 /** Allows for a recipient or payer that is new to the token. */
 const SLACK_PERCENT = 35n;
-/** The same for several of them in one transaction that is not simulated. */
+/** The slack where several payments share a transaction that is not simulated. */
 const UNTRIED_SLACK_PERCENT = 100n;
 
 /**
@@ -133,7 +133,7 @@ export class GasMemory {
     );
   }
 
-  /** The same when the transaction as a whole is not simulated; null while a token is not learned yet. */
+  /** The gas limit when the transaction as a whole is not simulated; null while a token is not learned yet. */
   limitForUntried(assets: readonly Hex[]): bigint | null {
     const known = assets.flatMap((asset) => this.#byAsset.get(asset) ?? []);
     return known.length < assets.length ? null : this.#add(known, UNTRIED_SLACK_PERCENT);

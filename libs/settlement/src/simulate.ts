@@ -146,7 +146,7 @@ export class Simulation {
     return { transaction: rest.length === 0 ? null : this.#bundle(rest, gas), excluded };
   }
 
-  /** The same shared transaction for some of its payments only. */
+  /** The shared transaction with some of its payments only. */
   narrow({ gas }: SimulatedTransaction, entries: readonly PaymentEntry[]): SimulatedTransaction {
     return this.#bundle(entries, gas);
   }

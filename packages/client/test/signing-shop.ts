@@ -41,7 +41,7 @@ export interface SigningShop {
   shown: { header: string; headers: IncomingHttpHeaders; payment: SignedPayment }[];
   /** Fields to change in the offer. */
   offer: Record<string, unknown>;
-  /** The same for further offers behind it, one entry for each. */
+  /** Fields to change in further offers behind it, one entry for each. */
   others: Record<string, unknown>[];
   /** The actual charge of a payment by use. */
   charge: bigint;

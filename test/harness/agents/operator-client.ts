@@ -9,7 +9,7 @@ export type AskOperator = (path: string, body?: object) => Promise<string>;
 const RECONCILED_WITHIN_MS = 180_000;
 const PAUSE_MS = 500;
 
-/** Of the bookkeeper at this address, with an API key that has the scopes. */
+/** A client of the bookkeeper at this address, with an API key that has the scopes. */
 export function connectOperator(bookkeeperUrl: string, apiKey: string): AskOperator {
   return async (path, body) => {
     const headers = { Authorization: `Bearer ${apiKey}`, ...(body && { 'Content-Type': 'application/json' }) };

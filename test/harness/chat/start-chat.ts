@@ -18,7 +18,7 @@ export function startChat({ args = [], env = {} }: ChatStart): TerminalSession {
   return startInTerminal([...CHAT_COMMAND, ...args], { env: { PATH, HOME, ...env } });
 }
 
-/** The same program without a terminal: its input is a pipe that ends. */
+/** Runs the chat without a terminal: its input is a pipe that ends. */
 export async function runPiped({ input, args = [], env = {} }: ChatStart & { input: string }): Promise<PipedRun> {
   const { PATH, HOME } = process.env;
   const [program = '', ...programArgs] = CHAT_COMMAND;

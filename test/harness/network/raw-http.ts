@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 export interface RawAnswer {
-  /** Of each response on the connection, in order; empty when the server just closed it. */
+  /** The status of each response on the connection, in order; empty when the server just closed it. */
   statuses: number[];
   text: string;
 }

@@ -54,7 +54,7 @@ export async function createPool(chain: DevnetWithProtocols, token: Address): Pr
 }
 
 /**
- * The same for the devnet's FEE token. Pools reject a token that keeps a part, so it has the code of a token without a
+ * Creates and fills a pool with the devnet's FEE token. Pools reject a token that keeps a part, so it has the code of a token without a
  * fee while the pool is filled.
  */
 export async function createFeeTokenPool(chain: DevnetWithProtocols): Promise<void> {

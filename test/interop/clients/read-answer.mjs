@@ -7,7 +7,7 @@ export async function readAnswer(response, readReceipt) {
   return { status: response.status, body, receipt: readReceipt((name) => response.headers.get(name)) || null };
 }
 
-/** The same for an axios request, which throws for statuses other than 2xx and has parsed JSON already. */
+/** Reads the answer to an axios request, which throws for statuses other than 2xx and has parsed JSON already. */
 export async function readAxiosAnswer(sending, readReceipt) {
   const response = await sending.catch((error) => {
     if (error.response) return error.response;

@@ -5,7 +5,7 @@ import axios from 'axios';
 import { axiosRequest, readAxiosAnswer } from './read-answer.mjs';
 import { readReceipt, type Configuration } from './tollgate.js';
 
-/** The same client as an interceptor. */
+/** The paying client as an interceptor of axios. */
 export function createClient({ privateKey, rpcUrl, chainId, asset }: Configuration) {
   const wallet = createWallet({ account: privateKey, rpcUrl, chainId });
   const assets = [{ network: 'chain-testnet', chainId, address: asset, decimals: 6 }];

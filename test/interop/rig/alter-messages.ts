@@ -109,7 +109,7 @@ export const PERMIT_CHANGES: Readonly<Record<AlteredPermit, (payment: Message) =
   network: changeNetwork,
 };
 
-/** Of a payment by the scheme. */
+/** Changes to the accepted requirement of a payment by the scheme. */
 export const acceptanceChanges = (scheme: string): Readonly<Record<AlteredAcceptance, object>> => ({
   amount: { amount: '1' },
   payTo: { payTo: STRANGER },

@@ -25,7 +25,7 @@ export interface RefundListOptions extends OperatorPlace {
 type ShownRefund = Refund & { jobState: string | null; planDigest: string | null };
 
 interface Preview {
-  /** Of the payment. */
+  /** The payment's state. */
   state: string;
   asset: string;
   decimals: number;

@@ -59,7 +59,7 @@ export interface Devnet {
   blockTimeSeconds: number | null;
   /** Null on a chain that was started without the protocols. */
   contracts: DevnetContracts | null;
-  /** Of anvil's process. */
+  /** The id of anvil's process. */
   pid: number;
   /** SIGSTOP and SIGCONT make it hang and go on. */
   signal(signal: NodeJS.Signals): void;
@@ -131,17 +131,17 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   };
 }
 
-/** The same on every devnet. */
+/** A payer, the same one on every devnet. */
 export function derivePayer(index: number): DevnetAccount {
   return deriveAccount(index);
 }
 
-/** The same on every devnet. */
+/** An agent wallet, the same one on every devnet. */
 export function deriveAgentWallet(index: number): DevnetAccount {
   return deriveAccount(FIRST_AGENT_WALLET + index);
 }
 
-/** The same on every devnet. */
+/** A relayer, the same one on every devnet. */
 export function deriveRelayer(index: number): DevnetAccount {
   return deriveAccount(FIRST_RELAYER + index);
 }

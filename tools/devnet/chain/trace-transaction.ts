@@ -26,7 +26,7 @@ export interface TransactionTrace {
   blockNumber: bigint;
   /** The contract's name, or the address where it has none here. */
   to: string;
-  /** Of the contract that was called; `transfer of coins` where no code was. */
+  /** The method that was called; `transfer of coins` where no code was. */
   method: string;
   gasUsed: bigint;
   /** Transfers, approvals and events. */
@@ -38,7 +38,7 @@ export type Tracer = (hash: Hex) => Promise<TransactionTrace>;
 interface KnownContract {
   name: string;
   abi: Abi;
-  /** Of a token that is counted in parts. */
+  /** Present for a token that is counted in parts. */
   token?: { symbol: string; decimals: number };
 }
 

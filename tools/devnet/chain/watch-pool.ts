@@ -63,7 +63,7 @@ function isQueueStuck(before: Pool, now: Pool): boolean {
   return now.isAutomine && isQueued(before) && isQueued(now) && now.block === before.block;
 }
 
-/** Of each sender whose next transaction is queued. Returns whether there was one; others wait for one that is missing. */
+/** Sends the next transaction of each sender again if it is queued. Returns whether there was one; others wait for one that is missing. */
 async function sendAgain(rpcUrl: string): Promise<boolean> {
   const { queued } = (await callRpc(rpcUrl, 'txpool_content')) as Content;
   let isSent = false;

@@ -22,7 +22,7 @@ export interface DemoJob {
   title: string;
   /** Written when its turn has come: some need what an earlier job made. */
   input: (place: DemoPlace) => AgentJobRequest['input'] | Promise<AgentJobRequest['input']>;
-  /** Of a job that fails, the state and the failure's code. */
+  /** The state and the failure's code, if the job fails. */
   fails?: { state: JobState; code: string };
 }
 

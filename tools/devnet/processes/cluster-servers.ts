@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** Of a Redis Cluster. */
+/** The number of slots of a Redis Cluster. */
 export const SLOTS = 16_384;
 
 /** Gives each server, none of which has slots yet, its share of them. */

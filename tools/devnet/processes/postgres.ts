@@ -13,7 +13,7 @@ const NOBODY = 65_534;
 const ROLE = 'tollgate';
 
 export interface PostgresServer {
-  /** Of the database `tollgate`, as an unprivileged role. */
+  /** The URL of the database `tollgate`, as an unprivileged role. */
   url: string;
   /** SIGKILL to the server and all its sessions. */
   kill(): Promise<void>;

@@ -20,7 +20,7 @@ export interface RedisOptions {
   appendonly?: boolean;
   appendfsync?: 'always' | 'everysec' | 'no';
   port?: number;
-  /** Of the version of the program, such as 7.2. Default 7. */
+  /** The oldest version of the program that will do, such as 7.2. Default 7. */
   oldest?: number;
   /** Further arguments, e.g. `['--maxmemory', '4mb']`. */
   args?: string[];

@@ -35,7 +35,7 @@ const PRICES: readonly [PricedAsset, string][] = [
   ['ATOM', '4'],
 ];
 
-/** Of the pools, in hundredths of a basis point: 0.3 %. */
+/** The fee of the pools, in hundredths of a basis point: 0.3 %. */
 const FEE = 3000;
 /** The widest range that this fee's tick spacing of 60 allows. */
 const LAST_TICK = 887_220;

@@ -22,7 +22,7 @@ export interface StackOptions {
   /** A Redis and a chain that run already are used, and left alone by stop(). */
   redis?: RedisServer;
   chain?: Devnet;
-  /** Of the chain that the stack starts: see `startChain`. */
+  /** Passed on to the chain that the stack starts: see `startChain`. */
   protocols?: boolean;
   gateways?: number;
   verifiers?: number;

@@ -37,7 +37,7 @@ export function openWallets(sources: WalletSources, problems: string[]): OpenedW
   return wallets;
 }
 
-/** The same, with each wallet's lane. */
+/** The wallets, each with its lane. */
 export function onChain(wallets: readonly OpenedWallet[], chainId: number): WorkerWallet[] {
   return wallets.map((wallet) => ({ ...wallet, lane: createLaneId(chainId, wallet.signer.address) }));
 }

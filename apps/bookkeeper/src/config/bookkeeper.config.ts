@@ -80,7 +80,7 @@ export class BookkeeperEnvironment {
   @SettingGroup(WebhookEnvironment) readonly webhooks!: WebhookEnvironment;
   @SettingGroup(TargetEnvironment) readonly targets!: TargetEnvironment;
   @SettingGroup(RefundEnvironment) readonly refunds!: RefundEnvironment;
-  /** Of the seller: where money arrives. */
+  /** The seller's terms: where money arrives. */
   @SettingGroup(PaymentEnvironment) readonly payment!: PaymentEnvironment;
   @SettingGroup(ExplorerEnvironment) readonly explorer!: ExplorerEnvironment;
   /** Shows who has paid, and what the wallets hold. */

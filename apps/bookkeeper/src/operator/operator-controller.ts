@@ -139,7 +139,7 @@ function describeAct(request: FastifyRequest, action: string) {
   };
 }
 
-/** Of a webhook's URL only the host: what follows may hold a secret of its owner. */
+/** Keeps only the host of a webhook's URL: what follows may hold a secret of its owner. */
 function withoutPath(name: string, value: unknown): unknown {
   if (name !== 'url' || typeof value !== 'string') return value;
   return URL.canParse(value) ? new URL(value).host : 'no URL';

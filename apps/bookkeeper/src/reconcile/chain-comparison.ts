@@ -45,7 +45,7 @@ export interface Comparison extends Answered {
 
 /** Their answers are written in one transaction, for which readers of an embedded database wait. */
 const QUESTIONS_AT_ONCE = 100;
-/** Of one comparison, the oldest first. */
+/** The most questions of one comparison, the oldest first. */
 const MOST_QUESTIONS = 10_000;
 
 /** Compares the book with the chain, from where the last comparison ended. */

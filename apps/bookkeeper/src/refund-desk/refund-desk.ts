@@ -95,7 +95,7 @@ export class RefundDesk {
     return this.#advance(readAsked(asked, preview));
   }
 
-  /** The same refund again, if it was asked for in the same terms. */
+  /** Returns the refund that exists already, if it was asked for in the same terms. */
   #repeat(known: Refund, { amount = known.amount, answered }: RefundRequest): Promise<OperatorRefund> {
     if (known.answered !== answered || known.amount !== amount) throw differs(known);
     return this.#advance(known);

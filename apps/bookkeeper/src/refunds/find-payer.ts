@@ -25,7 +25,7 @@ export interface ShownPayer {
    * that another contract has sent, which cannot be presented. Null: no permit did.
    */
   readonly permit: string | null;
-  /** Of its block, in milliseconds since 1970. */
+  /** The time of its block, in milliseconds since 1970. */
   readonly minedAtMs: number;
 }
 

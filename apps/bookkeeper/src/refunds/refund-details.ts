@@ -14,7 +14,7 @@ export const OTHER_PAYER = 'The chain shows another payer than it did when the r
 export const NOT_READ = 'The book has to read first what the outbox had when the payment was closed.';
 export const OTHER_FORM =
   'The transaction was presented in another form: as a whole, or by one of its transfers. Refund the payment in that form.';
-/** Of a refund whose job may have been sent. */
+/** For a refund whose job may have been sent. */
 export const FORGOTTEN =
   'The journal no longer has the job of this refund. Look at the chain for a transfer of it before you retry it or give it up.';
 export const OTHER_JOB =

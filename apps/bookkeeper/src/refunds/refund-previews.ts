@@ -40,7 +40,7 @@ export type RefundObstacle =
 /** What a refund would do. Amounts are base units of the asset. */
 export interface RefundPreview {
   readonly payment: string;
-  /** Of the next refund, and its id. */
+  /** The number of the payment's next refund, which is part of its id. */
   readonly number: number;
   readonly id: string;
   readonly state: PaymentPicture['state'];

@@ -189,7 +189,7 @@ describe('the facilitator without a submitted transaction', () => {
   const PENDING: SettlementResult = { outcome: 'pending', txHash: null };
   let server: RedisServer;
   let gateway: RunningGateway;
-  /** The same with short deadlines, for tests without a verifier or relayer. */
+  /** A gateway with short deadlines, for tests without a verifier or relayer. */
   let hasty: RunningGateway;
 
   beforeAll(async () => {

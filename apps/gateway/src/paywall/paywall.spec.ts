@@ -28,7 +28,7 @@ const ANSWERED_WITHIN_MS = 3000;
 let redis: RedisServer;
 let verifier: LedgerVerifier;
 let gateway: RunningGateway;
-/** The same with short deadlines, for verdicts that never come. */
+/** A gateway with short deadlines, for verdicts that never come. */
 let hasty: RunningGateway;
 let made: ResourceRequest[];
 let produce: (request: ResourceRequest) => Promise<ProducedAnswer> | ProducedAnswer;

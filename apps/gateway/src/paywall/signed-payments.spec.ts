@@ -17,7 +17,7 @@ import type { ProducedAnswer, ResourceRequest } from './route/paid-route.js';
 let redis: RedisServer;
 let relay: Relay;
 let gateway: RunningGateway;
-/** The same with short deadlines, for replies that never come. */
+/** A gateway with short deadlines, for replies that never come. */
 let hasty: RunningGateway;
 let made: ResourceRequest[];
 let settledBefore: number[];

@@ -10,7 +10,7 @@ const TRIM_EVERY_MS = 1_000;
 interface WatchedOutbox {
   ledger: Pick<Ledger, 'trimOutbox'>;
   redis: RedisClient;
-  /** Of the relayers. The holder of a lane trims its stream. */
+  /** The relayers' journal. The holder of a lane trims its stream. */
   journal: Pick<Journal, 'readLanes' | 'readBookLength'>;
   limit: number;
 }

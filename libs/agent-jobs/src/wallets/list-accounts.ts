@@ -12,9 +12,9 @@ export interface Account {
 
 export interface AccountSources {
   directory: WalletDirectory;
-  /** Of the wallets of agent jobs. */
+  /** The journal of agent jobs. */
   journal: Journal;
-  /** Of the verifiers' relayers. */
+  /** The journal of the verifiers' relayers. */
   relayers: Journal;
 }
 

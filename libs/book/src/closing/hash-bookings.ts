@@ -17,7 +17,7 @@ export interface HashedBookings {
   /** The Merkle root over the content hashes. */
   readonly root: string;
   readonly lastBooking: number;
-  /** Of the last booking. */
+  /** The chain hash of the last booking. */
   readonly chainHash: string;
 }
 

@@ -10,7 +10,7 @@ interface Node {
   readonly hash: string;
   /** Rows below it; leaves have none. */
   readonly height: number;
-  /** Of the leaves below it whose path is asked for. */
+  /** The paths of the leaves below it, as far as they are asked for. */
   readonly paths: readonly MerkleStep[][];
 }
 

@@ -24,7 +24,7 @@ const NOTICE_GONE = [
   `SET tcp_keepalives_idle = ${ASK_AFTER_SECONDS}`,
   `SET tcp_keepalives_interval = ${ASK_EVERY_SECONDS}`,
   `SET tcp_keepalives_count = ${ASK_TIMES}`,
-  // The same time for data that the bookkeeper's machine does not acknowledge.
+  // The bookkeeper's machine may also take this long to acknowledge data.
   `SET tcp_user_timeout = ${(ASK_AFTER_SECONDS + ASK_EVERY_SECONDS * ASK_TIMES) * 1000}`,
 ].join('; ');
 /** What the driver says when the server has not answered within `query_timeout`. */

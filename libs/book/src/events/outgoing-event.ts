@@ -13,7 +13,7 @@ export type OutgoingEventType = (typeof OUTGOING_EVENT_TYPES)[number];
 
 /** An event as webhooks, event streams and Nest services receive it: at least once, always with the same id. */
 export interface OutgoingEvent {
-  /** Of this shape. Fields are added within a version, and never changed or removed. */
+  /** The version of this shape. Fields are added within a version, and never changed or removed. */
   readonly version: 1;
   readonly id: string;
   readonly type: OutgoingEventType;

@@ -15,7 +15,7 @@ import { paymentsOf, storeEvents, type DeliveredEvent } from './take-events.js';
 export interface Posted {
   /** Events that were not in the book. */
   events: number;
-  /** Of these, the ones that this release cannot read. They are kept for a later one. */
+  /** How many of `events` this release cannot read. They are kept for a later one. */
   unread: number;
   /** Events that the database refuses for good. They are kept, and are not in `events`. */
   refused: number;

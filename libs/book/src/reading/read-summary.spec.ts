@@ -15,7 +15,7 @@ import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
 import { readSummary } from './read-summary.js';
 
-/** Of the sample events. */
+/** When the sample events begin. */
 const START_MS = Date.UTC(2026, 10, 25, 10);
 const NOW_MS = START_MS + 90_000;
 

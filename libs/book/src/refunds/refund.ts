@@ -39,7 +39,7 @@ export interface Refund extends RefundTerms {
   readonly askedBy: readonly string[];
   readonly askedAt: string;
   readonly changedAt: string;
-  /** Of the job that sends it, from 1. */
+  /** The number of the attempt to send it, from 1; each has a job of its own. */
   readonly attempt: number;
   /** When that attempt was asked for. */
   readonly attemptAt: string;

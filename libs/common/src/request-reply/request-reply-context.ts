@@ -11,7 +11,7 @@ export class RequestReplyContext extends BaseRpcContext<[requestId: string, dead
     return this.args[1];
   }
 
-  /** The same for every copy of a question, different for every other question. */
+  /** Equal in every copy of a question, different for every other question. */
   get questionId(): string {
     return this.args[2];
   }

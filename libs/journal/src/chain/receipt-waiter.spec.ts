@@ -7,7 +7,7 @@ import { RpcEndpoint } from '@tollgate/chain';
 
 import { ReceiptWaiter } from './receipt-waiter.js';
 
-/** Of each answer, so that the looks are made while the receipt is on its way. */
+/** Delays each answer, so that the looks are made while the receipt is on its way. */
 const ROAD_MS = 400;
 const hash = `0x${'1'.repeat(64)}` as const;
 const [parent, mined] = [2, 3].map((digit) => ({

@@ -151,7 +151,7 @@ export class OutboxFollower {
     private readonly onTrouble: (error: unknown) => void,
   ) {
     redis.on('ready', () => this.#connections++);
-    // Of a cluster: a primary was lost, and the one that replaces it may have older data.
+    // Only a cluster emits this: a primary was lost, and the one that replaces it may have older data.
     redis.on('-node', () => this.#connections++);
   }
 

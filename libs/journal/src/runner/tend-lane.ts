@@ -61,7 +61,7 @@ async function sendUnsent(work: LaneWork): Promise<boolean> {
     if (answer === 'insufficient_funds') {
       const lack = nonce === next ? await giveUpStep(work, flying) : 'unknown';
       if (lack === 'given up') next++;
-      // Of bytes that a node has accepted, a replacement alone may be too expensive.
+      // If a node has accepted the bytes before, it may be only their replacement that is too expensive.
       else if (lack !== 'none' || job.state === 'SIGNED') return false;
     }
     // Any other reason for which the servers do not accept it says nothing about the wallet, and may last.

@@ -87,13 +87,13 @@ local function take(candidate, old)
   return answer('claimed', candidate.slot, record.generation, record.til)
 end
 
--- The same owner after its request has ended: a second copy of the question, whose verdict is not needed. By a retry key
+-- The owner asks again after its request has ended: a second copy of the question, whose verdict is not needed. By a retry key
 -- it finds its answer below.
 for _, r in pairs(records) do
   if r.owner == owner and r.state ~= 'L' and not (is_done(r) and r.key ~= '') then return answer('late') end
 end
 
--- The same owner again (the question was repeated): the same answer.
+-- The owner asks again (the question was repeated) and gets the same answer.
 for _, candidate in ipairs(candidates) do
   local r = records[candidate.slot]
   if r and r.owner == owner and is_live(r) and not is_doubtful(r, candidate) then
@@ -101,7 +101,7 @@ for _, candidate in ipairs(candidates) do
   end
 end
 
--- The same retry key again: this very payment, whatever state it is in.
+-- A known retry key means this very payment, whatever state it is in.
 if key ~= '' then
   for _, candidate in ipairs(candidates) do
     local r = records[candidate.slot]

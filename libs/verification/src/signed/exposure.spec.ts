@@ -125,7 +125,7 @@ describe('the memory of open payments', () => {
       mayStillMove: ({ payment }) => Promise.resolve(BigInt(payment.authorization.nonce) === 1n),
     });
 
-  /** Of a payer with the balance for one payment. */
+  /** Claims a payment of a payer whose balance covers one. */
   async function claim(open: Exposure, payer: number, nonce: number): Promise<string> {
     const [from, to]: [Hex, Hex] = [numberToHex(payer, { size: 20 }), numberToHex(1, { size: 20 })];
     const terms = {

@@ -8,7 +8,7 @@ export async function readNextBlockTime(client: PublicClient): Promise<bigint> {
   return (await readNextBlock(client)).time;
 }
 
-/** The same, with the number of the block before it. */
+/** The chain's time of a block made now, with the number of the block before it. */
 export async function readNextBlock(client: PublicClient): Promise<{ time: bigint; parentNumber: bigint }> {
   const [newest, pending] = await Promise.all([
     client.getBlock(),

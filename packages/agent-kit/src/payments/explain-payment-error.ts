@@ -47,7 +47,7 @@ export function explainUnpaid(error: unknown, url?: string): AgentKitError {
   });
 }
 
-/** The same for a payment that was planned before: the server no longer offers the planned terms. */
+/** Explains why a planned payment failed; the server may no longer offer the planned terms. */
 export function explainChangedTerms(error: unknown, url: string): AgentKitError {
   if (!(error instanceof PaymentError) || !['over_limit', 'no_trusted_requirement'].includes(error.code)) {
     return explainUnpaid(error, url);

@@ -14,7 +14,7 @@ export interface DevnetContracts {
 }
 
 /**
- * The same on every devnet. All except USDC, Multicall3 and Permit2 are created in a fixed order by an address whose
+ * The addresses are the same on every devnet. All except those of USDC, Multicall3 and Permit2 are created in a fixed order by an address whose
  * key does not exist; code at one of these addresses distinguishes a devnet from every other chain.
  */
 export const DEVNET_CONTRACTS = {

@@ -16,7 +16,7 @@ export const ERC20_FAILURES: StepFailures = {
   isFalseRefusal: true,
 };
 
-/** The same for ERC-721. */
+/** The errors of ERC-6093 for ERC-721. */
 export const ERC721_FAILURES: StepFailures = {
   errors: parseAbi([
     'error ERC721InvalidOwner(address owner)',

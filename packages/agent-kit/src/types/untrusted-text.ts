@@ -8,7 +8,7 @@ export function quoteUntrusted(text: string, maxLength = MAX_LENGTH): string {
   return JSON.stringify(cleanUntrusted(text, maxLength));
 }
 
-/** The same without the quotes. */
+/** Untrusted text on one line, without quotes. */
 export function cleanUntrusted(text: string, maxLength = MAX_LENGTH): string {
   // Cut before the replacements, which would otherwise process a megabyte of it.
   const line = text

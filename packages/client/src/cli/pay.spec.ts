@@ -41,7 +41,7 @@ function runCommand(args: string[], env: NodeJS.ProcessEnv = {}, line = 'exec "$
   return new Promise((done) => child.on('close', (code) => done({ code, stdout, stderr })));
 }
 
-/** The same without a process; `write` may fail instead of stdout. */
+/** The command within this process; `write` may fail instead of stdout. */
 async function runHere(args: string[], env: NodeJS.ProcessEnv = {}, write: () => void = () => undefined): Promise<Run> {
   let stdout = '';
   let stderr = '';

@@ -18,7 +18,7 @@ const begin =
     return true;
   };
 let breakOff: () => void;
-/** The same, until the test breaks it off. */
+/** Begins an answer that stays open until the test breaks it off. */
 const beginBreakable =
   (headers: Record<string, string>, part: string): Interference =>
   (response) => {

@@ -12,7 +12,7 @@ import { readChallengeBody } from '../offer/read-challenge.js';
 import { isPermittable, parseSignableRequirement, type SignableRequirement } from '../offer/signable-requirement.js';
 import type { Wallet } from './wallet.js';
 
-/** The same limit as for challenges of transfers. */
+/** As many as the challenges of transfers may have. */
 const MAX_REQUIREMENTS = 32;
 const MAX_HEADER_BYTES = 64 * 1024;
 

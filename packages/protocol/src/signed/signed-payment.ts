@@ -88,7 +88,7 @@ export interface Permit2Authorization {
   witness: { to: Hex; validAfter: string };
 }
 
-/** The same for scheme `upto`, whose witness also names the only account that may send it. */
+/** A permit of scheme `upto`, whose witness also names the only account that may send it. */
 export interface MeteredPermit2Authorization extends Permit2Authorization {
   witness: Permit2Authorization['witness'] & { facilitator: Hex };
 }

@@ -30,7 +30,7 @@ export interface Submitted {
   readonly isReplay: boolean;
 }
 
-/** Of a worker that has the wallet and answers. */
+/** When a worker has the wallet and answers, but cannot plan. */
 const UNAVAILABLE =
   'The worker cannot read the chain now, or too many dry runs of this wallet are running. Send the same request again later.';
 

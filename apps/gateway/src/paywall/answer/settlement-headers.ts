@@ -51,7 +51,7 @@ export function createSettlementHeaders(
   }
 }
 
-/** The same for a payment whose settlement failed. */
+/** The headers for a payment whose settlement failed. */
 export function createFailureHeaders(
   { form, network, instrument }: Purchase,
   failure: PaymentFailure,

@@ -32,7 +32,7 @@ export function createResourceRequest(order: Order, { payment, txHash, signal }:
 }
 
 /**
- * The same for every attempt of one request with one payment; reveals nothing about the payment to the upstream. A released
+ * A name that every attempt of one request with one payment has; it reveals nothing about the payment to the upstream. A released
  * payment may buy another request, for which the upstream must not repeat what it answered to the first.
  */
 function nameAttempt(payment: PaymentId, fingerprint: string): string {

@@ -38,7 +38,7 @@ export function sendUnpaid(request: FastifyRequest, reply: FastifyReply, { chall
   write(request, reply, answered, challenge?.body ?? null);
 }
 
-/** The same 402 as a page for a browser: status and headers are those of the JSON, but for the content's own. */
+/** Sends the 402 as a page for a browser: status and headers are those of the JSON, except the content's own. */
 export function sendUnpaidPage(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -71,7 +71,7 @@ export interface ResourceRequest {
   readonly headers: IncomingHttpHeaders;
   /** Null for GET, and where the client sent none. */
   readonly body: Buffer | null;
-  /** The same for every attempt with the same payment, so that an upstream can recognise a repeat. */
+  /** Equal in every attempt with the same payment, so that an upstream can recognise a repeat. */
   readonly idempotencyKey: string;
   readonly requestId: string;
   readonly clientAddress: string;

@@ -11,7 +11,7 @@ export interface QuestionTerms {
   readonly chainId: number;
   readonly asset: Hex;
   readonly payTo: Hex;
-  /** The same for signed payments. */
+  /** The terms that signed payments must meet. */
   readonly signed: Omit<SignedPaymentTerms, 'priceBaseUnits'>;
   readonly verifyDeadlineMs: number;
   readonly verifyRetryMs: number;
