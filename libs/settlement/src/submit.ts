@@ -149,6 +149,7 @@ const NOTHING_TO_SETTLE = {
 
 const WALLET_REFUSED = {
   code: 'CONTRACT_WALLET_REFUSED',
-  message: 'This contract wallet may not have gas spent on it now.',
-  suggestion: 'Nothing was sent. The payer may pay from an account without code.',
+  message:
+    "Contract wallets of this code, or all together, have burnt too much of the relayers' gas within an hour, or contract wallets are not accepted.",
+  suggestion: 'Nothing was sent. Pay from an account without code.',
 };

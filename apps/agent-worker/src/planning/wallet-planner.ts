@@ -211,7 +211,7 @@ function readMinedBlock({ steps }: Pick<JobRecord, 'steps'>): number {
 
 const NO_REFUND = {
   code: 'POLICY_VIOLATION',
-  message: 'The job is no refund that the bookkeeper has written.',
+  message: 'The bookkeeper did not write this refund job.',
   suggestion: 'Ask for a refund with tollgate refund; look for who can write to the journal.',
 };
 
