@@ -29,6 +29,7 @@ import { isMetered } from '../../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from '../offer/challenges.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
+import { priceOf } from './price.js';
 import { type Instrument, isReferenceUnknown, type PaymentForm, type Purchase, readQuery } from './purchase.js';
 
 /** The header that presents a payment; the receipt is sent in the same protocol. */
@@ -166,28 +167,6 @@ function toInstrument(
   if (payment.kind !== 'transaction') return payment;
   const { txHash, signature } = payment.payload;
   return { kind: 'transaction', txHash, ...(signature === undefined ? {} : { signature }) };
-}
-
-/**
- * The amount a payment must have: the price its challenge named, or the current one. A signature could be kept until
- * the price rises, so the price of its challenge only counts for a signature that expires soon after that challenge: no
- * later than a client that signed in time lets it expire. The time of presentation does not matter, for the payment may
- * have been settled long before.
- */
-export function priceOf(
-  instrument: Instrument,
-  reference: AuthenticReference | null,
-  { priceBaseUnits, maxTimeoutSeconds }: { readonly priceBaseUnits: bigint; readonly maxTimeoutSeconds: number },
-): bigint {
-  if (reference === null) return priceBaseUnits;
-  if (instrument.kind === 'transaction') return reference.priceBaseUnits;
-  const endsAt = BigInt(
-    instrument.kind === 'authorization'
-      ? instrument.authorization.validBefore
-      : instrument.permit2Authorization.deadline,
-  );
-  const honouredUntil = Math.ceil(reference.issuedAtMs / 1000) + 2 * maxTimeoutSeconds;
-  return endsAt <= BigInt(honouredUntil) ? reference.priceBaseUnits : priceBaseUnits;
 }
 
 function parseIdentifier({ paymentIdentifier: identifier }: ParsedPayment): string | null {

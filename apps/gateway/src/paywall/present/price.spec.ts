@@ -1,5 +1,5 @@
 import { createPayment } from '../../../test/present-payments.js';
-import { priceOf } from './parse-purchase.js';
+import { priceOf } from './price.js';
 
 const issuedAtMs = Date.UTC(2026, 0, 1);
 const reference = { text: 'chain-1-a', issuedAtMs, priceBaseUnits: 900n };
