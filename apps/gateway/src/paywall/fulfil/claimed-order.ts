@@ -5,7 +5,7 @@ import type { PaymentTrial, SettlementResult } from '@tollgate/common';
 import { crashPoint } from '@tollgate/journal';
 import type { Lease, Ledger } from '@tollgate/ledger';
 import type { ClaimedPurchase, FailureCause, ReleaseTerms, Unsettled } from '@tollgate/middleware/purchase';
-import { type Hex, formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
+import type { Hex } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
 import { isMetered, type SignedPayments } from '../../signed-payments/signed-payments.js';
@@ -17,6 +17,7 @@ import type { Revisits } from '../revisits/revisits.js';
 import { isCharged, UpstreamError, type ProducedAnswer } from '../route/paid-route.js';
 import type { PaymentIdentifiers } from '../verify/payment-identifiers.js';
 import { createSignedQuestion, type QuestionTerms } from '../verify/verify-questions.js';
+import { parseCharge } from './charge.js';
 import { createResourceRequest } from './resource-request.js';
 import { describeAnswer, describeSale, SaleClock } from './sale-facts.js';
 
@@ -191,37 +192,5 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const sale = describeSale(this.order, lease, this.parts.terms, money);
     const body = Buffer.isBuffer(this.body) ? this.body : null;
     return describeAnswer(sale, { fingerprint: this.order.caller.fingerprint, status, body, clock: this.#clock });
-  }
-}
-
-export interface MeteredTerms {
-  readonly maximumBaseUnits: bigint;
-  readonly assetDecimals: number;
-}
-
-/**
- * The charge that the resource reported: a decimal number in units of the asset. A resource that reports none is
- * charged at the maximum, so that one which forgets it sells at its price.
- * @throws UpstreamError `mischarged` for a charge that is no such number or exceeds the maximum
- */
-function parseCharge(text: string | undefined, { maximumBaseUnits, assetDecimals }: MeteredTerms): bigint {
-  if (text === undefined) return maximumBaseUnits;
-  const charge = readAmount(text, assetDecimals);
-  if (charge <= maximumBaseUnits) return charge;
-  const maximum = formatTokenAmount(maximumBaseUnits, assetDecimals);
-  throw new UpstreamError(
-    'mischarged',
-    `The resource charged ${text.trim()}, which exceeds the agreed maximum of ${maximum}.`,
-  );
-}
-
-function readAmount(text: string, assetDecimals: number): bigint {
-  try {
-    return parseTokenAmount(text.trim(), assetDecimals);
-  } catch (error) {
-    if (!(error instanceof PaymentError)) throw error;
-    throw new UpstreamError('mischarged', `The resource reported a charge that cannot be read: ${error.message}`, {
-      cause: error,
-    });
   }
 }
