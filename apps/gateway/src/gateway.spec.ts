@@ -21,7 +21,7 @@ import {
   type LedgerVerifier,
   type RunningGateway,
 } from '../test/start-gateway.js';
-import { isLoopback } from './server/gate.js';
+import { isLoopback } from './server/admission.js';
 
 let redis: RedisServer;
 let verifier: LedgerVerifier;

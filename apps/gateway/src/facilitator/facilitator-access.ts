@@ -14,7 +14,7 @@ import {
   ref,
 } from '../docs/describe/openapi-parts.js';
 import { EXAMPLE_REQUEST } from '../docs/facilitator/facilitator-schemas.js';
-import type { RouteAccess } from '../server/gate.js';
+import type { RouteAccess } from '../server/admission.js';
 
 const SCOPES = ['settle'] as const;
 

@@ -15,9 +15,9 @@ import {
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 
 import type { ServerEnvironment } from '../config/server.environment.js';
+import { addAdmission, openRoutes, type OpenPaths } from './admission.js';
 import { Cors } from './cors.js';
 import { closeWhenIdle, endConnectionsWhenStopping } from './drain.js';
-import { addGate, openRoutes, type OpenPaths } from './gate.js';
 import { watchMethods } from './other-methods.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -43,7 +43,7 @@ export function createServer(
   const closedRoutes: string[] = [];
   openRoutes(server, openPaths, (route) => closedRoutes.push(route));
   const { complete } = watchMethods(server, cors);
-  addGate(server, {
+  addAdmission(server, {
     cors,
     rateLimit: new RateLimit(environment.rateLimitPerMinute),
     allowInsecureHttp: environment.allowInsecureHttp,

@@ -15,7 +15,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 import { DescribeRoute, type DescribedRoute, AGENT_TAG, API_KEY_SECURITY } from '../../docs/describe/openapi-parts.js';
-import type { RouteAccess } from '../../server/gate.js';
+import type { RouteAccess } from '../../server/admission.js';
 import { AgentConnections } from '../shared/agent-connections.js';
 import { JOBS_UNAVAILABLE } from '../shared/agent-error.filter.js';
 import { setCaller } from './caller.js';

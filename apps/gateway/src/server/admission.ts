@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-export interface GateParts {
+export interface AdmissionParts {
   readonly cors: Cors;
   readonly rateLimit: RateLimit;
   readonly allowInsecureHttp: boolean;
@@ -39,7 +39,7 @@ const DENIED: Problem = { status: 403, code: 'route_closed', detail: 'This route
  * The first hook of every request. It runs after routing and decides by the matched route, never by the URL: the
  * spelling of a path cannot change which rule applies.
  */
-export function addGate(server: FastifyInstance, { cors, rateLimit, allowInsecureHttp }: GateParts): void {
+export function addAdmission(server: FastifyInstance, { cors, rateLimit, allowInsecureHttp }: AdmissionParts): void {
   server.addHook('onRequest', (request, reply, done) => {
     const { access, isOperational } = request.routeOptions.config;
     const { headers } = request.raw;
