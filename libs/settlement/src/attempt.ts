@@ -87,7 +87,7 @@ export type AttemptEnd =
    * The job is over and, as far as was seen, its transaction (shared with others if `isShared`) did not settle the
    * payment.
    */
-  | { outcome: 'ended'; jobId: string; isShared: boolean; news: EndedJob }
+  | { outcome: 'ended'; jobId: string; isShared: boolean; ended: EndedJob }
   /** Nothing was sent: the same question had this answer before. */
   | { outcome: 'answered'; answer: UnmadeSettlement }
   /**

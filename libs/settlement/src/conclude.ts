@@ -46,7 +46,7 @@ export async function conclude(
     case 'elsewhere':
       return concludeJob(parts, attempt, end, await parts.jobs.untilEnded(end.jobId));
     case 'ended':
-      return concludeJob(parts, attempt, end, end.news);
+      return concludeJob(parts, attempt, end, end.ended);
   }
 }
 
@@ -54,29 +54,29 @@ async function concludeJob(
   parts: SettlementParts,
   attempt: SettlementAttempt,
   end: Extract<AttemptEnd, { jobId: string }>,
-  news: EndedJob,
+  ended: EndedJob,
 ): Promise<SettlementResult | null> {
   const { strikes, records, onTrouble } = parts;
   const { payment, record } = attempt;
-  const txHash = news.outcome === 'over' ? news.txHash : null;
-  const isForgotten = news.outcome === 'unknown';
+  const txHash = ended.outcome === 'over' ? ended.txHash : null;
+  const isForgotten = ended.outcome === 'unknown';
   const result = await explain(parts, attempt, { txHash, isForgotten, failure: 'settlement_failed' });
   if (result.outcome !== 'failed') return result;
   if (end.outcome === 'ended' && isOwnFailure(end)) await strikes.note(payment.payer).catch(onTrouble);
-  if (result.failure === 'settlement_failed' && mayTryAgain(attempt, news)) return null;
+  if (result.failure === 'settlement_failed' && mayTryAgain(attempt, ended)) return null;
   // An authorization that failed is tried again from the job that its record names, a permit from the start.
   if (payment.kind === 'permit2') await records.release(record, end.jobId).catch(onTrouble);
   return result;
 }
 
 /** A reverted batch does not show which payment caused it. Each is retried alone before it counts against a payer. */
-function isOwnFailure({ isShared, news }: Extract<AttemptEnd, { outcome: 'ended' }>): boolean {
-  return news.outcome === 'over' && news.txHash !== null && !(isShared && news.isReverted);
+function isOwnFailure({ isShared, ended }: Extract<AttemptEnd, { outcome: 'ended' }>): boolean {
+  return ended.outcome === 'over' && ended.txHash !== null && !(isShared && ended.isReverted);
 }
 
 /** A permit is simulated by its relayer, so that it failed is known; unless its job was never written. */
-function mayTryAgain({ payment, retries }: SettlementAttempt, news: EndedJob): boolean {
-  return retries < MOST_RETRIES && (payment.kind === 'authorization' || news.outcome === 'unknown');
+function mayTryAgain({ payment, retries }: SettlementAttempt, ended: EndedJob): boolean {
+  return retries < MOST_RETRIES && (payment.kind === 'authorization' || ended.outcome === 'unknown');
 }
 
 /** Asks until the chain answers, even if no asker waits any more: an unused result costs nothing. */

@@ -29,19 +29,19 @@ export async function confirm(
 ): Promise<AttemptEnd> {
   const { jobId, attempts } = sent;
   const isShared = attempts.length > 1;
-  const news = await sent.mined;
-  if (news.outcome !== 'mined') return { outcome: 'ended', jobId, isShared, news };
+  const ended = await sent.mined;
+  if (ended.outcome !== 'mined') return { outcome: 'ended', jobId, isShared, ended };
   if (sent.paid === null) {
     crashPoint('S3');
-    sent.paid = readPaid(attempts, news);
+    sent.paid = readPaid(attempts, ended);
     const assets = attempts.flatMap(({ payment }) => (payment.kind === 'authorization' ? [payment.asset] : []));
-    if (sent.paid.size === assets.length) gas.learn(assets, news.gasUsed);
+    if (sent.paid.size === assets.length) gas.learn(assets, ended.gasUsed);
   }
   const amountBaseUnits = sent.paid.get(attempt);
-  if (amountBaseUnits !== undefined) return { outcome: 'settled', txHash: news.txHash, amountBaseUnits };
+  if (amountBaseUnits !== undefined) return { outcome: 'settled', txHash: ended.txHash, amountBaseUnits };
   // A failure is final only when no transaction of the job can be mined any more, in another block or as another
   // attempt.
-  return { outcome: 'ended', jobId, isShared, news: await jobs.untilEnded(jobId) };
+  return { outcome: 'ended', jobId, isShared, ended: await jobs.untilEnded(jobId) };
 }
 
 function readPaid(attempts: readonly SettlementAttempt[], { logs }: MinedJob): Map<SettlementAttempt, string> {
