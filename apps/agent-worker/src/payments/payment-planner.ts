@@ -42,12 +42,9 @@ const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 const MAX_REFERENCE_LENGTH = 512;
 /** A challenge with less time to pay than this is refused. */
 const MIN_TIMEOUT_SECONDS = 10;
-/**
- * The oldest that a challenge may be when its payment is signed: the time to pay divided by YOUNG_PART, and never more
- * than LONGEST_YOUTH_MS.
- */
-const YOUNG_PART = 3;
-const LONGEST_YOUTH_MS = 100_000;
+/** A payment is signed only within the first third of the challenge's time, and within 100 s. */
+const SIGN_WITHIN_SHARE = 1 / 3;
+const SIGN_WITHIN_MS = 100_000;
 /** A job whose payment could not be signed for this many challenges is given up. */
 const MAX_CHALLENGES = 50;
 const REDEMPTIONS = { total: 16, perOrigin: 4 };
@@ -98,14 +95,14 @@ export class PaymentPlanner {
   /**
    * Requests the price and drafts the transfer that pays it; like every draft it must still pass the policy and the
    * simulation. When this resolves, the challenge that the transfer answers is stored in the job's details. Called
-   * again before the signature, it drafts the same transfer while that challenge is young, and requests a new one
+   * again before the signature, it drafts the same transfer while that challenge may be signed, and requests a new one
    * later; a receiver or an amount that was not approved then shows in `recipients` and `spends`.
    * @throws AgentKitError `NETWORK_ERROR`: try again later; any other: the job cannot be done
    */
   async plan(job: JobRecord, { token }: { token: number }): Promise<PlanDraft> {
     const terms = await this.#readTerms(job.input);
     const [newest] = listChallenges(job);
-    if (newest && newest.challenge.url === terms.url && isYoung(newest.challenge)) {
+    if (newest && newest.challenge.url === terms.url && maySign(newest.challenge)) {
       return (await draft(terms, newest.challenge.requirement)).draft;
     }
     await this.#assertNewAllowed(job, newest?.number ?? 0);
@@ -215,9 +212,9 @@ function askLater(error: unknown): never {
   throw new NotNowError('The journal does not answer over the network now.');
 }
 
-function isYoung({ fetchedAtMs, requirement }: KeptChallenge): boolean {
+function maySign({ fetchedAtMs, requirement }: KeptChallenge): boolean {
   const ageMs = Date.now() - fetchedAtMs;
-  return ageMs >= 0 && ageMs < Math.min((requirement.maxTimeoutSeconds * 1000) / YOUNG_PART, LONGEST_YOUTH_MS);
+  return ageMs >= 0 && ageMs < Math.min(requirement.maxTimeoutSeconds * 1000 * SIGN_WITHIN_SHARE, SIGN_WITHIN_MS);
 }
 
 function refuse(what: string): AgentKitError {
