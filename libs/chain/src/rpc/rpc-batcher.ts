@@ -6,7 +6,7 @@ import {
 } from './chain-unavailable-error.js';
 import type { BatchAnswer, RpcCall, RpcResult } from './rpc-endpoint.js';
 import type { ChainObserver, RpcEndpoints } from './rpc-endpoints.js';
-import { RpcLanes, type Lane } from './rpc-lanes.js';
+import { RpcQueues, type BatchClass } from './rpc-queues.js';
 import { sizeOf } from './rpc-value.js';
 import { ShortMemory } from './short-memory.js';
 
@@ -35,7 +35,7 @@ export interface RpcQuestion<T> {
 interface Entry {
   question: RpcQuestion<unknown>;
   attempts: number;
-  lane: Lane;
+  batchClass: BatchClass;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -77,7 +77,7 @@ const USUAL_BYTES = { receipt: 16_384, other: 65_536 };
  */
 export class RpcBatcher {
   readonly counts = { joined: 0, too_large: 0 };
-  private readonly lanes: RpcLanes<Entry>;
+  private readonly queues: RpcQueues<Entry>;
   private readonly underWay = new Map<string, UnderWay>();
   /** Transactions whose receipt is too large, since a client may name the same one any number of times. */
   private readonly tooLarge: ShortMemory<true>;
@@ -85,7 +85,7 @@ export class RpcBatcher {
   private isClosed = false;
 
   constructor(private readonly options: RpcBatcherOptions) {
-    this.lanes = new RpcLanes(options);
+    this.queues = new RpcQueues(options);
     const { nowMs } = options;
     this.tooLarge = new ShortMemory({ rememberedMs: TOO_LARGE_FOR_MS, maxRemembered: MAX_TOO_LARGE, nowMs });
   }
@@ -98,22 +98,22 @@ export class RpcBatcher {
       this.counts.too_large++;
       return Promise.reject(new ReceiptTooLargeError(known.leftMs));
     }
-    const lane = question.asker?.isCostly ? 'apart' : 'shared';
-    // Joined only within the lane: a client that asks the same question must not wait behind another client's long
+    const batchClass = question.asker?.isCostly ? 'apart' : 'shared';
+    // Joined only within the class: a client that asks the same question must not wait behind another client's long
     // answers.
-    const name = subject === undefined ? null : `${lane} ${subject}`;
+    const name = subject === undefined ? null : `${batchClass} ${subject}`;
     const asked = name === null ? undefined : this.underWay.get(name);
-    return asked ? this.join(asked, question) : this.begin(question, lane, name);
+    return asked ? this.join(asked, question) : this.begin(question, batchClass, name);
   }
 
   close(): void {
     this.isClosed = true;
-    for (const entry of this.lanes.clear()) entry.reject(shuttingDown());
+    for (const entry of this.queues.clear()) entry.reject(shuttingDown());
   }
 
-  private begin<T>(question: RpcQuestion<T>, lane: Lane, name: string | null): Promise<T> {
+  private begin<T>(question: RpcQuestion<T>, batchClass: BatchClass, name: string | null): Promise<T> {
     const answer = new Promise<T>((resolve, reject) => {
-      this.enqueue({ question, attempts: 0, lane, resolve: (value) => resolve(value as T), reject });
+      this.enqueue({ question, attempts: 0, batchClass, resolve: (value) => resolve(value as T), reject });
     });
     if (name === null) return answer;
     this.underWay.set(name, { deadlineMs: question.deadlineMs, answer });
@@ -136,7 +136,7 @@ export class RpcBatcher {
 
   private enqueue(entry: Entry): void {
     if (this.isClosed) return entry.reject(shuttingDown());
-    this.lanes.add(entry);
+    this.queues.add(entry);
     this.planFlush();
   }
 
@@ -151,13 +151,13 @@ export class RpcBatcher {
   }
 
   private flush(): void {
-    for (let taken = this.lanes.take(); taken !== null; taken = this.lanes.take()) {
-      const { lane } = taken;
+    for (let taken = this.queues.take(); taken !== null; taken = this.queues.take()) {
+      const { batchClass } = taken;
       const batch = this.dropLate(taken.batch, this.options.nowMs());
-      if (batch.length > 0) void this.send(batch, lane);
-      else this.lanes.free(lane);
+      if (batch.length > 0) void this.send(batch, batchClass);
+      else this.queues.free(batchClass);
     }
-    this.options.observer.queueChanged(this.lanes.length, this.lanes.inFlight);
+    this.options.observer.queueChanged(this.queues.length, this.queues.inFlight);
   }
 
   private dropLate(entries: Entry[], nowMs: number): Entry[] {
@@ -169,7 +169,7 @@ export class RpcBatcher {
     });
   }
 
-  private async send(batch: Entry[], lane: Lane): Promise<void> {
+  private async send(batch: Entry[], batchClass: BatchClass): Promise<void> {
     const calls = batch.flatMap((entry) => entry.question.calls);
     const untilMs = Math.max(...batch.map((entry) => entry.question.deadlineMs));
     const maxBytes = this.maxBytesOf(batch);
@@ -179,7 +179,7 @@ export class RpcBatcher {
     } catch (error) {
       for (const entry of batch) this.tryAgain(entry, error, batch.length);
     } finally {
-      this.lanes.free(lane);
+      this.queues.free(batchClass);
       this.planFlush();
     }
   }
@@ -233,9 +233,9 @@ export class RpcBatcher {
     const delayMs = (this.options.retryDelaysMs ?? RETRY_DELAYS_MS)[entry.attempts];
     if (delayMs === undefined || this.options.nowMs() + delayMs >= deadlineMs) return entry.reject(trouble);
     // A payment with an enormous receipt must not make its batch neighbours fail again and again.
-    if (batchLength > 1 && IS_OF_ONE.has(trouble.reason)) entry.lane = 'alone';
+    if (batchLength > 1 && IS_OF_ONE.has(trouble.reason)) entry.batchClass = 'alone';
     entry.attempts++;
-    setTimeout(() => this.enqueue(entry), entry.lane === 'alone' ? 0 : delayMs).unref();
+    setTimeout(() => this.enqueue(entry), entry.batchClass === 'alone' ? 0 : delayMs).unref();
   }
 
   private rememberTooLarge(txHash: string): ReceiptTooLargeError {
