@@ -57,7 +57,7 @@ export class LaneRunner implements JobQueue {
   #room = 0;
   #reconciledAtMs = -Infinity;
   /** Whether the lane was paused or frozen at the last look. */
-  #stands = false;
+  #isLaneStopped = false;
 
   constructor(options: LaneRunnerOptions) {
     this.#options = options;
@@ -159,7 +159,7 @@ export class LaneRunner implements JobQueue {
     this.#line.clear();
     this.#room = 0;
     this.#reconciledAtMs = -Infinity;
-    this.#stands = false;
+    this.#isLaneStopped = false;
     return this.#work;
   }
 
@@ -204,7 +204,7 @@ export class LaneRunner implements JobQueue {
       this.#joinUnlocked(work);
       const { unminedSteps, paused, frozen, nextNonce } = await tendLane(work);
       if (nextNonce !== null) work.nextNonce.see(nextNonce);
-      this.#noteStanding(paused !== null || frozen !== null);
+      this.#noteLaneStopped(paused !== null || frozen !== null);
       this.#room = work.wallet.isEmpty ? 0 : this.#settings.maxInFlight - unminedSteps - this.#line.newcomers;
       this.#pump();
     } catch (error) {
@@ -214,9 +214,9 @@ export class LaneRunner implements JobQueue {
   }
 
   /** Jobs that found the lane paused or frozen have left the queue. They are queued again as soon as it resumes. */
-  #noteStanding(stands: boolean): void {
-    if (this.#stands && !stands) this.#reconciledAtMs = -Infinity;
-    this.#stands = stands;
+  #noteLaneStopped(isStopped: boolean): void {
+    if (this.#isLaneStopped && !isStopped) this.#reconciledAtMs = -Infinity;
+    this.#isLaneStopped = isStopped;
   }
 
   /** Queues jobs that waited for another job's allowance, and may have it now. */
