@@ -39,7 +39,7 @@ export const QUICK: Partial<LaneSettings> = {
   resendAfterMs: 200,
   emptyWalletMs: 50,
   planRetryMs: 20,
-  strangerMs: 50,
+  nonceDoubtMs: 50,
 };
 
 /** A Redis, a chain, and a new wallet per test whose lane is adopted. */

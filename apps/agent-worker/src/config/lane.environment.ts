@@ -83,7 +83,7 @@ export class LaneEnvironment implements ChecksTogether {
       leaseMs: this.laneLeaseMs,
       resendAfterMs: this.resendAfterMs,
       replaceAfterMs: this.replaceAfterMs,
-      strangerMs: this.strangerAfterMs,
+      nonceDoubtMs: this.strangerAfterMs,
       approvalTimeoutMs: this.approvalTimeoutSeconds * 1000,
       stopWithinMs,
     };

@@ -1,9 +1,9 @@
 import { FlightWatch } from './flight-watch.js';
 
 describe('a nonce that was used by none of our transactions', () => {
-  const look = (blocks: readonly number[], strangerMs: number) => {
+  const look = (blocks: readonly number[], nonceDoubtMs: number) => {
     const watch = new FlightWatch();
-    return blocks.map((number) => watch.suspectStranger('j1/0', number, { strangerBlocks: 3, strangerMs }));
+    return blocks.map((number) => watch.suspectForeignNonce('j1/0', number, { nonceDoubtBlocks: 3, nonceDoubtMs }));
   };
 
   it('counts as foreign once enough blocks have passed', () => {

@@ -13,7 +13,7 @@ interface Flight {
   isUnderpriced: boolean;
   /** The head at which the step was last checked and needed nothing more. */
   checkedHead: Hex | null;
-  stranger: { sinceMs: number; sinceBlock: number; lastBlock: number; lookUps: number } | null;
+  foreignNonce: { sinceMs: number; sinceBlock: number; lastBlock: number; lookUps: number } | null;
 }
 
 /**
@@ -43,7 +43,7 @@ export class FlightWatch {
     const flight = this.#flight(name);
     const sinceMs = flight.isMined ? null : flight.acceptedAtMs;
     flight.isMined = true;
-    flight.stranger = null;
+    flight.foreignNonce = null;
     return sinceMs === null ? null : performance.now() - sinceMs;
   }
 
@@ -85,20 +85,20 @@ export class FlightWatch {
    * Counts a check that found the nonce used and no receipt. True once this has lasted long enough, in blocks and in
    * time.
    */
-  suspectStranger(
+  suspectForeignNonce(
     name: string,
     headNumber: number,
-    { strangerBlocks, strangerMs }: Pick<LaneSettings, 'strangerBlocks' | 'strangerMs'>,
+    { nonceDoubtBlocks, nonceDoubtMs }: Pick<LaneSettings, 'nonceDoubtBlocks' | 'nonceDoubtMs'>,
   ): boolean {
     const flight = this.#flight(name);
     const nowMs = performance.now();
-    flight.stranger ??= { sinceMs: nowMs, sinceBlock: headNumber, lastBlock: headNumber, lookUps: 1 };
-    if (headNumber > flight.stranger.lastBlock) {
-      flight.stranger.lastBlock = headNumber;
-      flight.stranger.lookUps++;
+    flight.foreignNonce ??= { sinceMs: nowMs, sinceBlock: headNumber, lastBlock: headNumber, lookUps: 1 };
+    if (headNumber > flight.foreignNonce.lastBlock) {
+      flight.foreignNonce.lastBlock = headNumber;
+      flight.foreignNonce.lookUps++;
     }
-    const { sinceMs, sinceBlock, lookUps } = flight.stranger;
-    return lookUps >= 2 && headNumber - sinceBlock >= strangerBlocks && nowMs - sinceMs >= strangerMs;
+    const { sinceMs, sinceBlock, lookUps } = flight.foreignNonce;
+    return lookUps >= 2 && headNumber - sinceBlock >= nonceDoubtBlocks && nowMs - sinceMs >= nonceDoubtMs;
   }
 
   /** Forgets the steps that are no longer in flight. */
@@ -116,7 +116,7 @@ export class FlightWatch {
         isMined: false,
         isUnderpriced: false,
         checkedHead: null,
-        stranger: null,
+        foreignNonce: null,
       };
       this.#flights.set(name, flight);
     }

@@ -42,9 +42,12 @@ export interface LaneSettings {
   longestPlanRetryMs: number;
   /** A job that is not approved within this time ends; 0: it waits indefinitely. */
   approvalTimeoutMs: number;
-  /** For this many blocks, and this long, a used nonce without a receipt may still turn out to be ours. */
-  strangerBlocks: number;
-  strangerMs: number;
+  /**
+   * For this many blocks, and this long, a used nonce without a receipt may still turn out to be ours, and an unused nonce
+   * below those in flight may still be used: a node may be behind.
+   */
+  nonceDoubtBlocks: number;
+  nonceDoubtMs: number;
   /** How long a stopping runner waits for running work. */
   stopWithinMs: number;
 }
@@ -70,7 +73,7 @@ export const DEFAULT_LANE_SETTINGS: LaneSettings = {
   planRetryMs: 500,
   longestPlanRetryMs: 30_000,
   approvalTimeoutMs: 86_400_000,
-  strangerBlocks: 5,
-  strangerMs: 60_000,
+  nonceDoubtBlocks: 5,
+  nonceDoubtMs: 60_000,
   stopWithinMs: 15_000,
 };

@@ -16,7 +16,7 @@ export class NonceGap {
   look(
     flights: readonly Pick<InFlightStep, 'nonce'>[],
     { minedNonce: nonce, number }: Pick<Head, 'minedNonce' | 'number'>,
-    { strangerBlocks, strangerMs }: Pick<LaneSettings, 'strangerBlocks' | 'strangerMs'>,
+    { nonceDoubtBlocks, nonceDoubtMs }: Pick<LaneSettings, 'nonceDoubtBlocks' | 'nonceDoubtMs'>,
   ): Error | null {
     const lowest = flights[0]?.nonce ?? nonce;
     const nowMs = performance.now();
@@ -24,7 +24,7 @@ export class NonceGap {
     else if (this.#seen?.nonce !== nonce) this.#seen = { nonce, sinceMs: nowMs, sinceBlock: number };
     if (this.#seen === null) return null;
     const { sinceMs, sinceBlock } = this.#seen;
-    if (number - sinceBlock < strangerBlocks || nowMs - sinceMs < strangerMs) return null;
+    if (number - sinceBlock < nonceDoubtBlocks || nowMs - sinceMs < nonceDoubtMs) return null;
     return new Error(
       `No transaction of the journal in flight has nonce ${nonce}, and the chain has none mined: all from nonce ${lowest} on wait for it. Resume the job that has it; if there is none, send a transaction of the account with nonce ${nonce}.`,
     );

@@ -112,7 +112,7 @@ async function confirmStep(
     await putBackStep(work, flying, step.mined.blockHash);
     return 'look again';
   }
-  if (nonce < head.minedNonce && (await suspectStranger(work, flying, head))) return 'checked';
+  if (nonce < head.minedNonce && (await suspectForeignNonce(work, flying, head))) return 'checked';
   if (isBusy(job.id)) return nonce < head.minedNonce ? 'look again' : 'checked';
 
   const last = step.attempts.at(-1);
@@ -132,9 +132,9 @@ async function sendAgain(work: LaneWork, { job, step }: FlyingStep): Promise<voi
  * key. After enough blocks, enough time and a last check of every server the job waits for an operator; it never gets
  * another nonce by itself. True: the job now waits for an operator.
  */
-async function suspectStranger(work: LaneWork, { job, step, nonce }: FlyingStep, head: Head): Promise<boolean> {
+async function suspectForeignNonce(work: LaneWork, { job, step, nonce }: FlyingStep, head: Head): Promise<boolean> {
   const write = writeFor(work, job);
-  if (!work.watch.suspectStranger(flightName(write), head.number, work.settings)) return false;
+  if (!work.watch.suspectForeignNonce(flightName(write), head.number, work.settings)) return false;
   if (step.attempts.length > 0 && (await work.chain.findReceipt(step.attempts.map(({ hash }) => hash)))) return false;
   const { outcome } = assertLease(
     await work.journal.needOperator({

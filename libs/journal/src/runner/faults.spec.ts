@@ -237,7 +237,7 @@ describe('a lane on a chain that fails', () => {
     });
     const jobId = await fixture.submit();
     await fixture.rpc('eth_sendRawTransaction', [raw]);
-    fixture.startRunner({ strangerBlocks: 3 });
+    fixture.startRunner({ nonceDoubtBlocks: 3 });
     await fixture.waitForState(jobId, 'SIGNED');
     await fixture.rpc('anvil_mine', ['0x1']);
     const later = await fixture.submit();
@@ -271,7 +271,7 @@ describe('a lane on a chain that fails', () => {
     };
     proxy.intercept('*', lie);
     const jobId = await fixture.submit();
-    fixture.startRunner({ strangerBlocks: 1 }, { rpcUrls: [proxy.rpcUrl, fixture.chain.rpcUrl] });
+    fixture.startRunner({ nonceDoubtBlocks: 1 }, { rpcUrls: [proxy.rpcUrl, fixture.chain.rpcUrl] });
     await waitFor('the end', async () => {
       await fixture.rpc('anvil_mine', ['0x1']);
       return (await fixture.readJob(jobId)).state === 'FINAL';

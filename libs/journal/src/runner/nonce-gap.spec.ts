@@ -24,7 +24,7 @@ describe('a reorganisation that removes the transaction of an ended job', () => 
   const findTrouble = () => fixture.troubles.find((trouble) => String(trouble).includes('nonce 41'));
 
   it('is reported with the nonce that all later transactions wait for, until another transaction uses it', async () => {
-    fixture.startRunner({ strangerBlocks: 3 });
+    fixture.startRunner({ nonceDoubtBlocks: 3 });
     await fixture.waitForState(await fixture.submit(), 'FINAL');
     await fixture.rpc('evm_setAutomine', [false]);
     await fixture.rpc('anvil_reorg', [1, []]);
