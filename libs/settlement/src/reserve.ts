@@ -70,12 +70,12 @@ interface WaitingPayment {
 const FRESH_MS = 2_000;
 
 /** The payments of one payer in one token. */
-interface Tab {
-  /** Of its sum of payments in flight. */
+interface PayerQueue {
+  /** The key of the payer's amounts in flight. */
   readonly key: string;
   openCount: number;
   readonly waiting: WaitingPayment[];
-  isLooking: boolean;
+  isReading: boolean;
 }
 
 interface InFlightExposureOptions {
@@ -95,18 +95,18 @@ interface InFlightExposureOptions {
  * newest block: many payments signed over one balance would each pass it, and all but one would burn the relayer's gas.
  */
 export class InFlightExposure {
-  readonly #tabs = new Map<string, Tab>();
+  readonly #queues = new Map<string, PayerQueue>();
   #held = 0;
 
   readonly #inFlight = new ExposureCounter();
   /** Amounts that were or may have been moved too recently for every valid simulation to have seen them. */
-  readonly #lately = new ExposureCounter();
+  readonly #recentlyMoved = new ExposureCounter();
 
   constructor(private readonly options: InFlightExposureOptions) {}
 
   /** The number of payers and tokens with payments in flight or waiting. */
   get size(): number {
-    return this.#tabs.size;
+    return this.#queues.size;
   }
 
   /**
@@ -115,75 +115,76 @@ export class InFlightExposure {
    */
   async begin(claimed: Claimed): Promise<Turn | null> {
     const key = ExposureCounter.keyOf(claimed);
-    const tab = this.#tabs.get(key) ?? { key, openCount: 0, waiting: [], isLooking: false };
-    this.#tabs.set(key, tab);
+    const queue = this.#queues.get(key) ?? { key, openCount: 0, waiting: [], isReading: false };
+    this.#queues.set(key, queue);
     const isTried = this.#isCovered(key, claimed);
     const waiting: WaitingPayment = { amountBaseUnits: claimed.amountBaseUnits, isHeld: false, isTurn: new Deferred() };
-    if (isTried) this.#beginNow(tab, waiting);
+    if (isTried) this.#admit(queue, waiting);
     else {
-      tab.waiting.push(waiting);
-      this.#consider(tab, claimed);
+      queue.waiting.push(waiting);
+      this.#admitWaiting(queue, claimed);
     }
     if (!(await waiting.isTurn.promise)) return null;
-    return { isTried, end: () => this.#end(tab, claimed) };
+    return { isTried, end: () => this.#end(queue, claimed) };
   }
 
-  #end(tab: Tab, claimed: Claimed): void {
+  #end(queue: PayerQueue, claimed: Claimed): void {
     const { amountBaseUnits } = claimed;
-    tab.openCount--;
-    this.#inFlight.add(tab.key, -amountBaseUnits);
-    this.#lately.add(tab.key, amountBaseUnits);
+    queue.openCount--;
+    this.#inFlight.add(queue.key, -amountBaseUnits);
+    this.#recentlyMoved.add(queue.key, amountBaseUnits);
     // Longer than any simulation is valid, even if Redis's clock is corrected.
-    setTimeout(() => this.#lately.add(tab.key, -amountBaseUnits), 2 * FRESH_MS).unref();
-    if (tab.openCount === 0 && tab.waiting.length === 0) this.#tabs.delete(tab.key);
-    else this.#consider(tab, claimed);
+    setTimeout(() => this.#recentlyMoved.add(queue.key, -amountBaseUnits), 2 * FRESH_MS).unref();
+    if (queue.openCount === 0 && queue.waiting.length === 0) this.#queues.delete(queue.key);
+    else this.#admitWaiting(queue, claimed);
   }
 
   /** Whether the payer's balance at the simulation covers everything that the simulation may not have seen. */
   #isCovered(key: string, { amountBaseUnits, trial }: Claimed): boolean {
     if (trial === undefined || this.options.nowMs() - trial.atMs > FRESH_MS) return false;
-    const unseen = this.#inFlight.read(key) + this.#lately.read(key);
+    const unseen = this.#inFlight.read(key) + this.#recentlyMoved.read(key);
     return unseen + amountBaseUnits <= BigInt(trial.balanceBaseUnits);
   }
 
-  #consider(tab: Tab, claimed: Claimed): void {
-    if (tab.openCount === 0) this.#beginNext(tab);
-    if (tab.waiting.length > 0 && !tab.isLooking) void this.#look(tab, claimed);
+  #admitWaiting(queue: PayerQueue, claimed: Claimed): void {
+    if (queue.openCount === 0) this.#admitNext(queue);
+    if (queue.waiting.length > 0 && !queue.isReading) void this.#admitCovered(queue, claimed);
   }
 
-  async #look(tab: Tab, { asset, payer }: Claimed): Promise<void> {
-    tab.isLooking = true;
+  /** Reads the payer's balance, and admits what it covers, in order of arrival. */
+  async #admitCovered(queue: PayerQueue, { asset, payer }: Claimed): Promise<void> {
+    queue.isReading = true;
     // If the balance cannot be read, admit: the simulation cannot be made either, and reports it.
     const balance = await this.options.readBalance(asset, payer).catch(() => null);
-    tab.isLooking = false;
-    for (let [next] = tab.waiting; next !== undefined; [next] = tab.waiting) {
-      const isAfforded = balance === null || this.#inFlight.read(tab.key) + next.amountBaseUnits <= balance;
-      if (tab.openCount > 0 && !isAfforded) return this.#hold(tab);
-      this.#beginNext(tab);
+    queue.isReading = false;
+    for (let [next] = queue.waiting; next !== undefined; [next] = queue.waiting) {
+      const isAfforded = balance === null || this.#inFlight.read(queue.key) + next.amountBaseUnits <= balance;
+      if (queue.openCount > 0 && !isAfforded) return this.#hold(queue);
+      this.#admitNext(queue);
     }
   }
 
   /** Marks the payments that have to wait as held, up to `mostHeld`; the rest are turned away. */
-  #hold(tab: Tab): void {
-    for (const waiting of tab.waiting.splice(0)) {
+  #hold(queue: PayerQueue): void {
+    for (const waiting of queue.waiting.splice(0)) {
       if (waiting.isHeld || this.#held < this.options.mostHeld) {
         if (!waiting.isHeld) this.#held++;
         waiting.isHeld = true;
-        tab.waiting.push(waiting);
+        queue.waiting.push(waiting);
       } else waiting.isTurn.resolve(false);
     }
   }
 
-  #beginNext(tab: Tab): void {
-    const next = tab.waiting.shift();
+  #admitNext(queue: PayerQueue): void {
+    const next = queue.waiting.shift();
     if (next === undefined) return;
     if (next.isHeld) this.#held--;
-    this.#beginNow(tab, next);
+    this.#admit(queue, next);
   }
 
-  #beginNow(tab: Tab, { amountBaseUnits, isTurn }: WaitingPayment): void {
-    tab.openCount++;
-    this.#inFlight.add(tab.key, amountBaseUnits);
+  #admit(queue: PayerQueue, { amountBaseUnits, isTurn }: WaitingPayment): void {
+    queue.openCount++;
+    this.#inFlight.add(queue.key, amountBaseUnits);
     isTurn.resolve(true);
   }
 }
@@ -219,7 +220,7 @@ export class Batcher {
     }
     const batch = new Deferred<Batch>();
     this.#waiting.push({ attempt, isTried, batch });
-    this.#consider();
+    this.#planDeparture();
     return batch.promise;
   }
 
@@ -227,7 +228,7 @@ export class Batcher {
   release(batch: Batch): void {
     if (this.#preparing !== batch) return;
     this.#preparing = null;
-    this.#consider();
+    this.#planDeparture();
   }
 
   /** Call when an attempt has ended. */
@@ -235,7 +236,7 @@ export class Batcher {
     this.#underWay--;
   }
 
-  #consider(): void {
+  #planDeparture(): void {
     const { size, waitMs } = this.options;
     if (this.#preparing !== null || this.#waiting.length === 0) return;
     if (this.#waiting.length >= size) return this.#depart();
