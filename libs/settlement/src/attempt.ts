@@ -109,13 +109,13 @@ export interface Batch {
   /** One transaction in which only the tokens' code runs, even with one payment; otherwise one payment's own. */
   isShared: boolean;
   /** The simulations that came with the requests still hold. */
-  isTried: boolean;
+  isSimulated: boolean;
   /** Shared by its payments; null until the first of them sends the batch. */
   sent: Promise<SentBatch> | null;
 }
 
-export function aloneBatch(attempt: SettlementAttempt, isTried: boolean): Batch {
-  return { attempts: [attempt], isShared: false, isTried, sent: null };
+export function aloneBatch(attempt: SettlementAttempt, isSimulated: boolean): Batch {
+  return { attempts: [attempt], isShared: false, isSimulated, sent: null };
 }
 
 export interface SentBatch {

@@ -113,7 +113,7 @@ const BASE_GAS = 21_000n;
 /** Allows for a recipient or payer that is new to the token. */
 const SLACK_PERCENT = 35n;
 /** The slack where several payments share a transaction that is not simulated. */
-const UNTRIED_SLACK_PERCENT = 100n;
+const UNSIMULATED_SLACK_PERCENT = 100n;
 
 /**
  * The gas that settling one payment takes, by token, learned from receipts: estimating each time would run every
@@ -134,9 +134,9 @@ export class GasMemory {
   }
 
   /** The gas limit when the transaction as a whole is not simulated; null while a token is not learned yet. */
-  limitForUntried(assets: readonly Hex[]): bigint | null {
+  limitForUnsimulated(assets: readonly Hex[]): bigint | null {
     const known = assets.flatMap((asset) => this.#byAsset.get(asset) ?? []);
-    return known.length < assets.length ? null : this.#add(known, UNTRIED_SLACK_PERCENT);
+    return known.length < assets.length ? null : this.#add(known, UNSIMULATED_SLACK_PERCENT);
   }
 
   #add(own: readonly bigint[], slackPercent: bigint): bigint {

@@ -37,10 +37,10 @@ export async function reserve(
     batcher.leave();
     turn.end();
   };
-  const batch = await batcher.gather(attempt, turn.isTried);
+  const batch = await batcher.gather(attempt, turn.isSimulated);
   if (batch.attempts.length === 1 || (await simulation.canShare().catch(() => false))) return { batch, end };
   batcher.release(batch);
-  return { batch: aloneBatch(attempt, turn.isTried), end };
+  return { batch: aloneBatch(attempt, turn.isSimulated), end };
 }
 
 /** The amount that settling a payment takes from its payer. */
@@ -54,7 +54,7 @@ export interface Claimed {
 /** A payment's share of its payer's balance, taken until `end`. */
 interface Turn {
   /** The simulation that came with the payment holds beside what the payer's other payments have taken since. */
-  isTried: boolean;
+  isSimulated: boolean;
   end(): void;
 }
 
@@ -117,15 +117,15 @@ export class InFlightExposure {
     const key = ExposureCounter.keyOf(claimed);
     const queue = this.#queues.get(key) ?? { key, openCount: 0, waiting: [], isReading: false };
     this.#queues.set(key, queue);
-    const isTried = this.#isCovered(key, claimed);
+    const isSimulated = this.#isCovered(key, claimed);
     const waiting: WaitingPayment = { amountBaseUnits: claimed.amountBaseUnits, isHeld: false, isTurn: new Deferred() };
-    if (isTried) this.#admit(queue, waiting);
+    if (isSimulated) this.#admit(queue, waiting);
     else {
       queue.waiting.push(waiting);
       this.#admitWaiting(queue, claimed);
     }
     if (!(await waiting.isTurn.promise)) return null;
-    return { isTried, end: () => this.#end(queue, claimed) };
+    return { isSimulated, end: () => this.#end(queue, claimed) };
   }
 
   #end(queue: PayerQueue, claimed: Claimed): void {
@@ -198,7 +198,7 @@ interface BatcherOptions {
 
 interface WaitingAttempt {
   attempt: SettlementAttempt;
-  isTried: boolean;
+  isSimulated: boolean;
   batch: Deferred<Batch>;
 }
 
@@ -213,13 +213,13 @@ export class Batcher {
   constructor(private readonly options: BatcherOptions) {}
 
   /** The batch that the payment goes with until `leave`. The next one leaves after `release`. */
-  gather(attempt: SettlementAttempt, isTried: boolean): Promise<Batch> {
+  gather(attempt: SettlementAttempt, isSimulated: boolean): Promise<Batch> {
     this.#underWay++;
     if (attempt.isAlone || this.options.size === 1 || !isShareable(attempt.payment)) {
-      return Promise.resolve(aloneBatch(attempt, isTried));
+      return Promise.resolve(aloneBatch(attempt, isSimulated));
     }
     const batch = new Deferred<Batch>();
-    this.#waiting.push({ attempt, isTried, batch });
+    this.#waiting.push({ attempt, isSimulated, batch });
     this.#planDeparture();
     return batch.promise;
   }
@@ -256,7 +256,7 @@ export class Batcher {
     const batch: Batch = {
       attempts: gathered.map(({ attempt }) => attempt),
       isShared: true,
-      isTried: gathered.every(({ isTried }) => isTried),
+      isSimulated: gathered.every(({ isSimulated }) => isSimulated),
       sent: null,
     };
     this.#preparing = batch;

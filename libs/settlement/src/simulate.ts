@@ -38,12 +38,14 @@ export async function simulate(
   { lane, onTrouble }: { lane: LaneId; onTrouble: (error: unknown) => void },
   batch: Batch,
 ): Promise<Simulated> {
-  const { attempts, isShared, isTried } = batch;
+  const { attempts, isShared, isSimulated } = batch;
   const ends: EarlyEnds = new Map();
   try {
     const payments = attempts.map(({ payment }) => payment);
     const [{ transaction, excluded }, barred] = await Promise.all([
-      isShared ? simulation.tryShared(payments, lane.address, isTried) : tryAlone(simulation, batch, lane.address),
+      isShared
+        ? simulation.simulateShared(payments, lane.address, isSimulated)
+        : simulateAlone(simulation, batch, lane.address),
       strikes.findBarred(payments.map(({ payer }) => payer)),
     ]);
     const atMs = nowMs();
@@ -65,14 +67,14 @@ export async function simulate(
 }
 
 /** @throws ChainUnavailableError */
-async function tryAlone(
+async function simulateAlone(
   simulation: Simulation,
   { attempts: [attempt] }: Batch,
   relayer: Hex,
 ): Promise<BatchSimulation> {
   const payment = attempt?.payment;
   if (payment === undefined || payment.kind === 'permit2') return { transaction: null, excluded: new Map() };
-  const transaction = await simulation.tryAlone(payment, relayer);
+  const transaction = await simulation.simulateAlone(payment, relayer);
   return { transaction, excluded: new Map(transaction === null ? [[payment, 'fails']] : []) };
 }
 
@@ -122,11 +124,11 @@ export class Simulation {
    * Simulates payments by accounts' own keys as one transaction, in one round trip. Payments that fail are left out,
    * and so are those of payers with code, which could burn the gas of all. No gas price is given, since only the
    * token's code runs.
-   * @param areTried each was simulated a moment ago; the result is then assumed, if the gas of their tokens is known
+   * @param areSimulated each was simulated a moment ago; the result is then assumed, if the gas of their tokens is known
    * @throws ChainUnavailableError
    */
-  async tryShared(entries: readonly PaymentEntry[], relayer: Hex, areTried = false): Promise<BatchSimulation> {
-    const assumedGas = areTried ? this.options.gas.limitForUntried(entries.map(({ asset }) => asset)) : null;
+  async simulateShared(entries: readonly PaymentEntry[], relayer: Hex, areSimulated = false): Promise<BatchSimulation> {
+    const assumedGas = areSimulated ? this.options.gas.limitForUnsimulated(entries.map(({ asset }) => asset)) : null;
     if (assumedGas !== null && entries.every(isShareable)) {
       return { transaction: this.#bundle(entries, assumedGas), excluded: new Map() };
     }
@@ -155,7 +157,7 @@ export class Simulation {
    * Simulates one payment alone, within the gas cap. Null when it fails, both now and in the next block.
    * @throws ChainUnavailableError
    */
-  async tryAlone(entry: PaymentEntry, relayer: Hex): Promise<SimulatedTransaction | null> {
+  async simulateAlone(entry: PaymentEntry, relayer: Hex): Promise<SimulatedTransaction | null> {
     const factory = entry.kind === 'authorization' ? factoryOf(entry.signature) : null;
     const isDeployed = factory === null || (await this.#readHasCode(entry.payer));
     const { chainId, multicall3 } = this.options;

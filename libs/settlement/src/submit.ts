@@ -89,7 +89,7 @@ const FRESH_MS = 5_000;
  * one.
  */
 export class SettlementPlanner implements JobPlanner {
-  readonly #tried = new Map<string, { transaction: SimulatedTransaction; atMs: number }>();
+  readonly #simulated = new Map<string, { transaction: SimulatedTransaction; atMs: number }>();
 
   constructor(
     private readonly simulation: Simulation,
@@ -100,11 +100,11 @@ export class SettlementPlanner implements JobPlanner {
   /** Keeps the simulation of a job that is being submitted. */
   remember(jobId: string, transaction: SimulatedTransaction): void {
     const nowMs = performance.now();
-    for (const [oldId, { atMs }] of this.#tried) {
+    for (const [oldId, { atMs }] of this.#simulated) {
       if (nowMs - atMs < FRESH_MS) break;
-      this.#tried.delete(oldId);
+      this.#simulated.delete(oldId);
     }
-    this.#tried.set(jobId, { transaction, atMs: nowMs });
+    this.#simulated.set(jobId, { transaction, atMs: nowMs });
   }
 
   async plan(job: JobRecord): Promise<JobPlan> {
@@ -129,15 +129,15 @@ export class SettlementPlanner implements JobPlanner {
   }
 
   #recall(jobId: string): SimulatedTransaction | null {
-    const tried = this.#tried.get(jobId);
-    return tried && performance.now() - tried.atMs < FRESH_MS ? tried.transaction : null;
+    const simulated = this.#simulated.get(jobId);
+    return simulated && performance.now() - simulated.atMs < FRESH_MS ? simulated.transaction : null;
   }
 
   async #simulate(job: JobRecord): Promise<SimulatedTransaction | null> {
     const entries = parseSettlementJob(job);
     const [first, ...others] = entries;
-    if (first && others.length === 0) return this.simulation.tryAlone(first, this.relayer);
-    return (await this.simulation.tryShared(entries, this.relayer)).transaction;
+    if (first && others.length === 0) return this.simulation.simulateAlone(first, this.relayer);
+    return (await this.simulation.simulateShared(entries, this.relayer)).transaction;
   }
 }
 

@@ -59,7 +59,7 @@ describe("a payer's balance, known from a simulation", () => {
   const spend = async (exposure: InFlightExposure, balance: string, atMs = Date.now()) => {
     const turn = await exposure.begin({ ...claimed, trial: { atMs, balanceBaseUnits: balance } });
     turn?.end();
-    return turn?.isTried;
+    return turn?.isSimulated;
   };
 
   it('covers a payment beside those in flight', async () => {

@@ -31,7 +31,7 @@ import {
   readPermitNonce,
   type PermitName,
   type PermitQuestion,
-  type PermitTrial,
+  type PermitSimulation,
   type PermitView,
 } from '../contracts/permit2/permit-view.js';
 import { searchLogs, type FoundLog, type LogSearch, type SearchMemory } from '../logs/search-logs.js';
@@ -156,11 +156,11 @@ export class ChainReader {
 
   /** Everything that must be known of a permit before it is settled, read at one block. */
   readPermit(
-    { isTried, ...question }: PermitQuestion & PermitTrial,
+    { isSimulated, ...question }: PermitQuestion & PermitSimulation,
     deadlineMs: number,
     asker?: RpcAsker,
   ): Promise<PermitView> {
-    return this.batcher.ask({ ...askAboutPermit(question, { isTried }), asker, deadlineMs });
+    return this.batcher.ask({ ...askAboutPermit(question, { isSimulated }), asker, deadlineMs });
   }
 
   /**

@@ -112,14 +112,14 @@ const NO_FACTORIES: ReadonlySet<Hex> = new Set();
 async function askPermit2(judged: Judged<SignedPermit>, rules: SignedPaymentRules, chain: ChainReader) {
   const { payment, deadlineMs, lookUps } = judged;
   const { signature, hash, question } = planQuestion(judged, rules);
-  const tried = { ...question, isTried: true };
-  if (signature.kind === 'account') return { signature, question, view: await chain.readPermit(tried, deadlineMs) };
+  const simulated = { ...question, isSimulated: true };
+  if (signature.kind === 'account') return { signature, question, view: await chain.readPermit(simulated, deadlineMs) };
   const signed = { signer: question.owner, hash, signature: payment.signature };
   assertMayAsk(chain, lookUps, signed);
-  const view = await chain.readPermit({ ...question, isTried: false }, deadlineMs, lookUps);
+  const view = await chain.readPermit({ ...question, isSimulated: false }, deadlineMs, lookUps);
   rememberAnswer(chain, signed, view);
   if (view.signatureAnswer !== 'yes') return { signature, question, view };
-  return { signature, question, view: await chain.readPermit(tried, deadlineMs, lookUps) };
+  return { signature, question, view: await chain.readPermit(simulated, deadlineMs, lookUps) };
 }
 
 function planQuestion({ terms, payment, domainSeparator }: Judged<SignedPermit>, rules: SignedPaymentRules) {

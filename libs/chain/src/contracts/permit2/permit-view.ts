@@ -34,8 +34,8 @@ export interface PermitQuestion extends PermitName {
  * Whether to simulate the settlement. It may run the payer's own code, and Permit2 passes on whatever that code reverts
  * with.
  */
-export interface PermitTrial {
-  isTried: boolean;
+export interface PermitSimulation {
+  isSimulated: boolean;
 }
 
 /** The state of a permit to be settled, read at the chain's newest block. */
@@ -66,7 +66,7 @@ const ALLOWANCE = '0xdd62ed3e';
 /** The calls of one round trip, and the function that reads their results. */
 export function askAboutPermit(
   question: PermitQuestion,
-  { isTried }: PermitTrial,
+  { isSimulated }: PermitSimulation,
 ): {
   calls: RpcCall[];
   read(results: readonly RpcResult[], headBlockNumber: number): PermitView;
@@ -81,7 +81,7 @@ export function askAboutPermit(
       askForCode(settlement.to),
       askForCode(owner),
       ...signatureCalls,
-      ...(isTried ? [tryCall(settlement)] : []),
+      ...(isSimulated ? [tryCall(settlement)] : []),
       askForPermitNonce(question),
     ],
     read: (results, headBlockNumber) => {
@@ -92,7 +92,7 @@ export function askAboutPermit(
         hasProxy: hasCode(proxy),
         balanceBaseUnits: readWord(balance),
         allowanceBaseUnits: readWord(allowance),
-        wouldSettle: isTried && readCall(results.at(-2)) !== null,
+        wouldSettle: isSimulated && readCall(results.at(-2)) !== null,
         payerCode,
         hasPayerCode: payerCode !== '0x',
         signatureAnswer: signatureCheck === null ? null : readSignatureAnswer(check),
