@@ -1,5 +1,5 @@
 import { ChainUnavailableError, type EmittedLog } from '@tollgate/chain';
-import type { PaymentTrial, SettlementResult } from '@tollgate/common';
+import type { PaymentSimulation, SettlementResult } from '@tollgate/common';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { PaymentEntry } from './payment-entry.js';
@@ -49,7 +49,7 @@ export interface SettlementAttempt {
   /** On Redis's clock; after it, nothing new is sent. */
   sendBeforeMs: number;
   /** As received with the request. */
-  trial: PaymentTrial | undefined;
+  earlierSimulation: PaymentSimulation | undefined;
   /** How many jobs were tried before. */
   retries: number;
   /** The job that ended without settling the payment; null on the first attempt. */

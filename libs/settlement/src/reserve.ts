@@ -1,4 +1,4 @@
-import type { PaymentTrial } from '@tollgate/common';
+import type { PaymentSimulation } from '@tollgate/common';
 import type { Hex } from '@tollgate/protocol';
 import { ExposureCounter } from '@tollgate/verification';
 
@@ -25,9 +25,9 @@ export async function reserve(
   { batcher }: { batcher: Batcher },
   attempt: SettlementAttempt,
 ): Promise<Reserved | AttemptEnd> {
-  const { payment, trial, flight } = attempt;
+  const { payment, earlierSimulation, flight } = attempt;
   const { asset, payer, amountBaseUnits } = payment;
-  const turn = await exposure.begin({ asset, payer, amountBaseUnits: BigInt(amountBaseUnits), trial });
+  const turn = await exposure.begin({ asset, payer, amountBaseUnits: BigInt(amountBaseUnits), earlierSimulation });
   if (turn === null) return TURNED_AWAY;
   if (nowMs() >= flight.wantedUntilMs) {
     turn.end();
@@ -48,7 +48,7 @@ export interface Claimed {
   asset: Hex;
   payer: Hex;
   amountBaseUnits: bigint;
-  trial?: PaymentTrial | undefined;
+  earlierSimulation?: PaymentSimulation | undefined;
 }
 
 /** A payment's share of its payer's balance, taken until `end`. */
@@ -140,10 +140,10 @@ export class InFlightExposure {
   }
 
   /** Whether the payer's balance at the simulation covers everything that the simulation may not have seen. */
-  #isCovered(key: string, { amountBaseUnits, trial }: Claimed): boolean {
-    if (trial === undefined || this.options.nowMs() - trial.atMs > FRESH_MS) return false;
+  #isCovered(key: string, { amountBaseUnits, earlierSimulation }: Claimed): boolean {
+    if (earlierSimulation === undefined || this.options.nowMs() - earlierSimulation.atMs > FRESH_MS) return false;
     const unseen = this.#inFlight.read(key) + this.#recentlyMoved.read(key);
-    return unseen + amountBaseUnits <= BigInt(trial.balanceBaseUnits);
+    return unseen + amountBaseUnits <= BigInt(earlierSimulation.balanceBaseUnits);
   }
 
   #admitWaiting(queue: PayerQueue, claimed: Claimed): void {

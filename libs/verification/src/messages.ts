@@ -4,7 +4,7 @@ import type {
   VerifyContractSignatureRequest,
   SettleSignedPaymentRequest,
   SignedPaymentTerms,
-  PaymentTrial,
+  PaymentSimulation,
 } from '@tollgate/common';
 import {
   isAddress,
@@ -86,11 +86,11 @@ export function parseSettleRequest(message: unknown): SettleSignedPaymentRequest
   return {
     ...readSignedPaymentQuestion(fields),
     amountBaseUnits: readBaseUnits(fields, 'amountBaseUnits'),
-    ...(fields.trial === undefined ? {} : { trial: parseTrial(fields.trial) }),
+    ...(fields.trial === undefined ? {} : { trial: parseSimulation(fields.trial) }),
   };
 }
 
-function parseTrial(value: unknown): PaymentTrial {
+function parseSimulation(value: unknown): PaymentSimulation {
   const fields = readObject(value, 'trial');
   return { atMs: readNumber(fields, 'atMs'), balanceBaseUnits: readBaseUnits(fields, 'balanceBaseUnits') };
 }

@@ -1,7 +1,7 @@
 import {
   clientNetwork,
   NoReplyError,
-  type PaymentTrial,
+  type PaymentSimulation,
   QueueFullError,
   SETTLE_SIGNED_PAYMENT,
   type SettlementResult,
@@ -87,7 +87,7 @@ export class SignedPayments {
   async settle(
     { terms, payment, requestId }: SignedPaymentQuestion,
     amountBaseUnits: string,
-    trial?: PaymentTrial,
+    trial?: PaymentSimulation,
   ): Promise<SettlementResult> {
     const { settleDeadlineMs } = this.settings;
     const { ledger, settler } = this.parts;

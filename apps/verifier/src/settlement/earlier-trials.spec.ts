@@ -1,4 +1,4 @@
-import type { PaymentTrial } from '@tollgate/common';
+import type { PaymentSimulation } from '@tollgate/common';
 import { InFlightExposure } from '@tollgate/settlement';
 
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
@@ -23,7 +23,7 @@ describe('a payment that was simulated when it was verified', () => {
     Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
 
   /** On a clock that runs ahead, so that a slow machine does not make it old. */
-  const tried = (ageMs: number): { trial: PaymentTrial } => ({
+  const tried = (ageMs: number): { trial: PaymentSimulation } => ({
     trial: { atMs: Date.now() + MINUTE_MS - ageMs, balanceBaseUnits: '1000000' },
   });
 
@@ -57,7 +57,7 @@ describe("a payer's balance, known from a simulation", () => {
   const createExposure = () =>
     new InFlightExposure({ readBalance: () => Promise.resolve(100n), nowMs: Date.now, mostHeld: 4 });
   const spend = async (exposure: InFlightExposure, balance: string, atMs = Date.now()) => {
-    const turn = await exposure.begin({ ...claimed, trial: { atMs, balanceBaseUnits: balance } });
+    const turn = await exposure.begin({ ...claimed, earlierSimulation: { atMs, balanceBaseUnits: balance } });
     turn?.end();
     return turn?.isSimulated;
   };

@@ -143,7 +143,7 @@ export interface EarlierSettlement {
  * A simulation: at the newest block the call that settles the payment succeeded. Only for payers without code that
  * signed with their own key.
  */
-export interface PaymentTrial {
+export interface PaymentSimulation {
   /** When it was simulated, on the clock of the ledger's Redis. */
   atMs: number;
   /** The payer's balance at that time. */
@@ -151,7 +151,7 @@ export interface PaymentTrial {
 }
 
 export type SignedPaymentVerdict =
-  | ({ outcome: 'claimed'; lease: Lease; payer: Hex; trial?: PaymentTrial } & EarlierSettlement)
+  | ({ outcome: 'claimed'; lease: Lease; payer: Hex; trial?: PaymentSimulation } & EarlierSettlement)
   /** Only checked, as requested; nothing was claimed. */
   | ({ outcome: 'valid'; payer: Hex } & EarlierSettlement)
   | { outcome: 'answered'; id: PaymentId }
@@ -171,7 +171,7 @@ export interface SettleSignedPaymentRequest {
   /** The amount to move: the price, or under scheme `upto` possibly less. Never zero: nothing is settled then. */
   amountBaseUnits: string;
   /** As in the verdict; a recent simulation need not be repeated. */
-  trial?: PaymentTrial;
+  trial?: PaymentSimulation;
 }
 
 export type SettlementResult =

@@ -1,5 +1,5 @@
 import type { SentPayment } from '@tollgate/chain';
-import type { PaymentTrial, SignedPaymentTerms } from '@tollgate/common';
+import type { PaymentSimulation, SignedPaymentTerms } from '@tollgate/common';
 import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
@@ -60,5 +60,5 @@ export interface SignedJudgement extends PromisedPayment {
   /** The payer's balance, for an authorization that has not been sent. */
   balanceBaseUnits?: bigint;
   /** Omitted when settling the payment requires a new simulation in any case. */
-  trial?: PaymentTrial;
+  trial?: PaymentSimulation;
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 import type { AnsweredFacts } from '@tollgate/book-events';
-import type { PaymentTrial, SettlementResult } from '@tollgate/common';
+import type { PaymentSimulation, SettlementResult } from '@tollgate/common';
 import { crashPoint } from '@tollgate/journal';
 import type { Lease, Ledger } from '@tollgate/ledger';
 import type { ClaimedPurchase, FailureCause, ReleaseTerms, Unsettled } from '@tollgate/middleware/purchase';
@@ -30,7 +30,7 @@ export interface OrderClaim {
   /** The amount that transaction transferred, where it may be less than the price. */
   readonly amountBaseUnits?: string;
   /** The result of the simulated settlement at the time of the claim. */
-  readonly trial?: PaymentTrial;
+  readonly trial?: PaymentSimulation;
   /** An earlier request already used the payer's identifier for this payment, and may have settled it. */
   readonly isNamedBefore?: boolean;
 }
