@@ -17,7 +17,7 @@ import { PaywallConnections } from './paywall/paywall.module.js';
 import { registerPaidRoutes } from './paywall/register-paid-routes.js';
 import type { PaidRoute } from './paywall/route/paid-route.js';
 import { createServer } from './server/create-server.js';
-import { AttendedRelayer } from './signed-payments/attended-relayer.js';
+import { AvailableRelayer } from './signed-payments/available-relayer.js';
 
 /** The paths served without payment, besides routes that declare it themselves. */
 const OPEN_PATHS = {
@@ -55,7 +55,7 @@ export async function createGateway(
     throw error;
   }
   await app.init();
-  const relayer = app.get(AttendedRelayer);
+  const relayer = app.get(AvailableRelayer);
   const words = challengeWordsOf(environment, () => relayer.address);
   const { redis } = app.get(PaywallConnections);
   const renderPage = await registerPages(server, { environment, routes, redis, document });

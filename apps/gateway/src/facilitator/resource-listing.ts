@@ -14,7 +14,7 @@ import { createMeteredOption } from '../paywall/offer/offer-template.js';
 import { challengeWordsOf, type ChallengeWords } from '../paywall/offer/paid-endpoint.js';
 import { publicOriginOf } from '../paywall/offer/public-origin.js';
 import { PAID_ROUTES, type PaidRoute } from '../paywall/route/paid-route.js';
-import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
+import { AvailableRelayer } from '../signed-payments/available-relayer.js';
 
 /**
  * The gateway's paid resources in the x402 discovery format. The list is empty without PUBLIC_URL: others store it, and
@@ -29,7 +29,7 @@ export class ResourceListing {
   constructor(
     @Inject(GatewayEnvironment) environment: GatewayEnvironment,
     @Inject(PAID_ROUTES) routes: readonly PaidRoute[],
-    @Inject(AttendedRelayer) private readonly relayer: AttendedRelayer,
+    @Inject(AvailableRelayer) private readonly relayer: AvailableRelayer,
   ) {
     const { publicUrl } = environment.server;
     const words = challengeWordsOf(environment, () => relayer.address);

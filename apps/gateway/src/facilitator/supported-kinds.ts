@@ -35,7 +35,7 @@ export class SupportedKinds {
   #listKinds(relayers: readonly ListedLane[]): SupportedKind[] {
     const { chainId } = this.#payment;
     const [v1, v2] = [v1NetworkOf(chainId), caip2Of(chainId)];
-    const relayer = relayers.find(({ isAttended }) => isAttended);
+    const relayer = relayers.find(({ isAvailable }) => isAvailable);
     return [
       ...(v1 === null ? [] : [{ x402Version: 1, scheme: 'exact', network: v1 } as const]),
       { x402Version: 2, scheme: 'exact', network: v2 },

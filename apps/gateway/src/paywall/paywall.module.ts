@@ -5,7 +5,7 @@ import type { Hex } from '@tollgate/protocol';
 import { connectRedis, type RedisClient, StoreError, StoreUnavailableError, withTimeout } from '@tollgate/redis';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
-import { AttendedRelayer } from '../signed-payments/attended-relayer.js';
+import { AvailableRelayer } from '../signed-payments/available-relayer.js';
 import { SignedPayments } from '../signed-payments/signed-payments.js';
 import { AgreeingVerifiers, Agreement, SettingsWatch } from '../verifiers/agreeing-verifiers.js';
 import { Challenges } from './offer/challenges.js';
@@ -124,9 +124,9 @@ export class PaywallConnections implements OnApplicationShutdown {
         new SignedPayments(connections, { ...verification, leaseMs: answers.leaseMs }),
     },
     {
-      provide: AttendedRelayer,
+      provide: AvailableRelayer,
       inject: [GatewayEnvironment, PAID_ROUTES, PaywallConnections],
-      useFactory: createAttendedRelayer,
+      useFactory: createAvailableRelayer,
     },
     {
       provide: Paywall,
@@ -134,17 +134,17 @@ export class PaywallConnections implements OnApplicationShutdown {
       useFactory: createPaywall,
     },
   ],
-  exports: [AttendedRelayer, Paywall, PaywallConnections, PaywallCounters, SignedPayments],
+  exports: [AvailableRelayer, Paywall, PaywallConnections, PaywallCounters, SignedPayments],
 })
 export class PaywallModule {}
 
 /** Only needed where a route names the relayer in its challenges. */
-function createAttendedRelayer(
+function createAvailableRelayer(
   { payment: { chainId } }: GatewayEnvironment,
   routes: readonly PaidRoute[],
   { redis, ledger }: PaywallConnections,
-): AttendedRelayer {
-  const relayer = new AttendedRelayer({ redis, chainId, nowMs: () => ledger.nowMs() });
+): AvailableRelayer {
+  const relayer = new AvailableRelayer({ redis, chainId, nowMs: () => ledger.nowMs() });
   if (routes.some(({ isMetered }) => isMetered === true)) relayer.start();
   return relayer;
 }

@@ -17,20 +17,20 @@ describe('the directory of lanes', () => {
 
   const createDirectory = (chainId = fixture.chain.chainId) =>
     new LaneDirectory({ journal: fixture.journal, chainId, nowMs: Date.now, maxAgeMs: 0 });
-  const isAttended = async () => {
+  const isAvailable = async () => {
     const lanes = await createDirectory().read();
-    return lanes.find(({ address }) => address === fixture.lane.address)?.isAttended;
+    return lanes.find(({ address }) => address === fixture.lane.address)?.isAvailable;
   };
-  const waitUntil = (attended: boolean) =>
-    waitFor(`the lane is ${attended ? '' : 'not '}attended`, async () => (await isAttended()) === attended);
+  const waitUntil = (available: boolean) =>
+    waitFor(`the lane is ${available ? '' : 'not '}available`, async () => (await isAvailable()) === available);
 
   it('lists the accounts, those with a running process first', async () => {
-    expect(await isAttended()).toBe(false);
+    expect(await isAvailable()).toBe(false);
     const runner = fixture.startRunner();
     await waitUntil(true);
     const used = fixture.lane;
     await fixture.useNewWallet();
-    expect((await createDirectory().read())[0]).toEqual({ address: used.address, isAttended: true });
+    expect((await createDirectory().read())[0]).toEqual({ address: used.address, isAvailable: true });
     fixture.lane = used;
     await runner.stop();
     await waitUntil(false);

@@ -9,7 +9,7 @@ export interface ListedLane {
   /** Lower case. */
   address: Hex;
   /** A process works on it, and it is neither paused nor frozen. */
-  isAttended: boolean;
+  isAvailable: boolean;
 }
 
 export interface LaneDirectoryOptions {
@@ -45,15 +45,15 @@ export class LaneDirectory {
     const { journal, chainId } = this.options;
     const lanes = (await journal.readLanes()).filter((lane) => lane.chainId === chainId);
     const listed = await Promise.all(lanes.map((lane) => this.#look(lane)));
-    return listed.sort((one, other) => Number(other.isAttended) - Number(one.isAttended));
+    return listed.sort((one, other) => Number(other.isAvailable) - Number(one.isAvailable));
   }
 
   async #look(lane: LaneId): Promise<ListedLane> {
     const status = await this.options.journal.readLane(lane);
-    return { address: lane.address, isAttended: isAttended(status, this.options.nowMs()) };
+    return { address: lane.address, isAvailable: isAvailable(status, this.options.nowMs()) };
   }
 }
 
-function isAttended({ nextNonce, frozen, paused, lease }: LaneStatus, nowMs: number): boolean {
+function isAvailable({ nextNonce, frozen, paused, lease }: LaneStatus, nowMs: number): boolean {
   return nextNonce !== null && frozen === null && paused === null && lease !== null && lease.untilMs > nowMs;
 }

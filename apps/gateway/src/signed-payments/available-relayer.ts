@@ -4,7 +4,7 @@ import type { RedisClient } from '@tollgate/redis';
 
 const LOOK_AGAIN_MS = 1_000;
 
-export interface AttendedRelayerParts {
+export interface AvailableRelayerParts {
   readonly redis: RedisClient;
   readonly chainId: number;
   /** The clock of the ledger's Redis. */
@@ -14,13 +14,13 @@ export interface AttendedRelayerParts {
 /**
  * Keeps the address of a relayer account that a running verifier settles with: a challenge has no time to look one up.
  */
-export class AttendedRelayer {
+export class AvailableRelayer {
   readonly #lanes: LaneDirectory;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
   #address: Hex | null = null;
 
-  constructor({ redis, chainId, nowMs }: AttendedRelayerParts) {
+  constructor({ redis, chainId, nowMs }: AvailableRelayerParts) {
     const journal = new Journal({ redis, fleet: RELAYER_FLEET });
     this.#lanes = new LaneDirectory({ journal, chainId, nowMs, maxAgeMs: 0 });
   }
@@ -43,10 +43,10 @@ export class AttendedRelayer {
 
   async #look(): Promise<void> {
     try {
-      const attended = (await this.#lanes.read()).filter(({ isAttended }) => isAttended);
+      const available = (await this.#lanes.read()).filter(({ isAvailable }) => isAvailable);
       // Keeps the same account while it is available: payers have signed its address.
-      const isThere = attended.some(({ address }) => address === this.#address);
-      if (!isThere) this.#address = attended[0]?.address ?? null;
+      const isThere = available.some(({ address }) => address === this.#address);
+      if (!isThere) this.#address = available[0]?.address ?? null;
     } catch {
       // If the journal is unavailable, so is the ledger: payments are answered 503 until both are back.
     }
