@@ -27,4 +27,4 @@ const crashing: EventConsumer = {
 const journal = new Journal({ redis });
 const bell = new EventBell(task.redisUrl, console.error);
 const pumps = new EventPumps({ journal, bell, consumers: [crashing], onTrouble: console.error });
-void journal.open().then(() => pumps.attend({ lane: task.lane, signal: new AbortController().signal }, 'treasury'));
+void journal.open().then(() => pumps.run({ lane: task.lane, signal: new AbortController().signal }, 'treasury'));

@@ -57,10 +57,10 @@ describe('the event pumps', () => {
     for (const { over } of all) over.abort();
     await Promise.all(all.map(({ ended }) => ended));
   };
-  const attend = (consumers: EventConsumer[], { at = lane, wallet = 'main' } = {}): EventPumps => {
+  const run = (consumers: EventConsumer[], { at = lane, wallet = 'main' } = {}): EventPumps => {
     const pumps = new EventPumps({ journal, bell, consumers, onTrouble: (error) => troubles.push(String(error)) });
     const over = new AbortController();
-    held.push({ over, ended: pumps.attend({ lane: at, signal: over.signal }, wallet) });
+    held.push({ over, ended: pumps.run({ lane: at, signal: over.signal }, wallet) });
     return pumps;
   };
   /** One event for each job; returns what a consumer of the lane receives. */
@@ -77,7 +77,7 @@ describe('the event pumps', () => {
   it('deliver every event to every consumer, in order, in bounded batches', async () => {
     const [one, other] = [new Collector('one'), new Collector('other')];
     const before = await happen(250);
-    attend([one, other]);
+    run([one, other]);
     await waitFor('both have what had happened', () => one.taken.length === 250 && other.taken.length === 250);
     const expected = [...before, ...(await happen(20))];
     await waitFor('both have all', () => one.taken.length === 270 && other.taken.length === 270);
@@ -93,12 +93,12 @@ describe('the event pumps', () => {
   it('serve the lanes of several wallets', async () => {
     const collector = new Collector('one');
     const otherLane = await adoptLane();
-    const pumps = attend([collector]);
-    const others = attend([collector], { at: otherLane, wallet: 'other' });
+    const pumps = run([collector]);
+    const others = run([collector], { at: otherLane, wallet: 'other' });
     const expected = [...(await happen(1)), ...(await happen(1, otherLane, 'other'))];
     await waitFor('both came', () => collector.taken.length === 2);
     expect(collector.taken.sort()).toEqual(expected.sort());
-    expect([...pumps.attended, ...others.attended]).toEqual([
+    expect([...pumps.lanes, ...others.lanes]).toEqual([
       { lane, wallet: 'main' },
       { lane: otherLane, wallet: 'other' },
     ]);
@@ -111,7 +111,7 @@ describe('the event pumps', () => {
       if (failures++ < 3) throw new Error('the other side is away');
     };
     const expected = await happen(5);
-    attend([collector]);
+    run([collector]);
     await waitFor('the events came', () => collector.taken.length === 5);
     expect(collector.taken).toEqual(expected);
     expect(troubles).toEqual(['Error: events of wallet main do not reach sick: the other side is away']);
@@ -119,7 +119,7 @@ describe('the event pumps', () => {
 
   it('deliver the others where events cannot be read, and report those once', async () => {
     const collector = new Collector('one');
-    attend([collector]);
+    run([collector]);
     const before = await happen(1);
     await waitFor('the first came', () => collector.taken.length === 1);
     await spoilEvents(started.redis, lane, 2);
@@ -135,33 +135,33 @@ describe('the event pumps', () => {
   it('do not let a consumer that hangs delay the others, or the lane', async () => {
     const [hanging, well] = [new Collector('hanging'), new Collector('well')];
     hanging.refuses = () => new Promise(() => undefined);
-    attend([hanging, well]);
+    run([hanging, well]);
     const expected = [...(await happen(1)), ...(await happen(1))];
     await waitFor('the other has all', () => well.taken.length === 2);
     expect(well.taken).toEqual(expected);
     await leaveAll();
     const successor = new Collector('hanging');
-    attend([successor]);
+    run([successor]);
     await waitFor('the next holder hands them on', () => successor.taken.length === 2);
     expect(successor.taken).toEqual(expected);
   });
 
   it('continue where the last holder stopped', async () => {
     const first = new Collector('one');
-    attend([first]);
+    run([first]);
     const early = await happen(3);
     await waitFor('the first has them', async () => (await journal.outbox.readPositions(lane))['one'] === 3);
     await leaveAll();
     const late = await happen(3);
     const second = new Collector('one');
-    attend([second]);
+    run([second]);
     await waitFor('the second has the rest', () => second.taken.length === 3);
     expect([first.taken, second.taken]).toEqual([early, late]);
   });
 
   it('continue after Redis was down', async () => {
     const collector = new Collector('one');
-    attend([collector]);
+    run([collector]);
     const early = await happen(1);
     await waitFor('the first came', () => collector.taken.length === 1);
     await started.server.kill();

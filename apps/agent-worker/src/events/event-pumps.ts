@@ -78,13 +78,13 @@ const LEAVE_WITHIN_MS = 3_000;
  * one that fails or hangs delays neither the others nor the lane's jobs.
  */
 export class EventPumps {
-  readonly #attended = new Map<ServedLane, string>();
+  readonly #running = new Map<ServedLane, string>();
 
   constructor(private readonly options: EventPumpsOptions) {}
 
   /** The lanes whose events this process delivers, with their wallets. */
-  get attended(): { lane: LaneId; wallet: string }[] {
-    return [...this.#attended].map(([{ lane }, wallet]) => ({ lane, wallet }));
+  get lanes(): { lane: LaneId; wallet: string }[] {
+    return [...this.#running].map(([{ lane }, wallet]) => ({ lane, wallet }));
   }
 
   get consumers(): readonly EventConsumer[] {
@@ -92,10 +92,10 @@ export class EventPumps {
   }
 
   /** For `LaneRunnerOptions.attend`; resolves soon after the signal is aborted. */
-  async attend(held: ServedLane, wallet: string): Promise<void> {
+  async run(held: ServedLane, wallet: string): Promise<void> {
     const { journal, bell, consumers, onTrouble } = this.options;
     const served = consumers.map((consumer) => ({ consumer, wakeable: new Wakeable() }));
-    this.#attended.set(held, wallet);
+    this.#running.set(held, wallet);
     // Without the last sequence the bell would ring for all stored events.
     const lastSequence = await journal.readLane(held.lane).then(
       (status) => status.lastSequence,
@@ -115,7 +115,7 @@ export class EventPumps {
       enough.wake();
     } finally {
       leave();
-      this.#attended.delete(held);
+      this.#running.delete(held);
     }
   }
 

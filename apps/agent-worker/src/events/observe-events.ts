@@ -35,7 +35,7 @@ interface Lag {
 }
 
 async function readLags(pumps: EventPumps, journal: Journal): Promise<Lag[]> {
-  const lanes = pumps.attended.map(async ({ lane, wallet }) => {
+  const lanes = pumps.lanes.map(async ({ lane, wallet }) => {
     const [positions, { lastSequence }] = await Promise.all([
       journal.outbox.readPositions(lane),
       journal.readLane(lane),

@@ -67,7 +67,7 @@ export class LaneFleet implements OnModuleDestroy {
             runner.wake(jobId);
           },
         }),
-        (held) => this.pumps.attend(held, name),
+        (held) => this.pumps.run(held, name),
         publishFacts(this.directory, name, planning),
       ]),
       onTrouble: (error) => this.troubles.report(name, error),

@@ -48,7 +48,7 @@ describe('webhooks, during failures,', () => {
     const { consumer } = fixture.startWebhooks();
     const bell = new EventBell(fixture.server.url, () => undefined);
     const over = new AbortController();
-    const attending = new EventPumps({ journal, bell, consumers: [consumer], onTrouble: () => undefined }).attend(
+    const running = new EventPumps({ journal, bell, consumers: [consumer], onTrouble: () => undefined }).run(
       { lane, signal: over.signal },
       'treasury',
     );
@@ -58,7 +58,7 @@ describe('webhooks, during failures,', () => {
     );
     expect(await fixture.waitForOutcomes(3)).toEqual({ delivered: 3 });
     over.abort();
-    await attending;
+    await running;
     await bell.close();
     expect(await fixture.queue.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
     const ids = (await journal.outbox.read(lane, { after: 0 })).map(({ id }) => id);
