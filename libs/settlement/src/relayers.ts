@@ -107,7 +107,7 @@ export class Relayers {
       report: isBooked ? reportSettlement : null,
       owner: this.#owner,
       share: this.#share,
-      attend: ({ signal }) => {
+      whileHeld: ({ signal }) => {
         const serving = serveRelayer({ journal, chain, servers, leaving }, relayer, signal);
         this.#serving.add(serving);
         return serving.finally(() => this.#serving.delete(serving));

@@ -60,7 +60,7 @@ export interface EventPumpsOptions {
   onTaken?: (consumer: string, events: readonly JobEvent[]) => void;
 }
 
-/** The lane that this process holds; see `LaneRunnerOptions.attend`. */
+/** The lane that this process holds; see `LaneRunnerOptions.whileHeld`. */
 export interface ServedLane {
   lane: LaneId;
   signal: AbortSignal;
@@ -91,7 +91,7 @@ export class EventPumps {
     return this.options.consumers;
   }
 
-  /** For `LaneRunnerOptions.attend`; resolves soon after the signal is aborted. */
+  /** For `LaneRunnerOptions.whileHeld`; resolves soon after the signal is aborted. */
   async run(held: ServedLane, wallet: string): Promise<void> {
     const { journal, bell, consumers, onTrouble } = this.options;
     const served = consumers.map((consumer) => ({ consumer, wakeable: new Wakeable() }));

@@ -13,7 +13,7 @@ import { EventPumps } from '../events/event-pumps.js';
 import { JobMetrics } from '../metrics/job-metrics.js';
 import { Plannings, type JobPlanning } from '../planning/plannings.js';
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
-import { attendLane, takeWakeUps, type Attendant } from './attend-lane.js';
+import { runLaneTasks, takeWakeUps, type LaneTask } from './lane-tasks.js';
 
 /** The lanes of this process's wallets. Each runs here whenever no other process holds it. */
 @Injectable()
@@ -59,7 +59,7 @@ export class LaneFleet implements OnModuleDestroy {
       judgeStep: (...asked) => planning.judgeStep(...asked),
       report: redis.book === 'on' ? reportJobTransaction : null,
       ...{ owner: this.#owner, share: this.#share },
-      attend: attendLane([
+      whileHeld: runLaneTasks([
         takeWakeUps({
           connection: this.connections.consumerRedis,
           wake: (jobId) => {
@@ -82,7 +82,7 @@ const RETRY_MS = 2000;
  * Publishes which tokens a wallet's jobs may refer to, for gateways, and the limits of its policy, for operators: as
  * known to the worker that runs its lane.
  */
-function publishFacts(directory: WalletDirectory, walletName: string, planning: JobPlanning): Attendant {
+function publishFacts(directory: WalletDirectory, walletName: string, planning: JobPlanning): LaneTask {
   return async ({ signal }) => {
     while (!signal.aborted) {
       try {

@@ -34,7 +34,7 @@ export interface LaneRunnerOptions {
    * when the lane is released or lost; the release then waits a while for this to resolve. A rejection is reported, and
    * it is started again.
    */
-  attend?: (held: { lane: LaneId; token: number; signal: AbortSignal }) => Promise<void>;
+  whileHeld?: (held: { lane: LaneId; token: number; signal: AbortSignal }) => Promise<void>;
   /** Receives errors that are retried: Redis or the chain does not answer, or a planner throws. */
   onTrouble: (error: unknown) => void;
 }
@@ -133,7 +133,7 @@ export class LaneRunner implements JobQueue {
     const { onTrouble } = this.#options;
     const work = this.#begin(held);
     const leaving = new AbortController();
-    const attending = this.#attend(held, AbortSignal.any([over, leaving.signal]));
+    const beside = this.#runWhileHeld(held, AbortSignal.any([over, leaving.signal]));
     try {
       while (!over.aborted) {
         await this.#reconcile(work);
@@ -146,7 +146,7 @@ export class LaneRunner implements JobQueue {
       this.#work = null;
       this.#line.clear();
       leaving.abort();
-      await this.#waitForWork(attending);
+      await this.#waitForWork(beside);
       await held.release().catch(onTrouble);
     }
   }
@@ -163,11 +163,11 @@ export class LaneRunner implements JobQueue {
     return this.#work;
   }
 
-  async #attend({ token }: HeldLane, signal: AbortSignal): Promise<void> {
-    const { attend, onTrouble } = this.#options;
-    while (attend && !signal.aborted) {
+  async #runWhileHeld({ token }: HeldLane, signal: AbortSignal): Promise<void> {
+    const { whileHeld, onTrouble } = this.#options;
+    while (whileHeld && !signal.aborted) {
       try {
-        await attend({ lane: this.lane, token, signal });
+        await whileHeld({ lane: this.lane, token, signal });
         return;
       } catch (error) {
         onTrouble(error);
@@ -257,9 +257,9 @@ export class LaneRunner implements JobQueue {
   }
 
   /** Waits for running work, but for a limited time: the journal knows the state of each job. */
-  async #waitForWork(attending: Promise<void>): Promise<void> {
+  async #waitForWork(beside: Promise<void>): Promise<void> {
     const enough = new AbortController();
-    const begun = Promise.allSettled([...this.#active, attending]);
+    const begun = Promise.allSettled([...this.#active, beside]);
     await Promise.race([begun, pause(this.#settings.stopWithinMs, enough.signal)]);
     enough.abort();
   }

@@ -107,7 +107,7 @@ describe('a lane', () => {
       const runner = fixture.startRunner(
         { reconcileMs: 60_000 },
         {
-          attend: async ({ lane, signal }) => {
+          whileHeld: async ({ lane, signal }) => {
             expect(lane).toEqual(fixture.lane);
             runner.wake(jobId);
             runner.wake(other);
@@ -125,7 +125,7 @@ describe('a lane', () => {
       const runner = fixture.startRunner(
         { leaseMs: 30_000 },
         {
-          attend: ({ signal }) => {
+          whileHeld: ({ signal }) => {
             if (++begun < 3) throw new Error(`no queue ${begun}`);
             return once(signal, 'abort').then(async () => {
               expect((await fixture.journal.readLane(fixture.lane)).lease).not.toBeNull();
@@ -143,7 +143,7 @@ describe('a lane', () => {
     });
 
     it('is released even if its attendant does not end', async () => {
-      const runner = fixture.startRunner({ stopWithinMs: 50 }, { attend: () => new Promise(() => undefined) });
+      const runner = fixture.startRunner({ stopWithinMs: 50 }, { whileHeld: () => new Promise(() => undefined) });
       await fixture.waitForState(await fixture.submit(), 'FINAL');
       await runner.stop();
       expect((await fixture.journal.readLane(fixture.lane)).lease).toBeNull();

@@ -5,16 +5,16 @@ import type { LaneRunnerOptions } from '@tollgate/journal';
 import { closeWithin, type RedisClient } from '@tollgate/redis';
 
 /** Does one task for a lane while this process holds it; resolves soon after `signal` is aborted. */
-export type Attendant = NonNullable<LaneRunnerOptions['attend']>;
+export type LaneTask = NonNullable<LaneRunnerOptions['whileHeld']>;
 
-/** Runs all attendants concurrently. If one fails, the lane's runner starts all of them again. */
-export function attendLane(attendants: readonly Attendant[]): Attendant {
+/** Runs all tasks concurrently. If one fails, the lane's runner starts all of them again. */
+export function runLaneTasks(tasks: readonly LaneTask[]): LaneTask {
   return async ({ lane, token, signal }) => {
     const failed = new AbortController();
     const held = { lane, token, signal: AbortSignal.any([signal, failed.signal]) };
     const ends = await Promise.allSettled(
-      attendants.map((attendant) =>
-        attendant(held).catch((error: unknown) => {
+      tasks.map((task) =>
+        task(held).catch((error: unknown) => {
           failed.abort();
           throw error;
         }),
@@ -34,7 +34,7 @@ interface WakeUpOptions {
 const CLOSE_WITHIN_MS = 2000;
 
 /** Takes the wake-ups of a lane. Only the lane's holder may: any other process would lose them. */
-export function takeWakeUps({ connection, wake }: WakeUpOptions): Attendant {
+export function takeWakeUps({ connection, wake }: WakeUpOptions): LaneTask {
   return async ({ lane, signal }) => {
     const worker = serveQueue(
       wakeQueueOf(lane),
