@@ -106,12 +106,12 @@ async function timeToSubmitted(options: {
   submit: () => Promise<string>;
 }): Promise<Sample> {
   const { redisUrl, lane, count, atOnce, submit } = options;
-  const told = new Map<string, number>();
+  const submittedAtMs = new Map<string, number>();
   const waiting = new Map<string, (atMs: number) => void>();
   const redis = await watchSubmitted(redisUrl, lane, (jobId) => {
     const wake = waiting.get(jobId);
     if (wake) wake(performance.now());
-    else told.set(jobId, performance.now());
+    else submittedAtMs.set(jobId, performance.now());
   });
   const timesMs: number[] = [];
   let begun = 0;
@@ -119,7 +119,7 @@ async function timeToSubmitted(options: {
     while (begun++ < count) {
       const startedMs = performance.now();
       const jobId = await submit();
-      const early = told.get(jobId);
+      const early = submittedAtMs.get(jobId);
       const atMs = early ?? (await new Promise<number>((resolve) => waiting.set(jobId, resolve)));
       timesMs.push(atMs - startedMs);
       noteProgress();

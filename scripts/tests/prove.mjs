@@ -114,20 +114,20 @@ async function* runRounds(name, seed, atOnce) {
   const settings = { PROOF_ROUNDS: String(atOnce), PROOF_KIND: values.kind, PROOF_REPORT: file };
   const running = runProof(name, seed, settings);
   const isRound = ({ passed }) => passed !== undefined;
-  const told = [];
+  const reported = [];
   let passed;
   try {
     while (passed === undefined) {
       passed = await Promise.race([running, sleep(500)]);
-      const lines = readFileSync(file, 'utf8').split('\n').slice(told.length, -1);
+      const lines = readFileSync(file, 'utf8').split('\n').slice(reported.length, -1);
       const added = lines.map((line) => JSON.parse(line));
-      told.push(...added);
+      reported.push(...added);
       yield* added.filter(isRound);
     }
-    const rounds = told.filter(isRound);
+    const rounds = reported.filter(isRound);
     if (passed ? rounds.length > 0 : rounds.some((round) => !round.passed)) return;
     const seconds = Math.round((Date.now() - start) / 1000);
-    const [figures] = told.filter((line) => !isRound(line));
+    const [figures] = reported.filter((line) => !isRound(line));
     yield { seed: seed + rounds.length, passed, seconds, at: new Date(start).toISOString(), ...figures };
   } finally {
     rmSync(folder, { recursive: true });

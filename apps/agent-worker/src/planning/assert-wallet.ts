@@ -18,7 +18,7 @@ export function assertWalletOf(operation: string, wallet: string): void {
  */
 export function assertNamed({ wallet, steps }: Pick<JobRecord, 'wallet' | 'steps'>, name: string): void {
   if (wallet === name || steps.some(({ nonce }) => nonce !== null)) return;
-  // The present name is not told: the key of the job may not use it.
+  // The present name is not disclosed: the key of the job may not use it.
   throw new PlanFailure({
     code: 'POLICY_VIOLATION',
     message: `The agent workers have the account of the wallet ${wallet} under another name, which has a policy of its own.`,

@@ -151,9 +151,9 @@ export class RefundPreviews {
   /** Why the limits of refunds, which are whole units, do not hold; null: they do. @throws ChainUnavailableError */
   async findOtherDecimals(): Promise<string | null> {
     const { assetDecimals } = this.environment.payment;
-    const told = await this.chain.readDecimals();
-    if (told === null || told === BigInt(assetDecimals)) return null;
-    return `ASSET_DECIMALS is ${assetDecimals}, but the token has ${told}: the limits of refunds would not hold.`;
+    const reported = await this.chain.readDecimals();
+    if (reported === null || reported === BigInt(assetDecimals)) return null;
+    return `ASSET_DECIMALS is ${assetDecimals}, but the token has ${reported}: the limits of refunds would not hold.`;
   }
 }
 

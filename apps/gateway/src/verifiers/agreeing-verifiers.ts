@@ -113,11 +113,11 @@ export class Agreement {
     if (this.isFresh()) return;
     const silence = `no verifier has agreed on the payment settings for ${AGREED_WITHIN_MS / 1000} s`;
     if (this.#others === '') throw new Error(silence);
-    const told = findDifferences({ gateway: this.options.own, verifier: this.#others }).map(
+    const differences = findDifferences({ gateway: this.options.own, verifier: this.#others }).map(
       ({ setting, gateway, verifier }) =>
         `${setting} is ${gateway ?? 'unknown'} here and ${verifier ?? 'unknown'} there`,
     );
-    throw new Error(`${silence}: ${told.join(', ')}`);
+    throw new Error(`${silence}: ${differences.join(', ')}`);
   }
 }
 

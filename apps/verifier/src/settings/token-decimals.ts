@@ -26,10 +26,10 @@ export class TokenDecimals {
   async assertEqual(): Promise<void> {
     if (this.#isCompared) return;
     const { asset, decimals, chain, nowMs } = this.options;
-    const told = await chain.readDecimals(asset, nowMs() + ANSWERS_WITHIN_MS);
-    if (told !== null && told !== BigInt(decimals)) {
+    const reported = await chain.readDecimals(asset, nowMs() + ANSWERS_WITHIN_MS);
+    if (reported !== null && reported !== BigInt(decimals)) {
       throw new ConfigurationError([
-        `ASSET_DECIMALS is ${decimals}, but the token at ${asset} has ${told}. Set it to ${told} for gateways and verifiers.`,
+        `ASSET_DECIMALS is ${decimals}, but the token at ${asset} has ${reported}. Set it to ${reported} for gateways and verifiers.`,
       ]);
     }
     this.#isCompared = true;

@@ -34,7 +34,7 @@ export class OpenPayments {
     return bookPayment(before, after, this.seller);
   }
 
-  /** Writes what was changed, which transfers the chain has to show for it, and the events that others are told. */
+  /** Writes what was changed, which transfers the chain has to show for it, and the events for others. */
   async store(within: Queryable): Promise<void> {
     const changed = [...this.#changed.values()];
     if (changed.length === 0) return;

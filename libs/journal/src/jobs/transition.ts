@@ -210,12 +210,12 @@ export interface FinishStepRequest extends StepWrite {
 
 export type FinishMinedRequest = MarkMinedRequest & Pick<FinishStepRequest, 'undo'> & Reported;
 
-/** What the book is told of a transaction that is final. */
+/** What is reported to the book of a transaction that is final. */
 export type TransactionReport =
   | { type: 'job_transaction'; facts: JobTransactionFacts }
   | { type: 'settled'; facts: SettledFacts };
 
-/** What the book is told in the same script; null or missing: nothing is reported. */
+/** What the same script reports to the book; null or missing: nothing is reported. */
 export interface Reported {
   report?: TransactionReport | null;
 }

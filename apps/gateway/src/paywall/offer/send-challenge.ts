@@ -8,10 +8,10 @@ import type { HtmlPage } from './html-page.js';
 export function sendChallenge(
   reply: FastifyReply,
   challenge: RenderedChallenge,
-  told: readonly (readonly [string, string])[],
+  reasonHeaders: readonly (readonly [string, string])[],
 ): FastifyReply {
   setHeaders(reply, challenge.headers);
-  for (const [name, value] of told) void reply.header(name, value);
+  for (const [name, value] of reasonHeaders) void reply.header(name, value);
   return reply
     .code(402)
     .header('Cache-Control', 'no-store')
