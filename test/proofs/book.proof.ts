@@ -55,12 +55,12 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent
       await sales.readNewTransfers();
       const { bookkeeper, redis } = sales.stack;
       const ask = connectOperator(bookkeeper!.url, await createOperatorKey(redis.url));
-      const { told, kills } = await runBookChaos(sales, postgres, ask, plan).catch((error: unknown) => {
+      const { lastAnswers, kills } = await runBookChaos(sales, postgres, ask, plan).catch((error: unknown) => {
         throw new Error(`${String(error)}\n${sales.stack.logs()}`, { cause: error });
       });
       const transfers = await sales.readNewTransfers();
       const readBalances = async () => (JSON.parse(await ask('balances')) as { balances: Balance[] }).balances;
-      const count = (outcome: string) => told.filter((one) => one.outcome === outcome).length;
+      const count = (outcome: string) => lastAnswers.filter((one) => one.outcome === outcome).length;
       let state = '';
       await waitFor('all is booked', async () => {
         const [booked, gas] = [balancesOf(await readBalances(), true), await readGasCosts(sales, firstBlock)];
@@ -77,17 +77,17 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent
         const booked = (await exportPayments(ask)).filter((payment) => payment.state === 'refunded');
         return booked.length === count('refunded');
       });
-      const faults = judgePayments(await exportPayments(ask), transfers, told);
+      const faults = judgePayments(await exportPayments(ask), transfers, lastAnswers);
       const verdict = JSON.parse(await ask('verification')) as BookVerdict;
       const total = Object.values(kills).reduce((sum, number) => sum + number, 0);
       const { lost, doubled, different } = faults;
       reportFigures({
-        ...{ kills: total, killed: kills, payments: told.length, refunds: count('refunded') },
+        ...{ kills: total, killed: kills, payments: lastAnswers.length, refunds: count('refunded') },
         bookings: verdict.bookings,
         ...{ lost: lost.length, doubled: doubled.length, different: different.length },
       });
       expect(faults).toEqual({ lost: [], doubled: [], different: [] });
-      expect(told).toHaveLength(transfers.length);
+      expect(lastAnswers).toHaveLength(transfers.length);
       expect(total).toBeGreaterThanOrEqual(plan.kills);
       for (const outcome of ['answered', 'released', 'refused', 'refunded']) expect(count(outcome)).toBeGreaterThan(0);
 

@@ -15,9 +15,9 @@ describe(`gateways, verifiers and agent workers whose Redis servers fail (${kind
         await site.stop();
         throw error;
       });
-      const past: Pick<Parameters<typeof runClusterRound>[0], 'earlier' | 'toldBefore'> = {
+      const past: Pick<Parameters<typeof runClusterRound>[0], 'earlier' | 'answeredBefore'> = {
         earlier: [],
-        toldBefore: [],
+        answeredBefore: [],
       };
       try {
         for (let round = 0; round < rounds; round++) {

@@ -6,7 +6,7 @@ import type { TokenTransferred } from '../harness/payments/read-transfers.js';
 import type { SignedSales } from '../harness/stack/use-signed-sales.js';
 
 /** The last answer that a client got for a payment. */
-export interface Told {
+export interface LastAnswer {
   outcome: 'answered' | 'released' | 'refused' | 'refunded';
   /** The transaction; of a signed payment, its nonce. */
   transaction: string | null;
@@ -40,7 +40,7 @@ export async function exportPayments(ask: AskOperator): Promise<ExportedPayment[
 export function judgePayments(
   payments: readonly ExportedPayment[],
   transfers: readonly TokenTransferred[],
-  told: readonly Told[],
+  lastAnswers: readonly LastAnswer[],
 ): BookFaults {
   const onChain = new Map(transfers.map((transfer) => [nameTransfer(transfer), transfer]));
   const booked = new Map<string, ExportedPayment[]>();
@@ -48,11 +48,11 @@ export function judgePayments(
     const name = nameBooked(payment);
     booked.set(name, [...(booked.get(name) ?? []), payment]);
   }
-  const isAsBooked = (name: string, { outcome }: Told): boolean => booked.get(name)?.[0]?.state === outcome;
+  const isAsBooked = (name: string, { outcome }: LastAnswer): boolean => booked.get(name)?.[0]?.state === outcome;
   return {
     lost: [...onChain.keys()].filter((name) => !booked.has(name)),
     doubled: [...booked].flatMap(([name, several]) => (several.length > 1 || !onChain.has(name) ? [name] : [])),
-    different: told.flatMap((one) => {
+    different: lastAnswers.flatMap((one) => {
       const transfer = transfers.find(({ txHash, nonce }) =>
         one.nonce === null ? nonce === null && txHash === one.transaction : nonce === one.nonce,
       );

@@ -8,7 +8,7 @@ import { createProof, payLocked } from '../harness/payments/pay.js';
 import { createRandom, type Random } from '../harness/random.js';
 import { retryUntilPaid } from '../harness/retry.js';
 import { PRICE, type SignedSales } from '../harness/stack/use-signed-sales.js';
-import type { Told } from './judge-book.js';
+import type { LastAnswer } from './judge-book.js';
 
 export interface BookChaosPlan {
   seed: number;
@@ -19,7 +19,7 @@ export interface BookChaosPlan {
 }
 
 export interface BookChaosReport {
-  told: Told[];
+  lastAnswers: LastAnswer[];
   /** How often each was killed. */
   kills: Record<Victim, number>;
 }
@@ -46,30 +46,35 @@ export async function runBookChaos(
   plan: BookChaosPlan,
 ): Promise<BookChaosReport> {
   const random = createRandom(plan.seed);
-  const told: Told[] = [];
+  const lastAnswers: LastAnswer[] = [];
   const run = { isOver: false };
-  const clients = Array.from({ length: plan.clients }, (_, client) => payAgain(sales, client, told, run));
-  const operator = refundAgain(ask, told, run);
+  const clients = Array.from({ length: plan.clients }, (_, client) => payAgain(sales, client, lastAnswers, run));
+  const operator = refundAgain(ask, lastAnswers, run);
   const killing = killAtRandom(sales, postgres, plan, random).finally(() => (run.isOver = true));
   // Also when a client fails: nothing may be restarted after the end.
   await Promise.allSettled([killing, operator, ...clients]);
   await Promise.all([operator, ...clients]);
-  return { told, kills: await killing };
+  return { lastAnswers, kills: await killing };
 }
 
-async function payAgain(sales: SignedSales, client: number, told: Told[], run: { isOver: boolean }): Promise<void> {
+async function payAgain(
+  sales: SignedSales,
+  client: number,
+  lastAnswers: LastAnswer[],
+  run: { isOver: boolean },
+): Promise<void> {
   const kinds = [buySigned, buyByTransfer, payForNothing, payTooOften];
   for (let turn = client; !run.isOver; turn++) {
     const pay = kinds[turn % kinds.length] ?? buySigned;
-    told.push(await pay(sales, client, turn));
+    lastAnswers.push(await pay(sales, client, turn));
   }
 }
 
 /** Asks for a refund of one payment after the other, twice each; whoever waits for them is the caller. */
-async function refundAgain(ask: AskOperator, told: Told[], run: { isOver: boolean }): Promise<void> {
-  for (let seen = 0; !run.isOver || seen < told.length; seen++) {
-    while (seen >= told.length && !run.isOver) await sleep(100);
-    const one = told[seen];
+async function refundAgain(ask: AskOperator, lastAnswers: LastAnswer[], run: { isOver: boolean }): Promise<void> {
+  for (let seen = 0; !run.isOver || seen < lastAnswers.length; seen++) {
+    while (seen >= lastAnswers.length && !run.isOver) await sleep(100);
+    const one = lastAnswers[seen];
     if (one === undefined || one.outcome === 'answered' || seen % REFUNDED_EACH !== 0) continue;
     await untilDone(async () => {
       const { payments } = JSON.parse(await ask(`payments?transaction=${one.transaction}`)) as {
@@ -83,21 +88,21 @@ async function refundAgain(ask: AskOperator, told: Told[], run: { isOver: boolea
   }
 }
 
-async function buySigned(sales: SignedSales, client: number, turn: number): Promise<Told> {
+async function buySigned(sales: SignedSales, client: number, turn: number): Promise<LastAnswer> {
   const payment = await sales.sign({}, sales.chain.accounts[client]);
   const purchase = await untilDone(() => sales.present(payment));
   await retryUntilPaid(() => purchase.send(turn % 2), REPEATED);
   return { outcome: 'answered', transaction: null, nonce: payment.authorization.nonce };
 }
 
-async function buyByTransfer(sales: SignedSales, _client: number, turn: number): Promise<Told> {
+async function buyByTransfer(sales: SignedSales, _client: number, turn: number): Promise<LastAnswer> {
   const { txHash, proof } = await untilDone(() => payLocked(sales.chain, sales.url(QUOTE, turn % 2)));
   await retryUntilPaid(() => present(sales, QUOTE, proof, turn), REPEATED);
   return { outcome: 'answered', transaction: txHash, nonce: null };
 }
 
 /** The upstream answers 500: the payment is released, and never presented again. */
-async function payForNothing(sales: SignedSales, _client: number, turn: number): Promise<Told> {
+async function payForNothing(sales: SignedSales, _client: number, turn: number): Promise<LastAnswer> {
   const txHash = await transferTokens(sales.chain, { amountBaseUnits: BigInt(PRICE) });
   const { body } = await retryUntilPaid(() => present(sales, BROKEN, createProof(txHash), turn), REPEATED, 500);
   if (body !== BROKEN_ANSWER) throw new Error(`a payer was answered 500, and not by the upstream: ${body}`);
@@ -105,7 +110,7 @@ async function payForNothing(sales: SignedSales, _client: number, turn: number):
 }
 
 /** Presented again and again for what fails, the payment is refused in the end. */
-async function payTooOften(sales: SignedSales, _client: number, turn: number): Promise<Told> {
+async function payTooOften(sales: SignedSales, _client: number, turn: number): Promise<LastAnswer> {
   const txHash = await transferTokens(sales.chain, { amountBaseUnits: BigInt(PRICE) });
   let tries = turn;
   await retryUntilPaid(() => present(sales, BROKEN, createProof(txHash), tries++), [...REPEATED, 500], 402);

@@ -10,7 +10,7 @@ import { expectWholeBook, type AskOperator } from '../harness/agents/operator-cl
 import type { BalancedClient } from '../harness/network/balanced-client.js';
 import { readTransfersTo, type TokenTransferred } from '../harness/payments/read-transfers.js';
 import { judgeJobs } from '../proofs/judge-agent-chaos.js';
-import { exportPayments, judgePayments, type Told } from '../proofs/judge-book.js';
+import { exportPayments, judgePayments, type LastAnswer } from '../proofs/judge-book.js';
 import { sendUntil, type LoadRecord, type Purchase } from './load.js';
 
 interface JudgedLoad {
@@ -26,7 +26,7 @@ interface JudgedLoad {
   /** Asks the bookkeeper; null without one. */
   askBook: AskOperator | null;
   /** The last answers to the payments of earlier loads on the same chain. Default none. */
-  toldBefore?: readonly Told[];
+  answeredBefore?: readonly LastAnswer[];
 }
 
 /** The faults, in words. */
@@ -65,7 +65,7 @@ export async function judgeLoad(load: JudgedLoad): Promise<LoadFaults> {
 }
 
 /** The last answer to each payment of a load. */
-export function listTold({ purchases }: Pick<LoadRecord, 'purchases'>): Told[] {
+export function listLastAnswers({ purchases }: Pick<LoadRecord, 'purchases'>): LastAnswer[] {
   return purchases.map(({ kind, id, body }) => ({
     outcome: body === null ? 'refused' : 'answered',
     transaction: kind === 'signed' ? null : id,
@@ -74,7 +74,7 @@ export function listTold({ purchases }: Pick<LoadRecord, 'purchases'>): Told[] {
 }
 
 /** Once everything is booked: compares the book with the chain, and the states of its payments with the last answers. */
-async function findBookFaults({ chain, record, askBook, toldBefore = [] }: JudgedLoad): Promise<string[]> {
+async function findBookFaults({ chain, record, askBook, answeredBefore = [] }: JudgedLoad): Promise<string[]> {
   if (askBook === null) return [];
   try {
     await expectWholeBook(askBook, Number(await callRpc(chain.rpcUrl, 'eth_blockNumber')));
@@ -82,8 +82,8 @@ async function findBookFaults({ chain, record, askBook, toldBefore = [] }: Judge
     return [String(error)];
   }
   const { transfers } = await readTransfersTo(chain, chain.payTo, 0);
-  const told = [...toldBefore, ...listTold(record)];
-  const { lost, doubled, different } = judgePayments(await exportPayments(askBook), transfers, told);
+  const lastAnswers = [...answeredBefore, ...listLastAnswers(record)];
+  const { lost, doubled, different } = judgePayments(await exportPayments(askBook), transfers, lastAnswers);
   return [
     ...lost.map((name) => `the book has no payment ${name}`),
     ...doubled.map((name) => `the book has a payment that the chain has not, or has it twice: ${name}`),

@@ -7,9 +7,9 @@ import { waitUntilWell } from '../../cluster/servers.js';
 import type { BalancedClient } from '../../harness/network/balanced-client.js';
 import { createRandom, type Random } from '../../harness/random.js';
 import { waitFor } from '../../harness/retry.js';
-import { judgeLoad, listTold, presentAgain } from '../../upgrade/judge-load.js';
+import { judgeLoad, listLastAnswers, presentAgain } from '../../upgrade/judge-load.js';
 import { createRecord, startLoad, type LoadRecord, type Purchase } from '../../upgrade/load.js';
-import type { Told } from '../judge-book.js';
+import type { LastAnswer } from '../judge-book.js';
 import { FAULTS, type Kind } from './faults.js';
 import type { Site } from './sites.js';
 import type { Business } from './start-business.js';
@@ -52,7 +52,7 @@ export async function runClusterRound({
   kind,
   seed,
   earlier,
-  toldBefore,
+  answeredBefore,
 }: {
   site: Site;
   business: Business;
@@ -61,7 +61,7 @@ export async function runClusterRound({
   /** The last payments of earlier rounds; those of this round are added. */
   earlier: Purchase[];
   /** The last answers to all payments of earlier rounds; those of this round are added. */
-  toldBefore: Told[];
+  answeredBefore: LastAnswer[];
 }): Promise<RoundFigures> {
   const { chain, client } = business;
   const random = createRandom(seed);
@@ -85,8 +85,8 @@ export async function runClusterRound({
   business.plannedJobs.splice(0, record.jobs.length);
 
   const owed = await findOwed(site.url, record);
-  const judged = await judgeLoad({ ...business, record, fromBlock, owed, toldBefore });
-  toldBefore.push(...listTold(record));
+  const judged = await judgeLoad({ ...business, record, fromBlock, owed, answeredBefore });
+  answeredBefore.push(...listLastAnswers(record));
   const answers = [...judged.answers, ...checked];
   const isUnserved = ({ id, body }: Purchase) => body === null && !owed.has(id);
   earlier.push(...record.purchases.filter(({ body }) => body !== null));
