@@ -106,4 +106,18 @@ describe('the secrets of the services', () => {
       expect(failure).not.toMatch(/canary/);
     }
   });
+
+  it.each([
+    ['gateway', { verifiers: 0 }],
+    ['verifier', { gateways: 0 }],
+    ['agent-worker', { gateways: 0, verifiers: 0, agentWorkers: 1 }],
+    ['bookkeeper', { book: { folder: 'never-opened', signingKey: '1'.repeat(64) } }],
+  ])('are not printed by a %s whose URL of Redis has a password that is not percent-encoded', async (name, counts) => {
+    const { startStack } = await import('../../tools/devnet/stack/stack.js');
+    const { redis } = shop.stack;
+    const env = { REDIS_URL: 'redis://canary-user:canary-word#canary@127.0.0.1:6379' };
+    const failure = await startStack({ redis, chain: shop.chain, env, ...counts }).catch(String);
+    expect(failure).toMatch(new RegExp(`${name} ended while starting[^]*REDIS_URL cannot be read: .*percent-encode`));
+    expect(failure).not.toMatch(/canary/);
+  });
 });

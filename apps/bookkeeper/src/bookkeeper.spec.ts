@@ -32,6 +32,7 @@ describe('the bookkeeper', () => {
     ['BOOK_SIGNING_KEY', { BOOK_SIGNING_KEY: '00'.repeat(32) }],
     ['BOOK_FORMER_SIGNERS', { BOOK_FORMER_SIGNERS: `0x${'11'.repeat(20)},me` }],
     ['BOOK_DATABASE_URL', { BOOK_DATABASE_URL: 'mysql://canary@db' }],
+    ['BOOK_DATABASE_URL', { BOOK_DATABASE_URL: 'postgres://user:canary#word@db/book' }],
     ['BOOK_BATCH', { BOOK_BATCH: '0' }],
     ['PAY_TO', { PAY_TO: 'me' }],
   ])('does not start with a wrong %s, and says so', async (name, env) => {

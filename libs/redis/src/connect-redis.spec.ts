@@ -1,13 +1,28 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 
 import type { Cluster } from 'ioredis';
 
 import { startRedisShards, type RedisShards } from '../../../tools/devnet/processes/redis-shards.js';
 import { connectRedis, createRedis, duplicateRedis } from './connect-redis.js';
+import { StoreError } from './store-error.js';
 
 /** The slots are read again after it. */
 const INTERVAL_MS = 2_000;
+
+describe('a client of one server', () => {
+  it('is refused a URL that cannot be read, without any part of it', () => {
+    let refusal: unknown;
+    try {
+      createRedis('redis://user:canary#word@127.0.0.1', {});
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toBeInstanceOf(StoreError);
+    expect(inspect(refusal)).not.toContain('canary');
+  });
+});
 
 describe('a client of a cluster', () => {
   let shards: RedisShards;

@@ -1,7 +1,8 @@
 import { Cluster, Redis, SentinelConnector, type SentinelConnectionOptions } from 'ioredis';
 
 import { noteTroubles } from './explain-redis-refusal.js';
-import { parseGroupUrl, type ClientOptions } from './redis-url.js';
+import { parseGroupUrl, UNREADABLE_URL, type ClientOptions } from './redis-url.js';
+import { StoreError } from './store-error.js';
 
 /** One server, the primary that Sentinels name, or a cluster. */
 export type RedisClient = Redis | Cluster;
@@ -76,7 +77,7 @@ export function connectRedis({ url, role, use = 'commands', logger }: RedisConne
 /**
  * A client of the server at the URL, of its cluster, or of the primary that its Sentinels name; after a failover, of the
  * next one. `retryStrategy` also decides about a cluster that does not answer, and about Sentinels.
- * @throws StoreError for a URL of several servers that cannot be read
+ * @throws StoreError for a URL that cannot be read
  */
 export function createRedis(url: string, options: ClientOptions): RedisClient {
   const redis = createClient(url, options);
@@ -86,7 +87,7 @@ export function createRedis(url: string, options: ClientOptions): RedisClient {
 
 function createClient(url: string, options: ClientOptions): RedisClient {
   const group = parseGroupUrl(url);
-  if (group === null) return new Redis(url, options);
+  if (group === null) return createSingle(url, options);
   if (group.kind === 'sentinel') {
     const following: ClientOptions = {
       Connector: SuccessorConnector,
@@ -107,6 +108,15 @@ function createClient(url: string, options: ClientOptions): RedisClient {
     ...(redisOptions.tls && { dnsLookup: (host, found) => found(null, host) }),
   });
   return keepSlots(cluster);
+}
+
+function createSingle(url: string, options: ClientOptions): Redis {
+  try {
+    return new Redis(url, options);
+  } catch {
+    // Without the cause, which shows the whole URL.
+    throw new StoreError('redis_url_invalid', `The URL of this Redis ${UNREADABLE_URL}.`, 'Correct the URL.');
+  }
 }
 
 /**

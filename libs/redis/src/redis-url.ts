@@ -23,14 +23,26 @@ const PARAMETERS = ['db', 'sentinelUsername', 'sentinelPassword'];
 const WRONG_FORM =
   'must be redis://host:port, redis+cluster://host:port,host:port, or redis+sentinel://host:port,host:port/name for ' +
   'the primary that Sentinels name; with rediss instead of redis for TLS';
+export const UNREADABLE_URL =
+  'cannot be read: check host and port, and percent-encode the characters # / ? % and @ of user and password';
 
 /** Everything that is wrong with a Redis URL; without any part of the URL, which may hold a password. */
 export function findRedisUrlProblems(url: string): string[] {
-  if (SINGLE.test(url)) {
-    const hosts = url.replace(/^\w+:\/\//, '').replace(/^[^/?]*@/, '');
-    return /^[^/?]*,/.test(hosts) ? ['names several hosts, which only redis+cluster:// and redis+sentinel:// may'] : [];
+  return SINGLE.test(url) ? findSingleUrlProblems(url) : readGroupUrl(url).problems;
+}
+
+function findSingleUrlProblems(url: string): string[] {
+  const [, authority = '', rest = ''] = /^\w+:\/\/([^/?#]*)(.*)$/.exec(url) ?? [];
+  // An @ there ends a password like 12/34, of which the driver would take 12 for a port; the value of a parameter may have one.
+  if (/^[^=]*@/.test(rest)) return [UNREADABLE_URL];
+  if (/,[^@]*$/.test(authority)) return ['names several hosts, which only redis+cluster:// and redis+sentinel:// may'];
+  try {
+    const { username, password } = new URL(url);
+    decodeURIComponent(username + password);
+    return [];
+  } catch {
+    return [UNREADABLE_URL];
   }
-  return readGroupUrl(url).problems;
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { BookPlace } from '@tollgate/book';
 import { IsIntIn, Setting, type ChecksTogether } from '@tollgate/common';
 import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
-import { IsNotEmpty, IsOptional, Matches } from 'class-validator';
+import { IsNotEmpty, IsOptional, Matches, ValidateBy } from 'class-validator';
 
+const URL_MESSAGE =
+  '$property must be a postgres:// URL, with the characters # / ? and @ of user and password percent-encoded';
 const KEY_MESSAGE = '$property must be 32 bytes in hexadecimal';
 
 /** Where the book is, and the key that signs its closings. */
@@ -13,7 +15,7 @@ export class BookEnvironment implements ChecksTogether {
     example: 'postgres://tollgate@db.example/tollgate',
   })
   @IsOptional()
-  @Matches(/^postgres(ql)?:\/\/\S+$/, { message: '$property must be a postgres:// URL' })
+  @ValidateBy({ name: 'isPostgresUrl', validator: { validate: isPostgresUrl } }, { message: URL_MESSAGE })
   readonly bookDatabaseUrl?: string;
 
   @Setting({
@@ -73,4 +75,10 @@ export class BookEnvironment implements ChecksTogether {
     this.#signer = createPreimageSigner(`0x${this.bookSigningKey.replace(/^0x/i, '')}`);
     return this.#signer === null ? ['BOOK_SIGNING_KEY is no private key: it is 0, or too large.'] : [];
   }
+}
+
+/** Without a host the driver takes the socket in the folder of the parameter `host`. */
+function isPostgresUrl(value: unknown): boolean {
+  const url = String(value);
+  return /^postgres(ql)?:\/\/\S+$/.test(url) && URL.canParse(url.replace('@/', '@socket/'));
 }
