@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+import { build } from 'esbuild';
 
 /** Kills the process in the middle of the first file that it writes. */
 const CUT_OFF = `data:text/javascript,${encodeURIComponent(`
@@ -58,5 +60,84 @@ describe.each(SCRIPTS)('%s', (script, name, length, listArguments) => {
     const { status, stderr } = run();
     expect([status, stderr]).toEqual([1, expect.stringMatching(new RegExp(`${name} is empty: .* Remove it, and run`))]);
     expect(readFileSync(file(), 'utf8')).toBe('');
+  });
+});
+
+/** Files of the paths that documentation and compose files have operators fill with secrets, or did before. */
+function listOperatorsFiles(): string[] {
+  const pages = execFileSync('git', ['ls-files', '*.md', 'docker-compose*.yml'], { encoding: 'utf8' }).trim();
+  const text = pages
+    .split('\n')
+    .map((page) => readFileSync(page, 'utf8'))
+    .join('\n');
+  const named = [
+    ...text.matchAll(/create-users\.mjs (\S+) (\S+) redis/g),
+    ...text.matchAll(/(?:AGENT_WALLETS|RELAYER_KEYS|TOLLGATE_ENV_FILE)=([\w./~-]*\w)/g),
+    ...text.matchAll(/--from-file=(?:[\w-]+=)?(\S+)/g),
+  ].flatMap(([, ...paths]) => paths);
+  const before = ['users.acl', 'secrets/verifier/url', 'wallets/main.key', 'wallets/main.json', 'relayer/own-key'];
+  // As it stands in the example of TLS_KEY.
+  return [...new Set([...named, ...before, 'key.pem'])].filter((path) => !/^(~|\/|\.\.\/)/.test(path));
+}
+
+describe('a checkout with secrets in it', () => {
+  const files = listOperatorsFiles();
+  /** Of these paths, those that an ignore file in git's format leaves out. */
+  const findIgnored = (rules: string, paths: readonly string[]): string[] => {
+    execFileSync('git', ['init', '--quiet', folder]);
+    writeFileSync(join(folder, '.gitignore'), rules);
+    const input = paths.join('\n');
+    // Status 1: none.
+    const { stdout } = spawnSync('git', ['check-ignore', '--no-index', '--stdin'], {
+      cwd: folder,
+      input,
+      encoding: 'utf8',
+    });
+    return stdout.split('\n').filter((path) => path !== '');
+  };
+  /** Docker's rules begin at the root, unless they begin with `**`. */
+  const readImageRules = () => readFileSync('.dockerignore', 'utf8').replaceAll(/^(!?)(?=[^#!\n])(?!\*\*)/gm, '$1/');
+
+  it('is known by what operators are told', () => {
+    expect(files).toEqual(
+      expect.arrayContaining(['.env', 'wallets.yaml', 'main.key', 'secrets/verifier/password', 'signing-key']),
+    );
+  });
+
+  it('gives none of them to git', () => {
+    expect(findIgnored(readFileSync('.gitignore', 'utf8'), files)).toEqual(files);
+  });
+
+  it('gives none of them to the image, wherever they lie', () => {
+    const elsewhere = ['.env', 'wallets.yaml', 'main.key', 'secrets/verifier/url', 'users.acl', 'key.pem'];
+    const paths = [...files, ...elsewhere.map((file) => `deploy/redis/${file}`)];
+    expect(findIgnored(readImageRules(), paths)).toEqual(paths);
+  });
+
+  it('gives the image all that it is built from and runs', async () => {
+    const dockerfile = readFileSync('Dockerfile', 'utf8');
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from|\. )(.+) \S+$/gm)].flatMap(([, paths = '']) =>
+      paths.split(' '),
+    );
+    const programs = [
+      ...dockerfile.matchAll(/\b(?:tools|deploy)\/[\w./-]+\.(?:mjs|ts)\b/g),
+      ...readFileSync('docker-compose.yml', 'utf8').matchAll(
+        /(?<![./])\b(?:tools|deploy|scripts)\/[\w./-]+\.(?:mjs|ts)\b/g,
+      ),
+    ].map(([path]) => path);
+    const nest = JSON.parse(readFileSync('nest-cli.json', 'utf8')) as { projects: Record<string, { root: string }> };
+    const services = Object.values(nest.projects).map(({ root }) => `${root}/src/main.ts`);
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { build: string } };
+    const built = [...scripts.build.matchAll(/scripts\/\S+/g)].map(([path]) => path);
+    const pages = ['apps/gateway/web/main.ts', 'apps/bookkeeper/web/main.tsx', 'apps/gateway/web/pages.css'];
+    const { metafile } = await build({
+      entryPoints: [...programs, ...services, ...built, ...pages, 'tools/cli/main.ts'],
+      ...{ bundle: true, write: false, metafile: true, outdir: folder, platform: 'node', format: 'esm' },
+      ...{ packages: 'external', loader: { '.lua': 'text', '.sql': 'text' }, logLevel: 'error' },
+    });
+    const configured = ['nest-cli.json', 'rspack.config.cjs', 'tsconfig.json', 'scripts/swc-options.json'];
+    const needed = [...Object.keys(metafile.inputs), ...copied, ...configured, 'scripts/build/load-packages.mjs'];
+    expect(needed.length).toBeGreaterThan(500);
+    expect(findIgnored(readImageRules(), needed)).toEqual([]);
   });
 });
