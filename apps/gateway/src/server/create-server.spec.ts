@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { promisify } from 'node:util';
 
 import { readEnvironment } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
+import { waitFor } from '../../../../test/harness/retry.js';
 import { ServerEnvironment } from '../config/server.environment.js';
 import { createServer } from './create-server.js';
 
@@ -56,6 +58,21 @@ describe('bytes that are no request', () => {
     client.write('no request\r\n\r\n');
     await once(client, 'close');
     expect(received).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  it('do not keep the connection of a client that leaves it open', async () => {
+    const open = connect({
+      port: (server.server.address() as AddressInfo).port,
+      host: '127.0.0.1',
+      allowHalfOpen: true,
+    });
+    open.write('no request\r\n\r\n');
+    open.resume();
+    await once(open, 'end');
+    client.destroy();
+    const count = promisify(server.server.getConnections.bind(server.server));
+    await waitFor('no connection is left', async () => (await count()) === 0);
+    open.destroy();
   });
 
   // Prevents: a problem document in the middle of an answer that was paid for, and is spent.

@@ -22,6 +22,8 @@ import { watchMethods } from './other-methods.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const MAX_PARAMETER_LENGTH = 1024;
+/** How long a client whose bytes were refused may take to read the answer, and to stop sending. */
+const REFUSED_CLOSES_WITHIN_MS = 1_000;
 
 export interface GatewayServer {
   readonly server: FastifyInstance;
@@ -127,4 +129,7 @@ function handleClientError(
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Not at once: with bytes unread, the system resets the connection, and the client may lose the answer.
+  const timer = setTimeout(() => socket.destroy(), REFUSED_CLOSES_WITHIN_MS).unref();
+  socket.once('close', () => clearTimeout(timer));
 }

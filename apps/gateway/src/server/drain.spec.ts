@@ -111,6 +111,16 @@ describe('a server that stops', () => {
     await closed;
   });
 
+  it('does not wait for a client that was refused and leaves its connection open', async () => {
+    await start({ DRAIN_MS: '0' });
+    const refused = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    refused.write('no request\r\n\r\n');
+    refused.resume();
+    await once(refused, 'end');
+    await server.close();
+    refused.destroy();
+  });
+
   it('closes the connection with every response after the signal', async () => {
     await start({ TRUST_PROXY: '127.0.0.1' });
     const agent = new Agent({ keepAlive: true });
