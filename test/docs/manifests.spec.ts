@@ -3,16 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { Redis } from 'ioredis';
 import { stringify } from 'yaml';
 
 import { findImageProblems } from '../../scripts/manifests/image-rules.js';
-import { renderOverlay, type Manifest } from '../../scripts/manifests/manifest.js';
+import { podsOf, renderOverlay, type Manifest } from '../../scripts/manifests/manifest.js';
 import { findMetricProblems } from '../../scripts/manifests/metric-rules.js';
 import { findNetworkProblems } from '../../scripts/manifests/network-rules.js';
 import { findProbeProblems, findRightsProblems, findStopProblems } from '../../scripts/manifests/process-rules.js';
 import { findBroughtSecrets, findSecretProblems } from '../../scripts/manifests/secret-rules.js';
 import { findSelectorProblems } from '../../scripts/manifests/selector-rules.js';
 import { findSettingProblems } from '../../scripts/manifests/setting-rules.js';
+import { startRedis } from '../../tools/devnet/processes/redis.js';
 
 /** Breaks a manifest where a text stands in its JSON. */
 type Break = [name: string, from: string | RegExp, to: string];
@@ -197,6 +199,22 @@ describe('the rules for deploy/kubernetes', () => {
       expect(stderr).toMatch(/Service\/wrong: .*must be integer/);
     } finally {
       rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the Redis of the overlay devnet', () => {
+  it('starts with its arguments, and takes each user of the pods with its password', async () => {
+    const pod = podsOf(renderOverlay('devnet')).find(({ name }) => name === 'redis');
+    const redis = await startRedis({ args: pod!.spec.containers[0]!.args! });
+    try {
+      for (const user of ['gateway-jobs', 'verifier', 'agent-worker']) {
+        const client = new Redis(redis.url.replace('//', `//${user}:devnet@`), { retryStrategy: () => null });
+        expect([await client.ping(), await client.acl('WHOAMI')]).toEqual(['PONG', user]);
+        client.disconnect();
+      }
+    } finally {
+      await redis.stop();
     }
   });
 });
