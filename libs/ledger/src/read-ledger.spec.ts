@@ -48,12 +48,13 @@ describe('reading the ledger', () => {
     return leases;
   };
 
-  const payments = async (...args: string[]) => {
+  const runWith = async (settings: NodeJS.ProcessEnv, ...args: string[]) => {
     const cli = ['scripts/typescript.cjs', 'tools/cli/main.ts', 'payments'];
-    const env = { ...process.env, REDIS_URL: server.url };
+    const env = { ...process.env, REDIS_URL: server.url, ...settings };
     const { stdout } = await run(process.execPath, [...cli, ...args], { env });
     return stdout;
   };
+  const payments = (...args: string[]) => runWith({}, ...args);
 
   it('lists every payment once, page by page', async () => {
     const wanted = new Set<string>();
@@ -146,9 +147,25 @@ describe('reading the ledger', () => {
       await expect(payments('show', sampleHash(), ...args)).rejects.toMatchObject({
         code: 1,
         stdout: '',
-        stderr: expect.stringMatching(/^Not in the ledger\..*auth:…/),
+        stderr: expect.stringMatching(/^Not in the ledger on chain 1328\..*auth:…/),
       });
     }
+  });
+
+  it('looks for a hash on the chain of CHAIN_ID, unless --chain names another', async () => {
+    const txHash = sampleHash();
+    const id = { kind: 'transfer', chainId: 31337, txHash, logIndex: 0 } as const;
+    await ledger.claim(sampleClaim(ledger, { candidates: [sampleTransfer(ledger, { id })] }));
+    const settings = { CHAIN_ID: '31337' };
+    expect(await runWith(settings, 'show', txHash)).toContain(`tx:31337:${txHash}:0`);
+    expect(await payments('show', txHash, '--chain', '31337')).toContain(`tx:31337:${txHash}:0`);
+    for (const asked of [payments('show', txHash), runWith(settings, 'show', txHash, '--chain', '1328')]) {
+      await expect(asked).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/on chain 1328\./) });
+    }
+    await expect(runWith({ CHAIN_ID: 'sei' }, 'show', txHash)).rejects.toMatchObject({
+      code: 1,
+      stderr: 'CHAIN_ID must be a whole number.\n',
+    });
   });
 
   it('prints its usage, and what was wrong with the arguments', async () => {

@@ -26,7 +26,7 @@ export function definePayments(program: CliCommand, env: NodeJS.ProcessEnv): voi
   payments
     .query('show', "Shows everything about one transaction's payments.")
     .argument('<payment>', 'a transaction hash, or a payment as list prints it')
-    .option('--chain <id>', 'chain id of the hash', parseCount(999_999_999), 1328)
+    .option('--chain <id>', 'chain id of the hash (default: CHAIN_ID, else 1328)', parseCount(999_999_999))
     .example('payments show auth:1328:0x…')
     .answers(async (payment: string, options: PaymentQuery) => (await load()).showLedgerEntry(payment, options, env));
 

@@ -23,11 +23,13 @@ export interface PaymentQuery {
   limit: number;
   /** One of `STATES`. */
   state?: 'leased' | 'answered' | 'done' | 'released' | 'refunding';
-  chain: number;
+  chain?: number;
 }
 
+/** The default of the services' CHAIN_ID. */
+const DEFAULT_CHAIN_ID = 1328;
 // Only the chain knows which authorization or permit a transaction has settled.
-const NOT_FOUND = `Not in the ledger. A signed payment is found by its own name (auth:… or permit:…, see list), not by the hash
+const SIGNED = `A signed payment is found by its own name (auth:… or permit:…, see list), not by the hash
 of the transaction that settled it.`;
 
 export async function listNewest(options: PaymentQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
@@ -41,9 +43,10 @@ export async function showLedgerEntry(
   options: PaymentQuery,
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
-  const entry = parseEntry(payment, options);
+  const entry = parseEntry(payment, options, env);
   const found = await withRedis(findRedisUrl(options.redis, env), (redis) => showPayments(redis, entry));
-  if (found.length === 0) throw new CommandError(NOT_FOUND);
+  const [, chain] = entry.split(':');
+  if (found.length === 0) throw new CommandError(`Not in the ledger on chain ${chain}. ${SIGNED}`);
   return { json: found, text: formatDetails(found) };
 }
 
@@ -70,14 +73,22 @@ async function findNewest(redis: RedisClient, { limit, state }: PaymentQuery): P
 }
 
 /** Accepts a bare hash, or a payment in the form that the tables print. */
-function parseEntry(payment: string, options: PaymentQuery): string {
+function parseEntry(payment: string, options: PaymentQuery, env: NodeJS.ProcessEnv): string {
   if (/^(auth|permit):/.test(payment)) return payment.toLowerCase();
-  const [chain, hash = ''] = payment.startsWith('tx:') ? payment.split(':').slice(1) : [options.chain, payment];
+  const [chain, hash = ''] = payment.startsWith('tx:')
+    ? payment.split(':').slice(1)
+    : [options.chain ?? findConfiguredChain(env), payment];
   try {
     return transactionEntry(Number(chain), hash);
   } catch {
     throw new InvalidArgumentError(`${payment} is neither a transaction hash nor a payment that list prints`);
   }
+}
+
+function findConfiguredChain({ CHAIN_ID: text }: NodeJS.ProcessEnv): number {
+  if (!text) return DEFAULT_CHAIN_ID;
+  if (/^[1-9]\d*$/.test(text)) return Number(text);
+  throw new CommandError('CHAIN_ID must be a whole number.');
 }
 
 function formatPayments(payments: readonly PaymentListing[]): string {
