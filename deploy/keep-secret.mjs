@@ -26,6 +26,12 @@ export function keepSecret(file, create, mode = 0o400) {
     process.exit(1);
   }
   const text = create();
+  writeSecret(file, text, mode);
+  return { text, isNew: true };
+}
+
+/** Writes the file, or another in its place. A crash leaves the whole new one or what was there. */
+export function writeSecret(file, text, mode = 0o400) {
   const part = `${file}.part`;
   rmSync(part, { force: true });
   const handle = openSync(part, 'wx', mode);
@@ -38,7 +44,6 @@ export function keepSecret(file, create, mode = 0o400) {
   closeSync(handle);
   renameSync(part, file);
   syncFolder(dirname(file));
-  return { text, isNew: true };
 }
 
 /** Without it a loss of power may undo a rename. */

@@ -1,13 +1,13 @@
 // Writes the ACL file of a Redis or Valkey from the rules beside this file, with a random password for each user.
 //   create-users.mjs ACLFILE FOLDER URL
 // FOLDER/<user>/password and FOLDER/<user>/url, for REDIS_URL_FILE, are the only places of a password; ACLFILE has its hash.
-// URL is that of the servers without a user: redis://redis:6379. Run again, it keeps the passwords and writes the rules
-// anew; servers take them at their start or by ACL LOAD. To change a password, remove the user's folder first.
+// URL is that of the servers without a user: redis://redis:6379. Run again, it keeps the passwords, and writes the rules and
+// the URLs anew; servers take the rules at their start or by ACL LOAD. To change a password, remove the user's folder first.
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { keepSecret } from '../keep-secret.mjs';
+import { keepSecret, writeSecret } from '../keep-secret.mjs';
 
 /** Of each user, the files with its rules. */
 const USERS = {
@@ -37,8 +37,14 @@ console.log(`${aclFile}: written`);
 function keepPassword(user) {
   mkdirSync(join(folder, user), { recursive: true });
   const { text: password } = keepSecret(join(folder, user, 'password'), () => randomBytes(32).toString('base64url'));
-  keepSecret(join(folder, user, 'url'), () => url.replace('://', `://${user}:${password}@`));
+  writeUrl(join(folder, user, 'url'), url.replace('://', `://${user}:${password}@`));
   return password;
+}
+
+function writeUrl(file, text) {
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
+  writeSecret(file, text);
+  console.log(`${file}: written`);
 }
 
 function readRules(name) {

@@ -63,6 +63,25 @@ describe.each(SCRIPTS)('%s', (script, name, length, listArguments) => {
   });
 });
 
+describe('deploy/redis/create-users.mjs, run again with another URL', () => {
+  const run = (url: string) =>
+    spawnSync(process.execPath, ['deploy/redis/create-users.mjs', join(folder, 'users.acl'), folder, url], {
+      encoding: 'utf8',
+    }).stdout;
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+
+  it('keeps the passwords, writes each URL anew, and says so', () => {
+    run('redis://redis:6379');
+    const password = read('verifier/password');
+    expect(read('verifier/url')).toBe(`redis://verifier:${password}@redis:6379`);
+    expect(run('rediss://other:6380')).toContain(`${join(folder, 'verifier/url')}: written\n`);
+    expect(read('verifier/url')).toBe(`rediss://verifier:${password}@other:6380`);
+    expect(read('verifier/password')).toBe(password);
+    expect(statSync(join(folder, 'verifier/url')).mode & 0o777).toBe(0o400);
+    expect(run('rediss://other:6380')).not.toContain('/url');
+  });
+});
+
 /** Files of the paths that documentation and compose files have operators fill with secrets, or did before. */
 function listOperatorsFiles(): string[] {
   const pages = execFileSync('git', ['ls-files', '*.md', 'docker-compose*.yml'], { encoding: 'utf8' }).trim();
