@@ -1,6 +1,8 @@
 import { ownGroups, ownSettings, type EnvironmentClass } from './setting.js';
 
 const SHORTEST = 6;
+/** The hosts after the first one, in the URL of a cluster or of Sentinels. */
+const FURTHER_HOSTS = /(?<=^[\w+]+:\/\/(?:[^@/?#]*@)?[^,@/?#]*),[^@/?#]*/;
 
 /** The texts that must not appear in a log: the values of secret settings, or their secret parts if they are URLs. */
 export function listSecrets(environment: object): string[] {
@@ -21,9 +23,10 @@ export function listSecrets(environment: object): string[] {
 function secretsIn(value: string): string[] {
   if (!value.includes('://')) return [value];
   try {
-    const { username, password, pathname, searchParams } = new URL(value);
+    const { username, password, pathname, search, searchParams } = new URL(value.replace(FURTHER_HOSTS, ''));
     const keys = [username, ...pathname.split('/'), ...searchParams.values()].filter((part) => part.length >= 16);
-    return [password, decodeURIComponent(password), ...keys];
+    const passwords = [password, ...[...search.matchAll(/[?&]\w*password=([^&]*)/gi)].map(([, text = '']) => text)];
+    return [...passwords, ...passwords.map(decodeURIComponent), ...keys];
   } catch {
     return [value];
   }

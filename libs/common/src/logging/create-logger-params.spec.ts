@@ -42,6 +42,15 @@ describe('logging', () => {
     expect(lines.join('')).not.toMatch(/pass(%22|\\*")word/);
   });
 
+  it.each([
+    'redis+cluster://user:pass%22word@a:6379,b:6379',
+    'redis+cluster://user:pass%22word@a,b',
+    'redis+sentinel://user:pass%22word@a:26379,[::1]:26379/primary',
+    'redis+sentinel://a:26379,b:26379/primary?db=1&sentinelPassword=pass%22word',
+  ])('recognises the passwords of %s', (url) => {
+    expect(listSecrets(readEnvironment(RedisEnvironment, { REDIS_URL: url }))).toEqual(['pass%22word', 'pass"word']);
+  });
+
   // Prevents: the API key of a provider that expects it as the user name appears in any log line that quotes the URL.
   it('recognises a key by its length, wherever it is in a URL', () => {
     const url = 'https://key-as-user-name@rpc.example/v2/key-in-the-path-x?k=key-in-the-query-x&chain=sei';
