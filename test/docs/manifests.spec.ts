@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Redis } from 'ioredis';
+import type { INetworkPolicySpec } from 'kubernetes-models/networking.k8s.io/v1';
 import { stringify } from 'yaml';
 
 import { findImageProblems } from '../../scripts/manifests/image-rules.js';
-import { podsOf, renderOverlay, type Manifest } from '../../scripts/manifests/manifest.js';
+import { listOf, podsOf, renderOverlay, type Manifest } from '../../scripts/manifests/manifest.js';
 import { findMetricProblems } from '../../scripts/manifests/metric-rules.js';
 import { findNetworkProblems } from '../../scripts/manifests/network-rules.js';
 import { findProbeProblems, findRightsProblems, findStopProblems } from '../../scripts/manifests/process-rules.js';
@@ -175,6 +176,15 @@ describe('the rules for deploy/kubernetes', () => {
   ])('find %s', (_, find, change, problem) => {
     expect(find(production)).toEqual([]);
     expect(find(broken(change)).join('\n')).toMatch(problem);
+  });
+
+  it.each(['chain-users-to-rpc', 'bookkeeper-to-webhooks'])('%s opens public addresses of IPv4 and IPv6', (name) => {
+    const { spec } = listOf<INetworkPolicySpec>(production, 'NetworkPolicy').find((one) => one.metadata.name === name)!;
+    const blocks = (spec.egress ?? []).flatMap(({ to }) => to ?? []).map(({ ipBlock }) => ipBlock);
+    expect(blocks).toEqual([
+      { cidr: '0.0.0.0/0', except: expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']) as string[] },
+      { cidr: '::/0', except: ['fc00::/7', 'fe80::/10'] },
+    ]);
   });
 
   it('find a Secret in the manifests of production', () => {
