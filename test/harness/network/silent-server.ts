@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { collectGarbage } from '../stack/collect-garbage.js';
 import { waitFor } from '../retry.js';
+import { collectGarbage } from '../stack/collect-garbage.js';
 
 /** A server that begins each answer and then sends nothing more, with its connections open. */
 export interface SilentServer {

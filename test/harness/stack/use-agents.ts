@@ -13,9 +13,9 @@ import type { AgentWallet, AgentWalletTerms } from '../../../tools/devnet/stack/
 import { followEvents, type EventFollower } from '../../../tools/devnet/stack/follow-events.js';
 import { startStack, type Stack } from '../../../tools/devnet/stack/stack.js';
 import { createAgentClient, type AgentClient } from '../agents/agent-client.js';
-import { waitFor } from '../retry.js';
-import { startRpcProxy, type RpcProxy } from '../network/rpc-proxy.js';
 import { readWalletHistory, type SentTransaction } from '../agents/wallet-history.js';
+import { startRpcProxy, type RpcProxy } from '../network/rpc-proxy.js';
+import { waitFor } from '../retry.js';
 
 export interface AgentsOptions {
   workers?: number;

@@ -13,9 +13,9 @@ import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import type { ServiceApp } from '../../../tools/devnet/processes/service-process.js';
 import { startStack, type Stack, type StackOptions } from '../../../tools/devnet/stack/stack.js';
 import { startUpstream, type Upstream } from '../../flows/start-upstream.js';
+import { startRpcProxy, type RpcProxy } from '../network/rpc-proxy.js';
 import { readTransfersTo, type TokenTransferred } from '../payments/read-transfers.js';
 import { waitFor } from '../retry.js';
-import { startRpcProxy, type RpcProxy } from '../network/rpc-proxy.js';
 
 export interface SignedSalesOptions {
   gateways?: number;
