@@ -1,8 +1,10 @@
 import { encodeFunctionData, erc20Abi, maxUint256, parseAbi, type Address, type Hex } from 'viem';
 
+import { squareRoot } from '../../../packages/agent-kit/src/protocols/liquidity/full-range.js';
 import type { DevnetWithProtocols } from '../../../tools/devnet/chain/chain.js';
 import { sendTransaction } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
+import { DEPLOYER, sendAsDeployer } from '../../../tools/devnet/protocols/deployer.js';
 
 const abi = parseAbi([
   'function createAndInitializePoolIfNecessary(address token0, address token1, uint24 fee, uint160 sqrtPriceX96) payable returns (address pool)',
@@ -65,4 +67,46 @@ export async function createFeeTokenPool(chain: DevnetWithProtocols): Promise<vo
   await callRpc(chain.rpcUrl, 'anvil_setCode', [FEE, plain]);
   await createPool(chain, FEE);
   await callRpc(chain.rpcUrl, 'anvil_setCode', [FEE, own]);
+}
+
+const TICK_SPACINGS = { 500: 10, 3000: 60, 10000: 200 } as const;
+
+/** A pool to open; the two amounts are base units, and their ratio is its price. */
+export interface PoolToOpen {
+  fee: keyof typeof TICK_SPACINGS;
+  sides: readonly [PoolSide, PoolSide];
+  /** The smallest range around the price instead of the full one. */
+  isNarrow?: boolean;
+}
+
+interface PoolSide {
+  address: Address;
+  amount: bigint;
+}
+
+/** Opens Uniswap v3 pools with tokens of the devnet's deployer, which has approved the position manager. */
+export async function openPools(chain: DevnetWithProtocols, pools: readonly PoolToOpen[]): Promise<void> {
+  const { positionManager: to } = chain.contracts.uniswapV3;
+  const calls = pools.flatMap(({ fee, sides, isNarrow = false }) => {
+    const [first, second] = [...sides].sort((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1)) as [
+      PoolSide,
+      PoolSide,
+    ];
+    const spacing = TICK_SPACINGS[fee];
+    const tick = Math.log(Number(second.amount) / Number(first.amount)) / Math.log(1.0001);
+    const lastTick = Math.floor(887_272 / spacing) * spacing;
+    const tickLower = isNarrow ? Math.floor(tick / spacing) * spacing : -lastTick;
+    const position = {
+      ...{ token0: first.address, token1: second.address, fee },
+      ...{ tickLower, tickUpper: isNarrow ? tickLower + spacing : lastTick },
+      ...{ amount0Desired: first.amount, amount1Desired: second.amount, amount0Min: 0n, amount1Min: 0n },
+      ...{ recipient: DEPLOYER, deadline: 2n ** 63n },
+    };
+    const open = [first.address, second.address, fee, squareRoot((second.amount << 192n) / first.amount)] as const;
+    return [
+      { to, data: encodeFunctionData({ abi, functionName: 'createAndInitializePoolIfNecessary', args: open }) },
+      { to, data: encodeFunctionData({ abi, functionName: 'mint', args: [position] }) },
+    ];
+  });
+  await sendAsDeployer(chain.rpcUrl, calls);
 }

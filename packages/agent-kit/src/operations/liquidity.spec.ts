@@ -2,10 +2,10 @@ import { parseTokenAmount } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { createPublicClient, decodeFunctionData, erc20Abi, http, type Address, type Hex } from 'viem';
 
-import { createFeeTokenPool } from '../../../../test/harness/stack/create-pool.js';
+import { createFeeTokenPool, openPools } from '../../../../test/harness/stack/create-pool.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
-import { positionManagerAbi } from '../protocols/uniswap-v3-pools.js';
+import { findPools, positionManagerAbi } from '../protocols/uniswap-v3-pools.js';
 import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
 import type { Plan } from '../types/plan.js';
 
@@ -128,6 +128,50 @@ describe('addLiquidity', () => {
     await expect(kitOf(4).addLiquidity('USDC', tokens.FEE, '5', '5')).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: expect.stringContaining('keeps a part of each transfer'),
+    });
+  });
+
+  describe('beside a pool with more liquidity at an absurd price', () => {
+    const input = { tokenA: 'USDC', tokenB: 'WBTC', amountA: '60', amountB: '0.001' };
+    const pair = { from: tokens.USDC, to: tokens.WBTC };
+
+    beforeAll(async () => {
+      const sides = [
+        { address: tokens.USDC, amount: 600_000_000_000n },
+        { address: tokens.WBTC, amount: 4_000_000n },
+      ] as const;
+      await openPools(chain, [{ fee: 500, sides, isNarrow: true }]);
+      const { factory } = uniswapV3;
+      const [forged, honest] = await findPools(client(), factory, { ...pair, feeTiers: [500, 3_000] });
+      expect(forged!.liquidity).toBeGreaterThan(honest!.liquidity);
+    });
+
+    it('uses the pool that holds most, and says that no other one confirms its price', async () => {
+      const plan = await kitOf(4).plan('addLiquidity', input);
+      expect(plan.summary).toContain('to their pool with a fee of 0.3 %');
+      expect(plan.warnings).toEqual([expect.stringContaining('No other pool of USDC and WBTC confirms the price')]);
+      expect(plan.preview).toContain('confirms the price');
+    });
+
+    it('refuses the other one by name', async () => {
+      await expect(kitOf(4).plan('addLiquidity', { ...input, fee: 500 })).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining('with a fee of 0.05 % has another price'),
+        suggestion: 'Leave the fee out, or use 3000.',
+      });
+    });
+
+    it('takes a named pool at the price of the largest one, without a warning', async () => {
+      const { factory } = uniswapV3;
+      const [largest] = await findPools(client(), factory, { ...pair, feeTiers: [3_000] });
+      const held = (address: Address) => balanceOf(address, largest!.pool);
+      const sides = [
+        { address: tokens.USDC, amount: (await held(tokens.USDC)) / 1_000n },
+        { address: tokens.WBTC, amount: (await held(tokens.WBTC)) / 1_000n },
+      ] as const;
+      await openPools(chain, [{ fee: 10000, sides }]);
+      const plan = await kitOf(4).plan('addLiquidity', { ...input, fee: 10_000 });
+      expect(plan).toMatchObject({ summary: expect.stringContaining('with a fee of 1 %'), warnings: [] });
     });
   });
 });

@@ -30,7 +30,7 @@ export const addLiquidity = defineListed('addLiquidity', async (input, context) 
     spends: action.deposits,
     fees: [{ label: 'goes in', text: `at least ${action.minimums.map(showAmount).join(' and ')}` }],
     slippageBps,
-    warnings: warnOfUnlisted([tokenA, tokenB]),
+    warnings: [...action.warnings, ...warnOfUnlisted([tokenA, tokenB])],
     expiresAtMs,
   };
 });

@@ -64,11 +64,12 @@ export interface LiquidityProtocol {
    * The calls that open a position with at most the two amounts, in the pool's current proportion.
    * @returns with the calls: `deposits`, the amounts that the pool takes at its current price, and `minimums`, below
    * which the call reverts, both in the order of the request.
-   * @throws AgentKitError `INSUFFICIENT_LIQUIDITY` when the pair has no pool.
+   * @throws AgentKitError `INSUFFICIENT_LIQUIDITY` when the pair has no pool; `INVALID_INPUT` for a fee tier whose price
+   * is not that of the pair.
    */
   createAdd(request: {
     amounts: readonly [TokenAmount, TokenAmount];
-    /** In millionths; null selects the pair's deepest pool. */
+    /** In millionths; null selects the pair's pool that holds most. */
     fee: number | null;
     slippageBps: number;
     recipient: Address;
@@ -78,6 +79,7 @@ export interface LiquidityProtocol {
       fee: number;
       deposits: readonly [TokenAmount, TokenAmount];
       minimums: readonly [TokenAmount, TokenAmount];
+      warnings: readonly string[];
     }
   >;
   /**

@@ -6,14 +6,8 @@ import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { TokenAmount } from '../../types/token.js';
 import { subtractSlippage } from '../amount-math.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';
-import {
-  FEE_TIERS,
-  findPools,
-  formatFeeTier,
-  poolAbi,
-  poolAddressOf,
-  positionManagerAbi,
-} from '../uniswap-v3-pools.js';
+import { poolAbi, poolAddressOf, positionManagerAbi } from '../uniswap-v3-pools.js';
+import { findPool } from './find-pool.js';
 import { fitToPrice, fullRangeTicks } from './full-range.js';
 import { POSITION_FAILURES, type UniswapV3LiquidityOptions } from './position-manager.js';
 
@@ -35,9 +29,8 @@ export async function createAdd(
 ): Promise<AddAction> {
   const { recipient, slippageBps, deadlineSeconds } = request;
   const sides = sortSides(request.amounts, options.wrappedNative);
-  const { pool, fee } = await findPool(request, sides, options, client);
-  const { read } = getContract({ address: pool, abi: poolAbi, client });
-  const [[sqrtPriceX96], tickSpacing] = await Promise.all([read.slot0(), read.tickSpacing()]);
+  const { pool, fee, sqrtPriceX96, warnings } = await findPool(sides, request.fee, options, client);
+  const tickSpacing = await getContract({ address: pool, abi: poolAbi, client }).read.tickSpacing();
   const offered = { amount0: sides[0].amountBaseUnits, amount1: sides[1].amountBaseUnits };
   const { amount0, amount1 } = fitToPrice(offered, sqrtPriceX96, tickSpacing);
   if (amount0 === 0n || amount1 === 0n) throw refuseTooSmall(sides);
@@ -86,32 +79,13 @@ export async function createAdd(
     fee,
     deposits: inOrder(deposits),
     minimums: inOrder(minimums),
+    warnings,
   };
 }
 
 /** Starts one unit lower, because the pool's rounding may cost that much, even with no slippage allowed. */
 function minimumOf({ amountBaseUnits }: TokenAmount, slippageBps: number): bigint {
   return subtractSlippage(amountBaseUnits > 1n ? amountBaseUnits - 1n : amountBaseUnits, slippageBps);
-}
-
-async function findPool(
-  { fee }: AddRequest,
-  [first, second]: Pair<Side>,
-  { positionManager, feeTiers = FEE_TIERS }: UniswapV3LiquidityOptions,
-  client: ProtocolEnvironment['client'],
-): Promise<{ pool: Address; fee: number }> {
-  const factory = await getContract({ address: positionManager, abi: positionManagerAbi, client }).read.factory();
-  const tiers = fee === null ? feeTiers : [fee];
-  const pools = await findPools(client, factory, { from: first.address, to: second.address, feeTiers: tiers });
-  const [deepest] = pools.sort((a, b) => (a.liquidity < b.liquidity ? 1 : -1));
-  if (deepest) return deepest;
-  const pair = `${showSymbol(first.token)} and ${showSymbol(second.token)}`;
-  const tier = fee === null ? '' : ` with a fee of ${formatFeeTier(fee)}`;
-  throw new AgentKitError(
-    'INSUFFICIENT_LIQUIDITY',
-    `There is no pool of ${pair}${tier} with liquidity, so there is no price to add at.`,
-    { details: { tokens: [first.token.address, second.token.address], fee } },
-  );
 }
 
 function sortSides([one, other]: AddRequest['amounts'], wrappedNative: Address): Pair<Side> {

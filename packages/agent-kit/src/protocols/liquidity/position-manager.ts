@@ -18,7 +18,7 @@ export interface UniswapV3LiquidityOptions {
   positionManager: Address;
   wrappedNative: Address;
   chainIds: readonly number[];
-  /** The fee tiers among which the deepest pool is searched, in millionths. */
+  /** The fee tiers among which the pool that holds most is searched, in millionths. */
   feeTiers?: readonly number[];
 }
 
