@@ -72,7 +72,7 @@ export async function createFeeTokenPool(chain: DevnetWithProtocols): Promise<vo
 const TICK_SPACINGS = { 500: 10, 3000: 60, 10000: 200 } as const;
 
 /** A pool to open; the two amounts are base units, and their ratio is its price. */
-export interface PoolToOpen {
+interface PoolToOpen {
   fee: keyof typeof TICK_SPACINGS;
   sides: readonly [PoolSide, PoolSide];
   /** The smallest range around the price instead of the full one. */

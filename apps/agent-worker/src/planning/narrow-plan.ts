@@ -66,8 +66,8 @@ export function limitDraft(draft: PlanDraft, ceilings: Ceilings): PlanDraft {
 }
 
 /**
- * Inputs that stay within the approved bounds where the plan of the given ones does not: less slippage tolerance if the
- * price went down a little, or the approved repayment instead of a debt that has grown since. Null: there are none.
+ * Inputs that stay within the agreed bounds where the plan of the given ones does not: less slippage tolerance if the
+ * price moved a little, or the agreed repayment instead of a debt that has grown since. Null: there are none.
  */
 export function narrowInput(operation: string, input: Input, plan: Plan, agreed: PlanFloors): Input | null {
   if (operation === 'repayLending') {
@@ -76,17 +76,22 @@ export function narrowInput(operation: string, input: Input, plan: Plan, agreed:
     if (!owed || most === 0n || owed.amountBaseUnits <= most) return null;
     return { ...input, amount: formatTokenAmount(most, owed.token.decimals) };
   }
-  if (operation !== 'swap' && operation !== 'removeLiquidity') return null;
+  if (!['swap', 'addLiquidity', 'removeLiquidity'].includes(operation)) return null;
   const { slippageBps } = plan;
   if (slippageBps === undefined || slippageBps === 0) return null;
-  const tolerances = plan.receives.map(({ token, amountBaseUnits: least }) =>
-    toleranceFor(least, slippageBps, BigInt(agreed.receives[token.address.toLowerCase()] ?? 0)),
+  // Another pool than the agreed one is outside the bounds at any tolerance.
+  if (plan.deposit?.fee !== agreed.deposit?.fee) return null;
+  const [amounts, floors] = plan.deposit
+    ? [plan.deposit.atLeast, agreed.deposit?.atLeast ?? {}]
+    : [plan.receives, agreed.receives];
+  const tolerances = amounts.map(({ token, amountBaseUnits: least }) =>
+    toleranceFor(least, slippageBps, BigInt(floors[token.address.toLowerCase()] ?? 0)),
   );
   const tolerance = Math.min(...tolerances);
   return tolerance >= 0 && tolerance < slippageBps ? { ...input, slippageBps: tolerance } : null;
 }
 
-/** The slippage tolerance with which a quote would still bring the minimum; below 0 if it brings less anyway. */
+/** The slippage tolerance with which a quote still has the agreed minimum; below 0 if it has less anyway. */
 function toleranceFor(least: bigint, slippageBps: number, agreed: bigint): number {
   if (agreed <= least) return slippageBps;
   // The quote is rounded down: slightly less tolerance is safe, more is not.

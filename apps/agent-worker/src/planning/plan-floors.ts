@@ -11,12 +11,14 @@ export function createFloors({ plan, spending }: Pick<PlannedOperation, 'plan' |
     spends: sumByToken(spending),
     receives: sumByToken(plan.receives),
     recipients: [...new Set(plan.recipients.map((recipient) => recipient.toLowerCase()))].sort(),
+    ...(plan.deposit && { deposit: { atLeast: sumByToken(plan.deposit.atLeast), fee: plan.deposit.fee } }),
   };
 }
 
 /** The hash of the bounds: two plans with the same hash have the same bounds. */
-export function hashFloors({ spends, receives, recipients }: PlanFloors): string {
-  return createHash('sha256').update(canonicalJson({ spends, receives, recipients })).digest('hex');
+export function hashFloors({ spends, receives, recipients, deposit }: PlanFloors): string {
+  const bounds = { spends, receives, recipients, ...(deposit && { deposit }) };
+  return createHash('sha256').update(canonicalJson(bounds)).digest('hex');
 }
 
 /** The approved bounds; null if no bounds, or other ones, were approved. */
@@ -26,13 +28,24 @@ export function readApprovedFloors(job: JobRecord): PlanFloors | null {
   return hashFloors(floors) === job.approval.floorsHash ? floors : null;
 }
 
-/** Whether a plan takes no more, brings no less, and has no other recipients than the approved bounds allow. */
+/**
+ * Whether a plan takes no more, brings no less, has no other recipients, and puts no less into no other pool than the
+ * agreed bounds allow.
+ */
 export function isWithin(fresh: PlanFloors, agreed: PlanFloors): boolean {
   return (
-    Object.entries(fresh.spends).every(([token, amount]) => BigInt(amount) <= BigInt(agreed.spends[token] ?? 0)) &&
-    Object.entries(agreed.receives).every(([token, amount]) => BigInt(fresh.receives[token] ?? 0) >= BigInt(amount)) &&
-    canonicalJson(fresh.recipients) === canonicalJson(agreed.recipients)
+    isCovered(fresh.spends, agreed.spends) &&
+    isCovered(agreed.receives, fresh.receives) &&
+    canonicalJson(fresh.recipients) === canonicalJson(agreed.recipients) &&
+    (!agreed.deposit ||
+      (agreed.deposit.fee === fresh.deposit?.fee && isCovered(agreed.deposit.atLeast, fresh.deposit.atLeast)))
   );
+}
+
+type Amounts = PlanFloors['spends'];
+
+function isCovered(amounts: Amounts, most: Amounts): boolean {
+  return Object.entries(amounts).every(([token, amount]) => BigInt(amount) <= BigInt(most[token] ?? 0));
 }
 
 function sumByToken(amounts: readonly TokenAmount[]): Record<string, string> {

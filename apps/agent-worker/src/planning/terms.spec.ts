@@ -1,11 +1,13 @@
-import { readStoredPlan } from '@tollgate/agent-jobs';
+import { readStoredFloors, readStoredPlan, writeStoredPlan } from '@tollgate/agent-jobs';
 import { AgentKit } from '@tollgate/agent-kit';
 import type { JobRecord } from '@tollgate/journal';
 import { parseUnits } from 'viem';
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { openPools } from '../../../../test/harness/stack/create-pool.js';
 import { PlanningFixture } from '../../test/planning-fixture.js';
+import { hashFloors } from './plan-floors.js';
 
 const OTHER = '0x00000000000000000000000000000000000B0b00';
 
@@ -26,11 +28,23 @@ describe('what a wallet may do', () => {
   afterEach(() => fixture.endLanes());
 
   const SWAP = { amount: '10', fromToken: 'USDC', toToken: 'WSEI' };
+  const POSITION = { tokenA: 'USDC', tokenB: 'WSEI', amountA: '600', amountB: '20' };
   const asked = (jobId: string): Promise<JobRecord> => fixture.lanes.waitForState(jobId, 'AWAITING_APPROVAL');
   const agree = (job: JobRecord) =>
     fixture.lanes.journal.approve({
       ...{ jobId: job.id, floorsHash: job.approval!.floorsHash, approvedBy: 'key-2' },
     });
+  /** Approves a job whose bounds no longer hold: it asks for an approval of new ones. */
+  const askedAnew = async (before: JobRecord): Promise<JobRecord> => {
+    await agree(before);
+    await waitFor('the job has new bounds', async () => {
+      const { approval } = await fixture.lanes.readJob(before.id);
+      return approval?.floorsHash !== before.approval!.floorsHash;
+    });
+    const job = await fixture.lanes.readJob(before.id);
+    expect(job).toMatchObject({ state: 'AWAITING_APPROVAL', approval: { approvedBy: null } });
+    return job;
+  };
   /** Other traders buy what the wallet is about to buy, which raises the price. */
   const trade = async (amount: string): Promise<void> => {
     expect(await trader.swap(amount, 'USDC', 'WSEI')).toMatchObject({ status: 'success' });
@@ -83,12 +97,7 @@ describe('what a wallet may do', () => {
       fixture.startLane({ approvalAbove });
       const before = await asked(await fixture.submit('swap', { ...SWAP, slippageBps: 10 }));
       await trade('5000');
-      await agree(before);
-      const asksFor = (job: JobRecord) => job.approval?.floorsHash !== before.approval?.floorsHash;
-      let job = await fixture.lanes.readJob(before.id);
-      while (!asksFor(job)) job = await fixture.lanes.readJob(before.id);
-      expect(job).toMatchObject({ state: 'AWAITING_APPROVAL', approval: { approvedBy: null } });
-      await agree(job);
+      await agree(await askedAnew(before));
       await fixture.lanes.waitForState(before.id, 'FINAL');
     });
 
@@ -107,12 +116,48 @@ describe('what a wallet may do', () => {
 
     it('includes a position of the two approved amounts', async () => {
       fixture.startLane({ approvalAbove });
-      const input = { tokenA: 'USDC', tokenB: 'WSEI', amountA: '600', amountB: '20' };
-      const before = await asked(await fixture.submit('addLiquidity', input));
-      await trade('500');
+      const before = await asked(await fixture.submit('addLiquidity', POSITION));
+      // The price moves by 0.3 %.
+      await trade('9000');
       await agree(before);
       const job = await fixture.lanes.waitForState(before.id, 'FINAL');
       expect(job.approval).toEqual({ floorsHash: before.approval!.floorsHash, approvedBy: 'key-2' });
+      expect(readStoredPlan(job)!.slippageBps).toBeLessThan(readStoredPlan(before)!.slippageBps!);
+    });
+
+    it('is not a position at another price: it needs a new approval', async () => {
+      fixture.startLane({ approvalAbove });
+      const before = await asked(await fixture.submit('addLiquidity', POSITION));
+      // The price moves by 20 %.
+      for (const amount of ['200000', '200000', '180000']) await trade(amount);
+      await agree(await askedAnew(before));
+      await fixture.lanes.waitForState(before.id, 'FINAL');
+    });
+
+    it('is not a position in another pool: it needs a new approval', async () => {
+      fixture.startLane({ approvalAbove });
+      const input = { tokenA: 'USDC', tokenB: 'WBTC', amountA: '600', amountB: '0.1' };
+      const before = await asked(await fixture.submit('addLiquidity', input));
+      const { USDC, WBTC } = fixture.chain.contracts.tokens;
+      const sides = [
+        { address: USDC, amount: parseUnits('8000000', 6) },
+        { address: WBTC, amount: parseUnits('133.3', 8) },
+      ] as const;
+      // Holds more than the approved one, at about the same price.
+      await openPools(fixture.chain, [{ fee: 500, sides }]);
+      const job = await askedAnew(before);
+      expect(readStoredPlan(job)!.summary).toContain('with a fee of 0.05 %');
+    });
+
+    it('is a position whose bounds were approved under an earlier release, which did not have its pool', async () => {
+      fixture.startLane({ approvalAbove });
+      const job = await asked(await fixture.submit('addLiquidity', POSITION));
+      const { deposit: _, ...floors } = readStoredFloors(job)!;
+      const floorsHash = hashFloors(floors);
+      const approval = { floorsHash, approvedBy: 'key-2' };
+      const planner = fixture.createPlanner({ approvalAbove });
+      const earlier = { ...job, plan: writeStoredPlan(readStoredPlan(job)!, floors), approval };
+      expect(await planner.plan(earlier, { stepIndex: 0, token: 1 })).toMatchObject({ floorsHash });
     });
   });
 
@@ -140,9 +185,9 @@ describe('what a wallet may do', () => {
       expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'POLICY_VIOLATION' } });
   });
 
-  it('is checked against the current policy at each signature', async () => {
-    const { tokens, uniswapV3 } = fixture.chain.contracts;
-    const jobId = await fixture.submit('swap', SWAP);
+  /** A swap whose allowance is mined, and whose second step is not planned yet. */
+  const startSwap = async (input: Parameters<typeof fixture.submit>[1]): Promise<string> => {
+    const jobId = await fixture.submit('swap', input);
     fixture.startLane({
       meddle: (_, stepIndex) => {
         if (stepIndex === 1) throw new Error('not yet');
@@ -150,6 +195,12 @@ describe('what a wallet may do', () => {
     });
     await waitFor('the approval is mined', async () => (await fixture.lanes.readJob(jobId)).stepIndex === 1);
     await fixture.endLanes();
+    return jobId;
+  };
+
+  it('is checked against the current policy at each signature', async () => {
+    const { tokens, uniswapV3 } = fixture.chain.contracts;
+    const jobId = await startSwap(SWAP);
     expect(await fixture.readAllowance(tokens.USDC, uniswapV3.router)).toBe(10_000_000n);
     fixture.startLane({ policy: { operations: ['transfer'] } });
     const [job] = await fixture.lanes.waitForEnds([jobId]);

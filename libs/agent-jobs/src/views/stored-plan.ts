@@ -2,14 +2,16 @@ import type { JobRecord } from '@tollgate/journal';
 import type { AgentPlanView } from '@tollgate/protocol';
 
 /**
- * The exact bounds of a plan, the most that leaves and the least that arrives: base units by token (lower case, `0x0`
- * for the native one).
+ * The exact bounds of a plan, the most that leaves and the least that arrives or goes into a pool: base units by token
+ * (lower case, `0x0` for the native one).
  */
 export interface PlanFloors {
   spends: Readonly<Record<string, string>>;
   receives: Readonly<Record<string, string>>;
   /** Lower case, sorted. */
   recipients: readonly string[];
+  /** For a deposit into a pool, whose fee tier is in millionths. Bounds that an earlier release has stored lack it. */
+  deposit?: { atLeast: Readonly<Record<string, string>>; fee: number };
 }
 
 interface StoredPlan extends AgentPlanView {

@@ -28,6 +28,7 @@ export const addLiquidity = defineListed('addLiquidity', async (input, context) 
     steps: createSteps(action),
     ...MOVES_NOTHING,
     spends: action.deposits,
+    deposit: { atLeast: action.minimums, fee: action.fee },
     fees: [{ label: 'goes in', text: `at least ${action.minimums.map(showAmount).join(' and ')}` }],
     slippageBps,
     warnings: [...action.warnings, ...warnOfUnlisted([tokenA, tokenB])],

@@ -76,6 +76,8 @@ export interface PlanDraft {
   receives: readonly TokenAmount[];
   /** Other addresses that receive the account's tokens or rights: recipients of a transfer, spenders of an approval. */
   recipients: readonly Address[];
+  /** For a deposit into a pool: the least that goes in, and the pool's fee tier in millionths. */
+  deposit?: { atLeast: readonly TokenAmount[]; fee: number };
   fees?: readonly Fee[];
   slippageBps?: number;
   warnings?: readonly string[];
