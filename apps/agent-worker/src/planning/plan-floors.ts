@@ -21,8 +21,17 @@ export function hashFloors({ spends, receives, recipients, deposit }: PlanFloors
   return createHash('sha256').update(canonicalJson(bounds)).digest('hex');
 }
 
+/**
+ * The bounds that a fresh plan has to keep. A job that needs no approval has them once a transaction of it is mined,
+ * because everyone can see in it what the job will do. Null: none yet.
+ */
+export function readAgreedFloors(job: JobRecord): PlanFloors | null {
+  if (job.approval) return readApprovedFloors(job);
+  return job.steps.some(({ mined }) => mined) ? readStoredFloors(job) : null;
+}
+
 /** The approved bounds; null if no bounds, or other ones, were approved. */
-export function readApprovedFloors(job: JobRecord): PlanFloors | null {
+function readApprovedFloors(job: JobRecord): PlanFloors | null {
   const floors = readStoredFloors(job);
   if (!floors || !job.approval || job.approval.approvedBy === null) return null;
   return hashFloors(floors) === job.approval.floorsHash ? floors : null;

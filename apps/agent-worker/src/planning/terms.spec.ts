@@ -198,6 +198,28 @@ describe('what a wallet may do', () => {
     return jobId;
   };
 
+  it('is bound to the prices at which its first transaction was sent', async () => {
+    const { tokens, uniswapV3 } = fixture.chain.contracts;
+    const jobId = await startSwap({ ...SWAP, slippageBps: 10 });
+    await trade('5000');
+    fixture.startLane();
+    const [job] = await fixture.lanes.waitForEnds([jobId]);
+    expect(job).toMatchObject({ state: 'PLAN_FAILED', failure: { code: 'SLIPPAGE' } });
+    expect(await fixture.readAllowance(tokens.USDC, uniswapV3.router)).toBe(0n);
+  });
+
+  it('is a swap with the rest of its slippage tolerance after its first transaction', async () => {
+    const jobId = await startSwap(SWAP);
+    const announced = readStoredPlan(await fixture.lanes.readJob(jobId))!;
+    await trade('5000');
+    fixture.startLane();
+    const [job] = await fixture.lanes.waitForEnds([jobId]);
+    expect(job).toMatchObject({ state: 'FINAL' });
+    const plan = readStoredPlan(job!)!;
+    expect(plan.slippageBps).toBeLessThan(announced.slippageBps!);
+    expect(plan.floorsHash).toBe(announced.floorsHash);
+  });
+
   it('is checked against the current policy at each signature', async () => {
     const { tokens, uniswapV3 } = fixture.chain.contracts;
     const jobId = await startSwap(SWAP);

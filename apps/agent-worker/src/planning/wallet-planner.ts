@@ -36,7 +36,7 @@ import { createJobStep, listGranted, listScopes, reliesOnAllowance } from './cre
 import { nameOfKit } from './create-operation-planner.js';
 import { countSpending, describeLimits, describePlan, needsApproval } from './describe-plan.js';
 import { limitDraft, limitInput, listCeilings, narrowInput, type Ceilings } from './narrow-plan.js';
-import { createFloors, hashFloors, isWithin, readApprovedFloors } from './plan-floors.js';
+import { createFloors, hashFloors, isWithin, readAgreedFloors } from './plan-floors.js';
 import { PlanningTrouble, toJobFailure, toPlanFailure } from './planning-trouble.js';
 import type { JobPlanning } from './plannings.js';
 
@@ -122,10 +122,12 @@ export class WalletPlanner implements JobPlanning {
   }
 
   async #planJob(job: JobRecord, { stepIndex, token }: { stepIndex: number; token: number }): Promise<JobPlan> {
-    const agreed = readApprovedFloors(job);
+    const agreed = readAgreedFloors(job);
     const [planned] = await Promise.all([this.#draftJob(job, token, agreed), this.#assertUpToDate(job)]);
     const fresh = createFloors(planned);
-    const floors = agreed && isWithin(fresh, agreed) ? agreed : fresh;
+    const isAgreed = agreed !== null && isWithin(fresh, agreed);
+    if (agreed && !isAgreed && !job.approval) throw new AgentKitError('SLIPPAGE', PRICE_LEFT_BOUNDS);
+    const floors = isAgreed ? agreed : fresh;
     const described = await this.#describe(planned, floors);
     const view = {
       ...described,
@@ -214,6 +216,9 @@ const NO_REFUND = {
   message: 'The bookkeeper did not write this refund job.',
   suggestion: 'Ask for a refund with tollgate refund; look for who can write to the journal.',
 };
+
+const PRICE_LEFT_BOUNDS =
+  'The price moved beyond the slippage tolerance that the job had when its first transaction was sent.';
 
 const UNAVAILABLE = 'The chain cannot be read now.';
 
