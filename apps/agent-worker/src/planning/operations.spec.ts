@@ -1,6 +1,6 @@
 import type { JobRecord, JsonValue } from '@tollgate/journal';
 import { AGENT_OPERATIONS, type AgentOperation } from '@tollgate/protocol';
-import { erc721Abi, parseAbi, parseEther, parseUnits, type Hex } from 'viem';
+import { erc721Abi, formatUnits, parseAbi, parseEther, parseUnits, type Hex } from 'viem';
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { startPaidServer } from '../../../../packages/client/test/paid-server.js';
@@ -83,6 +83,24 @@ describe('every operation of jobs', () => {
     await carryOut('transfer', { amount: '0.25', to: RECEIVER }, ['Send 0.25 SEI']);
     expect((await fixture.readBalance(contracts().tokens.USDC, RECEIVER)) - usdc).toBe(parseUnits('2.5', 6));
     expect((await nativeBalance(RECEIVER)) - native).toBe(parseEther('0.25'));
+  });
+
+  it('transfer of a market’s token, which reports by an event that it refused', async () => {
+    await carryOut('mintLending', { symbol: 'USDC', amount: '1000' }, ['Approve', 'Supply 1000 USDC']);
+    const held = await readMarket('USDC', 'balanceOf');
+    // Market tokens have 8 decimals: the wallet has enough for one of the two.
+    const input = { amount: formatUnits((held * 6n) / 10n, 8), to: RECEIVER, token: contracts().lending.markets.USDC };
+    await fixture.lanes.rpc('evm_setAutomine', [false]);
+    const jobIds = [await fixture.submit('transfer', input), await fixture.submit('transfer', input)];
+    fixture.startLane();
+    for (const jobId of jobIds) await fixture.lanes.waitForState(jobId, 'BROADCAST');
+    await fixture.lanes.rpc('evm_mine');
+    await fixture.lanes.rpc('evm_setAutomine', [true]);
+    const [sent, refused] = await fixture.lanes.waitForEnds(jobIds);
+    expect(sent).toMatchObject({ state: 'FINAL' });
+    expect(refused).toMatchObject({ state: 'REVERTED', failure: { code: 'REVERTED' } });
+    const { status } = await fixture.client.getTransactionReceipt({ hash: refused!.steps[0]!.mined!.hash });
+    expect(status).toBe('success');
   });
 
   it('approve, by way of 0 where there is already an allowance', async () => {

@@ -1,9 +1,19 @@
 import type { JobRecord } from '@tollgate/journal';
-import { encodeFunctionData, formatEther, getAddress, numberToHex, parseAbi, parseEther, parseUnits } from 'viem';
+import {
+  encodeFunctionData,
+  erc20Abi,
+  formatEther,
+  getAddress,
+  numberToHex,
+  parseAbi,
+  parseEther,
+  parseUnits,
+} from 'viem';
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
 import { setPrice } from '../../../../tools/devnet/protocols/set-price.js';
 import { PlanningFixture, type Meddling } from '../../test/planning-fixture.js';
@@ -102,6 +112,24 @@ describe('a wallet’s jobs', () => {
       expect(job).toMatchObject({ state: 'REVERTED', failure: { code: 'INSUFFICIENT_COLLATERAL' } });
       const receipt = await fixture.client.getTransactionReceipt({ hash: job.steps[1]!.mined!.hash });
       expect(receipt.status).toBe('success');
+    });
+
+    it('perhaps, since the token reported no transfer, wait for an operator', async () => {
+      const { EVIL } = contracts().tokens;
+      const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [fixture.address, 5n] });
+      await sendTransaction(fixture.chain, { from: fixture.chain.accounts.at(-1)?.address, to: EVIL, data });
+      const code = await fixture.client.getCode({ address: EVIL });
+      // Returns false to any call.
+      const refuse = async () => void (await fixture.lanes.rpc('anvil_setCode', [EVIL, '0x5f5f5260205ff3']));
+      fixture.startLane({ meddle: once('after', 0, refuse) });
+      const input = { amount: '0.000000000000000005', to: RECEIVER, token: EVIL };
+      const job = await fixture.lanes.waitForState(await fixture.submit('transfer', input), 'NEEDS_OPERATOR');
+      await fixture.lanes.rpc('anvil_setCode', [EVIL, code]);
+      expect(job.failure).toMatchObject({
+        code: 'PROTOCOL_FAILED',
+        message: expect.stringContaining('the token reported no transfer'),
+        suggestion: 'Compare the balances before you send it again.',
+      });
     });
 
     it('because of their input say so, and cost nothing', async () => {

@@ -265,7 +265,9 @@ async function readVerdict(kit: OperationPlanner, step: StepRecord, receipt: Ste
   const { status, logs } = receipt;
   const mined = { status, logs, blockNumber: BigInt(receipt.blockNumber) };
   const failure = await kit.readFailure({ to, data, value, failures }, mined);
-  return failure ? { outcome: 'failed', failure: toJobFailure(failure) } : { outcome: 'done' };
+  if (!failure) return { outcome: 'done' };
+  const outcome = failure.details['isUncertain'] ? 'needs_operator' : 'failed';
+  return { outcome, failure: toJobFailure(failure) };
 }
 
 /**

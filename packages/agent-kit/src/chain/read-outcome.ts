@@ -2,7 +2,9 @@ import {
   decodeAbiParameters,
   hexToBigInt,
   isAddressEqual,
+  pad,
   toEventSelector,
+  toFunctionSelector,
   toHex,
   type Address,
   type Hex,
@@ -20,14 +22,17 @@ export type CalledStep = Pick<Step, 'to' | 'data' | 'value' | 'failures'>;
 /** The fields of a receipt that the outcome depends on. */
 export type MinedCall = Pick<TransactionReceipt, 'status' | 'blockNumber'> & Pick<CallTrace, 'logs'>;
 
-/** The failure of a mined transaction, or null when it succeeded: a receipt with status success is not enough. */
+/**
+ * The failure of a mined transaction, or null when it succeeded: a receipt with status success is not enough.
+ * @returns with `isUncertain` in its details if the transaction may have succeeded all the same.
+ */
 export async function readFailure(
   context: AccountReader,
   step: CalledStep,
   receipt: MinedCall,
 ): Promise<AgentKitError | null> {
   if (receipt.status === 'reverted') return explainMinedRevert(context, step, receipt);
-  return findReportedFailure(step, receipt);
+  return findReportedFailure(step, receipt) ?? findMissingTransfer(step, receipt, context.account);
 }
 
 /**
@@ -50,6 +55,29 @@ async function explainMinedRevert(
   return new AgentKitError('REVERTED', 'The transaction was mined and reverted; its reason is no longer available.');
 }
 
+const TRANSFER_CALL = toFunctionSelector('transfer(address,uint256)');
+const TRANSFER_EVENT = toEventSelector('Transfer(address,address,uint256)');
+
+/** A mined call's return value is unknown, and a token that returned `false` has not emitted the event of a transfer. */
+function findMissingTransfer(
+  { to, data, failures }: CalledStep,
+  { logs }: MinedCall,
+  account: Address,
+): AgentKitError | null {
+  if (!failures?.isFalseRefusal || !data.startsWith(TRANSFER_CALL)) return null;
+  const from = pad(account).toLowerCase();
+  const isShown = logs.some(
+    ({ address, topics }) =>
+      isAddressEqual(address, to) && topics[0] === TRANSFER_EVENT && topics[1]?.toLowerCase() === from,
+  );
+  if (isShown) return null;
+  return new AgentKitError(
+    'PROTOCOL_FAILED',
+    'The transaction was mined, but the token reported no transfer: it probably refused by returning false.',
+    { details: { isUncertain: true }, suggestion: 'Compare the balances before you send it again.' },
+  );
+}
+
 const FALSE = toHex(0n, { size: 32 });
 const FAILURE_TOPIC = toEventSelector('Failure(uint256,uint256,uint256)');
 
@@ -67,7 +95,10 @@ export function findReportedFailure(
   { to, failures }: Pick<Step, 'to' | 'failures'>,
   { data, logs }: CallTrace,
 ): AgentKitError | null {
-  if (failures?.isFalseRefusal && data === FALSE) {
+  // The tokens of Compound v2's markets return false with the event that their other calls emit with a number.
+  const isRefused =
+    data === FALSE || logs.some((log) => isAddressEqual(log.address, to) && (decodeFailure(log)?.error ?? 0n) > 0n);
+  if (failures?.isFalseRefusal && isRefused) {
     return new AgentKitError('REVERTED', 'The token refused: its call returned false, which stands for a revert.');
   }
   if (!failures?.returnCodes) return null;

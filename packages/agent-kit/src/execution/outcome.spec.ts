@@ -3,10 +3,10 @@ import {
   encodeFunctionData,
   erc20Abi,
   http,
+  numberToHex,
   parseAbi,
   parseUnits,
   type Address,
-  type Hex,
 } from 'viem';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
@@ -17,6 +17,7 @@ import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../agent-kit.js';
 import { createApprovalStep } from '../tokens/create-steps.js';
+import { ERC20_FAILURES } from '../tokens/token-failures.js';
 import type { PlanDraft, Step } from '../types/plan.js';
 import type { Token } from '../types/token.js';
 
@@ -125,6 +126,15 @@ describe('the execution of a plan', () => {
       if (sent.add(bytes).size === transaction) await setClosed(true);
       return { body: await forward() };
     });
+  };
+
+  /** A node without the simulation, and a call whose refusal shows only when it is mined. */
+  const hideRefusals = (answer: bigint) => {
+    const result = numberToHex(answer, { size: 32 });
+    proxy.intercept('eth_call', () => ({ body: JSON.stringify({ jsonrpc: '2.0', id: 1, result }) }));
+    proxy.intercept('eth_simulateV1', () => ({
+      body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}',
+    }));
   };
 
   it('approves exactly, then calls, and leaves no allowance', async () => {
@@ -307,16 +317,21 @@ describe('the execution of a plan', () => {
       code: 'INSUFFICIENT_COLLATERAL',
       message: expect.stringContaining('collateral'),
     });
-    // A node without the simulation, and a call whose refusal shows only when it is mined.
-    const zero = `0x${'0'.repeat(64)}` satisfies Hex;
-    const hide = () => ({ body: JSON.stringify({ jsonrpc: '2.0', id: 1, result: zero }) });
-    proxy.intercept('eth_call', hide);
-    proxy.intercept('eth_simulateV1', () => ({
-      body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}',
-    }));
+    hideRefusals(0n);
     const result = await kit.run('tryOut', {});
     expect(result).toMatchObject({ status: 'failed', code: 'INSUFFICIENT_COLLATERAL' });
     expect(await client().getTransactionReceipt({ hash: result.result! })).toMatchObject({ status: 'success' });
     expect(names()).toEqual(['transactionSubmitted', 'transactionFailed']);
+  });
+
+  it('finds that a token refused by returning false, which is in no receipt', async () => {
+    const cUsdc = chain.contracts.lending.markets.USDC;
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [chain.payTo, 1n] });
+    plan = draft([{ to: cUsdc, data, failures: ERC20_FAILURES }]);
+    await expect(kit.plan('tryOut', {})).rejects.toMatchObject({ code: 'REVERTED' });
+    hideRefusals(1n);
+    const result = await kit.run('tryOut', {});
+    expect(result).toMatchObject({ status: 'failed', code: 'REVERTED' });
+    expect(await client().getTransactionReceipt({ hash: result.result! })).toMatchObject({ status: 'success' });
   });
 });
