@@ -1,11 +1,15 @@
 import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
 import fc from 'fast-check';
-import { createPublicClient, erc20Abi, http, toHex, type Address, type Hash } from 'viem';
+import { createPublicClient, encodeFunctionData, erc20Abi, http, toHex, type Address, type Hash } from 'viem';
 
-import { createFeeTokenPool, createPool } from '../../../../test/harness/stack/create-pool.js';
+import { createTrader } from '../../../../test/harness/agents/trader.js';
+import { createFeeTokenPool, createPool, openPools } from '../../../../test/harness/stack/create-pool.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
+import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { DEPLOYER, sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
 import { AgentKit } from '../agent-kit.js';
+import { uniswapV3Swap } from '../protocols/swap/uniswap-v3.js';
 import { DEVNET_CONTRACTS } from '../registry/devnet-contracts.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 
@@ -167,6 +171,56 @@ describe('swap', () => {
     await expect(kitOf(0).swap('900000', 'USDC', 'WBTC')).rejects.toMatchObject(refusal);
     const { warnings } = await kitOf(0).plan('swap', { amount: '100000', fromToken: 'USDC', toToken: 'WBTC' });
     expect(warnings).toEqual([expect.stringMatching(/worsens its own price by 1\.\d+ %/)]);
+  });
+
+  it('finds the best route also over the last of many intermediate tokens, each in all fee tiers', async () => {
+    const deployer = createTrader(chain, 8);
+    const { TestToken } = await readContracts();
+    const deploy = async (): Promise<Address> => {
+      const contract = { ...TestToken, args: ['Token', 'TKN', 6] };
+      return (await deployer.mined(deployer.deployContract(contract))).contractAddress!;
+    };
+    const target = await deploy();
+    const via = [await deploy(), await deploy(), await deploy(), await deploy()];
+    const { positionManager } = chain.contracts.uniswapV3;
+    const supply = 10n ** 12n;
+    await sendAsDeployer(
+      chain.rpcUrl,
+      [target, ...via].flatMap((to) => [
+        { to, data: encodeFunctionData({ abi: TestToken.abi, functionName: 'mint', args: [DEPLOYER, supply] }) },
+        { to, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [positionManager, supply] }) },
+      ]),
+    );
+    const feeTiers = [500, 3000, 10000] as const;
+    const amount = 10n ** 9n;
+    await openPools(
+      chain,
+      via.flatMap((address, index) =>
+        feeTiers.flatMap((fee) => {
+          // One token for one, and twice as many in the last tier over the last token.
+          const isBest = index === via.length - 1 && fee === 10_000;
+          const middle = { address, amount: isBest ? 2n * amount : amount };
+          return [
+            { fee, sides: [{ address: chain.contracts.tokens.USDC, amount }, middle] as const },
+            { fee, sides: [middle, { address: target, amount: 4n * amount }] as const },
+          ];
+        }),
+      ),
+    );
+    const plugin = uniswapV3Swap({
+      ...DEVNET_CONTRACTS.uniswapV3,
+      ...{ wrappedNative: chain.contracts.tokens.WSEI },
+      chainIds: [chain.chainId],
+      via,
+      feeTiers,
+    });
+    const quote = await kitOf(0, { plugins: [plugin] }).read('getSwapQuote', {
+      amount: '1',
+      fromToken: 'USDC',
+      toToken: target,
+    });
+    expect(quote.route).toContain(via.at(-1));
+    expect(quote.fees).toEqual([{ label: 'pool fee', text: expect.stringContaining('1 %, then 0.05 %') }]);
   });
 
   it('prices any amount like the pool, and never promises 0', async () => {

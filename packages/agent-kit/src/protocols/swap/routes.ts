@@ -5,33 +5,22 @@ import { findPools, isZeroForOne, poolAbi, quoterAbi, type Hop } from '../uniswa
 
 export type Route = readonly [Hop, ...Hop[]];
 
-/**
- * Quoting a route runs the whole swap on the node, so a long list of tokens and tiers must not lead to hundreds of
- * routes.
- */
-const MAX_ROUTES = 32;
+/** The pools of each leg of a way from one token to another, of which a route uses one per leg. */
+type Path = readonly (readonly Hop[])[];
 
-/**
- * All routes through one pool, and through two with one of `via` between them; only pools with liquidity.
- * @returns direct routes first, at most 32.
- */
-export async function findRoutes(
+/** The ways over one pool, and over two with one of `via` between them; only pools with liquidity. */
+export async function findPaths(
   client: PublicClient,
   factory: Address,
   { from, to, via, feeTiers }: { from: Address; to: Address; via: readonly Address[]; feeTiers: readonly number[] },
-): Promise<Route[]> {
+): Promise<Path[]> {
   const between = via.filter((token) => !isAddressEqual(token, from) && !isAddressEqual(token, to));
-  const [direct, ...detours] = await Promise.all([
-    findPools(client, factory, { from, to, feeTiers }),
-    ...between.map(async (token) => {
-      const [first, second] = await Promise.all([
-        findPools(client, factory, { from, to: token, feeTiers }),
-        findPools(client, factory, { from: token, to, feeTiers }),
-      ]);
-      return first.flatMap((one) => second.map((two): Route => [one, two]));
-    }),
+  const find = (start: Address, end: Address) => findPools(client, factory, { from: start, to: end, feeTiers });
+  const paths = await Promise.all([
+    Promise.all([find(from, to)]),
+    ...between.map((token) => Promise.all([find(from, token), find(token, to)])),
   ]);
-  return [...direct.map((hop): Route => [hop]), ...detours.flat()].slice(0, MAX_ROUTES);
+  return paths.filter((path) => path.every((pools) => pools.length > 0));
 }
 
 /** token, fee, token, fee, token: the encoding of the router and the quoter. */
@@ -55,27 +44,45 @@ const MILLIONTHS = 1_000_000n;
 export async function quoteBestRoute(
   client: PublicClient,
   quoter: Address,
-  routes: readonly Route[],
+  paths: readonly Path[],
   amountIn: bigint,
 ): Promise<RouteQuote | null> {
-  const quotes = await Promise.all(routes.map((route) => quoteRoute(client, quoter, route, amountIn)));
+  return findBest(await Promise.all(paths.map((path) => quotePath(client, quoter, path, amountIn))));
+}
+
+/**
+ * More of the token in the middle never buys less, so the best pool of each leg makes the best route. A quote runs the
+ * swap on the node: leg by leg, four fee tiers take eight of them, and not the sixteen of all routes.
+ */
+async function quotePath(
+  client: PublicClient,
+  quoter: Address,
+  path: Path,
+  amountIn: bigint,
+): Promise<RouteQuote | null> {
+  const [first = [], ...rest] = path;
+  let best = findBest(await Promise.all(first.map((hop) => quoteHop(client, quoter, hop, amountIn))));
+  for (const pools of rest) {
+    if (best === null) return null;
+    const { route, amountOut } = best;
+    const next = findBest(await Promise.all(pools.map((hop) => quoteHop(client, quoter, hop, amountOut))));
+    best = next && { ...next, route: [...route, ...next.route] };
+  }
+  return best;
+}
+
+function findBest(quotes: readonly (RouteQuote | null)[]): RouteQuote | null {
   return quotes.reduce((best, quote) => {
     if (quote === null || quote.amountOut === 0n) return best;
     return best === null || quote.amountOut > best.amountOut ? quote : best;
   }, null);
 }
 
-async function quoteRoute(
-  client: PublicClient,
-  quoter: Address,
-  route: Route,
-  amountIn: bigint,
-): Promise<RouteQuote | null> {
+async function quoteHop(client: PublicClient, quoter: Address, hop: Hop, amountIn: bigint): Promise<RouteQuote | null> {
   try {
     const { simulate } = getContract({ address: quoter, abi: quoterAbi, client });
-    const [amountOut, pricesAfter] = (await simulate.quoteExactInput([encodePath(route), amountIn])).result;
-    const isEmptied = route.some((hop, index) => pricesAfter[index] === lastPriceOf(hop));
-    return isEmptied ? null : { route, amountOut };
+    const [amountOut, [priceAfter]] = (await simulate.quoteExactInput([encodePath([hop]), amountIn])).result;
+    return priceAfter === lastPriceOf(hop) ? null : { route: [hop], amountOut };
   } catch (error) {
     // A pool that cannot make this swap reverts; any other error, such as a node that is down, says nothing about
     // pools.

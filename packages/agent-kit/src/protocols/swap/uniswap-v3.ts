@@ -7,7 +7,7 @@ import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { ProtocolAction, StepFailures } from '../../types/plan.js';
 import type { ProtocolEnvironment, ProtocolPlugin, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
 import { FEE_TIERS, formatFeeTier, poolAddressOf, routerAbi } from '../uniswap-v3-pools.js';
-import { encodePath, findRoutes, quoteBestRoute, readPriceImpactBps, type Route } from './routes.js';
+import { encodePath, findPaths, quoteBestRoute, readPriceImpactBps, type Route } from './routes.js';
 
 export interface UniswapV3SwapOptions {
   /** Address of SwapRouter, the first version, whose calls have a deadline. */
@@ -60,13 +60,13 @@ async function quotePools(
   const { factory, quoter, wrappedNative, feeTiers = FEE_TIERS, maxPriceImpactBps = 1_000 } = options;
   const via = options.via ?? tokens.listed.map(({ address }) => address);
   const ends = { from: poolAddressOf(from, wrappedNative), to: poolAddressOf(to, wrappedNative) };
-  const routes = await findRoutes(client, factory, { ...ends, via, feeTiers });
+  const paths = await findPaths(client, factory, { ...ends, via, feeTiers });
   const pair = `${showSymbol(from)} to ${showSymbol(to)}`;
   const details = { from: from.address, to: to.address };
-  if (routes.length === 0) {
+  if (paths.length === 0) {
     throw new AgentKitError('INSUFFICIENT_LIQUIDITY', `No pool with liquidity leads from ${pair}.`, { details });
   }
-  const best = await quoteBestRoute(client, quoter, routes, amountIn);
+  const best = await quoteBestRoute(client, quoter, paths, amountIn);
   if (best === null) {
     const amount = formatTokenAmount(amountIn, from.decimals);
     throw new AgentKitError('INSUFFICIENT_LIQUIDITY', `The liquidity from ${pair} does not fit the amount ${amount}.`, {
