@@ -152,7 +152,8 @@ describe('what a wallet may do', () => {
     it('is a position whose bounds were approved under an earlier release, which did not have its pool', async () => {
       fixture.startLane({ approvalAbove });
       const job = await asked(await fixture.submit('addLiquidity', POSITION));
-      const { deposit: _, ...floors } = readStoredFloors(job)!;
+      const { spends, receives, recipients } = readStoredFloors(job)!;
+      const floors = { spends, receives, recipients };
       const floorsHash = hashFloors(floors);
       const approval = { floorsHash, approvedBy: 'key-2' };
       const planner = fixture.createPlanner({ approvalAbove });
