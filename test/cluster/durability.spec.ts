@@ -108,6 +108,25 @@ async function readRefusals(work: Record<string, () => Promise<unknown>>): Promi
   return Object.fromEntries(await Promise.all(reasons));
 }
 
+it('takes the promotion of a replica that acknowledges for a restart, after which a wallet lacks nothing', async () => {
+  const server = await startRedis({ oldest: OLDEST_FOR_CLUSTERS });
+  const redis = new Redis(server.url);
+  const journal = new Journal({ redis });
+  await journal.open();
+  const freezeOf = async (opened: Journal) => {
+    const lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    await redis.replicaof('127.0.0.1', '1');
+    await redis.replicaof('NO', 'ONE');
+    await opened.open();
+    return (await journal.readLane(lane)).frozen;
+  };
+  expect(await freezeOf(new Journal({ redis, durability: DURABILITY }))).toBe('restarted');
+  expect(await freezeOf(new Journal({ redis }))).toBe('lost');
+  redis.disconnect();
+  await server.stop();
+});
+
 describe('a primary with one replica that must acknowledge', () => {
   let primary: RedisServer;
   let replica: RedisServer;

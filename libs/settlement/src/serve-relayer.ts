@@ -89,7 +89,7 @@ class RelayerUpkeep {
   async run(): Promise<boolean> {
     const { journal, chain } = this.parts;
     const { nextNonce, frozen, paused, lastSequence } = await journal.readLane(this.lane);
-    if (nextNonce === null || frozen === 'chain_ahead') {
+    if (nextNonce === null || frozen === 'chain_ahead' || frozen === 'lost') {
       await journal.adopt(this.lane, { pendingNonce: await chain.readPendingNonce(this.lane.address) });
     }
     await this.#findParked(lastSequence);

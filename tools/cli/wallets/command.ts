@@ -51,7 +51,8 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
 
   change(
     'thaw',
-    'Compares a wallet that a restart of Redis has frozen with the chain. A worker that holds the wallet does so itself.',
+    'Compares a wallet that a restart of Redis has frozen with the chain. Where Redis lost writes, run it twice, a minute ' +
+      'and five blocks apart. A worker that holds the wallet does so itself.',
   )
     .example('wallets thaw treasury')
     .answers((name: string, options: WalletQuery) => run(options, (actions, parts) => actions.thawWallet(parts, name)));

@@ -1,10 +1,10 @@
-import { createLaneId, nameLane, UnreadableJobError, type ReleaseResult } from '@tollgate/journal';
+import { createLaneId, nameLane, UnreadableJobError, type ChainReading, type ReleaseResult } from '@tollgate/journal';
 
 // The library's index would load Nest, which doubles the start.
 import { listAccounts, type Account, type AccountSources } from '../../../libs/agent-jobs/src/wallets/list-accounts.js';
 import { CommandError } from '../shared/cli-command.js';
 import { findChainId } from '../shared/with-journal.js';
-import { assertDone, readPendingNonce, type WalletParts } from './wallet-commands.js';
+import { assertDone, readNonce, type WalletParts } from './wallet-commands.js';
 
 export type AccountParts = WalletParts & AccountSources;
 
@@ -24,7 +24,8 @@ export async function releaseAccount(parts: AccountParts, named: string, terms: 
   const { lane } = account;
   const journal = journalOf(parts, account);
   const label = describe(account);
-  const pendingNonce = await readPendingNonce(parts, lane);
+  const reading = await readNonce(parts, lane);
+  const { pendingNonce } = reading;
   const { nextNonce } = await journal.readLane(lane);
   if (nextNonce !== null && pendingNonce < nextNonce) {
     throw new CommandError(
@@ -33,7 +34,7 @@ export async function releaseAccount(parts: AccountParts, named: string, terms: 
   }
   if (terms.isMeant) {
     if (terms.cancels) await cancelUnbegun(parts, account);
-    await thaw(parts, account, pendingNonce);
+    await thaw(parts, account, reading);
   }
   const result = await journal.release(lane, { isTrial: !terms.isMeant });
   if (result.outcome === 'refused' && (terms.isMeant || result.reason !== 'lane_frozen')) {
@@ -88,14 +89,14 @@ async function cancelUnbegun(parts: AccountParts, account: Account): Promise<voi
 }
 
 /** Compares the account with the chain, because no process holds it and does so. */
-async function thaw(parts: AccountParts, account: Account, pendingNonce: number): Promise<void> {
+async function thaw(parts: AccountParts, account: Account, reading: Omit<ChainReading, 'run'>): Promise<void> {
   const journal = journalOf(parts, account);
   const { frozen, run } = await journal.readLane(account.lane);
   if (frozen === null || run === null) return;
-  const result = await journal.thaw(account.lane, { pendingNonce, run });
-  const isAhead = result.outcome === 'refused' && result.reason === 'chain_ahead';
+  const result = await journal.thaw(account.lane, { ...reading, run });
+  const isDoubtful = result.outcome === 'refused' && ['chain_ahead', 'too_early'].includes(result.reason);
   // As a verifier does: a relayer's transaction moves nothing a second time.
-  if (isAhead && account.role === 'relayer') await journal.adopt(account.lane, { pendingNonce });
+  if (isDoubtful && account.role === 'relayer') await journal.adopt(account.lane, reading);
   else assertDone(result, account.names[0] ?? account.lane.address);
 }
 

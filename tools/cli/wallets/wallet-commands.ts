@@ -1,5 +1,12 @@
 import type { AccountSources, WalletEntry } from '@tollgate/agent-jobs';
-import { createLaneId, nameLane, type LaneId, type LaneTransition } from '@tollgate/journal';
+import {
+  createLaneId,
+  DEFAULT_LANE_SETTINGS,
+  nameLane,
+  type ChainReading,
+  type LaneId,
+  type LaneTransition,
+} from '@tollgate/journal';
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError } from '../shared/cli-command.js';
@@ -12,7 +19,7 @@ export interface WalletParts extends Omit<AccountSources, 'relayers'> {
 /** Seeds the wallet's nonce counter from the chain. `address`: publishes the name too, before any worker has. */
 export async function adoptWallet(parts: WalletParts, name: string, address: string | undefined): Promise<string> {
   const { lane } = address === undefined ? await findWallet(parts, name) : await publishWallet(parts, name, address);
-  const pendingNonce = await readPendingNonce(parts, lane);
+  const { pendingNonce } = await readNonce(parts, lane);
   const result = await parts.journal.adopt(lane, { pendingNonce });
   if (result.outcome === 'refused' && result.reason === 'already_adopted') {
     const { nextNonce } = await parts.journal.readLane(lane);
@@ -45,8 +52,8 @@ export async function thawWallet(parts: WalletParts, name: string): Promise<stri
   const { lane } = await findWallet(parts, name);
   const { frozen, run } = await parts.journal.readLane(lane);
   if (frozen === null || run === null) return `${name} is not frozen.`;
-  const pendingNonce = await readPendingNonce(parts, lane);
-  assertDone(await parts.journal.thaw(lane, { pendingNonce, run }), name);
+  const reading = await readNonce(parts, lane);
+  assertDone(await parts.journal.thaw(lane, { ...reading, run }), name);
   return `${name} agrees with the chain and is no longer frozen.`;
 }
 
@@ -89,9 +96,15 @@ async function publishWallet(parts: WalletParts, name: string, address: string):
   throw new CommandError(`${name} names ${other} on chain ${otherChain}: run tollgate wallets remove ${name} first.`);
 }
 
-export async function readPendingNonce({ rpcUrls }: WalletParts, lane: LaneId): Promise<number> {
+export async function readNonce({ rpcUrls }: WalletParts, lane: LaneId): Promise<Omit<ChainReading, 'run'>> {
   assertRpc({ rpcUrls });
-  return withChain(lane.chainId, rpcUrls, (chain) => chain.readPendingNonce(lane.address)).catch((cause: unknown) => {
+  return withChain(lane.chainId, rpcUrls, async (chain) => {
+    const [head, pendingNonce] = await Promise.all([
+      chain.readHead(lane.address),
+      chain.readPendingNonce(lane.address),
+    ]);
+    return { pendingNonce, blockNumber: head.number };
+  }).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CommandError(`The wallet's nonce could not be read from chain ${lane.chainId}: ${reason}`);
   });
@@ -112,6 +125,13 @@ export function assertDone(result: LaneTransition, name: string): Exclude<LaneTr
         `The chain has transactions of ${name} that the journal does not know. Find out who sent them; then run ` +
           `tollgate wallets adopt ${name} to continue after them. Jobs that may have sent one of them wait for an operator.`,
       );
+    case 'too_early': {
+      const { strangerBlocks, strangerMs } = DEFAULT_LANE_SETTINGS;
+      throw new CommandError(
+        `Redis lost writes, and what ${name} sent last may not show yet. The chain is as the journal has it: run this again ` +
+          `after ${strangerMs / 1000} seconds and ${strangerBlocks} blocks. tollgate wallets adopt ${name} does not wait.`,
+      );
+    }
     case 'lane_frozen':
       throw new CommandError('Redis restarted meanwhile. Try again.');
     default:

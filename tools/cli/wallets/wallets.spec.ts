@@ -80,6 +80,29 @@ describe('tollgate wallets', () => {
     expect(JSON.parse((await wallets('resume', 'main', '--json')).stdout)).toEqual({ message: 'main was not paused.' });
   });
 
+  it('thaws a wallet whose Redis lost writes once the chain agrees with it twice, a minute and some blocks apart', async () => {
+    await setNonce(7);
+    await server.kill();
+    await server.start();
+    for (const blocks of ['0x1', '0x5']) {
+      await callRpc(chain.rpcUrl, 'anvil_mine', [blocks]);
+      expect(await wallets('thaw', 'main')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('run this again after 60 seconds and 5 blocks'),
+      });
+    }
+    // As if the first reading were a minute old.
+    const key = `tollgate:{1328:${address}}:lane`;
+    const reading = (await redis.hget(key, 'reading'))!;
+    await redis.hset(
+      key,
+      'reading',
+      reading.replace(/\d+$/, (at) => `${Number(at) - 60_000}`),
+    );
+    expect((await wallets('thaw', 'main')).stdout).toBe('main agrees with the chain and is no longer frozen.\n');
+    await setNonce(9);
+  });
+
   it('thaws a wallet that a restart of Redis froze, or asks for another adoption where the chain is ahead', async () => {
     // This Redis does not keep every write, so after a restart the journal may be behind the chain.
     await server.kill();

@@ -42,7 +42,7 @@ export class LaneEnvironment implements ChecksTogether {
   readonly replaceAfterMs: number = 30_000;
 
   @Setting({
-    help: 'Milliseconds after which a nonce that is used on the chain, but by none of our transactions, counts as used by another program.',
+    help: 'Milliseconds after which a nonce that is used on the chain, but by none of our transactions, counts as used by another program; and between two looks at the chain where Redis lost writes.',
   })
   @IsIntIn(100, 3_600_000)
   readonly strangerAfterMs: number = 60_000;

@@ -168,7 +168,8 @@ describe('the event pumps', () => {
     await started.server.start();
     await started.redis.ping();
     await journal.open();
-    await journal.thaw(lane, { pendingNonce: 0, run: (await journal.readLane(lane)).run ?? '' });
+    const reading = { pendingNonce: 0, blockNumber: 1, run: (await journal.readLane(lane)).run ?? '' };
+    await journal.thaw(lane, reading, { strangerBlocks: 0, strangerMs: 0 });
     const late = await happen(1);
     await waitFor('the second came', () => collector.taken.length === 2);
     expect(collector.taken).toEqual([...early, ...late]);

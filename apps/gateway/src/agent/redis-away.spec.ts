@@ -25,7 +25,8 @@ describe('without Redis', () => {
     expect((await agents.journal.listJobs({ lanes: [agents.lane] })).jobs).toHaveLength(2);
     // The event stream stayed open during the outage.
     await agents.journal.open();
-    await agents.journal.thaw(agents.lane, { pendingNonce: 0, run: (await agents.journal.readLane(agents.lane)).run! });
+    const reading = { pendingNonce: 0, blockNumber: 1, run: (await agents.journal.readLane(agents.lane)).run! };
+    await agents.journal.thaw(agents.lane, reading, { strangerBlocks: 0, strangerMs: 0 });
     await agents.journal.cancel(accepted.id);
     expect(await reader.readEvents(1)).toMatchObject([{ jobId: accepted.id, type: 'transactionFailed' }]);
     await agents.stop();

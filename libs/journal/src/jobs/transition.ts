@@ -40,7 +40,7 @@ export type RefusalReason =
   | 'floors_changed'
   /** The submitter of a job cannot approve it. */
   | 'own_job'
-  /** The time for the approval has not passed yet. */
+  /** The time for the approval, or between two readings of the chain, has not passed yet. */
   | 'too_early'
   /** The step's transaction is mined: nothing is left to cancel. */
   | 'too_late'
@@ -58,6 +58,15 @@ export type RefusalReason =
 export type Transition =
   | { outcome: 'done' | 'unchanged'; state: JobState }
   | { outcome: 'refused'; reason: RefusalReason; state: JobState | null };
+
+/** What is compared with the nonce counter of a frozen lane. */
+export interface ChainReading {
+  pendingNonce: number;
+  /** Of the latest block. */
+  blockNumber: number;
+  /** The run that `readLane` returned before the chain was read. */
+  run: string;
+}
 
 export type LaneTransition = { outcome: 'done' | 'unchanged' } | { outcome: 'refused'; reason: RefusalReason };
 

@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { privateKeyToAccount } from 'viem/accounts';
@@ -7,9 +10,11 @@ import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { USDC_ADDRESS } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
-import { markOf } from '../../test/transfer-planner.js';
+import { markOf, transferPlanner } from '../../test/transfer-planner.js';
+import type { LaneRunnerOptions } from './lane-runner.js';
 
 const GWEI = 10n ** 9n;
+const JSON_BODY = { 'content-type': 'application/json' };
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
 describe('a lane on a chain that fails', () => {
@@ -358,6 +363,56 @@ describe('a lane on a chain that fails', () => {
     const later = await fixture.submit();
     await fixture.waitForState(later, 'FINAL');
     await expectEachOnce([...jobIds, later]);
+  });
+
+  it('sends no job twice that Redis lost the sending of, while the server does not show its transaction yet', async () => {
+    const { journal, redis, server, lane } = fixture;
+    await fixture.rpc('evm_setAutomine', [false]);
+    // As of a Redis with `appendfsync everysec`.
+    await redis.config('SET', 'appendfsync', 'everysec');
+    await journal.open();
+    const [sent = '', other = ''] = await submitMany(2);
+    const copy = mkdtempSync(join(tmpdir(), 'tollgate-journal-'));
+    cpSync(server.dir, copy, { recursive: true });
+    const planWhen = (isWanted: (jobId: string) => Promise<boolean> | boolean): Partial<LaneRunnerOptions> => ({
+      planner: {
+        plan: async (job, asked) => {
+          if (await isWanted(job.id)) return transferPlanner.plan(job, asked);
+          throw new Error('The price server is down.');
+        },
+      },
+    });
+    fixture.startRunner(
+      {},
+      planWhen((jobId) => jobId === sent),
+    );
+    await fixture.waitForState(sent, 'BROADCAST');
+    await fixture.endWorkers();
+
+    await server.kill();
+    rmSync(server.dir, { recursive: true });
+    renameSync(copy, server.dir);
+    await server.start();
+    await journal.open();
+    let looks = 0;
+    // Shows no transaction that is not mined.
+    proxy.intercept('*', async (call) => {
+      const asked = JSON.stringify(call);
+      if (asked.includes('"pending"')) looks++;
+      const body = asked.replaceAll('"pending"', '"latest"');
+      return { body: await (await fetch(fixture.chain.rpcUrl, { method: 'POST', headers: JSON_BODY, body })).text() };
+    });
+    const hasNonce = async (jobId: string) => typeof (await fixture.readJob(jobId)).steps[0]?.nonce === 'number';
+    // The other job would take the nonce of the transaction that was sent.
+    const planner = planWhen(async (jobId) => jobId === other || hasNonce(other));
+    fixture.startRunner({ strangerBlocks: 3 }, { rpcUrls: [proxy.rpcUrl], ...planner });
+    await waitFor('some looks', () => looks >= 5);
+    expect(await journal.readLane(lane)).toMatchObject({ frozen: 'lost', nextNonce: 41 });
+    await fixture.rpc('evm_mine');
+    await waitFor('the freeze', async () => (await journal.readLane(lane)).frozen === 'chain_ahead');
+    await journal.adopt(lane, { pendingNonce: 42 });
+    for (const jobId of [sent, other]) await fixture.waitForState(jobId, 'NEEDS_OPERATOR');
+    await expectEachOnce([sent]);
   });
 
   it('is run by one of two runners at a time, and by the other as soon as it is released', async () => {

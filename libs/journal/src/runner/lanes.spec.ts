@@ -195,7 +195,9 @@ describe('a lane', () => {
     for (const call of [journal.pauseLane(stranger, FAILURE), journal.resumeLane(stranger)]) {
       expect(await call).toEqual({ outcome: 'refused', reason: 'not_adopted' });
     }
-    expect(await journal.thaw(stranger, { pendingNonce: 0, run: 'x' })).toMatchObject({ reason: 'not_adopted' });
+    expect(await journal.thaw(stranger, { pendingNonce: 0, blockNumber: 1, run: 'x' })).toMatchObject({
+      reason: 'not_adopted',
+    });
     expect(await journal.adopt(lane, { pendingNonce: 9 })).toEqual({ outcome: 'refused', reason: 'already_adopted' });
     expect((await journal.readLane(lane)).nextNonce).toBe(3);
     expect(await journal.readLanes()).toEqual(expect.arrayContaining([lane]));

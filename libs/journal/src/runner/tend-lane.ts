@@ -27,11 +27,12 @@ export async function tendLane(work: LaneWork): Promise<LaneStatus> {
 }
 
 /** Compares the nonce counter with the chain, which may have transactions that Redis has lost. */
-async function thawLane({ journal, chain, lease }: LaneWork, status: LaneStatus): Promise<LaneStatus> {
+async function thawLane({ journal, chain, lease, settings }: LaneWork, status: LaneStatus): Promise<LaneStatus> {
+  const { lane } = lease;
   if (status.run === null) return status;
-  const pendingNonce = await chain.readPendingNonce(lease.lane.address);
-  await journal.thaw(lease.lane, { pendingNonce, run: status.run });
-  return journal.readLane(lease.lane);
+  const [head, pendingNonce] = await Promise.all([chain.readHead(lane.address), chain.readPendingNonce(lane.address)]);
+  await journal.thaw(lane, { pendingNonce, blockNumber: head.number, run: status.run }, settings);
+  return journal.readLane(lane);
 }
 
 /** Checks the balance before the lane resumes; otherwise every waiting job would find the wallet empty again. */

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailableError } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 
+import { waitFor } from '../../../../test/harness/retry.js';
 import { startRedis, type RedisOptions, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import {
   FAILURE,
@@ -19,6 +20,7 @@ import {
 } from '../../test/sample-jobs.js';
 import type { LaneId } from '../jobs/job.js';
 import type { StepWrite } from '../jobs/transition.js';
+import type { LaneSettings } from '../lanes/lane-settings.js';
 import { Journal } from './journal.js';
 
 describe('a Redis that may have lost writes', () => {
@@ -63,7 +65,7 @@ describe('a Redis that may have lost writes', () => {
   const reserve = (journal: Journal, write: StepWrite) => journal.reserve({ ...write, maxInFlight: 99 });
 
   const thaw = async (journal: Journal, lane: LaneId, pendingNonce: number) =>
-    journal.thaw(lane, { pendingNonce, run: (await journal.readLane(lane)).run! });
+    journal.thaw(lane, { pendingNonce, blockNumber: 1, run: (await journal.readLane(lane)).run! });
 
   it('gives out no nonce after a restart until the chain was read', async () => {
     const server = await serve();
@@ -97,6 +99,35 @@ describe('a Redis that may have lost writes', () => {
     const { journal: next } = await openJournal(server.url);
     // Acknowledged writes may be gone: `lost`, as opposed to a restart that keeps all of them.
     expect((await next.readLane(lane)).frozen).toBe('lost');
+  });
+
+  it('compares a lane that lost writes twice with the chain, some blocks and some time apart', async () => {
+    const server = await serve({ appendfsync: 'everysec' });
+    const { redis, journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const waiting = await plannedJob(journal, lane, token);
+    const restart = async () => {
+      await redis.bgrewriteaof();
+      await waitFor('its file', async () => /aof_rewrite_in_progress:0/.test(await redis.info('persistence')));
+      await server.kill();
+      await server.start();
+      await journal.open();
+    };
+    const look = async (blockNumber: number, settings: Partial<Pick<LaneSettings, 'strangerMs'>> = {}) => {
+      const reading = { pendingNonce: 0, blockNumber, run: (await journal.readLane(lane)).run! };
+      return journal.thaw(lane, reading, { strangerBlocks: 5, strangerMs: 0, ...settings });
+    };
+    const tooEarly = { outcome: 'refused', reason: 'too_early' };
+    await restart();
+    // The same block twice: an RPC server may hang.
+    expect([await look(10), await look(10), await look(14)]).toEqual([tooEarly, tooEarly, tooEarly]);
+    expect(await look(15, { strangerMs: 600_000 })).toEqual(tooEarly);
+    expect(await reserve(journal, waiting)).toMatchObject({ reason: 'lane_frozen' });
+    // What was read before another restart counts for nothing.
+    await restart();
+    expect(await look(15)).toEqual(tooEarly);
+    expect(await look(20)).toEqual({ outcome: 'done' });
+    expect(await reserve(journal, waiting)).toMatchObject({ outcome: 'done', nonce: 0 });
   });
 
   it('freezes a lane that has nothing to send, even if another fleet noticed the restart first', async () => {
@@ -263,7 +294,7 @@ describe('a Redis that may have lost writes', () => {
     await server.kill();
     await server.start();
     await journal.open();
-    expect(await journal.thaw(lane, { pendingNonce: 0, run: before })).toEqual({
+    expect(await journal.thaw(lane, { pendingNonce: 0, blockNumber: 1, run: before })).toEqual({
       outcome: 'refused',
       reason: 'lane_frozen',
     });

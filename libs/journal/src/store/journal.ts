@@ -22,6 +22,7 @@ import {
 import type { UnreadableJobError } from '../jobs/parse-job.js';
 import { readCancel, readLaneTransition, readRelease, readTransition } from '../jobs/read-reply.js';
 import type * as on from '../jobs/transition.js';
+import { DEFAULT_LANE_SETTINGS, type LaneSettings } from '../lanes/lane-settings.js';
 import { Outbox } from '../outbox/outbox.js';
 import type { TransitionName } from '../transitions/journal-scripts.js';
 import { TransitionRunner } from '../transitions/transition-runner.js';
@@ -120,12 +121,16 @@ export class Journal extends StepJournal {
   }
 
   /**
-   * Unfreezes a lane, provided the chain's pending nonce is not above the counter. `run`: the run that `readLane`
-   * returned before the chain was read.
+   * Unfreezes a lane, provided the chain's pending nonce is not above the counter. Where writes were lost, `too_early`
+   * until another reading finds the same nonce so many blocks and milliseconds later: what was sent may not show yet.
    */
-  async thaw(lane: LaneId, { pendingNonce, run }: { pendingNonce: number; run: string }): Promise<on.LaneTransition> {
+  async thaw(
+    lane: LaneId,
+    { pendingNonce, blockNumber, run }: on.ChainReading,
+    { strangerBlocks, strangerMs }: Pick<LaneSettings, 'strangerBlocks' | 'strangerMs'> = DEFAULT_LANE_SETTINGS,
+  ): Promise<on.LaneTransition> {
     assertNonce(pendingNonce);
-    return this.#onLane('thaw', lane, [pendingNonce, run]);
+    return this.#onLane('thaw', lane, [pendingNonce, run, blockNumber, strangerBlocks, strangerMs]);
   }
 
   /**

@@ -114,8 +114,9 @@ export class TransitionRunner {
   }
 
   async #guard(lane: LaneId, durable: boolean): Promise<void> {
-    const { redis, retentionMs, jobsKept, eventsKept } = this.options;
-    const call = { name: 'guardLane', job: null, args: [durable ? 1 : 0, retentionMs, jobsKept, eventsKept] } as const;
+    const { redis, retentionMs, jobsKept, eventsKept, acknowledged } = this.options;
+    const own = [durable ? 1 : 0, retentionMs, jobsKept, eventsKept, acknowledged ? 1 : 0];
+    const call = { name: 'guardLane', job: null, args: own } as const;
     const { keys, args } = encodeCalls(laneKey(lane), [[call]]);
     await redis.evalsha(JOURNAL_SCRIPTS.laneProgram.sha, keys.length, ...keys, ...args);
   }

@@ -1,5 +1,5 @@
 -- KEYS lane; ARGV durable (1 when every write is on disk before it is acknowledged), retention ms, ended jobs kept,
--- events kept. Returns {now, `unadopted` | `same` | `frozen`}.
+-- events kept, 1 when writes count only once replicas have them. Returns {now, `unadopted` | `same` | `frozen`}.
 --
 -- Atomic: comparing the run stored in the lane with the run of this server, and freezing the lane. If a reservation
 -- came between, a nonce whose reservation was lost would be given to another step, or a sent step would be sent again.
@@ -16,6 +16,7 @@ if not lane[1] then return {text(now), 'unadopted'} end
 -- The same process, never a replica, has lost nothing. Its replication id also changes when it gets its first replica.
 if lane[2] == run or (lane[3] == process and not promoted) then return {text(now), 'same'} end
 -- A restored old data file looks like a restart, so the chain is checked after every restart.
-local lost = promoted or ARGV[1] ~= '1' or lane[4] ~= '1'
+-- A promoted replica may lack writes, unless none counts without it.
+local lost = (promoted and ARGV[5] ~= '1') or ARGV[1] ~= '1' or lane[4] ~= '1'
 if not lane[5] or lane[5] == 'restarted' then redis.call('HSET', LANE, 'frozen', lost and 'lost' or 'restarted') end
 return {text(now), 'frozen'}
