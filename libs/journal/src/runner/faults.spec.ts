@@ -135,6 +135,29 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([jobId]);
   });
 
+  it('keeps sending a cancelled transaction whose fees leave no room for a cancel', async () => {
+    await fixture.rpc('evm_setAutomine', [false]);
+    const jobId = await fixture.submit();
+    fixture.startRunner(
+      { replaceAfterMs: 20, resendAfterMs: 20, maxPriorityFeePerGas: 1n, maxFeePerGas: 3n * GWEI },
+      { rpcUrls: [proxy.rpcUrl] },
+    );
+    await fixture.waitForState(jobId, 'BROADCAST');
+    expect(await fixture.journal.cancel(jobId)).toMatchObject({ outcome: 'cancelling' });
+    // The node drops it from its pool when its fees are too low for a block.
+    await fixture.rpc('anvil_dropAllTransactions');
+    await fixture.rpc('anvil_setNextBlockBaseFeePerGas', [hex(50n * GWEI)]);
+    await fixture.rpc('evm_mine');
+    const later = await fixture.submit();
+    await waitFor('lower fees and the end of both', async () => {
+      await fixture.rpc('anvil_setNextBlockBaseFeePerGas', [hex(GWEI / 10n)]);
+      await fixture.rpc('evm_mine');
+      return (await fixture.readJob(later)).state === 'FINAL';
+    });
+    expect((await fixture.readJob(jobId)).state).toBe('FINAL');
+    await expectEachOnce([jobId, later]);
+  });
+
   it('pauses when the wallet is empty, keeps the nonces, and resumes when it is refilled', async () => {
     await fixture.setBalance(0n);
     const jobIds = await submitMany(3);

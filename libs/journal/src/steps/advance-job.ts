@@ -2,6 +2,7 @@ import { raiseFees } from '@tollgate/chain';
 
 import { crashPoint } from '../crash-point.js';
 import type { Attempt, JobFailure, JobRecord, PlannedStep, StepRecord } from '../jobs/job.js';
+import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { broadcast, putAttempt, type StoredBytes } from './broadcast.js';
 import { readQuote } from './funds.js';
@@ -123,8 +124,12 @@ async function cancelStep(
   // for the nonce.
   const isSent = step.attempts.some(({ sentAtMs }) => sentAtMs !== null);
   const fees = raised ?? (isSent ? null : quote);
-  // The fee caps leave no room. Either the earlier attempt is mined, or the caps are raised.
-  if (!fees) return 'in_flight';
+  // The fee caps leave no room: the earlier attempt is sent until it is mined, or the caps are raised.
+  if (!fees) {
+    const isDropped = work.watch.isSentBefore(flightName(writeFor(work, job)), work.settings.resendAfterMs);
+    if (last && isDropped) await sendLast(work, job, last);
+    return 'in_flight';
+  }
   const expectedAttempts = step.attempts.length;
   const stored = await putAttempt(work, { job, kind: 'cancel', call: step, nonce, expectedAttempts, fees });
   return stored ? sendStored(work, job, stored) : afterRefusal(work);
