@@ -1,5 +1,6 @@
 import type { JobEvent, Journal, LaneId } from '@tollgate/journal';
 
+import { copyData } from '../../../../libs/journal/test/copy-data.js';
 import { sampleLane, spoilEvents, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../../../libs/journal/test/start-journal.js';
 import { waitFor } from '../../../../test/harness/retry.js';
@@ -64,12 +65,12 @@ describe('the event pumps', () => {
     return pumps;
   };
   /** One event for each job; returns what a consumer of the lane receives. */
-  const happen = async (times: number, at = lane, wallet = 'main'): Promise<string[]> => {
-    const before = (await journal.readLane(at)).lastSequence;
-    for (let index = 0; index < times; index++) await journal.cancel((await submitSample(journal, at, 1)).jobId);
+  const happen = async (times: number, at = lane, wallet = 'main', by = journal): Promise<string[]> => {
+    const before = (await by.readLane(at)).lastSequence;
+    for (let index = 0; index < times; index++) await by.cancel((await submitSample(by, at, 1)).jobId);
     const events: JobEvent[] = [];
     for (let after = before; after < before + times; after = events.at(-1)!.sequence) {
-      events.push(...(await journal.outbox.read(at, { after })));
+      events.push(...(await by.outbox.read(at, { after })));
     }
     return events.map(({ id }) => `${wallet} ${id}`);
   };
@@ -173,5 +174,27 @@ describe('the event pumps', () => {
     const late = await happen(1);
     await waitFor('the second came', () => collector.taken.length === 2);
     expect(collector.taken).toEqual([...early, ...late]);
+  });
+
+  it.each([
+    ['sleeps', false],
+    ['has not taken those yet', true],
+  ])('deliver the events that got the sequences of lost ones, while a consumer %s', async (_, isHanging) => {
+    const collector = new Collector('one');
+    attend([collector]);
+    await happen(5);
+    const isAt = async (position: number) => (await journal.outbox.readPositions(lane))['one'] === position;
+    await waitFor('the first came', () => isAt(5));
+    const putBack = copyData(started.server);
+    const hanging: (() => void)[] = [];
+    if (isHanging) collector.refuses = () => new Promise((resolve) => hanging.push(resolve));
+    await happen(5);
+    await waitFor('the next came', () => (isHanging ? hanging.length > 0 : isAt(10)));
+    const stored: string[] = [];
+    await putBack(async (copied) => void stored.push(...(await happen(8, lane, 'main', copied))));
+    await journal.open();
+    collector.refuses = () => undefined;
+    for (const goOn of hanging) goOn();
+    await waitFor('all that are stored came', () => stored.every((id) => collector.taken.includes(id)));
   });
 });

@@ -121,20 +121,14 @@ export class EventPumps {
 
   async #serve(held: ServedLane, consumer: EventConsumer, wallet: string, wakeable: Wakeable): Promise<void> {
     const { lane, signal } = held;
-    let position: number | null = null;
     let failures = 0;
     let reported = '';
     while (!signal.aborted) {
       try {
-        position ??= await this.options.journal.outbox.addConsumer(lane, consumer.name);
-        const { events, upTo } = await this.#handOn(lane, consumer, wallet, position);
-        // Read again after an empty read: a Redis that lost writes may be behind the position known here.
-        position = upTo > position ? upTo : null;
+        const { events } = await this.#handOn(lane, consumer, wallet);
         [failures, reported] = [0, ''];
         if (events.length < BATCH) await wakeable.sleep(LOOK_EVERY_MS, signal);
       } catch (error) {
-        // Another process may have moved the position while it held the lane.
-        position = null;
         const trouble = describeTrouble(consumer, wallet, error);
         if (trouble.message !== reported) this.options.onTrouble(trouble);
         reported = trouble.message;
@@ -143,13 +137,17 @@ export class EventPumps {
     }
   }
 
-  async #handOn(lane: LaneId, consumer: EventConsumer, wallet: string, after: number): Promise<EventPage> {
+  async #handOn(lane: LaneId, consumer: EventConsumer, wallet: string): Promise<EventPage> {
     const { outbox } = this.options.journal;
+    // Read each time: Redis may have lost events since, whose sequences others have now.
+    const { position: after, run } = await outbox.addConsumer(lane, consumer.name);
     const page = await outbox.readPage(lane, { after, count: BATCH });
     const { events, upTo, unread } = page;
     if (upTo === after) return page;
     if (events.length > 0) await consumer.take(events, wallet);
-    await outbox.acknowledge(lane, consumer.name, upTo);
+    if (!(await outbox.acknowledge(lane, consumer.name, upTo, run))) {
+      throw new Error('Redis restarted meanwhile: what it has now is delivered again');
+    }
     if (events.length > 0) this.options.onTaken?.(consumer.name, events);
     if (unread > 0) {
       const reason = `${unread} of those up to ${upTo} cannot be read, and are left out`;

@@ -33,6 +33,8 @@ describe('the outbox', () => {
       await journal.cancel(jobId);
     }
   };
+  const acknowledge = async (consumer: string, sequence: number) =>
+    journal.outbox.acknowledge(lane, consumer, sequence, (await journal.readLane(lane)).run!);
   const kept = async () => (await journal.outbox.read(lane, { after: 0 })).map(({ sequence }) => sequence);
 
   it('gives each consumer every event in order, and again those it has not acknowledged', async () => {
@@ -41,15 +43,15 @@ describe('the outbox', () => {
     await outbox.addConsumer(lane, 'webhooks');
     await happen(5);
     const readOn = async (count?: number) => {
-      const after = await outbox.addConsumer(lane, 'sse');
+      const { position: after } = await outbox.addConsumer(lane, 'sse');
       const events = await outbox.read(lane, { after, ...(count !== undefined && { count }) });
       return events.map(({ sequence }) => sequence);
     };
     expect(await readOn()).toEqual([1, 2, 3, 4, 5]);
-    await outbox.acknowledge(lane, 'sse', 2);
+    await acknowledge('sse', 2);
     expect(await readOn(2)).toEqual([3, 4]);
     expect(await readOn()).toEqual([3, 4, 5]);
-    await outbox.acknowledge(lane, 'sse', 5);
+    await acknowledge('sse', 5);
     expect(await readOn()).toEqual([]);
     expect(await outbox.readPositions(lane)).toEqual({ sse: 5, webhooks: 0 });
   });
@@ -59,11 +61,11 @@ describe('the outbox', () => {
     await outbox.addConsumer(lane, 'fast');
     await outbox.addConsumer(lane, 'slow');
     await happen(10);
-    await outbox.acknowledge(lane, 'fast', 10);
+    await acknowledge('fast', 10);
     expect(await kept()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    await outbox.acknowledge(lane, 'slow', 4);
+    await acknowledge('slow', 4);
     expect(await kept()).toEqual([5, 6, 7, 8, 9, 10]);
-    await outbox.acknowledge(lane, 'slow', 10);
+    await acknowledge('slow', 10);
     expect(await kept()).toEqual([9, 10]);
   });
 
@@ -79,11 +81,11 @@ describe('the outbox', () => {
   it('never moves a consumer back, nor past the last event', async () => {
     const { outbox } = journal;
     await happen(3);
-    await outbox.acknowledge(lane, 'one', 2);
-    await outbox.acknowledge(lane, 'one', 1);
+    await acknowledge('one', 2);
+    await acknowledge('one', 1);
     expect(await outbox.readPositions(lane)).toEqual({ one: 2 });
-    await outbox.acknowledge(lane, 'one', 1000);
-    expect(await outbox.addConsumer(lane, 'one')).toBe(3);
+    await acknowledge('one', 1000);
+    expect(await outbox.addConsumer(lane, 'one')).toMatchObject({ position: 3 });
     await happen(1);
     expect(await outbox.read(lane, { after: 3 })).toHaveLength(1);
   });

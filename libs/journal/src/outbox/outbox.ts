@@ -17,6 +17,13 @@ export interface EventPage {
   readonly unread: number;
 }
 
+export interface ConsumerPlace {
+  /** The sequence up to which the consumer has everything. */
+  readonly position: number;
+  /** Identifies the run of the server. */
+  readonly run: string;
+}
+
 /**
  * The events of all lanes. A consumer reads from its position, processes the events, and then moves its position, so it
  * receives each event at least once, under the same id. Events that a known consumer has not passed are never trimmed.
@@ -28,13 +35,19 @@ export class Outbox {
   ) {}
 
   /** Registers a consumer at the oldest stored event; returns its position if it was already registered. */
-  async addConsumer(lane: LaneId, consumer: string): Promise<number> {
-    return this.#move(lane, consumer, '');
+  async addConsumer(lane: LaneId, consumer: string): Promise<ConsumerPlace> {
+    const [, position, run = ''] = await this.#move(lane, consumer, ['', '']);
+    return { position: Number(position), run };
   }
 
-  /** Records that the consumer has everything up to this sequence. The position never moves back. */
-  async acknowledge(lane: LaneId, consumer: string, sequence: number): Promise<void> {
-    await this.#move(lane, consumer, sequence);
+  /**
+   * Records that the consumer has everything up to this sequence. The position never moves back.
+   * @param run that of its place before it read them
+   * @returns false if Redis restarted since, and other events may have these sequences: read them again
+   */
+  async acknowledge(lane: LaneId, consumer: string, sequence: number, run: string): Promise<boolean> {
+    const [outcome] = await this.#move(lane, consumer, [sequence, run]);
+    return outcome === 'done';
   }
 
   /** Removes a consumer, so that its position no longer keeps events from being trimmed. */
@@ -74,10 +87,9 @@ export class Outbox {
     return page;
   }
 
-  async #move(lane: LaneId, consumer: string, sequence: number | ''): Promise<number> {
+  #move(lane: LaneId, consumer: string, place: [sequence: number | '', run: string]): Promise<string[]> {
     if (!/^[\w.:-]{1,128}$/.test(consumer)) throw new TypeError('a consumer name is 1 to 128 letters, digits or .:_-');
-    const [position] = await this.runner.run('moveConsumer', laneKey(lane), null, [consumer, sequence]);
-    return Number(position);
+    return this.runner.run('moveConsumer', laneKey(lane), null, [consumer, ...place]);
   }
 }
 

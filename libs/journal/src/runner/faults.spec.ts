@@ -1,6 +1,3 @@
-import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { privateKeyToAccount } from 'viem/accounts';
@@ -9,6 +6,7 @@ import { startRpcProxy, type Interception, type RpcProxy } from '../../../../tes
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { USDC_ADDRESS } from '../../../../tools/devnet/protocols/place-contracts.js';
+import { copyData } from '../../test/copy-data.js';
 import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
 import { markOf, transferPlanner } from '../../test/transfer-planner.js';
 import type { LaneRunnerOptions } from './lane-runner.js';
@@ -395,8 +393,7 @@ describe('a lane on a chain that fails', () => {
     await redis.config('SET', 'appendfsync', 'everysec');
     await journal.open();
     const [sent = '', other = ''] = await submitMany(2);
-    const copy = mkdtempSync(join(tmpdir(), 'tollgate-journal-'));
-    cpSync(server.dir, copy, { recursive: true });
+    const putBack = copyData(server);
     const planWhen = (isWanted: (jobId: string) => Promise<boolean> | boolean): Partial<LaneRunnerOptions> => ({
       planner: {
         plan: async (job, asked) => {
@@ -412,10 +409,7 @@ describe('a lane on a chain that fails', () => {
     await fixture.waitForState(sent, 'BROADCAST');
     await fixture.endWorkers();
 
-    await server.kill();
-    rmSync(server.dir, { recursive: true });
-    renameSync(copy, server.dir);
-    await server.start();
+    await putBack();
     await journal.open();
     let looks = 0;
     // Shows no transaction that is not mined.

@@ -56,9 +56,10 @@ describe('a journal on a Redis cluster', () => {
         expect(await journal.lockApprovals({ ...write, scopes })).toMatchObject({ outcome: 'done' });
         await finishSample(journal, write);
       }
-      expect(await journal.outbox.addConsumer(lane, 'one')).toBe(0);
+      const { position, run } = await journal.outbox.addConsumer(lane, 'one');
+      expect(position).toBe(0);
       expect(await journal.outbox.read(lane, { after: 0 })).toHaveLength(15);
-      await journal.outbox.acknowledge(lane, 'one', 15);
+      await journal.outbox.acknowledge(lane, 'one', 15, run);
       expect(await journal.readLane(lane)).toMatchObject({ nextNonce: 5, openJobs: 0, unminedSteps: 0 });
       lanes.push(lane);
     }

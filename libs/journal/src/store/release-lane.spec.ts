@@ -78,11 +78,11 @@ describe('releasing an account', () => {
   });
 
   it('is refused while a consumer has not read its events', async () => {
-    await journal.outbox.addConsumer(lane, 'webhooks');
+    const { run } = await journal.outbox.addConsumer(lane, 'webhooks');
     await finishSample(journal, await submit());
     await journal.releaseLease(lease);
     expect(await journal.release(lane)).toEqual({ outcome: 'refused', reason: 'events_unread' });
-    await journal.outbox.acknowledge(lane, 'webhooks', (await journal.readLane(lane)).lastSequence);
+    await journal.outbox.acknowledge(lane, 'webhooks', (await journal.readLane(lane)).lastSequence, run);
     expect(await journal.release(lane)).toEqual({ outcome: 'done', endedJobs: 1 });
   });
 

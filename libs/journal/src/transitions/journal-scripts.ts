@@ -55,7 +55,7 @@ const transitions = {
   takeLease: discontinued + takeLease,
   renewLease: discontinued + renewLease,
   releaseLease,
-  moveConsumer,
+  moveConsumer: discontinued + moveConsumer,
   // A job as a whole.
   submit,
   putDetail,

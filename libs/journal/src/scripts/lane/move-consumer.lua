@@ -1,8 +1,10 @@
--- KEYS lane; ARGV consumer, sequence up to which it has everything, or '' to start at the oldest stored event. Returns
--- {now, position}.
+-- KEYS lane; ARGV consumer, sequence up to which it has everything, or '' to start at the oldest stored event, and the
+-- run of the server since before it read them. Returns {now, `done`, position, run}, a refusal, or {now, `discontinued`}.
 --
--- Atomic: moving the consumer, never back, and trimming events that all consumers have passed. If a consumer was added
--- in between, events it has not read would be trimmed.
+-- Atomic: checking that the server is the one whose events the consumer has, moving the consumer, never back, and
+-- trimming events that all consumers have passed. If Redis lost events and others took their sequences in between, those
+-- would be passed unread; if a consumer was added, events it has not read would be trimmed.
+if ARGV[2] ~= '' and ARGV[3] ~= server_run() then return refused('lost_race') end
 local consumers, events = key('consumers'), key('events')
 local before = redis.call('HGET', consumers, ARGV[1])
 local position = tonumber(before or '0')
@@ -16,4 +18,4 @@ for _, other in ipairs(redis.call('HVALS', consumers)) do slowest = math.min(slo
 local lane = redis.call('HMGET', LANE, 'sequence', 'eventsKept')
 local passed = math.min(slowest, tonumber(lane[1] or '0') - tonumber(lane[2] or '10000'))
 if passed > 0 then redis.call('XTRIM', events, 'MINID', '=', text(passed + 1) .. '-0') end
-return {text(now), text(position)}
+return {text(now), 'done', text(position), server_run()}
