@@ -8,6 +8,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { createPublicClient, http } from 'viem';
 
+import { laneKey } from '../../../libs/journal/src/jobs/keys.js';
 import {
   sampleAttempt,
   sampleLane,
@@ -276,6 +277,40 @@ describe('tollgate jobs', () => {
       expect.stringMatching(/^Redis went back to older data of 1328:0x/),
       ids[0],
       ids[2],
+    ]);
+  });
+
+  it('notices it also where later events have the sequences of those that it printed', async () => {
+    const ids = [await submit(), await submit(), await submit(), await submit()];
+    const copyAll = async () =>
+      Promise.all((await redis.keys('*')).map(async (key) => [key, await redis.dumpBuffer(key)] as const));
+    const putBack = async (copy: Awaited<ReturnType<typeof copyAll>>, run?: string): Promise<void> => {
+      const older = redis.multi().flushall();
+      for (const [key, data] of copy) older.restore(key, 0, data);
+      if (run !== undefined) older.hset(laneKey(lane), 'run', run);
+      await older.exec();
+    };
+    await fail(ids[0]!);
+    const first = await copyAll();
+    for (const id of [ids[1]!, ids[2]!]) await fail(id);
+    const printedBefore = await copyAll();
+    await putBack(first);
+    for (const id of [ids[2]!, ids[1]!, ids[3]!]) await fail(id);
+    const last = await copyAll();
+    await putBack(printedBefore);
+    const controller = new AbortController();
+    const printed: string[] = [];
+    const print = (text: string): void => {
+      printed.push((JSON.parse(text) as { jobId: string }).jobId);
+      if (printed.length === 3) void putBack(last, 'another');
+      if (printed.at(-1) === ids[3]) controller.abort();
+    };
+    const say = (text: string): void => void printed.push(text);
+    await printEvents(journal, { limit: 50, isFollowing: true, isJson: true, print, say, signal: controller.signal });
+    expect(printed).toEqual([
+      ...ids.slice(0, 3),
+      expect.stringMatching(/^Redis went back to older data of 1328:0x/),
+      ...[ids[0], ids[2], ids[1], ids[3]],
     ]);
   });
 

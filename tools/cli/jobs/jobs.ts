@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { nameLane, type JobEvent, type JobQueue, type JobRecord, type Journal } from '@tollgate/journal';
+import {
+  nameLane,
+  type JobEvent,
+  type JobQueue,
+  type JobRecord,
+  type Journal,
+  type LaneStatus,
+} from '@tollgate/journal';
 import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
 import { createRedis } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
@@ -146,12 +153,13 @@ interface EventPrinting {
 export async function printEvents(journal: Journal, options: EventPrinting): Promise<string> {
   const { limit, isFollowing, isJson, print, say, signal } = options;
   const format = (event: JobEvent): string => (isJson ? JSON.stringify(event) : formatEvent(event));
-  const positions = new Map<string, number>();
+  const places = new Map<string, Place>();
   const latest: JobEvent[] = [];
   for (const lane of await journal.readLanes()) {
-    const { lastSequence } = await journal.readLane(lane);
+    const { lastSequence, run } = await journal.readLane(lane);
     const events = await journal.outbox.read(lane, { after: Math.max(0, lastSequence - limit), count: limit });
-    positions.set(nameLane(lane), events.at(-1)?.sequence ?? lastSequence);
+    const last = events.at(-1) ?? null;
+    places.set(nameLane(lane), { run, position: last?.sequence ?? lastSequence, last });
     latest.push(...events);
   }
   const sorted = latest.sort((one, other) => one.atMs - other.atMs).slice(-limit);
@@ -161,19 +169,44 @@ export async function printEvents(journal: Journal, options: EventPrinting): Pro
   while (signal?.aborted !== true) {
     for (const lane of await journal.readLanes()) {
       const name = nameLane(lane);
-      const { lastSequence } = await journal.readLane(lane);
-      if (lastSequence < (positions.get(name) ?? 0)) {
+      const before = places.get(name) ?? { run: null, position: 0, last: null };
+      let events = await journal.outbox.read(lane, { after: before.position });
+      // Read after the events, which may be those that took the sequences of lost ones.
+      const status = await journal.readLane(lane);
+      const { lastSequence, run } = status;
+      if (await isOlder(journal, status, before)) {
         say(`Redis went back to older data of ${name}: its latest events follow, also those that came before.`);
-        positions.set(name, Math.max(0, lastSequence - limit));
-      }
-      for (const event of await journal.outbox.read(lane, { after: positions.get(name) ?? 0 })) {
+        const after = Math.max(0, lastSequence - limit);
+        events = await journal.outbox.read(lane, { after });
+        places.set(name, { run, position: after, last: null });
+      } else places.set(name, { ...before, run });
+      for (const event of events) {
         print(format(event));
-        positions.set(name, event.sequence);
+        places.set(name, { run, position: event.sequence, last: event });
       }
     }
     await sleep(POLL_MS, undefined, signal ? { signal } : {}).catch(() => undefined);
   }
   return '';
+}
+
+/** Up to where the events of a lane were printed, and during which run of the server. */
+interface Place {
+  run: string | null;
+  position: number;
+  last: JobEvent | null;
+}
+
+/** Whether Redis lost events that were printed. Others may have their sequences by now. */
+async function isOlder(
+  journal: Journal,
+  { lane, lastSequence, run }: LaneStatus,
+  { run: knownRun, position, last }: Place,
+): Promise<boolean> {
+  if (lastSequence < position) return true;
+  if (run === knownRun || last === null) return false;
+  const [stored] = await journal.outbox.read(lane, { after: last.sequence - 1, count: 1 });
+  return stored?.id !== last.id;
 }
 
 function formatEvent({ atMs, type, operation, jobId, state, txHash, error }: JobEvent): string {
