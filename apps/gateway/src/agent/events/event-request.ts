@@ -74,7 +74,7 @@ async function forgetLost(
  * The position before the lane's events of the last minute, up to a limit: a repeated event is better than a missing
  * one.
  */
-async function findRecent(journal: Journal, lane: LaneId, lastSequence: number): Promise<number> {
+export async function findRecent(journal: Journal, lane: LaneId, lastSequence: number): Promise<number> {
   const events = await journal.outbox.read(lane, {
     after: Math.max(lastSequence - MAX_REPEATED, 0),
     count: MAX_REPEATED,

@@ -5,7 +5,7 @@ import { EventStreamResponse, type EventStreamLimits } from '@tollgate/common';
 import { type JobEvent, nameLane } from '@tollgate/journal';
 
 import type { AgentConnections } from '../shared/agent-connections.js';
-import { writeCursor, type EventStart } from './event-request.js';
+import { writeCursor, type EventCursor, type EventStart } from './event-request.js';
 import type { EventTail, TailListener } from './event-tail.js';
 
 export interface EventStreamParts extends EventStreamLimits {
@@ -31,7 +31,10 @@ export class EventStream implements TailListener {
     this.#stream.wake();
   }
 
-  onLoss(): void {
+  /** The client reconnects, and continues from before what it may have missed. */
+  onLoss(recent: EventCursor): void {
+    for (const [code, sequence] of recent) this.#cursor.set(code, Math.min(this.#cursor.get(code) ?? 0, sequence));
+    void this.#stream.write(`: events were lost\nid: ${writeCursor(this.#cursor)}\n\n`);
     this.end();
   }
 

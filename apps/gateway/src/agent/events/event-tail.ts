@@ -1,8 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { codeOfLane, Wakeable, type JobEvent, type Journal, type LaneId, type OutboxFollower } from '@tollgate/journal';
+import {
+  codeOfLane,
+  Wakeable,
+  type JobEvent,
+  type Journal,
+  type LaneId,
+  type LaneStatus,
+  type OutboxFollower,
+} from '@tollgate/journal';
 
-import type { EventCursor } from './event-request.js';
+import { findRecent, type EventCursor } from './event-request.js';
 
 /** Events that follow each other are read together. */
 const GATHER_MS = 20;
@@ -14,12 +22,14 @@ const KEPT_PER_LANE = 1_000;
 export interface TailListener {
   /** There are new events. */
   onAdvance(): void;
-  /** The journal lost events that were already sent: positions are void. */
-  onLoss(): void;
+  /** The journal lost events that were already sent. `recent`: the position before those to be sent again, by lane. */
+  onLoss(recent: EventCursor): void;
 }
 
 interface TailedLane {
   readonly lane: LaneId;
+  /** The server's run that the positions were compared with. */
+  run: string | null;
   position: number;
   /** The latest events up to `position`, without those that cannot be read. */
   recent: readonly JobEvent[];
@@ -130,24 +140,35 @@ export class EventTail {
     this.#connections = this.follower.connections;
     const lanes = await this.journal.readLanes();
     const statuses = await Promise.all(lanes.map((lane) => this.journal.readLane(lane)));
-    let isLost = false;
-    for (const { lane, lastSequence } of statuses) {
+    const recent = new Map<string, number>();
+    for (const status of statuses) {
+      const { lane, lastSequence, run } = status;
       const code = codeOfLane(lane);
       const known = this.#lanes.get(code);
-      if (known === undefined) this.#follow(lane, isFirst ? lastSequence : 0);
-      else if (lastSequence < known.position) {
-        isLost = true;
+      if (known === undefined) await this.#follow(status, isFirst ? lastSequence : 0);
+      else if (lastSequence < known.position || (run !== known.run && (await this.#hasLost(known)))) {
+        recent.set(code, await findRecent(this.journal, lane, lastSequence));
         known.leave();
-        this.#follow(lane, lastSequence);
-      }
+        await this.#follow(status, lastSequence);
+      } else known.run = run;
     }
     this.#refreshedAtMs = performance.now();
-    if (isLost) for (const listener of this.#listeners) listener.onLoss();
+    if (recent.size > 0) for (const listener of this.#listeners) listener.onLoss(recent);
   }
 
-  #follow(lane: LaneId, position: number): void {
+  /** After a restart: other events may have the sequences of lost ones by now. */
+  async #hasLost({ lane, recent }: TailedLane): Promise<boolean> {
+    const after = (recent[0]?.sequence ?? 1) - 1;
+    const stored = await this.journal.outbox.read(lane, { after, count: recent.length });
+    const ids = new Set(stored.map(({ id }) => id));
+    return recent.some(({ id }) => !ids.has(id));
+  }
+
+  async #follow({ lane, run }: LaneStatus, position: number): Promise<void> {
+    // The last one shows after a restart whether it is still there.
+    const recent = position === 0 ? [] : await this.journal.outbox.read(lane, { after: position - 1, count: 1 });
     const leave = this.follower.join(lane, position, () => this.#wakeable.wake());
-    this.#lanes.set(codeOfLane(lane), { lane, position, recent: [], leave });
+    this.#lanes.set(codeOfLane(lane), { lane, run, position, recent, leave });
   }
 
   #stopFollowing(): void {

@@ -6,6 +6,7 @@ import { WalletDirectory } from '@tollgate/agent-jobs';
 import { createLaneId, Journal, type LaneId } from '@tollgate/journal';
 import type { AgentJobEvent } from '@tollgate/protocol';
 
+import { copyData } from '../../../../../libs/journal/test/copy-data.js';
 import { spoilEvents } from '../../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../../test/harness/retry.js';
 import { openEvents, type EventReader } from '../../../test/read-events.js';
@@ -268,5 +269,39 @@ describe('a gateway that stops', () => {
     const stopped = agents.stop();
     await reader.readToEnd();
     await stopped;
+  });
+});
+
+describe('a gateway whose Redis lost events', () => {
+  it('sends those that have their sequences now', async () => {
+    const agents = await AgentsFixture.start();
+    const owner = await agents.createKey(['submit', 'read']);
+    const endJobs = async (count: number, journal = agents.journal): Promise<string[]> => {
+      const ended: string[] = [];
+      while (ended.length < count) {
+        const asked = { operation: 'transfer', wallet: 'main', input: {}, fingerprint: 'f', keyId: owner.id };
+        const result = await journal.submit({ ...asked, lane: agents.lane, idempotencyKey: `${Math.random()}` });
+        if (result.outcome !== 'accepted') throw new Error('the job was not accepted');
+        await journal.cancel(result.jobId);
+        ended.push(result.jobId);
+      }
+      return ended;
+    };
+    const listen = (after?: string) => openEvents(`${agents.gateway.url}/agent/events`, owner.token, after);
+    let reader = await listen();
+    await endJobs(5);
+    await reader.readEvents(5);
+    const putBack = copyData(agents.server);
+    await endJobs(5);
+    await reader.readEvents(5);
+    const missing = new Set<string>();
+    await putBack(async (copied) => (await endJobs(8, copied)).forEach((jobId) => missing.add(jobId)));
+    while (missing.size > 0) {
+      const block = await reader.readBlock();
+      if (block === null) reader = await listen(reader.lastEventId);
+      else if (block.data !== undefined) missing.delete((JSON.parse(block.data) as AgentJobEvent).jobId);
+    }
+    reader.close();
+    await agents.stop();
   });
 });
