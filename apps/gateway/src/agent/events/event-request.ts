@@ -48,8 +48,15 @@ async function startAfter(journal: Journal, event: { jobId: string; sequence: nu
   const lane = lanes.find((one) => event.jobId.startsWith(`${codeOfLane(one)}-`));
   if (lane === undefined) throw refuseRequest(['Last-Event-ID names an event of an unknown wallet.']);
   const [found] = await journal.outbox.read(lane, { after: event.sequence - 1, count: 1 });
-  const cursor = new Map([[codeOfLane(lane), event.sequence]]);
-  return { cursor, notBeforeMs: found?.sequence === event.sequence ? found.atMs - OVERLAP_MS : 0 };
+  const code = codeOfLane(lane);
+  if (found?.sequence === event.sequence && found.jobId === event.jobId) {
+    return { cursor: new Map([[code, event.sequence]]), notBeforeMs: found.atMs - OVERLAP_MS };
+  }
+  const { lastSequence } = await journal.readLane(lane);
+  // No longer stored, or unreadable; or the journal lost it, and another one may have its sequence.
+  const isLost = event.sequence > lastSequence || found?.sequence === event.sequence;
+  const sequence = isLost ? await findRecent(journal, lane, lastSequence) : event.sequence;
+  return { cursor: new Map([[code, sequence]]), notBeforeMs: 0 };
 }
 
 /**

@@ -157,6 +157,16 @@ describe('GET /agent/events', () => {
     expect(jobsOf(await reader.readEvents(1))).toEqual([job]);
   });
 
+  it.each([
+    ['is lost', (id: string) => id.replace(/\d+$/, '999999')],
+    ['another one has the sequence of', (id: string) => id.replace(/[0-9a-f]{24}/, '0'.repeat(24))],
+  ])('sends recent events to a client that continues after an event that %s', async (_, change) => {
+    const job = await endJob(owner);
+    const after = change(await idOf(job));
+    const reader = await listen(owner, { query: `?jobId=${job}`, after });
+    expect(jobsOf(await reader.readEvents(1))).toEqual([job]);
+  });
+
   it('sends the other events where one cannot be read, and reports that one as missed', async () => {
     const reader = await listen(owner);
     await spoilEvents(agents.redis, agents.lane, 1);
