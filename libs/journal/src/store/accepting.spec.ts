@@ -53,7 +53,6 @@ describe('accepting, listing and deleting jobs', () => {
     it('is accepted even though recent jobs were deleted', async () => {
       await redis.hset(laneKey(lane), 'forgottenUntil', '9'.repeat(15));
       expect(await journal.submitNamed(request())).toMatchObject({ outcome: 'accepted' });
-      expect(await journal.submit(sampleRequest(lane))).toEqual({ outcome: 'forgotten' });
     });
 
     it('must have an id that is made for its lane', async () => {
@@ -122,6 +121,15 @@ describe('accepting, listing and deleting jobs', () => {
       expect(await journal.submit(request)).toEqual({ outcome: 'refused', reason: 'not_adopted' });
       await journal.adopt(request.lane, { pendingNonce: 0 });
       expect(await journal.submit(request)).toMatchObject({ outcome: 'accepted' });
+    });
+
+    it('is new, even if a deleted job was claimed by a clock that was ahead', async () => {
+      await redis.hset(laneKey(lane), 'forgottenUntil', '9'.repeat(15));
+      const request = sampleRequest(lane);
+      expect(await journal.submit(request)).toMatchObject({ outcome: 'accepted' });
+      // As if its job was deleted too.
+      await redis.del(`${laneKey(lane).replace(/lane$/, '')}idempotency`);
+      expect(await journal.submit(request)).toEqual({ outcome: 'forgotten' });
     });
 
     it('never creates a second job after the first was deleted', async () => {

@@ -54,7 +54,8 @@ export async function submitJob(
   const body = encodeJson({ input, wallet, ...(retryOf !== undefined && { retryOf }) });
   const hashed = hashIdempotencyKey(keyId, request.idempotencyKey);
 
-  const claim = await runner.claimKey(idempotencyKey(hashed), [createJobId(lane), fingerprint, idempotencyMs]);
+  const proposed = createJobId(lane);
+  const claim = await runner.claimKey(idempotencyKey(hashed), [proposed, fingerprint, idempotencyMs]);
   const [jobId = '', claimedFor, claimedAtMs = '0'] = claim;
   // If the wallet's name refers to another account by now, the job belongs to the old account's lane.
   if (claimedFor !== fingerprint || readLaneCode(jobId) !== codeOfLane(lane)) return { outcome: 'conflict' };
@@ -68,6 +69,7 @@ export async function submitJob(
     body,
     '',
     encodeBook(bookLimit),
+    jobId === proposed ? 1 : 0,
   ]);
   return readSubmit(reply);
 }

@@ -1,6 +1,6 @@
 -- KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed ('': just now), most open jobs,
 -- operation, key id, body, latest ms or '', what the submitter reports to the book: the most events in the outbox, `off`,
--- or '' if it does not say. Returns {now, `accepted` | `known`, job id, state}, {now, `conflict` |
+-- or '' if it does not say, and 1 if the key was claimed for this very call. Returns {now, `accepted` | `known`, job id, state}, {now, `conflict` |
 -- `forgotten`} or a refusal.
 --
 -- Atomic: checking that the key has no job in this lane, and writing the job with its place among the open jobs. If
@@ -15,8 +15,9 @@ if known then
   if job[1] ~= ARGV[2] then return {text(now), 'conflict'} end
   return {text(now), 'known', known, job[2]}
 end
--- A key as old as a deleted job's may belong to that job: only the chain shows whether it did anything.
-if ARGV[3] ~= '' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {text(now), 'forgotten'} end
+-- A key as old as a deleted job's may belong to that job: only the chain shows whether it did anything. The clock of the
+-- key's server may be behind that of a deleted job's, so a new key says that it is new.
+if ARGV[3] ~= '' and ARGV[10] ~= '1' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {text(now), 'forgotten'} end
 -- After this time a caller may have been answered that the job does not exist, and may rely on it: refuse the job.
 if ARGV[8] ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
 if redis.call('ZCARD', key('open')) >= tonumber(ARGV[4]) then return refused('lane_full') end
