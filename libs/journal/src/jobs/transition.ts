@@ -231,6 +231,8 @@ export interface Reported {
 
 export type FailStepRequest = Omit<FinishStepRequest, 'undo'> & EndRequest & Reported;
 
+export type ParkMinedRequest = Omit<FinishStepRequest, 'undo'> & { failure: JobFailure } & Reported;
+
 /**
  * `cancelling`: a transaction is in flight; a transfer to the wallet itself competes for its nonce, and whichever is
  * mined decides.

@@ -53,6 +53,29 @@ describe('what a lane reports to the book', () => {
     expect(await readReports()).toMatchObject([{ type: 'job_transaction', facts: { jobId } }]);
   });
 
+  it('is a transaction that waits for an operator too, once, whether the job is abandoned or resumed', async () => {
+    const { journal } = fixture;
+    const failure = { code: 'NO', message: 'No.', suggestion: 'None.' };
+    let isMended = false;
+    const [abandoned, resumed] = [await fixture.submit(), await fixture.submit()];
+    fixture.startRunner(
+      {},
+      {
+        ...REPORTED,
+        judgeStep: () => Promise.resolve(isMended ? { outcome: 'done' } : { outcome: 'needs_operator', failure }),
+      },
+    );
+    for (const jobId of [abandoned, resumed]) await fixture.waitForState(jobId, 'NEEDS_OPERATOR');
+    isMended = true;
+    await journal.abandonJob({ jobId: abandoned, minedNonce: fixture.firstNonce + 2, failure });
+    await journal.resumeJob(resumed);
+    await fixture.waitForState(resumed, 'FINAL');
+    const reports = await readReports();
+    expect(reports.map((report) => report.type === 'job_transaction' && report.facts.jobId).sort()).toEqual(
+      [abandoned, resumed].sort(),
+    );
+  });
+
   it('is one event of a step that was ended twice, because the first reply was lost', async () => {
     const jobId = await fixture.submit();
     const { journal } = fixture;

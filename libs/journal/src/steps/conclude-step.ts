@@ -93,8 +93,11 @@ async function endOtherwise(
     case 'done':
     case 'later':
       return 'later';
-    case 'needs_operator':
-      return assertLease(await work.journal.needOperator({ ...write, failure: verdict.failure }));
+    case 'needs_operator': {
+      // Reported now: an operator may abandon the job, which ends without another look at the chain.
+      const report = describe(work, flying, receipt);
+      return assertLease(await work.journal.parkMined({ ...write, failure: verdict.failure, report }));
+    }
     case 'failed': {
       const undo = job.stepIndex > 0 && !job.ending?.undoing ? await askUndo(work, job) : [];
       if (undo === null) return 'later';

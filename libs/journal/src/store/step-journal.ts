@@ -138,6 +138,16 @@ export abstract class StepJournal {
     return readTransition(await this.#onStep('needOperator', request, [encodeFailure(request.failure)]));
   }
 
+  /** The report to the book and `needOperator` in one script, for a step whose block is deep enough. */
+  async parkMined(request: on.ParkMinedRequest): Promise<on.Transition> {
+    const { jobId, token, stepIndex, failure } = request;
+    const replies = await this.#chain(jobId, [
+      ...listReport(request),
+      ['needOperator', [token, stepIndex, encodeFailure(failure)]],
+    ]);
+    return readTransition(lastOf(replies));
+  }
+
   /** Writes a detail unless it exists, and returns the stored value; null when the job accepts no details. */
   async putDetail(request: {
     jobId: string;
