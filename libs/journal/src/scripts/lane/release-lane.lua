@@ -4,17 +4,17 @@
 --
 -- Atomic: checking that nothing of the lane is in progress, and deleting its counter and its fleet. If a job was
 -- accepted in between, it would be lost, and the next fleet to adopt the account would give out its nonce again.
-local lane = redis.call('HMGET', LANE, 'fleet', 'leaseOwner', 'leaseUntil', 'frozen', 'leaseToken', 'sequence', 'run')
+local lane = redis.call('HMGET', LANE, 'fleet', 'frozen', 'leaseToken', 'sequence', 'run')
 if not lane[1] then return {text(now), 'unchanged'} end
 if lane[1] ~= ARGV[1] then return refused('not_adopted') end
-if lane[2] and tonumber(lane[3]) > now then return refused('lane_held') end
-if lane[4] or lane[7] ~= server_run() then return refused('lane_frozen') end
+if is_held() then return refused('lane_held') end
+if lane[2] or lane[5] ~= server_run() then return refused('lane_frozen') end
 local open, flight = redis.call('ZCARD', key('open')), redis.call('ZCARD', key('flight'))
 local ended = redis.call('ZCARD', key('ended'))
 local parked = redis.call('ZCARD', key('jobs')) - open - ended
 if open + flight + parked > 0 then return refused('lane_busy', '', text(open), text(flight), text(parked)) end
 for _, position in ipairs(redis.call('HVALS', key('consumers'))) do
-  if tonumber(position) < tonumber(lane[6] or '0') then return refused('events_unread') end
+  if tonumber(position) < tonumber(lane[4] or '0') then return refused('events_unread') end
 end
 -- The verifier or worker trims it once the bookkeeper has read it, which finds it by the lane's name alone.
 if redis.call('XLEN', key('book')) > 0 then return refused('events_unread') end
@@ -24,5 +24,5 @@ for _, id in ipairs(redis.call('ZRANGE', key('jobs'), 0, -1)) do redis.call('UNL
 for _, name in ipairs({'jobs', 'ended', 'idempotency', 'events', 'book', 'consumers', 'approvals'}) do redis.call('UNLINK', key(name)) end
 redis.call('DEL', LANE)
 -- Earlier leases stay stale, and earlier idempotency keys are answered as forgotten, never carried out again.
-redis.call('HSET', LANE, 'leaseToken', lane[5] or '0', 'forgottenUntil', text(now))
+redis.call('HSET', LANE, 'leaseToken', lane[3] or '0', 'forgottenUntil', text(now))
 return {text(now), 'done', text(ended)}

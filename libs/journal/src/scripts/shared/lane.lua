@@ -19,6 +19,15 @@ end
 
 local function refused(reason, state, ...) return {text(now), 'refused', reason, state or '', ...} end
 
+-- A lease that has longer to go than it lasts is of a clock that was ahead, and over. An earlier release does not store
+-- how long its leases last.
+local function is_held()
+  local held = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken', 'leaseUntil', 'leaseLasts')
+  if not held[1] or tonumber(held[3]) <= now then return false end
+  local token, lasts_ms = string.match(held[4] or '', '^(%d+) (%d+)$')
+  return token ~= held[2] or held[3] - now <= tonumber(lasts_ms)
+end
+
 -- Read once for consecutive job transitions.
 local lease, events_kept, has_consumers = nil, nil, nil
 local function forget_lane() lease, events_kept, has_consumers = nil, nil, nil end
