@@ -2,6 +2,8 @@ import type { WebhookDelivery } from '@tollgate/common';
 import type { AgentJobEvent } from '@tollgate/protocol';
 import type { Job, Queue } from 'bullmq';
 
+import { isDeliveryTo } from './waiting-deliveries.js';
+
 /** An event that could not be delivered to a target with any attempt. */
 export interface FailedDelivery {
   id: string;
@@ -16,6 +18,7 @@ export interface FailedDelivery {
 }
 
 const PAGE = 100;
+const IDS_AT_ONCE = 1_000;
 
 /** The deliveries that failed for good. The newest of them stay listed until they are sent again. */
 export class DeadLetters {
@@ -27,6 +30,21 @@ export class DeadLetters {
     for await (const job of this.#failed(keyId)) {
       letters.push(toDeadLetter(job));
       if (letters.length >= limit) break;
+    }
+    return letters;
+  }
+
+  /** Newest first. Of the deliveries to other targets, which may be many, only the ids are read. */
+  async listOfTargets(targetIds: readonly string[], { limit }: { limit: number }): Promise<FailedDelivery[]> {
+    const letters: FailedDelivery[] = [];
+    for (let start = 0; targetIds.length > 0; start += IDS_AT_ONCE) {
+      const page = await this.queue.getRanges(['failed'], start, start + IDS_AT_ONCE - 1);
+      for (const id of page.filter((one) => targetIds.some((targetId) => isDeliveryTo(targetId, one)))) {
+        const job = await this.queue.getJob(id);
+        if (job) letters.push(toDeadLetter(job));
+        if (letters.length >= limit) return letters;
+      }
+      if (page.length < IDS_AT_ONCE) break;
     }
     return letters;
   }

@@ -12,6 +12,11 @@ export function nameDelivery(event: Pick<AgentJobEvent, 'id'>, target: Pick<Webh
   return `${event.id.replaceAll(':', '.')}.${target.id}`;
 }
 
+/** Whether a delivery with this name goes to the target. */
+export function isDeliveryTo(targetId: string, name: string): boolean {
+  return name.endsWith(`.${targetId}`);
+}
+
 /** @param connection to the Redis of the queues, from `connectRedis`; it stays open when the queue is closed */
 export function openWebhooksQueue(connection: RedisClient): Queue<WebhookDelivery> {
   return openQueue(WEBHOOKS_QUEUE, connection);

@@ -146,7 +146,9 @@ export class WebhooksController {
     @CallerKey() caller: ApiKey,
     @Query({ schema: deadLettersQuery }) { limit }: { limit: number },
   ): Promise<{ deadLetters: readonly DeadLetterView[] }> {
-    const letters = this.connections.deadLetters.list({ keyId: scopeOf(caller), limit });
+    const letters = isOperator(caller)
+      ? this.connections.deadLetters.list({ limit })
+      : this.connections.deadLetters.listOfTargets(await this.#readTargetIds(caller), { limit });
     return { deadLetters: (await this.connections.within(letters)).map(describeLetter) };
   }
 
@@ -205,6 +207,11 @@ export class WebhooksController {
     const found = (await this.#readAll(caller)).targets.find((target) => target.id === id);
     if (found === undefined) throw new ProblemError(NOT_FOUND);
     return found;
+  }
+
+  async #readTargetIds(caller: ApiKey): Promise<string[]> {
+    const { targets, unreadable } = await this.#readAll(caller);
+    return [...targets, ...unreadable].map(({ id }) => id);
   }
 
   #readAll(caller: ApiKey): Promise<FoundTargets> {

@@ -150,6 +150,20 @@ describe('/agent/webhooks', () => {
     const shown = await (await agents.call('/agent/webhooks/dead-letters', owner)).json();
     expect(shown).toEqual({ deadLetters: [{ ...letter, failedAt: expect.any(String) }] });
     expect(await (await agents.call('/agent/webhooks/dead-letters', stranger)).json()).toEqual({ deadLetters: [] });
+    const countReads = async () =>
+      Number(/cmdstat_hgetall:calls=(\d+)/.exec(await agents.redis.info('commandstats'))?.[1] ?? 0);
+    const failed = (await queue.getJob(id))!;
+    const copies = Array.from({ length: 300 }, (_, index) => `${index}.${id}`);
+    const writes = agents.redis.pipeline();
+    for (const copy of copies)
+      writes.copy(queue.toKey(id), queue.toKey(copy)).zadd(queue.toKey('failed'), failed.finishedOn!, copy);
+    await writes.exec();
+    await register(stranger);
+    const before = await countReads();
+    expect(await (await agents.call('/agent/webhooks/dead-letters', stranger)).json()).toEqual({ deadLetters: [] });
+    expect((await countReads()) - before).toBeLessThan(20);
+    await agents.redis.unlink(copies.map((copy) => queue.toKey(copy)));
+    await agents.redis.zrem(queue.toKey('failed'), ...copies);
     const resend = (key: TestKey) => agents.post(`/agent/webhooks/dead-letters/${id}/resend`, key);
     expect(await readProblem(await resend(stranger))).toEqual([404, 'webhook_not_found']);
     expect((await resend(owner)).status).toBe(202);
