@@ -43,6 +43,7 @@ describe('an answer to a sent transaction', () => {
     'exceeds block gas limit',
     'Transaction gas limit exceeds block gas limit',
     'GasLimitExceeded, Gas limit: 30000000',
+    'tx gas limit 15021000 exceeds block max gas 10000000: out of gas',
     'transaction gas limit too high (cap: 16777216, tx: 30000000)',
     'oversized data: transaction size 200000, limit 131072',
     'max priority fee per gas higher than max fee per gas',

@@ -23,7 +23,7 @@ const MESSAGES: readonly (readonly [RegExp, SendAnswer])[] = [
     'underpriced',
   ],
   [
-    /intrinsic gas|floor data gas|exceeds (the )?(block )?gas limit|gas limit (is )?too (high|low)|gaslimitexceeded|gas limit exceeds|oversized data|initcode size|higher than (the )?(fee cap|max fee)|type not supported|exceeds the configured cap|invalid (sender|signature|chain ?id)|nonce has max value/i,
+    /intrinsic gas|floor data gas|exceeds (the )?(block )?gas limit|exceeds block max gas|gas limit (is )?too (high|low)|gaslimitexceeded|gas limit exceeds|oversized data|initcode size|higher than (the )?(fee cap|max fee)|type not supported|exceeds the configured cap|invalid (sender|signature|chain ?id)|nonce has max value/i,
     'refused',
   ],
 ];
