@@ -7,6 +7,8 @@ export interface RpcCall {
   params: unknown[];
 }
 
+type IdentifiedCall = RpcCall & { id: number };
+
 /** The answer to the client: this body, a broken connection, only the beginning of an answer, or no answer. */
 export type RpcReply = { status?: number; body: string } | 'broken' | 'unfinished' | 'silence';
 
@@ -30,6 +32,29 @@ export function refusal(code: number, message: string): RpcReply {
 }
 
 /**
+ * For every method (`*`): answers each call that has a message with this error, also one of several in a request, and
+ * passes the others to the chain.
+ */
+export function refuseCalls(targetUrl: string, messageFor: (call: RpcCall) => string | null): Interception {
+  return async (call, forward) => {
+    const asked = [call as IdentifiedCall | IdentifiedCall[]].flat();
+    const messages = asked.map(messageFor);
+    if (messages.every((message) => message === null)) return { body: await forward() };
+    const answers = asked.map(async (each, index) => {
+      const message = messages[index];
+      if (message) return { jsonrpc: '2.0', id: each.id, error: { code: -32000, message } };
+      return JSON.parse(await post(targetUrl, JSON.stringify(each))) as unknown;
+    });
+    const all = await Promise.all(answers);
+    return { body: JSON.stringify(Array.isArray(call) ? all : all[0]) };
+  };
+}
+
+async function post(url: string, body: string): Promise<string> {
+  return (await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).text();
+}
+
+/**
  * A proxy between a client and its RPC node that simulates the faults of networks and nodes.
  * @param path appended to its address, as providers append their API keys
  */
@@ -40,10 +65,7 @@ export async function startRpcProxy(targetUrl: string, path = '', keepsCalls = t
     const body = await text(request);
     const call = JSON.parse(body) as RpcCall;
     if (keepsCalls) calls.push(call);
-    const forward = async () => {
-      const headers = { 'content-type': 'application/json' };
-      return (await fetch(targetUrl, { method: 'POST', headers, body })).text();
-    };
+    const forward = () => post(targetUrl, body);
     const interception = interceptions.get(call.method) ?? interceptions.get('*');
     return interception ? interception(call, forward) : { body: await forward() };
   };

@@ -1,5 +1,6 @@
 import {
   refusal,
+  refuseCalls,
   startRpcProxy,
   type Interception,
   type RpcProxy,
@@ -135,9 +136,10 @@ describe('a job that is signed before it is submitted', () => {
 
   describe('on the chain', () => {
     /** A runner that polls the chain only rarely. */
-    const startRunner = async (pollMs = 60_000): Promise<LaneRunner> => {
+    const startRunner = async (pollMs = 600_000): Promise<LaneRunner> => {
       // It does not resend what a busy machine answers late either.
-      const rhythm = pollMs < 1000 ? { pollMs } : { pollMs, resendAfterMs: pollMs, leaseMs: 30_000 };
+      const rarely = { pollMs, reconcileMs: pollMs, resendAfterMs: pollMs, replaceAfterMs: pollMs, leaseMs: 30_000 };
+      const rhythm = pollMs < 1000 ? { pollMs } : rarely;
       const runner = fixture.startRunner({ ...rhythm, firstLookMs: 5 }, { rpcUrls: [proxy.rpcUrl] });
       await waitFor('the lane has room', () => Promise.resolve(runner.hasRoom));
       proxy.calls.length = 0;
@@ -223,6 +225,22 @@ describe('a job that is signed before it is submitted', () => {
       const mined = (await fixture.readJob(jobId)).steps[0]!.mined!;
       const block = (await fixture.rpc('eth_getBlockByHash', [mined.blockHash, false])) as { number: string } | null;
       expect(Number(block?.number)).toBe(mined.blockNumber);
+    });
+
+    // Prevents: bytes that no server accepts hold up the nonces behind theirs until their job is looked at again.
+    it('is cancelled at once if the server will never accept its bytes', async () => {
+      const runner = await startRunner();
+      let sends = 0;
+      // It is asked to wait for the block, then not to wait; the third bytes are the cancel's.
+      const isRefused = (method: string) => method.startsWith('eth_sendRawTransaction') && ++sends <= 2;
+      const refuse = refuseCalls(fixture.chain.rpcUrl, ({ method }) =>
+        isRefused(method) ? 'exceeds block gas limit' : null,
+      );
+      proxy.intercept('*', refuse);
+      const jobId = await launch(runner);
+      await waitFor('the cancel', async () => (await fixture.readMined()).length === 1);
+      const { steps } = await fixture.readJob(jobId);
+      expect(steps[0]!.attempts.map(({ kind }) => kind)).toEqual(['first', 'cancel']);
     });
 
     it('waits its turn if no runner holds the lane', async () => {

@@ -95,29 +95,28 @@ export async function broadcast(
 }
 
 /**
- * Like `broadcast`, and returns the receipt if a server waits for it (EIP-7966). The acceptance is then not noted here,
- * because noting the step as mined includes it.
+ * Like `broadcast`, and returns the receipt instead if a server waits for it (EIP-7966). The acceptance is then not
+ * noted here, because noting the step as mined includes it.
  */
 export async function broadcastAndWait(
   work: LaneWork,
   job: Pick<JobRecord, 'id' | 'stepIndex'>,
   { kind, hash, raw }: StoredBytes,
-): Promise<StepReceipt | null> {
-  if (!work.pace.isQuick) {
-    await broadcast(work, job, { kind, hash, raw });
-    return null;
-  }
+): Promise<StepReceipt | SendAnswer> {
+  if (!work.pace.isQuick) return broadcast(work, job, { kind, hash, raw });
   const write = writeFor(work, job);
   work.watch.noteSent(flightName(write), hash);
   const { receipt, sent } = work.chain.sendAndWait(raw, hash);
   const found = await receipt;
-  if (found === null) {
-    work.pace.noteSent();
-    const answer = await joinAnswers(sent, hash);
+  if (found !== null) {
     crashPoint('F7');
-    await heed(work, write, { kind, hash }, answer);
-  } else crashPoint('F7');
-  return found;
+    return found;
+  }
+  work.pace.noteSent();
+  const answer = await joinAnswers(sent, hash);
+  crashPoint('F7');
+  await heed(work, write, { kind, hash }, answer);
+  return answer;
 }
 
 async function heed(

@@ -78,12 +78,14 @@ async function carryStored(
   crashPoint('F6');
   const flying = describe(signed);
   const sentAtMs = performance.now();
-  const receipt = await broadcastAndWait(work, flying.job, signed.bytes);
-  if (receipt === null) return 'in_flight';
+  const sent = await broadcastAndWait(work, flying.job, signed.bytes);
+  // The step was voided just now: a cancel uses its nonce at once.
+  if (sent === 'refused') return advanceJob(work, signed.job.jobId);
+  if (typeof sent === 'string') return 'in_flight';
   work.pace.noteMined(performance.now() - sentAtMs);
   crashPoint('F8');
   // A block that has just been read with its receipt is one deep.
-  const outcome = await concludeStep(work, flying, receipt, { number: receipt.blockNumber });
+  const outcome = await concludeStep(work, flying, sent, { number: sent.blockNumber });
   return outcome === 'ended' ? 'ended' : 'in_flight';
 }
 
