@@ -125,22 +125,35 @@ export class GasMemory {
   /** @param cap for one payment, and for tokens not learned yet */
   constructor(private readonly cap: bigint) {}
 
-  /** The gas limit for a transaction that settles one payment in each of these tokens. */
-  limitFor(assets: readonly Hex[]): bigint {
-    return this.#add(
-      assets.map((asset) => this.#byAsset.get(asset) ?? this.cap),
-      SLACK_PERCENT,
-    );
+  /**
+   * The gas limit for a transaction that settles one payment in each of these tokens, at most `mostGas`. That may be too
+   * low for a job that was made where the tokens were learned; the simulation shows it.
+   */
+  limitFor(assets: readonly Hex[], mostGas: bigint): bigint {
+    return least(this.#add(assets, SLACK_PERCENT), mostGas);
   }
 
-  /** The gas limit when the transaction as a whole is not simulated; null while a token is not learned yet. */
-  limitForUnsimulated(assets: readonly Hex[]): bigint | null {
-    const known = assets.flatMap((asset) => this.#byAsset.get(asset) ?? []);
-    return known.length < assets.length ? null : this.#add(known, UNSIMULATED_SLACK_PERCENT);
+  /** The same when the transaction as a whole is not simulated; null while a token is not learned yet, or for too many. */
+  limitForUnsimulated(assets: readonly Hex[], mostGas: bigint): bigint | null {
+    const isKnown =
+      assets.every((asset) => this.#byAsset.has(asset)) && this.countFitting(assets, mostGas) === assets.length;
+    return isKnown ? this.#add(assets, UNSIMULATED_SLACK_PERCENT) : null;
   }
 
-  #add(own: readonly bigint[], slackPercent: bigint): bigint {
-    return BASE_GAS + own.reduce((sum, gas) => sum + least((gas * (100n + slackPercent)) / 100n, this.cap), 0n);
+  /** How many payments in these tokens, in their order, fit into a transaction with `mostGas`; one at least. */
+  countFitting(assets: readonly Hex[], mostGas: bigint): number {
+    let left = mostGas - BASE_GAS;
+    const tooMuch = assets.findIndex((asset) => (left -= this.#limitForOne(asset, UNSIMULATED_SLACK_PERCENT)) < 0n);
+    return tooMuch === -1 ? assets.length : Math.max(tooMuch, 1);
+  }
+
+  #add(assets: readonly Hex[], slackPercent: bigint): bigint {
+    return assets.reduce((sum, asset) => sum + this.#limitForOne(asset, slackPercent), BASE_GAS);
+  }
+
+  #limitForOne(asset: Hex, slackPercent: bigint): bigint {
+    const known = this.#byAsset.get(asset);
+    return known === undefined ? this.cap : least((known * (100n + slackPercent)) / 100n, this.cap);
   }
 
   /** Learns from a transaction that settled one payment in each of these tokens, if they are all the same. */

@@ -114,7 +114,7 @@ export class Relayers {
       },
       onTrouble,
     });
-    const batcher = new Batcher({ size: batchSize, waitMs: batchWaitMs });
+    const batcher = new Batcher({ simulation, size: batchSize, waitMs: batchWaitMs });
     const relayer: Relayer = { lane, runner, planner, batcher, onTrouble };
     return runner;
   }

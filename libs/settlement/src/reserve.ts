@@ -190,6 +190,7 @@ export class InFlightExposure {
 }
 
 interface BatcherOptions {
+  simulation: Pick<Simulation, 'readMostGas' | 'countFitting'>;
   /** The most payments in one batch. */
   size: number;
   /** How long the first payment waits for others while the relayer is busy; an idle one takes it at once. */
@@ -209,15 +210,18 @@ export class Batcher {
   #waiting: WaitingAttempt[] = [];
   #timer: NodeJS.Timeout | NodeJS.Immediate | null = null;
   #preparing: Batch | null = null;
+  /** Of one transaction; until it is known, each payment is a batch of its own. */
+  #mostGas = 0n;
 
   constructor(private readonly options: BatcherOptions) {}
 
   /** The batch that the payment goes with until `leave`. The next one leaves after `release`. */
-  gather(attempt: SettlementAttempt, isSimulated: boolean): Promise<Batch> {
+  async gather(attempt: SettlementAttempt, isSimulated: boolean): Promise<Batch> {
     this.#underWay++;
-    if (attempt.isAlone || this.options.size === 1 || !isShareable(attempt.payment)) {
-      return Promise.resolve(aloneBatch(attempt, isSimulated));
-    }
+    const { size, simulation } = this.options;
+    if (attempt.isAlone || size === 1 || !isShareable(attempt.payment)) return aloneBatch(attempt, isSimulated);
+    // If it cannot be read, the batch cannot be simulated either, which reports it.
+    this.#mostGas = await simulation.readMostGas().catch(() => this.#mostGas);
     const batch = new Deferred<Batch>();
     this.#waiting.push({ attempt, isSimulated, batch });
     this.#planDeparture();
@@ -252,7 +256,9 @@ export class Batcher {
       clearImmediate(this.#timer as NodeJS.Immediate);
     }
     this.#timer = null;
-    const gathered = this.#waiting.splice(0, this.options.size);
+    const { size, simulation } = this.options;
+    const first = this.#waiting.slice(0, size).map(({ attempt }) => attempt.payment);
+    const gathered = this.#waiting.splice(0, simulation.countFitting(first, this.#mostGas));
     const batch: Batch = {
       attempts: gathered.map(({ attempt }) => attempt),
       isShared: true,

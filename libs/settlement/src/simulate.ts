@@ -19,6 +19,7 @@ import { unavailableBy, type AttemptEnd, type Batch, type EarlyEnds } from './at
 import { CallSimulation, type CallSimulationOptions, type SendableCall, type GasMemory } from './call-simulation.js';
 import { isShareable, planEntry, type PaymentEntry } from './payment-entry.js';
 import countFromFirst from './scripts/count-from-first.lua';
+import { TransactionGas } from './transaction-gas.js';
 
 export interface Simulated {
   /** Null when nothing may be sent, and for a permit: its relayer, which may be another one, simulates it. */
@@ -104,9 +105,11 @@ export class Simulation {
   #hasMulticall3: Promise<boolean> | null = null;
   #askedAtMs = -Infinity;
   readonly #callSimulation: CallSimulation;
+  readonly #transactionGas: TransactionGas;
 
   constructor(private readonly options: SimulationOptions) {
     this.#callSimulation = new CallSimulation(options);
+    this.#transactionGas = new TransactionGas(options);
   }
 
   /** Whether several payments can share a transaction on this chain. */
@@ -120,6 +123,16 @@ export class Simulation {
     return asked;
   }
 
+  /** The most gas for a shared transaction; waits for the chain the first time only. @throws ChainUnavailableError */
+  readMostGas(): Promise<bigint> {
+    return this.#transactionGas.read();
+  }
+
+  /** How many of these payments, in their order, fit into a transaction with this much gas; one at least. */
+  countFitting(entries: readonly PaymentEntry[], mostGas: bigint): number {
+    return this.options.gas.countFitting(assetsOf(entries), mostGas);
+  }
+
   /**
    * Simulates payments by accounts' own keys as one transaction, in one round trip. Payments that fail are left out,
    * and so are those of payers with code, which could burn the gas of all. No gas price is given, since only the
@@ -128,12 +141,13 @@ export class Simulation {
    * @throws ChainUnavailableError
    */
   async simulateShared(entries: readonly PaymentEntry[], relayer: Hex, areSimulated = false): Promise<BatchSimulation> {
-    const assumedGas = areSimulated ? this.options.gas.limitForUnsimulated(entries.map(({ asset }) => asset)) : null;
+    const mostGas = await this.readMostGas();
+    const assumedGas = areSimulated ? this.options.gas.limitForUnsimulated(assetsOf(entries), mostGas) : null;
     if (assumedGas !== null && entries.every(isShareable)) {
       return { transaction: this.#bundle(entries, assumedGas), excluded: new Map() };
     }
     const shareable = entries.filter(isShareable);
-    const gas = this.options.gas.limitFor(shareable.map(({ asset }) => asset));
+    const gas = this.options.gas.limitFor(assetsOf(shareable), mostGas);
     const [withCode, succeeds] = await Promise.all([
       this.#findPayersWithCode(shareable),
       this.#tryAll(shareable, relayer, gas),
@@ -208,6 +222,10 @@ export class Simulation {
   #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {
     return this.options.batcher.ask({ calls, deadlineMs: this.options.nowMs() + RPC_TIMEOUT_MS, read });
   }
+}
+
+function assetsOf(entries: readonly PaymentEntry[]): Hex[] {
+  return entries.map(({ asset }) => asset);
 }
 
 /** The number of failed transactions after which a payer is barred. */

@@ -25,7 +25,9 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
   @Matches(/^0x[0-9a-f]{40}$/i, { message: '$property must be 0x and 40 hexadecimal digits' })
   readonly multicall3Address: `0x${string}` = '0xcA11bde05977b3631167028862bE2a173976CA11';
 
-  @Setting({ help: 'Signed payments settled in one transaction; 1 settles each alone.' })
+  @Setting({
+    help: "The most signed payments settled in one transaction, which also gets no more than half of a block's gas; 1 settles each alone.",
+  })
   @IsIntIn(1, 200)
   readonly settleBatchSize: number = 50;
 

@@ -1,6 +1,8 @@
 import type { SettlementResult } from '@tollgate/common';
 import type { Hex, SignedAuthorization } from '@tollgate/protocol';
+import { numberToHex, parseTransaction } from 'viem';
 
+import { refuseCalls, startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
@@ -21,6 +23,14 @@ interface PendingBlock {
   transactions: { input: Hex }[];
 }
 
+/** Like a payer that retries for as long as the answer allows it. */
+async function settleWith(fixture: SettlementFixture, payment: SignedAuthorization): Promise<SettlementResult> {
+  for (;;) {
+    const result = await fixture.settle(payment);
+    if (result.outcome === 'settled' || result.outcome === 'failed') return result;
+  }
+}
+
 describe('payments that share a transaction', () => {
   let fixture: SettlementFixture;
 
@@ -37,13 +47,7 @@ describe('payments that share a transaction', () => {
   const readSent = async () =>
     Number(await fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']));
 
-  /** Like a payer that retries for as long as the answer allows it. */
-  async function settle(payment: SignedAuthorization): Promise<SettlementResult> {
-    for (;;) {
-      const result = await fixture.settle(payment);
-      if (result.outcome === 'settled' || result.outcome === 'failed') return result;
-    }
-  }
+  const settle = (payment: SignedAuthorization) => settleWith(fixture, payment);
 
   /** The payers' payments in one transaction; before its block the first payer is given code, as by EIP-7702. */
   async function settleTogether(payers: readonly DevnetAccount[], code: Hex): Promise<SettlementResult[]> {
@@ -109,5 +113,62 @@ describe('payments that share a transaction', () => {
     expect(refused).toMatchObject({ outcome: 'failed', failure: 'settlement_failed', txHash: null });
     expect(await readSent()).toBe(before);
     expect(await settle(await fixture.sign({}, honest))).toMatchObject({ outcome: 'settled' });
+  });
+});
+
+describe('payments whose shared transaction the chain refuses', () => {
+  const BLOCK_GAS = 10_000_000;
+  let fixture: SettlementFixture;
+  let proxy: RpcProxy;
+
+  beforeEach(async () => {
+    fixture = await SettlementFixture.start();
+    proxy = await startRpcProxy(fixture.chain.rpcUrl);
+  });
+
+  afterEach(async () => {
+    await fixture.stop();
+    await proxy.stop();
+  });
+
+  /** Refuses these signed transactions with this message; returns the hex bytes of all that were sent, and counts the refused. */
+  function watchSends(messageFor: (sent: ReturnType<typeof parseTransaction>) => string | null) {
+    const seen = { sent: new Set<Hex>(), refused: 0 };
+    const judge = refuseCalls(fixture.chain.rpcUrl, ({ method, params }) => {
+      if (!method.startsWith('eth_sendRawTransaction')) return null;
+      const raw = params[0] as Hex;
+      seen.sent.add(raw);
+      const message = messageFor(parseTransaction(raw));
+      if (message !== null) seen.refused++;
+      return message;
+    });
+    proxy.intercept('*', judge);
+    return seen;
+  }
+
+  const settleAll = (payments: readonly SignedAuthorization[]): Promise<SettlementResult[]> =>
+    Promise.all(payments.map((payment) => settleWith(fixture, payment)));
+
+  // Prevents: more payments than a block's gas allows, at once after a verifier's start, stop its relayer for good.
+  it('fit into a block, however many there are and however little is known of their gas', async () => {
+    await fixture.rpc('evm_setBlockGasLimit', [numberToHex(BLOCK_GAS)]);
+    await fixture.rpc('evm_mine');
+    const seen = watchSends(({ gas = 0n }) =>
+      gas > BLOCK_GAS ? `tx gas limit ${gas} exceeds block max gas ${BLOCK_GAS}: out of gas` : null,
+    );
+    await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
+    const payers = fixture.chain.accounts;
+    const payments = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => fixture.sign({}, payers[index % payers.length])),
+    );
+    // Until the second batch is sent, no receipt shows how much gas a payment takes.
+    await fixture.rpc('evm_setAutomine', [false]);
+    const settling = settleAll(payments);
+    await waitFor('the second batch', () => Promise.resolve(seen.sent.size >= 2));
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('evm_mine');
+    expect((await settling).map(({ outcome }) => outcome)).toEqual(payments.map(() => 'settled'));
+    expect(await settleAll([await fixture.sign()])).toMatchObject([{ outcome: 'settled' }]);
+    expect(seen.refused).toBe(0);
   });
 });
