@@ -19,7 +19,7 @@ import {
 } from './attempt.js';
 import type { GasMemory } from './call-simulation.js';
 import type { ContractWallets } from './contract-wallets.js';
-import { countPayments, isOfContractWallet, parseSettlementJob } from './settlement-job.js';
+import { countPayments, isOfContractWallet, minedSettlementOf, parseSettlementJob } from './settlement-job.js';
 
 /** Waits until the batch is mined, and reads from its logs whether the payment was settled. */
 export async function confirm(
@@ -177,7 +177,8 @@ export class JobWatch {
     if (!isOver) return;
     this.#watched.delete(jobId);
     if (job === null) return watched.ended.resolve({ outcome: 'unknown' });
-    const txHash = job.steps[0]?.mined?.hash ?? null;
+    const [step] = job.steps;
+    const txHash = step ? minedSettlementOf(step) : null;
     watched.ended.resolve({ outcome: 'over', txHash, isReverted: job.state === 'REVERTED' });
   }
 }

@@ -1,11 +1,22 @@
 import { Journal, type LaneId } from '@tollgate/journal';
+import type { Hex, SignedAuthorization } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../test/harness/retry.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
-import { sampleLane, spoilJob, submitSample } from '../../journal/test/sample-jobs.js';
+import {
+  mineSample,
+  planSample,
+  sampleHash,
+  sampleLane,
+  spoilJob,
+  submitSample,
+} from '../../journal/test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../journal/test/start-journal.js';
+import { SettlementRecords } from './batch.js';
 import { JobWatch } from './confirm.js';
+import { nameSettlement } from './payment-entry.js';
+import { SettlementsUnderWay } from './under-way.js';
 
 describe('a closed watch of jobs', () => {
   let server: RedisServer;
@@ -82,5 +93,49 @@ describe('a watch of jobs of which one cannot be read', () => {
     await journal.cancel(unreadable.jobId);
     expect(await waiting).toMatchObject({ outcome: 'over' });
     watch.close();
+  });
+});
+
+const createAddress = (): Hex => sampleLane().address;
+
+describe('a job that was given up after it had its nonce', () => {
+  let started: StartedJournal;
+  let jobId: string;
+
+  beforeAll(async () => {
+    started = await startJournal();
+    const { journal } = started;
+    const lane = sampleLane();
+    await journal.adopt(lane, { pendingNonce: 0 });
+    const { token } = (await journal.takeLease(lane, 'verifier', 600_000))!;
+    const write = await submitSample(journal, lane, token);
+    ({ jobId } = write);
+    await planSample(journal, write);
+    await journal.reserve({ ...write, maxInFlight: 9 });
+    await journal.cancel(jobId);
+    await journal.finishStep({ ...write, blockHash: await mineSample(journal, write, 'cancel') });
+  });
+
+  afterAll(() => started.stop());
+
+  // Prevents: the transaction that uses up the nonce counts as a failed settlement against each payer.
+  it('has sent no settlement', async () => {
+    const { journal, redis } = started;
+    const watch = new JobWatch(journal, () => undefined);
+    expect(await watch.untilEnded(jobId)).toEqual({ outcome: 'over', txHash: null, isReverted: false });
+    watch.close();
+    const [payer, payTo, asset] = [createAddress(), createAddress(), createAddress()];
+    const validity = { validAfter: '0', validBefore: '9999999999' };
+    const payment: SignedAuthorization = {
+      kind: 'authorization',
+      authorization: { from: payer, to: payTo, value: '1000', nonce: sampleHash(), ...validity },
+      signature: '0x12',
+    };
+    const terms = { chainId: 1328, asset, assetName: 'USDC', assetVersion: '2', payTo, priceBaseUnits: '1000' };
+    const records = new SettlementRecords(redis);
+    const name = nameSettlement(terms, payment, '1000');
+    await records.claim([{ name, questionId: 'one', keptMs: 600_000 }], jobId);
+    const underWay = new SettlementsUnderWay({ journal, records });
+    expect(await underWay.findTransactions(terms, payment)).toEqual({ txHashes: [], job: 'over' });
   });
 });

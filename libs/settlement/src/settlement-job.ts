@@ -1,5 +1,5 @@
 import type { ContractCall, PayerSignature } from '@tollgate/chain';
-import type { JobRecord, PlannedStep, JsonValue } from '@tollgate/journal';
+import type { JobRecord, PlannedStep, StepRecord, JsonValue } from '@tollgate/journal';
 import { type Hex, isAddress, isHash, isHexBytes, parseSignedPayment } from '@tollgate/protocol';
 import { readBaseUnits, readHex, readNumber, readObject, refuseField } from '@tollgate/verification';
 
@@ -107,6 +107,12 @@ const WALLET_LABEL = "Settle a contract wallet's payment";
 export function stepFor({ call, gas, walletCode, entries: { length: count } }: SimulatedTransaction): PlannedStep {
   const label = count === 1 ? 'Settle a payment' : `Settle ${count} payments`;
   return { ...call, label: walletCode === null ? label : WALLET_LABEL, value: 0n, gas };
+}
+
+/** The mined transaction that was to settle the step's payments; null also for a cancel, which only uses up the nonce. */
+export function minedSettlementOf({ attempts, mined }: Pick<StepRecord, 'attempts' | 'mined'>): Hex | null {
+  if (mined === null) return null;
+  return attempts.some(({ kind, hash }) => kind === 'cancel' && hash === mined.hash) ? null : mined.hash;
 }
 
 /** Whether the payer's code runs in the step, so that its gas is held in the budget. */

@@ -6,6 +6,7 @@ import { signedAmountOf, type SignedPayment } from '@tollgate/protocol';
 import type { SettlementRecords } from './batch.js';
 import { UNKNOWN_AFTER_MS } from './confirm.js';
 import { nameSettlement } from './payment-entry.js';
+import { minedSettlementOf } from './settlement-job.js';
 
 export interface SettlementsUnderWayParts {
   journal: Pick<Journal, 'readJob'>;
@@ -34,9 +35,10 @@ export class SettlementsUnderWay {
     if (jobId === null) return { txHashes: [], job: 'over' };
     const job = await this.parts.journal.readJob(jobId);
     if (job === null) return { txHashes: [], job: 'forgotten' };
-    const txHashes = job.steps.flatMap(({ mined, attempts }) => (mined ? [mined] : attempts).map(({ hash }) => hash));
-    const isOpen = !isFinal(job.state) || job.steps.some(({ mined }) => mined !== null);
-    return { txHashes, job: isOpen ? 'open' : 'over' };
+    const mined = job.steps.flatMap((step) => minedSettlementOf(step) ?? []);
+    const signed = job.steps.flatMap(({ attempts }) => attempts.filter(({ kind }) => kind !== 'cancel'));
+    const txHashes = mined.length > 0 ? mined : signed.map(({ hash }) => hash);
+    return { txHashes, job: mined.length > 0 || !isFinal(job.state) ? 'open' : 'over' };
   }
 
   #findJob(terms: SignedPaymentTerms, payment: SignedPayment): Promise<string | null> {

@@ -118,6 +118,7 @@ describe('payments that share a transaction', () => {
 
 describe('payments whose shared transaction the chain refuses', () => {
   const BLOCK_GAS = 10_000_000;
+  const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11';
   let fixture: SettlementFixture;
   let proxy: RpcProxy;
 
@@ -170,5 +171,15 @@ describe('payments whose shared transaction the chain refuses', () => {
     expect((await settling).map(({ outcome }) => outcome)).toEqual(payments.map(() => 'settled'));
     expect(await settleAll([await fixture.sign()])).toMatchObject([{ outcome: 'settled' }]);
     expect(seen.refused).toBe(0);
+  });
+
+  // Prevents: a payer with several payments in a transaction that no server accepts is barred for an hour.
+  it('are settled one by one, and none of it counts against their payer', async () => {
+    const seen = watchSends(({ to }) => (to?.toLowerCase() === MULTICALL3 ? 'exceeds block gas limit' : null));
+    await fixture.startVerifier({ RPC_URL: proxy.rpcUrl, SETTLE_BATCH_WAIT_MS: '1000' });
+    const payments = await Promise.all(Array.from({ length: 6 }, () => fixture.sign()));
+    expect((await settleAll(payments)).map(({ outcome }) => outcome)).toEqual(payments.map(() => 'settled'));
+    expect(seen.refused).toBeGreaterThan(0);
+    expect(await settleAll([await fixture.sign()])).toMatchObject([{ outcome: 'settled' }]);
   });
 });
