@@ -1,5 +1,6 @@
 import {
   askForBalance,
+  AuthorizedTransfers,
   malformed,
   readWord,
   type RpcBatcher,
@@ -127,8 +128,19 @@ async function explainAuthorization(
   const { asset, authorization } = entry;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
+  let minedAtBlock = 0;
+  if (txHash !== null) {
+    const { mined } = await reader.readTransaction(txHash, deadlineMs);
+    if (mined === null) return { outcome: 'pending', txHash };
+    if (new AuthorizedTransfers(mined.receipt.logs).include(entry)) {
+      return settledBy(entry, txHash, entry.amountBaseUnits);
+    }
+    minedAtBlock = mined.receipt.blockNumber;
+  }
   const name = { asset, payer: authorization.from, nonce: authorization.nonce };
   const { isTaken, headBlockNumber } = await reader.readNonce(name, deadlineMs);
+  // Another server may have answered, which has not seen the block yet.
+  if (headBlockNumber < minedAtBlock) return { outcome: 'pending', txHash };
   if (!isTaken) {
     return { outcome: 'failed', failure: await findReason(batcher, entry, { failure, nowMs, deadlineMs }), txHash };
   }

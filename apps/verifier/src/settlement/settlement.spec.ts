@@ -1,11 +1,14 @@
+import { planTransfer, splitSignature } from '@tollgate/chain';
 import { listRefusals } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
+import { numberToHex, parseGwei } from 'viem';
 
 import { submitAuthorization } from '../../../../libs/verification/test/sign-authorization.js';
-import { startRpcProxy, type RpcCall } from '../../../../test/harness/network/rpc-proxy.js';
+import { startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 
 /** Accepts every signature, and burns all its gas if it is given more than half a million. */
@@ -13,6 +16,20 @@ const LAVISH: Hex = '0x5a6207a12010601957631626ba7e60e01b60005260206000f35bfe';
 
 interface PendingBlock {
   transactions: Hex[];
+}
+
+/** Answers these calls with these results instead of the chain's; undefined leaves the chain's. */
+function answerInstead(proxy: RpcProxy, resultOf: (call: RpcCall) => unknown): void {
+  proxy.intercept('*', async (asked, forward) => {
+    const calls = new Map([asked as RpcCall & { id: number }].flat().map((call) => [call.id, call]));
+    const reply = JSON.parse(await forward()) as { id: number } | { id: number }[];
+    const replace = (one: { id: number }) => {
+      const call = calls.get(one.id);
+      const result = call && resultOf(call);
+      return result === undefined ? one : { jsonrpc: '2.0', id: one.id, result };
+    };
+    return { body: JSON.stringify(Array.isArray(reply) ? reply.map(replace) : replace(reply)) };
+  });
 }
 
 describe('settling signed payments', () => {
@@ -74,12 +91,7 @@ describe('settling a signed payment that another account has sent, behind an RPC
     const fixture = await SettlementFixture.start();
     const proxy = await startRpcProxy(fixture.chain.rpcUrl);
     try {
-      proxy.intercept('*', async (call, forward) => {
-        const methods = new Map([call as RpcCall & { id: number }].flat().map(({ id, method }) => [id, method]));
-        const reply = JSON.parse(await forward()) as { id: number; result?: unknown };
-        const without = (one: typeof reply) => (methods.get(one.id) === 'eth_getLogs' ? { ...one, result: [] } : one);
-        return { body: JSON.stringify(Array.isArray(reply) ? reply.map(without) : without(reply)) };
-      });
+      answerInstead(proxy, ({ method }) => (method === 'eth_getLogs' ? [] : undefined));
       await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
       const payment = await fixture.sign();
       await submitAuthorization(fixture.chain, payment);
@@ -95,4 +107,77 @@ describe('settling a signed payment that another account has sent, behind an RPC
       await proxy.stop();
     }
   }, 60_000);
+});
+
+describe('settling again what another verifier has settled, behind an RPC server that lags behind', () => {
+  /** `authorizationState(address,bytes32)` */
+  const NONCE_STATE = '0xe94a0102';
+  const SIGHTINGS = new Set(['eth_getTransactionReceipt', 'eth_getTransactionByHash']);
+  let fixture: SettlementFixture;
+  let proxy: RpcProxy;
+
+  beforeEach(async () => {
+    fixture = await SettlementFixture.start();
+    proxy = await startRpcProxy(fixture.chain.rpcUrl);
+    await fixture.startVerifier();
+  });
+
+  afterEach(async () => {
+    await fixture.stop();
+    await proxy.stop();
+  });
+
+  const readSent = () => fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']);
+
+  /** Another verifier takes over, whose server has this head and shows every nonce as free. */
+  async function takeOver(head: Hex, { showsTransactions }: { showsTransactions: boolean }): Promise<void> {
+    await fixture.closeVerifiers();
+    answerInstead(proxy, ({ method, params }) => {
+      if (method === 'eth_blockNumber') return head;
+      if (SIGHTINGS.has(method) && !showsTransactions) return null;
+      const { data } = (params[0] ?? {}) as { data?: string };
+      return method === 'eth_call' && data?.startsWith(NONCE_STATE) ? numberToHex(0, { size: 32 }) : undefined;
+    });
+    await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
+  }
+
+  // Prevents: the payer is told that the payment failed, signs another one, and pays twice.
+  it.each([false, true])('does not fail; the server shows its transactions: %s', async (showsTransactions) => {
+    const head = (await fixture.rpc('eth_blockNumber')) as Hex;
+    const payment = await fixture.sign();
+    const settled = await fixture.settle(payment);
+    expect(settled).toMatchObject({ outcome: 'settled' });
+    const [sent, received] = [await readSent(), await fixture.readBalance()];
+    await takeOver(head, { showsTransactions });
+    const { txHash } = settled as { txHash: Hex };
+    expect(await fixture.settle(payment)).toEqual(showsTransactions ? settled : { outcome: 'pending', txHash });
+    proxy.reset();
+    expect(await fixture.settle(payment)).toEqual(settled);
+    expect([await readSent(), await fixture.readBalance()]).toEqual([sent, received]);
+  });
+
+  // Prevents: the same, where the transaction of another account was first.
+  it('does not fail until the server has seen the block of the transaction that failed', async () => {
+    const head = (await fixture.rpc('eth_blockNumber')) as Hex;
+    const payment = await fixture.sign();
+    await fixture.rpc('evm_setAutomine', [false]);
+    const settling = fixture.settle(payment);
+    await waitFor('a settlement in the pool', async () => {
+      const { transactions } = (await fixture.rpc('eth_getBlockByNumber', ['pending', false])) as PendingBlock;
+      return transactions.length > 0;
+    });
+    const places = { asset: fixture.chain.asset, multicall3: MULTICALL3, isDeployed: true };
+    const { data } = planTransfer(payment.authorization, splitSignature(payment.signature)!, places);
+    const fees = { maxPriorityFeePerGas: numberToHex(parseGwei('90')), maxFeePerGas: numberToHex(parseGwei('100')) };
+    const call = { from: fixture.payer(7).address, to: fixture.chain.asset, data, gas: numberToHex(300_000), ...fees };
+    const theirs = await fixture.rpc('eth_sendTransaction', [call]);
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('evm_mine');
+    const settled = await settling;
+    expect(settled).toMatchObject({ outcome: 'settled', txHash: theirs });
+    await takeOver(head, { showsTransactions: true });
+    expect(await fixture.settle(payment)).toMatchObject({ outcome: 'pending' });
+    proxy.reset();
+    expect(await fixture.settle(payment)).toEqual(settled);
+  });
 });
