@@ -32,7 +32,7 @@ async function changeCopy(dir: string, change: (journal: Journal) => Promise<voi
   for (const lane of await journal.readLanes()) {
     const { nextNonce, run } = await journal.readLane(lane);
     const reading = { pendingNonce: nextNonce ?? 0, blockNumber: 1, run: run ?? '' };
-    await journal.thaw(lane, reading, { strangerBlocks: 0, strangerMs: 0 });
+    await journal.thaw(lane, reading, { nonceDoubtBlocks: 0, nonceDoubtMs: 0 });
   }
   await change(journal);
   redis.disconnect();

@@ -126,10 +126,10 @@ export function assertDone(result: LaneTransition, name: string): Exclude<LaneTr
           `tollgate wallets adopt ${name} to continue after them. Jobs that may have sent one of them wait for an operator.`,
       );
     case 'too_early': {
-      const { strangerBlocks, strangerMs } = DEFAULT_LANE_SETTINGS;
+      const { nonceDoubtBlocks, nonceDoubtMs } = DEFAULT_LANE_SETTINGS;
       throw new CommandError(
         `Redis lost writes, and what ${name} sent last may not show yet. The chain is as the journal has it: run this again ` +
-          `after ${strangerMs / 1000} seconds and ${strangerBlocks} blocks. tollgate wallets adopt ${name} does not wait.`,
+          `after ${nonceDoubtMs / 1000} seconds and ${nonceDoubtBlocks} blocks. tollgate wallets adopt ${name} does not wait.`,
       );
     }
     case 'lane_frozen':

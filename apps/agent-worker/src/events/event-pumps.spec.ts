@@ -170,7 +170,7 @@ describe('the event pumps', () => {
     await started.redis.ping();
     await journal.open();
     const reading = { pendingNonce: 0, blockNumber: 1, run: (await journal.readLane(lane)).run ?? '' };
-    await journal.thaw(lane, reading, { strangerBlocks: 0, strangerMs: 0 });
+    await journal.thaw(lane, reading, { nonceDoubtBlocks: 0, nonceDoubtMs: 0 });
     const late = await happen(1);
     await waitFor('the second came', () => collector.taken.length === 2);
     expect(collector.taken).toEqual([...early, ...late]);
@@ -181,7 +181,7 @@ describe('the event pumps', () => {
     ['has not taken those yet', true],
   ])('deliver the events that got the sequences of lost ones, while a consumer %s', async (_, isHanging) => {
     const collector = new Collector('one');
-    attend([collector]);
+    run([collector]);
     await happen(5);
     const isAt = async (position: number) => (await journal.outbox.readPositions(lane))['one'] === position;
     await waitFor('the first came', () => isAt(5));

@@ -26,7 +26,7 @@ describe('without Redis', () => {
     // The event stream stayed open during the outage.
     await agents.journal.open();
     const reading = { pendingNonce: 0, blockNumber: 1, run: (await agents.journal.readLane(agents.lane)).run! };
-    await agents.journal.thaw(agents.lane, reading, { strangerBlocks: 0, strangerMs: 0 });
+    await agents.journal.thaw(agents.lane, reading, { nonceDoubtBlocks: 0, nonceDoubtMs: 0 });
     await agents.journal.cancel(accepted.id);
     expect(await reader.readEvents(1)).toMatchObject([{ jobId: accepted.id, type: 'transactionFailed' }]);
     await agents.stop();

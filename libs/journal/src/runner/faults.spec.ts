@@ -422,7 +422,7 @@ describe('a lane on a chain that fails', () => {
     const hasNonce = async (jobId: string) => typeof (await fixture.readJob(jobId)).steps[0]?.nonce === 'number';
     // The other job would take the nonce of the transaction that was sent.
     const planner = planWhen(async (jobId) => jobId === other || hasNonce(other));
-    fixture.startRunner({ strangerBlocks: 3 }, { rpcUrls: [proxy.rpcUrl], ...planner });
+    fixture.startRunner({ nonceDoubtBlocks: 3 }, { rpcUrls: [proxy.rpcUrl], ...planner });
     await waitFor('some looks', () => looks >= 5);
     expect(await journal.readLane(lane)).toMatchObject({ frozen: 'lost', nextNonce: 41 });
     await fixture.rpc('evm_mine');

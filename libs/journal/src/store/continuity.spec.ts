@@ -113,15 +113,15 @@ describe('a Redis that may have lost writes', () => {
       await server.start();
       await journal.open();
     };
-    const look = async (blockNumber: number, settings: Partial<Pick<LaneSettings, 'strangerMs'>> = {}) => {
+    const look = async (blockNumber: number, settings: Partial<Pick<LaneSettings, 'nonceDoubtMs'>> = {}) => {
       const reading = { pendingNonce: 0, blockNumber, run: (await journal.readLane(lane)).run! };
-      return journal.thaw(lane, reading, { strangerBlocks: 5, strangerMs: 0, ...settings });
+      return journal.thaw(lane, reading, { nonceDoubtBlocks: 5, nonceDoubtMs: 0, ...settings });
     };
     const tooEarly = { outcome: 'refused', reason: 'too_early' };
     await restart();
     // The same block twice: an RPC server may hang.
     expect([await look(10), await look(10), await look(14)]).toEqual([tooEarly, tooEarly, tooEarly]);
-    expect(await look(15, { strangerMs: 600_000 })).toEqual(tooEarly);
+    expect(await look(15, { nonceDoubtMs: 600_000 })).toEqual(tooEarly);
     expect(await reserve(journal, waiting)).toMatchObject({ reason: 'lane_frozen' });
     // What was read before another restart counts for nothing.
     await restart();

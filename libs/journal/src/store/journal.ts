@@ -127,10 +127,10 @@ export class Journal extends StepJournal {
   async thaw(
     lane: LaneId,
     { pendingNonce, blockNumber, run }: on.ChainReading,
-    { strangerBlocks, strangerMs }: Pick<LaneSettings, 'strangerBlocks' | 'strangerMs'> = DEFAULT_LANE_SETTINGS,
+    { nonceDoubtBlocks, nonceDoubtMs }: Pick<LaneSettings, 'nonceDoubtBlocks' | 'nonceDoubtMs'> = DEFAULT_LANE_SETTINGS,
   ): Promise<on.LaneTransition> {
     assertNonce(pendingNonce);
-    return this.#onLane('thaw', lane, [pendingNonce, run, blockNumber, strangerBlocks, strangerMs]);
+    return this.#onLane('thaw', lane, [pendingNonce, run, blockNumber, nonceDoubtBlocks, nonceDoubtMs]);
   }
 
   /**
