@@ -8,7 +8,7 @@ import { usePages } from './use-pages.js';
 import { createVisitor, statusOf } from './visitor.js';
 
 const pages = usePages();
-const SHOWN_WITHIN_MS = 2_000;
+const LIVE = 'header [role=status]:text-is("live")';
 
 async function readOperator<T>(path: string, token: string): Promise<T> {
   const headers = { Authorization: `Bearer ${token}` };
@@ -86,18 +86,19 @@ describe('a session at the console', () => {
 });
 
 describe('the console shows', () => {
-  it('a payment within two seconds, with its timeline', async () => {
+  it('a payment as the event stream tells of it, without a clock, with its timeline', async () => {
     const operator = await createOperator(pages());
+    // Nothing is asked for by the clock.
+    await operator.context.addInitScript('globalThis.setInterval = () => 0');
     const page = await operator.logIn('#/payments');
+    await page.waitForSelector(LIVE);
     const payer = await createVisitor(pages());
     const shop = await payer.open('/v1/notes/console');
     await page.waitForSelector('table[aria-label="Payments"], .empty');
     const before = await page.locator('tbody tr').count();
     await shop.click('button:has-text("Send a transfer instead")');
     await statusOf(shop, 'Paid. Here is your answer.');
-    const paidAtMs = performance.now();
     await page.locator('tbody tr').nth(before).waitFor();
-    expect(performance.now() - paidAtMs).toBeLessThan(SHOWN_WITHIN_MS);
     expect(await page.textContent('tbody tr >> nth=0')).toContain('0.01 USDC');
     await page.click('tbody tr >> nth=0 >> a >> nth=0');
     await page.waitForSelector('.timeline li');
