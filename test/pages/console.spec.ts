@@ -110,6 +110,28 @@ describe('the console shows', () => {
     await payer.context.close();
   });
 
+  it('what changed while its event stream was refused, once the stream is open again', async () => {
+    const operator = await createOperator(pages());
+    const payer = await createVisitor(pages());
+    let isRefused = true;
+    await operator.context.route('**/console/operator/changes', (route) =>
+      isRefused ? route.fulfill({ status: 503 }) : route.continue(),
+    );
+    const page = await operator.logIn('#/payments');
+    await page.waitForSelector('header [role=status]:has-text("reconnecting")');
+    await page.waitForSelector('table[aria-label="Payments"], .empty');
+    const before = await page.locator('tbody tr').count();
+    const shop = await payer.open('/v1/notes/unseen');
+    await shop.click('button:has-text("Send a transfer instead")');
+    await statusOf(shop, 'Paid. Here is your answer.');
+    isRefused = false;
+    await page.waitForSelector(LIVE);
+    await page.locator('tbody tr').nth(before).waitFor();
+    expect([...operator.faults, ...payer.faults]).toEqual([]);
+    await operator.context.close();
+    await payer.context.close();
+  });
+
   it('what it is asked to find', async () => {
     const operator = await createOperator(pages());
     const { payments } = await readOperator<{ payments: { id: string; transaction: string; payer: string }[] }>(

@@ -7,27 +7,47 @@ const LEAST_MS = 2_000;
 /** Jobs and accounts change in the journal, of which the book's events say nothing. */
 export const JOBS_EVERY_MS = 2_000;
 export const ACCOUNTS_EVERY_MS = 5_000;
+/** A refused stream is opened again after this time, twice as long after each further refusal. */
+const REOPENED_AFTER_MS = 5_000;
+const REOPENED_AT_LEAST_EVERY_MS = 60_000;
 
 const listeners = new Set<() => void>();
 
-/** Opens the one event stream of this tab; returns what closes it. `onState` is told whether it is open. */
+/**
+ * Opens the one event stream of this tab, again too where it was refused; returns what closes it. `onState` is told whether
+ * it is open.
+ */
 export function openStream(onState: (isOpen: boolean) => void): () => void {
-  const stream = new EventSource(`${OPERATOR}/changes`);
+  let stream: EventSource;
+  let timer: ReturnType<typeof setTimeout>;
+  let waitMs = REOPENED_AFTER_MS;
   const tell = (): void => {
     for (const listener of listeners) listener();
   };
-  stream.addEventListener('book', tell);
-  stream.addEventListener('open', () => {
-    onState(true);
-    // What changed while it was closed.
-    tell();
-  });
-  stream.addEventListener('error', () => {
-    onState(false);
-    // The browser opens it again, unless the answer was an error.
-    if (stream.readyState === EventSource.CLOSED) void read('/seller').catch(() => undefined);
-  });
-  return () => stream.close();
+  const open = (): void => {
+    stream = new EventSource(`${OPERATOR}/changes`);
+    stream.addEventListener('book', tell);
+    stream.addEventListener('open', () => {
+      waitMs = REOPENED_AFTER_MS;
+      onState(true);
+      // What changed while it was closed.
+      tell();
+    });
+    stream.addEventListener('error', () => {
+      onState(false);
+      // A connection that broke is opened again by the browser; one that was answered with an error is not.
+      if (stream.readyState !== EventSource.CLOSED) return;
+      timer = setTimeout(open, waitMs);
+      waitMs = Math.min(2 * waitMs, REOPENED_AT_LEAST_EVERY_MS);
+      // The error may be that the session has ended, which a stream does not say.
+      void read('/seller').catch(() => undefined);
+    });
+  };
+  open();
+  return () => {
+    clearTimeout(timer);
+    stream.close();
+  };
 }
 
 export interface Live<T> {
