@@ -10,6 +10,8 @@ export const ACCOUNTS_EVERY_MS = 5_000;
 /** A refused stream is opened again after this time, twice as long after each further refusal. */
 const REOPENED_AFTER_MS = 5_000;
 const REOPENED_AT_LEAST_EVERY_MS = 60_000;
+/** A path that could not be read for the moment is asked for again, whether or not the book changes. */
+const READ_AGAIN_AFTER_MS = 5_000;
 
 const listeners = new Set<() => void>();
 
@@ -71,6 +73,7 @@ export function useLive<T>(path: string | null, everyMs?: number): Live<T> {
     if (path === null) return undefined;
     const ending = new AbortController();
     let [isAsking, isOutdated] = [false, false];
+    let readAgain: ReturnType<typeof setTimeout> | undefined;
     const load = async (): Promise<void> => {
       if (document.hidden && isAsking) return;
       if (isAsking) {
@@ -83,7 +86,10 @@ export function useLive<T>(path: string | null, everyMs?: number): Live<T> {
         setState({ path, data, problem: null });
       } catch (problem) {
         if (ending.signal.aborted) return;
-        setState((last) => ({ path, data: last.path === path ? last.data : null, problem: toFailure(problem) }));
+        const failure = toFailure(problem);
+        setState((last) => ({ path, data: last.path === path ? last.data : null, problem: failure }));
+        clearTimeout(readAgain);
+        if (mayPass(failure)) readAgain = setTimeout(lookIfSeen, READ_AGAIN_AFTER_MS);
       }
       isAsking = false;
       if (isOutdated) {
@@ -104,6 +110,7 @@ export function useLive<T>(path: string | null, everyMs?: number): Live<T> {
       listeners.delete(lookIfSeen);
       document.removeEventListener('visibilitychange', lookIfSeen);
       clearInterval(timer);
+      clearTimeout(readAgain);
     };
   }, [path, everyMs, round]);
   const isCurrent = state.path === path;
@@ -112,6 +119,11 @@ export function useLive<T>(path: string | null, everyMs?: number): Live<T> {
     problem: isCurrent ? state.problem : null,
     reload: () => setRound((count) => count + 1),
   };
+}
+
+/** Whether the same request may be answered later: it was not, or too many came, or something was down. */
+function mayPass({ status }: RequestFailed): boolean {
+  return status === 0 || status === 429 || status >= 500;
 }
 
 function toFailure(problem: unknown): RequestFailed {
