@@ -317,10 +317,32 @@ describe('the console shows', () => {
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog', { state: 'detached' });
     await page.click('button:has-text("Pause main")');
+    await page.click('dialog button:has-text("No, go back")');
+    await page.waitForSelector('button:focus:has-text("Pause main")');
+    await page.click('button:has-text("Pause main")');
     await page.click('dialog button:has-text("Yes: pause main")');
+    await page.waitForSelector('button:focus:has-text("Resume main")');
     await page.click('button:has-text("Resume main")');
     await page.click('dialog button:has-text("Yes: resume main")');
     await page.waitForSelector('button:has-text("Pause main")');
+    expect(operator.faults).toEqual([]);
+    await operator.context.close();
+  });
+
+  it('no question about a wallet that someone else has paused meanwhile', async () => {
+    const operator = await createOperator(pages());
+    const page = await operator.logIn('#/wallets');
+    await page.click('button:has-text("Pause main")');
+    await page.waitForSelector('dialog[open]');
+    const headers = { Authorization: `Bearer ${operator.token}` };
+    const write = (act: string) =>
+      fetch(`${consoleUrl(pages())}/operator/wallets/main/${act}`, { method: 'POST', headers });
+    expect((await write('pause')).ok).toBe(true);
+    await page.waitForSelector('dialog', { state: 'detached' });
+    await page.waitForSelector('button:focus:has-text("Resume main")');
+    expect((await write('resume')).ok).toBe(true);
+    await page.waitForSelector('button:has-text("Pause main")');
+    expect(await page.locator('dialog').count()).toBe(0);
     expect(operator.faults).toEqual([]);
     await operator.context.close();
   });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import { RequestFailed, SessionContext } from '../data/api.js';
 import { Failure } from './parts.js';
@@ -20,6 +20,8 @@ interface WriteProps {
 export function WriteButton({ act, children, scope, run, onDone, isMain = false }: WriteProps) {
   const { scopes } = useContext(SessionContext);
   const [isAsked, setAsked] = useState(false);
+  // Another act, since someone else has done this one, is another question.
+  useLayoutEffect(() => setAsked(false), [act]);
   if (!scopes.includes(scope)) {
     return (
       <span class="missing-scope">
@@ -50,7 +52,12 @@ function Confirm({ act, children, run, onDone, onClose }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<RequestFailed | null>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    // Before it is removed: only then does the browser give the focus back to the button.
+    return () => element?.close();
+  }, []);
   const doIt = async (): Promise<void> => {
     setBusy(true);
     try {
