@@ -24,3 +24,16 @@ it('reads again what could not be read for a moment, though nothing changes', as
   expect(operator.faults).toEqual([]);
   await operator.context.close();
 });
+
+it('stays at its pages, and says why, while the session cannot be ended', async () => {
+  const operator = await createOperator(pages());
+  const page = await operator.logIn('#/payments');
+  await page.route('**/console/session', (route) => route.abort(), { times: 1 });
+  await page.click('button:has-text("Log out")');
+  await page.waitForSelector('main [role=alert]:has-text("does not answer")');
+  expect(await operator.context.cookies()).toHaveLength(1);
+  await page.click('button:has-text("Log out")');
+  await page.waitForSelector('#key');
+  expect(await operator.context.cookies()).toEqual([]);
+  await operator.context.close();
+});

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { SessionView } from '../src/console/console.controller.js';
-import { logOut, onSessionEnd, readSession, RequestFailed, SessionContext } from './data/api.js';
+import { logOut, onSessionEnd, readSession, RequestFailed, SessionContext, toFailure } from './data/api.js';
 import type { SellerFacts } from './data/format.js';
 import { openStream, useLive } from './data/live.js';
 import { linkTo, usePlace, type ConsolePlace } from './data/route.js';
@@ -31,8 +31,12 @@ export function App() {
   const [session, setSession] = useState<SessionView | null>(null);
   const [isAsking, setAsking] = useState(true);
   const [problem, setProblem] = useState<RequestFailed | null>(null);
+  const endWith = (reason: RequestFailed | null): void => {
+    setProblem(reason);
+    setSession(null);
+  };
   useEffect(() => {
-    onSessionEnd(() => setSession(null));
+    onSessionEnd((reason) => endWith(reason));
     readSession()
       .then(setSession)
       .catch((error: unknown) => {
@@ -44,7 +48,7 @@ export function App() {
   if (session === null) return <Login problem={problem} onLogin={setSession} />;
   return (
     <SessionContext.Provider value={session}>
-      <Pages session={session} onLogout={() => setSession(null)} />
+      <Pages session={session} onLogout={() => endWith(null)} />
     </SessionContext.Provider>
   );
 }
@@ -52,6 +56,7 @@ export function App() {
 function Pages({ session, onLogout }: { session: SessionView; onLogout: () => void }) {
   const place = usePlace();
   const [isLive, setLive] = useState(false);
+  const [problem, setProblem] = useState<RequestFailed | null>(null);
   const seller = useLive<SellerFacts>('/seller');
   const page: PageName = place.page in PAGES ? (place.page as PageName) : 'now';
   const main = useRef<HTMLElement>(null);
@@ -62,10 +67,16 @@ function Pages({ session, onLogout }: { session: SessionView; onLogout: () => vo
     // Not at the first page: a reader begins at the top. Afterwards, at what the link led to.
     if (shown.current !== '') main.current?.focus();
     shown.current = `${page}/${place.id}`;
+    setProblem(null);
   }, [page, place.id]);
   const leave = async (): Promise<void> => {
-    await logOut().catch(() => undefined);
-    onLogout();
+    try {
+      await logOut();
+      onLogout();
+    } catch (error) {
+      // The session is still there for whoever sits here next.
+      setProblem(toFailure(error));
+    }
   };
   return (
     <>
@@ -92,7 +103,7 @@ function Pages({ session, onLogout }: { session: SessionView; onLogout: () => vo
         </div>
       </header>
       <main id="main" ref={main} tabIndex={-1}>
-        <Failure problem={seller.problem} />
+        <Failure problem={problem ?? seller.problem} />
         {seller.data !== null && <Page name={page} place={place} seller={seller.data} />}
       </main>
     </>

@@ -16,6 +16,11 @@ export class RequestFailed extends Error {
   }
 }
 
+/** What a request was answered, or that its answer cannot be read. */
+export function toFailure(error: unknown): RequestFailed {
+  return error instanceof RequestFailed ? error : new RequestFailed(0, 'unreadable', 'The answer cannot be read.');
+}
+
 /** The session of all pages but the login. */
 export const SessionContext = createContext<SessionView>({ keyId: '', name: '', scopes: [], endsAt: '' });
 
@@ -23,10 +28,10 @@ export const SessionContext = createContext<SessionView>({ keyId: '', name: '', 
 export const OPERATOR = '/console/operator';
 const SESSION = '/console/session';
 
-let endSession = (): void => undefined;
+let endSession: (reason: RequestFailed) => void = () => undefined;
 
-/** Called when a request shows that the session has ended. */
-export function onSessionEnd(listener: () => void): void {
+/** Called when a request shows that the session has ended, with what it was answered. */
+export function onSessionEnd(listener: (reason: RequestFailed) => void): void {
   endSession = listener;
 }
 
@@ -56,6 +61,8 @@ async function ask<T>(method: string, path: string, body?: object, signal?: Abor
   }
   if (response.ok) return (response.status === 204 ? null : await response.json()) as T;
   const { code = '', detail = '' } = (await response.json().catch(() => ({}))) as { code?: string; detail?: string };
-  if (response.status === 401 && path !== SESSION) endSession();
-  throw new RequestFailed(response.status, code, detail || `The bookkeeper answered with status ${response.status}.`);
+  const text = detail || `The bookkeeper answered with status ${response.status}.`;
+  const failure = new RequestFailed(response.status, code, text);
+  if (response.status === 401 && path !== SESSION) endSession(failure);
+  throw failure;
 }

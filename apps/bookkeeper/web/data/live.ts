@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-import { OPERATOR, read, RequestFailed } from './api.js';
+import { OPERATOR, read, toFailure, type RequestFailed } from './api.js';
 
 /** No path is asked for more often by the clock; the bookkeeper tells of changes once a second at most. */
 const LEAST_MS = 2_000;
@@ -124,8 +124,4 @@ export function useLive<T>(path: string | null, everyMs?: number): Live<T> {
 /** Whether the same request may be answered later: it was not, or too many came, or something was down. */
 function mayPass({ status }: RequestFailed): boolean {
   return status === 0 || status === 429 || status >= 500;
-}
-
-function toFailure(problem: unknown): RequestFailed {
-  return problem instanceof RequestFailed ? problem : new RequestFailed(0, 'unreadable', 'The answer cannot be read.');
 }
