@@ -130,6 +130,15 @@ describe.each([
   });
 });
 
+it('has a screen reader say what is wrong, and not each age of the newest block', async () => {
+  const operator = await createOperator(pages());
+  const page = await operator.logIn();
+  await page.waitForSelector('.verdict [aria-live=polite] b');
+  await page.waitForSelector('.verdict:has-text("Unreconciled")');
+  expect(await page.locator('[aria-live]:has-text("Unreconciled"), [aria-live]:has-text("Relayer")').count()).toBe(0);
+  await operator.context.close();
+});
+
 it('is used with the keyboard alone', async () => {
   const operator = await createOperator(pages());
   const page = await operator.open('/console');

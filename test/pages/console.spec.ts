@@ -49,7 +49,10 @@ describe('a session at the console', () => {
     const page = await operator.logIn('#/payments');
     await withRedis(pages().stack.redis.url, (redis) => new ApiKeyStore(redis).revoke(operator.keyId));
     await page.waitForSelector('#key');
-    await page.getByRole('alert').filter({ hasText: /was revoked|has ended/ }).waitFor();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /was revoked|has ended/ })
+      .waitFor();
     await operator.context.close();
   });
 

@@ -18,21 +18,24 @@ export function Verdict({ summary, seller }: { summary: BookSummary | null; sell
   if (health.data === null) return <Failure problem={health.problem} />;
   const { troubles } = health.data;
   return (
-    <section class="verdict" data-tone={troubles.length === 0 ? 'good' : 'bad'} aria-label="State" aria-live="polite">
-      <p>
-        <b>{troubles.length === 0 ? 'All is well.' : 'Something needs you.'}</b>
-      </p>
+    <section class="verdict" data-tone={troubles.length === 0 ? 'good' : 'bad'} aria-label="State">
+      {/* Not the whole section: a screen reader would read the age of the newest block out every few seconds. */}
+      <div aria-live="polite">
+        <p>
+          <b>{troubles.length === 0 ? 'All is well.' : 'Something needs you.'}</b>
+        </p>
+        {troubles.length > 0 && (
+          <ul>
+            {troubles.map(({ about, what, mend }) => (
+              <li key={about + what}>
+                <b>{about}</b>: {what} {/^(tollgate|npm|docker) /.test(mend) ? <code>{mend}</code> : mend}{' '}
+                {about === 'jobs' && <a href={linkTo('jobs')}>Show them</a>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
       <Failure problem={health.problem} />
-      {troubles.length > 0 && (
-        <ul>
-          {troubles.map(({ about, what, mend }) => (
-            <li key={about + what}>
-              <b>{about}</b>: {what} {/^(tollgate|npm|docker) /.test(mend) ? <code>{mend}</code> : mend}{' '}
-              {about === 'jobs' && <a href={linkTo('jobs')}>Show them</a>}
-            </li>
-          ))}
-        </ul>
-      )}
       <Compared reconciled={reconciled} seller={seller} />
       <Runways senders={senders.data?.wallets ?? []} summary={summary} />
     </section>
