@@ -37,3 +37,29 @@ it('stays at its pages, and says why, while the session cannot be ended', async 
   expect(await operator.context.cookies()).toEqual([]);
   await operator.context.close();
 });
+
+it('says that no day is closed, and that the book fits, only where it was told so', async () => {
+  const operator = await createOperator(pages());
+  const problem = { code: 'book_unavailable', detail: 'The closings cannot be read.' };
+  await operator.context.route('**/console/operator/closings', (route) =>
+    route.fulfill({ status: 503, json: problem }),
+  );
+  const page = await operator.logIn('#/book');
+  await page.waitForSelector('[role=alert]:has-text("The closings cannot be read.")');
+  expect(await page.locator('.empty:has-text("No day is closed yet")').count()).toBe(0);
+  await operator.context.unrouteAll({ behavior: 'wait' });
+  await page.click('button:has-text("Verify all of it")');
+  const fits = page.locator('[role=status]:has-text("All fits")');
+  await fits.waitFor();
+  // As if someone had changed the database since.
+  await page.route('**/console/operator/verification', async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), broken: 'Booking 1: it was changed.' } });
+  });
+  await page.click('button:has-text("Verify all of it")');
+  await page.waitForSelector('[role=alert]:has-text("The book is broken. Booking 1: it was changed.")');
+  expect(await fits.count()).toBe(0);
+  await page.unrouteAll({ behavior: 'wait' });
+  expect(operator.faults).toEqual([]);
+  await operator.context.close();
+});

@@ -5,7 +5,7 @@ import type { AuditPage } from '../../../../libs/book/src/reading/read-audit.js'
 import type { Balance } from '../../../../libs/book/src/reading/read-balances.js';
 import type { BookVerdict } from '../../../../libs/book/src/reading/verify-book.js';
 import type { BookHealth } from '../../src/operator/book.controller.js';
-import { OPERATOR, read, RequestFailed, write } from '../data/api.js';
+import { OPERATOR, read, toFailure, write, type RequestFailed } from '../data/api.js';
 import { showCount, shorten, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
@@ -54,7 +54,7 @@ export function BookPage({ seller }: { seller: SellerFacts }) {
 function Closings() {
   const health = useLive<BookHealth>('/health');
   const closings = useLive<{ closings: readonly SignedClosing[] }>('/closings');
-  const listed = closings.data?.closings ?? [];
+  const listed = closings.data?.closings;
   return (
     <>
       <h2>Closings</h2>
@@ -73,9 +73,8 @@ function Closings() {
           ]}
         />
       )}
-      {listed.length === 0 ? (
-        <Empty>No day is closed yet: a day is closed after its end, UTC.</Empty>
-      ) : (
+      {listed?.length === 0 && <Empty>No day is closed yet: a day is closed after its end, UTC.</Empty>}
+      {listed !== undefined && listed.length > 0 && (
         <Table
           label="The newest closings"
           rows={listed.slice(0, SHOWN_CLOSINGS)}
@@ -111,9 +110,10 @@ function VerifyButton() {
   const verify = async (): Promise<void> => {
     setBusy(true);
     setProblem(null);
+    setVerdict(null);
     await read<BookVerdict>('/verification')
       .then(setVerdict)
-      .catch((error: unknown) => setProblem(error instanceof RequestFailed ? error : null));
+      .catch((error: unknown) => setProblem(toFailure(error)));
     setBusy(false);
   };
   return (
@@ -122,10 +122,14 @@ function VerifyButton() {
         {isBusy ? 'Verifying…' : 'Verify all of it'}
       </button>
       <span role="status">
-        {verdict !== null &&
-          (verdict.broken ??
-            `All fits: ${showCount(verdict.bookings, 'booking')}, ${verdict.entries} entries, ${showCount(verdict.closings, 'closing')}.`)}
+        {verdict?.broken === null &&
+          `All fits: ${showCount(verdict.bookings, 'booking')}, ${verdict.entries} entries, ${showCount(verdict.closings, 'closing')}.`}
       </span>
+      {typeof verdict?.broken === 'string' && (
+        <p class="failure" role="alert">
+          The book is broken. {verdict.broken}
+        </p>
+      )}
       <Failure problem={problem} />
     </>
   );

@@ -1,6 +1,6 @@
 import type { ListedDifference } from '../../../../libs/book/src/reconcile/read-reconciliation.js';
 import type { ReconcileAnswer } from '../../src/operator/reconcile.controller.js';
-import { showMoney, type SellerFacts } from '../data/format.js';
+import { showCount, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive, type Live } from '../data/live.js';
 import { Empty, Facts, Failure, Hex, Table, Time } from '../parts/parts.js';
 
@@ -50,7 +50,10 @@ export function ReconciledSection({ seller }: { seller: SellerFacts }) {
               ...(data.trouble === null ? [] : [['Trouble', data.trouble] as const]),
               ['Read until', data.readUntil === null ? 'nothing yet' : <Time key="until" at={data.readUntil} />],
               ['Newest block', data.block === null ? 'none' : String(data.block)],
-              ['Too new to compare', `${data.waiting.transfers} transfers, ${data.waiting.payments} payments`],
+              [
+                'Too new to compare',
+                `${showCount(data.waiting.transfers, 'transfer')}, ${showCount(data.waiting.payments, 'payment')}`,
+              ],
             ]}
           />
           {LISTS.map(([list, title]) => (
