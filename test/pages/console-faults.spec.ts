@@ -63,3 +63,24 @@ it('says that no day is closed, and that the book fits, only where it was told s
   expect(operator.faults).toEqual([]);
   await operator.context.close();
 });
+
+it('says that it reads while an answer takes long', async () => {
+  const operator = await createOperator(pages());
+  const page = await operator.logIn('#/payments');
+  const asked = page.waitForRequest('**/console/operator/jobs?*');
+  let letThrough = (): void => undefined;
+  const wait = new Promise<void>((resolve) => (letThrough = resolve));
+  await page.route('**/console/operator/jobs?*', async (route) => {
+    await wait;
+    await route.continue();
+  });
+  await page.click('nav a:has-text("Jobs")');
+  await asked;
+  await page.waitForSelector('.reading');
+  letThrough();
+  await page.waitForSelector('.empty, table[aria-label="Jobs"]');
+  expect(await page.locator('.reading').count()).toBe(0);
+  await page.unrouteAll({ behavior: 'wait' });
+  expect(operator.faults).toEqual([]);
+  await operator.context.close();
+});

@@ -13,7 +13,7 @@ import { OwedPage } from './pages/owed-page.js';
 import { PaymentPage } from './pages/payment-page.js';
 import { PaymentsPage } from './pages/payments-page.js';
 import { WalletsPage } from './pages/wallets-page.js';
-import { Failure } from './parts/parts.js';
+import { Failure, Reading } from './parts/parts.js';
 
 /** By the page's name in the URL, its title. */
 const PAGES = {
@@ -44,7 +44,13 @@ export function App() {
       })
       .finally(() => setAsking(false));
   }, []);
-  if (isAsking) return <p class="hidden">Loading</p>;
+  if (isAsking) {
+    return (
+      <main>
+        <p class="reading">Reading…</p>
+      </main>
+    );
+  }
   if (session === null) return <Login problem={problem} onLogin={setSession} />;
   return (
     <SessionContext.Provider value={session}>
@@ -103,7 +109,8 @@ function Pages({ session, onLogout }: { session: SessionView; onLogout: () => vo
         </div>
       </header>
       <main id="main" ref={main} tabIndex={-1}>
-        <Failure problem={problem ?? seller.problem} />
+        <Failure problem={problem} />
+        <Reading of={seller} />
         {seller.data !== null && <Page name={page} place={place} seller={seller.data} />}
       </main>
     </>

@@ -9,7 +9,7 @@ import { OPERATOR, read, toFailure, write, type RequestFailed } from '../data/ap
 import { showCount, shorten, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
-import { Empty, Facts, Failure, Table, Time } from '../parts/parts.js';
+import { Empty, Facts, Failure, Reading, Table, Time } from '../parts/parts.js';
 import { ReconciledSection } from './reconciled.js';
 
 const SHOWN_CLOSINGS = 10;
@@ -21,7 +21,7 @@ export function BookPage({ seller }: { seller: SellerFacts }) {
     <>
       <h1>Book</h1>
       <h2>Balances</h2>
-      <Failure problem={balances.problem} />
+      <Reading of={balances} />
       {balances.data?.balances.length === 0 && <Empty>Nothing is booked yet.</Empty>}
       {balances.data !== null && balances.data.balances.length > 0 && (
         <Table
@@ -58,7 +58,7 @@ function Closings() {
   return (
     <>
       <h2>Closings</h2>
-      <Failure problem={closings.problem ?? health.problem} />
+      <Reading of={closings.problem === null ? health : closings} />
       {health.data !== null && (
         <Facts
           facts={[
@@ -178,7 +178,7 @@ function Acts() {
   return (
     <>
       <h2>What people did</h2>
-      <Failure problem={acts.problem} />
+      <Reading of={acts} />
       {data?.acts.length === 0 && <Empty>No one has written through the operator API yet.</Empty>}
       {data !== null && data.acts.length > 0 && (
         <Table

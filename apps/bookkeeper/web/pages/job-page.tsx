@@ -6,7 +6,7 @@ import { showCoins, type SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
 import { WriteButton } from '../parts/confirm.js';
-import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
+import { Facts, Hex, Reading, State, Table, Time } from '../parts/parts.js';
 
 const isOpen = (state: string): boolean => OPEN_STATES.some((one) => one === state);
 const endedBadly = (state: string): boolean => state !== 'FINAL' && FINAL_STATES.some((one) => one === state);
@@ -22,7 +22,7 @@ export function JobPage({ id, seller }: { id: string; seller: SellerFacts }) {
         <a href={linkTo('jobs')}>All jobs</a>
       </p>
       <h1>Job</h1>
-      <Failure problem={job.problem} />
+      <Reading of={job} />
       {data !== null && (
         <>
           <Facts

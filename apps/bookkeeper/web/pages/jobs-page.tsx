@@ -3,7 +3,7 @@ import type { SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
 import { Pager, usePaging } from '../parts/pager.js';
-import { Choice, Empty, Failure, State, Table, Time } from '../parts/parts.js';
+import { Choice, Empty, Reading, State, Table, Time } from '../parts/parts.js';
 import { JobPage } from './job-page.js';
 
 /** By what is shown, the states that are asked for. */
@@ -35,7 +35,7 @@ function JobList({ query }: { query: URLSearchParams }) {
         chosen={chosen}
         onChoose={(name) => go(linkTo('jobs', null, { show: name === 'all' ? '' : name }))}
       />
-      <Failure problem={page.problem} />
+      <Reading of={page} />
       {page.data?.unreadable !== undefined && (
         <p class="failure" role="alert">
           Of these jobs the records cannot be read, and they may still send: {page.data.unreadable.join(', ')}

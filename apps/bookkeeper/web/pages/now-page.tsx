@@ -5,7 +5,7 @@ import type { BookSummary, SummaryWindow } from '../../../../libs/book/src/readi
 import { showCount, showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
-import { Choice, Empty, Facts, Failure, Table } from '../parts/parts.js';
+import { Choice, Empty, Facts, Reading, Table } from '../parts/parts.js';
 import { Plot, type Series } from '../parts/plot.js';
 import { Verdict } from './verdict.js';
 
@@ -31,7 +31,7 @@ export function NowPage({ seller }: { seller: SellerFacts }) {
         <h2>The last {window}</h2>
         <Choice label="Time that is shown" names={WINDOWS} chosen={window} onChoose={setWindow} />
       </div>
-      <Failure problem={summary.problem} />
+      <Reading of={summary} />
       {data !== null && <Figures summary={data} seller={seller} />}
     </>
   );

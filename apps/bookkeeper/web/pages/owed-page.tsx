@@ -2,7 +2,7 @@ import type { Balance } from '../../../../libs/book/src/reading/read-balances.js
 import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
-import { Choice, Empty, Failure } from '../parts/parts.js';
+import { Choice, Empty, Reading } from '../parts/parts.js';
 import { PaymentList } from './payment-list.js';
 
 const SHOWN = ['all', 'refused', 'released', 'unclaimed'] as const;
@@ -21,7 +21,7 @@ export function OwedPage({ seller, query }: { seller: SellerFacts; query: URLSea
   return (
     <>
       <h1>Owed</h1>
-      <Failure problem={balances.problem} />
+      <Reading of={balances} />
       <div class="tiles">
         {owed.map(({ account, asset, amount }) => (
           <div class="tile" key={account + asset}>

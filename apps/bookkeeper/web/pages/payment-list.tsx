@@ -5,7 +5,7 @@ import { useLive } from '../data/live.js';
 import { explainReason } from '../data/reasons.js';
 import { linkTo } from '../data/route.js';
 import { Pager, usePaging } from '../parts/pager.js';
-import { Failure, Hex, State, Table, Time } from '../parts/parts.js';
+import { Hex, Reading, State, Table, Time } from '../parts/parts.js';
 
 interface ListProps {
   readonly label: string;
@@ -24,12 +24,14 @@ export function PaymentList({ label, search, seller, empty, hasReason = false }:
   const { cursor } = paging;
   const page = useLive<Page>(`/payments?${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
   const { data } = page;
-  if (data === null) return <Failure problem={page.problem} />;
   return (
     <>
-      <Failure problem={page.problem} />
-      {data.payments.length === 0 ? empty : <Payments {...{ label, seller, hasReason }} payments={data.payments} />}
-      <Pager paging={paging} next={data.cursor} />
+      <Reading of={page} />
+      {data?.payments.length === 0 && empty}
+      {data !== null && data.payments.length > 0 && (
+        <Payments {...{ label, seller, hasReason }} payments={data.payments} />
+      )}
+      <Pager paging={paging} next={data?.cursor ?? null} />
     </>
   );
 }

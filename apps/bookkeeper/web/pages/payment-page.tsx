@@ -3,7 +3,7 @@ import { showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { explainReason } from '../data/reasons.js';
 import { linkTo } from '../data/route.js';
-import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
+import { Facts, Hex, Reading, State, Table, Time } from '../parts/parts.js';
 import { RefundSection } from './refund.js';
 
 const STEPS: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ export function PaymentPage({ id, seller }: { id: string; seller: SellerFacts })
         <a href={linkTo('payments')}>All payments</a>
       </p>
       <h1>Payment</h1>
-      <Failure problem={payment.problem} />
+      <Reading of={payment} />
       {data !== null && <Picture payment={data} seller={seller} />}
     </>
   );

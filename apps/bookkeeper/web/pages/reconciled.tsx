@@ -2,7 +2,7 @@ import type { ListedDifference } from '../../../../libs/book/src/reconcile/read-
 import type { ReconcileAnswer } from '../../src/operator/reconcile.controller.js';
 import { showCount, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive, type Live } from '../data/live.js';
-import { Empty, Facts, Failure, Hex, Table, Time } from '../parts/parts.js';
+import { Empty, Facts, Hex, Reading, Table, Time } from '../parts/parts.js';
 
 const EVERY_MS = 10_000;
 const LISTS = [
@@ -39,7 +39,7 @@ export function ReconciledSection({ seller }: { seller: SellerFacts }) {
           compared with the book.
         </Empty>
       ) : (
-        <Failure problem={reconciled.problem} />
+        <Reading of={reconciled} />
       )}
       {data !== null && (
         <>

@@ -8,7 +8,7 @@ import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { WriteButton } from '../parts/confirm.js';
-import { Facts, Failure, Hex, State, Table, Time } from '../parts/parts.js';
+import { Facts, Hex, Reading, State, Table, Time } from '../parts/parts.js';
 
 const SCOPE = 'operator:refund';
 /** A refund's job is in the journal, of which the book's events say nothing. */
@@ -26,7 +26,7 @@ export function RefundSection({ payment, seller }: { payment: string; seller: Se
   return (
     <>
       <h2>Refund</h2>
-      <Failure problem={preview.problem} />
+      <Reading of={preview} />
       {data !== null && (
         <>
           <Facts

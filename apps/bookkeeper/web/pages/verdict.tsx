@@ -5,7 +5,7 @@ import type { OperatorWallet } from '../../src/wallets/operator-wallets.js';
 import { showCoins, showDuration, shorten, type SellerFacts } from '../data/format.js';
 import { ACCOUNTS_EVERY_MS, useLive, type Live } from '../data/live.js';
 import { linkTo } from '../data/route.js';
-import { Failure } from '../parts/parts.js';
+import { Failure, Reading } from '../parts/parts.js';
 import { isOff, showUnreconciled, useReconciled } from './reconciled.js';
 
 const DAY_HOURS = 24;
@@ -15,7 +15,7 @@ export function Verdict({ summary, seller }: { summary: BookSummary | null; sell
   const reconciled = useReconciled();
   const health = useLive<BookHealth>('/health', ACCOUNTS_EVERY_MS);
   const senders = useLive<{ wallets: readonly OperatorWallet[] }>('/wallets', ACCOUNTS_EVERY_MS);
-  if (health.data === null) return <Failure problem={health.problem} />;
+  if (health.data === null) return <Reading of={health} />;
   const { troubles } = health.data;
   return (
     <section class="verdict" data-tone={troubles.length === 0 ? 'good' : 'bad'} aria-label="State">

@@ -5,7 +5,7 @@ import { write } from '../data/api.js';
 import { showCoins, type SellerFacts } from '../data/format.js';
 import { ACCOUNTS_EVERY_MS, useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
-import { Empty, Facts, Failure, Hex, State, Table } from '../parts/parts.js';
+import { Empty, Facts, Hex, Reading, State, Table } from '../parts/parts.js';
 
 /** The accounts that send transactions: relayers, and the wallets of agent jobs. */
 export function WalletsPage({ seller }: { seller: SellerFacts }) {
@@ -14,7 +14,7 @@ export function WalletsPage({ seller }: { seller: SellerFacts }) {
   return (
     <>
       <h1>Wallets</h1>
-      <Failure problem={accounts.problem} />
+      <Reading of={accounts} />
       {data?.wallets.length === 0 && (
         <Empty>
           No account sends anything yet. A verifier with <code>RELAYER_PRIVATE_KEYS</code> has relayers; an agent worker

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 import type { RequestFailed } from '../data/api.js';
 import { shorten, showTime, type SellerFacts } from '../data/format.js';
+import type { Live } from '../data/live.js';
 
 export function Time({ at }: { at: string }) {
   return (
@@ -49,6 +50,12 @@ export function Failure({ problem }: { problem: RequestFailed | null }) {
       {problem.message}
     </p>
   );
+}
+
+/** Why a path could not be read, or that its first answer is waited for. */
+export function Reading({ of: { data, problem } }: { of: Live<unknown> }) {
+  if (data === null && problem === null) return <p class="reading">Reading…</p>;
+  return <Failure problem={problem} />;
 }
 
 /** What to do where there is nothing to show. */
