@@ -159,5 +159,13 @@ it('is used with the keyboard alone', async () => {
   // What the link led to has the focus, and its title is the document's.
   await page.waitForSelector('main:focus');
   expect(await page.title()).toBe('Payments – Tollgate console');
+  // As if the book had more payments than a page has.
+  await page.route('**/console/operator/payments?*', (route) =>
+    route.continue({ url: route.request().url().replace('limit=50', 'limit=1') }),
+  );
+  await page.reload();
+  await page.focus('button:has-text("Next page")');
+  await press('Enter');
+  await page.waitForSelector('main:focus >> text=Page 2');
   await operator.context.close();
 });

@@ -19,12 +19,17 @@ export function usePaging(search: string): Paging {
 /** Leads to the next page and back to the first; nothing where there is one page alone. */
 export function Pager({ paging: { pages, show }, next }: { paging: Paging; next: string | null }) {
   if (pages === 1 && next === null) return null;
+  const turn = (cursor: string | null): void => {
+    show(cursor);
+    // The list begins again, and the button may be off from now on: a reader begins at the top.
+    document.getElementById('main')?.focus();
+  };
   return (
     <div class="buttons">
-      <button type="button" disabled={pages === 1} onClick={() => show(null)}>
+      <button type="button" disabled={pages === 1} onClick={() => turn(null)}>
         First page
       </button>
-      <button type="button" disabled={next === null} onClick={() => next !== null && show(next)}>
+      <button type="button" disabled={next === null} onClick={() => next !== null && turn(next)}>
         Next page
       </button>
       <span>Page {pages}</span>
