@@ -52,7 +52,7 @@ export class ChangesController {
       map(() => book),
     );
     const looked = interval(ALIVE_EVERY_MS).pipe(
-      exhaustMap(async () => ((await this.keys.isValid(keyId)) ? alive : null)),
+      exhaustMap(async () => ((await this.keys.isRevoked(keyId)) ? null : alive)),
     );
     const stopped = this.changes.stream.pipe(ignoreElements(), endWith(null));
     return defer(() => {

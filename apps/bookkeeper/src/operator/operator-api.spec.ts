@@ -221,6 +221,26 @@ describe('the operator API', () => {
     expect((await get('/operator/changes', token)).status).toBe(401);
   });
 
+  it('goes on saying so while the key cannot be read', async () => {
+    const closing = new AbortController();
+    const headers = { Authorization: `Bearer ${reader}` };
+    const { body } = await fetch(`${bookkeeper.url}/operator/changes`, { headers, signal: closing.signal });
+    const events = body!.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+    fixture.server.signal('SIGSTOP');
+    try {
+      let text = '';
+      // The key was read before the stop for the first one at most.
+      while (text.split('event: alive').length < 3) {
+        const { value, done } = await events.next();
+        if (done === true) throw new Error('the stream has ended');
+        text += value;
+      }
+    } finally {
+      fixture.server.signal('SIGCONT');
+      closing.abort();
+    }
+  });
+
   it('bounds the event streams of a key, and counts those that are open', async () => {
     const own = await fixture.createToken('operator:read');
     const streams: AbortController[] = [];

@@ -45,11 +45,6 @@ export class OperatorKeys {
     return 'problem' in found ? found : this.#admission.admit(found.key, { scopes, rateLimit: this.#rateLimit });
   }
 
-  /** As `admit`, without counting it as a request. */
-  async isValid(keyId: string): Promise<boolean> {
-    return 'key' in (await this.#read(keyId));
-  }
-
   /** Whether it is known to be revoked; false also while the keys cannot be read. */
   async isRevoked(keyId: string): Promise<boolean> {
     const found = await this.#read(keyId);
