@@ -54,8 +54,11 @@ function isProvider(value: unknown): value is WalletProvider {
   return typeof value === 'object' && value !== null && typeof (value as WalletProvider).request === 'function';
 }
 
-/** The codes of EIP-1193 and EIP-1474 with which a wallet says that it has done nothing. */
-const REFUSALS = new Set([4001, 4100, 4200, 4900, 4901, -32601, -32602]);
+/**
+ * The codes of EIP-1193 and EIP-1474 with which a wallet says that it has done nothing. A wallet that was disconnected
+ * (4900, 4901) may have been so after it sent.
+ */
+const REFUSALS = new Set([4001, 4100, 4200, -32601, -32602]);
 
 /** The code of a wallet's error, also where the wallet wraps the error of another one. */
 export function walletCodeOf(error: unknown): number | null {
