@@ -48,6 +48,8 @@ describe('paying in a browser', () => {
     for (const text of ['0.01 USDC', pages().stack.chain.asset, pages().stack.chain.payTo])
       expect(shown).toContain(text);
     expect(await countTransfers()).toBe(before + 1);
+    const sent = visitor.wallet.asked.find(({ method }) => method === 'eth_sendTransaction');
+    expect(sent?.params[0]).toMatchObject({ chainId: '0x530' });
     expect(visitor.faults).toEqual([]);
     await visitor.context.close();
   });

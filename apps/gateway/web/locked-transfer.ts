@@ -26,8 +26,11 @@ export async function sendLockedTransfer(
   provider: WalletProvider,
   from: Hex,
   terms: LockedTransferTerms,
+  chainId: number,
 ): Promise<Hex> {
-  const transaction = { from, to: terms.asset, value: '0x0', data: encodeLockedTransfer(terms) };
+  const data = encodeLockedTransfer(terms);
+  // With the chain, a wallet that was switched in the meantime refuses, and sends nothing elsewhere.
+  const transaction = { from, to: terms.asset, value: '0x0', data, chainId: `0x${chainId.toString(16)}` };
   const hash = await provider.request({ method: 'eth_sendTransaction', params: [transaction] });
   if (!isHash(hash))
     throw new PageProblem('The wallet gave no transaction hash. Look into the wallet: it may have paid.');

@@ -66,7 +66,7 @@ export class PageSale {
       }
       try {
         if (way === 'transfer') {
-          const txHash = await sendLockedTransfer(provider, from, this.#termsOf(purchase, lock));
+          const txHash = await sendLockedTransfer(provider, from, this.#termsOf(purchase, lock), this.data.chain.id);
           return this.keepProof(purchase, txHash);
         }
         if (required === null)

@@ -36,7 +36,7 @@ async function payTicket(data: TicketPageData, wallet: BrowserWallet, expiresAtM
   const from = await readAccount(wallet.provider);
   await ensureChain(wallet.provider, data.chain);
   const terms = { ...data, asset: data.token.address };
-  const txHash = await sendLockedTransfer(wallet.provider, from, terms);
+  const txHash = await sendLockedTransfer(wallet.provider, from, terms, data.chain.id);
   find('actions').dataset['sent'] = 'true';
   find('actions').replaceChildren(
     create('p', {}, 'Transaction: ', linkTransaction(data.chain.explorerUrl, txHash)),
