@@ -1,49 +1,100 @@
-import { ensureChain, explainProblem, PageProblem, readAccount } from './chain.js';
+import type { Hex } from '@tollgate/protocol';
+
+import { BegunTicket, type BegunPayment } from './begun-ticket.js';
+import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { create, createButton, find, linkTransaction, showStatus } from './dom.js';
 import { sendLockedTransfer } from './locked-transfer.js';
 import type { TicketPageData } from './page-data.js';
+import { PageSteps } from './page-steps.js';
 import { renderWallets } from './wallet-list.js';
-import { watchWallets, type BrowserWallet } from './wallets.js';
+import { isWalletRefusal, watchWallets, type BrowserWallet } from './wallets.js';
 
 /** The page on a phone: it pays for another screen, and learns nothing of what was bought. */
-export function showTicket(data: TicketPageData): void {
-  const actions = find('actions');
-  const expiresAtMs = Date.now() + data.secondsLeft * 1000;
-  let isBusy = false;
-  const run = async (wallet: BrowserWallet): Promise<void> => {
-    if (isBusy) return;
-    isBusy = true;
-    try {
-      await payTicket(data, wallet, expiresAtMs);
-    } catch (error) {
-      showStatus(explainProblem(error), 'bad');
-    } finally {
-      isBusy = false;
-    }
-  };
-  watchWallets((wallets) => {
-    const pay = (wallet: BrowserWallet): HTMLElement[] => [
-      createButton(`Send with ${wallet.name}`, () => void run(wallet), 'main'),
-    ];
-    actions.replaceChildren(...(wallets.length === 0 ? [offerWalletApp()] : renderWallets(wallets, pay)));
-  });
-}
+export class TicketView {
+  readonly #begun: BegunTicket;
+  readonly #steps = new PageSteps();
+  readonly #expiresAtMs: number;
+  #wallets: readonly BrowserWallet[] = [];
 
-async function payTicket(data: TicketPageData, wallet: BrowserWallet, expiresAtMs: number): Promise<void> {
-  if (Date.now() > expiresAtMs) throw new PageProblem('This code has expired. Show a new one on the other screen.');
-  if (find('actions').dataset['sent'] === 'true') throw new PageProblem('You have already paid with this code.');
-  showStatus('Your wallet asks you to confirm…', 'busy');
-  const from = await readAccount(wallet.provider);
-  await ensureChain(wallet.provider, data.chain);
-  const terms = { ...data, asset: data.token.address };
-  const txHash = await sendLockedTransfer(wallet.provider, from, terms, data.chain.id);
-  find('actions').dataset['sent'] = 'true';
-  find('actions').replaceChildren(
-    create('p', {}, 'Transaction: ', linkTransaction(data.chain.explorerUrl, txHash)),
-    create('p', {}, 'If the other screen does not go on by itself, enter this transaction hash there.'),
-  );
-  await reportHash(txHash);
-  showStatus('Sent. The other screen goes on when the transaction is mined.', 'good');
+  constructor(private readonly data: TicketPageData) {
+    this.#begun = new BegunTicket(data.lock);
+    this.#expiresAtMs = Date.now() + data.secondsLeft * 1000;
+  }
+
+  start(): void {
+    const begun = this.#begun.read();
+    if (begun !== null) this.#continueBegun(begun);
+    watchWallets((wallets) => {
+      this.#wallets = wallets;
+      if (this.#begun.read() === null) this.#offerWallets();
+    });
+  }
+
+  /** A reload, or a phone that comes back from its wallet, must not pay a second time. */
+  #continueBegun(begun: BegunPayment): void {
+    const { txHash } = begun;
+    if (txHash !== undefined) return void this.#steps.run(() => this.#reportSent(txHash));
+    const since = new Date(begun.atMs).toLocaleTimeString();
+    showStatus(`You began to pay at ${since}. Look into your wallet before you send again: it may have paid.`);
+    this.#askWhetherPaid();
+  }
+
+  #askWhetherPaid(): void {
+    const again = createButton('I did not pay: send again', () => {
+      if (this.#steps.isBusy) return;
+      this.#begun.remove();
+      showStatus('');
+      this.#offerWallets();
+    });
+    const hint = 'If you have paid, enter the transaction hash from your wallet on the other screen.';
+    find('actions').replaceChildren(create('p', {}, hint), create('div', { class: 'buttons' }, again));
+  }
+
+  #offerWallets(): void {
+    const pay = (wallet: BrowserWallet): HTMLElement[] => [
+      createButton(`Send with ${wallet.name}`, () => void this.#steps.run(() => this.#pay(wallet)), 'main'),
+    ];
+    const wallets = this.#wallets.length === 0 ? [offerWalletApp()] : renderWallets(this.#wallets, pay);
+    find('actions').replaceChildren(...wallets);
+  }
+
+  async #pay({ provider }: BrowserWallet): Promise<void> {
+    if (Date.now() > this.#expiresAtMs) {
+      throw new PageProblem('This code has expired. Show a new one on the other screen.');
+    }
+    showStatus('Your wallet asks you to confirm…', 'busy');
+    const from = await readAccount(provider);
+    await ensureChain(provider, this.data.chain);
+    // In another tab of this browser.
+    if (this.#begun.read() !== null) {
+      throw new PageProblem('This phone has already begun to pay with this code. Reload the page.');
+    }
+    const begun = { atMs: Date.now() };
+    this.#begun.keep(begun);
+    try {
+      const terms = { ...this.data, asset: this.data.token.address };
+      const txHash = await sendLockedTransfer(provider, from, terms, this.data.chain.id);
+      this.#begun.keep({ ...begun, txHash });
+      await this.#reportSent(txHash);
+    } catch (error) {
+      if (isWalletRefusal(error)) {
+        this.#begun.remove();
+        this.#offerWallets();
+      } else if (this.#begun.read()?.txHash === undefined) {
+        this.#askWhetherPaid();
+      }
+      throw error;
+    }
+  }
+
+  async #reportSent(txHash: Hex): Promise<void> {
+    find('actions').replaceChildren(
+      create('p', {}, 'Transaction: ', linkTransaction(this.data.chain.explorerUrl, txHash)),
+      create('p', {}, 'If the other screen does not go on by itself, enter this transaction hash there.'),
+    );
+    await reportHash(txHash);
+    showStatus('Sent. The other screen goes on when the transaction is mined.', 'good');
+  }
 }
 
 /** Tells the gateway which transaction paid. Repeated, since a phone's network comes and goes. */

@@ -178,6 +178,6 @@ exactly this calldata. Then enter its hash on the other screen.</p>
 /** In place of a ticket that cannot pay: the other screen makes a new one. */
 function renderInvalidTicket(document: DocumentParts, base: string): HtmlPage {
   const main = `<h1>This code has expired</h1>
-<p>Nothing was paid. Reload the page on the other screen, and scan its new code.</p>`;
+<p>If you have not paid with it, reload the page on the other screen, and scan its new code.</p>`;
   return renderDocument(document, { title: `Expired – ${document.brand.name}`, main, hasScript: false, base });
 }
