@@ -154,13 +154,43 @@ describe('a payment', () => {
     await one.click(SEND);
     await untilKept(one);
     // The other tab knows of the open wallet, and offers no second payment.
-    await statusOf(two, 'You began to pay');
+    await statusOf(two, 'Another tab of this browser is paying.');
     expect(await two.locator(SEND).count()).toBe(0);
     answerWallet();
     await statusOf(one, PAID);
     await statusOf(two, PAID);
     expect([visitor.wallet.countOf('eth_sendTransaction'), pages().upstream.requests.length]).toEqual([1, 1]);
     expect(await two.textContent('#answer pre')).toBe(await one.textContent('#answer pre'));
+    await visitor.context.close();
+  });
+
+  it('can be looked for by another tab once the tab with the open wallet is closed', async () => {
+    const visitor = await createVisitor(pages());
+    const url = newUrl();
+    const [one, two] = [await visitor.open(url), await visitor.open(url)];
+    visitor.wallet.handlers.set('eth_sendTransaction', () => new Promise(() => undefined));
+    await one.bringToFront();
+    await one.click(SEND);
+    await statusOf(two, 'Another tab of this browser is paying.');
+    expect(await two.locator('#actions button').count()).toBe(0);
+    await one.close();
+    await statusOf(two, 'You began to pay');
+    await two.waitForSelector('button:has-text("I did not pay")');
+    await visitor.context.close();
+  });
+
+  it('is bought again from both tabs when one of them forgets it', async () => {
+    const visitor = await createVisitor(pages());
+    const url = newUrl();
+    const one = await visitor.open(url);
+    await one.click(SEND);
+    await statusOf(one, PAID);
+    const two = await visitor.open(url);
+    await statusOf(two, PAID);
+    await one.bringToFront();
+    await one.click('button:has-text("Buy it again")');
+    await two.waitForSelector(SEND, { state: 'attached' });
+    expect(await two.isVisible('#facts')).toBe(true);
     await visitor.context.close();
   });
 

@@ -1,6 +1,6 @@
 import { readTransfersTo } from '../harness/payments/read-transfers.js';
 import { usePages } from './use-pages.js';
-import { createVisitor, keptBy, statusOf } from './visitor.js';
+import { createVisitor, keptBy, statusOf, untilKept } from './visitor.js';
 
 const pages = usePages();
 let urls = 0;
@@ -160,6 +160,37 @@ describe('paying in a browser', () => {
     expect(visitor.faults).toEqual([]);
     await visitor.context.close();
     await payer.context.close();
+  });
+
+  it('takes the hash of a transaction that was sent by hand before a reload', async () => {
+    const visitor = await createVisitor(pages());
+    const page = await visitor.open(newUrl());
+    await page.click('summary:has-text("Pay by hand")');
+    await untilKept(page);
+    const data = ((await page.textContent('#calldata')) ?? '').trim();
+    await page.reload();
+    // Calldata that was shown is no payment: the wallet is offered all the same.
+    await page.waitForSelector('button:has-text("Pay with")');
+    const { accounts, asset } = pages().stack.chain;
+    const txHash = await visitor.wallet.request('eth_sendTransaction', [
+      { from: accounts[0]!.address, to: asset, data },
+    ]);
+    await page.click('summary:has-text("Pay by hand")');
+    await page.fill('#hash', String(txHash));
+    await page.press('#hash', 'Enter');
+    await statusOf(page, PAID);
+    await visitor.context.close();
+  });
+
+  it('takes calldata away that is too old to pay with', async () => {
+    const visitor = await createVisitor(pages());
+    await visitor.context.clock.install();
+    const page = await visitor.open(newUrl());
+    await page.click('summary:has-text("Pay by hand")');
+    expect(await page.textContent('#calldata')).toContain('0xa9059cbb');
+    await page.clock.fastForward('02:00:00');
+    await page.waitForSelector('#calldata:has-text("This has expired. Reload the page.")');
+    await visitor.context.close();
   });
 
   it('says everything as text without JavaScript', async () => {

@@ -149,6 +149,17 @@ describe('a phone that pays for the desktop', () => {
     await phone.context.close();
   });
 
+  it('is offered another code when the first has expired, which a reload alone would not show', async () => {
+    const desktop = await createVisitor(pages());
+    await desktop.context.clock.install();
+    const { page } = await showCode(desktop);
+    await page.clock.fastForward('02:00:00');
+    await page.click('button:has-text("The phone did not pay: begin anew")');
+    await page.click('summary:has-text("Pay with your phone")');
+    await page.waitForSelector('#code canvas');
+    await desktop.context.close();
+  });
+
   it('is offered the browser of a wallet app where it has no wallet', async () => {
     const desktop = await createVisitor(pages(), { hasNoWallet: true });
     const { ticket, page } = await showCode(desktop);

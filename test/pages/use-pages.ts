@@ -53,6 +53,8 @@ async function start(): Promise<Pages> {
     file,
     `routes:
   - { path: "/v1/notes/*", ${route}, description: ${JSON.stringify(HOSTILE)} }
+  - { path: "/v1/before/*", ${route}, settle: before }
+  - { path: "/v1/streams/*", ${route}, answer: streamed }
   - { path: /v1/orders, methods: [POST], ${route} }
 `,
   );

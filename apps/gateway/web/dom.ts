@@ -39,3 +39,10 @@ export function linkTransaction(explorerUrl: string | null, txHash: string): HTM
   const url = `${explorerUrl}/tx/${encodeURIComponent(txHash)}`;
   return create('a', { href: url, rel: 'noreferrer noopener', target: '_blank' }, hash);
 }
+
+const LOOK_MS = 1000;
+
+/** Resolves at this time of the clock. Not by one long timer, which would stand still while the device sleeps. */
+export async function untilTime(atMs: number): Promise<void> {
+  while (Date.now() <= atMs) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+}

@@ -1,27 +1,38 @@
 import { formatTokenAmount, isHash } from '@tollgate/protocol';
 
-import { explainProblem, PageProblem } from './chain.js';
-import { create, createButton, find, showStatus } from './dom.js';
+import { expireCalldata, showHashField } from './by-hand.js';
+import { PageProblem } from './chain.js';
+import { create, createButton, find, showStatus, untilTime } from './dom.js';
 import type { PayPageData } from './page-data.js';
-import { drawCode, readReportedHashes } from './phone-code.js';
-import type { KeptPurchase } from './purchases.js';
-import { createTransferProof, tryRedeem } from './redeem.js';
+import { PageSteps } from './page-steps.js';
+import { showCode } from './phone-code.js';
+import { awaitPhonePayment } from './phone-wait.js';
+import { isBegun, type KeptPurchase } from './purchases.js';
+import type { RedeemAttempt } from './redeem.js';
+import type { SaleEnd } from './sale-end.js';
 import { PageSale } from './sale.js';
-import { renderWallets } from './wallet-list.js';
+import { renderPayButtons, renderWallets, type PayWay } from './wallet-list.js';
 import { watchWallets, type BrowserWallet } from './wallets.js';
 
-const POLL_MS = 1500;
+/** A transaction that no chain has for so long may have been replaced in the wallet. */
+const REPLACED_AFTER_MS = 15_000;
 
 /** The page at a priced URL: pays, redeems, shows the answer, and goes on where a closed tab stopped. */
 export class PayView {
   readonly #sale: PageSale;
   readonly #actions = find('actions');
+  readonly #steps = new PageSteps();
   readonly #expiresAtMs: number;
   #wallets: readonly BrowserWallet[] = [];
   /** Draws the buttons, and draws them again when another wallet is found. */
   #draw: () => readonly HTMLElement[] = () => [];
-  #isBusy = false;
   #isPolling = false;
+  /** Ends the waiting of the step under way. */
+  #waiting = new AbortController();
+  /** The kept purchases that this page has acted on. */
+  #seen = '';
+  /** The reference of the purchase whose receipt is shown. */
+  #shown: string | null = null;
 
   constructor(private readonly data: PayPageData) {
     this.#sale = new PageSale(data);
@@ -30,8 +41,8 @@ export class PayView {
 
   start(): void {
     this.#preparePhone();
-    this.#prepareHashField();
-    this.#sale.store.onChange(() => this.#continueKept());
+    this.#prepareByHand();
+    this.#sale.store.onChange(() => this.#continueOthers());
     this.#continueKept();
     watchWallets((wallets) => {
       this.#wallets = wallets;
@@ -46,39 +57,48 @@ export class PayView {
 
   /** Goes on with what this browser has begun: an answer is shown again, a payment that was sent is redeemed. */
   #continueKept(): void {
-    if (this.#isBusy) return;
+    if (this.#steps.isBusy) return;
+    this.#seen = this.#describeKept();
     const kept = this.#sale.store.list();
     const known = kept.find(({ isRedeemed }) => isRedeemed) ?? kept.find(({ proof }) => proof !== undefined);
-    const [open] = kept;
+    const open = kept.find(isBegun) ?? kept.find(({ way }) => way === 'phone');
     if (known !== undefined) void this.#run(() => this.#redeem(known));
-    else if (open === undefined) this.#offerWallets();
+    else if (open === undefined) this.#show(() => this.#drawWallets());
     else if (open.way === 'phone') this.#awaitPhone(open);
-    else this.#offerSearch(open);
+    else void this.#continueOpen(open);
   }
 
-  #offerWallets(): void {
-    const buttons = (wallet: BrowserWallet): HTMLElement[] => {
-      const where = this.#wallets.length === 1 ? ` with ${wallet.name}` : '';
-      const send = createButton(
-        this.data.signs ? 'Send a transfer instead' : `Pay${where}`,
-        () => void this.#run(() => this.#payWith(wallet, 'transfer')),
-        this.data.signs ? '' : 'main',
-      );
-      if (!this.data.signs) return [send];
-      const sign = createButton(`Pay${where}`, () => void this.#run(() => this.#payWith(wallet, 'signature')), 'main');
-      return [sign, send];
-    };
-    const hint = this.data.signs
-      ? 'You sign, and the gateway sends the transaction: no gas. A transfer of your own costs gas.'
-      : 'Your wallet sends a transfer, which costs gas.';
-    this.#show(() =>
-      this.#wallets.length === 0
-        ? [create('p', {}, 'This browser has no wallet. Pay with your phone, or by hand, as described below.')]
-        : [...renderWallets(this.#wallets, buttons), create('p', { class: 'hint' }, hint)],
-    );
+  /** Follows another tab. What it only notes for itself, such as a pause, is none of this tab's business. */
+  #continueOthers(): void {
+    const isForgotten = this.#shown !== null && this.#sale.store.find(this.#shown) === undefined;
+    if (isForgotten) location.reload();
+    else if (this.#describeKept() !== this.#seen) this.#continueKept();
   }
 
-  async #payWith(wallet: BrowserWallet, way: 'transfer' | 'signature'): Promise<void> {
+  #describeKept(): string {
+    const kept = this.#sale.store.list().filter((purchase) => isBegun(purchase) || purchase.way === 'phone');
+    return JSON.stringify(kept.map(({ reference, way, proof, isRedeemed }) => [reference, way, proof, isRedeemed]));
+  }
+
+  async #continueOpen(purchase: KeptPurchase): Promise<void> {
+    if (await this.#sale.isBeingPaid()) {
+      this.#show(() => []);
+      showStatus('Another tab of this browser is paying. Answer your wallet there, or close that tab.');
+      await this.#sale.untilPaid();
+      // What the other tab has written meanwhile was followed already.
+      const now = this.#sale.store.find(purchase.reference);
+      if (this.#steps.isBusy || now?.proof !== undefined) return;
+      if (now === undefined) return showStatus('');
+    }
+    this.#offerSearch(purchase);
+  }
+
+  #drawWallets(): HTMLElement[] {
+    const pay = (wallet: BrowserWallet, way: PayWay): void => void this.#run(() => this.#payWith(wallet, way));
+    return renderPayButtons(this.#wallets, this.data.signs, pay);
+  }
+
+  async #payWith(wallet: BrowserWallet, way: PayWay): Promise<void> {
     showStatus('Your wallet asks you to confirm…', 'busy');
     try {
       const purchase = await this.#sale.pay(wallet.provider, way);
@@ -86,22 +106,48 @@ export class PayView {
       if (purchase === null) setTimeout(() => this.#continueKept());
       else await this.#redeem(purchase);
     } catch (error) {
-      const [open] = this.#sale.store.list();
+      const open = this.#sale.store.list().find(isBegun);
       if (open?.way === 'transfer' && open.proof === undefined) this.#offerSearch(open);
       throw error;
     }
   }
 
-  async #redeem(purchase: KeptPurchase): Promise<void> {
+  async #redeem(purchase: KeptPurchase, first?: RedeemAttempt): Promise<void> {
     this.#show(() => []);
     find('phone').hidden = true;
     showStatus('Getting the answer…', 'busy');
-    const end = await this.#sale.redeem(purchase, (reason) => showStatus(`${reason} Waiting…`, 'busy'));
-    showStatus(end.text, end.isGood ? 'good' : 'bad');
+    this.#waiting = new AbortController();
+    const startedAtMs = Date.now();
+    let isOffered = false;
+    const onWait = (reason: string, isMissing: boolean): void => {
+      showStatus(`${reason} Waiting…`, 'busy');
+      if (!isMissing || isOffered || Date.now() < startedAtMs + REPLACED_AFTER_MS) return;
+      isOffered = true;
+      this.#show(() => this.#drawMissing(purchase));
+    };
+    const end = await this.#sale.redeem(purchase, { onWait, signal: this.#waiting.signal }, first);
+    this.#showEnd(end);
+  }
+
+  #showEnd({ text, kind, purchase }: SaleEnd): void {
+    const isDone = kind === 'done';
+    showStatus(text, isDone ? 'good' : 'bad');
+    if (isDone) this.#shown = purchase.reference;
+    if (kind === 'missing') return this.#show(() => this.#drawMissing(purchase));
     const again = createButton('Try again', () => void this.#run(() => this.#redeem(purchase)));
-    const anew = createButton(end.isGood ? 'Buy it again' : 'Begin anew', () => this.#forget(purchase));
-    const forgets = end.mayForget ? [anew] : [];
-    this.#show(() => [create('div', { class: 'buttons' }, ...(end.mayRetry ? [again] : []), ...forgets)]);
+    const anew = createButton('Begin anew', () => this.#beginAnew(purchase));
+    const buy = createButton('Buy it again', () => this.#forget(purchase));
+    const buttons = { done: [buy], retry: [again], refused: [again, anew] }[kind];
+    this.#show(() => [create('div', { class: 'buttons' }, ...buttons)]);
+  }
+
+  /** The chain does not have the transaction: the wallet may have replaced it by another one, or by nothing. */
+  #drawMissing(purchase: KeptPurchase): HTMLElement[] {
+    const again = createButton('Try again', () => void this.#instead(() => this.#redeem(purchase)));
+    const anew = createButton('It was cancelled: begin anew', () => this.#beginAnew(purchase));
+    const hint = 'If you sped it up in your wallet, look for it, or enter its new hash under “Pay by hand” below.';
+    const look = purchase.way === 'transfer' ? this.#drawSearch(purchase) : [];
+    return [...look, create('div', { class: 'buttons' }, again, anew), create('p', { class: 'hint' }, hint)];
   }
 
   /** A wallet was opened and the tab closed before it answered: the chain knows whether it paid. */
@@ -111,20 +157,23 @@ export class PayView {
     showStatus(
       `You began to pay ${amount} ${this.data.token.symbol} at ${since}, and this page closed before your wallet answered.`,
     );
-    const look = (wallet: BrowserWallet): HTMLElement[] => [
-      createButton(
-        `Look for the payment with ${wallet.name}`,
-        () => void this.#run(() => this.#search(purchase, wallet)),
-        'main',
-      ),
-    ];
-    const anew = createButton('I did not pay: begin anew', () => this.#forget(purchase));
+    const anew = createButton('I did not pay: begin anew', () => this.#beginAnew(purchase));
     const hint = create(
       'p',
       { class: 'hint' },
       'If you paid, enter the transaction hash from your wallet under “Pay by hand” below.',
     );
-    this.#show(() => [...renderWallets(this.#wallets, look), create('div', { class: 'buttons' }, anew), hint]);
+    this.#show(() => [...this.#drawSearch(purchase), create('div', { class: 'buttons' }, anew), hint]);
+  }
+
+  #drawSearch(purchase: KeptPurchase): HTMLElement[] {
+    return renderWallets(this.#wallets, (wallet) => [
+      createButton(
+        `Look for the payment with ${wallet.name}`,
+        () => void this.#instead(() => this.#search(purchase, wallet)),
+        'main',
+      ),
+    ]);
   }
 
   async #search(purchase: KeptPurchase, wallet: BrowserWallet): Promise<void> {
@@ -142,90 +191,79 @@ export class PayView {
     location.reload();
   }
 
+  #beginAnew(purchase: KeptPurchase): void {
+    this.#sale.letGo(purchase);
+    location.reload();
+  }
+
   #preparePhone(): void {
     const panel = find<HTMLDetailsElement>('phone');
     const { ticketUrl } = this.data;
     if (ticketUrl === null) return;
     panel.hidden = false;
     panel.addEventListener('toggle', () => {
-      if (!panel.open || this.#isPolling || this.#isBusy) return;
-      const purchase = this.#sale.keepForPhone();
-      if (purchase === null) return showStatus('This browser keeps no data, so a phone cannot pay for it.', 'bad');
-      this.#showCode(location.origin + ticketUrl);
+      if (!panel.open || this.#isPolling || this.#steps.isBusy) return;
+      const purchase = this.#sale.keepOwn('phone');
+      if (this.#sale.store.find(purchase.reference) === undefined)
+        return showStatus('This browser keeps no data, so a phone cannot pay for it.', 'bad');
+      showCode(location.origin + ticketUrl);
       this.#awaitPhone(purchase);
     });
   }
 
-  #showCode(url: string): void {
-    const address = create('p', { class: 'hint' }, 'Or open this address there: ', create('code', {}, url));
-    const isLocal = /^(localhost|127\.|\[::1\])/.test(location.hostname);
-    const local = create('p', {}, `A phone cannot reach ${location.hostname}, which is this machine.`);
-    find('code').replaceChildren(drawCode(url), address, ...(isLocal ? [local] : []));
-  }
-
   #awaitPhone(purchase: KeptPurchase): void {
     if (this.#isPolling) return;
-    this.#isPolling = true;
     showStatus('Waiting for your phone to pay…', 'busy');
-    if (this.data.reference !== purchase.reference) {
-      // After a reload: the code of the earlier page is gone, its payment is not.
-      const anew = createButton('The phone did not pay: begin anew', () => this.#forget(purchase));
-      this.#show(() => [create('div', { class: 'buttons' }, anew)]);
-      find('phone').hidden = true;
-    }
-    void this.#poll(purchase);
+    // After a reload: the code of the earlier page is gone, its payment is not.
+    if (this.data.reference !== purchase.reference) this.#offerOtherCode(purchase);
+    else void untilTime(this.#expiresAtMs).then(() => this.#isPolling && this.#offerOtherCode(purchase));
+    void this.#redeemByPhone(purchase);
   }
 
-  async #poll(purchase: KeptPurchase): Promise<void> {
-    const refused = new Set<string>();
-    while (this.#isAwaited(purchase)) {
-      const isLooking = !document.hidden && !this.#isBusy;
-      const hashes = isLooking ? await readReportedHashes(this.data.base, purchase.reference) : [];
-      for (const txHash of hashes.filter((hash) => !refused.has(hash))) {
-        const attempt = await tryRedeem(this.#sale.url, createTransferProof(purchase, txHash));
-        if (attempt.kind === 'refused') refused.add(txHash);
-        else if (attempt.kind !== 'wait') return this.#run(() => this.#redeem(this.#sale.keepProof(purchase, txHash)));
-      }
-      const isOver = Date.now() > this.#expiresAtMs;
-      if (isOver) find('code').replaceChildren('This code has expired. Reload the page for a new one.');
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+  /** A reload alone would wait for the phone again, without a code. */
+  #offerOtherCode(purchase: KeptPurchase): void {
+    if (this.#steps.isBusy) return;
+    const anew = createButton('The phone did not pay: begin anew', () => this.#beginAnew(purchase));
+    this.#show(() => [create('div', { class: 'buttons' }, anew), ...this.#drawWallets()]);
+    find('phone').hidden = true;
+  }
+
+  async #redeemByPhone(purchase: KeptPurchase): Promise<void> {
+    this.#isPolling = true;
+    const paid = await awaitPhonePayment(purchase, this.#sale, this.#steps);
     this.#isPolling = false;
+    if (paid === null) return;
+    await this.#run(() => this.#redeem(this.#sale.keepProof(purchase, paid.txHash), paid.first));
   }
 
-  #isAwaited({ reference }: KeptPurchase): boolean {
-    const kept = this.#sale.store.list();
-    return kept.some((one) => one.reference === reference) && !kept.some(({ isRedeemed }) => isRedeemed === true);
-  }
-
-  #prepareHashField(): void {
-    const input = create('input', { id: 'hash', autocomplete: 'off', spellcheck: 'false', placeholder: '0x…' });
-    const redeem = (): void =>
-      void this.#run(async () => {
-        const txHash = input.value.trim();
-        if (!isHash(txHash)) throw new PageProblem('A transaction hash is 0x and 64 hexadecimal digits.');
-        await this.#redeem(this.#sale.keepByHand(txHash));
-      });
-    input.addEventListener('keydown', ({ key }) => key === 'Enter' && redeem());
-    find('by-hand').replaceChildren(
-      create('label', { for: 'hash' }, 'The hash of the transaction that paid'),
-      input,
-      createButton('Get the answer', redeem),
+  #prepareByHand(): void {
+    const panel = find<HTMLDetailsElement>('manual');
+    panel.addEventListener('toggle', () => panel.open && this.#sale.keepOwn('hand'));
+    void expireCalldata(this.#expiresAtMs);
+    showHashField(
+      (text) =>
+        void this.#instead(async () => {
+          if (!isHash(text)) throw new PageProblem('A transaction hash is 0x and 64 hexadecimal digits.');
+          await this.#redeem(this.#sale.keepProof(this.#sale.keepOwn('hand'), text));
+        }),
     );
   }
 
-  /** One step at a time; what goes wrong is said in the status. */
-  async #run(step: () => Promise<void>): Promise<void> {
-    if (this.#isBusy) return;
-    this.#isBusy = true;
-    document.body.dataset['busy'] = 'true';
+  /** What the payer asks for goes before a payment that the page only waits for. */
+  async #instead(step: () => Promise<void>): Promise<void> {
+    this.#waiting.abort();
+    await this.#steps.runNext(() => this.#follow(step));
+  }
+
+  #run(step: () => Promise<void>): Promise<void> {
+    return this.#steps.run(() => this.#follow(step));
+  }
+
+  async #follow(step: () => Promise<void>): Promise<void> {
     try {
       await step();
-    } catch (error) {
-      showStatus(explainProblem(error), 'bad');
     } finally {
-      this.#isBusy = false;
-      delete document.body.dataset['busy'];
+      this.#seen = this.#describeKept();
     }
   }
 }

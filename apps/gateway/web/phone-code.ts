@@ -1,12 +1,12 @@
 import { isHash, type Hex } from '@tollgate/protocol';
 import { correction, generate } from 'lean-qr/nano';
 
-import { create } from './dom.js';
+import { create, find } from './dom.js';
 
 const QUIET_MODULES = 4;
 
 /** A QR code of the URL, black on white whatever the colours of the page: cameras need it. */
-export function drawCode(url: string): HTMLElement {
+function drawCode(url: string): HTMLElement {
   const code = generate(url, { minCorrectionLevel: correction.L });
   const size = code.size + 2 * QUIET_MODULES;
   const canvas = create('canvas', { role: 'img', 'aria-label': 'QR code of the page that pays from your phone' });
@@ -23,6 +23,14 @@ export function drawCode(url: string): HTMLElement {
     }
   }
   return canvas;
+}
+
+/** Shows the code of a ticket, and its address. */
+export function showCode(url: string): void {
+  const address = create('p', { class: 'hint' }, 'Or open this address there: ', create('code', {}, url));
+  const isLocal = /^(localhost|127\.|\[::1\])/.test(location.hostname);
+  const local = create('p', {}, `A phone cannot reach ${location.hostname}, which is this machine.`);
+  find('code').replaceChildren(drawCode(url), address, ...(isLocal ? [local] : []));
 }
 
 /** The transactions that a phone has reported for this reference. They are claims: only redeeming tells. */

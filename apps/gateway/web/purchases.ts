@@ -10,7 +10,7 @@ export interface ProofHeader {
 export interface KeptPurchase {
   /** Opens the hash lock, and gets the answer again: it never leaves this browser but to the gateway. */
   readonly reference: string;
-  readonly way: 'transfer' | 'signature' | 'phone';
+  readonly way: 'transfer' | 'signature' | 'phone' | 'hand';
   readonly atMs: number;
   readonly network: string;
   readonly amountBaseUnits: string;
@@ -21,10 +21,22 @@ export interface KeptPurchase {
   readonly proof?: ProofHeader;
   /** Whether the answer has been received. */
   readonly isRedeemed?: boolean;
+  /** How often the seller failed for this payment, and when it may be asked again. */
+  readonly releases?: number;
+  readonly retryAtMs?: number;
 }
 
+/** Of purchases that were begun, and of the others. */
 const MOST_KEPT = 5;
-const WAYS: readonly unknown[] = ['transfer', 'signature', 'phone'];
+const WAYS: readonly unknown[] = ['transfer', 'signature', 'phone', 'hand'];
+
+/**
+ * Whether this browser has paid or opened a wallet to pay, so that another payment could be a second one. A code for a
+ * phone, or calldata, was only shown.
+ */
+export function isBegun({ way, proof }: KeptPurchase): boolean {
+  return proof !== undefined || way === 'transfer' || way === 'signature';
+}
 
 /** The purchases of one URL in this browser's storage, newest first. What is older than the receipt window is deleted. */
 export class KeptPurchases {
@@ -43,10 +55,16 @@ export class KeptPurchases {
     return parse(readItem(this.#key)).filter(({ atMs }) => atMs > oldest);
   }
 
+  find(reference: string): KeptPurchase | undefined {
+    return this.list().find((kept) => kept.reference === reference);
+  }
+
   /** False where the browser keeps nothing (private mode, full storage): then no wallet may be opened. */
   keep(purchase: KeptPurchase): boolean {
-    const others = this.list().filter(({ reference }) => reference !== purchase.reference);
-    return this.#write([purchase, ...others].slice(0, MOST_KEPT));
+    const all = [purchase, ...this.list().filter(({ reference }) => reference !== purchase.reference)];
+    const others = all.filter((kept) => !isBegun(kept));
+    // Calldata that was only shown must not drive out a payment.
+    return this.#write([...all.filter(isBegun).slice(0, MOST_KEPT), ...others.slice(0, MOST_KEPT)]);
   }
 
   remove(reference: string): void {
@@ -100,13 +118,12 @@ function parse(text: string): KeptPurchase[] {
 
 function isPurchase(value: unknown): value is KeptPurchase {
   if (!isRecord(value)) return false;
-  const { reference, way, atMs, network, amountBaseUnits, txHash, proof } = value;
+  const { reference, way, atMs, network, amountBaseUnits, txHash, proof, releases = 0, retryAtMs = 0 } = value;
   const isText = [reference, network, amountBaseUnits].every((one) => typeof one === 'string');
+  const isTimed = [atMs, releases, retryAtMs].every((one) => typeof one === 'number');
   const isProof =
     proof === undefined || (isRecord(proof) && typeof proof['value'] === 'string' && isHeader(proof['name']));
-  return (
-    isText && WAYS.includes(way) && typeof atMs === 'number' && (txHash === undefined || isHash(txHash)) && isProof
-  );
+  return isText && isTimed && WAYS.includes(way) && (txHash === undefined || isHash(txHash)) && isProof;
 }
 
 function isHeader(name: unknown): boolean {

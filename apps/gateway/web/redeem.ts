@@ -1,6 +1,7 @@
 import { encodeProof, X_PAYMENT, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED, type Hex } from '@tollgate/protocol';
 
-import type { KeptPurchase, ProofHeader } from './purchases.js';
+import { runInTurn } from './locks.js';
+import type { KeptPurchase, KeptPurchases, ProofHeader } from './purchases.js';
 
 /** How a request with a payment ended. */
 export type RedeemEnd =
@@ -9,16 +10,43 @@ export type RedeemEnd =
   | { readonly kind: 'refused'; readonly failure: string }
   /** The answer was delivered once, and is not stored. */
   | { readonly kind: 'gone' }
-  /** Not known yet, or the seller failed: the payment stays valid, and the same request can be sent again. */
-  | { readonly kind: 'later'; readonly reason: string };
+  /** Not known yet, or the seller failed: the same request can be sent again. */
+  | { readonly kind: 'later'; readonly reason: string; readonly isMissing: boolean };
+
+/** One attempt. `wait`: the same request may succeed later. */
+export type RedeemAttempt =
+  | Exclude<RedeemEnd, { kind: 'later' }>
+  | {
+      readonly kind: 'wait';
+      readonly reason: string;
+      readonly delayMs: number;
+      /** The chain has no receipt of the transaction. */
+      readonly isMissing: boolean;
+      /** How often the seller has failed for this payment, where it has failed now. */
+      readonly releases: number | null;
+    };
+
+/** What a page does while it waits for an answer. */
+export interface Waiting {
+  /** Called before each pause. */
+  readonly onWait: (reason: string, isMissing: boolean) => void;
+  /** Ends the waiting, but no request that was sent. */
+  readonly signal: AbortSignal;
+}
+
+/** What is true of a payment for which the seller has failed. */
+export const STAYS_VALID =
+  'Your payment stays valid. After five failures it is refused, and recorded for a refund if tokens moved.';
 
 const GIVE_UP_AFTER_MS = 120_000;
 const LEAST_DELAY_MS = 700;
 const LONGEST_DELAY_MS = 10_000;
+const UNREACHED_DELAY_MS = 5_000;
+/** Before the seller is asked again after its first failure, its second, and so on. */
+const PAUSES_MS = [5_000, 30_000, 120_000];
+const LONGEST_PAUSE_MS = 900_000;
 /** Refusals that may go away with time. */
 const TRANSIENT = new Set(['receipt_missing', 'not_confirmed', 'balance_too_low', 'contract_wallet_paused']);
-/** A released payment is accepted a few times only. */
-const MOST_RELEASES = 2;
 
 /** The header that redeems a mined transfer. */
 export function createTransferProof({ network, reference }: KeptPurchase, txHash: Hex): ProofHeader {
@@ -26,25 +54,59 @@ export function createTransferProof({ network, reference }: KeptPurchase, txHash
   return { name: X_PAYMENT, value: encodeProof({ x402Version: 1, scheme: 'exact', network, payload }) };
 }
 
-/** Sends the request with its payment until there is a result. The same payment gets the same answer again. */
-export async function redeem(url: string, proof: ProofHeader, onWait: (reason: string) => void): Promise<RedeemEnd> {
-  const giveUpAtMs = Date.now() + GIVE_UP_AFTER_MS;
-  for (let releases = 0; ;) {
-    const attempt = await tryRedeem(url, proof);
-    if (attempt.kind !== 'wait') return attempt;
-    if (attempt.isReleased) releases += 1;
-    if (releases > MOST_RELEASES || Date.now() > giveUpAtMs) return { kind: 'later', reason: attempt.reason };
-    onWait(attempt.reason);
-    await new Promise((resolve) => setTimeout(resolve, attempt.delayMs));
+/** A purchase with its payment. */
+export type PaidPurchase = KeptPurchase & { readonly proof: ProofHeader };
+
+/** Gets the answers of one URL. The same payment gets the same answer again. */
+export class Redemption {
+  constructor(
+    private readonly url: string,
+    private readonly store: KeptPurchases,
+  ) {}
+
+  /**
+   * Sends the request with its payment until there is a result, or the seller fails. The gateway refuses a payment for
+   * which the seller has failed five times, so only the first failure is followed by another attempt without a click.
+   *
+   * @param first an attempt that was made already
+   */
+  async redeem(purchase: PaidPurchase, { onWait, signal }: Waiting, first?: RedeemAttempt): Promise<RedeemEnd> {
+    let giveUpAtMs = Date.now() + GIVE_UP_AFTER_MS;
+    let attempt = first ?? (await this.attempt(purchase));
+    for (let failures = 0; attempt.kind === 'wait'; attempt = await this.attempt(purchase)) {
+      const { reason, delayMs, isMissing, releases } = attempt;
+      if (releases !== null) failures = Math.max(failures + 1, releases);
+      const isOver = (releases !== null && failures > 1) || Date.now() > giveUpAtMs;
+      if (isOver || signal.aborted) return { kind: 'later', reason, isMissing };
+      // A pause after a failure is no time in which the gateway had no answer.
+      if (delayMs > LONGEST_DELAY_MS) giveUpAtMs += delayMs;
+      onWait(reason, isMissing);
+      await wait(delayMs, signal);
+    }
+    return attempt;
+  }
+
+  /** One attempt, after those of other tabs. A failure of the seller is kept, so that no tab asks again at once. */
+  attempt(purchase: PaidPurchase): Promise<RedeemAttempt> {
+    return runInTurn(`tollgate:answer:${this.url}`, async () => {
+      const { releases = 0, retryAtMs = 0 } = this.store.find(purchase.reference) ?? {};
+      if (retryAtMs > Date.now()) return createPause(retryAtMs - Date.now());
+      const { attempt, isReleased } = await send(this.url, purchase.proof);
+      if (!isReleased) return attempt;
+      const delayMs = PAUSES_MS[releases] ?? LONGEST_PAUSE_MS;
+      this.store.keep({ ...purchase, releases: releases + 1, retryAtMs: Date.now() + delayMs });
+      return attempt.kind === 'wait' ? { ...attempt, delayMs, releases: releases + 1 } : attempt;
+    });
   }
 }
 
-type Attempt =
-  | RedeemEnd
-  | { readonly kind: 'wait'; readonly reason: string; readonly delayMs: number; readonly isReleased: boolean };
+interface Sent {
+  readonly attempt: RedeemAttempt;
+  /** Whether the seller failed, by which one of the payment's attempts is used up. */
+  readonly isReleased: boolean;
+}
 
-/** One attempt. `wait`: the same request may succeed later. */
-export async function tryRedeem(url: string, proof: ProofHeader): Promise<Attempt> {
+async function send(url: string, proof: ProofHeader): Promise<Sent> {
   let response: Response;
   try {
     response = await fetch(url, {
@@ -53,27 +115,59 @@ export async function tryRedeem(url: string, proof: ProofHeader): Promise<Attemp
       ...{ cache: 'no-store', redirect: 'manual', credentials: 'omit' },
     });
   } catch {
-    return { kind: 'wait', reason: 'The gateway does not answer.', delayMs: 2000, isReleased: false };
+    return { attempt: createWait('The gateway does not answer.', 2000), isReleased: false };
   }
+  const { status, headers } = response;
+  const isReleased = headers.get(X_PAYMENT_RELEASED) === 'true';
+  if (!isReleased || status < 500) return { attempt: judge(response), isReleased };
+  if (await isUnreached(response)) {
+    return {
+      attempt: createWait('The seller is not reached. Nothing is lost.', UNREACHED_DELAY_MS),
+      isReleased: false,
+    };
+  }
+  return { attempt: createWait(`The seller failed (status ${status}). ${STAYS_VALID}`, 0), isReleased };
+}
+
+function judge(response: Response): RedeemAttempt {
   const { status, headers } = response;
   if (response.type === 'opaqueredirect' || status < 400) return { kind: 'answer', response };
   if (status === 410) return { kind: 'gone' };
+  const seconds = Number(headers.get('retry-after') ?? '');
+  const delayMs = Math.min(Math.max(seconds * 1000 || 0, LEAST_DELAY_MS), LONGEST_DELAY_MS);
   if (status === 402) {
     const failure = headers.get(X_PAYMENT_FAILURE) ?? 'payment_refused';
     if (!TRANSIENT.has(failure)) return { kind: 'refused', failure };
-    return waitFor(
-      response,
-      failure === 'receipt_missing' ? 'The chain has not mined it yet.' : `Waiting (${failure}).`,
-    );
+    if (failure !== 'receipt_missing') return createWait(`Waiting (${failure}).`, delayMs);
+    return { ...createWait('The chain has not mined it yet.', delayMs), isMissing: true };
   }
   if (status >= 500 || status === 409 || status === 425 || status === 429) {
-    return waitFor(response, `The gateway answered ${status}. Your payment stays valid.`);
+    return createWait(`The gateway answered ${status}. Nothing is lost.`, delayMs);
   }
   return { kind: 'answer', response };
 }
 
-function waitFor({ headers }: Response, reason: string): Attempt {
-  const seconds = Number(headers.get('retry-after') ?? '');
-  const delayMs = Math.min(Math.max(seconds * 1000 || 0, LEAST_DELAY_MS), LONGEST_DELAY_MS);
-  return { kind: 'wait', reason, delayMs, isReleased: headers.get(X_PAYMENT_RELEASED) === 'true' };
+/** Whether the seller was not reached at all. Such attempts do not count. */
+async function isUnreached(response: Response): Promise<boolean> {
+  if (response.headers.get('content-type')?.startsWith('application/problem+json') !== true) return false;
+  const { code } = (await response.json().catch(() => ({}))) as { code?: unknown };
+  return code === 'upstream_refused';
+}
+
+type Wait = Extract<RedeemAttempt, { kind: 'wait' }>;
+
+function createWait(reason: string, delayMs: number): Wait {
+  return { kind: 'wait', reason, delayMs, isMissing: false, releases: null };
+}
+
+function createPause(delayMs: number): Wait {
+  const time = new Date(Date.now() + delayMs).toLocaleTimeString();
+  return createWait(`The seller failed. ${STAYS_VALID} The next attempt is at ${time}.`, delayMs);
+}
+
+function wait(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, delayMs);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }

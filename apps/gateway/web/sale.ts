@@ -1,11 +1,4 @@
-import {
-  decodeJsonHeader,
-  formatTokenAmount,
-  isHash,
-  PAYMENT_RESPONSE,
-  X_PAYMENT_RELEASED,
-  type Hex,
-} from '@tollgate/protocol';
+import { formatTokenAmount, type Hex } from '@tollgate/protocol';
 
 import { showAnswer } from './answer.js';
 import { ensureChain, PageProblem, readAccount } from './chain.js';
@@ -17,29 +10,47 @@ import {
   sendLockedTransfer,
   type LockedTransferTerms,
 } from './locked-transfer.js';
+import { isLockHeld, runAlone, runInTurn } from './locks.js';
 import type { PayPageData } from './page-data.js';
-import { KeptPurchases, sweepPurchases, type KeptPurchase } from './purchases.js';
-import { createTransferProof, redeem } from './redeem.js';
+import { isBegun, KeptPurchases, sweepPurchases, type KeptPurchase } from './purchases.js';
+import {
+  createTransferProof,
+  Redemption,
+  STAYS_VALID,
+  type RedeemAttempt,
+  type PaidPurchase,
+  type RedeemEnd,
+  type Waiting,
+} from './redeem.js';
+import { explainGatewayRefusal, isWhatWasBought, readSettledPart, type SaleEnd } from './sale-end.js';
 import { signInWallet } from './signed-transfer.js';
 import { isWalletRefusal, type WalletProvider } from './wallets.js';
-
-/** How an attempt to get the answer ended, for the payer. */
-export interface SaleEnd {
-  readonly text: string;
-  readonly isGood: boolean;
-  readonly mayRetry: boolean;
-  readonly mayForget: boolean;
-}
 
 /** A purchase of this page's URL: each step is stored before the next begins. */
 export class PageSale {
   readonly url = location.pathname + location.search;
+  readonly base: string;
   readonly store: KeptPurchases;
+  readonly #redemption: Redemption;
+  /** Held while a wallet of this browser is open for this URL. */
+  readonly #payLock = `tollgate:${this.url}`;
 
   constructor(private readonly data: PayPageData) {
+    this.base = data.base;
     const lifetimeMs = data.receiptSeconds * 1000;
     this.store = new KeptPurchases(this.url, lifetimeMs);
+    this.#redemption = new Redemption(this.url, this.store);
     sweepPurchases(lifetimeMs);
+  }
+
+  /** Whether a wallet is open for this URL, in this tab or in another one. */
+  isBeingPaid(): Promise<boolean> {
+    return isLockHeld(this.#payLock);
+  }
+
+  /** Resolves when no wallet is open any more. */
+  untilPaid(): Promise<void> {
+    return runInTurn(this.#payLock, async () => undefined);
   }
 
   /**
@@ -48,8 +59,8 @@ export class PageSale {
    * @throws PageProblem, or the wallet's error
    */
   pay(provider: WalletProvider, way: 'transfer' | 'signature'): Promise<KeptPurchase | null> {
-    return alone(this.url, async () => {
-      if (this.store.list().some((kept) => kept.way !== 'phone')) return null;
+    return runAlone(this.#payLock, async () => {
+      if (this.store.list().some(isBegun)) return null;
       const from = await readAccount(provider);
       await ensureChain(provider, this.data.chain);
       const { requirement, lock, required } = await readFreshChallenge(this.url, this.data);
@@ -91,79 +102,96 @@ export class PageSale {
     return txHash === null ? null : this.keepProof(purchase, txHash);
   }
 
-  /** Keeps the page's own reference, which the ticket locks, before the code is shown. Null where nothing is kept. */
-  keepForPhone(): KeptPurchase | null {
-    return this.#keepOwn('phone');
+  /** Keeps the page's own reference before a code or calldata that it locks is shown. */
+  keepOwn(way: 'phone' | 'hand'): KeptPurchase {
+    const { reference, network, amountBaseUnits } = this.data;
+    const own = { reference, way, atMs: Date.now(), network, amountBaseUnits };
+    const kept = this.store.find(reference);
+    // A phone is waited for, whatever else was shown.
+    const purchase = kept?.way === 'hand' ? { ...kept, way } : (kept ?? own);
+    this.store.keep(purchase);
+    return purchase;
   }
 
   /**
-   * A transaction hash from outside, for the details that the page shows. If its lock is that of a purchase which was
-   * begun before, `redeem` finds out.
+   * Begins anew, after the payer has said that it did not pay. The reference is kept all the same: a payment that turns
+   * up later is redeemed by its hash.
    */
-  keepByHand(txHash: Hex): KeptPurchase {
-    const { reference } = this.data;
-    const own = this.store.list().find((kept) => kept.reference === reference) ?? this.#createOwn('transfer');
-    return this.keepProof(own, txHash);
+  letGo({ proof: _proof, txHash: _txHash, ...purchase }: KeptPurchase): void {
+    this.store.keep({ ...purchase, way: 'hand' });
   }
 
-  keepProof(purchase: KeptPurchase, txHash: Hex): KeptPurchase {
-    const paid = { ...purchase, txHash, proof: createTransferProof(purchase, txHash) };
+  keepProof(purchase: KeptPurchase, txHash: Hex): PaidPurchase {
+    const paid = createPaid({ ...purchase, ...this.store.find(purchase.reference) }, txHash);
     this.store.keep(paid);
     return paid;
   }
 
-  /** Gets the answer of a payment and shows it with its receipt. */
-  async redeem(
-    purchase: KeptPurchase,
-    onWait: (reason: string) => void,
-    refused: readonly string[] = [],
-  ): Promise<SaleEnd> {
-    const { proof } = purchase;
-    if (proof === undefined) throw new PageProblem('This purchase has no payment yet.');
-    const end = await redeem(this.url, proof, onWait);
+  /** Tries a transaction that a phone reports. It is a claim, so it is kept only if it may be right. */
+  attempt(purchase: KeptPurchase, txHash: Hex): Promise<RedeemAttempt> {
+    return this.#redemption.attempt(createPaid(purchase, txHash));
+  }
+
+  /**
+   * Gets the answer of a payment and shows it with its receipt.
+   *
+   * @param first an attempt that was made already
+   */
+  async redeem(purchase: KeptPurchase, waiting: Waiting, first?: RedeemAttempt): Promise<SaleEnd> {
+    if (!isPaid(purchase)) throw new PageProblem('This purchase has no payment yet.');
+    const end = await this.#redemption.redeem(purchase, waiting, first);
+    const { reference, txHash } = purchase;
+    if (!isLockMismatch(end) || txHash === undefined) return this.#conclude(purchase, end);
+    // The hash was entered by hand: its lock may be that of another purchase, also of one whose transaction was replaced.
+    for (const other of this.store.list().filter((kept) => kept.reference !== reference && isOpen(kept))) {
+      const otherEnd = await this.#redemption.redeem(createPaid(other, txHash), waiting);
+      if (isLockMismatch(otherEnd)) continue;
+      // It is not known yet whose the transaction is.
+      if (otherEnd.kind === 'later') return this.#conclude(purchase, otherEnd);
+      this.store.remove(reference);
+      return this.#conclude(this.keepProof(other, txHash), otherEnd);
+    }
+    return this.#conclude(purchase, end);
+  }
+
+  async #conclude(purchase: KeptPurchase, end: RedeemEnd): Promise<SaleEnd> {
+    return { purchase, ...(await this.#explain(purchase, end)) };
+  }
+
+  async #explain(purchase: KeptPurchase, end: RedeemEnd): Promise<Omit<SaleEnd, 'purchase'>> {
     switch (end.kind) {
-      case 'answer': {
-        const isBought = isCharged(end.response);
-        const settled = readSettlement(end.response);
-        const txHash = settled.txHash ?? purchase.txHash;
-        if (isBought) this.store.keep({ ...purchase, isRedeemed: true, ...(txHash === undefined ? {} : { txHash }) });
-        await showAnswer(end.response, `${this.data.base}/pay/assets/frame`);
-        if (!isBought)
-          return createEnd(`The seller answered ${end.response.status}. Your payment stays valid.`, 'retry');
-        this.#showReceipt({ ...purchase, ...settled, ...(txHash === undefined ? {} : { txHash }) });
-        return createEnd('Paid. Here is your answer.', 'done');
-      }
+      case 'answer':
+        return this.#showBought(purchase, end.response);
       case 'gone':
         this.store.keep({ ...purchase, isRedeemed: true });
-        return createEnd('This answer was delivered once and is not stored, so it cannot be shown again.', 'done');
+        return {
+          text: 'This answer was delivered once and is not stored, so it cannot be shown again.',
+          kind: 'done',
+        };
       case 'later':
-        return createEnd(`${end.reason} Nothing is lost: try again, or come back to this page.`, 'retry');
-      case 'refused': {
-        const other = end.failure === 'lock_mismatch' ? this.#findOther(purchase, refused) : undefined;
-        if (other !== undefined && purchase.txHash !== undefined) {
-          this.store.remove(purchase.reference);
-          return this.redeem(this.keepProof(other, purchase.txHash), onWait, [...refused, purchase.reference]);
-        }
-        return createEnd(explainRefusal(end.failure, purchase), 'refused');
-      }
+        return {
+          text: `${end.reason} Try again, or come back to this page.`,
+          kind: end.isMissing ? 'missing' : 'retry',
+        };
+      case 'refused':
+        return { text: explainGatewayRefusal(end.failure, purchase), kind: 'refused' };
     }
   }
 
-  /** Another purchase that waits for its payment, whose lock the transaction may have. */
-  #findOther({ reference }: KeptPurchase, refused: readonly string[]): KeptPurchase | undefined {
-    const isOpen = (kept: KeptPurchase): boolean => kept.proof === undefined && kept.isRedeemed !== true;
-    return this.store.list().find((kept) => isOpen(kept) && ![reference, ...refused].includes(kept.reference));
-  }
-
-  #keepOwn(way: KeptPurchase['way']): KeptPurchase | null {
-    const purchase =
-      this.store.list().find(({ reference }) => reference === this.data.reference) ?? this.#createOwn(way);
-    return this.store.keep(purchase) ? purchase : null;
-  }
-
-  #createOwn(way: KeptPurchase['way']): KeptPurchase {
-    const { reference, network, amountBaseUnits } = this.data;
-    return { reference, way, atMs: Date.now(), network, amountBaseUnits };
+  async #showBought(purchase: KeptPurchase, response: Response): Promise<Omit<SaleEnd, 'purchase'>> {
+    const isBought = isWhatWasBought(response);
+    const settled = readSettledPart(response);
+    const txHash = settled.txHash ?? purchase.txHash;
+    const bought = { ...purchase, isRedeemed: true, ...(txHash === undefined ? {} : { txHash }) };
+    if (isBought) this.store.keep(bought);
+    try {
+      await showAnswer(response, `${this.base}/pay/assets/frame`);
+    } catch {
+      return { text: `${isBought ? 'You have paid. ' : ''}The answer broke off; try again.`, kind: 'retry' };
+    }
+    if (!isBought) return { text: `The seller answered ${response.status}. ${STAYS_VALID}`, kind: 'retry' };
+    this.#showReceipt({ ...bought, ...settled });
+    return { text: 'Paid. Here is your answer.', kind: 'done' };
   }
 
   #termsOf({ amountBaseUnits }: KeptPurchase, lock: Hex): LockedTransferTerms {
@@ -187,55 +215,19 @@ export class PageSale {
   }
 }
 
-/** Runs the work while no other tab of this browser runs it for the same URL. */
-async function alone<T>(name: string, work: () => Promise<T>): Promise<T> {
-  // Only pages over HTTPS, or on this machine, have locks.
-  if (!('locks' in navigator)) return work();
-  return navigator.locks.request(`tollgate:${name}`, { ifAvailable: true }, (lock) => {
-    if (lock === null)
-      throw new PageProblem('Another tab of this browser is paying for the same page. Answer your wallet there.');
-    return work();
-  });
+function createPaid(purchase: KeptPurchase, txHash: Hex): PaidPurchase {
+  return { ...purchase, txHash, proof: createTransferProof(purchase, txHash) };
 }
 
-/** Whether the answer is what was bought: neither an error of the gateway, nor one for which the payment was released. */
-function isCharged({ type, status, headers }: Response): boolean {
-  if (type === 'opaqueredirect' || status < 400) return true;
-  const isProblem = headers.get('content-type')?.startsWith('application/problem+json') === true;
-  return !isProblem && headers.get(X_PAYMENT_RELEASED) !== 'true';
+function isPaid(purchase: KeptPurchase): purchase is PaidPurchase {
+  return purchase.proof !== undefined;
 }
 
-interface Settlement {
-  readonly txHash?: Hex;
-  /** What was charged, which may be less than the signature allows. */
-  readonly amountBaseUnits?: string;
+/** Whether the purchase may have been paid by another transaction than the one that is kept with it, if any. */
+function isOpen({ way, proof, isRedeemed }: KeptPurchase): boolean {
+  return isRedeemed !== true && (way !== 'signature' || proof === undefined);
 }
 
-/** How the gateway settled a signature; empty for a transfer of the payer's own. */
-function readSettlement({ headers }: Response): Settlement {
-  const header = headers.get(PAYMENT_RESPONSE);
-  if (header === null) return {};
-  try {
-    const { transaction, amount } = decodeJsonHeader(header, 16_384);
-    const isAmount = typeof amount === 'string' && /^\d{1,78}$/.test(amount);
-    return {
-      ...(isHash(transaction) ? { txHash: transaction } : {}),
-      ...(isAmount ? { amountBaseUnits: amount } : {}),
-    };
-  } catch {
-    return {};
-  }
-}
-
-function createEnd(text: string, kind: 'done' | 'retry' | 'refused'): SaleEnd {
-  return { text, isGood: kind === 'done', mayRetry: kind !== 'done', mayForget: kind !== 'retry' };
-}
-
-function explainRefusal(failure: string, { way, txHash }: KeptPurchase): string {
-  if (failure === 'transaction_failed')
-    return 'The transaction failed on the chain, so no tokens moved. You can begin anew.';
-  if (way === 'signature')
-    return `The gateway refused the signature (${failure}). Nothing was paid; you can begin anew.`;
-  const named = txHash === undefined ? '' : ` Its transaction is ${txHash}.`;
-  return `The gateway refused the payment (${failure}).${named} If tokens moved, ask the operator of this gateway before you pay again.`;
+function isLockMismatch(end: RedeemEnd): boolean {
+  return end.kind === 'refused' && end.failure === 'lock_mismatch';
 }

@@ -1,6 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
 import { BegunTicket, type BegunPayment } from './begun-ticket.js';
+import { expireCalldata } from './by-hand.js';
 import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { create, createButton, find, linkTransaction, showStatus } from './dom.js';
 import { sendLockedTransfer } from './locked-transfer.js';
@@ -22,6 +23,7 @@ export class TicketView {
   }
 
   start(): void {
+    void expireCalldata(this.#expiresAtMs);
     const begun = this.#begun.read();
     if (begun !== null) this.#continueBegun(begun);
     watchWallets((wallets) => {

@@ -1,4 +1,4 @@
-import { create } from './dom.js';
+import { create, createButton } from './dom.js';
 import type { BrowserWallet } from './wallets.js';
 
 /** One block for each wallet, with its icon where there are several. */
@@ -11,4 +11,29 @@ export function renderWallets(
     const title = wallets.length === 1 ? [] : [create('p', { class: 'wallet' }, ...icon, wallet.name)];
     return create('div', { class: 'buttons' }, ...title, ...createButtons(wallet));
   });
+}
+
+export type PayWay = 'transfer' | 'signature';
+
+/** The buttons that pay. Without a wallet, how to pay all the same. */
+export function renderPayButtons(
+  wallets: readonly BrowserWallet[],
+  signs: boolean,
+  pay: (wallet: BrowserWallet, way: PayWay) => void,
+): HTMLElement[] {
+  if (wallets.length === 0) {
+    return [create('p', {}, 'This browser has no wallet. Pay with your phone, or by hand, as described below.')];
+  }
+  const where = wallets.length === 1 ? ` with ${wallets[0]?.name}` : '';
+  const buttons = (wallet: BrowserWallet): HTMLElement[] => {
+    if (!signs) return [createButton(`Pay${where}`, () => pay(wallet, 'transfer'), 'main')];
+    return [
+      createButton(`Pay${where}`, () => pay(wallet, 'signature'), 'main'),
+      createButton('Send a transfer instead', () => pay(wallet, 'transfer')),
+    ];
+  };
+  const hint = signs
+    ? 'You sign, and the gateway sends the transaction: no gas. A transfer of your own costs gas.'
+    : 'Your wallet sends a transfer, which costs gas.';
+  return [...renderWallets(wallets, buttons), create('p', { class: 'hint' }, hint)];
 }

@@ -77,7 +77,7 @@ function renderByHand({ terms }: PayPageParts, { reference, route, resource, ori
 <p>Within ${minutes} minute${minutes === 1 ? '' : 's'}, send a transaction on ${escapeHtml(chain.name)} (chain ${chain.id}) to the token's contract
 <code>${token.address}</code>, with value 0 and exactly this calldata. It transfers ${priceBaseUnits} base units to <code>${payment.payTo}</code>,
 locked to this page.</p>
-<pre tabindex="0" role="region" aria-label="Calldata">${calldata}</pre>
+<pre id="calldata" tabindex="0" role="region" aria-label="Calldata">${calldata}</pre>
 <div id="by-hand"></div>
 <p>Or get the answer in a shell, with the hash of your transaction in place of <code>0xHASH</code>:</p>
 <pre tabindex="0" role="region" aria-label="Command">${escapeHtml(renderCommand(payment.network, reference, url))}</pre>

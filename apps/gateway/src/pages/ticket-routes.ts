@@ -170,7 +170,7 @@ ${renderFacts(terms, `<code>${escapeHtml(path)}</code>, on the other screen`, pr
 <details><summary>Pay by hand</summary>
 <p>Send a transaction on ${escapeHtml(chain.name)} (chain ${chain.id}) to the token's contract <code>${token.address}</code>, with value 0 and
 exactly this calldata. Then enter its hash on the other screen.</p>
-<pre tabindex="0" role="region" aria-label="Calldata">${calldata}</pre></details>`;
+<pre id="calldata" tabindex="0" role="region" aria-label="Calldata">${calldata}</pre></details>`;
   const title = `Pay – ${document.brand.name}`;
   return renderDocument(document, { title, main, end: renderDataBlock('page-data', data), hasScript: true, base });
 }

@@ -1,0 +1,19 @@
+import { create, createButton, find, untilTime } from './dom.js';
+
+/** The field for the hash of a transaction that was sent without this page. */
+export function showHashField(onEnter: (text: string) => void): void {
+  const input = create('input', { id: 'hash', autocomplete: 'off', spellcheck: 'false', placeholder: '0x…' });
+  const enter = (): void => onEnter(input.value.trim());
+  input.addEventListener('keydown', ({ key }) => key === 'Enter' && enter());
+  find('by-hand').replaceChildren(
+    create('label', { for: 'hash' }, 'The hash of the transaction that paid'),
+    input,
+    createButton('Get the answer', enter),
+  );
+}
+
+/** Takes the calldata away when it is too late to pay with it. */
+export async function expireCalldata(expiresAtMs: number): Promise<void> {
+  await untilTime(expiresAtMs);
+  find('calldata').replaceChildren('This has expired. Reload the page.');
+}

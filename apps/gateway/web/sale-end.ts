@@ -1,0 +1,57 @@
+import { decodeJsonHeader, isHash, PAYMENT_RESPONSE, X_PAYMENT_RELEASED, type Hex } from '@tollgate/protocol';
+
+import type { KeptPurchase } from './purchases.js';
+
+/** How an attempt to get the answer ended, for the payer. */
+export interface SaleEnd {
+  /** That of the payment's lock, where the payer gave a hash for another one. */
+  readonly purchase: KeptPurchase;
+  readonly text: string;
+  /** `missing`: the chain does not have the transaction, which the wallet may have replaced. */
+  readonly kind: 'done' | 'retry' | 'missing' | 'refused';
+}
+
+/** Whether the answer is what was bought: neither an error of the gateway, nor one for which the payment was released. */
+export function isWhatWasBought({ type, status, headers }: Response): boolean {
+  if (type === 'opaqueredirect' || status < 400) return true;
+  const isProblem = headers.get('content-type')?.startsWith('application/problem+json') === true;
+  return !isProblem && headers.get(X_PAYMENT_RELEASED) !== 'true';
+}
+
+interface SettledPart {
+  readonly txHash?: Hex;
+  /** What was charged, which may be less than the signature allows. */
+  readonly amountBaseUnits?: string;
+}
+
+/** How the gateway settled a signature; empty for a transfer of the payer's own. */
+export function readSettledPart({ headers }: Response): SettledPart {
+  const header = headers.get(PAYMENT_RESPONSE);
+  if (header === null) return {};
+  try {
+    const { transaction, amount } = decodeJsonHeader(header, 16_384);
+    const isAmount = typeof amount === 'string' && /^\d{1,78}$/.test(amount);
+    return {
+      ...(isHash(transaction) ? { txHash: transaction } : {}),
+      ...(isAmount ? { amountBaseUnits: amount } : {}),
+    };
+  } catch {
+    return {};
+  }
+}
+
+/** The refusals of a signature after which no tokens have moved: see docs/errors.md. */
+const NOTHING_MOVED = new Set([
+  ...['signature_invalid', 'authorization_not_yet_valid', 'authorization_expired', 'authorization_cancelled'],
+  ...['simulation_failed', 'settlement_failed', 'asset_mismatch', 'spender_mismatch', 'factory_not_allowed'],
+  ...['permit2_allowance_missing', 'permit2_missing', 'contract_wallet_refused'],
+]);
+
+export function explainGatewayRefusal(failure: string, { way, txHash, isRedeemed }: KeptPurchase): string {
+  if (failure === 'transaction_failed')
+    return 'The transaction failed on the chain, so no tokens moved. You can begin anew.';
+  if (way === 'signature' && isRedeemed !== true && NOTHING_MOVED.has(failure))
+    return `The gateway refused the signature (${failure}). Nothing was paid; you can begin anew.`;
+  const named = txHash === undefined ? '' : ` Its transaction is ${txHash}.`;
+  return `The gateway refused the payment (${failure}).${named} If tokens moved, ask the operator of this gateway before you pay again.`;
+}

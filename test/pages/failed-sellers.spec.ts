@@ -1,0 +1,123 @@
+import type { Page } from 'playwright-core';
+
+import { usePages } from './use-pages.js';
+import { createVisitor, keptBy, statusOf } from './visitor.js';
+
+const pages = usePages();
+let urls = 0;
+const newUrl = (path = 'notes') => `/v1/${path}/${(urls += 1)}?of=failed`;
+const PAID = 'Paid. Here is your answer.';
+const SEND = 'button:has-text("Send a transfer instead")';
+const MOST_FAILURES = 5;
+
+/** The seller fails until the returned function is called. */
+function breakSeller(): () => void {
+  const { upstream } = pages();
+  const { answer } = upstream;
+  upstream.answer = (_request, response) => response.writeHead(500).end('broken');
+  return () => (upstream.answer = answer);
+}
+
+/** The payment of the one kept purchase, as a header. */
+async function readProof(page: Page): Promise<Record<string, string>> {
+  const [[, text]] = JSON.parse(await keptBy(page)) as [[string, string]];
+  const [{ proof }] = JSON.parse(text) as [{ proof: { name: string; value: string } }];
+  return { [proof.name]: proof.value };
+}
+
+describe('a seller that fails', () => {
+  it('does not use up the payment by reloads', async () => {
+    const visitor = await createVisitor(pages());
+    const mend = breakSeller();
+    const page = await visitor.open(newUrl());
+    await page.click(SEND);
+    await statusOf(page, 'stays valid');
+    for (let load = 0; load <= MOST_FAILURES; load += 1) {
+      await page.reload();
+      await statusOf(page, 'stays valid');
+    }
+    mend();
+    await statusOf(page, PAID);
+    expect(visitor.wallet.countOf('eth_sendTransaction')).toBe(1);
+    await visitor.context.close();
+  });
+
+  it('does not use up the payment by two tabs', async () => {
+    const visitor = await createVisitor(pages());
+    const url = newUrl();
+    const mend = breakSeller();
+    const tabs = [await visitor.open(url), await visitor.open(url)];
+    await tabs[0]!.bringToFront();
+    await tabs[0]!.click(SEND);
+    for (const tab of tabs) await statusOf(tab, 'stays valid');
+    for (let load = 0; load < MOST_FAILURES; load += 1) {
+      await Promise.all(tabs.map((tab) => tab.reload()));
+      for (const tab of tabs) await statusOf(tab, 'stays valid');
+    }
+    mend();
+    for (const tab of tabs) await statusOf(tab, PAID);
+    await visitor.context.close();
+  });
+
+  it('is not reached, which may happen any number of times', async () => {
+    const visitor = await createVisitor(pages());
+    const { upstream } = pages();
+    const { answer } = upstream;
+    let isSent = (): void => undefined;
+    const page = await visitor.open(newUrl());
+    // As the gateway answers when it cannot connect.
+    await page.route('**/v1/notes/**', (route) => {
+      if (route.request().headers()['x-payment'] === undefined) return route.continue();
+      isSent();
+      const body = JSON.stringify({ code: 'upstream_refused' });
+      const headers = { 'X-Payment-Released': 'true', 'content-type': 'application/problem+json' };
+      return route.fulfill({ status: 502, headers, body });
+    });
+    await page.click(SEND);
+    await statusOf(page, 'The seller is not reached. Nothing is lost.');
+    for (let attempt = 0; attempt < 2; attempt += 1) await new Promise<void>((resolve) => (isSent = resolve));
+    expect(await keptBy(page)).not.toContain('retryAtMs');
+    upstream.answer = answer;
+    await page.unroute('**/v1/notes/**');
+    await statusOf(page, PAID);
+    await visitor.context.close();
+  });
+
+  it('after it was paid by a signature is not said to have cost nothing', async () => {
+    const visitor = await createVisitor(pages());
+    breakSeller();
+    const page = await visitor.open(newUrl('before'));
+    await page.click('button:has-text("Pay with")');
+    await statusOf(page, 'stays valid');
+    const headers = await readProof(page);
+    let failure: string | null = null;
+    while (failure === null) failure = (await fetch(page.url(), { headers })).headers.get('x-payment-failure');
+    expect(failure).toBe('released_too_often');
+    await page.evaluate(
+      `for (const [key, text] of Object.entries(localStorage))
+         localStorage.setItem(key, JSON.stringify(JSON.parse(text).map((one) => ({ ...one, retryAtMs: 0 }))));`,
+    );
+    await page.reload();
+    const text = await statusOf(page, 'released_too_often');
+    expect(text).not.toContain('Nothing was paid');
+    expect(text).toContain('ask the operator');
+    await visitor.context.close();
+  });
+
+  it('in the middle of an answer has been paid, and can be asked again', async () => {
+    const visitor = await createVisitor(pages());
+    const { answer } = pages().upstream;
+    pages().upstream.answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain', 'content-length': '100' });
+      response.write('half of it', () => response.destroy());
+    };
+    const page = await visitor.open(newUrl('streams'));
+    await page.click(SEND);
+    await statusOf(page, 'You have paid. The answer broke off; try again.');
+    pages().upstream.answer = answer;
+    await page.click('button:has-text("Try again")');
+    await statusOf(page, PAID);
+    expect(visitor.wallet.countOf('eth_sendTransaction')).toBe(1);
+    await visitor.context.close();
+  });
+});
