@@ -1,4 +1,4 @@
-import { find } from './dom.js';
+import { find } from './document/dom.js';
 import type { PageData } from './page-data.js';
 import { PayView } from './pay-view.js';
 import { TicketView } from './ticket-view.js';

@@ -1,11 +1,11 @@
 import { formatTokenAmount, isHash } from '@tollgate/protocol';
 
-import { expireCalldata, showHashField } from './by-hand.js';
 import { PageProblem } from './chain.js';
-import { create, createButton, find, showStatus, untilTime } from './dom.js';
+import { expireCalldata, showHashField } from './document/by-hand.js';
+import { create, createButton, find, showStatus, untilTime } from './document/dom.js';
+import { showCode } from './document/phone-code.js';
 import type { PayPageData } from './page-data.js';
 import { PageSteps } from './page-steps.js';
-import { showCode } from './phone-code.js';
 import { awaitPhonePayment } from './phone-wait.js';
 import { isBegun, type KeptPurchase } from './purchases.js';
 import type { RedeemAttempt } from './redeem.js';

@@ -1,7 +1,7 @@
 import type { Hex } from '@tollgate/protocol';
 
+import { readReportedHashes } from './document/phone-code.js';
 import type { PageSteps } from './page-steps.js';
-import { readReportedHashes } from './phone-code.js';
 import type { KeptPurchase } from './purchases.js';
 import type { RedeemAttempt } from './redeem.js';
 import type { PageSale } from './sale.js';

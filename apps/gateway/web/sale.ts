@@ -1,8 +1,8 @@
 import { formatTokenAmount, type Hex } from '@tollgate/protocol';
 
-import { showAnswer } from './answer.js';
 import { ensureChain, PageProblem, readAccount } from './chain.js';
-import { find, linkTransaction } from './dom.js';
+import { showAnswer } from './document/answer.js';
+import { find, linkTransaction } from './document/dom.js';
 import { lockOf, readFreshChallenge } from './fresh-challenge.js';
 import {
   findLockedTransfer,

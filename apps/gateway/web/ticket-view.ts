@@ -1,9 +1,9 @@
 import type { Hex } from '@tollgate/protocol';
 
 import { BegunTicket, type BegunPayment } from './begun-ticket.js';
-import { expireCalldata } from './by-hand.js';
 import { ensureChain, PageProblem, readAccount } from './chain.js';
-import { create, createButton, find, linkTransaction, showStatus } from './dom.js';
+import { expireCalldata } from './document/by-hand.js';
+import { create, createButton, find, linkTransaction, showStatus } from './document/dom.js';
 import { sendLockedTransfer } from './locked-transfer.js';
 import type { TicketPageData } from './page-data.js';
 import { PageSteps } from './page-steps.js';

@@ -1,4 +1,4 @@
-import { create, createButton } from './dom.js';
+import { create, createButton } from './document/dom.js';
 import type { BrowserWallet } from './wallets.js';
 
 /** One block for each wallet, with its icon where there are several. */
