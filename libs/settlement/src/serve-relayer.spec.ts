@@ -50,7 +50,11 @@ describe('a relayer', () => {
   it('settles at once after Redis may have lost writes', async () => {
     await started.redis.hset(laneKey(lane), 'frozen', 'lost');
     const { count, stop } = serve();
-    await waitFor('it settles', () => count() === 1).finally(stop);
+    try {
+      await waitFor('it settles', () => count() === 1);
+    } finally {
+      await stop();
+    }
   });
 
   it('settles, and offers its other parked jobs again, if one job cannot be read', async () => {

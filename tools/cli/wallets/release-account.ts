@@ -1,10 +1,17 @@
-import { createLaneId, nameLane, UnreadableJobError, type ChainReading, type ReleaseResult } from '@tollgate/journal';
+import {
+  createLaneId,
+  DEFAULT_LANE_SETTINGS,
+  nameLane,
+  UnreadableJobError,
+  type ChainReading,
+  type ReleaseResult,
+} from '@tollgate/journal';
 
 // The library's index would load Nest, which doubles the start.
 import { listAccounts, type Account, type AccountSources } from '../../../libs/agent-jobs/src/wallets/list-accounts.js';
 import { CommandError } from '../shared/cli-command.js';
 import { findChainId } from '../shared/with-journal.js';
-import { assertDone, readNonce, type WalletParts } from './wallet-commands.js';
+import { assertDone, readChainNonce, type WalletParts } from './wallet-commands.js';
 
 export type AccountParts = WalletParts & AccountSources;
 
@@ -24,7 +31,7 @@ export async function releaseAccount(parts: AccountParts, named: string, terms: 
   const { lane } = account;
   const journal = journalOf(parts, account);
   const label = describe(account);
-  const reading = await readNonce(parts, lane);
+  const reading = await readChainNonce(parts, lane);
   const { pendingNonce } = reading;
   const { nextNonce } = await journal.readLane(lane);
   if (nextNonce !== null && pendingNonce < nextNonce) {
@@ -93,7 +100,7 @@ async function thaw(parts: AccountParts, account: Account, reading: Omit<ChainRe
   const journal = journalOf(parts, account);
   const { frozen, run } = await journal.readLane(account.lane);
   if (frozen === null || run === null) return;
-  const result = await journal.thaw(account.lane, { ...reading, run });
+  const result = await journal.thaw(account.lane, { ...reading, run }, DEFAULT_LANE_SETTINGS);
   const isDoubtful = result.outcome === 'refused' && ['chain_ahead', 'too_early'].includes(result.reason);
   // As a verifier does: a relayer's transaction moves nothing a second time.
   if (isDoubtful && account.role === 'relayer') await journal.adopt(account.lane, reading);

@@ -19,7 +19,7 @@ export interface WalletParts extends Omit<AccountSources, 'relayers'> {
 /** Seeds the wallet's nonce counter from the chain. `address`: publishes the name too, before any worker has. */
 export async function adoptWallet(parts: WalletParts, name: string, address: string | undefined): Promise<string> {
   const { lane } = address === undefined ? await findWallet(parts, name) : await publishWallet(parts, name, address);
-  const { pendingNonce } = await readNonce(parts, lane);
+  const { pendingNonce } = await readChainNonce(parts, lane);
   const result = await parts.journal.adopt(lane, { pendingNonce });
   if (result.outcome === 'refused' && result.reason === 'already_adopted') {
     const { nextNonce } = await parts.journal.readLane(lane);
@@ -52,8 +52,8 @@ export async function thawWallet(parts: WalletParts, name: string): Promise<stri
   const { lane } = await findWallet(parts, name);
   const { frozen, run } = await parts.journal.readLane(lane);
   if (frozen === null || run === null) return `${name} is not frozen.`;
-  const reading = await readNonce(parts, lane);
-  assertDone(await parts.journal.thaw(lane, { ...reading, run }), name);
+  const reading = await readChainNonce(parts, lane);
+  assertDone(await parts.journal.thaw(lane, { ...reading, run }, DEFAULT_LANE_SETTINGS), name);
   return `${name} agrees with the chain and is no longer frozen.`;
 }
 
@@ -96,7 +96,7 @@ async function publishWallet(parts: WalletParts, name: string, address: string):
   throw new CommandError(`${name} names ${other} on chain ${otherChain}: run tollgate wallets remove ${name} first.`);
 }
 
-export async function readNonce({ rpcUrls }: WalletParts, lane: LaneId): Promise<Omit<ChainReading, 'run'>> {
+export async function readChainNonce({ rpcUrls }: WalletParts, lane: LaneId): Promise<Omit<ChainReading, 'run'>> {
   assertRpc({ rpcUrls });
   return withChain(lane.chainId, rpcUrls, async (chain) => {
     const [head, pendingNonce] = await Promise.all([

@@ -68,6 +68,12 @@ export interface ChainReading {
   run: string;
 }
 
+/** How far apart two readings of the chain must be, where writes were lost. */
+export interface BetweenReadings {
+  nonceDoubtBlocks: number;
+  nonceDoubtMs: number;
+}
+
 export type LaneTransition = { outcome: 'done' | 'unchanged' } | { outcome: 'refused'; reason: RefusalReason };
 
 export type ReleaseResult =

@@ -205,7 +205,13 @@ describe('a lane', () => {
     for (const call of [journal.pauseLane(stranger, FAILURE), journal.resumeLane(stranger)]) {
       expect(await call).toEqual({ outcome: 'refused', reason: 'not_adopted' });
     }
-    expect(await journal.thaw(stranger, { pendingNonce: 0, blockNumber: 1, run: 'x' })).toMatchObject({
+    expect(
+      await journal.thaw(
+        stranger,
+        { pendingNonce: 0, blockNumber: 1, run: 'x' },
+        { nonceDoubtBlocks: 5, nonceDoubtMs: 60_000 },
+      ),
+    ).toMatchObject({
       reason: 'not_adopted',
     });
     expect(await journal.adopt(lane, { pendingNonce: 9 })).toEqual({ outcome: 'refused', reason: 'already_adopted' });

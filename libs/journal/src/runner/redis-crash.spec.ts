@@ -89,7 +89,13 @@ describe('kill -9 of Redis', () => {
         expect(await journal.outbox.read(lane, { after: 0 })).toEqual(events);
         await journal.open();
         const { run } = await journal.readLane(lane);
-        expect(await journal.thaw(lane, { pendingNonce: 5, blockNumber: 1, run: run! })).toEqual({ outcome: 'done' });
+        expect(
+          await journal.thaw(
+            lane,
+            { pendingNonce: 5, blockNumber: 1, run: run! },
+            { nonceDoubtBlocks: 5, nonceDoubtMs: 60_000 },
+          ),
+        ).toEqual({ outcome: 'done' });
         // The reply may have been lost with the server: repeating the call changes nothing.
         await make[call]!();
         expect({ ...(await journal.readJob(jobId)), updatedAtMs: 0 }).toEqual({ ...job, updatedAtMs: 0 });

@@ -19,9 +19,11 @@ import {
   submitSample,
 } from '../../test/sample-jobs.js';
 import type { LaneId } from '../jobs/job.js';
-import type { StepWrite } from '../jobs/transition.js';
-import type { LaneSettings } from '../lanes/lane-settings.js';
+import type { BetweenReadings, StepWrite } from '../jobs/transition.js';
 import { Journal } from './journal.js';
+
+/** After a restart that kept all writes, one reading is enough. */
+const APART = { nonceDoubtBlocks: 5, nonceDoubtMs: 60_000 };
 
 describe('a Redis that may have lost writes', () => {
   const cleanups: (() => Promise<void> | void)[] = [];
@@ -65,7 +67,7 @@ describe('a Redis that may have lost writes', () => {
   const reserve = (journal: Journal, write: StepWrite) => journal.reserve({ ...write, maxInFlight: 99 });
 
   const thaw = async (journal: Journal, lane: LaneId, pendingNonce: number) =>
-    journal.thaw(lane, { pendingNonce, blockNumber: 1, run: (await journal.readLane(lane)).run! });
+    journal.thaw(lane, { pendingNonce, blockNumber: 1, run: (await journal.readLane(lane)).run! }, APART);
 
   it('gives out no nonce after a restart until the chain was read', async () => {
     const server = await serve();
@@ -113,7 +115,7 @@ describe('a Redis that may have lost writes', () => {
       await server.start();
       await journal.open();
     };
-    const look = async (blockNumber: number, settings: Partial<Pick<LaneSettings, 'nonceDoubtMs'>> = {}) => {
+    const look = async (blockNumber: number, settings: Partial<BetweenReadings> = {}) => {
       const reading = { pendingNonce: 0, blockNumber, run: (await journal.readLane(lane)).run! };
       return journal.thaw(lane, reading, { nonceDoubtBlocks: 5, nonceDoubtMs: 0, ...settings });
     };
@@ -294,7 +296,7 @@ describe('a Redis that may have lost writes', () => {
     await server.kill();
     await server.start();
     await journal.open();
-    expect(await journal.thaw(lane, { pendingNonce: 0, blockNumber: 1, run: before })).toEqual({
+    expect(await journal.thaw(lane, { pendingNonce: 0, blockNumber: 1, run: before }, APART)).toEqual({
       outcome: 'refused',
       reason: 'lane_frozen',
     });

@@ -22,7 +22,6 @@ import {
 import type { UnreadableJobError } from '../jobs/parse-job.js';
 import { readCancel, readLaneTransition, readRelease, readTransition } from '../jobs/read-reply.js';
 import type * as on from '../jobs/transition.js';
-import { DEFAULT_LANE_SETTINGS, type LaneSettings } from '../lanes/lane-settings.js';
 import { Outbox } from '../outbox/outbox.js';
 import type { TransitionName } from '../transitions/journal-scripts.js';
 import { TransitionRunner } from '../transitions/transition-runner.js';
@@ -127,7 +126,7 @@ export class Journal extends StepJournal {
   async thaw(
     lane: LaneId,
     { pendingNonce, blockNumber, run }: on.ChainReading,
-    { nonceDoubtBlocks, nonceDoubtMs }: Pick<LaneSettings, 'nonceDoubtBlocks' | 'nonceDoubtMs'> = DEFAULT_LANE_SETTINGS,
+    { nonceDoubtBlocks, nonceDoubtMs }: on.BetweenReadings,
   ): Promise<on.LaneTransition> {
     assertNonce(pendingNonce);
     return this.#onLane('thaw', lane, [pendingNonce, run, blockNumber, nonceDoubtBlocks, nonceDoubtMs]);
