@@ -122,6 +122,8 @@ export interface SentBatch {
   jobId: string;
   /** What the job settles. */
   attempts: readonly SettlementAttempt[];
+  /** Authorizations of payers without code: only the tokens' code runs in its transaction. */
+  isOfAccounts: boolean;
   ends: EarlyEnds;
   /** Resolves when the job is mined or over. */
   mined: Promise<MinedJob | EndedJob>;

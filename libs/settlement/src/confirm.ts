@@ -34,8 +34,9 @@ export async function confirm(
   if (sent.paid === null) {
     crashPoint('S3');
     sent.paid = readPaid(attempts, ended);
-    const assets = attempts.flatMap(({ payment }) => (payment.kind === 'authorization' ? [payment.asset] : []));
-    if (sent.paid.size === assets.length) gas.learn(assets, ended.gasUsed);
+    const assets = attempts.map(({ payment }) => payment.asset);
+    // A wallet may use any gas, which says nothing about the token.
+    if (sent.isOfAccounts && sent.paid.size === assets.length) gas.learn(assets, ended.gasUsed);
   }
   const amountBaseUnits = sent.paid.get(attempt);
   if (amountBaseUnits !== undefined) return { outcome: 'settled', txHash: ended.txHash, amountBaseUnits };

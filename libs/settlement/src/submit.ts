@@ -55,7 +55,8 @@ export async function submit(
   { attempts, ends, transaction }: ReadyBatch,
 ): Promise<SentBatch> {
   const { jobId } = job;
-  if (attempts.length === 0) return { jobId, attempts, ends, mined: NOTHING_SENT, paid: null };
+  const batch = { jobId, attempts, isOfAccounts: transaction?.walletCode === null, ends, paid: null };
+  if (attempts.length === 0) return { ...batch, mined: NOTHING_SENT };
   const payload = encodeSettlementJob(attempts.map(({ payment }) => payment));
   const named = { ...job, ...payload, wallet: 'relayer', keyId: 'verifier' };
   if (transaction) planner.remember(jobId, transaction);
@@ -78,7 +79,7 @@ export async function submit(
     // StoreUnavailableError: unknown whether it was written; the journal will show it.
     onTrouble(error);
   }
-  return { jobId, attempts, ends, mined, paid: null };
+  return { ...batch, mined };
 }
 
 /** A simulation younger than this is not repeated. */

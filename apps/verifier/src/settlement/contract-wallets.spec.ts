@@ -252,3 +252,42 @@ describe('a gate for plain accounts only', () => {
     expect(await settle(await fixture().sign())).toMatchObject({ outcome: 'settled' });
   });
 });
+
+describe('a contract wallet whose answer takes much gas', () => {
+  const { fixture, createWallet, signFor, settle } = useBurningWallets();
+  /** Counts down for some 200,000 gas, and accepts the signature. */
+  const LAVISH: Hex = '0x611b585b600190038060035750631626ba7e60e01b60005260206000f3';
+
+  /** Settles plain payments at once, and returns the gas limit that their first transaction has for each. */
+  async function readGasLimit(): Promise<number> {
+    const payers = [fixture().payer(0), fixture().payer(1)];
+    const payments = await Promise.all(payers.map((payer) => fixture().sign({}, payer)));
+    await fixture().rpc('evm_setAutomine', [false]);
+    const settling = Promise.all(payments.map(settle));
+    let sent: { gas: Hex; input: Hex } | undefined;
+    await waitFor('the transaction', async () => {
+      const block = await fixture().rpc('eth_getBlockByNumber', ['pending', true]);
+      [sent] = (block as { transactions: { gas: Hex; input: Hex }[] }).transactions;
+      return sent !== undefined;
+    });
+    await fixture().rpc('evm_setAutomine', [true]);
+    await fixture().rpc('evm_mine');
+    expect(await settling).toMatchObject([{ outcome: 'settled' }, { outcome: 'settled' }]);
+    const { gas, input } = sent!;
+    const count = payers.filter(({ address }) => input.includes(address.slice(2).toLowerCase())).length;
+    return (Number(gas) - 21_000) / count;
+  }
+
+  // Prevents: one expensive wallet raises the gas limit of every later transaction of plain accounts.
+  it('changes nothing for payments of plain accounts', async () => {
+    await fixture().startVerifier();
+    await readGasLimit();
+    const before = await readGasLimit();
+    const wallet = await createWallet(LAVISH);
+    const settled = await settle(await signFor(wallet));
+    expect(settled).toMatchObject({ outcome: 'settled' });
+    const receipt = await fixture().rpc('eth_getTransactionReceipt', [(settled as { txHash: Hex }).txHash]);
+    expect(Number((receipt as { gasUsed: Hex }).gasUsed)).toBeGreaterThan(200_000);
+    expect(await readGasLimit()).toBeLessThan(1.2 * before);
+  });
+});
