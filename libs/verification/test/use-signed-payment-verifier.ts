@@ -3,7 +3,7 @@ import type { SignedPaymentTerms, SignedPaymentVerdict, VerifySignedPaymentReque
 import { DEFAULT_LANE_SETTINGS, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
-import { ContractWallets, SettlementRecords, SettlementsUnderWay } from '@tollgate/settlement';
+import { ContractWallets, SettlementRecords, SettlementsUnderWay, Strikes } from '@tollgate/settlement';
 
 import type { DevnetAccount } from '../../../tools/devnet/chain/chain.js';
 import { MULTICALL3 } from '../../../tools/devnet/protocols/place-contracts.js';
@@ -89,6 +89,7 @@ export function useSignedPaymentVerifier() {
         factories: new Set(),
         multicall3: MULTICALL3,
         wallets: createWalletCheck(),
+        strikes: new Strikes(redis),
         ...rules,
       },
       readRelayers: () => Promise.resolve(new Set([relayer().address.toLowerCase() as Hex])),

@@ -3,7 +3,7 @@ import { FeeQuotes } from '@tollgate/chain';
 import { PATTERNS, RequestReplyServer, VERIFY_QUEUE } from '@tollgate/common';
 import { DEFAULT_LANE_SETTINGS, Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
-import { ContractWallets, SettlementRecords, SettlementsUnderWay } from '@tollgate/settlement';
+import { ContractWallets, SettlementRecords, SettlementsUnderWay, Strikes } from '@tollgate/settlement';
 import {
   AcceptedAssets,
   ClientShares,
@@ -152,6 +152,7 @@ function createSignedVerifier(
       factories: signedPayments.factories,
       multicall3: settlement.multicall3Address.toLowerCase() as Hex,
       wallets: new WalletCheck({ wallets, fees, chain, listRelayers }),
+      strikes: new Strikes(ledgerRedis),
     },
     readRelayers: async () => new Set(await listRelayers()),
     underWay: new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) }),

@@ -22,6 +22,7 @@ import {
   payerOf,
   type SignedPayment,
 } from '@tollgate/protocol';
+import { StoreUnavailableError } from '@tollgate/redis';
 
 import { PaymentRefused } from '../refusals.js';
 import { assertConfirmed } from '../transactions/transaction-rules.js';
@@ -66,6 +67,7 @@ export async function judgeAuthorization(
     assertValidityWindow(authorization, nowMs, TIME_TO_SETTLE_MS);
     assertFunds(balance, authorization.value);
     assertSimulates(view);
+    await assertNotBarred(payerOf(payment), rules);
     if (isWallet) await rules.wallets.assertAccepted(describeWallet(signature, question, view), judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
@@ -255,6 +257,19 @@ export function assertSignature(
 /** The payer must have the amount; refuses `balance_too_low`. */
 export function assertFunds(balanceBaseUnits: bigint, value: string): void {
   if (balanceBaseUnits < BigInt(value)) throw new PaymentRefused('balance_too_low');
+}
+
+/**
+ * Nothing would be sent for a payer whose payments have failed on the chain too often; refuses `settlement_failed` before
+ * a resource is made for it. @throws StoreUnavailableError
+ */
+export async function assertNotBarred(payer: Hex, { strikes }: Pick<SignedPaymentRules, 'strikes'>): Promise<void> {
+  const barred = await strikes.findBarred([payer]).catch((cause: unknown) => {
+    throw new StoreUnavailableError('ledger', 'Redis did not return how many payments of a payer have failed.', {
+      cause,
+    });
+  });
+  if (barred.has(payer)) throw new PaymentRefused('settlement_failed');
 }
 
 /** The token must accept the very call that settles the payment; refuses `simulation_failed`. */

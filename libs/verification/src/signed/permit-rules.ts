@@ -19,6 +19,7 @@ import {
   assertAssetHasCode,
   assertFunds,
   assertExactValue,
+  assertNotBarred,
   assertRecipient,
   assertSignature,
   assertSimulates,
@@ -66,6 +67,7 @@ export async function judgePermit(
     assertFunds(balance, terms.priceBaseUnits);
     assertAllowance(view, terms.priceBaseUnits);
     assertSimulates(view);
+    await assertNotBarred(question.owner, rules);
     const { settlement } = question;
     if (view.hasPayerCode)
       await rules.wallets.assertAccepted({ payerCode: view.payerCode, factory: null, settlement }, judged);

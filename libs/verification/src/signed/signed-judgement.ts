@@ -20,6 +20,10 @@ export interface SignedPaymentRules {
   multicall3: Hex;
   /** The further checks for payers with code. */
   wallets: Pick<WalletCheck, 'assertAccepted'>;
+  strikes: {
+    /** Those of the payers for whom nothing is sent for now. @throws what Redis throws */
+    findBarred(payers: readonly Hex[]): Promise<ReadonlySet<Hex>>;
+  };
 }
 
 /** With what is known of the payment that is judged. */
