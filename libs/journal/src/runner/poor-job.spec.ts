@@ -146,10 +146,11 @@ describe('a job that its wallet cannot pay for', () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const error = { code: -32000, message: 'insufficient funds for gas * price + value' };
     let sent = 0;
+    let inPool: unknown = null;
     const answer = async ({ id, method, params }: RpcCall & { id: unknown }) => {
       if (method !== 'eth_sendRawTransaction') return { jsonrpc: '2.0', id, result: await fixture.rpc(method, params) };
       // The node gets the first bytes only.
-      if (++sent === 1) await fixture.rpc(method, params);
+      if (++sent === 1) inPool = await fixture.rpc(method, params);
       return { jsonrpc: '2.0', id, error };
     };
 
@@ -160,7 +161,7 @@ describe('a job that its wallet cannot pay for', () => {
     proxy.intercept('*', pretend);
     const jobId = await submitCoins(60n);
     fixture.startRunner(SETTINGS, { rpcUrls: [proxy.rpcUrl] });
-    await waitFor('the bytes in the pool', () => sent > 0);
+    await waitFor('the bytes in the pool', () => inPool !== null);
     await fixture.setBalance(50n * COIN);
     await waitFor('a cancel', async () => (await fixture.readJob(jobId)).steps[0]!.attempts.length === 2);
     await fixture.setBalance(100n * COIN);
