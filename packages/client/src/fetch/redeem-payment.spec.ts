@@ -215,6 +215,11 @@ describe('redirects', () => {
         server.interfere = [answer(303, { Location: target, [mark]: 'true' })];
         const asIs = await buy({}, server.url, { redirect: 'manual' });
         expect([asIs.status, asIs.headers.get('location')]).toEqual([303, target]);
+        const unreachable = 'http://127.0.0.1:1/';
+        server.interfere = Array(2).fill(answer(303, { Location: unreachable, [mark]: 'true' }));
+        for (const again of [await buy(), await buy()])
+          expect([again.status, again.headers.get('location')]).toEqual([303, unreachable]);
+        expect([(await transfers()).length, await stateOf()]).toEqual([3, ['signed']]);
       } finally {
         await other.close();
       }

@@ -11,7 +11,7 @@ import { showPayment, type ShownPayment, type SignedName } from './create-paymen
 import { judgeResponse } from './judge-response.js';
 import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
 import { receiveAnswer, sendRequest } from './send-request.js';
-import { findSoldTarget } from './sold-target.js';
+import { findSoldTarget, type SoldTarget } from './sold-target.js';
 
 const MAX_REDIRECTS = 5;
 const FIRST_DELAY_MS = 200;
@@ -122,15 +122,27 @@ class Redemption {
     }
   }
 
-  /** A sold redirect leads a caller that follows redirects to its target, which is asked without the proof. */
+  /**
+   * A sold redirect leads a caller that follows redirects to its target, which is asked without the proof. While the
+   * target cannot be reached the caller gets the redirect itself, and may ask for it again.
+   */
   async #receive(response: Response, isFinal: boolean, timeoutMs: number): Promise<ReceivedResponse> {
     const target = isFinal ? findSoldTarget(this.#request, response, this.#url) : null;
-    if (target === null) return { response, isFinal, isWhole: await receiveAnswer(response) };
-    await response.body?.cancel();
+    if (target !== null) {
+      const found = await this.#fetchTarget(target, timeoutMs).catch(() => null);
+      this.#request.signal?.throwIfAborted();
+      if (found === null) return { response, isFinal: false, isWhole: await receiveAnswer(response) };
+      await response.body?.cancel();
+      return found;
+    }
+    return { response, isFinal, isWhole: await receiveAnswer(response) };
+  }
+
+  async #fetchTarget(target: SoldTarget, timeoutMs: number): Promise<ReceivedResponse> {
     const sending = { ...target, timeoutMs, redirect: 'follow' } as const;
-    const { response: found, stopTimer } = await sendRequest(this.#context.fetch, target.request, sending);
+    const { response, stopTimer } = await sendRequest(this.#context.fetch, target.request, sending);
     try {
-      return { response: found, isFinal: found.status < 400, isWhole: await receiveAnswer(found) };
+      return { response, isFinal: response.status < 500, isWhole: await receiveAnswer(response) };
     } finally {
       stopTimer();
     }

@@ -6,7 +6,7 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 /** As fetch does, and the caller's key belongs to the purchase. */
 const FOR_ONE_ORIGIN = ['authorization', 'cookie', 'proxy-authorization', IDEMPOTENCY_KEY];
 
-interface SoldTarget {
+export interface SoldTarget {
   request: RequestSnapshot;
   url: string;
   headers: Headers;

@@ -60,7 +60,7 @@ export class Claim {
 
   /**
    * Must be called before the facilitator is asked to settle. From then on the payment is settled only under this
-   * idempotency key and with these terms, also by a request that takes over after a crash, or after the price changed.
+   * idempotency key and with these terms, also by a request that takes over after a crash, or after the price was lowered.
    */
   ask(terms: AskedTerms): Promise<boolean> {
     return this.#write(({ state, asked = terms, ...record }) => ({
