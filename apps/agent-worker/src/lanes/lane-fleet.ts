@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { Journal, LaneRunner, LaneShare, reportJobTransaction } from '@tollgate/journal';
+import { Journal, LaneRunner, LaneShare, pause, reportJobTransaction } from '@tollgate/journal';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
 import { LaneTroubles } from '../connections/lane-troubles.js';
@@ -90,7 +89,7 @@ function publishFacts(directory: WalletDirectory, walletName: string, planning: 
         return await directory.publishLimits(walletName, await planning.readLimits());
       } catch {
         // Chain or Redis is down, which planning reports; until then only the worker finds unknown tokens.
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+        await pause(RETRY_MS, signal);
       }
     }
   };

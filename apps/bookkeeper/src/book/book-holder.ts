@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import {
@@ -15,6 +14,7 @@ import {
   type ClaimedDatabase,
 } from '@tollgate/book';
 import { ConfigurationError, ProblemError } from '@tollgate/common';
+import { pause } from '@tollgate/journal';
 
 import { DailyClosings } from '../closings/daily-closings.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
@@ -81,7 +81,7 @@ export class BookHolder implements OnApplicationShutdown {
     const { signal } = this.#stopping;
     for (let claimed = first; !signal.aborted;) {
       if (claimed !== null) this.#wait(await this.#work(claimed));
-      await sleep(CLAIM_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      await pause(CLAIM_EVERY_MS, signal);
       if (signal.aborted) return;
       claimed = await this.#claim().catch((error: unknown) => this.#wait(String(error)));
     }

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { BookUnavailableError, closeBook, type BookWriter, type SignedClosing } from '@tollgate/book';
+import { pause } from '@tollgate/journal';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 
@@ -31,7 +30,7 @@ export class DailyClosings {
         // The drain reports a database that is away.
         if (!(error instanceof BookUnavailableError)) throw error;
       }
-      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      await pause(LOOK_EVERY_MS, signal);
     }
   }
 

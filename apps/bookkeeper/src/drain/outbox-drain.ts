@@ -12,6 +12,7 @@ import {
   type BookSeller,
   type Posted,
 } from '@tollgate/book';
+import { pause } from '@tollgate/journal';
 import { isBookOff, readBookedSinceMs } from '@tollgate/ledger';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
@@ -103,7 +104,7 @@ export class OutboxDrain {
         // What was read and not written is looked for at once, and a Redis that came back empty has no groups.
         lookedBackAtMs = foundAtMs = Number.NEGATIVE_INFINITY;
         this.#streams.forget();
-        await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+        await pause(PAUSE_MS, signal);
       }
     }
   }

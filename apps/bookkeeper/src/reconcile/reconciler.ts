@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { BookUnavailableError, DeposedError, type BookWriter, type ChainScope } from '@tollgate/book';
 import {
@@ -10,6 +8,7 @@ import {
   type ConnectedChain,
 } from '@tollgate/chain';
 import { ProblemError } from '@tollgate/common';
+import { pause } from '@tollgate/journal';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
@@ -84,7 +83,7 @@ export class Reconciler implements OnApplicationShutdown {
         if (error instanceof DeposedError || signal.aborted) throw error;
         this.#report(error);
       }
-      await sleep(this.environment.reconcile.reconcileIntervalMs, undefined, { signal }).catch(() => undefined);
+      await pause(this.environment.reconcile.reconcileIntervalMs, signal);
     }
   }
 

@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { JOB_ABANDONED, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
 import { changeRefund, DeposedError, listRefundsInWork, type BookWriter, type Refund } from '@tollgate/book';
-import { crashPoint, isFinal, type JobRecord } from '@tollgate/journal';
+import { crashPoint, isFinal, pause, type JobRecord } from '@tollgate/journal';
 import { Ledger, type CloseResult } from '@tollgate/ledger';
 import { canonicalJson, type Hex } from '@tollgate/protocol';
 
@@ -74,7 +72,7 @@ export class RefundWork {
       await Promise.all(
         (inWork ?? []).map((refund) => attempt(`the refund ${refund.id} waits`, () => this.advance(writer, refund))),
       );
-      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+      await pause(LOOK_EVERY_MS, signal);
     }
   }
 
