@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { WalletDirectory } from '@tollgate/agent-jobs';
-import { ConfigurationError } from '@tollgate/common';
+import { ConfigurationError, openWhenUp } from '@tollgate/common';
 import { nameLane, type Journal } from '@tollgate/journal';
-import { explainRedisRefusal, StoreError, StoreUnavailableError } from '@tollgate/redis';
+import { explainRedisRefusal, StoreUnavailableError } from '@tollgate/redis';
 import type { Logger } from 'nestjs-pino';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
@@ -14,25 +12,18 @@ export interface JournalParts {
   wallets: readonly WorkerWallet[];
 }
 
-const RETRY_MS = 1000;
-
 /**
  * Opens the journal and publishes the wallets; waits for a Redis that is down.
  * @throws ConfigurationError for a Redis that may lose jobs, for a relayer's account, for a name that refers to another
  * account, and for an account that has another name
  */
 export async function openJournal({ journal, directory, wallets }: JournalParts, logger: Logger): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await journal.open();
-      await assertOwnAccounts(journal, wallets);
-      return await publishWallets(directory, wallets);
-    } catch (error) {
-      assertPasses(explainRedisRefusal(error) ?? error);
-      if (attempt === 1) logger.warn(`agent worker: waiting for the journal's Redis: ${String(error)}`);
-      await sleep(RETRY_MS);
-    }
-  }
+  const open = async (): Promise<void> => {
+    await journal.open();
+    await assertOwnAccounts(journal, wallets);
+    await publishWallets(directory, wallets);
+  };
+  await openWhenUp("agent worker: waiting for the journal's Redis", open, logger);
 }
 
 /** Two services would give out the same nonces for an account that also settles payments. */
@@ -47,14 +38,6 @@ async function assertOwnAccounts(journal: Journal, wallets: readonly WorkerWalle
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** Rethrows errors that waiting does not fix; all others mean that Redis is down. */
-function assertPasses(error: unknown): void {
-  if (error instanceof ConfigurationError || error instanceof TypeError) throw error;
-  if (error instanceof StoreError && !(error instanceof StoreUnavailableError)) {
-    throw new ConfigurationError([`REDIS_URL: ${error.message} ${error.hint}`]);
-  }
-}
-
 /**
  * Publishes the accounts behind the wallet names for gateways and commands.
  * @throws ConfigurationError when a name refers to another account, in whose lane jobs of that name may wait, and when
@@ -63,7 +46,7 @@ function assertPasses(error: unknown): void {
 async function publishWallets(directory: WalletDirectory, wallets: readonly WorkerWallet[]): Promise<void> {
   const problems: string[] = [];
   for (const { name, lane } of wallets) {
-    const otherName = await directory.findOtherName({ name, lane });
+    const otherName = await ask(directory.findOtherName({ name, lane }));
     if (otherName !== null) {
       problems.push(
         `The wallet ${name} is ${lane.address} on chain ${lane.chainId}, whose name is ${otherName}; jobs and API keys ` +
@@ -72,7 +55,7 @@ async function publishWallets(directory: WalletDirectory, wallets: readonly Work
       );
       continue;
     }
-    const published = await directory.publish({ name, lane });
+    const published = await ask(directory.publish({ name, lane }));
     if (nameLane(published.lane) === nameLane(lane)) continue;
     problems.push(
       `The wallet ${name} is ${lane.address} on chain ${lane.chainId} here, but the name refers to ` +
@@ -81,4 +64,11 @@ async function publishWallets(directory: WalletDirectory, wallets: readonly Work
     );
   }
   if (problems.length > 0) throw new ConfigurationError(problems);
+}
+
+/** The directory fails as its Redis does, without an error of a store. */
+function ask<T>(directory: Promise<T>): Promise<T> {
+  return directory.catch((cause: unknown) => {
+    throw explainRedisRefusal(cause) ?? new StoreUnavailableError('journal', String(cause), { cause });
+  });
 }
