@@ -11,6 +11,7 @@ export { CryptoEnvironment, LogEnvironment, ShutdownEnvironment } from './config
 export { PaymentEnvironment, type PaymentPolicy } from './config/payment.environment.js';
 export { ProxyEnvironment } from './config/proxy.environment.js';
 export * from './config/read-environment.js';
+export { readSettingFile } from './config/read-setting-file.js';
 export { RedisEnvironment } from './config/redis.environment.js';
 export { findUrlProblems, RpcEnvironment } from './config/rpc.environment.js';
 export {

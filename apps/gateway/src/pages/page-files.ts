@@ -5,6 +5,7 @@ import {
   createWebFile,
   findBuiltPages,
   hashForPolicy,
+  readSettingFile,
   type WebFile,
   ConfigurationError,
   type WebFileKind,
@@ -44,7 +45,7 @@ const LARGEST_LOGO_BYTES = 100_000;
 /** @throws ConfigurationError for a logo that cannot be read, is too large, or is no image of a known kind */
 export function readBrand({ brandName, brandLogo }: PagesEnvironment): Brand {
   if (brandLogo === undefined) return { name: brandName, logo: null };
-  const body = readFileOf('BRAND_LOGO', brandLogo);
+  const body = readSettingFile('BRAND_LOGO', brandLogo);
   if (body.length > LARGEST_LOGO_BYTES) {
     throw new ConfigurationError([`BRAND_LOGO: ${brandLogo} has ${body.length} bytes; at most ${LARGEST_LOGO_BYTES}.`]);
   }
@@ -53,15 +54,6 @@ export function readBrand({ brandName, brandLogo }: PagesEnvironment): Brand {
     throw new ConfigurationError([`BRAND_LOGO: ${brandLogo} is no PNG, JPEG, WebP or SVG image.`]);
   }
   return { name: brandName, logo: createWebFile(ASSETS_PATH, 'logo', kind, body) };
-}
-
-function readFileOf(setting: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    throw new ConfigurationError([`${setting}: the file ${path} cannot be read (${code}).`]);
-  }
 }
 
 /** By the content: the name of a file says nothing. */
@@ -94,7 +86,7 @@ export async function loadTestWallet({ testWallet, walletRpcUrl }: PagesEnvironm
   if (!/^anvil\//i.test(version)) {
     throw new ConfigurationError([`TEST_WALLET is for anvil alone, and the node at WALLET_RPC_URL is ${version}.`]);
   }
-  const file = createWebFile(ASSETS_PATH, 'test-wallet', 'js', readFileOf('TEST_WALLET', testWallet));
+  const file = createWebFile(ASSETS_PATH, 'test-wallet', 'js', readSettingFile('TEST_WALLET', testWallet));
   return { file, rpcUrl: walletRpcUrl };
 }
 

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 import {
-  ConfigurationError,
   handleError,
   isStopping,
   PROBLEM_JSON,
   problemOf,
   RateLimit,
+  readSettingFile,
   renderProblem,
 } from '@tollgate/common';
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
@@ -66,7 +65,7 @@ function createOptions(environment: ServerEnvironment): FastifyServerOptions {
     },
     ...(tlsCert === undefined || tlsKey === undefined
       ? {}
-      : { https: { cert: readPem('TLS_CERT', tlsCert), key: readPem('TLS_KEY', tlsKey) } }),
+      : { https: { cert: readSettingFile('TLS_CERT', tlsCert), key: readSettingFile('TLS_KEY', tlsKey) } }),
     trustProxy: proxies.trusted,
     bodyLimit: environment.maxRequestBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -76,15 +75,6 @@ function createOptions(environment: ServerEnvironment): FastifyServerOptions {
     // Requests on open connections are served: by then no new connection is accepted.
     return503OnClosing: false,
   };
-}
-
-function readPem(setting: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    throw new ConfigurationError([`${setting}: the file ${path} cannot be read (${code}).`]);
-  }
 }
 
 const SANE = /^[A-Za-z0-9._:@+/=-]{1,128}$/;
