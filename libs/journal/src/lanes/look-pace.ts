@@ -1,3 +1,5 @@
+import { Wakeable } from '../pause.js';
+
 /** If transactions are usually mined within this time, the head is read again without delay. */
 const AT_ONCE_MS = 25;
 const QUICK_MS = 1_000;
@@ -22,7 +24,8 @@ export class LookPace {
   #askedForMs = Infinity;
   /** From the acceptance of a transaction to seeing it in a block. */
   #usualMs = 0;
-  #wake: (() => void) | null = null;
+  readonly #sleeper = new Wakeable();
+  #isResting = false;
 
   /** @param firstMs the least time between two reads; if equal to `longestMs`, the interval is constant */
   constructor({ firstMs, longestMs }: { firstMs: number; longestMs: number }) {
@@ -59,19 +62,11 @@ export class LookPace {
       : this.#lookedAtMs + this.#stepMs;
     this.#askedForMs = Infinity;
     this.#stepMs = Math.min(this.#stepMs * GROWTH, this.#longestMs);
+    this.#isResting = true;
     while (!signal.aborted && performance.now() < this.#nextLookMs) {
-      await new Promise<void>((resolve) => {
-        const end = (): void => {
-          clearTimeout(timer);
-          signal.removeEventListener('abort', end);
-          this.#wake = null;
-          resolve();
-        };
-        const timer = setTimeout(end, this.#nextLookMs - performance.now());
-        signal.addEventListener('abort', end);
-        this.#wake = end;
-      });
+      await this.#sleeper.sleep(this.#nextLookMs - performance.now(), signal);
     }
+    this.#isResting = false;
   }
 
   get #dueMs(): number {
@@ -82,10 +77,10 @@ export class LookPace {
     if (this.#firstMs >= this.#longestMs) return;
     const atMs = Math.max(performance.now() + delayMs, this.#lookedAtMs + this.#firstMs);
     this.#stepMs = Math.max(this.#firstMs, this.#usualMs * STEP_SHARE);
-    if (this.#wake === null) this.#askedForMs = Math.min(this.#askedForMs, atMs);
+    if (!this.#isResting) this.#askedForMs = Math.min(this.#askedForMs, atMs);
     else if (atMs < this.#nextLookMs) {
       this.#nextLookMs = atMs;
-      this.#wake();
+      this.#sleeper.wake();
     }
   }
 }
