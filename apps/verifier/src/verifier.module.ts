@@ -3,6 +3,7 @@ import {
   checkRedis,
   createLoggerParams,
   HealthModule,
+  keepFresh,
   listSecrets,
   MetricsModule,
   type ReadinessChecks,
@@ -60,15 +61,10 @@ function createChecks(
   askers: AskersSettings,
 ): ReadinessChecks {
   const { ledgerRedis, queueRedis, chain, nowMs } = connections;
-  let lastAnswerMs = Number.NEGATIVE_INFINITY;
   return {
     redis: checkRedis(ledgerRedis),
     queue: checkRedis(queueRedis),
-    chain: async () => {
-      if (nowMs() - lastAnswerMs < CHAIN_NEWS_MS) return;
-      await chain.reader.readHead(nowMs() + CHAIN_CHECK_MS);
-      lastAnswerMs = nowMs();
-    },
+    chain: keepFresh(CHAIN_NEWS_MS, async () => void (await chain.reader.readHead(nowMs() + CHAIN_CHECK_MS))),
     ledger: async () => {
       if (!connections.isOpen) throw new Error('the ledger is not open yet');
     },

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { checkRedis, type ReadinessChecks } from '@tollgate/common';
+import { checkRedis, keepFresh, type ReadinessChecks } from '@tollgate/common';
 import { Journal } from '@tollgate/journal';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
@@ -16,7 +16,6 @@ export class WorkerReadiness {
   isOpen = false;
   readonly checks: ReadinessChecks;
   readonly #wallets: readonly WorkerWallet[];
-  #chainAnsweredAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     @Inject(AgentWorkerEnvironment) { ownWallets }: AgentWorkerEnvironment,
@@ -27,7 +26,7 @@ export class WorkerReadiness {
     this.checks = {
       redis: checkRedis(connections.journalRedis),
       queues: checkRedis(connections.queueRedis),
-      chain: () => this.#checkChain(),
+      chain: keepFresh(CHAIN_NEWS_MS, () => this.#checkChain()),
       journal: async () => {
         if (!this.isOpen) throw new Error('the journal is not open yet');
       },
@@ -37,9 +36,7 @@ export class WorkerReadiness {
 
   async #checkChain(): Promise<void> {
     const address = this.#wallets[0]?.lane.address;
-    if (address === undefined || performance.now() - this.#chainAnsweredAtMs < CHAIN_NEWS_MS) return;
-    await this.connections.chain.readHead(address);
-    this.#chainAnsweredAtMs = performance.now();
+    if (address !== undefined) await this.connections.chain.readHead(address);
   }
 
   /** A Redis that lost the nonces, or never had them, does not recover by itself. */
