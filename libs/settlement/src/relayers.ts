@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
-
 import type { SettledPayment } from '@tollgate/book-events';
 import { AuthorizedTransfers, findMoved } from '@tollgate/chain';
 import {
   createLaneId,
+  createOwner,
   describeTransaction,
   LaneRunner,
   LaneShare,
@@ -45,7 +43,7 @@ export interface RelayersOptions extends MinedParts {
 
 /** The relayers of this process. This process works on each of them whenever no other process does. */
 export class Relayers {
-  readonly #owner = `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
+  readonly #owner = createOwner();
   readonly #share = new LaneShare();
   readonly #leaving = new AbortController();
   readonly #serving = new Set<Promise<void>>();

@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
-
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { Journal, LaneRunner, LaneShare, pause, reportJobTransaction } from '@tollgate/journal';
+import { createOwner, Journal, LaneRunner, LaneShare, pause, reportJobTransaction } from '@tollgate/journal';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
 import { LaneTroubles } from '../connections/lane-troubles.js';
@@ -17,8 +14,7 @@ import { runLaneTasks, takeWakeUps, type LaneTask } from './lane-tasks.js';
 /** The lanes of this process's wallets. Each runs here whenever no other process holds it. */
 @Injectable()
 export class LaneFleet implements OnModuleDestroy {
-  /** Identifies this run of this process; the host name is for operators. */
-  readonly #owner = `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
+  readonly #owner = createOwner();
   readonly #share = new LaneShare();
   readonly #runners = new Map<string, LaneRunner>();
 

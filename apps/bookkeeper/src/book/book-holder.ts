@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { hostname } from 'node:os';
 
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import {
@@ -14,7 +12,7 @@ import {
   type ClaimedDatabase,
 } from '@tollgate/book';
 import { ConfigurationError, ProblemError } from '@tollgate/common';
-import { pause } from '@tollgate/journal';
+import { createOwner, pause } from '@tollgate/journal';
 
 import { DailyClosings } from '../closings/daily-closings.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
@@ -32,8 +30,7 @@ const MISCONFIGURED = /^(28|3D|42501)/;
 @Injectable()
 export class BookHolder implements OnApplicationShutdown {
   readonly #logger = new Logger('Book');
-  /** Identifies this run of this process; the host name is for operators. */
-  readonly #owner = `${hostname().slice(0, 64)}-${randomBytes(6).toString('hex')}`;
+  readonly #owner = createOwner();
   readonly #stopping = new AbortController();
   #open: BookWriter | null = null;
   #waitsFor = 'it has not been opened yet';

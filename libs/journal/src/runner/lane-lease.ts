@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+
 import type { LaneId } from '../jobs/job.js';
 import type { LaneLease } from '../jobs/transition.js';
 import { pause } from '../pause.js';
@@ -10,6 +13,11 @@ export interface LaneLeaseOptions {
   leaseMs: number;
   /** Called once when another process has taken the lane. */
   onLost: (lane: LaneId) => void;
+}
+
+/** A name for this run of this process; the host's is for operators. */
+export function createOwner(): string {
+  return `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
 }
 
 /** A lease that is renewed until it is released or lost. */
