@@ -1,3 +1,4 @@
+import { isRecord } from '@tollgate/protocol';
 import { validateSync } from 'class-validator';
 
 import type { Place, RouteProblem } from './parse-yaml.js';
@@ -64,10 +65,6 @@ function reportUnknownKeys(
 function withoutName(message: string | undefined, property: string): string {
   const text = message ?? 'is not valid';
   return text.startsWith(`${property} `) ? text.slice(property.length + 1) : text;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The known name closest to a misspelt one, or null if none is close. */
