@@ -26,6 +26,9 @@ export interface QueueKeys {
 /** The most envelopes of one push: Lua's `unpack` is limited to some 8,000 values. */
 export const MAX_PUSH = 1000;
 
+/** Longer requests are rejected by clients, and skipped by servers without parsing. */
+export const MAX_ENVELOPE_LENGTH = 262_144;
+
 export function createQueueKeys(queue: string): QueueKeys {
   return { requests: `tollgate:{${queue}}:requests`, repliesPrefix: `tollgate:{${queue}}:replies:` };
 }

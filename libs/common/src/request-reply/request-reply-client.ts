@@ -9,6 +9,7 @@ import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
 import { currentRequestId } from '../logging/request-id.js';
 import {
   createQueueKeys,
+  MAX_ENVELOPE_LENGTH,
   MAX_PUSH,
   parseReply,
   routeRequests,
@@ -29,8 +30,6 @@ export interface RequestReplyClientOptions {
   queueLimit?: number;
   /** For send(), which takes no options. */
   timeoutMs?: number;
-  /** Longer requests are rejected here, because the server would skip them. */
-  maxEnvelopeLength?: number;
 }
 
 export interface AskOptions {
@@ -97,7 +96,7 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
 
   constructor(options: RequestReplyClientOptions) {
     super();
-    this.#options = { queueLimit: 1000, timeoutMs: 10_000, maxEnvelopeLength: 262_144, ...options };
+    this.#options = { queueLimit: 1000, timeoutMs: 10_000, ...options };
     this.#keys = createQueueKeys(options.queue);
     this.#pending = new PendingRequests(
       (id, { text, list }) => {
@@ -178,13 +177,13 @@ export class RequestReplyClient extends ClientProxy implements OnApplicationShut
   }
 
   #request(pattern: string, data: unknown, options: AskOptions, settle: (outcome: Outcome) => void): string {
-    const { queue, queueLimit, maxEnvelopeLength } = this.#options;
+    const { queue, queueLimit } = this.#options;
     this.counts.asked++;
     const envelope = this.#createEnvelope(pattern, data, this.#keys.repliesPrefix + this.#clientId, options);
     const text = JSON.stringify(envelope);
     const { id } = envelope;
     if (this.#closed) settle(new NoReplyError(queue, 'this process is stopping'));
-    else if (text.length > maxEnvelopeLength) settle(new RangeError(`The request has ${text.length} characters.`));
+    else if (text.length > MAX_ENVELOPE_LENGTH) settle(new RangeError(`The request has ${text.length} characters.`));
     else if (this.#unpushed >= queueLimit) {
       this.counts.queueFull++;
       settle(new QueueFullError(queue));

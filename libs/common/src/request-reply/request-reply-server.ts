@@ -10,6 +10,7 @@ import { withRequestId } from '../logging/request-id.js';
 import { BoundServer } from './bound-server.js';
 import {
   createQueueKeys,
+  MAX_ENVELOPE_LENGTH,
   MAX_PUSH,
   parseRequest,
   routeRequests,
@@ -33,8 +34,6 @@ export interface RequestReplyServerOptions {
   maxInFlight?: number;
   /** Requests taken at once; limited, so that one idle replica does not empty the list. */
   popCount?: number;
-  /** Longer envelopes are skipped without parsing. */
-  maxEnvelopeLength?: number;
   /** How long close() waits for running handlers. */
   closeTimeoutMs?: number;
   /**
@@ -71,13 +70,7 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
   constructor(options: RequestReplyServerOptions) {
     super();
     const defaults = { patterns: [], routingKeys: [], maxInFlight: 512, popCount: 64 };
-    this.#options = {
-      ...defaults,
-      maxEnvelopeLength: 262_144,
-      closeTimeoutMs: 20_000,
-      hasLogContext: true,
-      ...options,
-    };
+    this.#options = { ...defaults, closeTimeoutMs: 20_000, hasLogContext: true, ...options };
     this.#keys = createQueueKeys(options.queue);
   }
 
@@ -145,7 +138,7 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
 
   #take(text: string): void {
     this.counts.taken++;
-    const request = text.length > this.#options.maxEnvelopeLength ? null : parseRequest(text, this.#keys);
+    const request = text.length > MAX_ENVELOPE_LENGTH ? null : parseRequest(text, this.#keys);
     if (request === null) {
       this.counts.malformed++;
       this.logger.warn(`skipped a malformed request of ${text.length} characters in ${this.#keys.requests}`);

@@ -43,8 +43,6 @@ export interface JournalOptions {
   jobsKept?: number;
   /** How many events that all consumers have read a lane keeps, for readers that reconnect. Default 10,000. */
   eventsKept?: number;
-  /** The shortest time an idempotency key is remembered. Default 7 days. */
-  idempotencyMs?: number;
   /** The most jobs that may be open in a lane. Default 10,000. */
   maxOpenJobs?: number;
   /**
@@ -96,8 +94,8 @@ export class Journal extends StepJournal {
     this.#redis = redis;
     this.#reader = new JobReader(redis, acknowledged);
     this.outbox = new Outbox(redis, this.runner);
-    const { idempotencyMs = 7 * DAY_MS, maxOpenJobs = 10_000, bookLimit } = options;
-    this.#terms = { idempotencyMs, maxOpenJobs, bookLimit };
+    const { maxOpenJobs = 10_000, bookLimit } = options;
+    this.#terms = { maxOpenJobs, bookLimit };
   }
 
   /**

@@ -25,14 +25,14 @@ import type { TransitionName } from '../transitions/journal-scripts.js';
 import type { TransitionRunner } from '../transitions/transition-runner.js';
 import { listAttempt, listPlan } from './step-journal.js';
 
+/** The shortest time an idempotency key is remembered: 7 days. */
+const IDEMPOTENCY_MS = 7 * 86_400_000;
+
 export interface SubmitTerms {
-  idempotencyMs: number;
   maxOpenJobs: number;
   /** How many transactions of the lane may wait for the bookkeeper; null: there is none. */
   bookLimit: number | null | undefined;
 }
-
-type LaneLimits = Pick<SubmitTerms, 'maxOpenJobs' | 'bookLimit'>;
 
 /**
  * Accepts a job once per idempotency key. The key is claimed first, across all wallets; then the lane, which decides,
@@ -41,7 +41,7 @@ type LaneLimits = Pick<SubmitTerms, 'maxOpenJobs' | 'bookLimit'>;
 export async function submitJob(
   runner: TransitionRunner,
   request: SubmitRequest,
-  { idempotencyMs, maxOpenJobs, bookLimit }: SubmitTerms,
+  { maxOpenJobs, bookLimit }: SubmitTerms,
 ): Promise<SubmitResult> {
   const { lane, operation, input, wallet, keyId, fingerprint, retryOf } = request;
   assertWord(operation, 'operation');
@@ -55,7 +55,7 @@ export async function submitJob(
   const hashed = hashIdempotencyKey(keyId, request.idempotencyKey);
 
   const proposed = createJobId(lane);
-  const claim = await runner.claimKey(idempotencyKey(hashed), [proposed, fingerprint, idempotencyMs]);
+  const claim = await runner.claimKey(idempotencyKey(hashed), [proposed, fingerprint, IDEMPOTENCY_MS]);
   const [jobId = '', claimedFor, claimedAtMs = '0'] = claim;
   // If the wallet's name refers to another account by now, the job belongs to the old account's lane.
   if (claimedFor !== fingerprint || readLaneCode(jobId) !== codeOfLane(lane)) return { outcome: 'conflict' };
@@ -81,7 +81,7 @@ export async function submitJob(
 export async function submitNamedJob(
   runner: TransitionRunner,
   request: SubmitNamedRequest,
-  terms: LaneLimits,
+  terms: SubmitTerms,
 ): Promise<SubmitResult> {
   const { lane, jobId } = request;
   return readSubmit(await runner.run('submit', laneKey(lane), jobKey(lane, jobId), listNamed(request, terms)));
@@ -90,7 +90,7 @@ export async function submitNamedJob(
 /** The arguments of `submit` for a job that already has its id. */
 function listNamed(
   { lane, jobId, operation, input, wallet, keyId, latestMs }: SubmitNamedRequest,
-  { maxOpenJobs, bookLimit }: LaneLimits,
+  { maxOpenJobs, bookLimit }: SubmitTerms,
 ): ScriptArgument[] {
   assertWord(operation, 'operation');
   assertWord(wallet, 'wallet');
@@ -134,7 +134,7 @@ function assertWord(word: string, name: string): void {
 export async function launchNamedJob(
   runner: TransitionRunner,
   request: LaunchRequest,
-  terms: LaneLimits,
+  terms: SubmitTerms,
 ): Promise<LaunchResult> {
   const { lane, jobId, token, maxInFlight, nonce, attempt } = request;
   const write = [token, 0];

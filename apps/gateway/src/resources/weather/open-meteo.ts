@@ -4,6 +4,8 @@ import { UpstreamError } from '../../paywall/route/paid-route.js';
 import type { WeatherReading, WeatherSource } from './weather-resource.js';
 
 const OPEN_METEO_URL = 'https://api.open-meteo.com';
+/** How long a reading is cached: the service updates its readings every 15 minutes. */
+const FRESH_FOR_MS = 60_000;
 
 export interface OpenMeteoOptions {
   readonly latitude: number;
@@ -12,8 +14,6 @@ export interface OpenMeteoOptions {
   readonly url?: string | undefined;
   readonly timeoutMs?: number;
   readonly maxAnswerBytes?: number;
-  /** How long a reading is cached: the service updates its readings every 15 minutes. */
-  readonly freshForMs?: number;
 }
 
 /**
@@ -41,7 +41,7 @@ export class OpenMeteo implements WeatherSource {
     if (this.#kept !== null && nowMs < this.#kept.untilMs) return this.#kept.reading;
     this.#asking ??= this.#ask().finally(() => (this.#asking = null));
     const reading = await this.#asking;
-    this.#kept = { reading, untilMs: nowMs + (this.options.freshForMs ?? 60_000) };
+    this.#kept = { reading, untilMs: nowMs + FRESH_FOR_MS };
     return reading;
   }
 
