@@ -65,19 +65,15 @@ export class Paywall implements OnApplicationShutdown {
       sendProblem(reply, UNSAFE_PATH);
       return;
     }
-    const header = findPaymentHeader(request, this.parts.terms);
+    const routed = { endpoint, path, request, reply };
     // A HEAD only asks for the price: a payment spent on it would buy nothing.
-    if (header === undefined || request.method === 'HEAD') {
-      const mayRevisit = endpoint.isRevisited && request.method !== 'HEAD';
-      if (!mayRevisit) this.#challenge(endpoint, path, request, reply);
-      else if (this.#admitVisit({ endpoint, path, request, reply })) pass();
-      return;
-    }
+    const header = request.method === 'HEAD' ? undefined : findPaymentHeader(request, this.parts.terms);
     if (header === null) {
       sendProblem(reply, SEVERAL_PAYMENTS);
       return;
     }
-    if (this.#parse({ endpoint, path, request, reply, header })) pass();
+    const isAdmitted = header === undefined ? this.#admitVisit(routed) : this.#parse({ ...routed, header });
+    if (isAdmitted) pass();
   }
 
   /** Runs after the body is read: verifies the payment and answers the request. */
@@ -99,18 +95,20 @@ export class Paywall implements OnApplicationShutdown {
   }
 
   /**
-   * Reads the request's sign-in. False where the request is already answered, because it has no sign-in or an invalid
-   * one.
+   * Reads the sign-in of a request without a payment. False where the request is already answered, because it has no
+   * sign-in or an invalid one, or none is asked for.
    */
-  #admitVisit({ endpoint, path, request, reply }: RoutedRequest): boolean {
+  #admitVisit(routed: RoutedRequest): boolean {
+    const { endpoint, path, request, reply } = routed;
     const { visits, readOrigin } = this.parts;
-    const visit = visits.read({ endpoint, path, request, origin: readOrigin(request) });
+    const mayRevisit = endpoint.isRevisited && request.method !== 'HEAD';
+    const visit = mayRevisit ? visits.read({ endpoint, path, request, origin: readOrigin(request) }) : null;
     if (visit === null) {
       this.#challenge(endpoint, path, request, reply);
       return false;
     }
     if (typeof visit === 'string') {
-      this.#refuseVisit({ endpoint, path, request, reply }, visit);
+      this.#refuseVisit(routed, visit);
       return false;
     }
     this.#visits.set(request, visit);
