@@ -9,9 +9,6 @@ export interface WaitingRoomOptions {
   nowMs: () => number;
 }
 
-/** `full`: there is no room to wait; `over`: the wait has ended. */
-export type NextLook = 'now' | 'full' | 'over';
-
 /** Time left for the claim and the reply after the wait. */
 const REPLY_MARGIN_MS = 500;
 const POLL_INTERVAL_MS = 250;
@@ -35,53 +32,42 @@ export class WaitingRoom {
   }
 
   /**
-   * Waits for the next look at a payment whose refusal the passing of time alone may turn into a success.
-   * @throws the error if it is final or the wait is over; ChainUnavailableError when there is no room to wait: the
+   * Judges a payment, and again as long as the passing of time alone may turn its refusal into a success.
+   * @throws the last error if it is final or the wait is over; ChainUnavailableError when there is no room to wait: the
    * payment may be good a moment later, and a refusal would make its payer pay again
    */
-  async waitAfter(error: unknown, place: WaitingPlace): Promise<void> {
-    if (!(error instanceof PaymentRefused) || !isNotYet(error.failure)) throw error;
-    const next = await place.untilNextLook();
-    if (next === 'full') throw noRoom(error);
-    if (next === 'over') throw error;
-  }
-
-  /** Creates a place for one payment's wait; it counts only from the first `untilNextLook`. */
-  createPlace(client: string, deadlineMs: number): WaitingPlace {
-    let untilMs: number | undefined;
-    return {
-      untilNextLook: async () => {
-        if (untilMs === undefined) {
-          const endMs = Math.min(this.options.nowMs() + this.options.waitMs, deadlineMs - REPLY_MARGIN_MS);
-          if (this.options.nowMs() >= endMs || !this.mayWait()) return 'over';
-          if (!this.enter(client)) {
-            this.counts.no_room++;
-            return 'full';
-          }
-          untilMs = endMs;
+  async retry<T>(client: string, deadlineMs: number, judge: () => Promise<T>): Promise<T> {
+    let untilMs: number | null = null;
+    try {
+      for (;;) {
+        try {
+          return await judge();
+        } catch (error) {
+          if (!(error instanceof PaymentRefused) || !isNotYet(error.failure)) throw error;
+          untilMs ??= this.enter(error, client, deadlineMs);
+          if (this.options.nowMs() >= untilMs) throw error;
+          await this.nextTick();
         }
-        if (this.options.nowMs() >= untilMs) return 'over';
-        await this.nextTick();
-        return 'now';
-      },
-      leave: () => {
-        if (untilMs !== undefined) this.exit(client);
-        untilMs = undefined;
-      },
-    };
+      }
+    } finally {
+      if (untilMs !== null) this.exit(client);
+    }
   }
 
-  /** A room without places is a valid setting: no payment waits, and none is rejected as `full`. */
-  private mayWait(): boolean {
-    return this.options.perClient > 0 && this.options.total > 0;
-  }
-
-  private enter(client: string): boolean {
+  /** Takes a place, and returns when its wait is over. @throws as `retry` does, for a payment that gets none */
+  private enter(refusal: PaymentRefused, client: string, deadlineMs: number): number {
+    const { waitMs, perClient, total, nowMs } = this.options;
+    const untilMs = Math.min(nowMs() + waitMs, deadlineMs - REPLY_MARGIN_MS);
+    // A room without places is a valid setting: no payment waits, and none is rejected for want of room.
+    if (nowMs() >= untilMs || perClient === 0 || total === 0) throw refusal;
     const ofClient = this.byClient.get(client) ?? 0;
-    if (this.count >= this.options.total || ofClient >= this.options.perClient) return false;
+    if (this.count >= total || ofClient >= perClient) {
+      this.counts.no_room++;
+      throw noRoom(refusal);
+    }
     this.count++;
     this.byClient.set(client, ofClient + 1);
-    return true;
+    return untilMs;
   }
 
   private exit(client: string): void {
@@ -100,11 +86,6 @@ export class WaitingRoom {
     });
     return this.tick;
   }
-}
-
-export interface WaitingPlace {
-  untilNextLook(): Promise<NextLook>;
-  leave(): void;
 }
 
 function noRoom(cause: Error): ChainUnavailableError {

@@ -17,7 +17,7 @@ import {
 import { StoreUnavailableError } from '@tollgate/redis';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
-import type { WaitingPlace, WaitingRoom } from '../limits/waiting-room.js';
+import type { WaitingRoom } from '../limits/waiting-room.js';
 import { describeDoubt, explainRefusal, type RefundNotes, isNotYet, PaymentRefused } from '../refusals.js';
 import type { AcceptedAssets } from './accepted-assets.js';
 import { judgeAuthorization } from './authorization-rules.js';
@@ -76,14 +76,15 @@ export class SignedPaymentVerifier {
 
   /** Never throws because of a payer, the chain or Redis. */
   async verify(request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {
-    const { assets, ledger, shares } = this.options;
+    const { assets, ledger, shares, waitingRoom } = this.options;
     if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
     const lookUps = shares.begin(request.clientAddress);
     let verdict: SignedPaymentVerdict;
     try {
       const domainSeparator = assets.findDomain(request.terms);
       if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
-      verdict = await this.accept(request, await this.judge(request, { domainSeparator, lookUps }));
+      const judge = () => this.judge(request, { domainSeparator, lookUps });
+      verdict = await this.accept(request, await waitingRoom.retry(request.clientAddress, request.deadlineMs, judge));
     } catch (error) {
       verdict = await this.explain(error, request, lookUps);
     }
@@ -91,32 +92,18 @@ export class SignedPaymentVerifier {
     return verdict;
   }
 
-  private async judge(
-    { terms, payment, deadlineMs, clientAddress }: VerifySignedPaymentRequest,
+  private judge(
+    { terms, payment, deadlineMs }: VerifySignedPaymentRequest,
     { domainSeparator, lookUps }: { domainSeparator: Hex; lookUps: LookUps },
   ): Promise<SignedJudgement> {
-    const { chain, rules, readRelayers, ledger, waitingRoom } = this.options;
-    let place: WaitingPlace | null = null;
-    try {
-      for (;;) {
-        const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
-        const judging = { ...rules, readSent: () => this.readSent(terms, payment) };
-        try {
-          return await (payment.kind === 'permit2'
-            ? judgePermit(
-                { ...judged, payment, domainSeparator: this.permit2Domain },
-                { ...judging, readRelayers },
-                chain,
-              )
-            : judgeAuthorization({ ...judged, payment, domainSeparator }, judging, chain));
-        } catch (error) {
-          place ??= waitingRoom.createPlace(clientAddress, deadlineMs);
-          await waitingRoom.waitAfter(error, place);
-        }
-      }
-    } finally {
-      place?.leave();
+    const { chain, rules, readRelayers, ledger } = this.options;
+    const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
+    const judging = { ...rules, readSent: () => this.readSent(terms, payment) };
+    if (payment.kind === 'authorization') {
+      return judgeAuthorization({ ...judged, payment, domainSeparator }, judging, chain);
     }
+    const ofPermits = { ...judged, payment, domainSeparator: this.permit2Domain };
+    return judgePermit(ofPermits, { ...judging, readRelayers }, chain);
   }
 
   private async accept(request: VerifySignedPaymentRequest, judgement: SignedJudgement): Promise<SignedPaymentVerdict> {

@@ -4,7 +4,7 @@ import { hashRetryKey, locatePayment, type ClaimResult, type Ledger } from '@tol
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
-import type { WaitingPlace, WaitingRoom } from '../limits/waiting-room.js';
+import type { WaitingRoom } from '../limits/waiting-room.js';
 import { describeDoubt, explainRefusal, type RefundNotes, isNotYet, PaymentRefused } from '../refusals.js';
 import {
   isConfirmed,
@@ -58,13 +58,15 @@ export class PaymentVerifier {
 
   /** Never throws because of a payer, the chain or Redis. */
   async verify(request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {
-    const { terms, ledger } = this.options;
+    const { terms, ledger, waitingRoom } = this.options;
     if (!isAgreed(terms, request)) return { outcome: 'unavailable', reason: 'settings_differ' };
     if (request.deadlineMs <= ledger.nowMs()) return { outcome: 'unavailable', reason: 'deadline_passed' };
     const lookUps = this.options.shares.begin(request.clientAddress);
     let verdict: VerifyPaymentVerdict;
     try {
-      verdict = await this.claim(request, await this.judge(request, lookUps), lookUps);
+      const { clientAddress, deadlineMs } = request;
+      const judged = await waitingRoom.retry(clientAddress, deadlineMs, () => this.judge(request, lookUps));
+      verdict = await this.claim(request, judged, lookUps);
     } catch (error) {
       verdict = await this.explain(error, request.requestId);
     }
@@ -73,23 +75,6 @@ export class PaymentVerifier {
   }
 
   private async judge(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
-    const { waitingRoom } = this.options;
-    let place: WaitingPlace | null = null;
-    try {
-      for (;;) {
-        try {
-          return await this.judgeNow(request, lookUps);
-        } catch (error) {
-          place ??= waitingRoom.createPlace(request.clientAddress, request.deadlineMs);
-          await waitingRoom.waitAfter(error, place);
-        }
-      }
-    } finally {
-      place?.leave();
-    }
-  }
-
-  private async judgeNow(request: VerifyPaymentRequest, lookUps: LookUps): Promise<Judged> {
     const { chain, rules } = this.options;
     this.refusals.assertNone(request.txHash);
     const sighting = await this.look(request, lookUps);
