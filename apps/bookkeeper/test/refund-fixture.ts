@@ -194,13 +194,14 @@ export class RefundFixture {
     const { id } = lease;
     const at = this.ledger.nowMs();
     const { payer } = this;
-    await this.ledger.commit(lease, { status: 200, headers: [], body: Buffer.from('sunny') }, '', {
+    const facts = {
       ...{ requestId, route: '/api/weather', method: 'GET', scheme: 'tx-hash', network: 'eip155:1328' },
       ...{ chainId, asset, payTo, payer, amount: String(PRICE), price: String(PRICE) },
       ...{ transaction: 'txHash' in id ? id.txHash : null, logIndex: 'logIndex' in id ? id.logIndex : null },
       ...{ requestHash: 'r'.repeat(22), answerHash: 'ab'.repeat(32), status: 200, bytes: 5, upstreamMs: 1 },
       timeline: { presentedAtMs: at, verifiedAtMs: at, claimedAtMs: at, fulfilledAtMs: at, settledAtMs: null },
-    });
+    };
+    await this.ledger.commit(lease, { status: 200, headers: [], body: Buffer.from('sunny') }, { facts });
   }
 
   async waitUntilBooked(payment: string): Promise<void> {

@@ -44,7 +44,7 @@ export async function openBenchLedger(redisUrl: string, isBooked: boolean, keep:
 /** Sells so many answers: claims and commits, each of a payment of its own. */
 export function sell(ledger: Ledger, count: number, inFlight: number) {
   return run(makeClaims(ledger, count), inFlight, async (request: ClaimRequest) =>
-    ledger.commit(await claim(ledger, request), null, '', ledger.isBooked ? factsOf(request) : null),
+    ledger.commit(await claim(ledger, request), null, { facts: ledger.isBooked ? factsOf(request) : null }),
   );
 }
 

@@ -121,8 +121,8 @@ describe('the receipt of a payment', () => {
     const { ledger } = started;
     const take = async () => leaseOf(await ledger.claim(sampleClaim(ledger)));
     const [streamed, stored, silent] = [await take(), await take(), await take()];
-    await ledger.commit(streamed, null, 'receipt');
-    await ledger.commit(stored, { status: 200, headers: [], body: Buffer.from('x') }, 'receipt');
+    await ledger.commit(streamed, null, { receipt: 'receipt' });
+    await ledger.commit(stored, { status: 200, headers: [], body: Buffer.from('x') }, { receipt: 'receipt' });
     await ledger.commit(silent, null);
     expect(await ledger.readReceipt(streamed.id)).toBe('receipt');
     expect(await ledger.readReceipt(stored.id)).toBeNull();

@@ -49,8 +49,8 @@ describe('what the ledger reports to the book', () => {
   it('is one event for a payment that bought an answer, written with the commit', async () => {
     const lease = await claim();
     expect(await readEvents(started.redis)).toEqual([]);
-    expect(await ledger.commit(lease, null, '', SAMPLE_ANSWERED)).toBe(true);
-    expect(await ledger.commit(lease, null, '', SAMPLE_ANSWERED)).toBe(true);
+    expect(await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED })).toBe(true);
+    expect(await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED })).toBe(true);
     const [event, ...others] = await readEvents(started.redis);
     expect(others).toEqual([]);
     expect(event).toMatchObject({ type: 'answered', payment: nameOfPayment(lease.id), facts: SAMPLE_ANSWERED });
@@ -60,7 +60,7 @@ describe('what the ledger reports to the book', () => {
   it('is nothing for a commit or release by a holder that was replaced', async () => {
     const [stale, lease] = [await claim(), await claim()];
     await ledger.release(stale, { counted: true });
-    expect(await ledger.commit(stale, null, '', SAMPLE_ANSWERED)).toBe(false);
+    expect(await ledger.commit(stale, null, { facts: SAMPLE_ANSWERED })).toBe(false);
     expect(await ledger.release({ ...lease, owner: 'another' }, { counted: true }, SAMPLE_RELEASED)).toBe(false);
     expect(await readEvents(started.redis)).toEqual([]);
   });
@@ -122,7 +122,7 @@ describe('what the ledger reports to the book', () => {
     const off = new Ledger({ redis: started.redis, timeoutMs: 30_000 });
     await off.open();
     const lease = leaseOf(await off.claim(sampleClaim(off)));
-    await off.commit(lease, null, '', SAMPLE_ANSWERED);
+    await off.commit(lease, null, { facts: SAMPLE_ANSWERED });
     await off.release(leaseOf(await off.claim(sampleClaim(off))), { counted: true }, SAMPLE_RELEASED);
     await off.recordRefusal({ id: lease.id, failure: 'payment_too_old' });
     expect(await measureEvents(started.redis)).toBe(0);
@@ -159,7 +159,7 @@ describe('what the ledger reports to the book', () => {
       const lease = await claim();
       const birth = birthKey(bucketOf(locatePayment(lease.id).entry));
       await off().open();
-      await ledger.commit(lease, null, '', SAMPLE_ANSWERED);
+      await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED });
       expect(Number(await started.redis.hget(birth, 'booked'))).toBeGreaterThan(0);
     });
   });
@@ -183,7 +183,7 @@ describe('what the ledger reports to the book', () => {
       await fill(bucketOf(locatePayment(lease.id).entry));
       await ledger.release(lease, { counted: true }, SAMPLE_RELEASED);
       const again = leaseOf(await ledger.claim({ ...request, owner: 'another' }));
-      expect(await ledger.commit(again, null, '', SAMPLE_ANSWERED)).toBe(true);
+      expect(await ledger.commit(again, null, { facts: SAMPLE_ANSWERED })).toBe(true);
       const events = await readEvents(started.redis, nameOfPayment(lease.id));
       expect(events.map(({ type }) => type)).toEqual(['released', 'answered']);
     });
@@ -197,7 +197,7 @@ describe('what the ledger reports to the book', () => {
 
   it('is trimmed once the bookkeeper has acknowledged it', async () => {
     const lease = await claim();
-    await ledger.commit(lease, null, '', SAMPLE_ANSWERED);
+    await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED });
     const stream = bucketEventsKey(bucketOf(locatePayment(lease.id).entry));
     await started.redis.xgroup('CREATE', stream, BOOK_GROUP, '0');
     await started.redis.xreadgroup('GROUP', BOOK_GROUP, 'one', 'STREAMS', stream, '>');

@@ -101,14 +101,14 @@ describe('closing a payment for a refund', () => {
     const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
     expect(await close(lease.id)).toMatchObject({ outcome: 'leased' });
     expect(await close(lease.id, true)).toMatchObject({ outcome: 'leased' });
-    expect(await ledger.commit(lease, null, '', SAMPLE_ANSWERED)).toBe(true);
+    expect(await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED })).toBe(true);
   });
 
   it('closes a payment whose holder is gone, which can then neither commit, renew nor release', async () => {
     const lease = leaseOf(await ledger.claim(sampleClaim(ledger, { leaseMs: 1 })));
     await sleep(5);
     expect(await close(lease.id)).toEqual({ outcome: 'closed', from: 'expired' });
-    expect(await ledger.commit(lease, ANSWER, '', SAMPLE_ANSWERED)).toBe(false);
+    expect(await ledger.commit(lease, ANSWER, { facts: SAMPLE_ANSWERED })).toBe(false);
     expect(await ledger.renew(lease, 60_000)).toBe(false);
     expect(await ledger.release(lease, { counted: false })).toBe(false);
     expect(await ledger.fixAmount(lease, 5n)).toBeNull();
@@ -121,7 +121,7 @@ describe('closing a payment for a refund', () => {
   it('closes a payment that bought an answer only if that is meant, and replays the answer no more', async () => {
     const request = sampleClaim(ledger, { retryKey: 'key' });
     const lease = leaseOf(await ledger.claim(request));
-    await ledger.commit(lease, ANSWER, '', SAMPLE_ANSWERED);
+    await ledger.commit(lease, ANSWER, { facts: SAMPLE_ANSWERED });
     expect(await close(lease.id)).toEqual({ outcome: 'answered' });
     expect(await ledger.readAnswer(lease.id)).toEqual(ANSWER);
     expect(await close(lease.id, true)).toEqual({ outcome: 'closed', from: 'answered' });
@@ -195,7 +195,7 @@ describe('closing a payment for a refund', () => {
           done.emit('claim');
           if (claimed.outcome !== 'claimed') return false;
           await sleep(Math.random() * 2);
-          return ledger.commit(claimed.lease, null, '', SAMPLE_ANSWERED);
+          return ledger.commit(claimed.lease, null, { facts: SAMPLE_ANSWERED });
         };
         const refund = async (): Promise<boolean> => {
           if (first === 0) await once(done, 'claim');

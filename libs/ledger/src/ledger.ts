@@ -1,4 +1,4 @@
-import { bucketEventsKey, type AnsweredFacts, type RefundedFacts, type ReleasedFacts } from '@tollgate/book-events';
+import { bucketEventsKey, type RefundedFacts, type ReleasedFacts } from '@tollgate/book-events';
 import {
   AcknowledgedCommands,
   explainRedisRefusal,
@@ -24,6 +24,7 @@ import type {
   LedgerOptions,
   ClaimRequest,
   ClaimResult,
+  CommitTerms,
   FindRequest,
   FindResult,
   Lease,
@@ -141,18 +142,12 @@ export class Ledger {
   /**
    * Spends the payment and stores its answer (null stores only the marker, as when the answer exceeds the budget).
    * False when the lease belongs to another holder by now: then no answer may be sent.
-   * @param receipt returned by `readReceipt` if the answer is not kept; values up to 64 bytes take the least memory
-   * @param facts for the book; without them it is no longer complete
-   * @param patienceMs how long it asks again while Redis does not reply: the payment may be spent, and a payer without a
-   * retry key would be refused its answer for good. After that time Redis no longer spends it; 0: no deadline
-   * @throws StoreUnavailableError also where Redis replies after that time that the payment is not spent
+   * @throws StoreUnavailableError also where Redis replies after `repeatForMs` that the payment is not spent
    */
   async commit(
     lease: Lease,
     answer: StoredAnswer | null,
-    receipt = '',
-    facts: AnsweredFacts | null = null,
-    patienceMs = 0,
+    { receipt = '', facts = null, repeatForMs = 0 }: CommitTerms = {},
   ): Promise<boolean> {
     const { bucket, slot, entry, answerName } = this.#locate(lease.id);
     const payload = answer ? encodeAnswer(answer) : '';
@@ -163,10 +158,10 @@ export class Ledger {
         nameOfPayment(lease.id),
         this.#encode(facts),
         EXPIRY_SLACK_MS,
-        patienceMs > 0 ? this.nowMs() + patienceMs : '',
+        repeatForMs > 0 ? this.nowMs() + repeatForMs : '',
       ],
     ];
-    const [outcome] = await askUntilKnown(() => this.#runner.run(LEDGER_SCRIPTS.commit, keys, args), patienceMs);
+    const [outcome] = await askUntilKnown(() => this.#runner.run(LEDGER_SCRIPTS.commit, keys, args), repeatForMs);
     if (outcome === 'late') throw new StoreUnavailableError('ledger', 'Redis read the commit after its deadline.');
     return outcome !== 'stale';
   }

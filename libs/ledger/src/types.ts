@@ -1,3 +1,4 @@
+import type { AnsweredFacts } from '@tollgate/book-events';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 import type { Durability } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
@@ -88,6 +89,18 @@ export interface StoredAnswer {
   status: number;
   headers: [string, string][];
   body: Buffer;
+}
+
+export interface CommitTerms {
+  /** Returned by `readReceipt` if the answer is not kept; values up to 64 bytes take the least memory. */
+  receipt?: string;
+  /** For the book; without them it is no longer complete. */
+  facts?: AnsweredFacts | null;
+  /**
+   * How long it asks again while Redis does not reply: the payment may be spent, and a payer without a retry key would
+   * be refused its answer for good. After that time Redis no longer spends it; 0: no deadline.
+   */
+  repeatForMs?: number;
 }
 
 /** A payment that was made and could not be accepted, with the facts an operator needs for a refund. */

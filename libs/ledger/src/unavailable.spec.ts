@@ -65,10 +65,12 @@ describe('a ledger without a fit Redis', () => {
     const claim = sampleClaim(ledger, { leaseMs: 1_000 });
     const lease = leaseOf(await ledger.claim(claim));
     server.signal('SIGSTOP');
-    await expect(hasty.commit(lease, null, '', null, 1_000)).rejects.toThrow(StoreUnavailableError);
+    await expect(hasty.commit(lease, null, { repeatForMs: 1_000 })).rejects.toThrow(StoreUnavailableError);
     server.signal('SIGCONT');
     // Another payer's commit is read after the late ones.
-    expect(await hasty.commit(leaseOf(await ledger.claim(sampleClaim(ledger))), null, '', null, 1_000)).toBe(true);
+    expect(await hasty.commit(leaseOf(await ledger.claim(sampleClaim(ledger))), null, { repeatForMs: 1_000 })).toBe(
+      true,
+    );
     leaseOf(await ledger.claim({ ...claim, deadlineMs: ledger.nowMs() + 10_000 }));
   });
 
@@ -79,7 +81,7 @@ describe('a ledger without a fit Redis', () => {
     const lease = leaseOf(await ledger.claim(sampleClaim(ledger)));
     expect(await ledger.commit(lease, null)).toBe(true);
     server.signal('SIGSTOP');
-    const committed = hasty.commit(lease, null, '', null, 100);
+    const committed = hasty.commit(lease, null, { repeatForMs: 100 });
     setTimeout(() => server.signal('SIGCONT'), 700);
     expect(await committed).toBe(true);
   });

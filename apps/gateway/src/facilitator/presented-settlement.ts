@@ -125,9 +125,8 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
 
   /** Without the commit, a second request would get the same success. The receipt is kept if the report is not. */
   commit(response: SettleResponse, { txHash }: Settled<SettlementResult>): Promise<boolean> {
-    return this.parts.ledger
-      .commit(this.claim.lease, toStored(response), encodeReceipt({ txHash }), this.#describe(response), this.leaseMs)
-      .catch(() => false);
+    const terms = { receipt: encodeReceipt({ txHash }), facts: this.#describe(response), repeatForMs: this.leaseMs };
+    return this.parts.ledger.commit(this.claim.lease, toStored(response), terms).catch(() => false);
   }
 
   /** If the ledger is unavailable, the lease expires. */

@@ -160,7 +160,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const kept = purchase.instrument.kind === 'transaction' ? '' : encodeReceipt(made);
     const stored = isStored ? { status, headers: this.headers, body } : null;
     const facts = this.#describe(status, made);
-    return this.parts.ledger.commit(this.claim.lease, stored, kept, facts, this.leaseMs);
+    return this.parts.ledger.commit(this.claim.lease, stored, { receipt: kept, facts, repeatForMs: this.leaseMs });
   }
 
   async release({ cause, mayBeSettled, ...terms }: ReleaseTerms): Promise<boolean> {
