@@ -38,7 +38,7 @@ export type * from './jobs/transition.js';
 export { DEFAULT_LANE_SETTINGS, type LaneSettings } from './lanes/lane-settings.js';
 export { OutboxFollower, readEventId, type EventPage } from './outbox/outbox.js';
 export { pause, Wakeable } from './pause.js';
-export { createOwner, LaneShare } from './runner/lane-lease.js';
+export { LaneShare, nameProcess } from './runner/lane-lease.js';
 export { LaneRunner, type LaneRunnerOptions } from './runner/lane-runner.js';
 export { createKeySigner, readKeySigner } from './signer/create-key-signer.js';
 export { describeTransaction, reportJobTransaction } from './steps/report-transaction.js';

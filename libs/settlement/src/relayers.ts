@@ -2,10 +2,10 @@ import type { SettledPayment } from '@tollgate/book-events';
 import { AuthorizedTransfers, findMoved } from '@tollgate/chain';
 import {
   createLaneId,
-  createOwner,
   describeTransaction,
   LaneRunner,
   LaneShare,
+  nameProcess,
   pause,
   type Chain,
   type Journal,
@@ -43,7 +43,7 @@ export interface RelayersOptions extends MinedParts {
 
 /** The relayers of this process. This process works on each of them whenever no other process does. */
 export class Relayers {
-  readonly #owner = createOwner();
+  readonly #owner = nameProcess();
   readonly #share = new LaneShare();
   readonly #leaving = new AbortController();
   readonly #serving = new Set<Promise<void>>();

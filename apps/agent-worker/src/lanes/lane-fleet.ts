@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { createOwner, Journal, LaneRunner, LaneShare, pause, reportJobTransaction } from '@tollgate/journal';
+import { Journal, LaneRunner, LaneShare, nameProcess, pause, reportJobTransaction } from '@tollgate/journal';
 
 import { AgentWorkerEnvironment } from '../config/agent-worker.config.js';
 import { LaneTroubles } from '../connections/lane-troubles.js';
@@ -14,7 +14,7 @@ import { runLaneTasks, takeWakeUps, type LaneTask } from './lane-tasks.js';
 /** The lanes of this process's wallets. Each runs here whenever no other process holds it. */
 @Injectable()
 export class LaneFleet implements OnModuleDestroy {
-  readonly #owner = createOwner();
+  readonly #owner = nameProcess();
   readonly #share = new LaneShare();
   readonly #runners = new Map<string, LaneRunner>();
 

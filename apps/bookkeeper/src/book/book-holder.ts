@@ -12,7 +12,7 @@ import {
   type ClaimedDatabase,
 } from '@tollgate/book';
 import { ConfigurationError, ProblemError } from '@tollgate/common';
-import { createOwner, pause } from '@tollgate/journal';
+import { nameProcess, pause } from '@tollgate/journal';
 
 import { DailyClosings } from '../closings/daily-closings.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
@@ -30,7 +30,7 @@ const MISCONFIGURED = /^(28|3D|42501)/;
 @Injectable()
 export class BookHolder implements OnApplicationShutdown {
   readonly #logger = new Logger('Book');
-  readonly #owner = createOwner();
+  readonly #owner = nameProcess();
   readonly #stopping = new AbortController();
   #open: BookWriter | null = null;
   #waitsFor = 'it has not been opened yet';

@@ -15,8 +15,8 @@ export interface LaneLeaseOptions {
   onLost: (lane: LaneId) => void;
 }
 
-/** A name for this run of this process; the host's is for operators. */
-export function createOwner(): string {
+/** Identifies this run of this process; the host name is for operators. */
+export function nameProcess(): string {
   return `${hostname().slice(0, 64)}-${randomBytes(8).toString('hex')}`;
 }
 
