@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { JOB_ABANDONED, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
 import { changeRefund, DeposedError, listRefundsInWork, type BookWriter, type Refund } from '@tollgate/book';
-import { crashPoint, isFinal, pause, type JobRecord } from '@tollgate/journal';
+import { crashPoint, isFinal, pause, type JobRecord, type LaneId } from '@tollgate/journal';
 import { Ledger, type CloseResult } from '@tollgate/ledger';
 import { canonicalJson, type Hex } from '@tollgate/protocol';
 
@@ -18,6 +18,9 @@ const LOOK_EVERY_MS = 1_000;
 const READ_WITHIN_MS = 2_000;
 /** A job that the journal has not accepted by then may have been deleted from it since: a person looks at it. */
 const ACCEPTED_WITHIN_MS = 3 * 86_400_000;
+
+/** Why a closed refund is not sent now, or not at all; `maybeSent`: its job may be sent in spite of that. */
+type Stop = { wait: string } | { fail: string; maybeSent: boolean };
 
 /**
  * Brings refunds to their end, step by step: the ledger is closed for the payment, its job is written, its end is read, and
@@ -130,46 +133,80 @@ export class RefundWork {
   }
 
   async #send(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    const { id, attempt } = refund;
-    const { journal, directory } = this.journals;
-    const wait = async (detail: string) =>
-      refund.detail === detail ? null : changeRefund(writer, refund, ['closed'], { detail });
-    const entry = await directory.find(REFUNDS_WALLET);
-    if (entry === null) return wait(`No agent worker has a wallet named ${REFUNDS_WALLET}.`);
+    const entry = await this.journals.directory.find(REFUNDS_WALLET);
+    if (entry === null) return this.#wait(writer, refund, `No agent worker has a wallet named ${REFUNDS_WALLET}.`);
     const { lane } = entry;
-    const jobId = nameRefundJob(lane, { refund: id, attempt });
+    const jobId = nameRefundJob(lane, { refund: refund.id, attempt: refund.attempt });
     const paid = await this.recognise(writer, refund);
     if (paid !== null) return paid;
     // The wallet is another account by now. The job may be in the lane of the one before, and nothing is sent beside it.
     if (refund.job !== null && refund.job !== jobId) return this.#findJob(writer, refund, refund.job);
-    const fail = (detail: string, maybeSent: boolean) =>
-      changeRefund(writer, refund, ['closed'], {
-        state: 'failed',
-        detail,
-        job: jobId,
-        ...(maybeSent && { maybeSent }),
-      });
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
     const closed = await this.#ledger.close(writer, refund);
-    if (closed.outcome === 'leased') return wait(details.HELD);
-    if (closed.outcome === 'answered' || closed.outcome === 'other_form')
-      return fail(details.SOLD, refund.job !== null);
-    if (!(await this.#ledger.isOwn(writer, refund, closed))) return fail(details.CLOSED_ELSEWHERE, refund.job !== null);
-    // It was open again: Redis has lost what came after the closing, and with it the job, which may have been sent.
-    if (closed.outcome === 'closed' && refund.job !== null) return fail(details.FORGOTTEN, true);
+    const reopened = await this.#findReopened(writer, refund, closed);
+    if (reopened !== null) return this.#stop(writer, refund, jobId, reopened);
     let named: Refund | null = refund;
     if (refund.job === null) {
-      if (!(await this.drain.waitUntilRead(READ_WITHIN_MS))) return wait(details.NOT_READ);
-      const judged = await this.#judge(writer, refund);
-      if ('wait' in judged) return wait(judged.wait);
-      // In a book that was restored, a job of the time before may be there.
-      if ('obstacle' in judged) return fail(judged.obstacle, beginOf(refund, closed) < Date.parse(refund.attemptAt));
+      const judged = await this.#judge(writer, refund, closed);
+      if (!('doubts' in judged)) return this.#stop(writer, refund, jobId, judged);
       // Before the journal has it, so that it is known after a crash which job may be there.
       named = await changeRefund(writer, refund, ['closed'], { job: jobId, doubts: judged.doubts });
       if (named === null) return null;
     }
-    const input = describeInput(named);
+    const refused = await this.#submit(named, lane, closed);
+    if (refused !== null) return this.#stop(writer, refund, jobId, refused);
+    return changeRefund(writer, refund, ['closed'], { state: 'sending', job: jobId, detail: null });
+  }
+
+  async #wait(writer: BookWriter, refund: Refund, detail: string): Promise<Refund | null> {
+    return refund.detail === detail ? null : changeRefund(writer, refund, ['closed'], { detail });
+  }
+
+  #stop(writer: BookWriter, refund: Refund, jobId: string, stop: Stop): Promise<Refund | null> {
+    if ('wait' in stop) return this.#wait(writer, refund, stop.wait);
+    const { fail: detail, maybeSent } = stop;
+    const change = { state: 'failed', detail, job: jobId, ...(maybeSent && { maybeSent }) } as const;
+    return changeRefund(writer, refund, ['closed'], change);
+  }
+
+  /** Null: the payment is closed for this refund, as it was. */
+  async #findReopened(writer: BookWriter, refund: Refund, closed: CloseResult): Promise<Stop | null> {
+    const maybeSent = refund.job !== null;
+    if (closed.outcome === 'leased') return { wait: details.HELD };
+    if (closed.outcome === 'answered' || closed.outcome === 'other_form') return { fail: details.SOLD, maybeSent };
+    if (!(await this.#ledger.isOwn(writer, refund, closed))) return { fail: details.CLOSED_ELSEWHERE, maybeSent };
+    // It was open again: Redis has lost what came after the closing, and with it the job, which may have been sent.
+    return closed.outcome === 'closed' && maybeSent ? { fail: details.FORGOTTEN, maybeSent } : null;
+  }
+
+  /**
+   * Looks at the payment once more. It is closed and all that came before is in the book, so that what is seen now stays:
+   * since the refund was asked for it may have bought an answer, or Redis may have lost that it did.
+   */
+  async #judge(
+    { database }: BookWriter,
+    refund: Refund,
+    closed: CloseResult,
+  ): Promise<{ doubts: readonly string[] } | Stop> {
+    if (!(await this.drain.waitUntilRead(READ_WITHIN_MS))) return { wait: details.NOT_READ };
+    const preview = await this.previews.describe(database, refund.payment);
+    if (preview === null) throw new Error(`the book no longer has ${refund.payment}`);
+    // In a book that was restored, a job of the time before may be there.
+    const maybeSent = beginOf(refund, closed) < Date.parse(refund.attemptAt);
+    if (preview.boughtAnswer && !refund.answered) return { fail: details.SOLD, maybeSent };
+    if (preview.obstacles.some(({ reason }) => reason === 'withdrawn')) return { fail: details.WITHDRAWN, maybeSent };
+    // A node may be behind, or the chain is being reorganised.
+    if (preview.recipient === null) return { wait: details.NO_PAYER };
+    if (preview.recipient.address !== refund.recipient) return { fail: details.OTHER_PAYER, maybeSent };
+    return { doubts: [...new Set([...refund.doubts, ...preview.doubts])] };
+  }
+
+  /** Writes the job that carries the refund out. Null: the journal has it. */
+  async #submit(refund: Refund, lane: LaneId, closed: CloseResult): Promise<Stop | null> {
+    const { journal } = this.journals;
+    const jobId = nameRefundJob(lane, { refund: refund.id, attempt: refund.attempt });
+    const input = describeInput(refund);
     const result = await journal.submitNamed({
       ...{ lane, jobId, operation: 'refund', wallet: REFUNDS_WALLET, input: { ...input } },
       keyId: refund.askedBy.at(-1) ?? '',
@@ -180,34 +217,15 @@ export class RefundWork {
       case 'accepted':
       case 'known': {
         const job = await journal.readJob(jobId);
-        if (job !== null && !isSameTransfer(job, input)) return fail(details.OTHER_JOB, true);
-        return changeRefund(writer, refund, ['closed'], { state: 'sending', job: jobId, detail: null });
+        return job === null || isSameTransfer(job, input) ? null : { fail: details.OTHER_JOB, maybeSent: true };
       }
       case 'refused':
-        if (result.reason === 'late') return fail(details.FORGOTTEN, true);
-        return wait(details.WAITS[result.reason]);
+        if (result.reason === 'late') return { fail: details.FORGOTTEN, maybeSent: true };
+        return { wait: details.WAITS[result.reason] };
       case 'conflict':
       case 'forgotten':
-        return fail(details.OTHER_JOB, true);
+        return { fail: details.OTHER_JOB, maybeSent: true };
     }
-  }
-
-  /**
-   * Looks at the payment once more. It is closed and all that came before is in the book, so that what is seen now stays:
-   * since the refund was asked for it may have bought an answer, or Redis may have lost that it did.
-   */
-  async #judge(
-    { database }: BookWriter,
-    refund: Refund,
-  ): Promise<{ doubts: readonly string[] } | { obstacle: string } | { wait: string }> {
-    const preview = await this.previews.describe(database, refund.payment);
-    if (preview === null) throw new Error(`the book no longer has ${refund.payment}`);
-    if (preview.boughtAnswer && !refund.answered) return { obstacle: details.SOLD };
-    if (preview.obstacles.some(({ reason }) => reason === 'withdrawn')) return { obstacle: details.WITHDRAWN };
-    // A node may be behind, or the chain is being reorganised.
-    if (preview.recipient === null) return { wait: details.NO_PAYER };
-    if (preview.recipient.address !== refund.recipient) return { obstacle: details.OTHER_PAYER };
-    return { doubts: [...new Set([...refund.doubts, ...preview.doubts])] };
   }
 
   /** Goes on with a job that was named before, and is sent by an account that the wallet was. */
