@@ -1,7 +1,7 @@
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { ConfigurationError, openWhenUp } from '@tollgate/common';
 import { nameLane, type Journal } from '@tollgate/journal';
-import { explainRedisRefusal, StoreUnavailableError } from '@tollgate/redis';
+import { explainRedisRefusal, StoreError, StoreUnavailableError } from '@tollgate/redis';
 import type { Logger } from 'nestjs-pino';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
@@ -28,7 +28,7 @@ export async function openJournal({ journal, directory, wallets }: JournalParts,
 
 /** Two services would give out the same nonces for an account that also settles payments. */
 async function assertOwnAccounts(journal: Journal, wallets: readonly WorkerWallet[]): Promise<void> {
-  const foreign = new Set((await journal.findForeign(wallets.map(({ lane }) => lane))).map(nameLane));
+  const foreign = new Set((await ask(journal.findForeign(wallets.map(({ lane }) => lane)))).map(nameLane));
   const problems = wallets
     .filter(({ lane }) => foreign.has(nameLane(lane)))
     .map(
@@ -66,9 +66,12 @@ async function publishWallets(directory: WalletDirectory, wallets: readonly Work
   if (problems.length > 0) throw new ConfigurationError(problems);
 }
 
-/** The directory fails as its Redis does, without an error of a store. */
-function ask<T>(directory: Promise<T>): Promise<T> {
-  return directory.catch((cause: unknown) => {
-    throw explainRedisRefusal(cause) ?? new StoreUnavailableError('journal', String(cause), { cause });
+/** @throws StoreError for a refusal by Redis, which waiting does not fix; StoreUnavailableError where it may be down */
+function ask<T>(question: Promise<T>): Promise<T> {
+  return question.catch((cause: unknown) => {
+    const refusal = explainRedisRefusal(cause);
+    if (refusal !== null) throw refusal;
+    if (cause instanceof StoreError || cause instanceof TypeError) throw cause;
+    throw new StoreUnavailableError('journal', String(cause), { cause });
   });
 }
