@@ -2,6 +2,9 @@ import fs, { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { startChild } from '../../../../tools/devnet/processes/child-process.js';
+import { verifyBook } from '../reading/verify-book.js';
+import { claimBook } from './claim-book.js';
 import type { ClaimedDatabase } from './database.js';
 import { openFolder } from './pglite-database.js';
 
@@ -49,5 +52,44 @@ describe('a book in a folder', () => {
     const synced = await syncedBy(() => database.execute('CHECKPOINT'));
     expect(synced.some((path) => path.includes('/data/base/'))).toBe(true);
     expect(synced.at(-1)).toMatch(/pg_control$|pg_wal/);
+  });
+});
+
+describe('a bookkeeper with its book in a folder', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-failing-'));
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  // The second goes on with the book that the first one left.
+  it.each([
+    ['fsyncSync', 'I/O error'],
+    ['writeSync', 'No space left on device'],
+  ])('ends when %s fails for its log, and its successor has all that was written', async (call, reason) => {
+    let written = -1;
+    const child = await startChild({
+      name: 'killed-writer',
+      command: process.execPath,
+      args: ['scripts/typescript.cjs', 'libs/book/test/killed-writer.ts', JSON.stringify({ folder }), call],
+      onLine: (line) => {
+        const [, batch] = /^wrote (\d+)$/.exec(line) ?? [];
+        if (batch !== undefined) written = Number(batch);
+      },
+    });
+    try {
+      await child.waitForLine(new RegExp(`^The database of the book has stopped: .*${reason}`), 90_000);
+      expect(await child.exited).toMatchObject({ code: 1 });
+    } finally {
+      await child.end('SIGKILL');
+    }
+    expect(written).toBe(3);
+    const book = await claimBook({ folder });
+    const { bookings, broken } = await verifyBook(book, []);
+    expect(broken).toBeNull();
+    expect(bookings).toBeGreaterThanOrEqual((written + 1) * 20);
+    await book.close();
   });
 });

@@ -27,11 +27,26 @@ const DONE = 0;
 /** EIO, as WASI numbers it: PostgreSQL stops, and recovers at the next start. */
 const FAILED = 29;
 
-/** PGlite's folder on this machine, with what it lacks: a commit ends when the disk has it. */
+/**
+ * PGlite's folder on this machine, with what it lacks: a commit ends when the disk has it, and the process when PostgreSQL
+ * panics, as for a log that is not written. PGlite would go on with the database, and never return.
+ */
 export class DurableFolder extends NodeFS {
   override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(...args);
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), addFsync] } };
+    let reason = 'no reason given';
+    const printErr = (line: string) => void (reason = /PANIC: +(.*)/.exec(line)?.[1] ?? reason);
+    const preRun = [...(emscriptenOpts.preRun ?? []), addFsync];
+    return { emscriptenOpts: { ...emscriptenOpts, preRun, printErr, onAbort: () => endProcess(reason) } };
+  }
+}
+
+function endProcess(reason: string): void {
+  try {
+    const next = 'This process ends, and the next one goes on with what was committed.';
+    process.stderr.write(`The database of the book has stopped: ${reason}. ${next}\n`);
+  } finally {
+    process.exit(1);
   }
 }
 
