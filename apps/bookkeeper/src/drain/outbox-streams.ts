@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { DeliveredEvent, StreamPosition } from '@tollgate/book';
 import { BOOK_GROUP, bucketEventsKey, laneBookKey, parseBookEvent, REFUSED_EVENTS } from '@tollgate/book-events';
 import { BUCKETS } from '@tollgate/ledger';
@@ -51,8 +53,10 @@ export class OutboxStreams {
   }
 
   /** Entries that no bookkeeper has read; waits for half a second when there are none. */
-  readNew(): Promise<DeliveredEvent[]> {
-    return this.#read('>', BLOCK_MS);
+  async readNew(): Promise<DeliveredEvent[]> {
+    const read = await this.#read('>', BLOCK_MS);
+    if (read.length === 0 && this.redis.isCluster) await sleep(BLOCK_MS);
+    return read;
   }
 
   async acknowledge(delivered: readonly DeliveredEvent[]): Promise<void> {
@@ -117,7 +121,7 @@ export class OutboxStreams {
 
   async #read(from: '0' | '>', blockMs: number | null): Promise<DeliveredEvent[]> {
     const keys = [...this.#withGroup];
-    // The streams of a cluster are in different slots, for which no one command can ask.
+    // The streams of a cluster are in different slots, for which no one command can ask, or wait.
     if (this.redis.isCluster) return (await Promise.all(keys.map((key) => this.#readOf([key], from, null)))).flat();
     return this.#readOf(keys, from, blockMs);
   }
