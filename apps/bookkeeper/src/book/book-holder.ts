@@ -145,7 +145,8 @@ async function restoreCopy(writer: BookWriter, file: string): Promise<string> {
     const copy = await restoreBook(writer, readLines(file));
     if (copy === null) {
       // A process that ended while it waited for the commit does not know that it has restored it.
-      const advice = 'If an earlier start restored it, check it with tollgate book verify.';
+      const advice =
+        'If an earlier start restored it, check it with tollgate book verify; else restore it into a new one.';
       return `${file} was not restored now: the book is not empty. ${advice} Remove BOOK_RESTORE.`;
     }
     const { broken } = await verifyBook(writer.database, []);

@@ -9,6 +9,7 @@ import {
   answered,
   authorizationId,
   deliver,
+  PAY_TO,
   PAYER,
   refused,
   SELLER,
@@ -17,12 +18,14 @@ import {
 } from '../../test/sample-events.js';
 import { closeBook } from '../closing/close-book.js';
 import type { ClaimedDatabase } from '../database/database.js';
-import { readEventRange } from '../delivery/read-events.js';
+import { readEventPosition, readEventRange } from '../delivery/read-events.js';
 import { addPaymentTarget } from '../delivery/webhook-targets.js';
 import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
 import { recordAct } from '../posting/record-act.js';
+import { notePositions } from '../posting/stream-positions.js';
 import { verifyBook } from '../reading/verify-book.js';
+import { beginAt } from '../reconcile/store-transfers.js';
 import { copyBook, listTables, type CopyHeader } from './copy-book.js';
 import { CopyRefusedError, restoreBook } from './restore-book.js';
 
@@ -63,6 +66,7 @@ describe('a copy of the book', () => {
       { keyId: 'key', action: 'close', subject: 'book', requestId: 'r', details: { é: '"' } },
       { mostPerDay: 0 },
     );
+    await noteOpening(writer);
     let text = '';
     await copyBook(database, (part) => Promise.resolve(void (text += part)));
     lines = text.trimEnd().split('\n');
@@ -79,6 +83,12 @@ describe('a copy of the book', () => {
       await book.remove();
     }
   });
+
+  /** What a bookkeeper notes in a book as soon as it has opened it. */
+  async function noteOpening(writer: BookWriter): Promise<void> {
+    await readEventPosition(writer, 'nest-events');
+    await beginAt(writer, { chainId: 1328, asset: ASSET, recipient: PAY_TO }, 7);
+  }
 
   async function* read(these: readonly string[]): AsyncGenerator<string> {
     yield* these;
@@ -112,6 +122,16 @@ describe('a copy of the book', () => {
     expect(copied!.since.toISOString().slice(0, 19)).toBe(
       new Date((JSON.parse(lines[0]!) as { at: string }).at).toISOString().slice(0, 19),
     );
+  });
+
+  it('is written over what a bookkeeper has noted that opened the empty book', async () => {
+    const { writer, database } = other;
+    await noteOpening(writer);
+    // Another book has read an event.
+    expect(await notePositions(writer, [deliver(answered(transferId(900)))], 0)).not.toBeNull();
+    expect(await restoreBook(writer, read(lines))).not.toBeNull();
+    expect(await dump(database)).toEqual(await dump(original.database));
+    expect(await database.query('SELECT FROM gaps')).toHaveLength(1);
   });
 
   it('gives no event a number that a lost book had given', async () => {
@@ -195,6 +215,15 @@ describe('a copy of the book', () => {
     const unbalanced = restoreBook(other.writer, read(withEntry('"amount": -10000', '"amount": -9999')));
     await expect(unbalanced).rejects.toBeInstanceOf(CopyRefusedError);
     await expect(unbalanced).rejects.toThrow(/the book that was copied was broken: booking 1 is not complete/);
+  });
+
+  it('is not written over a book in which an operator has acted', async () => {
+    const { writer, database } = other;
+    const act = { keyId: 'key', action: 'close', subject: 'book', requestId: 'r', details: {} };
+    await recordAct(writer, act, { mostPerDay: 0 });
+    const before = await dump(database);
+    expect(await restoreBook(writer, read(lines))).toBeNull();
+    expect(await dump(database)).toEqual(before);
   });
 
   it('is not written over a book that has something', async () => {

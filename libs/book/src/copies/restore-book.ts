@@ -14,22 +14,29 @@ export class CopyRefusedError extends Error {
 }
 
 const BATCH = 500;
+/** A book has rows of these once it was used; nothing removes them. */
+const APPEND_ONLY = ['bookings', 'entries', 'closings', 'audit'];
 
 type Row = readonly [table: string, columns: Readonly<Record<string, unknown>>];
 
 /**
- * Writes a copy into a book in which nothing has been written yet, in one transaction, and notes that the book may lack
- * what was written after the copy. Null: the book is not empty, and stays as it is.
+ * Writes a copy into a book in which no event is and nobody has acted yet, in one transaction, and notes that the book may
+ * lack what was written after the copy. Null: the book is not empty, and stays as it is.
  * @param lines of the copy, without their ends
  * @throws CopyRefusedError, DeposedError, BookUnavailableError; then nothing is written
  */
 export function restoreBook(writer: BookWriter, lines: AsyncIterable<string>): Promise<CopyHeader | null> {
   const restored = writer.write(async (within) => {
     const [state] = await within.query<{ used: boolean }>(
-      'SELECT last_booking > 0 OR EXISTS (SELECT FROM events) AS used FROM bookkeeper',
+      'SELECT last_booking > 0 OR EXISTS (SELECT FROM events) OR EXISTS (SELECT FROM audit) AS used FROM bookkeeper',
     );
     if (state?.used !== false) return null;
-    const target = new Target(within, await listTables(within));
+    const tables = await listTables(within);
+    // A bookkeeper that has opened the book has noted where it is in streams and chain: the copy says that itself.
+    for (const table of tables.filter((name) => !APPEND_ONLY.includes(name)).reverse()) {
+      await within.query(`DELETE FROM ${table}`);
+    }
+    const target = new Target(within, tables);
     const header = await readCopy(lines, target);
     await target.flush();
     const known = await within.query<{ number: number }>('SELECT number FROM migrations');
