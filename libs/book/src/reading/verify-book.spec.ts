@@ -117,6 +117,21 @@ describe('the book', () => {
       `UPDATE bookings SET content = content || ' ', content_hash = encode(sha256((content || ' ')::bytea), 'hex') WHERE id = 1`,
       'Booking 1: it does not follow the booking before it.',
     ],
+    [
+      'a time',
+      `UPDATE bookings SET booked_at = '2020-01-01T00:00:00Z' WHERE id = 2`,
+      'Booking 2: its bookedAt is 2020-01-01T00:00:00.000Z, and was booked as 20',
+    ],
+    [
+      'a payment',
+      `UPDATE bookings SET payment = null WHERE id = 2`,
+      `Booking 2: its payment is null, and was booked as ${transferId(2)}.`,
+    ],
+    [
+      'a kind',
+      `UPDATE bookings SET kind = 'gas' WHERE id = 3`,
+      'Booking 3: its kind is gas, and was booked as payment.',
+    ],
     ['a lost booking', 'DELETE FROM bookings WHERE id = 2', 'Booking 2 is missing.'],
     ['a lost end', 'DELETE FROM bookings WHERE id = 3', 'Booking 3 is missing: it was the last one.'],
     [
@@ -130,6 +145,21 @@ describe('the book', () => {
       'a closing',
       `UPDATE closings SET content = replace(content, '2026', '2025')`,
       'Closing 1: its signature does not fit its content.',
+    ],
+    [
+      'the day of a closing',
+      `UPDATE closings SET day = '2020-01-01'`,
+      'Closing 1: its day is 2020-01-01, and was signed as 20',
+    ],
+    [
+      'the bookings of a closing',
+      'UPDATE closings SET last_booking = 2',
+      'Closing 1: its lastBooking is 2, and was signed as 3.',
+    ],
+    [
+      'the signer of a closing',
+      `UPDATE closings SET signer = '0x'`,
+      `Closing 1: its signer is 0x, and was signed as ${signer.address}.`,
     ],
   ])('names the first row that is broken: %s', async (_name, sql, broken) => {
     const undone = new Error('undone');

@@ -18,6 +18,9 @@ export interface BookVerdict {
 
 interface BookingRow {
   id: number;
+  kind: string;
+  payment: string | null;
+  booked_at: Date;
   content: string;
   content_hash: string;
   chain_hash: string;
@@ -34,9 +37,9 @@ interface EntryRow {
 const PAGE = 2_000;
 
 /**
- * Recomputes the hash chain from the first booking on, compares each entry with what its booking's hash covers, adds
- * up every booking, and checks the signatures of the closings. Reads in pages, up to the booking that is the last one at
- * its start: bookings never change, and are written meanwhile.
+ * Recomputes the hash chain from the first booking on, compares each booking's columns and entries with what its hash
+ * covers, adds up every booking, and checks the closings' signatures and columns. Reads in pages, up to the booking that
+ * is the last one at its start: bookings never change, and are written meanwhile.
  * @param signers the addresses whose closings count, in the order in which they signed; any when it is empty
  */
 export async function verifyBook(within: Queryable, signers: readonly string[]): Promise<BookVerdict> {
@@ -46,14 +49,15 @@ export async function verifyBook(within: Queryable, signers: readonly string[]):
   const end = await readEnd(within);
   for (;;) {
     const page = await within.query<BookingRow>(
-      'SELECT id, content, content_hash, chain_hash FROM bookings WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3',
+      `SELECT id, kind, payment, booked_at, content, content_hash, chain_hash FROM bookings
+        WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`,
       [bookings, end.last, PAGE],
     );
     if (page.length === 0) break;
     const lines = await readEntries(within, bookings, page.at(-1)?.id ?? 0);
     for (const booking of page) {
       const own = lines.get(booking.id) ?? [];
-      const broken = findFault(booking, bookings + 1, chainHash) ?? findEntryFault(booking, own);
+      const broken = findFault(booking, bookings + 1, chainHash) ?? findContentFault(booking, own);
       if (broken !== null) return conclude(broken);
       bookings = booking.id;
       entries += own.length;
@@ -118,23 +122,36 @@ function findFault(row: BookingRow, expectedId: number, previous: string): strin
   return null;
 }
 
-/** Compares the entries that the hash covers with the rows that balances are added up from. */
-function findEntryFault({ id, content }: BookingRow, rows: readonly EntryRow[]): string | null {
-  const hashed = (JSON.parse(content) as { entries: Omit<EntryRow, 'booking'>[] }).entries;
+/** Compares what the hash covers with the columns that are searched, and the entries that balances are added up from. */
+function findContentFault(booking: BookingRow, rows: readonly EntryRow[]): string | null {
+  const { id, kind, payment, booked_at: at } = booking;
+  const hashed = JSON.parse(booking.content) as { entries: Omit<EntryRow, 'booking'>[] };
+  const change = describeChange({ id, kind, payment, bookedAt: at.toISOString() }, hashed, 'booked');
+  if (change !== null) return `Booking ${id}: ${change}.`;
   const sums = new Map<string, bigint>();
-  for (const [index, one] of hashed.entries()) {
+  for (const [index, one] of hashed.entries.entries()) {
     const row = rows[index];
     if (row === undefined || row.id > one.id) return `Entry ${one.id} of booking ${id} is missing.`;
     if (row.id !== one.id) return `Entry ${row.id} is not part of booking ${id}.`;
-    const changed = (['account', 'asset', 'amount'] as const).find((name) => row[name] !== one[name]);
-    if (changed !== undefined) {
-      return `Entry ${one.id} of booking ${id}: its ${changed} is ${row[changed]}, and was booked as ${one[changed]}.`;
-    }
+    const { account, asset, amount } = row;
+    const wrong = describeChange({ account, asset, amount }, one, 'booked');
+    if (wrong !== null) return `Entry ${one.id} of booking ${id}: ${wrong}.`;
     sums.set(row.asset, (sums.get(row.asset) ?? 0n) + BigInt(row.amount));
   }
-  const added = rows[hashed.length];
+  const added = rows[hashed.entries.length];
   if (added !== undefined) return `Entry ${added.id} is not part of booking ${id}.`;
   return [...sums.values()].some((sum) => sum !== 0n) ? `Booking ${id} does not sum to zero.` : null;
+}
+
+/** The first column that differs from the hashed or signed text, for a sentence. */
+function describeChange(
+  columns: Readonly<Record<string, string | number | null>>,
+  text: object,
+  how: 'booked' | 'signed',
+): string | null {
+  const said = text as typeof columns;
+  const name = Object.keys(columns).find((one) => columns[one] !== said[one]);
+  return name === undefined ? null : `its ${name} is ${columns[name]}, and was ${how} as ${said[name]}`;
 }
 
 /** Bookings that were cut off at the end, or added to it. */
@@ -167,6 +184,10 @@ function findBalanceFault(balances: BookEnd['balances'], sums: Map<string, bigin
 
 interface ClosingRow {
   number: number;
+  day: string;
+  firstBooking: number;
+  lastBooking: number;
+  signer: string;
   content: string;
   hash: string;
   signature: string;
@@ -177,20 +198,25 @@ async function verifyClosings(
   within: Queryable,
   signers: readonly string[],
 ): Promise<{ closings: number; broken: string | null }> {
-  const rows = await within.query<ClosingRow>('SELECT number, content, hash, signature FROM closings ORDER BY number');
+  const rows = await within.query<ClosingRow>(
+    `SELECT number, day::text, first_booking AS "firstBooking", last_booking AS "lastBooking", signer,
+      content, hash, signature FROM closings ORDER BY number`,
+  );
   let before = { number: 0, hash: null as string | null, lastBooking: 0, place: 0 };
-  for (const row of rows) {
-    const content = parseClosing(JSON.parse(row.content));
-    if (content === null) return { closings: before.number, broken: `Closing ${row.number}: it cannot be read.` };
-    const signer = signerOf({ ...row, content });
+  for (const { content: text, hash, signature, ...columns } of rows) {
+    const content = parseClosing(JSON.parse(text));
+    const { number } = columns;
+    if (content === null) return { closings: before.number, broken: `Closing ${number}: it cannot be read.` };
+    const signer = signerOf({ content, hash, signature });
     // A key that was replaced signs nothing more.
     const place = signer === null ? -1 : signers.indexOf(signer, before.place);
     const broken =
       findSignatureFault(signer, signers, place) ??
+      describeChange(columns, { ...content, signer }, 'signed') ??
       findLinkFault(content, before) ??
       (await findRootFault(within, content));
-    if (broken !== null) return { closings: before.number, broken: `Closing ${row.number}: ${broken}.` };
-    before = { number: row.number, hash: row.hash, lastBooking: content.lastBooking, place: Math.max(place, 0) };
+    if (broken !== null) return { closings: before.number, broken: `Closing ${number}: ${broken}.` };
+    before = { number, hash, lastBooking: content.lastBooking, place: Math.max(place, 0) };
   }
   return { closings: rows.length, broken: null };
 }
