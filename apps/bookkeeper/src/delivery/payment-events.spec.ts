@@ -215,6 +215,27 @@ describe('events of payments', () => {
     stream.close();
   });
 
+  it('are streamed after all that came before were removed, and none of those counts as missed', async () => {
+    const earlier = await readEventStream(`${bookkeeper.url}/operator/events`, token);
+    await report(answered(newId()));
+    await waitFor('it came', () => earlier.events.length === 1);
+    earlier.close();
+    await endBookkeeper();
+    await fixture.change('DELETE FROM webhook_deliveries; DELETE FROM payment_events');
+    bookkeeper = await fixture.startBookkeeper(QUICK);
+    const streams = [
+      await readEventStream(`${bookkeeper.url}/operator/events`, token),
+      await readEventStream(`${bookkeeper.url}/operator/events`, token, earlier.lastEventId()),
+    ];
+    const id = newId();
+    await report(answered(id));
+    await waitFor('it came', () => streams.every(({ events }) => events.some(({ payment }) => payment?.id === id)));
+    for (const { events, close } of streams) {
+      close();
+      expect(events).toHaveLength(1);
+    }
+  });
+
   it.each([['nonsense'], ['payment.answered:unknown']])('are not streamed after %s', async (lastEventId) => {
     const response = await fetch(`${bookkeeper.url}/operator/events`, {
       headers: { Authorization: `Bearer ${token}`, 'Last-Event-ID': lastEventId },

@@ -4,9 +4,10 @@ import {
   findNumberBefore,
   OUTGOING_EVENT_TYPES,
   readEventRange,
+  readNewestNumber,
   readOutgoingEvents,
+  type ClaimedDatabase,
   type OutgoingEventType,
-  type Queryable,
 } from '@tollgate/book';
 import {
   EventStreamResponse,
@@ -128,14 +129,14 @@ export class PaymentEventStreams implements BeforeApplicationShutdown {
  * next event without one.
  * @throws ProblemError for any other value
  */
-async function readStart(within: Queryable, lastEventId: string | undefined): Promise<number> {
-  const { newest } = await readEventRange(within);
+async function readStart(database: ClaimedDatabase, lastEventId: string | undefined): Promise<number> {
+  const newest = await readNewestNumber(database);
   if (lastEventId === undefined || lastEventId === '') return newest;
   const [, digits] = /^e-(\d{1,15})$/.exec(lastEventId) ?? [];
-  const number = digits === undefined ? await findEventNumber(within, lastEventId) : Number(digits);
+  const number = digits === undefined ? await findEventNumber(database, lastEventId) : Number(digits);
   if (number === null) throw refuseRequest(['Last-Event-ID must be the id of an event, or must be left out.']);
   // The book has lost this event, and got no other since: what is restored from a copy goes on with higher numbers.
-  return number > newest ? findNumberBefore(within, OVERLAP_MS) : number;
+  return number > newest ? findNumberBefore(database, OVERLAP_MS) : number;
 }
 
 function nameNumber(number: number): string {

@@ -1,4 +1,4 @@
-import type { Queryable } from '../database/database.js';
+import type { ClaimedDatabase, Queryable } from '../database/database.js';
 import type { OutgoingEvent } from '../events/outgoing-event.js';
 import type { BookWriter } from '../posting/book-writer.js';
 
@@ -28,6 +28,20 @@ export async function readEventRange(within: Queryable): Promise<{ oldest: numbe
     'SELECT min(number) AS oldest, max(number) AS newest FROM payment_events',
   );
   return { oldest: row?.oldest ?? 0, newest: row?.newest ?? 0 };
+}
+
+/**
+ * The number of the newest event; where all were removed, of the last one that there was. Read between two transactions
+ * that write, so that no event has a number already and cannot be read yet.
+ */
+export async function readNewestNumber(database: ClaimedDatabase): Promise<number> {
+  const [row] = await database.transaction((within) =>
+    within.query<{ newest: number | null }>(
+      `SELECT coalesce(max(number), pg_sequence_last_value(pg_get_serial_sequence('payment_events', 'number')::regclass))
+        AS newest FROM payment_events`,
+    ),
+  );
+  return row?.newest ?? 0;
 }
 
 /** Null for an event that the book does not have, or no longer. */
