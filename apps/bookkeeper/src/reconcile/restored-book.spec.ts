@@ -62,6 +62,7 @@ describe('a book that was restored from a copy', () => {
     await waitFor('the sale is listed', async () => (await fixture.read()).chainOnly.length === 1);
     expect(await fixture.read()).toMatchObject({
       chainOnly: [{ transaction: sold, amount: '10000', reason: 'before_the_book_was_complete' }],
+      waiting: { transfers: 0 },
     });
     expect(await fixture.findPayment(fixture.nameOf(sold))).toMatchObject({ status: 404 });
     expect((await fixture.balances())['owed:unclaimed']).toBe('-4000');

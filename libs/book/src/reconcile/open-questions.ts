@@ -56,16 +56,21 @@ export async function readLostTransfers(
   }));
 }
 
-/** What is not compared yet: too young, or not deep enough in the chain. */
+/**
+ * What is not compared yet: too young, or not deep enough in the chain.
+ * @param completeFromMs earlier transfers are listed, and never compared; null while the book is not complete
+ */
 export async function countWaiting(
   within: Queryable,
   { chainId, asset, recipient }: ChainScope,
+  completeFromMs: number | null,
 ): Promise<{ transfers: number; payments: number }> {
   const [row] = await within.query<{ transfers: number; payments: number }>(
     `SELECT (SELECT count(*) FROM chain_transfers
-        WHERE payment IS NULL AND chain_id = $1 AND asset = $2 AND recipient = $3) AS transfers,
+        WHERE payment IS NULL AND chain_id = $1 AND asset = $2 AND recipient = $3
+          AND ($4::timestamptz IS NULL OR at IS NULL OR at >= $4)) AS transfers,
       (SELECT count(*) FROM unreconciled_payments WHERE chain_id = $1 AND asset = $2 AND recipient = $3) AS payments`,
-    [chainId, asset, recipient],
+    [chainId, asset, recipient, completeFromMs === null ? null : new Date(completeFromMs).toISOString()],
   );
   return row ?? { transfers: 0, payments: 0 };
 }

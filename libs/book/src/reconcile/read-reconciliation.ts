@@ -48,13 +48,14 @@ export async function readReconciliation(
   const unreconciled = await sumDifferences(within, { fromMs, toMs });
   const [position, completeFromMs] = [await readChainPosition(within, scope), await readCompleteFrom(within)];
   const { chain_only: chainOnly = [], book_only: bookOnly = [], different = [] } = lists;
+  const waiting = await countWaiting(within, scope, completeFromMs);
   return {
     ...scope,
     firstBlock: position?.firstBlock ?? null,
     block: position === null ? null : position.nextBlock - 1,
     readUntil: toIso(position?.readUntilMs),
     completeFrom: toIso(completeFromMs),
-    ...{ chainOnly, bookOnly, different, unreconciled, waiting: await countWaiting(within, scope) },
+    ...{ chainOnly, bookOnly, different, unreconciled, waiting },
   };
 }
 
