@@ -20,7 +20,7 @@ export { recordAct } from './posting/record-act.js';
 export { bookEvents, bookUnapplied } from './posting/book-events.js';
 export { postEvents, type Posted } from './posting/post-events.js';
 export { notePositions, type StreamPosition } from './posting/stream-positions.js';
-export { EXPORTS, readExport, type ExportName } from './reading/export-rows.js';
+export { EXPORTS, readExport, type ExportName, type ExportRow } from './reading/export-rows.js';
 export { readBalances, type Balance } from './reading/read-balances.js';
 export { readAudit, type AuditPage } from './reading/read-audit.js';
 export { readClosings, readOpenBookings } from './reading/read-closings.js';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 import { Get, Inject, Param, Query, Req, StreamableFile } from '@nestjs/common';
-import { EXPORTS, readExport, type ExportName, type Queryable } from '@tollgate/book';
+import { EXPORTS, readExport, type ExportName, type ExportRow, type Queryable } from '@tollgate/book';
 import { onlyFields, ProblemError } from '@tollgate/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -47,31 +47,25 @@ interface Asked {
   toMs: number;
 }
 
-/** The text of an export, a page at a time, so that no export has to fit into the memory. */
-async function* exportText(within: Queryable, { table, format, fromMs, toMs }: Asked): AsyncGenerator<string> {
+async function* exportText(within: Queryable, { table, format, ...range }: Asked): AsyncGenerator<string> {
   const { schema, columns } = EXPORTS[table];
   if (format === 'csv') yield formatCsv([['schema', ...columns]]);
-  let position: string | null = null;
-  do {
-    const page = await readExport(within, table, { fromMs, toMs, position });
-    const rows = page.rows.map((row) => [schema, ...row]);
+  for await (const page of readExport(within, table, range)) {
+    const rows = page.map((row) => [schema, ...row]);
     if (rows.length > 0) yield format === 'csv' ? formatCsv(rows) : formatJsonLines(['schema', ...columns], rows);
-    ({ position } = page);
-  } while (position !== null);
+  }
 }
 
 function isTable(name: string): name is ExportName {
   return Object.hasOwn(EXPORTS, name);
 }
 
-type Row = readonly (string | null)[];
-
 /** RFC 4180. A text that a spreadsheet would take for a formula gets an apostrophe, since payers choose some of them. */
-function formatCsv(rows: readonly Row[]): string {
+function formatCsv(rows: readonly ExportRow[]): string {
   return rows.map((row) => `${row.map(formatCell).join(',')}\r\n`).join('');
 }
 
-function formatJsonLines(columns: readonly string[], rows: readonly Row[]): string {
+function formatJsonLines(columns: readonly string[], rows: readonly ExportRow[]): string {
   return rows
     .map((row) => `${JSON.stringify(Object.fromEntries(columns.map((name, index) => [name, row[index] ?? null])))}\n`)
     .join('');

@@ -1,7 +1,10 @@
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import { answered, deliver, refunded, SELLER, transferId } from '../../test/sample-events.js';
+import { useTestBook } from '../../test/use-test-book.js';
 import type { NewBooking } from '../bookings/booking.js';
 import type { ClaimedDatabase, Queryable, SqlValue } from '../database/database.js';
 import { BookWriter } from '../posting/book-writer.js';
+import { postEvents } from '../posting/post-events.js';
 import { storeBookings } from '../posting/store-bookings.js';
 import { readExport } from './export-rows.js';
 
@@ -46,13 +49,8 @@ describe('the export of entries', () => {
       },
     };
     const entries: number[] = [];
-    let position: string | null = null;
-    do {
-      const range = { fromMs: START_MS + from * DAY_MS, toMs: START_MS + to * DAY_MS, position };
-      const page = await readExport(within, 'entries', range);
-      entries.push(...page.rows.map(([id]) => Number(id)));
-      ({ position } = page);
-    } while (position !== null);
+    const range = { fromMs: START_MS + from * DAY_MS, toMs: START_MS + to * DAY_MS };
+    for await (const rows of readExport(within, 'entries', range)) entries.push(...rows.map(([id]) => Number(id)));
     return { entries, asked };
   }
 
@@ -81,6 +79,25 @@ describe('the export of entries', () => {
     }
     // And of the last page what comes after them.
     expect(read).toBeLessThanOrEqual(2 * BOOKED_A_DAY + PAGE);
+  });
+});
+
+describe('the export of payments', () => {
+  const book = useTestBook();
+
+  it('has each payment once, also one that changes meanwhile', async () => {
+    const ids = Array.from({ length: PAGE + 1 }, (_, number) => transferId(number));
+    await postEvents(
+      book.writer,
+      ids.map((id) => deliver(answered(id))),
+      SELLER,
+    );
+    const exported: (string | null | undefined)[] = [];
+    for await (const rows of readExport(book.database, 'payments', { fromMs: 0, toMs: Date.UTC(9999, 0) })) {
+      exported.push(...rows.map(([id]) => id));
+      await postEvents(book.writer, [deliver(refunded(exported[0]!, '10000'))], SELLER);
+    }
+    expect(exported.sort()).toEqual(ids.sort());
   });
 });
 

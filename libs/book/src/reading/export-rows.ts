@@ -8,6 +8,8 @@ export interface ExportTable {
   readonly sql: string;
   /** A position before every row of this time or later, in milliseconds since 1970. */
   readonly start: (within: Queryable, fromMs: number) => Promise<string>;
+  /** A time after which rows come that an export has had already, in milliseconds since 1970. */
+  readonly end: (within: Queryable) => Promise<number>;
 }
 
 export type ExportName = keyof typeof EXPORTS;
@@ -28,6 +30,7 @@ export const EXPORTS = {
         AND at >= $2::timestamptz AND at < $3::timestamptz
       ORDER BY payments.at, id LIMIT $4`,
     start: () => Promise.resolve('1970-01-01T00:00:00.000Z '),
+    end: findNewestChange,
   },
   entries: {
     schema: 'entries.v1',
@@ -39,32 +42,37 @@ export const EXPORTS = {
         WHERE entries.id > $1::bigint ORDER BY entries.id LIMIT $4) AS page
       WHERE booked_at >= $2::timestamptz AND booked_at < $3::timestamptz ORDER BY page.id`,
     start: findEntryBefore,
+    end: () => Promise.resolve(Infinity),
   },
 } as const satisfies Record<string, ExportTable>;
 
-export interface ExportPage {
-  /** In the order of the table's columns. */
-  readonly rows: readonly (readonly (string | null)[])[];
-  /** Where the next page begins; null after the last. */
-  readonly position: string | null;
-}
+/** Cells in the order of the table's columns. */
+export type ExportRow = readonly (string | null)[];
 
 const PAGE = 1_000;
 
-/** The next rows of an export. `position`: null for the first page. Times are milliseconds since 1970. */
-export async function readExport(
+/** An export, a page at a time, so that none has to fit into the memory. Times are milliseconds since 1970. */
+export async function* readExport(
   within: Queryable,
   name: ExportName,
-  { fromMs, toMs, position }: { fromMs: number; toMs: number; position: string | null },
-): Promise<ExportPage> {
-  const { sql, columns, start } = EXPORTS[name];
-  const rows = await within.query<Record<string, string | null>>(sql, [
-    ...[position ?? (await start(within, fromMs)), new Date(fromMs).toISOString(), new Date(toMs).toISOString(), PAGE],
-  ]);
-  return {
-    rows: rows.map((row) => columns.map((column) => row[column] ?? null)),
-    position: rows.length === PAGE ? (rows.at(-1)?.['position'] ?? null) : null,
-  };
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+): AsyncGenerator<readonly ExportRow[]> {
+  const { sql, columns, start, end } = EXPORTS[name];
+  const until = new Date(Math.min(toMs, await end(within))).toISOString();
+  let position: string | null = await start(within, fromMs);
+  while (position !== null) {
+    const rows: Record<string, string | null>[] = await within.query(sql, [
+      ...[position, new Date(fromMs).toISOString(), until, PAGE],
+    ]);
+    yield rows.map((row) => columns.map((column) => row[column] ?? null));
+    position = rows.length === PAGE ? (rows.at(-1)?.['position'] ?? null) : null;
+  }
+}
+
+/** A payment that changes after this time moves behind all others, where an export would meet it again. */
+async function findNewestChange(within: Queryable): Promise<number> {
+  const [row] = await within.query<{ newest: Date | null }>('SELECT max(at) AS newest FROM payments');
+  return row?.newest ? row.newest.getTime() + 1 : 0;
 }
 
 /** The last entry before the first booking of this time or later, found by halves: bookings never go back in time. */
