@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailableError } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 
+import { OLDEST_FOR_CLUSTERS } from '../../../../scripts/setup/find-redis-server.mjs';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startRedis, type RedisOptions, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import {
@@ -19,6 +20,7 @@ import {
   submitSample,
 } from '../../test/sample-jobs.js';
 import type { LaneId } from '../jobs/job.js';
+import { laneKey } from '../jobs/keys.js';
 import type { BetweenReadings, StepWrite } from '../jobs/transition.js';
 import { Journal } from './journal.js';
 
@@ -312,6 +314,22 @@ describe('a Redis that may have lost writes', () => {
     await redis.replicaof('NO', 'ONE');
     expect(await reserve(journal, write)).toMatchObject({ reason: 'lane_frozen' });
     expect((await journal.readLane(lane)).frozen).toBe('lost');
+  });
+
+  it('counts a promotion as a loss unless the writes before it had to be acknowledged, too', async () => {
+    const server = await serve({ oldest: OLDEST_FOR_CLUSTERS });
+    const { redis, journal } = await openJournal(server.url);
+    const strict = new Journal({ redis, timeoutMs: 10_000, durability: { replicas: 1, timeoutMs: 1_000 } });
+    const { lane: kept } = await useLane(journal);
+    await strict.open();
+    const { lane: lost } = await useLane(journal);
+    const { lane: ofEarlierRelease } = await useLane(journal);
+    await redis.hdel(laneKey(ofEarlierRelease), 'acknowledged');
+    await redis.replicaof('127.0.0.1', '1');
+    await redis.replicaof('NO', 'ONE');
+    await strict.open();
+    expect((await journal.readLane(kept)).frozen).toBe('restarted');
+    for (const lane of [lost, ofEarlierRelease]) expect((await journal.readLane(lane)).frozen).toBe('lost');
   });
 
   it('is not frozen when only the scripts were lost, or when the server gets its first replica', async () => {

@@ -9,14 +9,16 @@ if not string.find(info, 'role:master') then
 end
 local run, process = server_run(), string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
 local promoted = string.find(string.match(info, 'master_replid2:(%w+)') or '0', '[^0]')
-local lane = redis.call('HMGET', LANE, 'nextNonce', 'run', 'process', 'durable', 'frozen')
+local lane = redis.call('HMGET', LANE, 'nextNonce', 'run', 'process', 'durable', 'frozen', 'acknowledged')
 redis.call('HSET', LANE, 'run', run, 'process', process, 'durable', ARGV[1], 'retentionMs', ARGV[2], 'jobsKept', ARGV[3],
-  'eventsKept', ARGV[4])
+  'eventsKept', ARGV[4], 'acknowledged', ARGV[5])
 if not lane[1] then return {text(now), 'unadopted'} end
 -- The same process, never a replica, has lost nothing. Its replication id also changes when it gets its first replica.
 if lane[2] == run or (lane[3] == process and not promoted) then return {text(now), 'same'} end
 -- A restored old data file looks like a restart, so the chain is checked after every restart.
--- A promoted replica may lack writes, unless none counts without it.
-local lost = (promoted and ARGV[5] ~= '1') or ARGV[1] ~= '1' or lane[4] ~= '1'
+-- A promoted replica may lack writes, unless none counts without it: neither this process's nor those of before. An
+-- earlier release does not store whether its own did.
+local acknowledged = ARGV[5] == '1' and lane[6] == '1'
+local lost = (promoted and not acknowledged) or ARGV[1] ~= '1' or lane[4] ~= '1'
 if not lane[5] or lane[5] == 'restarted' then redis.call('HSET', LANE, 'frozen', lost and 'lost' or 'restarted') end
 return {text(now), 'frozen'}
