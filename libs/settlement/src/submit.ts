@@ -44,7 +44,7 @@ export interface NamedJob {
   latestMs: number;
 }
 
-/** Placeholder for a batch that is not sent: each of its payments already has an entry in `ends`, so this is never read. */
+/** For a batch that is not sent: each of its payments already has an entry in `ends`, so this is never read. */
 const NOTHING_SENT = Promise.resolve<EndedJob>({ outcome: 'unknown' });
 
 /** Writes the job that settles the batch into the journal. From there it is sent, whichever process goes on. */

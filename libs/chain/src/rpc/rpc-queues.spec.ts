@@ -1,6 +1,6 @@
 import { RpcQueues, type BatchClass } from './rpc-queues.js';
 
-describe('RpcLanes', () => {
+describe('RpcQueues', () => {
   const create = (batchesInFlight: number, waiting: Partial<Record<BatchClass, number>>) => {
     const queues = new RpcQueues<{ batchClass: BatchClass }>({ batchSize: 50, batchesInFlight });
     for (const batchClass of ['shared', 'alone', 'apart'] as const) {

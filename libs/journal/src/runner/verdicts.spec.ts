@@ -100,8 +100,8 @@ describe('a lane', () => {
     });
   });
 
-  describe('with an attendant', () => {
-    it('receives the wake-ups of its attendant from the first moment on', async () => {
+  describe('with work beside it', () => {
+    it('receives the wake-ups of that work from the first moment on', async () => {
       const jobId = await fixture.submit();
       const other = await fixture.submit();
       const runner = fixture.startRunner(
@@ -119,7 +119,7 @@ describe('a lane', () => {
       expect(fixture.troubles).toEqual([]);
     });
 
-    it('restarts a failed attendant, and is released when it is done', async () => {
+    it('starts that work again when it fails, and is released when it is done', async () => {
       let begun = 0;
       let isDone = false;
       const runner = fixture.startRunner(
@@ -134,7 +134,7 @@ describe('a lane', () => {
           },
         },
       );
-      await waitFor('the third attendant', () => begun === 3);
+      await waitFor('the third start', () => begun === 3);
       expect(runner.isHolding).toBe(true);
       await runner.stop();
       expect(isDone).toBe(true);
@@ -142,7 +142,7 @@ describe('a lane', () => {
       expect(fixture.troubles.map(String)).toEqual(['Error: no queue 1', 'Error: no queue 2']);
     });
 
-    it('is released even if its attendant does not end', async () => {
+    it('is released even if that work does not end', async () => {
       const runner = fixture.startRunner({ stopWithinMs: 50 }, { whileHeld: () => new Promise(() => undefined) });
       await fixture.waitForState(await fixture.submit(), 'FINAL');
       await runner.stop();

@@ -1,7 +1,7 @@
 -- KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed ('': just now), most open jobs,
 -- operation, key id, body, latest ms or '', what the submitter reports to the book: the most events in the outbox, `off`,
--- or '' if it does not say, and 1 if the key was claimed for this very call. Returns {now, `accepted` | `known`, job id, state}, {now, `conflict` |
--- `forgotten`} or a refusal.
+-- or '' if it does not say, and 1 if the key was claimed for this very call. Returns {now, `accepted` | `known`, job
+-- id, state}, {now, `conflict` | `forgotten`} or a refusal.
 --
 -- Atomic: checking that the key has no job in this lane, and writing the job with its place among the open jobs. If
 -- another request came between, one request would be carried out twice; a job outside the open set would never be
