@@ -139,6 +139,8 @@ export class WebhooksController {
   @Get('dead-letters')
   @ForApiKeys(SCOPES, {
     summary: 'Failed deliveries (dead letters)',
+    description:
+      'A read key sees those of its current targets. Those of a target that was removed are listed for operators only.',
     answers: { 200: answerWith('Newest first.', list('deadLetters', 'DeadLetter')) },
     problems: { 400: 'The limit is not valid.' },
   })
@@ -157,6 +159,7 @@ export class WebhooksController {
   @ForApiKeys(SCOPES, {
     ...TARGET,
     summary: 'Deliver a dead letter again, with a full set of attempts',
+    description: 'Accepted also if the target was removed or disabled; the delivery is then dropped.',
     id: 'The id of the dead letter.',
     answers: { 202: { description: 'The delivery is queued.' } },
   })

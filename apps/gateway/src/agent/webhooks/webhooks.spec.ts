@@ -166,6 +166,9 @@ describe('/agent/webhooks', () => {
     await agents.redis.zrem(queue.toKey('failed'), ...copies);
     const resend = (key: TestKey) => agents.post(`/agent/webhooks/dead-letters/${id}/resend`, key);
     expect(await readProblem(await resend(stranger))).toEqual([404, 'webhook_not_found']);
+    // Of a removed target: not listed for its owner any more, but sent again by its id.
+    expect((await agents.call(`/agent/webhooks/${targetId}`, owner, { method: 'DELETE' })).status).toBe(204);
+    expect(await (await agents.call('/agent/webhooks/dead-letters', owner)).json()).toEqual({ deadLetters: [] });
     expect((await resend(owner)).status).toBe(202);
     expect(await queue.getWaitingCount()).toBe(1);
     await queue.close();
