@@ -57,11 +57,23 @@ async function concludeJob(
   end: Extract<AttemptEnd, { jobId: string }>,
   ended: EndedJob,
 ): Promise<SettlementResult | null> {
-  const { strikes, records, onTrouble } = parts;
-  const { payment, record } = attempt;
+  const { strikes, records, closing, nowMs, onTrouble } = parts;
+  const { payment, record, flight } = attempt;
   const txHash = ended.outcome === 'over' ? ended.txHash : null;
   const isForgotten = ended.outcome === 'unknown';
-  const result = await explain(parts, attempt, { txHash, isForgotten, failure: 'settlement_failed' });
+  const unsettled: Unsettled = { txHash, isForgotten, failure: 'settlement_failed' };
+  let result = await explain(parts, attempt, unsettled);
+  // The RPC server lags behind the one that showed the transaction. Whoever asks later finds the job of another asker,
+  // whose failure counts against no payer.
+  while (
+    end.outcome === 'ended' &&
+    result.outcome === 'pending' &&
+    nowMs() < flight.wantedUntilMs &&
+    !closing.aborted
+  ) {
+    await pause(LOOK_AGAIN_MS, closing);
+    result = await explain(parts, attempt, unsettled);
+  }
   if (result.outcome !== 'failed') return result;
   if (end.outcome === 'ended' && isOwnFailure(end)) await strikes.note(payment.payer).catch(onTrouble);
   if (result.failure === 'settlement_failed' && mayTryAgain(attempt, ended)) return null;

@@ -1,4 +1,7 @@
+import { startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { burnsAfter, useBurningWallets } from '../../test/use-burning-wallets.js';
+
+type Asked = RpcCall & { id: number };
 
 describe('a payer whose payments fail on the chain only', () => {
   const {
@@ -45,5 +48,41 @@ describe('a payer whose payments fail on the chain only', () => {
     expect(await verify(await signFor(from))).toMatchObject(refused);
     expect(await verifyPermit(await signPermitFor(from))).toMatchObject(refused);
     expect(await verify(await fixture().sign())).toMatchObject({ outcome: 'valid' });
+  });
+});
+
+describe('a payer whose payments fail, behind an RPC server that lags behind', () => {
+  const { fixture, readHead, createWallet, signFor, settle, readSent } = useBurningWallets();
+  let proxy: RpcProxy;
+
+  beforeAll(async () => {
+    proxy = await startRpcProxy(fixture().chain.rpcUrl);
+    await fixture().startVerifier({ RPC_URL: proxy.rpcUrl, CONTRACT_WALLET_BURNS_PER_CODE: '0' });
+  });
+
+  afterAll(() => proxy.stop());
+
+  // Prevents: the failure counts against no payer, because the server that is asked for the reason shows it too late.
+  it('costs the relayer five transactions at most', async () => {
+    const seen = new Set<unknown>();
+    // The relayer asks for receipts alone.
+    proxy.intercept('*', async (asked, forward) => {
+      const calls = [asked as Asked | Asked[]].flat();
+      const looked = calls.find(({ method }) => method === 'eth_getTransactionByHash')?.params[0];
+      const body = await forward();
+      if (looked === undefined || seen.has(looked)) return { body };
+      seen.add(looked);
+      const hidden = new Set(calls.filter(({ params }) => params[0] === looked).map(({ id }) => id));
+      const answers = JSON.parse(body) as { id: number }[];
+      return { body: JSON.stringify(answers.map((each) => (hidden.has(each.id) ? { ...each, result: null } : each))) };
+    });
+    const from = await createWallet('0x00');
+    const before = await readSent();
+    for (let turn = 0; turn < 6; turn++) {
+      await fixture().rpc('anvil_setCode', [from, burnsAfter(await readHead())]);
+      expect(await settle(await signFor(from))).toMatchObject({ outcome: 'failed' });
+    }
+    expect(await readSent()).toBe(before + 5);
+    expect(seen.size).toBe(5);
   });
 });
