@@ -1,4 +1,7 @@
+import { Redis } from 'ioredis';
+
 import { startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { SettlementFixture } from '../../test/settlement-fixture.js';
 import { burnsAfter, useBurningWallets } from '../../test/use-burning-wallets.js';
 
 type Asked = RpcCall & { id: number };
@@ -84,5 +87,42 @@ describe('a payer whose payments fail, behind an RPC server that lags behind', (
     }
     expect(await readSent()).toBe(before + 5);
     expect(seen.size).toBe(5);
+  });
+});
+
+describe('verifying the payments of a payer for whom nothing is sent any more', () => {
+  let fixture: SettlementFixture;
+  let proxy: RpcProxy;
+  let redis: Redis;
+
+  beforeEach(async () => {
+    fixture = await SettlementFixture.start();
+    proxy = await startRpcProxy(fixture.chain.rpcUrl);
+    redis = new Redis(fixture.redis.url);
+    await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
+  });
+
+  afterEach(async () => {
+    redis.disconnect();
+    await fixture.stop();
+    await proxy.stop();
+  });
+
+  // Prevents: each signed payment takes a round trip to Redis longer than the chain does.
+  it('looks for failures while the chain is asked', async () => {
+    const payment = await fixture.sign();
+    const monitor = await redis.monitor();
+    const isLookedUp = new Promise<void>((resolve) => {
+      monitor.on('monitor', (_time, args: string[]) => {
+        if (args.some((arg) => arg.includes(`burnt-${payment.authorization.from}`))) resolve();
+      });
+    });
+    proxy.intercept('*', async (_asked, forward) => {
+      await isLookedUp;
+      return { body: await forward() };
+    });
+    const verdict = await fixture.verify(payment, fixture.createRequest(payment).terms);
+    monitor.disconnect();
+    expect(verdict).toMatchObject({ outcome: 'valid' });
   });
 });

@@ -57,6 +57,7 @@ export async function judgeAuthorization(
   // here.
   assertValidityWindow(authorization, nowMs, -rules.memoryMs);
 
+  const barring = readIsBarred(payerOf(payment), rules);
   const { signature, question, view } = await askToken(judged, rules, chain);
   const balance = assertAssetHasCode(view);
   assertSignature(signature, view);
@@ -67,7 +68,7 @@ export async function judgeAuthorization(
     assertValidityWindow(authorization, nowMs, TIME_TO_SETTLE_MS);
     assertFunds(balance, authorization.value);
     assertSimulates(view);
-    await assertNotBarred(payerOf(payment), rules);
+    await assertNotBarred(barring);
     if (isWallet) await rules.wallets.assertAccepted(describeWallet(signature, question, view), judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
@@ -260,16 +261,29 @@ export function assertFunds(balanceBaseUnits: bigint, value: string): void {
 }
 
 /**
+ * Whether nothing is sent for the payer for now. Started beside the questions to the chain, so that it takes no time of
+ * its own. @throws StoreUnavailableError
+ */
+export function readIsBarred(payer: Hex, { strikes }: Pick<SignedPaymentRules, 'strikes'>): Promise<boolean> {
+  const barring = strikes.findBarred([payer]).then(
+    (barred) => barred.has(payer),
+    (cause: unknown) => {
+      throw new StoreUnavailableError('ledger', 'Redis did not return how many payments of a payer have failed.', {
+        cause,
+      });
+    },
+  );
+  // A payment that an earlier rule decides about does not await it.
+  barring.catch(() => undefined);
+  return barring;
+}
+
+/**
  * Nothing would be sent for a payer whose payments have failed on the chain too often; refuses `settlement_failed` before
  * a resource is made for it. @throws StoreUnavailableError
  */
-export async function assertNotBarred(payer: Hex, { strikes }: Pick<SignedPaymentRules, 'strikes'>): Promise<void> {
-  const barred = await strikes.findBarred([payer]).catch((cause: unknown) => {
-    throw new StoreUnavailableError('ledger', 'Redis did not return how many payments of a payer have failed.', {
-      cause,
-    });
-  });
-  if (barred.has(payer)) throw new PaymentRefused('settlement_failed');
+export async function assertNotBarred(barring: Promise<boolean>): Promise<void> {
+  if (await barring) throw new PaymentRefused('settlement_failed');
 }
 
 /** The token must accept the very call that settles the payment; refuses `simulation_failed`. */

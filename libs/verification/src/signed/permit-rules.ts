@@ -24,6 +24,7 @@ import {
   assertSignature,
   assertSimulates,
   assertValidityWindow,
+  readIsBarred,
   TIME_TO_SETTLE_MS,
   promisedBy,
 } from './authorization-rules.js';
@@ -56,6 +57,7 @@ export async function judgePermit(
   assertValidityWindow(window, nowMs, -rules.memoryMs);
   const isSettledHere = await assertFacilitator(payment, rules);
 
+  const barring = readIsBarred(permit2Authorization.from, rules);
   const { signature, question, view } = await askPermit2(judged, rules, chain);
   assertPermit2(view);
   const balance = assertAssetHasCode(view);
@@ -67,7 +69,7 @@ export async function judgePermit(
     assertFunds(balance, terms.priceBaseUnits);
     assertAllowance(view, terms.priceBaseUnits);
     assertSimulates(view);
-    await assertNotBarred(question.owner, rules);
+    await assertNotBarred(barring);
     const { settlement } = question;
     if (view.hasPayerCode)
       await rules.wallets.assertAccepted({ payerCode: view.payerCode, factory: null, settlement }, judged);
