@@ -1,6 +1,9 @@
+import type { Hex, SignedAuthorization } from '@tollgate/protocol';
+import { Strikes } from '@tollgate/settlement';
 import { Redis } from 'ioredis';
 
 import { startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 import { burnsAfter, useBurningWallets } from '../../test/use-burning-wallets.js';
 
@@ -106,6 +109,32 @@ describe('verifying the payments of a payer for whom nothing is sent any more', 
     redis.disconnect();
     await fixture.stop();
     await proxy.stop();
+  });
+
+  async function bar(payer: Hex): Promise<void> {
+    const strikes = new Strikes(redis);
+    for (let turn = 0; turn < 5; turn++) await strikes.note(payer);
+  }
+
+  // Prevents: a payer is told that a payment failed which had been settled, signs another one, and pays twice.
+  it('accepts one that is settled already, of which the RPC server has not seen the block', async () => {
+    const before = await fixture.rpc('eth_blockNumber');
+    const payment = await fixture.sign();
+    expect(await fixture.settle(payment)).toMatchObject({ outcome: 'settled' });
+    await bar(payment.authorization.from);
+    proxy.intercept('*', async (asked) => {
+      const calls = [asked as Asked | Asked[]].flat();
+      const answer = async ({ id, method, params }: Asked) => {
+        const past = params.map((param) => (param === 'latest' ? before : param));
+        const result = method === 'eth_blockNumber' ? before : await callRpc(fixture.chain.rpcUrl, method, past);
+        return { jsonrpc: '2.0', id, result };
+      };
+      const answers = await Promise.all(calls.map(answer));
+      return { body: JSON.stringify(Array.isArray(asked) ? answers : answers[0]) };
+    });
+    const verify = (shown: SignedAuthorization) => fixture.verify(shown, fixture.createRequest(shown).terms);
+    expect(await verify(payment)).toMatchObject({ outcome: 'valid' });
+    expect(await verify(await fixture.sign())).toMatchObject({ outcome: 'refused', failure: 'settlement_failed' });
   });
 
   // Prevents: each signed payment takes a round trip to Redis longer than the chain does.
