@@ -79,8 +79,6 @@ export function narrowInput(operation: string, input: Input, plan: Plan, agreed:
   if (!['swap', 'addLiquidity', 'removeLiquidity'].includes(operation)) return null;
   const { slippageBps } = plan;
   if (slippageBps === undefined || slippageBps === 0) return null;
-  // Another pool than the agreed one is outside the bounds at any tolerance.
-  if (plan.deposit?.fee !== agreed.deposit?.fee) return null;
   const [amounts, floors] = plan.deposit
     ? [plan.deposit.atLeast, agreed.deposit?.atLeast ?? {}]
     : [plan.receives, agreed.receives];

@@ -1,14 +1,16 @@
 import { readStoredFloors, readStoredPlan, writeStoredPlan } from '@tollgate/agent-jobs';
 import { AgentKit } from '@tollgate/agent-kit';
 import type { JobRecord } from '@tollgate/journal';
-import { parseUnits } from 'viem';
+import { encodeFunctionData, parseAbi, parseUnits } from 'viem';
 
 import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { openPools } from '../../../../test/harness/stack/create-pool.js';
+import { DEPLOYER, sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
 import { PlanningFixture } from '../../test/planning-fixture.js';
 import { hashFloors } from './plan-floors.js';
 
+const mintAbi = parseAbi(['function mint(address to, uint256 amount)']);
 const OTHER = '0x00000000000000000000000000000000000B0b00';
 
 describe('what a wallet may do', () => {
@@ -134,19 +136,41 @@ describe('what a wallet may do', () => {
       await fixture.lanes.waitForState(before.id, 'FINAL');
     });
 
-    it('is not a position in another pool: it needs a new approval', async () => {
-      fixture.startLane({ approvalAbove });
+    describe('of a position whose pool is left to the planner', () => {
       const input = { tokenA: 'USDC', tokenB: 'WBTC', amountA: '600', amountB: '0.1' };
-      const before = await asked(await fixture.submit('addLiquidity', input));
-      const { USDC, WBTC } = fixture.chain.contracts.tokens;
-      const sides = [
-        { address: USDC, amount: parseUnits('8000000', 6) },
-        { address: WBTC, amount: parseUnits('133.3', 8) },
-      ] as const;
-      // Holds more than the approved one, at about the same price.
-      await openPools(fixture.chain, [{ fee: 500, sides }]);
-      const job = await askedAnew(before);
-      expect(readStoredPlan(job)!.summary).toContain('with a fee of 0.05 %');
+      /** Holds more than the other pools of the pair. */
+      const openLargest = async (fee: 500 | 10000, usdc: string, wbtc: string): Promise<void> => {
+        const { USDC, WBTC } = fixture.chain.contracts.tokens;
+        const sides = [
+          { address: USDC, amount: parseUnits(usdc, 6) },
+          { address: WBTC, amount: parseUnits(wbtc, 8) },
+        ] as const;
+        const mint = ({ address, amount }: (typeof sides)[number]) => ({
+          to: address,
+          data: encodeFunctionData({ abi: mintAbi, args: [DEPLOYER, amount] }),
+        });
+        await sendAsDeployer(fixture.chain.rpcUrl, sides.map(mint));
+        await openPools(fixture.chain, [{ fee, sides }]);
+      };
+
+      it('includes the approved pool when another one holds more by then', async () => {
+        fixture.startLane({ approvalAbove });
+        const before = await asked(await fixture.submit('addLiquidity', input));
+        await openLargest(500, '6600000', '110');
+        await agree(before);
+        const job = await fixture.lanes.waitForState(before.id, 'FINAL');
+        expect(job.approval).toEqual({ floorsHash: before.approval!.floorsHash, approvedBy: 'key-2' });
+        expect(readStoredPlan(job)!.summary).toContain('with a fee of 0.3 %');
+      });
+
+      it('is not another pool at another price: it needs a new approval', async () => {
+        fixture.startLane({ approvalAbove });
+        const before = await asked(await fixture.submit('addLiquidity', input));
+        // One WBTC costs 5 % more.
+        await openLargest(10000, '7560000', '120');
+        const job = await askedAnew(before);
+        expect(readStoredPlan(job)!.summary).toContain('with a fee of 1 %');
+      });
     });
 
     it('is a position whose bounds were approved under an earlier release, which did not have its pool', async () => {

@@ -156,8 +156,22 @@ export class WalletPlanner implements JobPlanning {
     if (operation === 'refund') return this.#planRefund(job);
     if (operation === 'payment') return this.#planPayment(input, () => this.#payments.plan(job, { token }));
     const ceilings = listCeilings(job, agreed);
+    if (!agreed) return this.#planOperation(operation, input, ceilings);
+    // Ordinary trading may make another pool the one that holds most, which is no reason to leave the agreed one.
+    const fee = input['fee'] === undefined ? agreed.deposit?.fee : undefined;
+    if (fee === undefined) return this.#planAgreed(operation, input, ceilings, agreed);
+    try {
+      return await this.#planAgreed(operation, { ...input, fee }, ceilings, agreed);
+    } catch (error) {
+      if (!isPoolRefused(error)) throw error;
+      return this.#planOperation(operation, input, ceilings);
+    }
+  }
+
+  /** Within the agreed bounds if the price allows it. */
+  async #planAgreed(operation: string, input: Input, ceilings: Ceilings, agreed: PlanFloors) {
     const planned = await this.#planOperation(operation, input, ceilings);
-    if (!agreed || isWithin(createFloors(planned), agreed)) return planned;
+    if (isWithin(createFloors(planned), agreed)) return planned;
     const narrower = narrowInput(operation, input, planned.plan, agreed);
     return narrower ? this.#planOperation(operation, narrower, ceilings) : planned;
   }
@@ -204,6 +218,11 @@ export class WalletPlanner implements JobPlanning {
       needsApproval: needsApproval(planned, above),
     });
   }
+}
+
+/** Whether the pool of a deposit has another price than the pair's largest one, or no liquidity, by now. */
+function isPoolRefused(error: unknown): boolean {
+  return error instanceof AgentKitError && ['INVALID_INPUT', 'INSUFFICIENT_LIQUIDITY'].includes(error.code);
 }
 
 /** The last block with a step of the job; 0: none is mined. */
