@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { createPublicClient, encodeFunctionData, erc20Abi, http, toHex, type Address, type Hash } from 'viem';
 
 import { createTrader } from '../../../../test/harness/agents/trader.js';
+import { startRpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { createFeeTokenPool, createPool, openPools } from '../../../../test/harness/stack/create-pool.js';
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
@@ -173,7 +174,7 @@ describe('swap', () => {
     expect(warnings).toEqual([expect.stringMatching(/worsens its own price by 1\.\d+ %/)]);
   });
 
-  it('finds the best route also over the last of many intermediate tokens, each in all fee tiers', async () => {
+  it('finds the best route also over the last of many intermediate tokens, and quotes few of them at once', async () => {
     const deployer = createTrader(chain, 8);
     const { TestToken } = await readContracts();
     const deploy = async (): Promise<Address> => {
@@ -181,7 +182,8 @@ describe('swap', () => {
       return (await deployer.mined(deployer.deployContract(contract))).contractAddress!;
     };
     const target = await deploy();
-    const via = [await deploy(), await deploy(), await deploy(), await deploy()];
+    const via: Address[] = [];
+    while (via.length < 9) via.push(await deploy());
     const { positionManager } = chain.contracts.uniswapV3;
     const supply = 10n ** 12n;
     await sendAsDeployer(
@@ -214,11 +216,22 @@ describe('swap', () => {
       via,
       feeTiers,
     });
-    const quote = await kitOf(0, { plugins: [plugin] }).read('getSwapQuote', {
-      amount: '1',
-      fromToken: 'USDC',
-      toToken: target,
+    const proxy = await startRpcProxy(chain.rpcUrl);
+    const counts = { reads: { running: 0, most: 0 }, quotes: { running: 0, most: 0 } };
+    proxy.intercept('eth_call', async ({ params }, forward) => {
+      const isQuote = JSON.stringify(params).toLowerCase().includes(DEVNET_CONTRACTS.uniswapV3.quoter.toLowerCase());
+      const count = isQuote ? counts.quotes : counts.reads;
+      count.most = Math.max(count.most, ++count.running);
+      const body = await forward();
+      count.running--;
+      return { body };
     });
+    const kit = kitOf(0, { plugins: [plugin], rpcUrl: proxy.rpcUrl });
+    const quote = await kit.read('getSwapQuote', { amount: '1', fromToken: 'USDC', toToken: target });
+    await proxy.stop();
+    // Four tokens at a time: all pools of both legs are read, and quoted leg by leg.
+    expect(counts.reads.most).toBeLessThanOrEqual(4 * 2 * feeTiers.length);
+    expect(counts.quotes.most).toBeLessThanOrEqual(4 * feeTiers.length);
     expect(quote.route).toContain(via.at(-1));
     expect(quote.fees).toEqual([{ label: 'pool fee', text: expect.stringContaining('1 %, then 0.05 %') }]);
   });

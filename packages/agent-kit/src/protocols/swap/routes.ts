@@ -16,11 +16,24 @@ export async function findPaths(
 ): Promise<Path[]> {
   const between = via.filter((token) => !isAddressEqual(token, from) && !isAddressEqual(token, to));
   const find = (start: Address, end: Address) => findPools(client, factory, { from: start, to: end, feeTiers });
-  const paths = await Promise.all([
-    Promise.all([find(from, to)]),
-    ...between.map((token) => Promise.all([find(from, token), find(token, to)])),
-  ]);
+  const paths = await mapSomeAtATime([null, ...between], (token) =>
+    Promise.all(token === null ? [find(from, to)] : [find(from, token), find(token, to)]),
+  );
   return paths.filter((path) => path.every((pools) => pools.length > 0));
+}
+
+/** Public RPC servers refuse too many calls at once, and each quote runs a whole swap. */
+const PATHS_AT_A_TIME = 4;
+
+async function mapSomeAtATime<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += PATHS_AT_A_TIME) {
+    results.push(...(await Promise.all(items.slice(start, start + PATHS_AT_A_TIME).map(map))));
+  }
+  return results;
 }
 
 /** token, fee, token, fee, token: the encoding of the router and the quoter. */
@@ -47,7 +60,7 @@ export async function quoteBestRoute(
   paths: readonly Path[],
   amountIn: bigint,
 ): Promise<RouteQuote | null> {
-  return findBest(await Promise.all(paths.map((path) => quotePath(client, quoter, path, amountIn))));
+  return findBest(await mapSomeAtATime(paths, (path) => quotePath(client, quoter, path, amountIn)));
 }
 
 /**
