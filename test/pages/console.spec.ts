@@ -129,7 +129,8 @@ describe('the console shows', () => {
     await shop.click('button:has-text("Send a transfer instead")');
     await statusOf(shop, 'Paid. Here is your answer.');
     isRefused = false;
-    await page.waitForSelector(LIVE);
+    // The page opens its stream again after pauses that grow to 40 s.
+    await page.waitForSelector(LIVE, { timeout: 80_000 });
     await page.locator('tbody tr').nth(before).waitFor();
     expect([...operator.faults, ...payer.faults]).toEqual([]);
     await operator.context.close();

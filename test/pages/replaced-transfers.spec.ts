@@ -39,7 +39,7 @@ describe('a transfer that was replaced in the wallet', () => {
     await visitor.context.close();
   });
 
-  it('is found on the chain, also after a reload', async () => {
+  it('is found on the chain after a reload', async () => {
     const { visitor, page } = await payReplaced();
     await page.reload();
     await page.click('button:has-text("Look for the payment")');
