@@ -39,6 +39,19 @@ describe('a transfer that was replaced in the wallet', () => {
     await visitor.context.close();
   });
 
+  it('is redeemed by its new hash in one tab, and shown by the other, which waits for the old one', async () => {
+    const { visitor, page, txHash } = await payReplaced();
+    const second = await visitor.open(page.url());
+    await statusOf(second, 'The chain has not mined it yet.');
+    await second.click('summary:has-text("Pay by hand")');
+    await second.fill('#hash', txHash);
+    await second.press('#hash', 'Enter');
+    await statusOf(second, PAID);
+    await statusOf(page, PAID);
+    expect([visitor.wallet.countOf('eth_sendTransaction'), pages().upstream.requests.length]).toEqual([1, 1]);
+    await visitor.context.close();
+  });
+
   it('is found on the chain after a reload', async () => {
     const { visitor, page } = await payReplaced();
     await page.reload();

@@ -126,10 +126,13 @@ export class PayView {
       this.#show(() => this.#drawMissing(purchase));
     };
     const end = await this.#sale.redeem(purchase, { onWait, signal: this.#waiting.signal }, first);
-    this.#showEnd(end);
+    const { kind } = end;
+    // When this step is over.
+    if (kind === 'overtaken') setTimeout(() => this.#continueKept());
+    else this.#showEnd({ ...end, kind });
   }
 
-  #showEnd({ text, kind, purchase }: SaleEnd): void {
+  #showEnd({ text, kind, purchase }: SaleEnd & { kind: Exclude<SaleEnd['kind'], 'overtaken'> }): void {
     const isDone = kind === 'done';
     showStatus(text, isDone ? 'good' : 'bad');
     if (isDone) this.#shown = purchase.reference;

@@ -10,12 +10,14 @@ export type RedeemEnd =
   | { readonly kind: 'refused'; readonly failure: string }
   /** The answer was delivered once, and is not stored. */
   | { readonly kind: 'gone' }
+  /** Another tab has changed the payment meanwhile: what is kept now counts. */
+  | { readonly kind: 'overtaken' }
   /** Not known yet, or the seller failed: the same request can be sent again. */
   | { readonly kind: 'later'; readonly reason: string; readonly isMissing: boolean };
 
 /** One attempt. `wait`: the same request may succeed later. */
 export type RedeemAttempt =
-  | Exclude<RedeemEnd, { kind: 'later' }>
+  | Exclude<RedeemEnd, { kind: 'later' | 'overtaken' }>
   | {
       readonly kind: 'wait';
       readonly reason: string;
@@ -30,7 +32,7 @@ export type RedeemAttempt =
 export interface Waiting {
   /** Called before each pause. */
   readonly onWait: (reason: string, isMissing: boolean) => void;
-  /** Ends the waiting, but no request that was sent. */
+  /** Ends the waiting between two requests. A request that was sent is not broken off. */
   readonly signal: AbortSignal;
 }
 
@@ -71,19 +73,22 @@ export class Redemption {
    * @param first an attempt that was made already
    */
   async redeem(purchase: PaidPurchase, { onWait, signal }: Waiting, first?: RedeemAttempt): Promise<RedeemEnd> {
+    const proofs = [this.#keptProof(purchase), purchase.proof.value];
+    const isOvertaken = (): boolean => !proofs.includes(this.#keptProof(purchase));
     let giveUpAtMs = Date.now() + GIVE_UP_AFTER_MS;
     let attempt = first ?? (await this.attempt(purchase));
     for (let failures = 0; attempt.kind === 'wait'; attempt = await this.attempt(purchase)) {
       const { reason, delayMs, isMissing, releases } = attempt;
       if (releases !== null) failures = Math.max(failures + 1, releases);
       const isOver = (releases !== null && failures > 1) || Date.now() > giveUpAtMs;
-      if (isOver || signal.aborted) return { kind: 'later', reason, isMissing };
+      if (isOver || signal.aborted) return isOvertaken() ? { kind: 'overtaken' } : { kind: 'later', reason, isMissing };
       // A pause after a failure is no time in which the gateway had no answer.
       if (delayMs > LONGEST_DELAY_MS) giveUpAtMs += delayMs;
       onWait(reason, isMissing);
       await wait(delayMs, signal);
+      if (isOvertaken()) return { kind: 'overtaken' };
     }
-    return attempt;
+    return attempt.kind !== 'answer' && isOvertaken() ? { kind: 'overtaken' } : attempt;
   }
 
   /** One attempt, after those of other tabs. A failure of the seller is kept, so that no tab asks again at once. */
@@ -97,6 +102,10 @@ export class Redemption {
       this.store.keep({ ...purchase, releases: releases + 1, retryAtMs: Date.now() + delayMs });
       return attempt.kind === 'wait' ? { ...attempt, delayMs, releases: releases + 1 } : attempt;
     });
+  }
+
+  #keptProof({ reference }: KeptPurchase): string | undefined {
+    return this.store.find(reference)?.proof?.value;
   }
 }
 

@@ -7,8 +7,11 @@ export interface SaleEnd {
   /** That of the payment's lock, where the payer gave a hash for another one. */
   readonly purchase: KeptPurchase;
   readonly text: string;
-  /** `missing`: the chain does not have the transaction, which the wallet may have replaced. */
-  readonly kind: 'done' | 'retry' | 'missing' | 'refused';
+  /**
+   * `missing`: the chain does not have the transaction, which the wallet may have replaced. `overtaken`: another tab has
+   * changed the payment.
+   */
+  readonly kind: 'done' | 'retry' | 'missing' | 'refused' | 'overtaken';
 }
 
 /** Whether the answer is what was bought: neither an error of the gateway, nor one for which the payment was released. */

@@ -115,9 +115,12 @@ export class PageSale {
 
   /**
    * Begins anew, after the payer has said that it did not pay. The reference is kept all the same: a payment that turns
-   * up later is redeemed by its hash.
+   * up later is redeemed by its hash. Nothing is let go that another tab has paid or redeemed meanwhile.
    */
-  letGo({ proof: _proof, txHash: _txHash, ...purchase }: KeptPurchase): void {
+  letGo({ reference, isRedeemed, proof: shownProof }: KeptPurchase): void {
+    const kept = this.store.find(reference);
+    if (kept === undefined || kept.isRedeemed !== isRedeemed || kept.proof?.value !== shownProof?.value) return;
+    const { proof: _proof, txHash: _txHash, ...purchase } = kept;
     this.store.keep({ ...purchase, way: 'hand' });
   }
 
@@ -147,7 +150,7 @@ export class PageSale {
       const otherEnd = await this.#redemption.redeem(createPaid(other, txHash), waiting);
       if (isLockMismatch(otherEnd)) continue;
       // It is not known yet whose the transaction is.
-      if (otherEnd.kind === 'later') return this.#conclude(purchase, otherEnd);
+      if (otherEnd.kind === 'later' || otherEnd.kind === 'overtaken') return this.#conclude(purchase, otherEnd);
       this.store.remove(reference);
       return this.#conclude(this.keepProof(other, txHash), otherEnd);
     }
@@ -173,6 +176,8 @@ export class PageSale {
           text: `${end.reason} Try again, or come back to this page.`,
           kind: end.isMissing ? 'missing' : 'retry',
         };
+      case 'overtaken':
+        return { text: 'Another tab of this browser goes on with it.', kind: 'overtaken' };
       case 'refused':
         return { text: explainGatewayRefusal(end.failure, purchase), kind: 'refused' };
     }
