@@ -179,6 +179,33 @@ describe('a payment', () => {
     await visitor.context.close();
   });
 
+  it('is not let go by a tab that has not heard yet that another one has redeemed it', async () => {
+    const visitor = await createVisitor(pages());
+    await visitor.context.addInitScript(
+      `addEventListener('storage', (event) => event.stopImmediatePropagation(), true)`,
+    );
+    const url = newUrl();
+    let isSent = (): void => undefined;
+    const sent = new Promise<void>((resolve) => (isSent = resolve));
+    visitor.wallet.handlers.set('eth_sendTransaction', async (_params, forward) => {
+      await forward();
+      isSent();
+      return new Promise(() => undefined);
+    });
+    const one = await visitor.open(url);
+    await one.click(SEND);
+    await sent;
+    await one.reload();
+    await statusOf(one, 'You began to pay');
+    const two = await visitor.open(url);
+    await two.click('button:has-text("Look for the payment")');
+    await statusOf(two, PAID);
+    await one.click('button:has-text("I did not pay")');
+    await statusOf(one, PAID);
+    expect(visitor.wallet.countOf('eth_sendTransaction')).toBe(1);
+    await visitor.context.close();
+  });
+
   it('is bought again from both tabs when one of them forgets it', async () => {
     const visitor = await createVisitor(pages());
     const url = newUrl();
@@ -254,6 +281,24 @@ describe('a purchase in storage', () => {
     await page.click(SEND);
     await statusOf(page, 'This browser keeps no data');
     expect(visitor.wallet.countOf('eth_sendTransaction')).toBe(0);
+    await visitor.context.close();
+  });
+
+  it('is not needed for a payment by hand, also where the browser refuses locks with all other data', async () => {
+    const visitor = await createVisitor(pages());
+    await visitor.context.addInitScript(`
+      Storage.prototype.setItem = () => { throw new DOMException('blocked', 'SecurityError'); };
+      for (const name of ['request', 'query'])
+        LockManager.prototype[name] = () => Promise.reject(new DOMException('blocked', 'SecurityError'));`);
+    const page = await visitor.open(newUrl());
+    const { chain } = pages().stack;
+    await page.click('summary:has-text("Pay by hand")');
+    const data = (await page.textContent('#manual pre'))?.trim();
+    const [from] = (await visitor.wallet.request('eth_requestAccounts', [])) as [string];
+    const txHash = await visitor.wallet.request('eth_sendTransaction', [{ from, to: chain.asset, data }]);
+    await page.fill('#hash', String(txHash));
+    await page.press('#hash', 'Enter');
+    await statusOf(page, PAID);
     await visitor.context.close();
   });
 });
