@@ -87,6 +87,22 @@ describe('a phone that pays for the desktop', () => {
     await phone.context.close();
   });
 
+  it('is waited for, however often calldata was shown meanwhile', async () => {
+    const desktop = await createVisitor(pages(), { hasNoWallet: true });
+    const phone = await createVisitor(pages());
+    const { page, ticket } = await showCode(desktop);
+    for (let load = 0; load < 6; load += 1) {
+      await page.reload();
+      await page.click('summary:has-text("Pay by hand")');
+      await page.waitForSelector('#manual[open]');
+    }
+    await payBy(phone, ticket);
+    await page.bringToFront();
+    await statusOf(page, PAID);
+    await desktop.context.close();
+    await phone.context.close();
+  });
+
   it('pays once with a ticket, and says so when its wallet refuses', async () => {
     const desktop = await createVisitor(pages(), { hasNoWallet: true });
     const phone = await createVisitor(pages());

@@ -26,7 +26,7 @@ export interface KeptPurchase {
   readonly retryAtMs?: number;
 }
 
-/** Of purchases that were begun, and of the others. */
+/** The most purchases of one URL that were begun, and the most whose calldata was only shown. */
 const MOST_KEPT = 5;
 const WAYS: readonly unknown[] = ['transfer', 'signature', 'phone', 'hand'];
 
@@ -36,6 +36,11 @@ const WAYS: readonly unknown[] = ['transfer', 'signature', 'phone', 'hand'];
  */
 export function isBegun({ way, proof }: KeptPurchase): boolean {
   return proof !== undefined || way === 'transfer' || way === 'signature';
+}
+
+/** Whether nobody is known to pay: neither a phone nor a wallet, not even one that the payer has given up. */
+function isOnlyShown({ way, from, proof }: KeptPurchase): boolean {
+  return way === 'hand' && from === undefined && proof === undefined;
 }
 
 /** The purchases of one URL in this browser's storage, newest first. What is older than the receipt window is deleted. */
@@ -62,9 +67,10 @@ export class KeptPurchases {
   /** False where the browser keeps nothing (private mode, full storage): then no wallet may be opened. */
   keep(purchase: KeptPurchase): boolean {
     const all = [purchase, ...this.list().filter(({ reference }) => reference !== purchase.reference)];
-    const others = all.filter((kept) => !isBegun(kept));
-    // Calldata that was only shown must not drive out a payment.
-    return this.#write([...all.filter(isBegun).slice(0, MOST_KEPT), ...others.slice(0, MOST_KEPT)]);
+    const begun = all.filter(isBegun);
+    const awaited = all.filter((kept) => !isBegun(kept) && !isOnlyShown(kept));
+    // Calldata that was only shown, at each load of the page, must drive out nothing else.
+    return this.#write([...begun.slice(0, MOST_KEPT), ...awaited, ...all.filter(isOnlyShown).slice(0, MOST_KEPT)]);
   }
 
   remove(reference: string): void {
