@@ -11,10 +11,10 @@ const SEND = 'button:has-text("Send a transfer instead")';
 const MOST_FAILURES = 5;
 
 /** The seller fails until the returned function is called. */
-function breakSeller(): () => void {
+function breakSeller(status = 500): () => void {
   const { upstream } = pages();
   const { answer } = upstream;
-  upstream.answer = (_request, response) => response.writeHead(500).end('broken');
+  upstream.answer = (_request, response) => response.writeHead(status).end('broken');
   return () => (upstream.answer = answer);
 }
 
@@ -69,6 +69,39 @@ describe('a seller that fails', () => {
     await endPause(tabs[0]!);
     await Promise.all(tabs.map((tab) => tab.reload()));
     for (const tab of tabs) await statusOf(tab, PAID);
+    await visitor.context.close();
+  });
+
+  it('says at the fifth failure that there is no other attempt', async () => {
+    const visitor = await createVisitor(pages());
+    breakSeller();
+    const page = await visitor.open(newUrl());
+    await page.click(SEND);
+    let text = await statusOf(page, 'stays valid');
+    while (!text.includes('five times')) {
+      await endPause(page);
+      await page.reload();
+      text = await statusOf(page, /stays valid|The seller has failed five times for this payment/);
+    }
+    expect(text).toContain('recorded for a refund');
+    expect(pages().upstream.requests).toHaveLength(MOST_FAILURES);
+    await visitor.context.close();
+  });
+
+  it.each([
+    [410, 'The seller answered 410. Your payment stays valid.'],
+    [429, 'The seller failed (status 429). Your payment stays valid.'],
+  ])('with %i of its own is not taken for the gateway', async (status, expected) => {
+    const visitor = await createVisitor(pages());
+    const mend = breakSeller(status);
+    const page = await visitor.open(newUrl());
+    await page.click(SEND);
+    await statusOf(page, expected);
+    mend();
+    await endPause(page);
+    await page.reload();
+    await statusOf(page, PAID);
+    expect(visitor.wallet.countOf('eth_sendTransaction')).toBe(1);
     await visitor.context.close();
   });
 

@@ -2,6 +2,7 @@ import { encodeProof, X_PAYMENT, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED, type Hex
 
 import { runInTurn } from './locks.js';
 import type { KeptPurchase, KeptPurchases, ProofHeader } from './purchases.js';
+import { RELEASED_TOO_OFTEN } from './sale-end.js';
 
 /** How a request with a payment ended. */
 export type RedeemEnd =
@@ -45,10 +46,16 @@ const LEAST_DELAY_MS = 700;
 const LONGEST_DELAY_MS = 10_000;
 const UNREACHED_DELAY_MS = 5_000;
 /** Before the seller is asked again after its first failure, its second, and so on. */
-const PAUSES_MS = [5_000, 30_000, 120_000];
-const LONGEST_PAUSE_MS = 900_000;
-/** Refusals that may go away with time. */
-const TRANSIENT = new Set(['receipt_missing', 'not_confirmed', 'balance_too_low', 'contract_wallet_paused']);
+const PAUSES_MS = [5_000, 30_000, 120_000, 900_000];
+/** The statuses below 500 that may go away with time. */
+const TRANSIENT_STATUSES = new Set([409, 425, 429]);
+/** The refusals that may go away with time, in words. */
+const TRANSIENT_REFUSALS = new Map([
+  ['receipt_missing', 'The chain has not mined it yet.'],
+  ['not_confirmed', 'The chain has not confirmed it yet.'],
+  ['balance_too_low', 'The balance is too low.'],
+  ['contract_wallet_paused', 'The gateway does not ask this contract wallet for a while.'],
+]);
 
 /** The header that redeems a mined transfer. */
 export function createTransferProof({ network, reference }: KeptPurchase, txHash: Hex): ProofHeader {
@@ -98,7 +105,12 @@ export class Redemption {
       if (retryAtMs > Date.now()) return createPause(retryAtMs - Date.now());
       const { attempt, isReleased } = await send(this.url, purchase.proof);
       if (!isReleased) return attempt;
-      const delayMs = PAUSES_MS[releases] ?? LONGEST_PAUSE_MS;
+      const delayMs = PAUSES_MS[releases];
+      if (delayMs === undefined) {
+        // After the fifth failure there is nothing to wait for.
+        this.store.keep({ ...purchase, releases: releases + 1, retryAtMs: 0 });
+        return { kind: 'refused', failure: RELEASED_TOO_OFTEN };
+      }
       this.store.keep({ ...purchase, releases: releases + 1, retryAtMs: Date.now() + delayMs });
       return attempt.kind === 'wait' ? { ...attempt, delayMs, releases: releases + 1 } : attempt;
     });
@@ -128,7 +140,7 @@ async function send(url: string, proof: ProofHeader): Promise<Sent> {
   }
   const { status, headers } = response;
   const isReleased = headers.get(X_PAYMENT_RELEASED) === 'true';
-  if (!isReleased || status < 500) return { attempt: judge(response), isReleased };
+  if (!isReleased || !isTransient(status)) return { attempt: judge(response), isReleased };
   if (await isUnreached(response)) {
     return {
       attempt: createWait('The seller is not reached. Nothing is lost.', UNREACHED_DELAY_MS),
@@ -141,19 +153,24 @@ async function send(url: string, proof: ProofHeader): Promise<Sent> {
 function judge(response: Response): RedeemAttempt {
   const { status, headers } = response;
   if (response.type === 'opaqueredirect' || status < 400) return { kind: 'answer', response };
-  if (status === 410) return { kind: 'gone' };
+  // A seller's own 410 is released, and an answer like any other.
+  if (status === 410 && headers.get(X_PAYMENT_RELEASED) !== 'true') return { kind: 'gone' };
   const seconds = Number(headers.get('retry-after') ?? '');
   const delayMs = Math.min(Math.max(seconds * 1000 || 0, LEAST_DELAY_MS), LONGEST_DELAY_MS);
   if (status === 402) {
     const failure = headers.get(X_PAYMENT_FAILURE) ?? 'payment_refused';
-    if (!TRANSIENT.has(failure)) return { kind: 'refused', failure };
-    if (failure !== 'receipt_missing') return createWait(`Waiting (${failure}).`, delayMs);
-    return { ...createWait('The chain has not mined it yet.', delayMs), isMissing: true };
+    const reason = TRANSIENT_REFUSALS.get(failure);
+    if (reason === undefined) return { kind: 'refused', failure };
+    return { ...createWait(reason, delayMs), isMissing: failure === 'receipt_missing' };
   }
-  if (status >= 500 || status === 409 || status === 425 || status === 429) {
+  if (isTransient(status)) {
     return createWait(`The gateway answered ${status}. Nothing is lost.`, delayMs);
   }
   return { kind: 'answer', response };
+}
+
+function isTransient(status: number): boolean {
+  return status >= 500 || TRANSIENT_STATUSES.has(status);
 }
 
 /** Whether the seller was not reached at all. Such attempts do not count. */

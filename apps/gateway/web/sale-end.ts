@@ -50,11 +50,16 @@ const NOTHING_MOVED = new Set([
   ...['permit2_allowance_missing', 'permit2_missing', 'contract_wallet_refused'],
 ]);
 
+/** The refusal of a payment for which the seller has failed five times. */
+export const RELEASED_TOO_OFTEN = 'released_too_often';
+
 export function explainGatewayRefusal(failure: string, { way, txHash, isRedeemed }: KeptPurchase): string {
   if (failure === 'transaction_failed')
     return 'The transaction failed on the chain, so no tokens moved. You can begin anew.';
   if (way === 'signature' && isRedeemed !== true && NOTHING_MOVED.has(failure))
     return `The gateway refused the signature (${failure}). Nothing was paid; you can begin anew.`;
   const named = txHash === undefined ? '' : ` Its transaction is ${txHash}.`;
+  if (failure === RELEASED_TOO_OFTEN)
+    return `The seller has failed five times for this payment, so it is refused (${failure}).${named} If tokens moved, it is recorded for a refund: ask the operator of this gateway before you pay again.`;
   return `The gateway refused the payment (${failure}).${named} If tokens moved, ask the operator of this gateway before you pay again.`;
 }
