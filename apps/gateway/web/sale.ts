@@ -117,11 +117,10 @@ export class PageSale {
    * Begins anew, after the payer has said that it did not pay. The reference is kept all the same: a payment that turns
    * up later is redeemed by its hash. Nothing is let go that another tab has paid or redeemed meanwhile.
    */
-  letGo({ reference, isRedeemed, proof: shownProof }: KeptPurchase): void {
+  letGo({ reference, isRedeemed, proof }: KeptPurchase): void {
     const kept = this.store.find(reference);
-    if (kept === undefined || kept.isRedeemed !== isRedeemed || kept.proof?.value !== shownProof?.value) return;
-    const { proof: _proof, txHash: _txHash, ...purchase } = kept;
-    this.store.keep({ ...purchase, way: 'hand' });
+    if (kept === undefined || kept.isRedeemed !== isRedeemed || kept.proof?.value !== proof?.value) return;
+    this.store.keep({ ...withoutPayment(kept), way: 'hand' });
   }
 
   keepProof(purchase: KeptPurchase, txHash: Hex): PaidPurchase {
@@ -222,6 +221,10 @@ export class PageSale {
 
 function createPaid(purchase: KeptPurchase, txHash: Hex): PaidPurchase {
   return { ...purchase, txHash, proof: createTransferProof(purchase, txHash) };
+}
+
+function withoutPayment({ proof: _proof, txHash: _txHash, ...purchase }: KeptPurchase): KeptPurchase {
+  return purchase;
 }
 
 function isPaid(purchase: KeptPurchase): purchase is PaidPurchase {
