@@ -242,7 +242,7 @@ export class PayView {
   #prepareByHand(): void {
     const panel = find<HTMLDetailsElement>('manual');
     panel.addEventListener('toggle', () => panel.open && this.#sale.keepOwn('hand'));
-    void expireCalldata(this.#expiresAtMs);
+    void expireCalldata(this.#expiresAtMs, 'Reload the page.');
     showHashField(
       (text) =>
         void this.#instead(async () => {

@@ -23,7 +23,7 @@ export class TicketView {
   }
 
   start(): void {
-    void expireCalldata(this.#expiresAtMs);
+    void expireCalldata(this.#expiresAtMs, 'Show a new code on the other screen.');
     const begun = this.#begun.read();
     if (begun !== null) this.#continueBegun(begun);
     watchWallets((wallets) => {
@@ -42,14 +42,18 @@ export class TicketView {
   }
 
   #askWhetherPaid(): void {
-    const again = createButton('I did not pay: send again', () => {
-      if (this.#steps.isBusy) return;
+    const again = this.#createAgain('I did not pay: send again');
+    const hint = 'If you have paid, enter the transaction hash from your wallet on the other screen.';
+    find('actions').replaceChildren(create('p', {}, hint), create('div', { class: 'buttons' }, again));
+  }
+
+  #createAgain(text: string): HTMLElement {
+    const forget = async (): Promise<void> => {
       this.#begun.remove();
       showStatus('');
       this.#offerWallets();
-    });
-    const hint = 'If you have paid, enter the transaction hash from your wallet on the other screen.';
-    find('actions').replaceChildren(create('p', {}, hint), create('div', { class: 'buttons' }, again));
+    };
+    return createButton(text, () => void this.#steps.runNext(forget));
   }
 
   #offerWallets(): void {
@@ -93,6 +97,7 @@ export class TicketView {
     find('actions').replaceChildren(
       create('p', {}, 'Transaction: ', linkTransaction(this.data.chain.explorerUrl, txHash)),
       create('p', {}, 'If the other screen does not go on by itself, enter this transaction hash there.'),
+      create('div', { class: 'buttons' }, this.#createAgain('It was cancelled: send again')),
     );
     await reportHash(txHash);
     showStatus('Sent. The other screen goes on when the transaction is mined.', 'good');
@@ -111,7 +116,7 @@ async function reportHash(txHash: string): Promise<void> {
     if (response?.ok === true) return;
     await new Promise((resolve) => setTimeout(resolve, 1000 * (attempt + 1)));
   }
-  throw new PageProblem('It is paid, but the gateway was not reached. Enter the transaction hash on the other screen.');
+  throw new PageProblem('It is sent, but the gateway was not reached. Enter the transaction hash on the other screen.');
 }
 
 /** For a phone's own browser, which has no wallet. */

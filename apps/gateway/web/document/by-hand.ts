@@ -12,8 +12,8 @@ export function showHashField(onEnter: (text: string) => void): void {
   );
 }
 
-/** Takes the calldata away when it is too late to pay with it. */
-export async function expireCalldata(expiresAtMs: number): Promise<void> {
+/** Takes the calldata away when it is too late to pay with it, and says how to get another one. */
+export async function expireCalldata(expiresAtMs: number, advice: string): Promise<void> {
   await untilTime(expiresAtMs);
-  find('calldata').replaceChildren('This has expired. Reload the page.');
+  find('calldata').replaceChildren(`This has expired. ${advice}`);
 }
