@@ -179,6 +179,27 @@ describe('a payment', () => {
     await visitor.context.close();
   });
 
+  it('whose wallet never answers is redeemed by its hash after a reload, and the page says so', async () => {
+    const visitor = await createVisitor(pages());
+    let isSent = (_hash: string): void => undefined;
+    const sent = new Promise<string>((resolve) => (isSent = resolve));
+    visitor.wallet.handlers.set('eth_sendTransaction', async (_params, forward) => {
+      isSent(String(await forward()));
+      return new Promise(() => undefined);
+    });
+    const page = await visitor.open(newUrl());
+    await page.click(SEND);
+    const txHash = await sent;
+    await page.click('summary:has-text("Pay by hand")');
+    await page.fill('#hash', txHash);
+    await page.press('#hash', 'Enter');
+    await statusOf(page, 'Your wallet has not answered yet. The hash is kept');
+    await page.reload();
+    await statusOf(page, PAID);
+    expect(visitor.wallet.countOf('eth_sendTransaction')).toBe(1);
+    await visitor.context.close();
+  });
+
   it('is not let go by a tab that has not heard yet that another one has redeemed it', async () => {
     const visitor = await createVisitor(pages());
     await visitor.context.addInitScript(

@@ -1,3 +1,5 @@
+import type { Route } from 'playwright-core';
+
 import { usePages } from './use-pages.js';
 import { createVisitor, statusOf, untilKept } from './visitor.js';
 
@@ -36,6 +38,22 @@ describe('a transfer that was replaced in the wallet', () => {
     // What is bought again is this purchase, not the one whose page took the hash.
     await page.click('button:has-text("Buy it again")');
     await page.waitForSelector(SEND);
+    await visitor.context.close();
+  });
+
+  it('is redeemed by the hash that was entered last while the gateway had not answered', async () => {
+    const { visitor, page, txHash } = await payReplaced();
+    let isHeld = (_route: Route): void => undefined;
+    const held = new Promise<Route>((resolve) => (isHeld = resolve));
+    await page.route('**/v1/notes/**', (route) => isHeld(route), { times: 1 });
+    const route = await held;
+    await page.click('summary:has-text("Pay by hand")');
+    for (const hash of [`0x${'2'.repeat(64)}`, txHash]) {
+      await page.fill('#hash', hash);
+      await page.press('#hash', 'Enter');
+    }
+    await route.continue();
+    await statusOf(page, PAID);
     await visitor.context.close();
   });
 

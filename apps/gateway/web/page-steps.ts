@@ -5,16 +5,27 @@ import { showStatus } from './document/dom.js';
 export class PageSteps {
   isBusy = false;
   #step = Promise.resolve();
+  /** What the payer asked for last, while it waits for the step under way. */
+  #next: (() => Promise<void>) | null = null;
 
-  /** Runs the step. Where another one is under way, waits for that in its place. */
+  /** Runs the step. Where another one is under way, the given step is dropped, and that one is waited for. */
   run(step: () => Promise<void>): Promise<void> {
     if (!this.isBusy) this.#step = this.#runBusy(step);
     return this.#step;
   }
 
-  /** Runs the step after the one that is under way. */
+  /** Runs the step after those before it. */
+  async runAfter(step: () => Promise<void>): Promise<void> {
+    while (this.isBusy) await this.#step;
+    await this.run(step);
+  }
+
+  /** Runs the step after the one under way. Of several that wait so, only the last one is run. */
   async runNext(step: () => Promise<void>): Promise<void> {
-    await this.#step;
+    this.#next = step;
+    while (this.isBusy) await this.#step;
+    if (this.#next !== step) return;
+    this.#next = null;
     await this.run(step);
   }
 

@@ -1,6 +1,5 @@
 import { formatTokenAmount, isHash } from '@tollgate/protocol';
 
-import { PageProblem } from './chain.js';
 import { expireCalldata, showHashField } from './document/by-hand.js';
 import { create, createButton, find, showStatus, untilTime } from './document/dom.js';
 import { showCode } from './document/phone-code.js';
@@ -27,6 +26,7 @@ export class PayView {
   /** Draws the buttons, and draws them again when another wallet is found. */
   #draw: () => readonly HTMLElement[] = () => [];
   #isPolling = false;
+  #isAskingWallet = false;
   /** Ends the waiting of the step under way. */
   #waiting = new AbortController();
   /** The kept purchases that this page has acted on. */
@@ -68,7 +68,7 @@ export class PayView {
     else void this.#continueOpen(open);
   }
 
-  /** Follows another tab. What it only notes for itself, such as a pause, is none of this tab's business. */
+  /** Goes on with what another tab has begun or redeemed. A pause that it has only noted changes nothing here. */
   #continueOthers(): void {
     const isForgotten = this.#shown !== null && this.#sale.store.find(this.#shown) === undefined;
     if (isForgotten) location.reload();
@@ -101,7 +101,7 @@ export class PayView {
   async #payWith(wallet: BrowserWallet, way: PayWay): Promise<void> {
     showStatus('Your wallet asks you to confirm…', 'busy');
     try {
-      const purchase = await this.#sale.pay(wallet.provider, way);
+      const purchase = await this.#askWallet(() => this.#sale.pay(wallet.provider, way));
       // Another tab has begun to pay: its purchase is continued when this step is over.
       if (purchase === null) setTimeout(() => this.#continueKept());
       else await this.#redeem(purchase);
@@ -146,7 +146,7 @@ export class PayView {
 
   /** The chain does not have the transaction: the wallet may have replaced it by another one, or by nothing. */
   #drawMissing(purchase: KeptPurchase): HTMLElement[] {
-    const again = createButton('Try again', () => void this.#instead(() => this.#redeem(purchase)));
+    const again = createButton('Try again', () => void this.#runInsteadOfWaiting(() => this.#redeem(purchase)));
     const anew = createButton('It was cancelled: begin anew', () => this.#beginAnew(purchase));
     const hint = 'If you sped it up in your wallet, look for it, or enter its new hash under “Pay by hand” below.';
     const look = purchase.way === 'transfer' ? this.#drawSearch(purchase) : [];
@@ -173,7 +173,7 @@ export class PayView {
     return renderWallets(this.#wallets, (wallet) => [
       createButton(
         `Look for the payment with ${wallet.name}`,
-        () => void this.#instead(() => this.#search(purchase, wallet)),
+        () => void this.#runInsteadOfWaiting(() => this.#search(purchase, wallet)),
         'main',
       ),
     ]);
@@ -181,12 +181,17 @@ export class PayView {
 
   async #search(purchase: KeptPurchase, wallet: BrowserWallet): Promise<void> {
     showStatus('Looking on the chain…', 'busy');
-    const found = await this.#sale.search(purchase, wallet.provider);
+    const found = await this.#askWallet(() => this.#sale.search(purchase, wallet.provider));
     if (found !== null) return this.#redeem(found);
     showStatus(
       'No payment was found. A transaction that is still waiting is not found: look into your wallet too.',
       'bad',
     );
+  }
+
+  async #askWallet<T>(ask: () => Promise<T>): Promise<T> {
+    this.#isAskingWallet = true;
+    return ask().finally(() => (this.#isAskingWallet = false));
   }
 
   #forget(purchase: KeptPurchase): void {
@@ -236,33 +241,39 @@ export class PayView {
     const paid = await awaitPhonePayment(purchase, this.#sale, this.#steps);
     this.#isPolling = false;
     if (paid === null) return;
-    await this.#run(() => this.#redeem(this.#sale.keepProof(purchase, paid.txHash), paid.first));
+    const kept = this.#sale.keepProof(purchase, paid.txHash);
+    await this.#steps.runAfter(() => this.#runAndNote(() => this.#redeem(kept, paid.first)));
   }
 
   #prepareByHand(): void {
     const panel = find<HTMLDetailsElement>('manual');
     panel.addEventListener('toggle', () => panel.open && this.#sale.keepOwn('hand'));
     void expireCalldata(this.#expiresAtMs, 'Reload the page.');
-    showHashField(
-      (text) =>
-        void this.#instead(async () => {
-          if (!isHash(text)) throw new PageProblem('A transaction hash is 0x and 64 hexadecimal digits.');
-          await this.#redeem(this.#sale.keepProof(this.#sale.keepOwn('hand'), text));
-        }),
-    );
+    showHashField((text) => this.#enterHash(text));
+  }
+
+  /** The hash is kept at once: what is under way may be a wallet that never answers. */
+  #enterHash(text: string): void {
+    if (!isHash(text)) return showStatus('A transaction hash is 0x and 64 hexadecimal digits.', 'bad');
+    const paid = this.#sale.keepProof(this.#sale.keepOwn('hand'), text);
+    if (this.#isAskingWallet) {
+      showStatus('Your wallet has not answered yet. The hash is kept: answer in your wallet, or reload this page.');
+    }
+    void this.#runInsteadOfWaiting(() => this.#redeem(paid));
   }
 
   /** What the payer asks for goes before a payment that the page only waits for. */
-  async #instead(step: () => Promise<void>): Promise<void> {
+  async #runInsteadOfWaiting(step: () => Promise<void>): Promise<void> {
     this.#waiting.abort();
-    await this.#steps.runNext(() => this.#follow(step));
+    await this.#steps.runNext(() => this.#runAndNote(step));
   }
 
   #run(step: () => Promise<void>): Promise<void> {
-    return this.#steps.run(() => this.#follow(step));
+    return this.#steps.run(() => this.#runAndNote(step));
   }
 
-  async #follow(step: () => Promise<void>): Promise<void> {
+  /** What the step itself has kept must not look like a change by another tab. */
+  async #runAndNote(step: () => Promise<void>): Promise<void> {
     try {
       await step();
     } finally {

@@ -25,13 +25,11 @@ export async function awaitPhonePayment(
     const isLooking = !document.hidden && !steps.isBusy;
     const hashes = isLooking ? await readReportedHashes(sale.base, purchase.reference) : [];
     for (const txHash of hashes.filter((hash) => !refused.has(hash))) {
-      let first: RedeemAttempt | undefined;
-      await steps.run(async () => {
-        first = await sale.attempt(purchase, txHash);
-      });
-      if (first?.kind === 'refused') refused.add(txHash);
+      // It is no step of the page, so that the payer can do something else meanwhile.
+      const first = await sale.attempt(purchase, txHash);
+      if (first.kind === 'refused') refused.add(txHash);
       // The seller's failure too shows that the payment is right.
-      else if (first !== undefined && (first.kind !== 'wait' || first.releases !== null)) return { txHash, first };
+      else if (first.kind !== 'wait' || first.releases !== null) return { txHash, first };
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
