@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 
 import { usePages } from './use-pages.js';
 import { createVisitor, keptBy, statusOf, type Visitor } from './visitor.js';
@@ -133,7 +133,7 @@ describe('a phone that pays for the desktop', () => {
     await phone.context.unroute('**/pay/*');
     await mobile.reload();
     await statusOf(mobile, 'Sent.');
-    expect(await mobile.locator('button').count()).toBe(0);
+    expect(await mobile.locator('button').allTextContents()).toEqual(['It was cancelled: send again']);
     await page.bringToFront();
     await statusOf(page, PAID);
     expect(phone.wallet.countOf('eth_sendTransaction')).toBe(1);
@@ -170,10 +170,70 @@ describe('a phone that pays for the desktop', () => {
     await desktop.context.clock.install();
     const { page } = await showCode(desktop);
     await page.clock.fastForward('02:00:00');
+    await page.waitForSelector('#phone', { state: 'hidden' });
     await page.click('button:has-text("The phone did not pay: begin anew")');
     await page.click('summary:has-text("Pay with your phone")');
     await page.waitForSelector('#code canvas');
     await desktop.context.close();
+  });
+
+  it('can send again what was cancelled in its wallet', async () => {
+    const desktop = await createVisitor(pages(), { hasNoWallet: true });
+    const phone = await createVisitor(pages());
+    const { page, ticket } = await showCode(desktop);
+    phone.wallet.handlers.set('eth_sendTransaction', () => `0x${'4'.repeat(64)}`);
+    const mobile = await payBy(phone, ticket);
+    phone.wallet.handlers.clear();
+    await mobile.click('button:has-text("It was cancelled: send again")');
+    await mobile.click('button:has-text("Send with")');
+    await page.bringToFront();
+    await statusOf(page, PAID);
+    await desktop.context.close();
+    await phone.context.close();
+  });
+
+  it('is waited for by a page whose wallet can be opened meanwhile', async () => {
+    const desktop = await createVisitor(pages());
+    const phone = await createVisitor(pages());
+    const { page, ticket } = await showCode(desktop);
+    await page.waitForSelector('button:has-text("The phone did not pay: begin anew")');
+    let isHeld = (_route: Route): void => undefined;
+    const held = new Promise<Route>((resolve) => (isHeld = resolve));
+    // The attempt with the phone's hash.
+    await page.route('**/v1/notes/**', (route) => isHeld(route), { times: 1 });
+    await payBy(phone, ticket);
+    await page.bringToFront();
+    const route = await held;
+    desktop.wallet.refuse('eth_requestAccounts', 4001);
+    await page.click('button:has-text("Send a transfer instead")');
+    await statusOf(page, 'declined');
+    await route.continue();
+    await statusOf(page, PAID);
+    await desktop.context.close();
+    await phone.context.close();
+  });
+
+  it('is shown no code by a page that is too old to pay with', async () => {
+    const desktop = await createVisitor(pages());
+    await desktop.context.clock.install();
+    const page = await desktop.open(newUrl());
+    await page.clock.fastForward('02:00:00');
+    await page.click('summary:has-text("Pay with your phone")');
+    await statusOf(page, 'This page is too old to pay with. Reload it.');
+    expect(await keptBy(page)).toBe('[]');
+    await desktop.context.close();
+  });
+
+  it('is told where to get a new code when its own has expired', async () => {
+    const desktop = await createVisitor(pages(), { hasNoWallet: true });
+    const phone = await createVisitor(pages());
+    await phone.context.clock.install();
+    const { ticket } = await showCode(desktop);
+    const mobile = await phone.open(ticket);
+    await mobile.clock.fastForward('02:00:00');
+    await mobile.waitForSelector('#calldata:has-text("Show a new code on the other screen.")', { state: 'attached' });
+    await desktop.context.close();
+    await phone.context.close();
   });
 
   it('is offered the browser of a wallet app where it has no wallet', async () => {

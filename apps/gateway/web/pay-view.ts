@@ -120,8 +120,10 @@ export class PayView {
     const startedAtMs = Date.now();
     let isOffered = false;
     const onWait = (reason: string, isMissing: boolean): void => {
-      showStatus(`${reason} Waiting…`, 'busy');
-      if (!isMissing || isOffered || Date.now() < startedAtMs + REPLACED_AFTER_MS) return;
+      const isLate = isMissing && Date.now() >= startedAtMs + REPLACED_AFTER_MS;
+      const offered = isLate && !isOffered ? ' Below is what you can do if your wallet replaced it.' : '';
+      showStatus(`${reason} Waiting…${offered}`, 'busy');
+      if (offered === '') return;
       isOffered = true;
       this.#show(() => this.#drawMissing(purchase));
     };
@@ -158,7 +160,7 @@ export class PayView {
     const amount = formatTokenAmount(BigInt(purchase.amountBaseUnits), this.data.token.decimals);
     const since = new Date(purchase.atMs).toLocaleTimeString();
     showStatus(
-      `You began to pay ${amount} ${this.data.token.symbol} at ${since}, and this page closed before your wallet answered.`,
+      `You began to pay ${amount} ${this.data.token.symbol} at ${since}, and the page does not know whether your wallet paid.`,
     );
     const anew = createButton('I did not pay: begin anew', () => this.#beginAnew(purchase));
     const hint = create(
@@ -211,6 +213,7 @@ export class PayView {
     panel.hidden = false;
     panel.addEventListener('toggle', () => {
       if (!panel.open || this.#isPolling || this.#steps.isBusy) return;
+      if (Date.now() > this.#expiresAtMs) return showStatus('This page is too old to pay with. Reload it.', 'bad');
       const purchase = this.#sale.keepOwn('phone');
       if (this.#sale.store.find(purchase.reference) === undefined)
         return showStatus('This browser keeps no data, so a phone cannot pay for it.', 'bad');
@@ -222,18 +225,13 @@ export class PayView {
   #awaitPhone(purchase: KeptPurchase): void {
     if (this.#isPolling) return;
     showStatus('Waiting for your phone to pay…', 'busy');
-    // After a reload: the code of the earlier page is gone, its payment is not.
-    if (this.data.reference !== purchase.reference) this.#offerOtherCode(purchase);
-    else void untilTime(this.#expiresAtMs).then(() => this.#isPolling && this.#offerOtherCode(purchase));
-    void this.#redeemByPhone(purchase);
-  }
-
-  /** A reload alone would wait for the phone again, without a code. */
-  #offerOtherCode(purchase: KeptPurchase): void {
-    if (this.#steps.isBusy) return;
+    // A reload alone would wait for the phone again, without a code.
     const anew = createButton('The phone did not pay: begin anew', () => this.#beginAnew(purchase));
     this.#show(() => [create('div', { class: 'buttons' }, anew), ...this.#drawWallets()]);
-    find('phone').hidden = true;
+    // The code that was shown before a reload cannot be shown again, and an expired one must not be.
+    if (this.data.reference !== purchase.reference) find('phone').hidden = true;
+    else void untilTime(this.#expiresAtMs).then(() => (find('phone').hidden = true));
+    void this.#redeemByPhone(purchase);
   }
 
   async #redeemByPhone(purchase: KeptPurchase): Promise<void> {
