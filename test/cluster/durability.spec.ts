@@ -113,16 +113,19 @@ it('takes the promotion of a replica that acknowledges for a restart, after whic
   const redis = new Redis(server.url);
   const journal = new Journal({ redis });
   await journal.open();
-  const freezeOf = async (opened: Journal) => {
+  const acknowledging = new Journal({ redis, durability: DURABILITY });
+  const freezeOf = async (before: Journal, after: Journal) => {
     const lane = sampleLane();
     await journal.adopt(lane, { pendingNonce: 0 });
+    await before.open();
     await redis.replicaof('127.0.0.1', '1');
     await redis.replicaof('NO', 'ONE');
-    await opened.open();
+    await after.open();
     return (await journal.readLane(lane)).frozen;
   };
-  expect(await freezeOf(new Journal({ redis, durability: DURABILITY }))).toBe('restarted');
-  expect(await freezeOf(new Journal({ redis }))).toBe('lost');
+  expect(await freezeOf(acknowledging, acknowledging)).toBe('restarted');
+  expect(await freezeOf(acknowledging, journal)).toBe('lost');
+  expect(await freezeOf(journal, acknowledging)).toBe('lost');
   redis.disconnect();
   await server.stop();
 });
