@@ -215,13 +215,25 @@ describe('redirects', () => {
         server.interfere = [answer(303, { Location: target, [mark]: 'true' })];
         const asIs = await buy({}, server.url, { redirect: 'manual' });
         expect([asIs.status, asIs.headers.get('location')]).toEqual([303, target]);
-        const unreachable = 'http://127.0.0.1:1/';
-        server.interfere = Array(2).fill(answer(303, { Location: unreachable, [mark]: 'true' }));
-        for (const again of [await buy(), await buy()])
-          expect([again.status, again.headers.get('location')]).toEqual([303, unreachable]);
-        expect([(await transfers()).length, await stateOf()]).toEqual([3, ['signed']]);
       } finally {
         await other.close();
+      }
+    },
+  );
+
+  it.each(['refuses connections', 'never answers', 'is busy'])(
+    'that were bought stay bought while their target %s',
+    async (how) => {
+      const target = await ScriptedGateway.start();
+      try {
+        target.answer((response) => (how === 'is busy' ? void response.writeHead(429).end() : undefined));
+        const location = how === 'refuses connections' ? 'http://127.0.0.1:1/' : target.url;
+        server.interfere = Array(2).fill(answer(303, { Location: location, 'Idempotent-Replayed': 'true' }, 'moved'));
+        for (const again of [await buy({ attemptTimeoutMs: 1000 }), await buy({ attemptTimeoutMs: 1000 })])
+          expect([again.status, await again.text()]).toEqual(how === 'is busy' ? [429, ''] : [303, 'moved']);
+        expect([(await transfers()).length, await stateOf()]).toEqual([1, ['signed']]);
+      } finally {
+        await target.stop();
       }
     },
   );

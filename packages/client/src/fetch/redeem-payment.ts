@@ -16,6 +16,8 @@ import { findSoldTarget, type SoldTarget } from './sold-target.js';
 const MAX_REDIRECTS = 5;
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 5000;
+/** With one of these the target of a redirect asks for another request. */
+const UNDECIDED_STATUSES = [408, 425, 429];
 
 /** The parts of a client that redeeming needs. */
 export interface RedemptionContext extends Pick<
@@ -127,22 +129,21 @@ class Redemption {
    * target cannot be reached the caller gets the redirect itself, and may ask for it again.
    */
   async #receive(response: Response, isFinal: boolean, timeoutMs: number): Promise<ReceivedResponse> {
+    // Before the target is asked, while the time-out of this request runs.
+    const isWhole = await receiveAnswer(response);
     const target = isFinal ? findSoldTarget(this.#request, response, this.#url) : null;
-    if (target !== null) {
-      const found = await this.#fetchTarget(target, timeoutMs).catch(() => null);
-      this.#request.signal?.throwIfAborted();
-      if (found === null) return { response, isFinal: false, isWhole: await receiveAnswer(response) };
-      await response.body?.cancel();
-      return found;
-    }
-    return { response, isFinal, isWhole: await receiveAnswer(response) };
+    if (target === null) return { response, isFinal, isWhole };
+    const found = await this.#fetchTarget(target, timeoutMs).catch(() => null);
+    this.#request.signal?.throwIfAborted();
+    return found ?? { response, isFinal: false, isWhole };
   }
 
   async #fetchTarget(target: SoldTarget, timeoutMs: number): Promise<ReceivedResponse> {
     const sending = { ...target, timeoutMs, redirect: 'follow' } as const;
     const { response, stopTimer } = await sendRequest(this.#context.fetch, target.request, sending);
     try {
-      return { response, isFinal: response.status < 500, isWhole: await receiveAnswer(response) };
+      const isFinal = response.status < 500 && !UNDECIDED_STATUSES.includes(response.status);
+      return { response, isFinal, isWhole: await receiveAnswer(response) };
     } finally {
       stopTimer();
     }
