@@ -130,8 +130,14 @@ export class PayView {
     const end = await this.#sale.redeem(purchase, { onWait, signal: this.#waiting.signal }, first);
     const { kind } = end;
     // When this step is over.
-    if (kind === 'overtaken') setTimeout(() => this.#continueKept());
+    if (kind === 'overtaken') setTimeout(() => this.#continueOvertaken());
     else this.#showEnd({ ...end, kind });
+  }
+
+  #continueOvertaken(): void {
+    showStatus('');
+    find('phone').hidden = this.data.ticketUrl === null;
+    this.#continueKept();
   }
 
   #showEnd({ text, kind, purchase }: SaleEnd & { kind: Exclude<SaleEnd['kind'], 'overtaken'> }): void {
@@ -240,7 +246,9 @@ export class PayView {
     this.#isPolling = false;
     if (paid === null) return;
     const kept = this.#sale.keepProof(purchase, paid.txHash);
-    await this.#steps.runAfter(() => this.#runAndNote(() => this.#redeem(kept, paid.first)));
+    const show = (): Promise<void> => this.#runAndNote(() => this.#redeem(kept, paid.first));
+    // A wallet that is open may never answer, and what was bought may not come a second time.
+    await (this.#isAskingWallet ? show() : this.#steps.runAfter(show));
   }
 
   #prepareByHand(): void {

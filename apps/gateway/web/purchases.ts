@@ -38,7 +38,7 @@ export function isBegun({ way, proof }: KeptPurchase): boolean {
   return proof !== undefined || way === 'transfer' || way === 'signature';
 }
 
-/** Whether nobody is known to pay: neither a phone nor a wallet, not even one that the payer has given up. */
+/** Whether nobody is known to pay: neither a phone that is waited for nor a wallet, not even one that was given up. */
 function isOnlyShown({ way, from, proof }: KeptPurchase): boolean {
   return way === 'hand' && from === undefined && proof === undefined;
 }

@@ -70,6 +70,8 @@ export class PageSale {
         ...{ reference: extra.reference, way, atMs: Date.now(), network, amountBaseUnits, from },
         ...(fromBlock === null ? {} : { fromBlock }),
       };
+      // A phone may have paid while the wallet was asked.
+      if (this.store.list().some(isBegun)) return null;
       if (!this.store.keep(purchase)) {
         throw new PageProblem(
           'This browser keeps no data, and a closed tab would lose your payment. Pay by hand below.',
@@ -145,7 +147,8 @@ export class PageSale {
     const { reference, txHash } = purchase;
     if (!isLockMismatch(end) || txHash === undefined) return this.#conclude(purchase, end);
     // The hash was entered by hand: its lock may be that of another purchase, also of one whose transaction was replaced.
-    for (const other of this.store.list().filter((kept) => kept.reference !== reference && isOpen(kept))) {
+    const others = this.store.list().filter((kept) => kept.reference !== reference && mayBePaidBy(kept, txHash));
+    for (const other of others) {
       const otherEnd = await this.#redemption.redeem(createPaid(other, txHash), waiting);
       if (isLockMismatch(otherEnd)) continue;
       // It is not known yet whose the transaction is.
@@ -231,9 +234,9 @@ function isPaid(purchase: KeptPurchase): purchase is PaidPurchase {
   return purchase.proof !== undefined;
 }
 
-/** Whether the purchase may have been paid by another transaction than the one that is kept with it, if any. */
-function isOpen({ way, proof, isRedeemed }: KeptPurchase): boolean {
-  return isRedeemed !== true && (way !== 'signature' || proof === undefined);
+/** Whether the purchase may have been paid by the transaction, also where another one is kept with it. */
+function mayBePaidBy({ way, proof, isRedeemed, txHash: known }: KeptPurchase, txHash: Hex): boolean {
+  return (isRedeemed !== true || known === txHash) && (way !== 'signature' || proof === undefined);
 }
 
 function isLockMismatch(end: RedeemEnd): boolean {
