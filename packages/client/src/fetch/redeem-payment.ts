@@ -10,7 +10,7 @@ import type { PaymentStore, StoredRevision } from '../store/payment-store.js';
 import { showPayment, type ShownPayment, type SignedName } from './create-payment-headers.js';
 import { judgeResponse } from './judge-response.js';
 import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
-import { receiveAnswer, sendRequest } from './send-request.js';
+import { receiveAnswer, sendRequest, type SentRequest } from './send-request.js';
 import { findSoldTarget, type SoldTarget } from './sold-target.js';
 
 const MAX_REDIRECTS = 5;
@@ -86,11 +86,11 @@ class Redemption {
   async attempt(timeoutMs: number): Promise<Attempt> {
     try {
       const sending = { url: this.#url, headers: this.#headers, timeoutMs, redirect: 'manual' } as const;
-      const { response, stopTimer } = await sendRequest(this.#context.fetch, this.#request, sending);
+      const sent = await sendRequest(this.#context.fetch, this.#request, sending);
       try {
-        return await this.#judge(response, timeoutMs);
+        return await this.#judge(sent, timeoutMs);
       } finally {
-        stopTimer();
+        sent.stopTimer();
       }
     } catch (error) {
       if (error instanceof PaymentError || this.#request.signal?.aborted) throw error;
@@ -99,12 +99,13 @@ class Redemption {
     }
   }
 
-  async #judge(response: Response, timeoutMs: number): Promise<Attempt> {
+  async #judge(sent: SentRequest, timeoutMs: number): Promise<Attempt> {
+    const { response } = sent;
     this.#seen.nowMs = Date.now();
     const judgement = judgeResponse(response, this.#seen);
     switch (judgement.kind) {
       case 'answer':
-        return { kind: 'answer', ...(await this.#receive(response, judgement.isFinal, timeoutMs)) };
+        return { kind: 'answer', ...(await this.#receive(sent, judgement.isFinal, timeoutMs)) };
       case 'refused':
         throw await this.refusal(response);
       case 'redirect':
@@ -128,11 +129,13 @@ class Redemption {
    * A sold redirect leads a caller that follows redirects to its target, which is asked without the proof. While the
    * target cannot be reached the caller gets the redirect itself, and may ask for it again.
    */
-  async #receive(response: Response, isFinal: boolean, timeoutMs: number): Promise<ReceivedResponse> {
-    // Before the target is asked, while the time-out of this request runs.
+  async #receive(sent: SentRequest, isFinal: boolean, timeoutMs: number): Promise<ReceivedResponse> {
+    const { response } = sent;
     const isWhole = await receiveAnswer(response);
     const target = isFinal ? findSoldTarget(this.#request, response, this.#url) : null;
     if (target === null) return { response, isFinal, isWhole };
+    // It would end the body of the redirect while the target is asked.
+    sent.stopTimer();
     const found = await this.#fetchTarget(target, timeoutMs).catch(() => null);
     this.#request.signal?.throwIfAborted();
     return found ?? { response, isFinal: false, isWhole };

@@ -9,12 +9,18 @@ export interface Sending {
   redirect: 'manual' | 'follow';
 }
 
-/** Sends one request. The time-out runs until `stopTimer`, so that it can cover the body as well. */
+export interface SentRequest {
+  response: Response;
+  /** The time-out runs until this is called, so that it can cover the body as well. */
+  stopTimer: () => void;
+}
+
+/** Sends one request. */
 export async function sendRequest(
   fetch: typeof globalThis.fetch,
   request: RequestSnapshot,
   { url, headers, timeoutMs, redirect }: Sending,
-): Promise<{ response: Response; stopTimer: () => void }> {
+): Promise<SentRequest> {
   const controller = new AbortController();
   const timer = setTimeout(() => {
     controller.abort(new DOMException('The server took too long to answer.', 'TimeoutError'));
