@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 import { BOOKED_STATES } from '../../../../libs/book/src/bookings/booked-states.js';
 import type { SellerFacts } from '../data/format.js';
@@ -13,7 +13,8 @@ type Form = Record<(typeof FIELDS)[number], string>;
 export function PaymentsPage({ seller, query }: { seller: SellerFacts; query: URLSearchParams }) {
   const asked = Object.fromEntries(FIELDS.map((name) => [name, query.get(name) ?? ''])) as Form;
   const [form, setForm] = useState(asked);
-  useEffect(() => setForm(asked), [query.toString()]);
+  // At once: what is typed after the page has changed must stay.
+  useLayoutEffect(() => setForm(asked), [query.toString()]);
   const change = (name: keyof Form) => (event: { currentTarget: { value: string } }) =>
     setForm({ ...form, [name]: event.currentTarget.value });
   const isNarrowed = Object.values(asked).some((value) => value !== '');
@@ -25,7 +26,9 @@ export function PaymentsPage({ seller, query }: { seller: SellerFacts; query: UR
         role="search"
         onSubmit={(event) => {
           event.preventDefault();
-          go(linkTo('payments', null, form));
+          // The state may lack what was typed just now.
+          const typed = new FormData(event.currentTarget);
+          go(linkTo('payments', null, Object.fromEntries(FIELDS.map((name) => [name, String(typed.get(name) ?? '')]))));
         }}
       >
         <label class="wide">
