@@ -28,7 +28,7 @@ export function PaymentsPage({ seller, query }: { seller: SellerFacts; query: UR
           event.preventDefault();
           // The state may lack what was typed just now.
           const typed = new FormData(event.currentTarget);
-          go(linkTo('payments', null, Object.fromEntries(FIELDS.map((name) => [name, String(typed.get(name) ?? '')]))));
+          go(linkTo('payments', null, Object.fromEntries(FIELDS.map((name) => [name, textOf(typed.get(name))]))));
         }}
       >
         <label class="wide">
@@ -78,6 +78,10 @@ export function PaymentsPage({ seller, query }: { seller: SellerFacts; query: UR
       />
     </>
   );
+}
+
+function textOf(value: FormDataEntryValue | null): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** What to ask for: the text says by its form what it is. */
