@@ -45,14 +45,7 @@ describe('a payment', () => {
     const visitor = await createVisitor(pages());
     const url = newUrl();
     const page = await visitor.open(url);
-    let isSent = (): void => undefined;
-    const sent = new Promise<void>((resolve) => (isSent = resolve));
-    // The wallet sends, and its answer never reaches the page.
-    visitor.wallet.handlers.set('eth_sendTransaction', async (_params, forward) => {
-      await forward();
-      isSent();
-      return new Promise(() => undefined);
-    });
+    const sent = visitor.wallet.sendSilently();
     await page.click(SEND);
     await sent;
     await page.close();
@@ -181,12 +174,7 @@ describe('a payment', () => {
 
   it('whose wallet never answers is redeemed by its hash after a reload, and the page says so', async () => {
     const visitor = await createVisitor(pages());
-    let isSent = (_hash: string): void => undefined;
-    const sent = new Promise<string>((resolve) => (isSent = resolve));
-    visitor.wallet.handlers.set('eth_sendTransaction', async (_params, forward) => {
-      isSent(String(await forward()));
-      return new Promise(() => undefined);
-    });
+    const sent = visitor.wallet.sendSilently();
     const page = await visitor.open(newUrl());
     await page.click(SEND);
     const txHash = await sent;
@@ -206,13 +194,7 @@ describe('a payment', () => {
       `addEventListener('storage', (event) => event.stopImmediatePropagation(), true)`,
     );
     const url = newUrl();
-    let isSent = (): void => undefined;
-    const sent = new Promise<void>((resolve) => (isSent = resolve));
-    visitor.wallet.handlers.set('eth_sendTransaction', async (_params, forward) => {
-      await forward();
-      isSent();
-      return new Promise(() => undefined);
-    });
+    const sent = visitor.wallet.sendSilently();
     const one = await visitor.open(url);
     await one.click(SEND);
     await sent;

@@ -23,6 +23,16 @@ export class ScriptedWallet {
     });
   }
 
+  /** Sends the next transaction to the chain, and never tells the page; resolves to its hash. */
+  sendSilently(): Promise<string> {
+    return new Promise((resolve) => {
+      this.handlers.set('eth_sendTransaction', async (_params, forward) => {
+        resolve(String(await forward()));
+        return new Promise(() => undefined);
+      });
+    });
+  }
+
   countOf(method: string): number {
     return this.asked.filter((one) => one.method === method).length;
   }
