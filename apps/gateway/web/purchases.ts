@@ -38,7 +38,7 @@ export function isBegun({ way, proof }: KeptPurchase): boolean {
   return proof !== undefined || way === 'transfer' || way === 'signature';
 }
 
-/** Whether nobody is known to pay: neither a phone that is waited for nor a wallet, not even one that was given up. */
+/** Whether calldata was shown and nothing else: no phone is waited for, no wallet was opened, and no hash was entered. */
 function isOnlyShown({ way, from, proof }: KeptPurchase): boolean {
   return way === 'hand' && from === undefined && proof === undefined;
 }

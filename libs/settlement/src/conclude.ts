@@ -63,8 +63,8 @@ async function concludeJob(
   const isForgotten = ended.outcome === 'unknown';
   const unsettled: Unsettled = { txHash, isForgotten, failure: 'settlement_failed' };
   let result = await explain(parts, attempt, unsettled);
-  // The RPC server lags behind the one that showed the transaction. Whoever asks later finds the job of another asker,
-  // whose failure counts against no payer.
+  // The RPC server lags behind the one that showed the transaction. Only this request can count the failure against the
+  // payer: to a later one, the job is that of another request.
   while (
     end.outcome === 'ended' &&
     result.outcome === 'pending' &&

@@ -16,8 +16,8 @@ const READ_AGAIN_AFTER_MS = 5_000;
 const listeners = new Set<() => void>();
 
 /**
- * Opens the one event stream of this tab, again too where it was refused; returns what closes it. `onState` is told whether
- * it is open.
+ * Opens the event stream of this tab, and opens it again after a refusal. Returns a function that closes it. `onState`
+ * receives whether the stream is open.
  */
 export function openStream(onState: (isOpen: boolean) => void): () => void {
   let stream: EventSource;

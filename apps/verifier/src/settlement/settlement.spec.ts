@@ -141,7 +141,7 @@ describe('settling again what another verifier has settled, behind an RPC server
     await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
   }
 
-  // Prevents: the payer is told that the payment failed, signs another one, and pays twice.
+  // Prevents: a payment that was settled is answered as failed, and its payer signs another one.
   it.each([false, true])('does not fail; the server shows its transactions: %s', async (showsTransactions) => {
     const head = (await fixture.rpc('eth_blockNumber')) as Hex;
     const payment = await fixture.sign();

@@ -116,7 +116,7 @@ describe('verifying the payments of a payer for whom nothing is sent any more', 
     for (let turn = 0; turn < 5; turn++) await strikes.note(payer);
   }
 
-  // Prevents: a payer is told that a payment failed which had been settled, signs another one, and pays twice.
+  // Prevents: a payment that was settled is answered as failed, and its payer signs another one.
   it('accepts one that is settled already, of which the RPC server has not seen the block', async () => {
     const before = await fixture.rpc('eth_blockNumber');
     const payment = await fixture.sign();

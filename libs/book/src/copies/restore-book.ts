@@ -20,7 +20,7 @@ const APPEND_ONLY = ['bookings', 'entries', 'closings', 'audit'];
 type Row = readonly [table: string, columns: Readonly<Record<string, unknown>>];
 
 /**
- * Writes a copy into a book in which no event is and nobody has acted yet, in one transaction, and notes that the book may
+ * Writes a copy into a book without events and without acts of operators, in one transaction, and notes that the book may
  * lack what was written after the copy. Null: the book is not empty, and stays as it is.
  * @param lines of the copy, without their ends
  * @throws CopyRefusedError, DeposedError, BookUnavailableError; then nothing is written
