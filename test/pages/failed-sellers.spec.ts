@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 import { usePages } from './use-pages.js';
-import { createVisitor, keptBy, statusOf } from './visitor.js';
+import { createVisitor, keptBy, statusOf, type Visitor } from './visitor.js';
 
 const pages = usePages();
 let urls = 0;
@@ -33,6 +33,14 @@ async function endPause(page: Page): Promise<void> {
   );
 }
 
+/** By a reload: a pause may have ended between earlier ones, and the page then waits for a click. */
+async function expectServedOnce(page: Page, { wallet }: Visitor): Promise<void> {
+  await endPause(page);
+  await page.reload();
+  await statusOf(page, PAID);
+  expect(wallet.countOf('eth_sendTransaction')).toBe(1);
+}
+
 describe('a seller that fails', () => {
   it('does not use up the payment by reloads', async () => {
     const visitor = await createVisitor(pages());
@@ -45,11 +53,7 @@ describe('a seller that fails', () => {
       await statusOf(page, 'stays valid');
     }
     mend();
-    // A pause may have ended between two reloads: the page then waits for a click.
-    await endPause(page);
-    await page.reload();
-    await statusOf(page, PAID);
-    expect(visitor.wallet.countOf('eth_sendTransaction')).toBe(1);
+    await expectServedOnce(page, visitor);
     await visitor.context.close();
   });
 
@@ -98,10 +102,7 @@ describe('a seller that fails', () => {
     await page.click(SEND);
     await statusOf(page, expected);
     mend();
-    await endPause(page);
-    await page.reload();
-    await statusOf(page, PAID);
-    expect(visitor.wallet.countOf('eth_sendTransaction')).toBe(1);
+    await expectServedOnce(page, visitor);
     await visitor.context.close();
   });
 
