@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import type { Cluster } from 'ioredis';
 
 import { startRedisShards, type RedisShards } from '../../../tools/devnet/processes/redis-shards.js';
+import { startRedis } from '../../../tools/devnet/processes/redis.js';
 import { connectRedis, createRedis, duplicateRedis } from './connect-redis.js';
 import { StoreError } from './store-error.js';
 
@@ -21,6 +22,32 @@ describe('a client of one server', () => {
     }
     expect(refusal).toBeInstanceOf(StoreError);
     expect(inspect(refusal)).not.toContain('canary');
+  });
+});
+
+describe('a client that is closed while it waits to connect again', () => {
+  const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
+
+  it.each([
+    ['one server', startRedis],
+    ['a cluster', () => startRedisShards(1)],
+  ])('of %s ends, and fails what waits', async (_, start) => {
+    const server = await start();
+    const client = connectRedis({ url: server.url, role: 'waiting', use: 'blocking', logger });
+    const twin = duplicateRedis(client, {});
+    twin.on('error', () => undefined);
+    const ended = [client, twin].map(async (one) => {
+      await one.ping();
+      const [waits, ends] = [once(one, 'reconnecting'), once(one, 'end')];
+      await server.stop();
+      await waits;
+      const popped = one.blpop('list', 0);
+      one.disconnect();
+      await expect(popped).rejects.toThrow();
+      await ends;
+    });
+    await Promise.all(ended);
+    expect([client.status, twin.status]).toEqual(['end', 'end']);
   });
 });
 

@@ -80,8 +80,22 @@ export function connectRedis({ url, role, use = 'commands', logger }: RedisConne
  * @throws StoreError for a URL that cannot be read
  */
 export function createRedis(url: string, options: ClientOptions): RedisClient {
-  const redis = createClient(url, options);
+  const redis = endWhenClosed(createClient(url, options));
   noteTroubles(redis);
+  return redis;
+}
+
+/**
+ * Ends a client that is closed while it waits to connect again. The driver would only stop waiting: without `end`, and
+ * with the commands that wait pending for ever.
+ */
+function endWhenClosed<Client extends RedisClient>(redis: Client): Client {
+  const disconnect = redis.disconnect.bind(redis);
+  redis.disconnect = (reconnect = false) => {
+    // The driver ends one that has not connected yet.
+    if (!reconnect && redis.status === 'reconnecting') redis.status = 'wait';
+    disconnect(reconnect);
+  };
   return redis;
 }
 
@@ -178,10 +192,10 @@ export async function findNodeTrouble(url: string): Promise<NodeJS.ErrnoExceptio
 
 /** Another connection of the same kind to the same servers. */
 export function duplicateRedis(redis: RedisClient, options: ClientOptions): RedisClient {
-  if (!redis.isCluster) return (redis as Redis).duplicate(options);
+  if (!redis.isCluster) return endWhenClosed((redis as Redis).duplicate(options));
   const cluster = redis as Cluster;
   const own: ClientOptions = cluster.options.redisOptions ?? {};
-  return keepSlots(cluster.duplicate([], { redisOptions: { ...own, ...options } }));
+  return keepSlots(endWhenClosed(cluster.duplicate([], { redisOptions: { ...own, ...options } })));
 }
 
 function describeAddress(url: string): string {
