@@ -53,7 +53,7 @@ describe('closing a payment for a refund', () => {
     const old = { ...request.candidates[0]!, minedAtMs: ledger.nowMs() - 86_400_000 };
     expect(await ledger.claim({ ...request, candidates: [old] })).toEqual({ ...REFUNDED, id });
     expect(await ledger.close({ id, refund: 'refund-2', reason: null, allowsAnswered: true })).toEqual({
-      ...{ outcome: 'closed_before', by: 'refund-1', sinceMs: expect.any(Number) },
+      ...{ outcome: 'closed_before', by: 'refund-1', sinceMs: expect.any(Number), paid: [] },
     });
     const { payments } = await listPayments(started.redis, { state: 'refunding', limit: 1000 });
     expect(payments).toContainEqual(expect.objectContaining({ id, hasRetryKey: false }));
@@ -166,6 +166,9 @@ describe('closing a payment for a refund', () => {
     expect(await ledger.recordRefunded(id, facts)).toBe(false);
     expect(await ledger.recordRefunded(id, facts, { again: true })).toBe(false);
     expect(await ledger.recordRefunded(id, { ...facts, refund: 'refund-2' })).toBe(true);
+    const closed = await close(id);
+    if (closed.outcome !== 'closed_before') throw new Error('it is not closed');
+    expect([...closed.paid].sort()).toEqual(['refund-1', 'refund-2']);
     const events = await readEvents(started.redis, nameOfPayment(id));
     expect(events.map(({ type }) => type)).toEqual(['refunding', 'refunded', 'refunded', 'refunded']);
     expect(events[1]).toMatchObject({ facts });

@@ -20,8 +20,11 @@ export interface CloseRequest {
 export type CloseResult =
   /** `expired`: the request that held it is gone, and can no longer commit. `free`: the ledger did not know it. */
   | { outcome: 'closed'; from: RefundingFacts['from'] }
-  /** `by`: the refund that closed it; null: a release that did not store it. `sinceMs`: for the refund that asks. */
-  | { outcome: 'closed_before'; sinceMs: number; by: string | null }
+  /**
+   * `by`: the refund that closed it; null: a release that did not store it. `sinceMs`: for the refund that asks. `paid`: the
+   * refunds that were recorded as sent.
+   */
+  | { outcome: 'closed_before'; sinceMs: number; by: string | null; paid: readonly string[] }
   /** A request holds it: ask again once it has ended. */
   | { outcome: 'leased'; retryAfterMs: number }
   /** It bought an answer. */
@@ -47,14 +50,14 @@ export async function closePayment(
     refund,
     replicas,
   ];
-  const [outcome, detail, by = ''] = await runner.run(LEDGER_SCRIPTS.close, keys, args);
+  const [outcome, detail, by = '', ...paid] = await runner.run(LEDGER_SCRIPTS.close, keys, args);
   switch (outcome) {
     case 'closed':
       return { outcome, from: detail as RefundingFacts['from'] };
     case 'leased':
       return { outcome, retryAfterMs: Number(detail) };
     case 'closed_before':
-      return { outcome, sinceMs: Number(detail), by: by === '' ? null : by };
+      return { outcome, sinceMs: Number(detail), by: by === '' ? null : by, paid };
     case 'answered':
     case 'other_form':
       return { outcome };

@@ -6,7 +6,7 @@ import { readRefundJob, WalletDirectory } from '@tollgate/agent-jobs';
 import { createLaneId } from '@tollgate/journal';
 import { Ledger, locatePayment, nameOfPayment, readPaymentName, type PaymentId } from '@tollgate/ledger';
 
-import { createTestBook } from '../../../../libs/book/test/create-test-book.js';
+import { createTestBook, type TestBook } from '../../../../libs/book/test/create-test-book.js';
 import { hashOf } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
@@ -17,13 +17,17 @@ import type { OperatorRefund } from './refund-desk.js';
 /** Bought, served, lost and presented again; or asked for a refund, whose job or row was lost. */
 describe('a payment and its refund, after Redis or the book lost data', () => {
   let fixture: RefundFixture;
+  const restored: TestBook[] = [];
 
   beforeEach(async () => {
     Logger.overrideLogger(false);
     fixture = await RefundFixture.start();
   }, 120_000);
 
-  afterEach(() => fixture.stop());
+  afterEach(async () => {
+    await fixture.stop();
+    for (const book of restored.splice(0)) await book.remove();
+  });
 
   const publish = (lane = fixture.lane) => new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane });
   const createToken = (): Promise<string> =>
@@ -35,6 +39,35 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     const { status, body } = await fixture.post<OperatorRefund>('/operator/refunds', token, { payment, ...more });
     expect([status, body]).toMatchObject([202, { payment }]);
     return body;
+  }
+
+  /** A copy for `restoreBook`. */
+  async function copyBook(token: string): Promise<string> {
+    const file = join(fixture.base.server.dir, 'copy.book');
+    const headers = { Authorization: `Bearer ${token}` };
+    writeFileSync(file, await (await fetch(`${fixture.url}/operator/backup`, { headers })).text());
+    return file;
+  }
+
+  async function restoreBook(file: string): Promise<void> {
+    await fixture.base.endBookkeepers();
+    const book = await createTestBook();
+    restored.push(book);
+    await fixture.startBookkeeper({ ...book.env, BOOK_RESTORE: file });
+  }
+
+  async function isBooked(payment: string, token: string): Promise<boolean> {
+    const { body } = await fixture.get<{ state: string; refunded: string }>(`/operator/payments/${payment}`, token);
+    return body.state === 'refunded' && body.refunded === String(PRICE);
+  }
+
+  async function waitUntilBlockIsOver(): Promise<void> {
+    const { timestamp } = (await callRpc(fixture.chain.rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as {
+      timestamp: string;
+    };
+    await waitFor('the second of its block is over', () =>
+      Promise.resolve(Date.now() > (Number(timestamp) + 1) * 1000),
+    );
   }
 
   /** Everything in Redis is gone; verifiers open the ledger anew, and the payer presents the payment again. */
@@ -113,12 +146,7 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     const payment = await fixture.payRefused();
     const token = await createToken();
     const { redis, server } = fixture.base;
-    const { timestamp } = (await callRpc(fixture.chain.rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as {
-      timestamp: string;
-    };
-    await waitFor('the second of its block is over', () =>
-      Promise.resolve(Date.now() > (Number(timestamp) + 1) * 1000),
-    );
+    await waitUntilBlockIsOver();
     // As of a Redis with `appendfsync everysec`.
     for (const birth of await redis.keys('tollgate:{pay-*}:birth')) await redis.hset(birth, 'durable', '0');
     await server.kill();
@@ -225,30 +253,92 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     await fixture.startWorker();
     const token = await createToken();
     const payment = await fixture.payRefused();
-    const headers = { Authorization: `Bearer ${token}` };
-    const file = join(fixture.base.server.dir, 'copy.book');
-    writeFileSync(file, await (await fetch(`${fixture.url}/operator/backup`, { headers })).text());
-    const isBooked = async (): Promise<boolean> => {
-      const { body } = await fixture.get<{ state: string; refunded: string }>(`/operator/payments/${payment}`, token);
-      return body.state === 'refunded' && body.refunded === String(PRICE);
-    };
+    const file = await copyBook(token);
     const { address } = fixture.chain.accounts[0]!;
     const before = await fixture.balanceOf(address);
     const { id } = await ask(payment, token);
     const { transaction } = await fixture.waitForRefund(id, 'refunded', token);
-    await waitFor('it is booked', isBooked);
+    await waitFor('it is booked', () => isBooked(payment, token));
 
-    await fixture.base.endBookkeepers();
-    const restored = await createTestBook();
-    await fixture.startBookkeeper({ ...restored.env, BOOK_RESTORE: file });
-    expect(await isBooked()).toBe(false);
+    await restoreBook(file);
+    expect(await isBooked(payment, token)).toBe(false);
     expect(await ask(payment, token)).toMatchObject({ id });
     expect(await fixture.waitForRefund(id, 'refunded', token)).toMatchObject({ transaction, attempt: 1 });
-    await waitFor('it is booked again', isBooked);
+    await waitFor('it is booked again', () => isBooked(payment, token));
     expect((await fixture.balanceOf(address)) - before).toBe(PRICE);
-    await fixture.base.endBookkeepers();
-    await restored.remove();
   }, 120_000);
+
+  describe('of an answer, in a book that was restored from a copy of before the money was paid back', () => {
+    let payment: string;
+    let id: string;
+    let token: string;
+    let file: string;
+    let before: bigint;
+    const decide = (decision: 'retry' | 'give-up') =>
+      fixture.post<OperatorRefund>(`/operator/refunds/${id}/${decision}`, token);
+    const askForSecond = () => ask(payment, token, { answered: true, number: 2 });
+    const LOST = (number: number) => ({
+      ...{ state: 'failed', maybeSent: true, detail: expect.stringContaining(`refund ${number} as paid`) },
+    });
+
+    /** The copy has its first refund as failed. */
+    beforeEach(async () => {
+      await fixture.startBookkeeper();
+      await publish();
+      const sold = await fixture.pay();
+      await fixture.sell(sold);
+      payment = nameOfPayment(sold);
+      await fixture.waitUntilBooked(payment);
+      token = await createToken();
+      const first = await ask(payment, token, { answered: true });
+      id = first.id;
+      expect((await fixture.post(`/operator/jobs/${first.job}/cancel`, token)).status).toBe(200);
+      await fixture.waitForRefund(id, 'failed', token);
+      file = await copyBook(token);
+      await fixture.startWorker();
+      before = await fixture.balanceOf(fixture.payer);
+    }, 120_000);
+
+    const paidBack = async (): Promise<bigint> => (await fixture.balanceOf(fixture.payer)) - before;
+
+    async function waitUntilPaid(paid: string): Promise<void> {
+      await fixture.waitForRefund(paid, 'refunded', token);
+      await waitFor('it is booked', () => isBooked(payment, token));
+      await waitUntilBlockIsOver();
+    }
+
+    it('is not paid a second time by a retry, and is booked where the refund that paid it is asked for', async () => {
+      await decide('give-up');
+      const { id: second } = await askForSecond();
+      await waitUntilPaid(second);
+      await restoreBook(file);
+      expect((await decide('retry')).body).toMatchObject({ ...LOST(2), id, attempt: 2 });
+      await decide('give-up');
+      expect(await askForSecond()).toMatchObject({ id: second });
+      await waitUntilPaid(second);
+      expect(await paidBack()).toBe(PRICE);
+    }, 120_000);
+
+    it('is not paid a second time as another refund, where a later attempt has paid it', async () => {
+      await decide('retry');
+      await waitUntilPaid(id);
+      await restoreBook(file);
+      await decide('give-up');
+      expect(await askForSecond()).toMatchObject(LOST(1));
+      expect(await paidBack()).toBe(PRICE);
+    }, 120_000);
+
+    it('is not paid a second time by the same attempt, where the journal has forgotten its job', async () => {
+      const { job } = (await decide('retry')).body;
+      await waitUntilPaid(id);
+      const { redis } = fixture.base;
+      for (const key of await redis.keys(`tollgate:{*}:job:${job}*`)) await redis.del(key);
+      for (const key of await redis.keys('tollgate:{*}:idempotency')) await redis.del(key);
+      await restoreBook(file);
+      expect((await decide('retry')).body).toMatchObject({ ...LOST(1), attempt: 2 });
+      expect(await paidBack()).toBe(PRICE);
+    }, 120_000);
+  });
 
   describe('whose wallet becomes another account before the bookkeeper knows that its job was accepted', () => {
     let id: string;

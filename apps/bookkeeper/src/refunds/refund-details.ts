@@ -23,6 +23,12 @@ export const OTHER_ACCOUNT = `The wallet ${REFUNDS_WALLET} is another account by
 export const ABANDONED =
   'An operator has abandoned its job, which may have been sent before the journal lost data. Look at the chain for a transfer of it before you retry it or give it up.';
 
+/** @param lost refunds that the ledger has as paid, and the book has not */
+export function describeLost(lost: readonly string[]): string {
+  const numbers = lost.map((id) => id.slice(id.lastIndexOf('-') + 1)).join(', ');
+  return `The ledger has the payment's refund ${numbers} as paid, and the book has lost it. Look at the chain for its transfer before anything more is paid.`;
+}
+
 export const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
   lane_full: `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`,
   outbox_full: `As many transactions of the wallet ${REFUNDS_WALLET} wait to be booked as may (BOOK_OUTBOX_LIMIT).`,

@@ -31,6 +31,21 @@ export class RefundLedger {
     return closer !== undefined && isRefundOf(payment, closer);
   }
 
+  /** The payment's refunds that the ledger has as paid and the book lacks, which was restored from a copy or has lost data. */
+  async findLost(
+    within: Queryable,
+    { payment, refunds }: { payment: string; refunds: readonly Refund[] },
+    closed: CloseResult,
+  ): Promise<string[]> {
+    if (closed.outcome !== 'closed_before') return [];
+    const booked = await readBookedPayment(within, payment);
+    const known = [
+      ...(booked?.reported.refunded ?? []).map(({ refund }) => refund),
+      ...refunds.filter(({ state }) => state === 'refunded').map(({ id }) => id),
+    ];
+    return closed.paid.filter((id) => !known.includes(id));
+  }
+
   /**
    * Reports the refund, from which it is booked; once, however often it is called, and again where the book does not have
    * it. The book counts a transaction once.

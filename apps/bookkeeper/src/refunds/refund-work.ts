@@ -1,14 +1,21 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { JOB_ABANDONED, nameRefundJob, readRefundJob, REFUNDS_WALLET, type RefundJobInput } from '@tollgate/agent-jobs';
-import { changeRefund, DeposedError, listRefundsInWork, type BookWriter, type Refund } from '@tollgate/book';
-import { crashPoint, isFinal, pause, type JobRecord, type LaneId } from '@tollgate/journal';
+import { JOB_ABANDONED, nameRefundJob, REFUNDS_WALLET } from '@tollgate/agent-jobs';
+import {
+  changeRefund,
+  DeposedError,
+  listRefundsInWork,
+  readGapEnd,
+  type BookWriter,
+  type Refund,
+} from '@tollgate/book';
+import { crashPoint, isFinal, pause, type LaneId } from '@tollgate/journal';
 import { Ledger, type CloseResult } from '@tollgate/ledger';
-import { canonicalJson, type Hex } from '@tollgate/protocol';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Journals } from '../journals/journals.js';
+import { beginOf, describeInput, isSameTransfer, minedTransaction } from './refund-attempt.js';
 import * as details from './refund-details.js';
 import { findBookedRefund, RefundLedger } from './refund-ledger.js';
 import { RefundPreviews } from './refund-previews.js';
@@ -148,7 +155,7 @@ export class RefundWork {
     if (reopened !== null) return this.#stop(writer, refund, jobId, reopened);
     let named: Refund | null = refund;
     if (refund.job === null) {
-      const judged = await this.#judge(writer, refund, closed);
+      const judged = await this.#judge(writer, refund, closed, jobId);
       if (!('doubts' in judged)) return this.#stop(writer, refund, jobId, judged);
       // Before the journal has it, so that it is known after a crash which job may be there.
       named = await changeRefund(writer, refund, ['closed'], { job: jobId, doubts: judged.doubts });
@@ -188,12 +195,17 @@ export class RefundWork {
     { database }: BookWriter,
     refund: Refund,
     closed: CloseResult,
+    jobId: string,
   ): Promise<{ doubts: readonly string[] } | Stop> {
     if (!(await this.drain.waitUntilRead(READ_WITHIN_MS))) return { wait: details.NOT_READ };
     const preview = await this.previews.describe(database, refund.payment);
     if (preview === null) throw new Error(`the book no longer has ${refund.payment}`);
     // In a book that was restored, a job of the time before may be there.
-    const maybeSent = beginOf(refund, closed) < Date.parse(refund.attemptAt);
+    const maybeSent = refund.job !== null || beginOf(refund, closed) < Date.parse(refund.attemptAt);
+    const lost = await this.#ledger.findLost(database, preview, closed);
+    // A job that is there is not written again: its end is read, and is booked again.
+    if (lost.length > 0 && (await this.journals.journal.readJob(jobId)) === null)
+      return { fail: details.describeLost(lost), maybeSent: true };
     if (preview.boughtAnswer && !refund.answered) return { fail: details.SOLD, maybeSent };
     if (preview.obstacles.some(({ reason }) => reason === 'withdrawn')) return { fail: details.WITHDRAWN, maybeSent };
     // A node may be behind, or the chain is being reorganised.
@@ -255,31 +267,4 @@ export class RefundWork {
     crashPoint('R6');
     return changeRefund(writer, refund, ['sending'], { state: 'refunded', transaction, detail: null });
   }
-}
-
-function describeInput({ id, attempt, payment, asset, amount, recipient, doubts }: Refund): RefundJobInput {
-  const needsApproval = doubts.length > 0;
-  return { refund: id, attempt, payment, token: asset, amount, to: recipient, needsApproval };
-}
-
-/**
- * When the attempt began, in milliseconds since 1970: a job may have been written since then. The first one may be older than
- * this row, in a book that was restored.
- */
-function beginOf({ attempt, attemptAt }: Refund, closed: CloseResult): number {
-  const atMs = Date.parse(attemptAt);
-  return attempt === 1 && closed.outcome === 'closed_before' ? Math.min(closed.sinceMs, atMs) : atMs;
-}
-
-/** Whether it needs an approval may differ: the doubts of a book that was restored are others. */
-function isSameTransfer(job: JobRecord, input: RefundJobInput): boolean {
-  const known = readRefundJob(job);
-  const { needsApproval } = input;
-  return known !== null && canonicalJson({ ...known, needsApproval }) === canonicalJson({ ...input });
-}
-
-function minedTransaction({ id, steps }: JobRecord): Hex {
-  const mined = steps.at(-1)?.mined ?? null;
-  if (mined === null) throw new Error(`job ${id} is final and has no transaction`);
-  return mined.hash;
 }

@@ -1,7 +1,8 @@
 -- KEYS birth, entry, answer, outbox; ARGV slot, 1 when an answered payment may be closed, payment, facts for the book
 -- without the state it was in, or '', name of the refund, replicas that acknowledge it before anything leaves. Returns
 -- {now, `closed`, state}, {now, `leased`, ms until the lease ends}, {now, `closed_before`, since when for this refund,
--- which refund closed it or ''}, {now, `answered` | `other_form`} or {now, `discontinued` | `durability_differs`}.
+-- which refund closed it or '', each refund that was recorded as paid}, {now, `answered` | `other_form`} or
+-- {now, `discontinued` | `durability_differs`}.
 --
 -- Atomic: checking that no request holds the payment and it bought nothing, and closing it for a refund. Otherwise a
 -- request could take it in between, and the payer would have both the answer and the money.
@@ -25,7 +26,12 @@ local r = records[slot]
 local from = 'free'
 if r then
   if r.state == 'F' then
-    return {text(now), 'closed_before', note_refund(), redis.call('HGET', KEYS[2], slot .. ':closer') or ''}
+    local answer = {text(now), 'closed_before', note_refund(), redis.call('HGET', KEYS[2], slot .. ':closer') or ''}
+    local prefix = slot .. ':refund:'
+    for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
+      if string.sub(field, 1, #prefix) == prefix then answer[#answer + 1] = string.sub(field, #prefix + 1) end
+    end
+    return answer
   end
   if r.state == 'L' and r.til >= now then return {text(now), 'leased', text(r.til - now)} end
   if (r.state == 'A' or r.state == 'D') and ARGV[2] ~= '1' then return {text(now), 'answered'} end
