@@ -44,6 +44,7 @@ export {
   readAnchors,
   readCompleteFrom,
   readChainPosition,
+  readGapEnd,
   type ChainPosition,
   type ChainScope,
 } from './reconcile/chain-scope.js';

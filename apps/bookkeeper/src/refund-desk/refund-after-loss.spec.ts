@@ -312,6 +312,8 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
       const { id: second } = await askForSecond();
       await waitUntilPaid(second);
       await restoreBook(file);
+      const { body } = await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token);
+      expect(body.doubts).toEqual([expect.stringContaining('may have been paid back already')]);
       expect((await decide('retry')).body).toMatchObject({ ...LOST(2), id, attempt: 2 });
       await decide('give-up');
       expect(await askForSecond()).toMatchObject({ id: second });
@@ -339,6 +341,37 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
       expect(await paidBack()).toBe(PRICE);
     }, 120_000);
   });
+
+  it.each(['asked', 'closed'])(
+    'is not paid back without a person where Redis was lost as well, and the copy of the book has it as %s',
+    async (state) => {
+      await fixture.startBookkeeper();
+      const sold = await fixture.pay();
+      await fixture.sell(sold);
+      const payment = nameOfPayment(sold);
+      await fixture.waitUntilBooked(payment);
+      // Not adopted, so that no job is accepted.
+      await fixture.base.redis.flushall();
+      await publish();
+      const token = await createToken();
+      const { id, job } = await ask(payment, token, { answered: true });
+      await fixture.waitForRefund(id, 'closed', token);
+      await fixture.base.endBookkeepers();
+      await fixture.base.change(`UPDATE refunds SET state = '${state}', job = ${state === 'asked' ? 'NULL' : 'job'}`);
+      await new WalletDirectory(fixture.base.redis).remove('refunds');
+      await fixture.startBookkeeper();
+      const file = await copyBook(token);
+      await waitUntilBlockIsOver();
+      await publish();
+      await fixture.adopt();
+      await restoreBook(file);
+      expect(await fixture.waitForRefund(id, 'sending', token)).toMatchObject({
+        ...{ job, doubts: [expect.stringContaining('may have been paid back already')] },
+      });
+      expect(readRefundJob((await fixture.journal.readJob(job!))!)).toMatchObject({ needsApproval: true });
+    },
+    120_000,
+  );
 
   describe('whose wallet becomes another account before the bookkeeper knows that its job was accepted', () => {
     let id: string;

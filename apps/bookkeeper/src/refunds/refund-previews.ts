@@ -7,6 +7,7 @@ import {
   nextNumber,
   readBookedPayment,
   readCompleteFrom,
+  readGapEnd,
   sumOfRefunds,
   type PaymentPicture,
   type Queryable,
@@ -73,6 +74,8 @@ const PERMIT_ELSEWHERE =
 const SEVERAL = 'Several payers paid in this transaction: make sure that this one asks for the refund.';
 const MAYBE_SERVED =
   'Redis or the book lost data, or began, after the money had arrived: the payment may have bought an answer before.';
+const MAYBE_PAID_BACK =
+  'The book was restored, or lost data, after the money had arrived: it may have been paid back already. Look at the chain for a transfer of the refunds wallet to the payer.';
 const NOT_BOOKED =
   'The book keeps an event of this payment or its transaction that it could not book: the payment may have bought an answer.';
 
@@ -101,16 +104,18 @@ export class RefundPreviews {
     const place = { asset: assetAddress.toLowerCase() as Hex, payTo: payTo.toLowerCase() };
     const arrived = BigInt(payment.amount ?? '0');
     const transaction = 'txHash' in id ? id.txHash : payment.transaction;
-    const [refunds, completeFromMs, bookedSinceMs, isUnapplied, searched, wallet, decimalsDiffer] = await Promise.all([
-      listRefundsOf(database, name),
-      readCompleteFrom(database),
-      // After a loss of data in Redis, the book has the earlier time for some seconds.
-      readBookedSinceMs(this.connections.commands),
-      hasUnapplied(database, name, transaction),
-      findPayer(this.chain, { id, transaction, amount: arrived, ...place }),
-      this.journals.directory.find(REFUNDS_WALLET),
-      this.findOtherDecimals(),
-    ]);
+    const [refunds, completeFromMs, gapEndMs, bookedSinceMs, isUnapplied, searched, wallet, decimalsDiffer] =
+      await Promise.all([
+        listRefundsOf(database, name),
+        readCompleteFrom(database),
+        readGapEnd(database),
+        // After a loss of data in Redis, the book has the earlier time for some seconds.
+        readBookedSinceMs(this.connections.commands),
+        hasUnapplied(database, name, transaction),
+        findPayer(this.chain, { id, transaction, amount: arrived, ...place }),
+        this.journals.directory.find(REFUNDS_WALLET),
+        this.findOtherDecimals(),
+      ]);
     const payer = searched.outcome === 'found' ? searched.payer : null;
     const taken = greater(sumOfRefunds(refunds), BigInt(payment.refunded));
     const number = nextNumber(refunds);
@@ -138,7 +143,7 @@ export class RefundPreviews {
       permit: payer === null || payer.permit === 'unknown' ? null : payer.permit,
       boughtAnswer,
       doubts: [
-        ...findDoubts(payment, payer, { completeFromMs, bookedSinceMs }),
+        ...findDoubts(payment, payer, { completeFromMs, gapEndMs, bookedSinceMs }),
         ...(isUnapplied ? [NOT_BOOKED] : []),
         ...findSentDoubts(refunds),
       ],
@@ -177,18 +182,23 @@ function kindOf({ isContract, isOneOfSeveral }: ShownPayer): 'account' | 'contra
 function findDoubts(
   { reported }: PaymentPicture,
   payer: ShownPayer | null,
-  { completeFromMs, bookedSinceMs }: { completeFromMs: number | null; bookedSinceMs: number | null },
+  {
+    completeFromMs,
+    gapEndMs,
+    bookedSinceMs,
+  }: Readonly<Record<'completeFromMs' | 'gapEndMs' | 'bookedSinceMs', number | null>>,
 ): string[] {
   const { refused, answered } = reported;
   const knownFromMs = Math.max(completeFromMs ?? Infinity, bookedSinceMs ?? Infinity);
   // The chain counts whole seconds.
-  const isOlder = payer === null || payer.minedAtMs < Math.floor(knownFromMs / 1000) * 1000;
-  const maybeServed = answered === undefined && (refused?.failure === 'older_than_ledger' || isOlder);
+  const isBefore = (atMs: number): boolean => payer === null || payer.minedAtMs < Math.floor(atMs / 1000) * 1000;
+  const isOlder = refused?.failure === 'older_than_ledger' || isBefore(knownFromMs);
   return [
     ...(payer?.isContract === true ? [CONTRACT] : []),
     ...(payer?.permit === 'unknown' ? [PERMIT_ELSEWHERE] : []),
     ...(payer?.isOneOfSeveral === true ? [SEVERAL] : []),
-    ...(maybeServed ? [MAYBE_SERVED] : []),
+    ...(answered === undefined && isOlder ? [MAYBE_SERVED] : []),
+    ...(gapEndMs !== null && isBefore(gapEndMs) ? [MAYBE_PAID_BACK] : []),
   ];
 }
 

@@ -154,7 +154,8 @@ export class RefundWork {
     const reopened = await this.#findReopened(writer, refund, closed);
     if (reopened !== null) return this.#stop(writer, refund, jobId, reopened);
     let named: Refund | null = refund;
-    if (refund.job === null) {
+    // What a restored book names may have been sent and deleted since the copy.
+    if (refund.job === null || Date.parse(refund.attemptAt) < ((await readGapEnd(writer.database)) ?? 0)) {
       const judged = await this.#judge(writer, refund, closed, jobId);
       if (!('doubts' in judged)) return this.#stop(writer, refund, jobId, judged);
       // Before the journal has it, so that it is known after a crash which job may be there.

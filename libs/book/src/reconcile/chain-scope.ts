@@ -52,3 +52,9 @@ export async function readCompleteFrom(within: Queryable): Promise<number | null
   );
   return row?.at.getTime() ?? null;
 }
+
+/** Until when the book may lack what was booked, and which refunds were made; null: it has no gap. */
+export async function readGapEnd(within: Queryable): Promise<number | null> {
+  const [row] = await within.query<{ at: Date | null }>('SELECT max(until) AS at FROM gaps');
+  return row?.at?.getTime() ?? null;
+}
