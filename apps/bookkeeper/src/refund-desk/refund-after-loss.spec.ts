@@ -248,6 +248,36 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     120_000,
   );
 
+  it.each(['retry', 'give-up'])(
+    'is booked by %s where its job, which was lost, is there again',
+    async (decision) => {
+      const { redis } = fixture.base;
+      await fixture.startBookkeeper();
+      await fixture.startWorker();
+      const payment = await fixture.payRefused();
+      const token = await createToken();
+      const before = await fixture.balanceOf(fixture.payer);
+      const { id, job } = await ask(payment, token);
+      await fixture.base.endBookkeepers();
+      await waitFor('its transaction is final', async () => {
+        await fixture.wakeAll();
+        return (await fixture.journal.readJob(job!))?.state === 'FINAL';
+      });
+      // As in a Redis that started without its data, and got it back.
+      const keys = await redis.keys(`tollgate:{*}:job:${job}*`);
+      const stored = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+      await redis.del(...keys);
+      await fixture.startBookkeeper();
+      await fixture.waitForRefund(id, 'failed', token);
+      await Promise.all(keys.map((key, index) => redis.restore(key, 0, stored[index]!)));
+      const { body } = await fixture.post<OperatorRefund>(`/operator/refunds/${id}/${decision}`, token);
+      expect(body).toMatchObject({ state: 'refunded', attempt: 1, job });
+      await waitFor('it is booked', () => isBooked(payment, token));
+      expect((await fixture.balanceOf(fixture.payer)) - before).toBe(PRICE);
+    },
+    120_000,
+  );
+
   it('is the same refund in a book that was restored from a copy of before it, and is booked once', async () => {
     await fixture.startBookkeeper();
     await fixture.startWorker();

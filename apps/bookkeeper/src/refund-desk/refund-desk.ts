@@ -101,11 +101,11 @@ export class RefundDesk {
     return this.#advance(known);
   }
 
-  /** Sends a refund again whose job has failed and moved nothing. One that the book knows as paid is not sent again. */
+  /** Sends a refund again whose job has failed and moved nothing. One that is paid, or whose job is there, is not sent again. */
   async retry({ id: askedBy }: ApiKey, id: string): Promise<OperatorRefund> {
     const refund = await this.#find(id);
-    const paid = await this.#recognise(refund);
-    if (paid !== null) return paid;
+    const recovered = await this.#recover(refund);
+    if (recovered !== null) return recovered;
     const decimalsDiffer = await this.previews.findOtherDecimals();
     if (decimalsDiffer !== null) throw refuse('decimals_differ', decimalsDiffer);
     const { refunds, payment } = this.environment;
@@ -121,18 +121,18 @@ export class RefundDesk {
   /** Ends a refund whose job has failed. The payment stays closed, and may be refunded under the next number. */
   async giveUp(id: string): Promise<OperatorRefund> {
     const refund = await this.#find(id);
-    const paid = await this.#recognise(refund);
-    if (paid !== null) return paid;
+    const recovered = await this.#recover(refund);
+    if (recovered !== null) return recovered;
     const given = await changeRefund(this.book.writer, refund, ['failed'], { state: 'given_up' });
     if (given === null && refund.state !== 'given_up')
       throw wrongState(refund, 'Only a refund that has failed can be given up.');
     return this.read(id);
   }
 
-  /** A refund that has failed as refunded, where the book has its transfer all the same. */
-  async #recognise(refund: Refund): Promise<OperatorRefund | null> {
-    const paid = refund.state === 'failed' ? await this.work.recognise(this.book.writer, refund) : null;
-    return paid === null ? null : this.#describeOne(paid);
+  /** A refund that has failed, where the book has its transfer all the same, or the journal its job. */
+  async #recover(refund: Refund): Promise<OperatorRefund | null> {
+    const recovered = refund.state === 'failed' ? await this.work.recover(this.book.writer, refund) : null;
+    return recovered === null ? null : this.#describeOne(recovered);
   }
 
   /** The recipient, the amount, and what a person has to look at. @throws ProblemError where it is not possible */

@@ -1,6 +1,6 @@
 import { readRefundJob, type RefundJobInput } from '@tollgate/agent-jobs';
 import type { Refund } from '@tollgate/book';
-import type { JobRecord } from '@tollgate/journal';
+import { isFinal, type JobRecord } from '@tollgate/journal';
 import type { CloseResult } from '@tollgate/ledger';
 import { canonicalJson, type Hex } from '@tollgate/protocol';
 
@@ -25,6 +25,9 @@ export function isSameTransfer(job: JobRecord, input: RefundJobInput): boolean {
   const { needsApproval } = input;
   return known !== null && canonicalJson({ ...known, needsApproval }) === canonicalJson({ ...input });
 }
+
+/** Whether it has ended, and nothing of it is on the chain, or nobody knows. */
+export const hasFailed = ({ state }: JobRecord): boolean => isFinal(state) && state !== 'FINAL';
 
 /** The transaction of a job that is final. */
 export function minedTransaction({ id, steps }: JobRecord): Hex {

@@ -8,14 +8,14 @@ import {
   type BookWriter,
   type Refund,
 } from '@tollgate/book';
-import { crashPoint, isFinal, pause, type LaneId } from '@tollgate/journal';
+import { crashPoint, pause, type LaneId } from '@tollgate/journal';
 import { Ledger, type CloseResult } from '@tollgate/ledger';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Journals } from '../journals/journals.js';
-import { beginOf, describeInput, isSameTransfer, minedTransaction } from './refund-attempt.js';
+import { beginOf, describeInput, hasFailed, isSameTransfer, minedTransaction } from './refund-attempt.js';
 import * as details from './refund-details.js';
 import { findBookedRefund, RefundLedger } from './refund-ledger.js';
 import { RefundPreviews } from './refund-previews.js';
@@ -95,6 +95,20 @@ export class RefundWork {
     if (paid === undefined) return null;
     const change = { state: 'refunded', transaction: paid.transaction, detail: null } as const;
     return changeRefund(writer, refund, ['closed', 'sending', 'failed'], change);
+  }
+
+  /**
+   * A refund that has failed, as it goes on: the book has its transfer, or the journal has its job again, which it had lost;
+   * null: neither.
+   * @throws ChainUnavailableError, StoreError, BookUnavailableError, DeposedError
+   */
+  async recover(writer: BookWriter, refund: Refund): Promise<Refund | null> {
+    const paid = await this.recognise(writer, refund);
+    if (paid !== null) return paid;
+    const job = await this.journals.journal.readJob(refund.job ?? '');
+    if (job === null || hasFailed(job) || !isSameTransfer(job, describeInput(refund))) return null;
+    const sending = await changeRefund(writer, refund, ['failed'], { state: 'sending', detail: null });
+    return sending === null ? null : this.advance(writer, sending);
   }
 
   async #advance(writer: BookWriter, refund: Refund): Promise<Refund> {
@@ -257,7 +271,7 @@ export class RefundWork {
       changeRefund(writer, refund, ['sending'], { state: 'failed', detail, maybeSent: true });
     if (job === null) return (await this.recognise(writer, refund)) ?? failUnknown(details.FORGOTTEN);
     if (job.state !== 'FINAL') {
-      if (!isFinal(job.state)) return null;
+      if (!hasFailed(job)) return null;
       if (job.failure?.code === JOB_ABANDONED.code) return failUnknown(details.ABANDONED);
       const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
       return changeRefund(writer, refund, ['sending'], { state: 'failed', detail });
