@@ -113,9 +113,7 @@ export class RefundDesk {
     const retried = await retryRefund(this.book.writer, refund, limits);
     if (retried.outcome === 'retried') return this.#advance(retried.refund);
     if (retried.outcome === 'over_cap') throw overCap(retried, payment.assetDecimals);
-    const now = await this.#find(id);
-    if (now.attempt !== refund.attempt) throw wrongState(now, 'Somebody else has retried it just now.');
-    throw wrongState(now, 'Only a refund that has failed can be retried.');
+    throw notFailed(refund, await this.#find(id), 'retried');
   }
 
   /** Ends a refund whose job has failed. The payment stays closed, and may be refunded under the next number. */
@@ -123,10 +121,10 @@ export class RefundDesk {
     const refund = await this.#find(id);
     const recovered = await this.#recover(refund);
     if (recovered !== null) return recovered;
-    const given = await changeRefund(this.book.writer, refund, ['failed'], { state: 'given_up' });
-    if (given === null && refund.state !== 'given_up')
-      throw wrongState(refund, 'Only a refund that has failed can be given up.');
-    return this.read(id);
+    await changeRefund(this.book.writer, refund, ['failed'], { state: 'given_up' });
+    const now = await this.#find(id);
+    if (now.state !== 'given_up') throw notFailed(refund, now, 'given up');
+    return this.#describeOne(now);
   }
 
   /** A refund that has failed, where the book has its transfer all the same, or the journal its job. */
@@ -222,7 +220,12 @@ function differs(refund: Refund): ProblemError {
   return new ProblemError({ status: 409, code: 'refund_differs', detail, members: { refund } });
 }
 
-function wrongState({ state }: Refund, detail: string): ProblemError {
+/** @param before the refund as the request has read it */
+function notFailed(before: Refund, { state, attempt }: Refund, decision: 'retried' | 'given up'): ProblemError {
+  const isRetried = attempt !== before.attempt;
+  const detail = isRetried
+    ? 'Somebody else has retried it just now.'
+    : `Only a refund that has failed can be ${decision}.`;
   return refuse('state', `The refund is ${state}. ${detail}`, { state });
 }
 

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { nameRefund } from '@tollgate/agent-jobs';
+import { retryRefund } from '@tollgate/book';
 import { planPermitTransfer } from '@tollgate/chain';
 import { nameOfPayment, signedPaymentId, type PaymentId } from '@tollgate/ledger';
 import type { Hex, SignedPermit } from '@tollgate/protocol';
@@ -11,8 +12,11 @@ import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
+import { BookHolder } from '../book/book-holder.js';
 import type { RefundPreview } from '../refunds/refund-previews.js';
-import type { OperatorRefund } from './refund-desk.js';
+import { RefundDesk, type OperatorRefund } from './refund-desk.js';
+
+const LIMITS = { REFUND_MOST_PER_PAYER: '2', REFUND_APPROVAL_ABOVE: '0.5' };
 
 const lower = (address: Hex): Hex => address.toLowerCase() as Hex;
 
@@ -34,8 +38,7 @@ describe('refunds', () => {
 
   afterAll(() => fixture.stop());
 
-  const startBookkeeper = (): Promise<void> =>
-    fixture.startBookkeeper({ REFUND_MOST_PER_PAYER: '2', REFUND_APPROVAL_ABOVE: '0.5' });
+  const startBookkeeper = (): Promise<void> => fixture.startBookkeeper(LIMITS);
   const preview = async (payment: string): Promise<RefundPreview> =>
     (await fixture.get<RefundPreview>(`/operator/payments/${payment}/refund`, token)).body;
   const ask = (payment: string, more: object = {}) =>
@@ -328,6 +331,25 @@ describe('refunds', () => {
     // The job itself cannot be repeated beside the refund.
     const retried = await fixture.post(`/operator/jobs/${failed.job}/retry`, token);
     expect(retried).toMatchObject({ status: 409, body: { code: 'job_state' } });
+  }, 60_000);
+
+  it('is named as it is by then where somebody retries it while it is given up', async () => {
+    await fixture.base.endBookkeepers();
+    const { app, url } = await fixture.base.startBookkeeper(fixture.settings(LIMITS));
+    fixture.useBookkeeper(url);
+    const { body } = await ask(await fixture.payRefused('older_than_ledger'));
+    const { job } = await fixture.waitForApproval(body.id, token);
+    await fixture.post(`/operator/jobs/${job}/cancel`, approver);
+    const failed = await fixture.waitForRefund(body.id, 'failed', token);
+    // The book is asked for the refund first, and for the retry next.
+    const caps = { each: null, perPayerAndDay: null, perKeyAndDay: null, perDay: null };
+    const [given] = await Promise.allSettled([
+      app.get(RefundDesk).giveUp(failed.id),
+      retryRefund(app.get(BookHolder).writer, failed, { keyId: 'another', caps }),
+    ]);
+    expect(given).toMatchObject({
+      ...{ status: 'rejected', reason: { message: expect.stringMatching(/^The refund is (closed|sending)\. /) } },
+    });
   }, 60_000);
 
   it('goes on with the others while one cannot', async () => {
