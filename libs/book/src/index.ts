@@ -33,6 +33,7 @@ export { findSentDoubts, REFUND_STATES, type Refund, type RefundCaps } from './r
 export {
   askForRefund,
   changeRefund,
+  nameTransaction,
   nextNumber,
   retryRefund,
   sumOfRefunds,

@@ -24,7 +24,9 @@ export function defineRefunds(program: CliCommand, env: NodeJS.ProcessEnv): void
     .addHelpText('after', PLACE)
     .answers(async (payment: string, options: RefundOptions) => (await load()).refund(payment, options, env));
 
-  const refunds = program.command('refunds').summary('refunds: list them, send one again, or give it up');
+  const refunds = program
+    .command('refunds')
+    .summary('refunds: list them, send one again, give it up, or name what paid it');
   refunds.description('Shows refunds, and decides about those that have failed.').addHelpText('after', PLACE);
 
   ask(refunds, 'list', 'Lists refunds, newest first.')
@@ -45,4 +47,11 @@ export function defineRefunds(program: CliCommand, env: NodeJS.ProcessEnv): void
     'give-up',
     'Ends a refund whose job has failed. The payment stays closed, and may be refunded under the next number.',
   );
+  ask(refunds, 'paid', 'Books a refund that was sent and whose job is no longer stored, by its transaction.')
+    .argument('<id>', 'id of the refund')
+    .argument('<transaction>', 'hash of the transaction that paid it, as the chain shows it')
+    .example(`refunds paid ${REFUND} 0x…`)
+    .answers(async (id: string, transaction: string, options: OperatorPlace) =>
+      (await load()).markRefundPaid(id, transaction, options, env),
+    );
 }

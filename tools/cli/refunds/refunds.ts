@@ -86,6 +86,17 @@ export async function decideRefund(
   return { json: decided, text: formatRefund(decided) };
 }
 
+export async function markRefundPaid(
+  id: string,
+  transaction: string,
+  place: OperatorPlace,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
+  const path = `/operator/refunds/${encodeURIComponent(id)}/paid`;
+  const paid = await new OperatorApi(place, env).read<ShownRefund>(path, 'POST', { transaction });
+  return { json: paid, text: formatRefund(paid) };
+}
+
 /** @param paymentState as it was before */
 function formatRefund(one: ShownRefund, paymentState?: string): string {
   const { id, state, payment, amount, recipient, job, jobState, transaction, doubts, detail } = one;

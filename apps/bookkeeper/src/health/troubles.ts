@@ -143,9 +143,12 @@ export class Troubles {
       ({ state, changedAt }) => state !== 'sending' && Date.now() - Date.parse(changedAt) > LATE_MS,
     );
     return [
-      ...failed.map(({ id, detail }) => ({
+      ...failed.map(({ id, detail, maybeSent }) => ({
         what: `The refund ${id} has failed: ${detail ?? 'no reason is known.'}`,
-        mend: `tollgate refunds retry ${id}, or tollgate refunds give-up ${id}`,
+        mend: [
+          ...(maybeSent ? [`where the chain shows its transfer, tollgate refunds paid ${id} <transaction>`] : []),
+          `tollgate refunds retry ${id}, or tollgate refunds give-up ${id}`,
+        ].join('; otherwise '),
       })),
       ...waiting.map(({ id, state, detail }) => ({
         what: `The refund ${id} does not go on: it is ${state}.`,

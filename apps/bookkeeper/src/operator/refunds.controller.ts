@@ -1,6 +1,7 @@
 import { Body, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { REFUND_STATES } from '@tollgate/book';
 import { limitParameter, onlyFields, textParameter, type ApiKey } from '@tollgate/common';
+import type { Hex } from '@tollgate/protocol';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
@@ -45,6 +46,15 @@ const refundBody = onlyFields({
     .max(1000, NUMBER)
     .default(1)
     .describe("Which refund of the payment this is. A payment's second refund is number 2."),
+});
+
+const TRANSACTION = 'must be the hash of a transaction, 0x and 64 hexadecimal digits';
+
+const paidBody = onlyFields({
+  transaction: z
+    .string(TRANSACTION)
+    .regex(/^0x[0-9a-fA-F]{64}$/, TRANSACTION)
+    .describe('The hash of the transaction that paid it.'),
 });
 
 @OperatorController()
@@ -98,5 +108,19 @@ export class RefundsController {
   @ForOperators('operator:refund', 'Ends a refund whose job has failed; the payment stays closed', 'refund.give_up')
   giveUp(@Param('id') id: string): Promise<OperatorRefund> {
     return this.desk.giveUp(id);
+  }
+
+  @Post('refunds/:id/paid')
+  @HttpCode(200)
+  @ForOperators(
+    'operator:refund',
+    'Books a refund that was sent and whose job is gone, by its transaction',
+    'refund.paid',
+  )
+  markPaid(
+    @Param('id') id: string,
+    @Body({ schema: paidBody }) { transaction }: z.output<typeof paidBody>,
+  ): Promise<OperatorRefund> {
+    return this.desk.markPaid(id, transaction.toLowerCase() as Hex);
   }
 }

@@ -9,6 +9,7 @@ import { Ledger, locatePayment, nameOfPayment, readPaymentName, type PaymentId }
 import { createTestBook, type TestBook } from '../../../../libs/book/test/create-test-book.js';
 import { hashOf } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { tollgate } from '../../../../tools/cli/test/run-tollgate.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
 import type { RefundPreview } from '../refunds/refund-previews.js';
@@ -277,6 +278,48 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     },
     120_000,
   );
+
+  it('is booked by the transaction that a person names, where its job is gone for good', async () => {
+    const { redis, server } = fixture.base;
+    const settings = { RECONCILE_CONFIRMATIONS: '1000' };
+    await fixture.startBookkeeper(settings);
+    await fixture.startWorker();
+    const token = await createToken();
+    const other = await ask(await fixture.payRefused(), token);
+    const { transaction: another } = await fixture.waitForRefund(other.id, 'refunded', token);
+    const id = await fixture.pay();
+    await fixture.refuse(id);
+    const payment = nameOfPayment(id);
+    const before = await fixture.balanceOf(fixture.payer);
+    const { id: refund, job } = await ask(payment, token);
+    await fixture.base.endBookkeepers();
+    await waitFor('its transaction is final', async () => {
+      await fixture.wakeAll();
+      return (await fixture.journal.readJob(job!))?.state === 'FINAL';
+    });
+    const { steps } = (await fixture.journal.readJob(job!))!;
+    const transaction = steps.at(-1)!.mined!.hash;
+    await redis.del(...(await redis.keys(`tollgate:{*}:job:${job}*`)));
+    await fixture.startBookkeeper(settings);
+    await fixture.waitForRefund(refund, 'failed', token);
+    const name = (hash: string) => fixture.post(`/operator/refunds/${refund}/paid`, token, { transaction: hash });
+    const refusal = (detail: string) => ({
+      ...{ status: 409, body: { reason: 'transaction', detail: expect.stringContaining(detail) } },
+    });
+    expect(await name('0x12')).toMatchObject({ status: 400 });
+    expect(await name(hashOf(900))).toMatchObject(refusal('does not show'));
+    expect(await name(id.txHash)).toMatchObject(refusal('no transfer of exactly this amount'));
+    expect(await name(transaction)).toMatchObject(refusal('not final yet'));
+    await callRpc(fixture.chain.rpcUrl, 'anvil_mine', ['0x3e8']);
+    expect(await name(another!)).toMatchObject(refusal(`booked already, for ${other.id}`));
+    const env = { OPERATOR_URL: fixture.url, OPERATOR_API_KEY: token, TOLLGATE_STATE_DIR: server.dir };
+    for (let turn = 0; turn < 2; turn++) {
+      expect(await tollgate(['refunds', 'paid', refund, transaction], env)).toMatch(/state +refunded\n/);
+    }
+    expect(await name(another!)).toMatchObject({ status: 409, body: { reason: 'state' } });
+    await waitFor('it is booked', () => isBooked(payment, token));
+    expect((await fixture.balanceOf(fixture.payer)) - before).toBe(PRICE);
+  }, 120_000);
 
   it('is the same refund in a book that was restored from a copy of before it, and is booked once', async () => {
     await fixture.startBookkeeper();

@@ -3,6 +3,7 @@ import { digestPlan, nameRefund } from '@tollgate/agent-jobs';
 import {
   askForRefund,
   changeRefund,
+  nameTransaction,
   readRefund,
   retryRefund,
   searchRefunds,
@@ -13,11 +14,13 @@ import {
 } from '@tollgate/book';
 import { ProblemError, refuseRequest, type ApiKey } from '@tollgate/common';
 import { UnreadableJobError, type JobState } from '@tollgate/journal';
-import { formatTokenAmount } from '@tollgate/protocol';
+import { formatTokenAmount, type Hex } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
+import { SellerChain } from '../chain/seller-chain.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Journals } from '../journals/journals.js';
+import { judgeTransaction } from '../refunds/judge-transaction.js';
 import { RefundPreviews, type RefundPreview } from '../refunds/refund-previews.js';
 import { RefundWork } from '../refunds/refund-work.js';
 
@@ -61,6 +64,7 @@ export class RefundDesk {
     @Inject(RefundPreviews) private readonly previews: RefundPreviews,
     @Inject(RefundWork) private readonly work: RefundWork,
     @Inject(Journals) private readonly journals: Journals,
+    @Inject(SellerChain) private readonly chain: SellerChain,
     @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
   ) {}
 
@@ -125,6 +129,24 @@ export class RefundDesk {
     const now = await this.#find(id);
     if (now.state !== 'given_up') throw notFailed(refund, now, 'given up');
     return this.#describeOne(now);
+  }
+
+  /** Books a refund that was sent and whose job is no longer stored, by the transaction that a person has found on the chain. */
+  async markPaid(id: string, transaction: Hex): Promise<OperatorRefund> {
+    const refund = await this.#find(id);
+    const recovered = await this.#recover(refund);
+    if (recovered !== null) return recovered;
+    const { state, maybeSent } = refund;
+    if (state === 'refunded' && refund.transaction === transaction) return this.#describeOne(refund);
+    if (state !== 'failed' || !maybeSent)
+      throw refuse('state', `The refund is ${state}. Only one that has failed and may have been sent is booked so.`);
+    const { reconcileConfirmations } = this.environment.reconcile;
+    const problem = await judgeTransaction(this.chain, refund, transaction, reconcileConfirmations);
+    if (problem !== null) throw refuse('transaction', problem);
+    const named = await nameTransaction(this.book.writer, refund, transaction);
+    if (named.outcome === 'taken') throw refuse('transaction', `It is booked already, for ${named.by}.`);
+    if (named.outcome === 'changed') throw notFailed(refund, await this.#find(id), 'booked so');
+    return this.#advance(named.refund);
   }
 
   /** A refund that has failed, where the book has its transfer all the same, or the journal its job. */
@@ -221,7 +243,11 @@ function differs(refund: Refund): ProblemError {
 }
 
 /** @param before the refund as the request has read it */
-function notFailed(before: Refund, { state, attempt }: Refund, decision: 'retried' | 'given up'): ProblemError {
+function notFailed(
+  before: Refund,
+  { state, attempt }: Refund,
+  decision: 'retried' | 'given up' | 'booked so',
+): ProblemError {
   const isRetried = attempt !== before.attempt;
   const detail = isRetried
     ? 'Somebody else has retried it just now.'

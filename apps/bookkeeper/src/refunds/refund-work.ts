@@ -10,6 +10,7 @@ import {
 } from '@tollgate/book';
 import { crashPoint, pause, type LaneId } from '@tollgate/journal';
 import { Ledger, type CloseResult } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
@@ -266,6 +267,8 @@ export class RefundWork {
   }
 
   async #readEnd(writer: BookWriter, refund: Refund): Promise<Refund | null> {
+    // Named by a person, because the journal no longer has the job.
+    if (refund.transaction !== null) return this.#record(writer, refund, refund.transaction as Hex);
     const job = await this.journals.journal.readJob(refund.job ?? '');
     const failUnknown = (detail: string) =>
       changeRefund(writer, refund, ['sending'], { state: 'failed', detail, maybeSent: true });
@@ -276,7 +279,10 @@ export class RefundWork {
       const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
       return changeRefund(writer, refund, ['sending'], { state: 'failed', detail });
     }
-    const transaction = minedTransaction(job);
+    return this.#record(writer, refund, minedTransaction(job));
+  }
+
+  async #record(writer: BookWriter, refund: Refund, transaction: Hex): Promise<Refund | null> {
     crashPoint('R5');
     await this.#ledger.record(writer, refund, transaction);
     crashPoint('R6');
