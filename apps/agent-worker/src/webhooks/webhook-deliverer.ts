@@ -119,6 +119,7 @@ export class WebhookDeliverer {
 
   async #take(job: Job<WebhookDelivery>, token: string | undefined): Promise<DeliveryOutcome> {
     const target = await this.#findTarget(job.data).catch((error: unknown) => {
+      if (error instanceof DeliveryFailedError) return this.#fail(job, error, null);
       if (error instanceof UnreadableTargetError) {
         return this.#fail(job, new DeliveryFailedError(error.message, null), null);
       }
@@ -181,13 +182,15 @@ export class WebhookDeliverer {
 
   /**
    * Null: events must not (or no longer) be posted to this target.
-   * @throws UnreadableTargetError
+   * @throws UnreadableTargetError, and DeliveryFailedError while its key cannot be read
    */
   async #findTarget({ keyId, targetId }: WebhookDelivery): Promise<WebhookTarget | null> {
     const { targets, apiKeys } = this.options;
     const [target, key] = await Promise.all([targets.find({ keyId, id: targetId }), apiKeys.read(keyId)]);
     if (!target || target.disabled !== null) return null;
-    if (key && key.revokedAtMs === null) return target;
+    // No key is ever deleted: Redis has lost it, or its entry is damaged, and a copy may bring it back.
+    if (key === null) throw new DeliveryFailedError(`Redis has no readable API key ${keyId}.`, null);
+    if (key.revokedAtMs === null) return target;
     await targets.disable(target, 'key_revoked');
     return null;
   }

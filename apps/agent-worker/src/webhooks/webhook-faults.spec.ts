@@ -10,6 +10,8 @@ import { startChild } from '../../../../tools/devnet/processes/child-process.js'
 import { WebhookFixture } from '../../test/webhook-fixture.js';
 import { EventBell, EventPumps } from '../events/event-pumps.js';
 
+const KEYS = 'tollgate:{api-keys}';
+
 describe('webhooks, during failures,', () => {
   let fixture: WebhookFixture;
   let keyId: string;
@@ -80,6 +82,21 @@ describe('webhooks, during failures,', () => {
     expect(await fixture.deadLetters.list()).toMatchObject([
       { targetId: target.id, reason: expect.stringContaining('cannot be read') },
     ]);
+  });
+
+  it('are tried again while Redis lacks the API key of their target', async () => {
+    const { receiver, target } = await fixture.register(keyId);
+    const { consumer } = fixture.startWebhooks({ settings: { webhookAttempts: 1_000 } });
+    const stored = await fixture.redis.hget(KEYS, keyId);
+    await fixture.redis.hdel(KEYS, keyId);
+    const event = fixture.event(keyId);
+    await consumer.take([event], 'treasury');
+    await fixture.waitForOutcomes(2);
+    expect(receiver.posts).toEqual([]);
+    await fixture.redis.hset(KEYS, keyId, stored!);
+    await waitFor('it is posted', () => receiver.posts.length === 1);
+    expect(receiver.posts[0]!.headers['tollgate-event-id']).toBe(event.id);
+    expect(await fixture.targets.find(target)).toMatchObject({ disabled: null });
   });
 
   it('post nothing to a name that resolves to a private address by the time of the delivery', async () => {

@@ -21,7 +21,9 @@ import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
 import { readEventStream } from '../../test/read-event-stream.js';
 import { BookHolder } from '../book/book-holder.js';
+import type { Trouble } from '../health/troubles.js';
 
+const KEYS = 'tollgate:{api-keys}';
 const QUICK = {
   ALLOW_PRIVATE_TARGETS: 'true',
   ...{ WEBHOOK_ATTEMPTS: '3', WEBHOOK_FIRST_RETRY_MS: '20', WEBHOOK_LONGEST_RETRY_MS: '100' },
@@ -169,6 +171,45 @@ describe('events of payments', () => {
     await report(answered(newId()));
     await waitFor('another key gets it', () => heir.receiver.posts.length === 1);
     expect(receiver.posts).toEqual([]);
+  });
+
+  it('wait for a target whose API key Redis has lost, and are posted once it is back', async () => {
+    const { receiver, id } = await register();
+    receiver.answerWith(500, 204);
+    const [keyId, ownToken] = [token.split('_')[1]!, token];
+    const stored = await fixture.redis.hget(KEYS, keyId);
+    await fixture.redis.hdel(KEYS, keyId);
+    token = await fixture.createToken('operator:read');
+    await report(answered(newId()));
+    const readTroubles = async () => {
+      const { troubles } = (await (await ask('/health')).json()) as { troubles: Trouble[] };
+      return troubles.filter(({ about }) => about === 'webhooks');
+    };
+    await waitFor('it waits', async () => (await readTroubles())[0]?.what.includes('waiting: 1') === true);
+    expect(await readTroubles()).toEqual([
+      { about: 'webhooks', what: expect.stringContaining(id), mend: expect.stringContaining(`remove ${id}`) },
+    ]);
+    // A pass over the deliveries has ended: another target's event, reported after it, is posted.
+    const { receiver: other } = await register();
+    await report(answered(newId()));
+    await waitFor('the other gets its own', () => other.posts.length === 1);
+    expect(receiver.posts).toEqual([]);
+
+    await fixture.redis.hset(KEYS, keyId, stored!);
+    token = ownToken;
+    await waitFor('both are delivered', async () => (await listWebhooks())[0]?.waiting === 0);
+    expect((await listWebhooks())[0]?.disabled).toBeNull();
+    expect(new Set(idsAt(receiver)).size).toBe(2);
+    expect(await readTroubles()).toEqual([]);
+  });
+
+  it('are dropped for a target of a lost API key that another one removes', async () => {
+    const { id } = await register();
+    await fixture.redis.hdel(KEYS, token.split('_')[1]!);
+    token = await fixture.createToken('operator:read');
+    expect((await ask(`/webhooks/${id}/enable`, 'POST')).status).toBe(404);
+    expect((await ask(`/webhooks/${id}`, 'DELETE')).status).toBe(204);
+    expect((await ask(`/webhooks/${id}`, 'DELETE')).status).toBe(404);
   });
 
   it('do not reach private addresses unless that is allowed', async () => {

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   countUnapplied,
+  listPaymentTargets,
   listRefundsInWork,
   listRefusedEvents,
   readCompleteFrom,
@@ -9,16 +10,18 @@ import {
   sumDifferences,
   type RefusedEvent,
 } from '@tollgate/book';
+import { ApiKeyStore } from '@tollgate/common';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
+import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { OperatorJobs } from '../jobs/operator-jobs.js';
 import { OperatorWallets, type OperatorWallet } from '../wallets/operator-wallets.js';
 
 /** Something that a person has to mend. */
 export interface Trouble {
-  /** `book`, `outbox`, `chain`, `jobs`, or the name or the address of an account. */
+  /** `book`, `outbox`, `chain`, `jobs`, `refunds`, `webhooks`, or the name or the address of an account. */
   readonly about: string;
   /** One sentence. */
   readonly what: string;
@@ -34,6 +37,7 @@ const LISTED = 200;
 /** Finds what is wrong. A part that cannot be asked is a trouble too. */
 @Injectable()
 export class Troubles {
+  readonly #apiKeys: ApiKeyStore;
   /** What is asked, by the part of the installation. */
   readonly #finders: Readonly<Record<string, () => Promise<Trouble[]>>> = {
     book: () => this.#ofBook(),
@@ -44,6 +48,7 @@ export class Troubles {
     wallets: () => this.#ofAccounts(),
     jobs: () => this.#ofJobs(),
     refunds: () => this.#ofRefunds(),
+    webhooks: () => this.#ofWebhooks(),
   };
 
   constructor(
@@ -52,7 +57,10 @@ export class Troubles {
     @Inject(SellerChain) private readonly chain: SellerChain,
     @Inject(OperatorWallets) private readonly wallets: OperatorWallets,
     @Inject(OperatorJobs) private readonly jobs: OperatorJobs,
-  ) {}
+    @Inject(BookkeeperConnections) { commands }: BookkeeperConnections,
+  ) {
+    this.#apiKeys = new ApiKeyStore(commands);
+  }
 
   async find(): Promise<Trouble[]> {
     const found = Object.entries(this.#finders).map(([about, find]) =>
@@ -155,6 +163,18 @@ export class Troubles {
         mend: detail ?? "Look at the bookkeeper's log.",
       })),
     ].map((trouble) => ({ about: 'refunds', ...trouble }));
+  }
+
+  async #ofWebhooks(): Promise<Trouble[]> {
+    const targets = await listPaymentTargets(this.book.writer.database, null);
+    const keys = await Promise.all(targets.map(({ keyId }) => this.#apiKeys.read(keyId)));
+    return targets
+      .filter(({ disabled }, index) => disabled === null && keys[index] === null)
+      .map(({ id, keyId, waiting }) => ({
+        about: 'webhooks',
+        what: `Redis has no readable API key ${keyId}, so its webhook target ${id} gets no events (waiting: ${waiting}).`,
+        mend: `Restore Redis from a copy with the key; if there is none: tollgate payment-webhooks remove ${id}`,
+      }));
   }
 }
 

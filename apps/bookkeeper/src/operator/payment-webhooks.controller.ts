@@ -10,12 +10,13 @@ import {
   type DeadDelivery,
   type PaymentTarget,
 } from '@tollgate/book';
-import { findUrlFault, limitParameter, onlyFields, ProblemError, type ApiKey } from '@tollgate/common';
+import { ApiKeyStore, findUrlFault, limitParameter, onlyFields, ProblemError, type ApiKey } from '@tollgate/common';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { WebhookSecrets } from '../delivery/webhook-secrets.js';
+import { BookkeeperConnections } from '../drain/connections.js';
 import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
 
 const TARGETS_PER_KEY = 10;
@@ -35,11 +36,16 @@ const deadQuery = onlyFields({ limit: limitParameter });
 /** The webhook targets of the caller's key: they receive what the key may read. */
 @OperatorController('webhooks')
 export class PaymentWebhooksController {
+  readonly #apiKeys: ApiKeyStore;
+
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(WebhookSecrets) private readonly secrets: WebhookSecrets,
     @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
-  ) {}
+    @Inject(BookkeeperConnections) { commands }: BookkeeperConnections,
+  ) {
+    this.#apiKeys = new ApiKeyStore(commands);
+  }
 
   @Post()
   @ForOperators('operator:read', 'Registers a webhook target; its secret is in this answer alone', 'add_webhook')
@@ -100,10 +106,18 @@ export class PaymentWebhooksController {
 
   @Delete(':id')
   @HttpCode(204)
-  @ForOperators('operator:read', 'Removes a webhook target; what waits for it is dropped', 'remove_webhook')
-  async remove(@OperatorKey() { id: keyId }: ApiKey, @Param('id') id: string): Promise<void> {
-    await this.#find(keyId, id);
-    await removePaymentTarget(this.book.writer, keyId, id);
+  @ForOperators(
+    'operator:read',
+    'Removes a webhook target, of this key or of one that Redis has lost; what waits for it is dropped',
+    'remove_webhook',
+  )
+  async remove(@OperatorKey() caller: ApiKey, @Param('id') id: string): Promise<void> {
+    const { writer } = this.book;
+    const target = (await listPaymentTargets(writer.database, null)).find((one) => one.id === id);
+    // No request can come from a key that Redis has lost.
+    const isLost = target !== undefined && (await this.#apiKeys.read(target.keyId)) === null;
+    const { keyId } = isLost ? target : await this.#find(caller.id, id);
+    await removePaymentTarget(writer, keyId, id);
   }
 
   /** @throws ProblemError for a target that the key does not have */
