@@ -110,6 +110,51 @@ describe('a PostgreSQL server', () => {
     await database.close();
   });
 
+  it('that ends the session of a snapshot fails that one alone, also while it has no query', async () => {
+    const database = await claimSoon();
+    const inQuery = database.snapshot((within) =>
+      within.query('SELECT pg_terminate_backend(pg_backend_pid()), pg_sleep(60)'),
+    );
+    await expect(inQuery).rejects.toThrow(BookUnavailableError);
+    const between = database.snapshot(async (within) => {
+      const [session] = await within.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await database.query('SELECT pg_terminate_backend($1, 10000)', [session!.pid]);
+      await waitFor('its connection has ended', () =>
+        within.query('SELECT').then(
+          () => false,
+          () => true,
+        ),
+      );
+    });
+    await expect(between).rejects.toThrow(BookUnavailableError);
+    expect(await database.snapshot((within) => within.query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+    await database.close();
+  });
+
+  it('that ends the session which writes is claimed anew, also while a backup waits for its reader', async () => {
+    const database = await claimSoon();
+    let goOn: () => void = () => undefined;
+    const reader = new Promise<void>((resolve) => (goOn = resolve));
+    let started: () => void = () => undefined;
+    const starting = new Promise<void>((resolve) => (started = resolve));
+    const backup = database.snapshot(async (within) => {
+      await within.query('SELECT');
+      started();
+      await reader;
+    });
+    const ended = expect(backup).rejects.toThrow(BookUnavailableError);
+    await starting;
+    await database
+      .transaction((within) => within.query('SELECT pg_terminate_backend(pg_backend_pid())'))
+      .catch(() => 0);
+    expect(await database.lost).toEqual(expect.any(String));
+    await database.close();
+    const again = await claimSoon();
+    goOn();
+    await ended;
+    await again.close();
+  });
+
   it('sets the keep-alives by which PostgreSQL frees the lock of a machine that is gone', async () => {
     const database = await claimSoon();
     const show = async (name: string) => {

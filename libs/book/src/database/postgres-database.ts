@@ -1,4 +1,4 @@
-import { Client, Pool, types, type ClientConfig, type QueryResult } from 'pg';
+import { Client, Pool, types, type ClientConfig, type PoolClient, type QueryResult } from 'pg';
 
 import {
   BookHeldError,
@@ -72,6 +72,8 @@ export async function openServer(url: string): Promise<ClaimedDatabase> {
 class PostgresDatabase implements ClaimedDatabase {
   readonly kind = 'postgres';
   readonly #writes = new InTurn();
+  /** The readers that snapshots have. */
+  readonly #reading = new Set<PoolClient>();
 
   constructor(
     private readonly writer: Client,
@@ -94,10 +96,17 @@ class PostgresDatabase implements ClaimedDatabase {
     const client = await this.readers.connect().catch((error: unknown) => {
       throw toUnavailable(error);
     });
+    // The pool does not listen to a client that it has given out. Each query rejects with what ends the connection.
+    client.on('error', ignore);
+    this.#reading.add(client);
     try {
-      return await transact(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work);
-    } finally {
-      client.release();
+      const result = await transact(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work);
+      this.#giveBack(client, false);
+      return result;
+    } catch (error) {
+      // The connection may be gone, or wait for an answer that never comes.
+      this.#giveBack(client, true);
+      throw error;
     }
   }
 
@@ -106,9 +115,20 @@ class PostgresDatabase implements ClaimedDatabase {
   }
 
   async close(): Promise<void> {
+    // The pool would wait for snapshots, of which a backup lasts as long as its reader takes.
+    for (const client of this.#reading) this.#giveBack(client, true);
     await Promise.allSettled([this.readers.end(), this.writer.end()]);
   }
+
+  /** Once for each snapshot. */
+  #giveBack(client: PoolClient, isEnded: boolean): void {
+    if (!this.#reading.delete(client)) return;
+    client.off('error', ignore);
+    client.release(isEnded);
+  }
 }
+
+const ignore = (): void => undefined;
 
 interface Connection {
   query(sql: string, values?: unknown[]): Promise<QueryResult>;
