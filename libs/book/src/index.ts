@@ -27,7 +27,7 @@ export { readClosings, readOpenBookings } from './reading/read-closings.js';
 export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
 export { countUnapplied, hasUnapplied, listRefusedEvents, type RefusedEvent } from './reading/read-unapplied.js';
 export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
-export { PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
+export { countLeftOver, PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
 export { listRefundsInWork, listRefundsOf, readRefund, searchRefunds } from './refunds/read-refunds.js';
 export { findSentDoubts, REFUND_STATES, type Refund, type RefundCaps } from './refunds/refund.js';
 export {

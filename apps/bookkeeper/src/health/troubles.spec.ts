@@ -1,6 +1,14 @@
 import { Logger } from '@nestjs/common';
 
-import { answered, deliver, refunded, transferId } from '../../../../libs/book/test/sample-events.js';
+import {
+  answered,
+  deliver,
+  hashOf,
+  refunded,
+  refunding,
+  refused,
+  transferId,
+} from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
 import type { Trouble } from './troubles.js';
@@ -74,6 +82,33 @@ describe('the troubles of the book', () => {
     const ofBook = troubles.filter(({ about }) => about === 'book').length;
     expect(metrics).toMatch(new RegExp(`^tollgate_book_troubles\\{about="book".*\\} ${ofBook}$`, 'm'));
     await waitFor('it is acknowledged', async () => (await fixture.redis.xpending(bad.stream, 'book'))[0] === 0);
+  });
+
+  it('count payments that are closed for a refund and not paid back whole, as they are listed', async () => {
+    const [inPart, whole, sold] = [transferId(3), transferId(4), transferId(5)];
+    const readOwed = async (): Promise<Trouble[]> =>
+      (await readHealth()).troubles.filter(({ about }) => about === 'owed');
+    for (const event of [refused(inPart), refused(whole), answered(sold)]) await fixture.report(deliver(event));
+    for (const id of [whole, sold, inPart]) await fixture.report(deliver(refunding(id)));
+    await fixture.report(deliver(refunded(whole, '10000')));
+    await waitFor('one is closed, and nothing of it paid back', async () =>
+      (await readOwed()).some(({ what }) => what.startsWith('1 payment is closed')),
+    );
+    await fixture.report(deliver(refunded(inPart, '4000')));
+    const headers = { Authorization: `Bearer ${token}` };
+    const search = async (): Promise<object[]> => {
+      const response = await fetch(`${bookkeeper.url}/operator/payments?owed=true`, { headers });
+      return ((await response.json()) as { payments: object[] }).payments;
+    };
+    const listed = expect.objectContaining({ id: inPart, state: 'refunded', amount: '10000', refunded: '4000' });
+    await waitFor('a part is paid back', async () => JSON.stringify(await search()).includes('"refunded":"4000"'));
+    expect(await search()).toEqual([listed]);
+    expect(await readOwed()).toHaveLength(1);
+    const rest = refunded(inPart, '6000');
+    Object.assign(rest.facts, { refund: 'refund-2', transaction: hashOf(901) });
+    await fixture.report(deliver(rest));
+    await waitFor('all is paid back', async () => (await search()).length === 0);
+    expect(await readOwed()).toEqual([]);
   });
 
   it('say nothing of a day that has just ended', async () => {

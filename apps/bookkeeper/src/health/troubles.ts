@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  countLeftOver,
   countUnapplied,
   listPaymentTargets,
   listRefundsInWork,
@@ -21,7 +22,7 @@ import { OperatorWallets, type OperatorWallet } from '../wallets/operator-wallet
 
 /** Something that a person has to mend. */
 export interface Trouble {
-  /** `book`, `outbox`, `chain`, `jobs`, `refunds`, `webhooks`, or the name or the address of an account. */
+  /** `book`, `outbox`, `chain`, `jobs`, `refunds`, `owed`, `webhooks`, or the name or the address of an account. */
   readonly about: string;
   /** One sentence. */
   readonly what: string;
@@ -48,6 +49,7 @@ export class Troubles {
     wallets: () => this.#ofAccounts(),
     jobs: () => this.#ofJobs(),
     refunds: () => this.#ofRefunds(),
+    owed: () => this.#ofOwed(),
     webhooks: () => this.#ofWebhooks(),
   };
 
@@ -163,6 +165,16 @@ export class Troubles {
         mend: detail ?? "Look at the bookkeeper's log.",
       })),
     ].map((trouble) => ({ about: 'refunds', ...trouble }));
+  }
+
+  async #ofOwed(): Promise<Trouble[]> {
+    const count = await countLeftOver(this.book.writer.database);
+    if (count === 0) return [];
+    const payments = count === 1 ? '1 payment is' : `${count} payments are`;
+    const what = `${payments} closed for a refund and not paid back whole, and no refund of the rest is open.`;
+    const mend =
+      'Look at Owed in the console, closed ones, or GET /operator/payments?owed=true&state=refunding,refunded';
+    return [{ about: 'owed', what, mend }];
   }
 
   async #ofWebhooks(): Promise<Trouble[]> {

@@ -71,6 +71,7 @@ describe('the operator API', () => {
     ['requestId=request-2', [transferId(2)]],
     ['state=refused', [transferId(6)]],
     ['state=settled', [authorizationId(7)]],
+    ['owed=true', [transferId(6)]],
     ['minAmount=3000&maxAmount=4000', [transferId(3), transferId(4)]],
     [`payer=${PAYER.toUpperCase().replace('X', 'x')}&state=refused`, [transferId(6)]],
     ['route=/api/weather&minAmount=5000', [transferId(5)]],
@@ -95,6 +96,7 @@ describe('the operator API', () => {
 
   it.each([
     'state=paid',
+    'owed=false',
     'minAmount=1.5',
     'from=yesterday',
     'limit=0',

@@ -33,6 +33,13 @@ const paymentQuery = onlyFields({
   requestId: textParameter.optional(),
   route: textParameter.optional(),
   state: wordsParameter(BOOKED_STATES).optional().describe('One or more, separated by commas.'),
+  owed: z
+    .literal('true', 'must be true; it may be left out')
+    .transform(() => true as const)
+    .optional()
+    .describe(
+      'Only payments of which something is owed to the payer: they bought nothing, and were not paid back whole.',
+    ),
   order: z.enum(PAYMENT_ORDERS, `must be one of ${PAYMENT_ORDERS.join(', ')}`).optional(),
   ...{ minAmount: amount, maxAmount: amount, from: timeParameter.optional(), to: timeParameter.optional() },
   ...{ limit: limitParameter, cursor: z.string('must be given only once').max(600, 'is too long').optional() },

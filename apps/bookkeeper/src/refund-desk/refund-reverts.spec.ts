@@ -1,11 +1,12 @@
 import { Logger } from '@nestjs/common';
-import type { Balance, PaymentPicture, Reconciliation } from '@tollgate/book';
+import type { Balance, PaymentPage, PaymentPicture, Reconciliation } from '@tollgate/book';
 import { nameOfPayment } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
+import type { Trouble } from '../health/troubles.js';
 import type { RefundPreview } from '../refunds/refund-previews.js';
 import type { OperatorRefund } from './refund-desk.js';
 
@@ -136,6 +137,11 @@ describe('a refund that the chain does not carry out', () => {
     expect(await read<RefundPreview>(`payments/${payment}/refund`)).toMatchObject({
       ...{ number: 2, left: String(PRICE), recipient: { kind: 'contract' } },
     });
+    const listOwed = async () => (await read<PaymentPage>('payments?owed=true')).payments.map(({ id }) => id);
+    expect(await listOwed()).toContain(payment);
+    const countClosed = async () =>
+      (await read<{ troubles: Trouble[] }>('health')).troubles.filter(({ about }) => about === 'owed').length;
+    expect(await countClosed()).toBe(1);
 
     await setCode(payer, NO_CODE);
     const second = await fixture.post<OperatorRefund>('/operator/refunds', token, { payment, number: 2 });
@@ -144,6 +150,8 @@ describe('a refund that the chain does not carry out', () => {
     await waitFor('it is booked', async () => {
       return (await read<PaymentPicture>(`payments/${payment}`)).refunded === String(PRICE);
     });
+    expect(await listOwed()).not.toContain(payment);
+    expect(await countClosed()).toBe(0);
   });
 
   it('waits for another person where the payer is a contract that accepts it, and may fail after the approval', async () => {

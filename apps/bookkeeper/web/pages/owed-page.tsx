@@ -5,12 +5,13 @@ import { go, linkTo } from '../data/route.js';
 import { Choice, Empty, Reading } from '../parts/parts.js';
 import { PaymentList } from './payment-list.js';
 
-const SHOWN = ['all', 'refused', 'released', 'unclaimed'] as const;
+const SHOWN = ['all', 'refused', 'released', 'unclaimed', 'closed'] as const;
 const MEANING = {
   all: 'Money that arrived and bought nothing, oldest first.',
   refused: 'Refused: the payment was wrong or late, and its money arrived.',
   released: 'Released: the resource failed. The payer may present the payment again.',
   unclaimed: 'Unclaimed: money that arrived without any request.',
+  closed: 'Closed: a refund was asked for, and not all is paid back.',
 };
 
 /** What is owed to payers, oldest first. */
@@ -39,9 +40,14 @@ export function OwedPage({ seller, query }: { seller: SellerFacts; query: URLSea
       <p class="hint">{MEANING[asked]} Open one to see why, and to pay it back.</p>
       <PaymentList
         label={MEANING[asked]}
-        search={{ state: asked === 'all' ? SHOWN.slice(1).join(',') : asked, order: 'oldest', limit: '50' }}
+        search={{
+          owed: 'true',
+          ...(asked !== 'all' && { state: asked === 'closed' ? 'refunding,refunded' : asked }),
+          order: 'oldest',
+          limit: '50',
+        }}
         seller={seller}
-        hasReason
+        isOwed
         empty={<Empty>Nothing is owed. What is refused or released from now on appears here.</Empty>}
       />
     </>

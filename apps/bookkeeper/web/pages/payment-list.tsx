@@ -13,12 +13,12 @@ interface ListProps {
   readonly search: Readonly<Record<string, string>>;
   readonly seller: SellerFacts;
   readonly empty: preact.ComponentChildren;
-  /** Why each is here, in place of its route. */
-  readonly hasReason?: boolean;
+  /** Shows of each what is left to pay back, and why it is here in place of its route. */
+  readonly isOwed?: boolean;
 }
 
 /** A page of payments, live, with a way to the next page and back to the first. */
-export function PaymentList({ label, search, seller, empty, hasReason = false }: ListProps) {
+export function PaymentList({ label, search, seller, empty, isOwed = false }: ListProps) {
   const query = new URLSearchParams(search).toString();
   const paging = usePaging(query);
   const { cursor } = paging;
@@ -29,18 +29,18 @@ export function PaymentList({ label, search, seller, empty, hasReason = false }:
       <Reading of={page} />
       {data?.payments.length === 0 && empty}
       {data !== null && data.payments.length > 0 && (
-        <Payments {...{ label, seller, hasReason }} payments={data.payments} />
+        <Payments {...{ label, seller, isOwed }} payments={data.payments} />
       )}
       <Pager paging={paging} next={data?.cursor ?? null} />
     </>
   );
 }
 
-interface PaymentsProps extends Pick<ListProps, 'label' | 'seller' | 'hasReason'> {
+interface PaymentsProps extends Pick<ListProps, 'label' | 'seller' | 'isOwed'> {
   readonly payments: readonly ListedPayment[];
 }
 
-function Payments({ label, payments, seller, hasReason }: PaymentsProps) {
+function Payments({ label, payments, seller, isOwed }: PaymentsProps) {
   return (
     <Table
       label={label}
@@ -57,13 +57,14 @@ function Payments({ label, payments, seller, hasReason }: PaymentsProps) {
         },
         { name: 'State', show: ({ state }) => <State state={state} /> },
         {
-          name: 'Amount',
-          show: ({ amount, asset }) => (amount === null ? 'unknown' : showMoney(amount, asset, seller)),
+          name: isOwed ? 'Owed' : 'Amount',
+          show: ({ amount, refunded, asset }) => {
+            if (amount === null) return 'unknown';
+            return showMoney(isOwed ? String(BigInt(amount) - BigInt(refunded)) : amount, asset, seller);
+          },
           isNumber: true,
         },
-        hasReason
-          ? { name: 'Reason', show: ({ reason }) => (reason === null ? 'no request' : explainReason(reason)) }
-          : { name: 'Route', show: ({ route }) => route ?? 'none' },
+        isOwed ? { name: 'Reason', show: explain } : { name: 'Route', show: ({ route }) => route ?? 'none' },
         { name: 'Payer', show: ({ payer }) => (payer === null ? 'unknown' : <Hex text={payer} />) },
         {
           name: 'Transaction',
@@ -72,4 +73,9 @@ function Payments({ label, payments, seller, hasReason }: PaymentsProps) {
       ]}
     />
   );
+}
+
+function explain({ reason, state }: ListedPayment): string {
+  if (reason !== null) return explainReason(reason);
+  return state === 'unclaimed' ? 'no request' : 'none';
 }

@@ -1,6 +1,7 @@
 import type { BookedState } from '../bookings/booked-states.js';
 import type { ListedPayment } from '../bookings/describe-payment.js';
 import type { Queryable, SqlValue } from '../database/database.js';
+import { RELEASED_STATES } from '../refunds/refund.js';
 
 /** What to search for; a payment matches all that is given. */
 export interface PaymentSearch {
@@ -12,6 +13,8 @@ export interface PaymentSearch {
   readonly route?: string | undefined;
   /** One of these. */
   readonly state?: readonly BookedState[] | undefined;
+  /** Only those of which something is owed to the payer still. */
+  readonly owed?: true | undefined;
   /** Base units. */
   readonly minAmount?: string | undefined;
   readonly maxAmount?: string | undefined;
@@ -63,6 +66,10 @@ export async function searchPayments(
   return { payments: page, cursor: rows.length > limit && last ? createCursor(last) : null };
 }
 
+/** It bought no answer, and was not paid back whole; one whose amount is not known counts. */
+const OWED = `state IN ('refused', 'released', 'unclaimed', 'refunding', 'refunded') AND NOT reported ? 'answered'
+  AND amount IS DISTINCT FROM refunded`;
+
 const CONDITIONS: { readonly [Name in keyof PaymentSearch]-?: (parameter: string) => string } = {
   transaction: (value) => `transaction = lower(${value})`,
   payer: (value) => `payer = lower(${value})`,
@@ -70,6 +77,7 @@ const CONDITIONS: { readonly [Name in keyof PaymentSearch]-?: (parameter: string
   requestId: (value) => `request_id = ${value}`,
   route: (value) => `route = ${value}`,
   state: (value) => `state = ANY(${value}::text[])`,
+  owed: (value) => `${value}::boolean AND ${OWED}`,
   minAmount: (value) => `amount >= ${value}::numeric`,
   maxAmount: (value) => `amount <= ${value}::numeric`,
   fromMs: (value) => `at >= ${value}::timestamptz`,
@@ -80,6 +88,18 @@ const CONDITIONS: { readonly [Name in keyof PaymentSearch]-?: (parameter: string
 export async function findBookedPayment(within: Queryable, id: string): Promise<ListedPayment | null> {
   const [row] = await within.query<Row>(`SELECT ${LISTED} FROM payments WHERE id = $1`, [id]);
   return row === undefined ? null : toListed(row);
+}
+
+/** Payments that were closed for refunds of which none is open, and of which something is owed still. */
+export async function countLeftOver(within: Queryable): Promise<number> {
+  const [row] = await within.query<{ count: number }>(
+    `SELECT count(*) AS count FROM payments WHERE ${OWED} AND state IN ('refunding', 'refunded') AND coalesce(amount > (
+        SELECT coalesce(sum(refunds.amount), 0) FROM refunds WHERE payment = payments.id AND refunds.state <> ALL($1::text[])
+      ), true) AND NOT EXISTS (
+        SELECT FROM refunds WHERE payment = payments.id AND refunds.state IN ('asked', 'closed', 'sending', 'failed'))`,
+    [RELEASED_STATES],
+  );
+  return row?.count ?? 0;
 }
 
 function toListed({ at, ...row }: Row): ListedPayment {
