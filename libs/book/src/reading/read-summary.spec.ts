@@ -3,6 +3,8 @@ import {
   answered,
   ASSET,
   deliver,
+  refunded,
+  refunding,
   refused,
   RELAYER,
   SELLER,
@@ -83,6 +85,22 @@ describe('the summary of the book', () => {
     ]);
     const wei = String(60_000n * 2_000_000_000n);
     expect(gasOfLastDay).toEqual([{ sender: RELAYER, chainId: 1328, wei, transactions: 1 }]);
+  });
+
+  it('takes from what was sold only what was refunded of it', async () => {
+    const [sale, arrived] = [transferId(6), transferId(7)];
+    const events = [answered(sale), refunding(sale), refunded(sale, '1000'), refused(arrived), refunding(arrived)];
+    const writer = await BookWriter.open(database, 'spec');
+    await postEvents(
+      writer,
+      [...events, refunded(arrived, '4000')].map((one) => deliver(one)),
+      SELLER,
+    );
+    const { points } = await readSummary(database, 'hour', NOW_MS);
+    expect(points.at(-2)).toMatchObject({
+      counts: { answered: 2, refunded: 2 },
+      sold: { [`1328:${ASSET}`]: '29000' },
+    });
   });
 
   it('leaves out what is older than its window', async () => {

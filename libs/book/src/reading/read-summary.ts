@@ -6,7 +6,7 @@ export interface SummaryPoint {
   readonly at: string;
   /** Payments by their state now, at the time of their last event. A state without any is missing. */
   readonly counts: { readonly [State in BookedState]?: number };
-  /** What answered payments brought, by asset: base units. */
+  /** What answered payments brought, less what was refunded of them, at the same time and by asset: base units. */
   readonly sold: Readonly<Record<string, string>>;
   /** Milliseconds from the request to the committed answer; null without one. */
   readonly p50Ms: number | null;
@@ -80,24 +80,26 @@ interface CountRow {
   chain: number | null;
   asset: string | null;
   count: number;
-  amount: string;
+  /** Null where nothing was. */
+  sold: string | null;
 }
 
 async function readCounts(within: Queryable, from: string, stepMs: number) {
   const rows = await within.query<CountRow>(
     `SELECT ${POINT} AS point, state, chain_id AS chain, asset, count(*) AS count,
-      coalesce(sum(amount - refunded), 0)::text AS amount
+      sum(amount - refunded) FILTER (
+        WHERE state = 'answered' OR state IN ('refunding', 'refunded') AND reported ? 'answered')::text AS sold
       FROM payments WHERE at >= $1::timestamptz GROUP BY 1, 2, 3, 4`,
     [from, stepMs],
   );
   const byPoint = new Map<number, { counts: { [State in BookedState]?: number }; sold: Record<string, string> }>();
-  for (const { point, state, chain, asset, count, amount } of rows) {
+  for (const { point, state, chain, asset, count, sold } of rows) {
     const found = byPoint.get(point) ?? { counts: {}, sold: {} };
     byPoint.set(point, found);
     found.counts[state] = (found.counts[state] ?? 0) + count;
-    if (state !== 'answered') continue;
+    if (sold === null) continue;
     const name = `${chain ?? 0}:${asset ?? 'native'}`;
-    found.sold[name] = String(BigInt(found.sold[name] ?? '0') + BigInt(amount));
+    found.sold[name] = String(BigInt(found.sold[name] ?? '0') + BigInt(sold));
   }
   return byPoint;
 }
