@@ -6,6 +6,8 @@ import {
   authorizationId,
   deliver,
   hashOf,
+  refunded,
+  refunding,
   refused,
   released,
   transferId,
@@ -101,6 +103,19 @@ it('says in words why money bought nothing, and its code on the page of the paym
   await row.waitFor();
   await row.locator('a').first().click();
   await page.waitForSelector('dd:has-text("paid too long after its challenge") >> code:has-text("payment_late")');
+  expect(operator.faults).toEqual([]);
+  await operator.context.close();
+});
+
+it('shows of a payment that was refunded in part what is owed still', async () => {
+  const operator = await createOperator(pages());
+  const id = transferId(70_006);
+  await report([refused(id, { failure: 'payment_late' }), refunding(id), refunded(id, '4000')]);
+  const page = await operator.logIn('#/owed?state=closed');
+  const row = page.locator(`tr:has(a[href="#/payments/${encodeURIComponent(id)}"])`);
+  await row.locator('td:has-text("0.006 USDC")').waitFor();
+  await page.click('button:text-is("all")');
+  await row.locator('td:has-text("0.006 USDC")').waitFor();
   expect(operator.faults).toEqual([]);
   await operator.context.close();
 });
