@@ -2,6 +2,7 @@ import { ApiKeyStore } from '@tollgate/common';
 import type { AgentJobView } from '@tollgate/protocol';
 import type { Page } from 'playwright-core';
 
+import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { withRedis } from '../../tools/devnet/processes/with-redis.js';
 import { waitFor } from '../harness/retry.js';
 import { consoleUrl, createOperator } from './operator.js';
@@ -272,6 +273,46 @@ describe('the console shows', () => {
     await page.click('a:has-text("its payment")');
     await page.waitForSelector('table[aria-label="Refunds of this payment"]');
     await page.unrouteAll({ behavior: 'wait' });
+    expect([...operator.faults, ...payer.faults]).toEqual([]);
+    await operator.context.close();
+    await payer.context.close();
+  });
+
+  it('why a refund needs a second person, where that one approves it', async () => {
+    const operator = await createOperator(pages());
+    const payer = await createVisitor(pages());
+    const shop = await payer.open('/v1/notes/refunded-to-a-contract');
+    await shop.click('button:has-text("Send a transfer instead")');
+    await statusOf(shop, 'Paid. Here is your answer.');
+    const [sent] = payer.wallet.asked.filter(({ method }) => method === 'eth_sendTransaction');
+    const { from } = sent!.params[0] as { from: string };
+    const page = await operator.logIn('#/payments');
+    await page.click('tbody tr >> nth=0 >> a >> nth=0');
+    await page.waitForSelector('dt:has-text("Left to pay back")');
+    const payment = decodeURIComponent(new URL(page.url()).hash.split('/').at(-1) ?? '');
+    const { rpcUrl } = pages().stack.chain;
+    await callRpc(rpcUrl, 'anvil_setCode', [from, '0x60006000fd']);
+    try {
+      const asker = await createOperator(pages());
+      const asked = await fetch(`${consoleUrl(pages())}/operator/refunds`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${asker.token}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ payment, amount: '4000', answered: true }),
+      });
+      expect(asked.status).toBe(202);
+      await asker.context.close();
+      const doubt = 'The payer is a contract';
+      await page.waitForSelector(`table[aria-label="Refunds of this payment"] td:has-text("${doubt}")`);
+      await page.click('a:has-text("its job")');
+      const approve = page.locator('button:has-text("Approve this plan")');
+      await page.waitForSelector(`h2:has-text("Why it needs an approval") + ul >> text=${doubt}`);
+      await approve.click();
+      await page.click('dialog button:has-text("Yes: approve this plan")');
+      await page.waitForSelector('.state:has-text("final")', { timeout: 60_000 });
+      expect(await page.locator('h2:has-text("Why it needs an approval")').count()).toBe(0);
+    } finally {
+      await callRpc(rpcUrl, 'anvil_setCode', [from, '0x']);
+    }
     expect([...operator.faults, ...payer.faults]).toEqual([]);
     await operator.context.close();
     await payer.context.close();

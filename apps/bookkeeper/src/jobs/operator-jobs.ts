@@ -32,6 +32,8 @@ export interface OperatorJob extends AgentJobView {
   readonly calls: readonly PlannedCall[];
   /** What an approval names. Null: the job needs none, or is not planned yet. */
   readonly planDigest: string | null;
+  /** Why a refund needs the approval; only of a refund, and not in a list. */
+  readonly doubts?: readonly string[];
 }
 
 export interface OperatorJobPage {
@@ -65,7 +67,9 @@ export class OperatorJobs {
   }
 
   async read(id: string): Promise<OperatorJob> {
-    return describe(await this.#find(id));
+    const job = await this.#find(id);
+    const refund = job.operation === 'refund' ? await this.#findRefund(job) : null;
+    return { ...describe(job), ...(refund !== null && { doubts: refund.doubts }) };
   }
 
   /** @param digest of the plan that the caller has reviewed */
@@ -122,9 +126,14 @@ export class OperatorJobs {
   }
 
   async #readRefund(job: JobRecord): Promise<Refund> {
-    const refund = await readRefund(this.book.writer.database, readRefundJob(job)?.refund ?? '');
+    const refund = await this.#findRefund(job);
     if (refund === null) throw new ProblemError(refuseState(job.state, 'The book does not know this refund.'));
     return refund;
+  }
+
+  /** Null where the book does not know it, as after a restore. */
+  #findRefund(job: JobRecord): Promise<Refund | null> {
+    return readRefund(this.book.writer.database, readRefundJob(job)?.refund ?? '');
   }
 
   async #find(id: string): Promise<JobRecord> {

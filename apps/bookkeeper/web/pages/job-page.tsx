@@ -54,6 +54,7 @@ export function JobPage({ id, seller }: { id: string; seller: SellerFacts }) {
             </p>
           )}
           <Plan job={data} />
+          {data.state === 'AWAITING_APPROVAL' && <Doubts doubts={data.doubts ?? []} />}
           <Decisions job={data} path={path} reload={job.reload} />
           <Steps steps={data.steps} seller={seller} />
           <details>
@@ -94,6 +95,21 @@ function Plan({ job: { plan, calls, planDigest } }: { job: OperatorJob }) {
           ]}
         />
       )}
+    </>
+  );
+}
+
+/** What a second person has to look at. */
+function Doubts({ doubts }: { doubts: readonly string[] }) {
+  if (doubts.length === 0) return null;
+  return (
+    <>
+      <h2>Why it needs an approval</h2>
+      <ul>
+        {doubts.map((doubt) => (
+          <li key={doubt}>{doubt}</li>
+        ))}
+      </ul>
     </>
   );
 }

@@ -150,17 +150,19 @@ function Refunds({ preview, seller, reload }: { preview: RefundPreview; seller: 
           name: 'Transaction',
           show: ({ transaction }) => (transaction === null ? 'none' : <Hex text={transaction} seller={seller} />),
         },
-        { name: 'Note', show: (refund) => <Failed refund={refund} reload={reload} /> },
+        { name: 'Note', show: (refund) => <Note refund={refund} reload={reload} /> },
       ]}
     />
   );
 }
 
-function Failed({ refund: { id, state, detail }, reload }: { refund: Refund; reload: () => void }) {
+function Note({ refund: { id, state, detail, doubts }, reload }: { refund: Refund; reload: () => void }) {
   const path = `/refunds/${encodeURIComponent(id)}`;
   return (
     <>
-      {detail ?? ''}
+      {[...doubts, ...(detail === null ? [] : [detail])].map((note) => (
+        <div key={note}>{note}</div>
+      ))}
       {state === 'failed' && (
         <div class="buttons">
           <WriteButton act="Retry this refund" scope={SCOPE} run={() => write(`${path}/retry`)} onDone={reload}>
