@@ -140,19 +140,19 @@ async function explainAuthorization(
   const { asset, authorization } = entry;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
-  let minedAtBlock = 0;
+  let shownUpTo: number | undefined;
   if (txHash !== null) {
-    const { mined } = await reader.readTransaction(txHash, deadlineMs);
+    const { mined, headBlockNumber: head } = await reader.readTransaction(txHash, deadlineMs);
     if (mined === null) return { outcome: 'pending', txHash };
     if (new AuthorizedTransfers(mined.receipt.logs).include(entry)) {
       return settledBy(entry, txHash, entry.amountBaseUnits);
     }
-    minedAtBlock = mined.receipt.blockNumber;
+    shownUpTo = head;
   }
   const name = { asset, payer: authorization.from, nonce: authorization.nonce };
-  const { isTaken, headBlockNumber } = await reader.readNonce(name, deadlineMs);
-  // Another server may have answered, which has not seen the block yet.
-  if (headBlockNumber < minedAtBlock) return { outcome: 'pending', txHash };
+  // Another server may answer, which has not seen the block yet: its newest state would show the nonce as free.
+  const { isTaken, headBlockNumber } = await reader.readNonce(name, deadlineMs, shownUpTo);
+  if (shownUpTo !== undefined && headBlockNumber < shownUpTo) return { outcome: 'pending', txHash };
   if (!isTaken) {
     return { outcome: 'failed', failure: await findReason(batcher, entry, { failure, nowMs, deadlineMs }), txHash };
   }
@@ -214,13 +214,16 @@ async function explainPermit(
   const { nonce, deadline } = payment.permit2Authorization;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
+  let shownUpTo: number | undefined;
   if (txHash !== null) {
-    const { mined } = await reader.readTransaction(txHash, deadlineMs);
+    const { mined, headBlockNumber: head } = await reader.readTransaction(txHash, deadlineMs);
     if (mined === null) return { outcome: 'pending', txHash };
     const moved = findMoved(mined.receipt.logs, entry);
     if (moved !== null) return settledBy(entry, txHash, moved.toString());
+    shownUpTo = head;
   }
-  const { isTaken, headBlockNumber } = await reader.readPermitNonce({ owner: payer, nonce }, deadlineMs);
+  const { isTaken, headBlockNumber } = await reader.readPermitNonce({ owner: payer, nonce }, deadlineMs, shownUpTo);
+  if (shownUpTo !== undefined && headBlockNumber < shownUpTo) return { outcome: 'pending', txHash };
   if (!isTaken) {
     const isOver = BigInt(deadline) * 1000n <= BigInt(Math.floor(startedAtMs));
     return { outcome: 'failed', failure: isOver ? 'authorization_expired' : failure, txHash };

@@ -1,12 +1,14 @@
-import { planTransfer, splitSignature } from '@tollgate/chain';
+import { type ContractCall, planPermitTransfer, planTransfer, splitSignature } from '@tollgate/chain';
+import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 import { listRefusals } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 import { numberToHex, parseGwei } from 'viem';
 
 import { submitAuthorization } from '../../../../libs/verification/test/sign-authorization.js';
 import { startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { approvePermit2, signPermit } from '../../../../tools/devnet/chain/sign-permit.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
@@ -110,8 +112,8 @@ describe('settling a signed payment that another account has sent, behind an RPC
 });
 
 describe('settling again what another verifier has settled, behind an RPC server that lags behind', () => {
-  /** `authorizationState(address,bytes32)` */
-  const NONCE_STATE = '0xe94a0102';
+  /** `authorizationState(address,bytes32)` and `nonceBitmap(address,uint256)` */
+  const NONCE_STATES = ['0xe94a0102', '0x4fe02b44'];
   const SIGHTINGS = new Set(['eth_getTransactionReceipt', 'eth_getTransactionByHash']);
   let fixture: SettlementFixture;
   let proxy: RpcProxy;
@@ -129,14 +131,15 @@ describe('settling again what another verifier has settled, behind an RPC server
 
   const readSent = () => fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']);
 
-  /** Another verifier takes over, whose server has this head and shows every nonce as free. */
+  /** Another verifier takes over, whose server has this head and shows every nonce as free in its newest state. */
   async function takeOver(head: Hex, { showsTransactions }: { showsTransactions: boolean }): Promise<void> {
     await fixture.closeVerifiers();
     answerInstead(proxy, ({ method, params }) => {
       if (method === 'eth_blockNumber') return head;
       if (SIGHTINGS.has(method) && !showsTransactions) return null;
-      const { data } = (params[0] ?? {}) as { data?: string };
-      return method === 'eth_call' && data?.startsWith(NONCE_STATE) ? numberToHex(0, { size: 32 }) : undefined;
+      const [{ data = '' } = {}, block] = params as [{ data?: string }?, unknown?];
+      const isNonce = method === 'eth_call' && NONCE_STATES.some((selector) => data.startsWith(selector));
+      return isNonce && block === 'latest' ? numberToHex(0, { size: 32 }) : undefined;
     });
     await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
   }
@@ -156,28 +159,45 @@ describe('settling again what another verifier has settled, behind an RPC server
     expect([await readSent(), await fixture.readBalance()]).toEqual([sent, received]);
   });
 
-  // Prevents: the same, where the transaction of another account was first.
-  it('does not fail until the server has seen the block of the transaction that failed', async () => {
-    const head = (await fixture.rpc('eth_blockNumber')) as Hex;
+  async function signAuthorization(): Promise<{ payment: SignedPayment; call: ContractCall }> {
     const payment = await fixture.sign();
+    const places = { asset: fixture.chain.asset, multicall3: MULTICALL3, isDeployed: true };
+    return { payment, call: planTransfer(payment.authorization, splitSignature(payment.signature)!, places) };
+  }
+
+  async function signExactPermit(): Promise<{ payment: SignedPayment; call: ContractCall }> {
+    await approvePermit2(fixture.chain, { owner: fixture.payer().address });
+    const payment = await signPermit(fixture.chain, fixture.payer(), { amountBaseUnits: 1000n });
+    return { payment, call: planPermitTransfer(payment, 1000n) };
+  }
+
+  // Prevents: the same, where the transaction of another account was first.
+  it.each([
+    ['an authorization', signAuthorization],
+    ['a permit', signExactPermit],
+  ])('does not fail %s until the server has seen the block of the transaction that failed', async (_, sign) => {
+    const { payment, call } = await sign();
+    const asked = fixture.createRequest(await fixture.sign(), { payment });
+    const settle = () => fixture.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, asked, { timeoutMs: 20_000 });
+    const before = (await fixture.rpc('eth_blockNumber')) as Hex;
     await fixture.rpc('evm_setAutomine', [false]);
-    const settling = fixture.settle(payment);
+    const settling = settle();
     await waitFor('a settlement in the pool', async () => {
       const { transactions } = (await fixture.rpc('eth_getBlockByNumber', ['pending', false])) as PendingBlock;
       return transactions.length > 0;
     });
-    const places = { asset: fixture.chain.asset, multicall3: MULTICALL3, isDeployed: true };
-    const { data } = planTransfer(payment.authorization, splitSignature(payment.signature)!, places);
     const fees = { maxPriorityFeePerGas: numberToHex(parseGwei('90')), maxFeePerGas: numberToHex(parseGwei('100')) };
-    const call = { from: fixture.payer(7).address, to: fixture.chain.asset, data, gas: numberToHex(300_000), ...fees };
-    const theirs = await fixture.rpc('eth_sendTransaction', [call]);
+    const theirs = await fixture.rpc('eth_sendTransaction', [
+      { from: fixture.payer(7).address, ...call, gas: numberToHex(300_000), ...fees },
+    ]);
     await fixture.rpc('evm_setAutomine', [true]);
     await fixture.rpc('evm_mine');
     const settled = await settling;
     expect(settled).toMatchObject({ outcome: 'settled', txHash: theirs });
-    await takeOver(head, { showsTransactions: true });
-    expect(await fixture.settle(payment)).toMatchObject({ outcome: 'pending' });
-    proxy.reset();
-    expect(await fixture.settle(payment)).toEqual(settled);
+    await takeOver(before, { showsTransactions: true });
+    expect(await settle()).toMatchObject({ outcome: 'pending' });
+    // A balancer may ask one server for the head, and for the nonce one that has not seen the block.
+    await takeOver((await fixture.rpc('eth_blockNumber')) as Hex, { showsTransactions: true });
+    expect(await settle()).toEqual(settled);
   });
 });

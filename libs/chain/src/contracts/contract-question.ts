@@ -22,8 +22,9 @@ export interface TriedCall extends ContractCall {
 const BALANCE_OF = '0x70a08231';
 const WORD_LENGTH = '0x'.length + 2 * WORD_BYTES;
 
-export function askContract(to: Hex, data: string): RpcCall {
-  return { method: 'eth_call', params: [{ to, data }, 'latest'] };
+/** @param blockNumber default: the newest block that the server has */
+export function askContract(to: Hex, data: string, blockNumber?: number): RpcCall {
+  return { method: 'eth_call', params: [{ to, data }, blockNumber === undefined ? 'latest' : toQuantity(blockNumber)] };
 }
 
 export function tryCall({ gas, ...call }: TriedCall): RpcCall {

@@ -125,10 +125,17 @@ export class ChainReader {
     });
   }
 
-  /** Reads whether an authorization's nonce is used or cancelled, and the block up to which that holds. */
-  readNonce(name: AuthorizationName, deadlineMs: number): Promise<{ isTaken: boolean; headBlockNumber: number }> {
+  /**
+   * Reads whether an authorization's nonce is used or cancelled, and the block up to which that holds.
+   * @param blockNumber a server that has not seen this block yet fails; default: the newest block
+   */
+  readNonce(
+    name: AuthorizationName,
+    deadlineMs: number,
+    blockNumber?: number,
+  ): Promise<{ isTaken: boolean; headBlockNumber: number }> {
     return this.batcher.ask({
-      calls: [askForNonce(name)],
+      calls: [askForNonce(name, blockNumber)],
       deadlineMs,
       read: ([taken], headBlockNumber) => ({ isTaken: readNonce(taken), headBlockNumber }),
     });
@@ -165,10 +172,15 @@ export class ChainReader {
 
   /**
    * Reads whether a permit's nonce is taken, and the block up to which that holds; null where Permit2 is not deployed.
+   * @param blockNumber as in `readNonce`
    */
-  readPermitNonce(name: PermitName, deadlineMs: number): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
+  readPermitNonce(
+    name: PermitName,
+    deadlineMs: number,
+    blockNumber?: number,
+  ): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
     return this.batcher.ask({
-      calls: [askForPermitNonce(name)],
+      calls: [askForPermitNonce(name, blockNumber)],
       deadlineMs,
       read: ([word], headBlockNumber) => ({ isTaken: readPermitNonce(name, word), headBlockNumber }),
     });

@@ -88,8 +88,8 @@ export function askAboutAuthorization({ route, deployingRoute, ...name }: Author
 }
 
 /** The call that reads whether an authorization's nonce is taken. */
-export function askForNonce({ asset, payer, nonce }: AuthorizationName): RpcCall {
-  return askContract(asset, `${AUTHORIZATION_STATE}${encodeAddress(payer)}${nonce.slice(2)}`);
+export function askForNonce({ asset, payer, nonce }: AuthorizationName, blockNumber?: number): RpcCall {
+  return askContract(asset, `${AUTHORIZATION_STATE}${encodeAddress(payer)}${nonce.slice(2)}`, blockNumber);
 }
 
 /**

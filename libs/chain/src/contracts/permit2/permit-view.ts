@@ -103,8 +103,9 @@ export function askAboutPermit(
 }
 
 /** The call that reads the word of Permit2's nonce bitmap that holds this nonce's bit. */
-export function askForPermitNonce({ owner, nonce }: PermitName): RpcCall {
-  return askContract(PERMIT2_ADDRESS, `${NONCE_BITMAP}${encodeAddress(owner)}${encodeNumber(BigInt(nonce) >> 8n)}`);
+export function askForPermitNonce({ owner, nonce }: PermitName, blockNumber?: number): RpcCall {
+  const data = `${NONCE_BITMAP}${encodeAddress(owner)}${encodeNumber(BigInt(nonce) >> 8n)}`;
+  return askContract(PERMIT2_ADDRESS, data, blockNumber);
 }
 
 /** Whether the nonce is taken; null where Permit2 is not deployed. */
