@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import type { Hex } from '@tollgate/protocol';
+
 export interface RpcAnswer {
   id: number;
   method: string;
@@ -17,6 +19,8 @@ export type RpcFault =
   | { kind: 'body'; text: string }
   | { kind: 'truncate' }
   | { kind: 'flood'; bytes: number }
+  /** Its newest block is this one, although it shows later transactions, as one of several servers behind a balancer. */
+  | { kind: 'lag'; headBlockNumber: Hex }
   | { kind: 'rewrite'; rewrite: (answers: RpcAnswer[]) => unknown };
 
 export interface RpcStandIn {
@@ -82,12 +86,13 @@ export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> 
     const upstream = await fetch(upstreamUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body,
+      body: now?.kind === 'lag' ? body.replaceAll('"latest"', `"${now.headBlockNumber}"`) : body,
     });
     const text = await upstream.text();
     standIn.longestAnswer = Math.max(standIn.longestAnswer, text.length);
     if (now?.kind === 'truncate') response.end(text.slice(0, text.length / 2));
     else if (now?.kind === 'rewrite') response.end(JSON.stringify(now.rewrite(withMethods(text, calls))));
+    else if (now?.kind === 'lag') response.end(JSON.stringify(withHead(withMethods(text, calls), now.headBlockNumber)));
     else response.end(text);
   }
 
@@ -131,6 +136,12 @@ export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> 
 function withMethods(text: string, calls: Call[]): RpcAnswer[] {
   const answers = JSON.parse(text) as RpcAnswer[];
   return answers.map((answer) => ({ ...answer, method: calls.find(({ id }) => id === answer.id)?.method ?? '' }));
+}
+
+function withHead(answers: readonly RpcAnswer[], headBlockNumber: Hex): RpcAnswer[] {
+  return answers.map((answer) =>
+    answer.method === 'eth_blockNumber' ? { ...answer, result: headBlockNumber } : answer,
+  );
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

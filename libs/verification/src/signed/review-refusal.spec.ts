@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 
 import { planPermitTransfer } from '@tollgate/chain';
 import type { JobRecord, JobState, Journal } from '@tollgate/journal';
-import type { Hex, SignedAuthorization, SignedPayment, SignedPermit } from '@tollgate/protocol';
+import {
+  type Hex,
+  recipientOf,
+  type SignedAuthorization,
+  signedAmountOf,
+  type SignedPayment,
+  type SignedPermit,
+} from '@tollgate/protocol';
 import { nameSettlement, SettlementRecords } from '@tollgate/settlement';
 
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
@@ -23,9 +30,9 @@ const recordOf = async (payment: SignedPayment) =>
   (await refusals()).find((line) => line.payment?.includes(nonceOf(payment)));
 
 /** Puts the payment into a job that pays the recipient it names, as a relayer does before it sends it. */
-const putIntoJob = async (payment: SignedAuthorization): Promise<void> => {
-  const { to, value } = payment.authorization;
-  const name = nameSettlement({ ...createRequest(payment).terms, payTo: to }, payment, value);
+const putIntoJob = async (payment: SignedPayment): Promise<void> => {
+  const terms = { ...createRequest(payment).terms, payTo: recipientOf(payment) };
+  const name = nameSettlement(terms, payment, signedAmountOf(payment));
   await new SettlementRecords(parts().redis).claim([{ name, questionId: 'question', keptMs: 60_000 }], 'job');
 };
 const journalOf = (state: JobState, mined: Hex): Pick<Journal, 'readJob'> => {
@@ -103,6 +110,75 @@ describe('a settled payment whose price has changed since', () => {
     expect(await ask(payment, { ...higher, journal: { readJob } })).toEqual(refused('amount_mismatch'));
     const detail = expect.stringContaining('a relayer may have sent it') as string;
     expect(await recordOf(payment)).toMatchObject({ amountBaseUnits: String(PRICE), detail });
+  });
+});
+
+describe('a payment whose transaction is in a block that the RPC server has not seen', () => {
+  const MINUTE_S = 60;
+  const nowS = () => Math.floor(Date.now() / 1000);
+  const setTime = (seconds: number) => callRpc(parts().devnet.rpcUrl, 'anvil_setTime', [seconds]);
+  const unavailable = { outcome: 'unavailable', reason: 'rpc_inconsistent' };
+  const sendPermit = (payment: SignedPermit) => sendTransaction(parts().devnet, planPermitTransfer(payment, PRICE));
+
+  /** As a relayer settles it; from then on the server has only the state before. */
+  async function settleUnseen<Payment extends SignedPayment>(payment: Payment, send: (sent: Payment) => Promise<Hex>) {
+    await putIntoJob(payment);
+    const headBlockNumber = (await callRpc(parts().devnet.rpcUrl, 'eth_blockNumber')) as Hex;
+    const journal = journalOf('FINAL', await send(payment));
+    parts().rpc.fail({ kind: 'lag', headBlockNumber });
+    return journal;
+  }
+
+  beforeAll(() => approvePermit2(parts().devnet, { owner: payer().address }));
+
+  // Prevents: a relayer's transaction was late, the payer asks again at the expiry, signs another payment, and pays twice.
+  it('is not refused because it has expired since', async () => {
+    await setTime(nowS() - MINUTE_S);
+    const validBefore = nowS() - MINUTE_S / 2;
+    const payment = await signPayment({ validBefore: String(validBefore) });
+    const journal = await settleUnseen(payment, submit);
+    expect(await ask(payment, { journal })).toEqual(unavailable);
+    parts().rpc.fail(undefined);
+    const permit = await signPermit(parts().devnet, payer(), { amountBaseUnits: PRICE, deadline: BigInt(validBefore) });
+    const journalOfPermit = await settleUnseen(permit, sendPermit);
+    expect(await ask(permit, { journal: journalOfPermit })).toEqual(unavailable);
+    parts().rpc.fail(undefined);
+    await setTime(nowS());
+    expect(await ask(payment, { journal })).toMatchObject({ outcome: 'claimed' });
+    expect(await ask(permit, { journal: journalOfPermit })).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('is not refused as one that is not settled yet', async () => {
+    const payment = await signPayment();
+    const journal = await settleUnseen(payment, submit);
+    expect(await ask(payment, { journal, claim: { mustBeSettled: true } })).toEqual(unavailable);
+    parts().rpc.fail(undefined);
+    expect(await ask(payment, { journal, claim: { mustBeSettled: true } })).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('is not refused for its releases before it is known to be owed', async () => {
+    const payment = await signPayment();
+    for (let times = 0; times < 5; times++) {
+      const claimed = await ask(payment);
+      if (claimed.outcome !== 'claimed') throw new Error(claimed.outcome);
+      await parts().ledger.release(claimed.lease, { counted: true });
+    }
+    const journal = await settleUnseen(payment, submit);
+    expect(await ask(payment, { journal })).toEqual(unavailable);
+    expect(await recordOf(payment)).toBeUndefined();
+    parts().rpc.fail(undefined);
+    expect(await ask(payment, { journal })).toEqual(refused('released_too_often'));
+    expect(await recordOf(payment)).toMatchObject({ failure: 'released_too_often', amountBaseUnits: String(PRICE) });
+  });
+
+  it('is refused if the transaction did not settle it', async () => {
+    const other = await submit(await signPayment());
+    const permit = await signPermit(parts().devnet, payer(), { amountBaseUnits: PRICE });
+    for (const payment of [await signPayment(), permit]) {
+      await putIntoJob(payment);
+      const must = { journal: journalOf('FINAL', other), claim: { mustBeSettled: true } } as const;
+      expect(await ask(payment, must)).toEqual(refused('unknown_reference'));
+    }
   });
 });
 

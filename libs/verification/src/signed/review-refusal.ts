@@ -26,13 +26,31 @@ import { assertConfirmed } from '../transactions/transaction-rules.js';
 import type { Judged, SettlingTransaction, SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
 /** Failures of the rules that come before the look at the nonce: the payment may have been settled nevertheless. */
-export const FOUND_BEFORE_NONCE: ReadonlySet<PaymentFailure> = new Set([
+const FOUND_BEFORE_NONCE: ReadonlySet<PaymentFailure> = new Set([
   'recipient_mismatch',
   'amount_mismatch',
   'amount_too_low',
   'facilitator_mismatch',
   'signature_invalid',
 ]);
+
+/** Failures of the rules that follow where the nonce is free: it may be so only on an RPC server that lags behind. */
+const FOUND_WITH_FREE_NONCE: ReadonlySet<PaymentFailure> = new Set([
+  'authorization_expired',
+  'balance_too_low',
+  'permit2_allowance_missing',
+  'simulation_failed',
+  'settlement_failed',
+  'contract_wallet_refused',
+  'contract_wallet_paused',
+  'unknown_reference',
+  'released_too_often',
+]);
+
+/** Whether the refused payment may have been settled unseen. One with a record was seen. */
+export function needsReview({ failure, record }: PaymentRefused): boolean {
+  return record === undefined && (FOUND_BEFORE_NONCE.has(failure) || FOUND_WITH_FREE_NONCE.has(failure));
+}
 
 export interface ReviewParts {
   chain: ChainReader;
@@ -55,9 +73,9 @@ interface Moved {
 }
 
 /**
- * The last look before a refusal of FOUND_BEFORE_NONCE, since a refusal makes the payer sign anew: its money may have
- * been moved before the price, the recipient or its wallet's answer changed. Call it when no relayer can move the payment
- * any more: one that is settled in between would be missed.
+ * The last look before a refusal that `needsReview`, since a refusal makes the payer sign anew: its money may have been
+ * moved before the price, the recipient or its wallet's answer changed, or in a block that the RPC server has not seen.
+ * Call it when no relayer can move the payment any more: one that is settled in between would be missed.
  * @returns the judgement of a payment that was settled by the presented signature, which its wallet now rejects
  * @throws PaymentRefused the refusal, with a record for a refund of money that was moved and has bought nothing
  * @throws ChainUnavailableError, StoreUnavailableError
@@ -70,10 +88,17 @@ export async function reviewRefusal(
   const { terms, payment } = reviewed;
   // Money that another sender has moved to another account is not this seller's.
   if (failure === 'recipient_mismatch' && !wasSent(parts.sent)) throw new PaymentRefused(failure);
-  await assertShown(reviewed, parts);
+  const minedBy = await readBlockOfSent(reviewed, parts);
+  const isFree = FOUND_WITH_FREE_NONCE.has(failure);
+  // Read before, and no transaction of a relayer has changed it since.
+  if (isFree && minedBy === undefined) throw new PaymentRefused(failure);
+  const { isTaken, headBlockNumber: head } = await readNonce(reviewed, parts, minedBy);
+  if (!isTaken) throw new PaymentRefused(failure);
+  // The next request is judged by the settlement, from a server that shows it.
+  if (isFree) throw notShown();
   const moved = await (payment.kind === 'permit2'
-    ? findPermitMove({ ...reviewed, payment }, parts)
-    : findAuthorizationMove({ ...reviewed, payment }, parts));
+    ? findPermitMove({ ...reviewed, payment }, parts, head)
+    : findAuthorizationMove({ ...reviewed, payment }, parts, head));
   if (moved === null) throw new PaymentRefused(failure);
   const { settlement, headBlockNumber, isSignedSo, facts } = moved;
   // A block that is replaced gives the money back, so it is neither served nor recorded yet.
@@ -87,26 +112,40 @@ export async function reviewRefusal(
 }
 
 /**
- * Where a relayer's transaction is mined, the RPC server must show it before it is asked for the nonce: one that lags
- * behind, or has lost the block to a reorganisation, would show the nonce as free.
+ * The head of a server that shows the relayer's transaction as mined; undefined where there is none. The nonce is read at
+ * this block: a server that lags behind, or has lost the block to a reorganisation, would show it as free.
  */
-async function assertShown(
+async function readBlockOfSent(
   { deadlineMs }: Reviewed<SignedPayment>,
   { chain, sent: { job, txHashes } }: ReviewParts,
-): Promise<void> {
-  if (job !== 'open') return;
+): Promise<number | undefined> {
+  if (job !== 'open') return undefined;
   const sightings = await Promise.all(txHashes.map((txHash) => chain.readTransaction(txHash, deadlineMs)));
-  if (sightings.every(({ mined }) => mined === null)) throw notShown();
+  const shown = sightings.find(({ mined }) => mined !== null);
+  if (shown === undefined) throw notShown();
+  return shown.headBlockNumber;
+}
+
+function readNonce(
+  { terms: { asset }, payment, deadlineMs }: Reviewed<SignedPayment>,
+  { chain }: ReviewParts,
+  blockNumber?: number,
+): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
+  if (payment.kind === 'permit2') {
+    const { from: owner, nonce } = payment.permit2Authorization;
+    return chain.readPermitNonce({ owner, nonce }, deadlineMs, blockNumber);
+  }
+  const { from: payer, nonce } = payment.authorization;
+  return chain.readNonce({ asset, payer, nonce }, deadlineMs, blockNumber);
 }
 
 async function findAuthorizationMove(
   { terms: { asset }, payment, nowMs, deadlineMs, lookUps: asker }: Reviewed<SignedAuthorization>,
   { chain, rules, sent }: ReviewParts,
+  headBlockNumber: number,
 ): Promise<Moved | null> {
   const { authorization } = payment;
-  const { from: payer, to: payTo, nonce, value } = authorization;
-  const { isTaken, headBlockNumber } = await chain.readNonce({ asset, payer, nonce }, deadlineMs);
-  if (!isTaken) return null;
+  const { to: payTo, value } = authorization;
   const promised = { asset, payTo, authorization };
   const lookUp = { promised, sent, asker, sinceMs: nowMs - rules.memoryMs, deadlineMs };
   const use = await findAuthorizationUse(chain, lookUp, headBlockNumber);
@@ -128,10 +167,8 @@ async function findAuthorizationMove(
 async function findPermitMove(
   { terms: { asset }, payment, nowMs, deadlineMs, lookUps: asker }: Reviewed<SignedPermit>,
   { chain, rules, sent }: ReviewParts,
+  headBlockNumber: number,
 ): Promise<Moved | null> {
-  const { from: owner, nonce } = payment.permit2Authorization;
-  const { isTaken, headBlockNumber } = await chain.readPermitNonce({ owner, nonce }, deadlineMs);
-  if (!isTaken) return null;
   const promised = { asset, payTo: recipientOf(payment), payment };
   const lookUp = { promised, sent, asker, sinceMs: nowMs - rules.memoryMs, deadlineMs };
   const use = await findPermitUse(chain, lookUp, headBlockNumber);

@@ -23,7 +23,7 @@ import type { AcceptedAssets } from './accepted-assets.js';
 import { judgeAuthorization } from './authorization-rules.js';
 import { Exposure } from './exposure.js';
 import { judgePermit } from './permit-rules.js';
-import { FOUND_BEFORE_NONCE, reviewRefusal } from './review-refusal.js';
+import { needsReview, reviewRefusal } from './review-refusal.js';
 import type { SignedJudgement, SignedPaymentRules } from './signed-judgement.js';
 
 /** The payments that a relayer, in any process, may still move. Throws StoreUnavailableError, or what Redis throws. */
@@ -187,7 +187,8 @@ export class SignedPaymentVerifier {
     } catch {
       return unavailable('journal_unavailable');
     }
-    return FOUND_BEFORE_NONCE.has(verdict.failure) ? this.review(verdict.failure, signed, lookUps) : verdict;
+    const isDoubtful = error instanceof PaymentRefused && needsReview(error);
+    return isDoubtful ? this.review(verdict.failure, signed, lookUps) : verdict;
   }
 
   private async review(
