@@ -290,6 +290,26 @@ describe('a Redis that may have lost writes', () => {
     expect(await reserve(journal, next)).toMatchObject({ outcome: 'done', nonce: 2 });
   });
 
+  // Prevents: an RPC server that is behind the one that was asked first ends the freeze, and what was sent is sent again.
+  it('thaws no lane that the chain was ahead of, and parks its jobs in doubt whatever the next reading says', async () => {
+    const server = await serve();
+    const { journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const { jobId } = await plannedJob(journal, lane, token);
+    await server.kill();
+    await server.start();
+    await journal.open();
+    const ahead = { outcome: 'refused', reason: 'chain_ahead' };
+    expect([await thaw(journal, lane, 1), await thaw(journal, lane, 0)]).toEqual([ahead, ahead]);
+    expect(await journal.readLane(lane)).toMatchObject({ frozen: 'chain_ahead', nextNonce: 0 });
+    expect(await journal.adopt(lane, { pendingNonce: 0 })).toEqual({ outcome: 'done' });
+    expect(await journal.readLane(lane)).toMatchObject({ frozen: null, nextNonce: 0 });
+    expect(await journal.readJob(jobId)).toMatchObject({
+      state: 'NEEDS_OPERATOR',
+      failure: { code: 'JOURNAL_LOST_WRITES' },
+    });
+  });
+
   it('refuses a chain reading from before another restart', async () => {
     const server = await serve();
     const { journal } = await openJournal(server.url);
