@@ -20,7 +20,7 @@ export type {
 } from './contracts/eip3009/authorization-view.js';
 export { AuthorizedTransfers, findAuthorizations } from './contracts/eip3009/find-authorizations.js';
 export type { PromisedTransfer } from './contracts/eip3009/find-authorizations.js';
-export { planTransfer } from './contracts/eip3009/plan-transfer.js';
+export { carriesAuthorization, planTransfer } from './contracts/eip3009/plan-transfer.js';
 export { bundleCalls, readBundle } from './contracts/multicall3/bundle-calls.js';
 export { factoryOf, readPayerSignature, splitSignature, unwrapSignature } from './contracts/payer-signature.js';
 export type { PayerSignature } from './contracts/payer-signature.js';

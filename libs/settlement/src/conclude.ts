@@ -1,6 +1,7 @@
 import {
   askForBalance,
   AuthorizedTransfers,
+  carriesAuthorization,
   malformed,
   readWord,
   type RpcBatcher,
@@ -17,7 +18,13 @@ import type { Hex, PaymentFailure } from '@tollgate/protocol';
 import { noteForRefund } from '@tollgate/verification';
 
 import type { SettlementAttempt, AttemptEnd, EndedJob } from './attempt.js';
-import { paymentIdOf, settledBy, type AuthorizationEntry, type PermitEntry } from './payment-entry.js';
+import {
+  paymentIdOf,
+  settledBy,
+  type AuthorizationEntry,
+  type PaymentEntry,
+  type PermitEntry,
+} from './payment-entry.js';
 import type { SettlementParts } from './settlement-parts.js';
 
 const MOST_RETRIES = 2;
@@ -75,16 +82,21 @@ async function concludeJob(
     result = await explain(parts, attempt, unsettled);
   }
   if (result.outcome !== 'failed') return result;
-  if (end.outcome === 'ended' && isOwnFailure(end)) await strikes.note(payment.payer).catch(onTrouble);
+  if (end.outcome === 'ended' && isOwnFailure(payment, end)) await strikes.note(payment.payer).catch(onTrouble);
   if (result.failure === 'settlement_failed' && mayTryAgain(attempt, ended)) return null;
   // An authorization that failed is tried again from the job that its record names, a permit from the start.
   if (payment.kind === 'permit2') await records.release(record, end.jobId).catch(onTrouble);
   return result;
 }
 
-/** A reverted batch does not show which payment caused it. Each is retried alone before it counts against a payer. */
-function isOwnFailure({ isShared, ended }: Extract<AttemptEnd, { outcome: 'ended' }>): boolean {
-  return ended.outcome === 'over' && ended.txHash !== null && !(isShared && ended.isReverted);
+/**
+ * A reverted batch does not show which payment caused it. Each is retried alone before it counts against a payer. A batch
+ * that had to wait was simulated again, and what would have failed is in no transaction.
+ */
+function isOwnFailure(payment: PaymentEntry, { isShared, ended }: Extract<AttemptEnd, { outcome: 'ended' }>): boolean {
+  if (ended.outcome !== 'over' || ended.calldata === null) return false;
+  if (!isShared || payment.kind === 'permit2') return true;
+  return !ended.isReverted && carriesAuthorization(ended.calldata, payment.authorization);
 }
 
 /** A permit is simulated by its relayer, so that it failed is known; unless its job was never written. */

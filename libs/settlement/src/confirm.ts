@@ -180,7 +180,8 @@ export class JobWatch {
     if (job === null) return watched.ended.resolve({ outcome: 'unknown' });
     const [step] = job.steps;
     const txHash = step ? minedSettlementOf(step) : null;
-    watched.ended.resolve({ outcome: 'over', txHash, isReverted: job.state === 'REVERTED' });
+    const calldata = step && txHash !== null ? step.data : null;
+    watched.ended.resolve({ outcome: 'over', txHash, calldata, isReverted: job.state === 'REVERTED' });
   }
 }
 

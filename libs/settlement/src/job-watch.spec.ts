@@ -81,7 +81,7 @@ describe('a watch of jobs of which one cannot be read', () => {
     const waiting = watch.untilEnded(unreadable.jobId).finally(() => (isOver = true));
     const ended = watch.untilEnded(other.jobId);
     await journal.cancel(other.jobId);
-    expect(await ended).toEqual({ outcome: 'over', txHash: null, isReverted: false });
+    expect(await ended).toEqual({ outcome: 'over', txHash: null, calldata: null, isReverted: false });
     // Longer than a job that was never submitted is waited for.
     const now = performance.now.bind(performance);
     jest.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
@@ -122,7 +122,7 @@ describe('a job that was given up after it had its nonce', () => {
   it('has sent no settlement', async () => {
     const { journal, redis } = started;
     const watch = new JobWatch(journal, () => undefined);
-    expect(await watch.untilEnded(jobId)).toEqual({ outcome: 'over', txHash: null, isReverted: false });
+    expect(await watch.untilEnded(jobId)).toEqual({ outcome: 'over', txHash: null, calldata: null, isReverted: false });
     watch.close();
     const [payer, payTo, asset] = [createAddress(), createAddress(), createAddress()];
     const validity = { validAfter: '0', validBefore: '9999999999' };

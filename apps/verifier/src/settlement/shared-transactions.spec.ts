@@ -1,5 +1,8 @@
 import type { SettlementResult } from '@tollgate/common';
+import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex, SignedAuthorization } from '@tollgate/protocol';
+import { Strikes } from '@tollgate/settlement';
+import { Redis } from 'ioredis';
 import { numberToHex, parseTransaction } from 'viem';
 
 import { refuseCalls, startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
@@ -181,5 +184,64 @@ describe('payments whose shared transaction the chain refuses', () => {
     expect((await settleAll(payments)).map(({ outcome }) => outcome)).toEqual(payments.map(() => 'settled'));
     expect(seen.refused).toBeGreaterThan(0);
     expect(await settleAll([await fixture.sign()])).toMatchObject([{ outcome: 'settled' }]);
+  });
+});
+
+describe('payments whose shared transaction has to wait', () => {
+  /** After this time a planned transaction is simulated again. */
+  const FRESH_MS = 5_000;
+  let fixture: SettlementFixture;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    fixture = await SettlementFixture.start();
+    redis = new Redis(fixture.redis.url);
+    await fixture.startVerifier({ RELAYER_MAX_IN_FLIGHT: '1', SETTLE_BATCH_WAIT_MS: '1000' });
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await fixture.stop();
+  });
+
+  // Prevents: a busy relayer gets honest payers barred for an hour, by payments that it has not sent.
+  it('do not count against the payer of one that is left out when it is simulated again', async () => {
+    const [first, left, sent] = [fixture.payer(0), fixture.payer(1), fixture.payer(2)];
+    const strikes = new Strikes(redis);
+    const payer = left.address.toLowerCase() as Hex;
+    for (let strike = 1; strike < ROUNDS; strike++) await strikes.note(payer);
+    const journal = new Journal({ redis, fleet: RELAYER_FLEET });
+    const lane = createLaneId(fixture.chain.chainId, fixture.relayer().address);
+    const readJobs = async () =>
+      (await journal.readEachJob(await journal.readOpenJobs(lane))).flatMap((job) =>
+        job !== null && 'steps' in job ? job : [],
+      );
+    const names = (text: string, { address }: DevnetAccount) => text.includes(address.slice(2).toLowerCase());
+    await fixture.rpc('evm_setAutomine', [false]);
+    const payments = await Promise.all([first, left, sent].map((account) => fixture.sign({}, account)));
+    const inFlight = settleWith(fixture, payments[0]!);
+    await waitFor('the first in the pool', async () => {
+      const { transactions } = (await fixture.rpc('eth_getBlockByNumber', ['pending', true])) as PendingBlock;
+      return transactions.length > 0;
+    });
+    const waiting = payments.slice(1).map((payment) => settleWith(fixture, payment));
+    await waitFor('both in a job that has to wait', async () =>
+      (await readJobs()).some(
+        ({ input, steps }) =>
+          !steps[0]?.attempts.length && [left, sent].every((account) => names(JSON.stringify(input), account)),
+      ),
+    );
+    const plannedMs = performance.now();
+    await fixture.rpc('anvil_setCode', [left.address, BURNS_ALL]);
+    await waitFor('the simulation is to be repeated', () => Promise.resolve(performance.now() - plannedMs > FRESH_MS));
+    await fixture.rpc('evm_setAutomine', [true]);
+    await fixture.rpc('evm_mine');
+    expect(await inFlight).toMatchObject({ outcome: 'settled' });
+    const [, settled] = await Promise.all(waiting);
+    expect(settled).toMatchObject({ outcome: 'settled' });
+    const { txHash } = settled as { txHash: Hex };
+    const { input } = (await fixture.rpc('eth_getTransactionByHash', [txHash])) as { input: Hex };
+    expect([names(input, left), names(input, sent)]).toEqual([false, true]);
+    expect(await strikes.findBarred([payer])).toEqual(new Set());
   });
 });

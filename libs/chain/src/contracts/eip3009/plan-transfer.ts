@@ -31,10 +31,18 @@ export function planTransfer(
   ]);
 }
 
-function encodeTransfer(authorization: TransferAuthorization, signature: PayerSignature): Hex {
-  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+/** Whether calldata contains the authorization as it is sent to the token, at any byte. */
+export function carriesAuthorization(input: Hex, authorization: TransferAuthorization): boolean {
+  return input.includes(encodeTerms(authorization));
+}
+
+function encodeTerms({ from, to, value, validAfter, validBefore, nonce }: TransferAuthorization): string {
   const numbers = [value, validAfter, validBefore].map((amount) => encodeNumber(BigInt(amount)));
-  const terms = [encodeAddress(from), encodeAddress(to), ...numbers, nonce.slice(2)].join('');
+  return [encodeAddress(from), encodeAddress(to), ...numbers, nonce.slice(2)].join('');
+}
+
+function encodeTransfer(authorization: TransferAuthorization, signature: PayerSignature): Hex {
+  const terms = encodeTerms(authorization);
   if (signature.kind === 'account') {
     const { v, r, s } = signature;
     return `${WITH_PARTS}${terms}${encodeNumber(v)}${r.slice(2)}${s.slice(2)}`;
