@@ -49,7 +49,7 @@ const UNSAFE_PATH: Problem = {
   detail: 'The path contains a segment that is not allowed: an empty or dot segment, a slash or a control character.',
 };
 /** Ends of an order that did not get the claim on its payment. */
-const TURNED_AWAY = new Set<OrderEnd['outcome']>(['busy', 'conflict', 'identifier_reused', 'unavailable']);
+const TURNED_AWAY = new Set<OrderEnd['outcome']>(['busy', 'conflict', 'identifier_reused', 'unavailable', 'refused']);
 
 /** Guards every paid route: challenges, verifies, answers. */
 export class Paywall implements OnApplicationShutdown {

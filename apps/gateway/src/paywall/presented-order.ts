@@ -13,7 +13,7 @@ import type {
   PurchaseEnd,
   Unsettled,
 } from '@tollgate/middleware/purchase';
-import { type Hex, type SignedPayment, payerOf } from '@tollgate/protocol';
+import { type Hex, type PaymentFailure, type SignedPayment, payerOf } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
 import { reasonOf } from '../signed-payments/signed-payments.js';
@@ -26,6 +26,7 @@ import {
   answerGone,
   answerIdentifierReused,
   answerSettling,
+  answerUnconfirmed,
   answerUnavailable,
   answerUpstreamError,
   type OrderAnswer,
@@ -141,7 +142,7 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
       case 'unavailable':
         return answerUnavailable(end.retryAfterMs);
       case 'refused':
-        return { kind: 'refused', failure: end.failure, retryAfterMs: end.retryAfterMs, headers: [] };
+        return this.#refuse(end.failure, end.retryAfterMs);
       case 'replayed':
       case 'reproduced':
         return end.answer;
@@ -153,6 +154,18 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
       default:
         return this.#answerFulfilled(end);
     }
+  }
+
+  /**
+   * A refusal with a time to retry is of a transaction that the chain has yet to mine or confirm. Clients of x402 v2 and
+   * MPP pay each challenge that they get, so only the documented form, which demands a 402, gets one.
+   */
+  #refuse(failure: PaymentFailure, retryAfterMs: number | undefined): OrderAnswer {
+    const { form, instrument } = this.order.purchase;
+    if (retryAfterMs !== undefined && instrument.kind === 'transaction' && form !== 'documented') {
+      return answerUnconfirmed(retryAfterMs);
+    }
+    return { kind: 'refused', failure, retryAfterMs, headers: [] };
   }
 
   #answerFulfilled(end: Fulfilment<ProducedAnswer, OrderResult>): OrderAnswer {

@@ -53,6 +53,7 @@ export const PROBLEM_CODES = [
   'upstream_unknown',
   'verification_unavailable',
   'settlement_pending',
+  'transaction_pending',
   'wallet_not_adopted',
   'wallet_full',
   'outbox_full',

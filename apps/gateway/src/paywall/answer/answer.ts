@@ -91,6 +91,12 @@ export function answerUnavailable(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
   return createProblem({ status: 503, code: 'verification_unavailable', detail, retryAfterMs });
 }
 
+/** The chain has yet to mine or confirm the payer's transaction: a client that is asked to pay again would pay twice. */
+export function answerUnconfirmed(retryAfterMs: number): ProblemAnswer {
+  const detail = 'The chain has not confirmed the transaction yet. Do not pay again: send the same request later.';
+  return createProblem({ status: 503, code: 'transaction_pending', detail, retryAfterMs });
+}
+
 /** The payment may already have been settled: a client that is asked to pay again would pay twice. */
 export function answerSettling(): ProblemAnswer {
   const detail = 'The payment is being settled. Do not pay again: send the same request later to get its answer.';

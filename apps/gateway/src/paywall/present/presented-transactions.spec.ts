@@ -86,6 +86,25 @@ describe('a transaction sent by the payer', () => {
     }
   });
 
+  // Prevents: a client that pays each challenge it gets sends a second transaction while the chain confirms the first.
+  it.each(['receipt_missing', 'not_confirmed'] as const)('is not asked for again while it is %s', async (failure) => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const [txHash, challenge] = [createTxHash(), await readChallenge(url)];
+    verifier.judgements.set(txHash, () => ({ outcome: 'refused', failure, retryAfterMs: 2000 }));
+    const Authorization = createCredential(challenge.authentication, { type: 'hash', hash: txHash });
+    for (const headers of [{ Authorization }, presentV2(challenge, { txHash })]) {
+      const response = await fetch(url, { headers });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+      expect(await response.json()).toMatchObject({ code: 'transaction_pending' });
+      for (const name of ['www-authenticate', 'payment-required']) expect(response.headers.get(name)).toBeNull();
+    }
+    const documented = await pay(url, { txHash });
+    expect([documented.status, documented.headers.get('x-payment-failure')]).toEqual([402, failure]);
+    expect(documented.headers.get('retry-after')).toBe('2');
+    verifier.judgements.delete(txHash);
+    expect((await fetch(url, { headers: { Authorization } })).status).toBe(200);
+  });
+
   it('may name either network if challenges are for x402 v1 clients', async () => {
     const url = await start({ CHALLENGE_FORM: 'v1-clients', PUBLIC_URL: 'https://api.example' });
     const statuses: number[] = [];
