@@ -27,7 +27,7 @@ export interface VerifyPaymentRequest {
   reference?: { text: string; issuedAtMs: number; priceBaseUnits: string };
   signature?: Hex;
   fingerprint: string;
-  /** Hash of the Idempotency-Key, null without one. */
+  /** Hash of what the client repeats to get its answer again; null where that is only a reference in `X-Payment`. */
   retryKey: string | null;
   leaseMs: number;
   /** The client whose shares of look-ups and waits are charged. */

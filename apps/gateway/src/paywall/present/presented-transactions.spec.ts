@@ -1,3 +1,5 @@
+import type { Hex } from '@tollgate/protocol';
+
 import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
 import {
   createCredential,
@@ -6,6 +8,7 @@ import {
   presentV2,
   readChallenge,
   readHeader,
+  type OfferedChallenge,
 } from '../../../test/present-payments.js';
 import {
   answerJson,
@@ -103,6 +106,37 @@ describe('a transaction sent by the payer', () => {
     expect(documented.headers.get('retry-after')).toBe('2');
     verifier.judgements.delete(txHash);
     expect((await fetch(url, { headers: { Authorization } })).status).toBe(200);
+  });
+
+  it('gets its answer again by the reference alone, without a lock', async () => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const present = {
+      mpp: (challenge: OfferedChallenge, hash: Hex) => ({
+        Authorization: createCredential(challenge.authentication, { type: 'hash', hash }),
+      }),
+      v2: (challenge: OfferedChallenge, txHash: Hex) => presentV2(challenge, { txHash }),
+    };
+    for (const form of ['mpp', 'v2'] as const) {
+      const [txHash, own, other] = [createTxHash(), await readChallenge(url), await readChallenge(url)];
+      const first = await fetch(url, { headers: present[form](own, txHash) });
+      const again = await fetch(url, { headers: present[form](own, txHash) });
+      expect([first.status, again.status]).toEqual([200, 200]);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(await again.text()).toBe(await first.text());
+      const stranger = await fetch(url, { headers: present[form](other, txHash) });
+      expect([stranger.status, stranger.headers.get('x-payment-failure')]).toEqual([402, 'payment_used']);
+    }
+  });
+
+  it('in the documented form is refused the second time, with or without a reference', async () => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const { reference } = await readChallenge(url);
+    for (const named of [{}, { reference }]) {
+      const headers = { 'X-Payment': proofFor(createTxHash(), named) };
+      expect((await fetch(url, { headers })).status).toBe(200);
+      const again = await fetch(url, { headers });
+      expect([again.status, await again.json()]).toMatchObject([402, { error: 'Payment already used' }]);
+    }
   });
 
   it('may name either network if challenges are for x402 v1 clients', async () => {

@@ -3,7 +3,7 @@ import { createOwner, signedPaymentId, type EntryId } from '@tollgate/ledger';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 import type { SignedPaymentQuestion } from '../../signed-payments/signed-payments.js';
-import type { Order, TransactionInstrument, Purchase } from '../present/purchase.js';
+import { retryKeyOf, type Order, type TransactionInstrument, type Purchase } from '../present/purchase.js';
 
 /** The terms that every payment must meet. */
 export interface QuestionTerms {
@@ -26,7 +26,10 @@ export function createTransactionQuestion(
   nowMs: number,
 ): VerifyPaymentRequest {
   const { network, chainId, asset, payTo, verifyDeadlineMs, leaseMs } = terms;
-  const { reference, endpoint, retryKey } = purchase;
+  const { reference, endpoint, form } = purchase;
+  // The documented form demands that a second showing without an Idempotency-Key is refused. Where the payment is bound
+  // to its reference, the verifier makes the reference its key.
+  const retryKey = form === 'documented' ? purchase.retryKey : retryKeyOf(purchase);
   const { requestId, clientAddress, fingerprint } = caller;
   return {
     requestId,
