@@ -104,18 +104,23 @@ describe('parsePaymentCredential', () => {
     });
   });
 
-  it('reads a transaction sent by the payer', () => {
-    expect(parsePaymentCredential(encode({ challenge, payload: { type: 'hash', hash } })).payment).toEqual({
-      kind: 'transaction',
-      payload: { txHash: hash },
-    });
-  });
+  it.each([{ hash }, { txHash: hash, chainId: 1328 }, { hash, txHash: hash }])(
+    'reads a transaction sent by the payer: %j',
+    (named) => {
+      expect(parsePaymentCredential(encode({ challenge, payload: { type: 'hash', ...named } })).payment).toEqual({
+        kind: 'transaction',
+        payload: { txHash: hash },
+      });
+    },
+  );
 
   it.each<[string, unknown]>([
     ['malformed_proof', { payload: credential.payload }],
     ['malformed_proof', { ...credential, payload: undefined }],
     ['malformed_proof', { ...credential, payload: { ...credential.payload, type: 'transaction' } }],
     ['malformed_proof', { ...credential, payload: { type: 'hash', hash: '0x12' } }],
+    ['malformed_proof', { ...credential, payload: { type: 'hash', txHash: '0x12' } }],
+    ['malformed_proof', { ...credential, payload: { type: 'hash', hash, txHash: `0x${'00'.repeat(32)}` } }],
     ['malformed_proof', { ...credential, payload: { ...credential.payload, nonce: 'x' } }],
     ['malformed_proof', { ...credential, challenge: { ...challenge, id: 1 } }],
     ['malformed_proof', { ...credential, challenge: { ...challenge, expires: undefined } }],

@@ -87,6 +87,14 @@ function parseText(challenge: JsonRecord, name: string): string {
   return typeof value === 'string' ? value : refuse(`has no text as challenge.${name}`);
 }
 
+/** `hash` is the name of the specification; published clients (`@quicknode/mpp` 0.2.0) send `txHash`. */
+function parseTransactionHash(payload: JsonRecord): Hex {
+  const [hash, txHash] = [ownField(payload, 'hash'), ownField(payload, 'txHash')];
+  if (hash !== undefined && txHash !== undefined && hash !== txHash) refuse('names two transactions');
+  const named = hash ?? txHash;
+  return isHash(named) ? named : refuse('has no 32-byte payload.hash');
+}
+
 function parsePayload(payload: unknown): PaymentCredential['payment'] {
   if (!isRecord(payload)) return refuse('has no payload');
   const type = ownField(payload, 'type');
@@ -94,8 +102,7 @@ function parsePayload(payload: unknown): PaymentCredential['payment'] {
     return parseSignedPayment({ authorization: payload, signature: ownField(payload, 'signature') });
   }
   if (type !== 'hash') return refuse('is neither of type "authorization" nor "hash"');
-  const txHash = ownField(payload, 'hash');
-  return isHash(txHash) ? { kind: 'transaction', payload: { txHash } } : refuse('has no 32-byte payload.hash');
+  return { kind: 'transaction', payload: { txHash: parseTransactionHash(payload) } };
 }
 
 /**
