@@ -92,10 +92,15 @@ const PROBLEMS: readonly (readonly [status: string, description: string, headers
     { [IDEMPOTENT_REPLAYED]: { description: 'The payment has bought a response.', ...flag } },
   ],
   ['413', 'The request body is too large.'],
+  ['422', 'The transaction must be bound to its challenge, which an MPP credential cannot do. Do not pay again.'],
   ['429', 'Too many requests from this address.', RETRY_AFTER],
   ['500', 'The resource could not be produced.', RELEASED],
   ['502', 'The resource could not be reached, or did not return a complete response.', RELEASED],
-  ['503', 'The payment cannot be verified now, is not confirmed yet, or is being settled. Do not pay again.', RETRY_AFTER],
+  [
+    '503',
+    'The payment cannot be verified now, is not confirmed yet, or is being settled. Do not pay again.',
+    RETRY_AFTER,
+  ],
   ['504', 'The resource did not respond in time.', { ...RETRY_AFTER, ...RELEASED }],
 ];
 

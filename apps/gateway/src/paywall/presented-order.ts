@@ -28,6 +28,7 @@ import {
   answerSettling,
   answerUnconfirmed,
   answerUnavailable,
+  answerUnbound,
   answerUpstreamError,
   type OrderAnswer,
   type ProblemAnswer,
@@ -162,8 +163,9 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
    */
   #refuse(failure: PaymentFailure, retryAfterMs: number | undefined): OrderAnswer {
     const { form, instrument } = this.order.purchase;
-    if (retryAfterMs !== undefined && instrument.kind === 'transaction' && form !== 'documented') {
-      return answerUnconfirmed(retryAfterMs);
+    if (instrument.kind === 'transaction' && form !== 'documented') {
+      if (retryAfterMs !== undefined) return answerUnconfirmed(retryAfterMs);
+      if (form === 'mpp' && failure === 'not_bound') return answerUnbound();
     }
     return { kind: 'refused', failure, retryAfterMs, headers: [] };
   }

@@ -175,6 +175,24 @@ describe('a signed payment', () => {
     await changed.stop();
   });
 
+  // Prevents: gateways that are replaced for another policy refuse the challenges of each other.
+  it('by MPP is accepted for a challenge that was issued under another policy', async () => {
+    const start = (PAYMENT_POLICY: string) =>
+      startGateway(redis.url, [createRoute(resource)], {
+        ...{ SIGNED_PAYMENTS: 'true', PUBLIC_URL: 'https://api.example', PAYMENT_POLICY },
+      });
+    const [transfer, bound] = [await start('transfer'), await start('bound')];
+    for (const [asked, paid] of [
+      [transfer, bound],
+      [bound, transfer],
+    ] as const) {
+      const challenge = await readChallenge(`${asked.url}/api/weather`);
+      const headers = presentMpp(challenge, createMppPayment(challenge));
+      expect((await fetch(`${paid.url}/api/weather`, { headers })).status).toBe(200);
+    }
+    await Promise.all([transfer.stop(), bound.stop()]);
+  });
+
   // Prevents: a payer pays again after a change of PAY_TO or of the secret, although a relayer has moved its money.
   it('with a reference of an earlier secret counts only once it is settled', async () => {
     const challenge = await readChallenge(url('/api/weather'));

@@ -40,6 +40,7 @@ export const PROBLEM_CODES = [
   'wallet_unknown',
   'plan_refused',
   'webhook_target_refused',
+  'transaction_unbound',
   'https_required',
   'too_many_requests',
   'daily_cap',

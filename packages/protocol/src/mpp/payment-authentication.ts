@@ -24,6 +24,8 @@ export interface ChargeTerms {
   chainId: number;
   decimals: number;
   description?: string;
+  /** The types of credentials that are accepted; both unless given. */
+  credentialTypes?: readonly ('authorization' | 'hash')[];
 }
 
 /** The parameters of one challenge, which the payer sends back. */
@@ -38,8 +40,9 @@ export interface AuthenticationChallenge {
 }
 
 /** Encodes the `request` of a challenge: base64url of canonical JSON (RFC 8785), so equal terms give equal text. */
-export function encodeChargeRequest({ amount, asset, payTo, chainId, decimals, description }: ChargeTerms): string {
-  const methodDetails = { chainId, credentialTypes: ['authorization', 'hash'], decimals };
+export function encodeChargeRequest(terms: ChargeTerms): string {
+  const { amount, asset, payTo, chainId, decimals, description, credentialTypes = ['authorization', 'hash'] } = terms;
+  const methodDetails = { chainId, credentialTypes, decimals };
   return encodeBase64Url(canonicalJson({ amount, currency: asset, description, methodDetails, recipient: payTo }));
 }
 

@@ -97,6 +97,13 @@ export function answerUnconfirmed(retryAfterMs: number): ProblemAnswer {
   return createProblem({ status: 503, code: 'transaction_pending', detail, retryAfterMs });
 }
 
+/** The payer has moved the money, and MPP has no means to bind it: a client that gets a challenge would pay again. */
+export function answerUnbound(): ProblemAnswer {
+  const detail =
+    'A transaction must be bound to its challenge here, which an MPP credential cannot do. Do not pay again: send the hash in X-Payment, with the id of the challenge as payload.reference and your signature as payload.signature.';
+  return createProblem({ status: 422, code: 'transaction_unbound', detail });
+}
+
 /** The payment may already have been settled: a client that is asked to pay again would pay twice. */
 export function answerSettling(): ProblemAnswer {
   const detail = 'The payment is being settled. Do not pay again: send the same request later to get its answer.';

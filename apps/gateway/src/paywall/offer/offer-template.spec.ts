@@ -1,4 +1,4 @@
-import { OfferTemplate } from './offer-template.js';
+import { OfferTemplate, type OfferFacts } from './offer-template.js';
 
 const facts = {
   chainId: 1328,
@@ -6,6 +6,7 @@ const facts = {
   assetName: 'USD Coin',
   assetVersion: '2',
   assetDecimals: 6,
+  policy: 'transfer',
   payTo: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   maxTimeoutSeconds: 300,
   priceBaseUnits: 1000n,
@@ -18,6 +19,13 @@ const parts = {
   reference: 'chain-1-a',
   issuedAtMs: Date.UTC(2026, 0, 1),
 };
+
+const decode = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64url').toString());
+
+function requestOf(offered: OfferFacts): string {
+  const header = new OfferTemplate(offered).render(parts)[3] ?? '';
+  return / request="([^"]*)"/.exec(header)?.[1] ?? '';
+}
 
 function render(error?: string): Record<string, string> {
   const headers = new OfferTemplate(facts).render({ ...parts, error });
@@ -60,13 +68,27 @@ describe('OfferTemplate', () => {
       /^Payment id="chain-1-a", realm="api\.example", method="evm", intent="charge", request="([\w-]+)", expires="2026-01-01T00:05:00\.000Z"$/.exec(
         header!,
       ) ?? [];
-    expect(JSON.parse(Buffer.from(request!, 'base64url').toString())).toMatchObject({ amount: '1000' });
-    expect(new OfferTemplate(facts).chargeRequestAt(1000n)).toBe(request);
+    expect(decode(request!)).toMatchObject({ amount: '1000' });
   });
 
-  it('reproduces the MPP charge of another price', () => {
-    const request = new OfferTemplate(facts).chargeRequestAt(999n);
-    expect(JSON.parse(Buffer.from(request, 'base64url').toString())).toMatchObject({ amount: '999' });
+  it.each([
+    ['transfer', ['authorization', 'hash']],
+    ['receipt', ['authorization', 'hash']],
+    ['bound', ['authorization']],
+  ] as const)('under policy %s takes the MPP credentials %j', (policy, credentialTypes) => {
+    expect(decode(requestOf({ ...facts, policy }))).toMatchObject({ methodDetails: { credentialTypes } });
+  });
+
+  it('knows its MPP charges at each price and under each policy', () => {
+    const template = new OfferTemplate(facts);
+    for (const policy of ['transfer', 'bound'] as const) {
+      for (const priceBaseUnits of [1000n, 999n]) {
+        const request = requestOf({ ...facts, policy, priceBaseUnits });
+        expect(template.isChargeRequest(request, priceBaseUnits)).toBe(true);
+        expect(template.isChargeRequest(request, 998n)).toBe(false);
+      }
+    }
+    expect(template.isChargeRequest(requestOf({ ...facts, chainId: 1 }), 1000n)).toBe(false);
   });
 
   it.each(['', 'x', 'xy', 'xyz'])('renders valid base64 for references of any length: %j', (more) => {

@@ -1,3 +1,4 @@
+import type { PaymentPolicy } from '@tollgate/common';
 import {
   AUTHENTICATION_START,
   caip2Of,
@@ -18,11 +19,14 @@ import type { PublicOrigin } from './public-origin.js';
 import type { SignInParts } from './sign-in-nonces.js';
 
 const URL_MARK = markOf('url');
+/** One of each text of the MPP `request`. */
+const POLICIES = ['transfer', 'bound'] as const;
 
 /** `assetName` and `assetVersion` are the token's EIP-712 domain. */
 export interface OfferFacts extends Omit<ChallengeFacts, 'network'> {
   readonly chainId: number;
   readonly assetDecimals: number;
+  readonly policy: PaymentPolicy;
   /** The relayer account that payers of a metered route name as the settler; null while there is none. */
   readonly readRelayer?: () => Hex | null;
   /** Whether payers may return without paying again, by signing in. */
@@ -74,7 +78,7 @@ export class OfferTemplate {
     this.#middle = `${middle}"`;
     this.#end = `"${end}`;
     this.#endings = [0, 1, 2].map((taken) => btoa(`${this.#end.slice(taken)}}`));
-    this.#chargeRequest = createChargeRequest(facts, facts.priceBaseUnits);
+    this.#chargeRequest = createChargeRequest(facts);
     this.#maxTimeoutMs = facts.maxTimeoutSeconds * 1000;
   }
 
@@ -122,11 +126,11 @@ export class OfferTemplate {
     return btoa(reference + this.#end.slice(0, taken)) + (this.#endings[taken] ?? '');
   }
 
-  /** The MPP `request` of a challenge issued at this price. */
-  chargeRequestAt(priceBaseUnits: bigint): string {
-    return priceBaseUnits === this.facts.priceBaseUnits
-      ? this.#chargeRequest
-      : createChargeRequest(this.facts, priceBaseUnits);
+  /** Whether this is the MPP `request` of a challenge issued at this price, under whatever policy. */
+  isChargeRequest(request: string, priceBaseUnits: bigint): boolean {
+    if (request === this.#chargeRequest) return priceBaseUnits === this.facts.priceBaseUnits;
+    const facts = { ...this.facts, priceBaseUnits };
+    return POLICIES.some((policy) => request === createChargeRequest({ ...facts, policy }));
   }
 
   /** The MPP `expires` of a challenge issued at that time. */
@@ -138,9 +142,10 @@ export class OfferTemplate {
   }
 }
 
-function createChargeRequest(facts: OfferFacts, priceBaseUnits: bigint): string {
-  const { asset, payTo, chainId, assetDecimals: decimals } = facts;
-  return encodeChargeRequest({ amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals });
+/** Policy `bound` takes no transaction by MPP, whose credential can neither lock it nor sign for it. */
+function createChargeRequest({ priceBaseUnits, asset, payTo, chainId, assetDecimals, policy }: OfferFacts): string {
+  const terms = { amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals: assetDecimals };
+  return encodeChargeRequest({ ...terms, ...(policy === 'bound' && { credentialTypes: ['authorization'] }) });
 }
 
 function createOffer(facts: OfferFacts): PaymentRequiredV2 & { accepts: readonly [RequirementV2] } {

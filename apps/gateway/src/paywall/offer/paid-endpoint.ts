@@ -68,14 +68,21 @@ export class PaidEndpoint {
     } = payment;
     const { priceBaseUnits, description, mimeType } = route;
     const facts = { asset, assetVersion, payTo, maxTimeoutSeconds, priceBaseUnits, description, mimeType };
-    const { domainName: assetName } = payment;
+    const { domainName: assetName, paymentPolicy: policy } = payment;
     this.path = PaidPath.parse(route.path);
     this.template = new ChallengeTemplate(
       v1ClientsUrl === null
         ? { ...facts, network: payment.network, assetName: assetSymbol }
         : { ...facts, network: v1NetworkOf(chainId) ?? payment.network, assetName },
     );
-    const offered = { ...facts, chainId, assetName, assetDecimals, ...(route.isMetered === true && { readRelayer }) };
+    const offered = {
+      ...facts,
+      chainId,
+      assetName,
+      assetDecimals,
+      policy,
+      ...(route.isMetered === true && { readRelayer }),
+    };
     const isRevisited = (route.revisitSeconds ?? 0) > 0;
     this.isRevisited = isRevisited;
     this.offer = signedPayments ? new OfferTemplate({ ...offered, isRevisited }) : null;

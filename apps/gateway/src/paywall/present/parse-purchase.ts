@@ -235,7 +235,7 @@ function isCurrentChallenge(
     instrument.kind === 'transaction' ||
     (challenge.realm === origin.host && challenge.expires === offer.expiresAt(reference.issuedAtMs));
   const isBound = instrument.kind !== 'authorization' || instrument.authorization.nonce === challengeNonce(challenge);
-  if (challenge.request !== offer.chargeRequestAt(reference.priceBaseUnits) || !(isCurrent || isBound)) {
+  if (!offer.isChargeRequest(challenge.request, reference.priceBaseUnits) || !(isCurrent || isBound)) {
     throw new PaymentError(
       'unknown_reference',
       'The credential does not repeat a challenge as this gateway issued it.',

@@ -108,6 +108,18 @@ describe('a transaction sent by the payer', () => {
     expect((await fetch(url, { headers: { Authorization } })).status).toBe(200);
   });
 
+  it('is not asked for again by MPP where only a bound one is accepted', async () => {
+    const url = await start({ SIGNED_PAYMENTS: 'true', PAYMENT_POLICY: 'bound' });
+    const [txHash, challenge] = [createTxHash(), await readChallenge(url)];
+    verifier.judgements.set(txHash, () => ({ outcome: 'refused', failure: 'not_bound' }));
+    const Authorization = createCredential(challenge.authentication, { type: 'hash', hash: txHash });
+    const response = await fetch(url, { headers: { Authorization } });
+    expect([response.status, await response.json()]).toMatchObject([422, { code: 'transaction_unbound' }]);
+    for (const name of ['www-authenticate', 'payment-required']) expect(response.headers.get(name)).toBeNull();
+    const bindable = await fetch(url, { headers: presentV2(challenge, { txHash }) });
+    expect([bindable.status, bindable.headers.get('x-payment-failure')]).toEqual([402, 'not_bound']);
+  });
+
   it('gets its answer again by the reference alone, without a lock', async () => {
     const url = await start({ SIGNED_PAYMENTS: 'true' });
     const present = {
