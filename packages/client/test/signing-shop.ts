@@ -5,8 +5,11 @@ import {
   decodeJsonHeader,
   encodeJsonHeader,
   EXACT_PROXY_ADDRESS,
+  isPaymentIdentifier,
+  PAYMENT_IDENTIFIER,
   parsePaymentPayload,
   UPTO_PROXY_ADDRESS,
+  type JsonRecord,
   type SignedAuthorization,
   type SignedPayment,
   type SignedPermit,
@@ -38,11 +41,13 @@ const uptoAbi = parseAbi([
 export interface SigningShop {
   url: string;
   /** Every payment that was received, as it was sent. */
-  shown: { header: string; headers: IncomingHttpHeaders; payment: SignedPayment }[];
+  shown: { header: string; headers: IncomingHttpHeaders; payment: SignedPayment; extensions: JsonRecord }[];
   /** Fields to change in the offer. */
   offer: Record<string, unknown>;
   /** Fields to change in further offers behind it, one entry for each. */
   others: Record<string, unknown>[];
+  /** The extensions of the offer in version 2. If they require a payment identifier, one must be sent. */
+  extensions: Record<string, unknown>;
   /** The actual charge of a payment by use. */
   charge: bigint;
   /** Each handles one request with a payment instead of the shop. */
@@ -71,7 +76,7 @@ export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<S
         ...said,
         resource: { url: shop.url },
         accepts: [offer, ...others],
-        extensions: { kept: { as: 'is' } },
+        extensions: shop.extensions,
       };
     }
     const texts = { resource: shop.url, description: 'Goods', mimeType: 'text/plain' };
@@ -86,8 +91,13 @@ export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<S
   const sell = async (headers: IncomingHttpHeaders, response: ServerResponse) => {
     const header = headers[version === 1 ? 'x-payment' : 'payment-signature'];
     if (typeof header !== 'string') return ask(response);
-    const { payment } = parsePaymentPayload(decodeJsonHeader(header, 65_536));
-    shop.shown.push({ header, headers, payment });
+    const presented = parsePaymentPayload(decodeJsonHeader(header, 65_536));
+    const { payment } = presented;
+    const extensions = presented.version === 2 ? presented.extensions : {};
+    shop.shown.push({ header, headers, payment, extensions });
+    if (shop.extensions[PAYMENT_IDENTIFIER] !== undefined && !isPaymentIdentifier(identifierIn(extensions))) {
+      return response.writeHead(400).end('no payment identifier');
+    }
     const interference = shop.interfere.shift();
     if (interference) return interference(response, payment);
     const isSettled = await shop.settle(payment).then(
@@ -105,6 +115,7 @@ export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<S
     shown: [],
     offer: {},
     others: [],
+    extensions: { kept: { as: 'is' } },
     charge: 400n,
     interfere: [],
     settle: (payment) =>
@@ -116,6 +127,12 @@ export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<S
       }),
   };
   return shop;
+}
+
+/** The id that a payment names itself by. */
+export function identifierIn(extensions: JsonRecord): unknown {
+  const { info } = (extensions[PAYMENT_IDENTIFIER] ?? {}) as { info?: { id?: unknown } };
+  return info?.id;
 }
 
 /** Settles an authorization, and returns the transaction's hash; throws when nothing moved. */

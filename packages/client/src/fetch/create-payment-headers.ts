@@ -1,11 +1,16 @@
 import {
   encodeJsonHeader,
   encodeProof,
+  isRecord,
+  ownField,
+  PAYMENT_IDENTIFIER,
   PAYMENT_SIGNATURE,
   X_PAYMENT,
   type Hex,
+  type JsonRecord,
   type SignedPayment,
 } from '@tollgate/protocol';
+import { sha256, stringToBytes } from 'viem';
 
 import { isSignable, type SignableRequirement } from '../offer/signable-requirement.js';
 import { nonceOf, type RedeemablePayment, type StoredPayment } from '../store/payment-store.js';
@@ -29,9 +34,24 @@ export function showTransfer({ requirement, payer, transaction, idempotencyKey }
   return { idempotencyKey, header: { name: X_PAYMENT, value }, signed: { txHash } };
 }
 
+/**
+ * What a version 2 payment sends back of its challenge. A server that requires the extension `payment-identifier` gets
+ * an id that is the same on every repeat; any other gets the extensions as they are.
+ */
+function answerExtensions(sent: JsonRecord, idempotencyKey: string): JsonRecord {
+  const extensions = ownField(sent, 'extensions');
+  const extension = isRecord(extensions) ? ownField(extensions, PAYMENT_IDENTIFIER) : undefined;
+  const info = isRecord(extension) ? ownField(extension, 'info') : undefined;
+  if (!isRecord(info) || ownField(info, 'required') !== true) return sent;
+  const id = sha256(stringToBytes(idempotencyKey)).slice(2, 34);
+  const identified = { ...(extension as JsonRecord), info: { ...info, id } };
+  return { ...sent, extensions: { ...(extensions as JsonRecord), [PAYMENT_IDENTIFIER]: identified } };
+}
+
 function showAuthorization(
   { x402Version, scheme, network, sent }: SignableRequirement,
   signed: SignedPayment,
+  idempotencyKey: string,
 ): ShownPayment['header'] {
   const { signature } = signed;
   const payload =
@@ -40,7 +60,10 @@ function showAuthorization(
       : { signature, authorization: signed.authorization };
   return x402Version === 1
     ? { name: X_PAYMENT, value: encodeJsonHeader({ x402Version, scheme, network, payload }) }
-    : { name: PAYMENT_SIGNATURE, value: encodeJsonHeader({ x402Version, ...sent, payload }) };
+    : {
+        name: PAYMENT_SIGNATURE,
+        value: encodeJsonHeader({ x402Version, ...answerExtensions(sent, idempotencyKey), payload }),
+      };
 }
 
 /** The proof of a stored payment in the form that its server requires; null while nothing is signed. */
@@ -49,5 +72,5 @@ export function showPayment(payment: StoredPayment): ShownPayment | null {
   if (!isSignable(requirement)) return transaction && showTransfer({ ...payment, requirement, transaction });
   if (!authorization) return null;
   const signed = { nonce: nonceOf(authorization) };
-  return { idempotencyKey, header: showAuthorization(requirement, authorization), signed };
+  return { idempotencyKey, header: showAuthorization(requirement, authorization, idempotencyKey), signed };
 }

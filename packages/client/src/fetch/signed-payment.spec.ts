@@ -3,7 +3,7 @@ import type { SignedAuthorization } from '@tollgate/protocol';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers } from '../../test/paid-server.js';
-import { startSigningShop, type SigningShop } from '../../test/signing-shop.js';
+import { identifierIn, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { createWallet, type Wallet } from '../sign/wallet.js';
@@ -78,6 +78,19 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     expect([nonces().length, new Set(nonces()).size, await transfers()]).toEqual([3, 1, 1]);
     const keys = shop.shown.map(({ headers }) => headers['idempotency-key']);
     expect(new Set(keys).size).toBe(1);
+  });
+
+  it('gets a payment identifier if it requires one, the same on a repeat', async () => {
+    if (version === 1) return;
+    const extension = { info: { required: true }, schema: { type: 'object' } };
+    shop.extensions = { kept: { as: 'is' }, 'payment-identifier': extension };
+    shop.interfere = [(response) => void response.destroy()];
+    expect((await buy()).status).toBe(200);
+    expect(await transfers()).toBe(1);
+    const sent = shop.shown.map(({ extensions }) => extensions);
+    const id = identifierIn(sent[0]!);
+    const named = { ...extension, info: { required: true, id } };
+    expect(sent).toEqual(Array(2).fill({ kept: { as: 'is' }, 'payment-identifier': named }));
   });
 
   it('gets the same payment from the next call when it refused it, although it was settled', async () => {

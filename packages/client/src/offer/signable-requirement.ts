@@ -19,7 +19,7 @@ interface SignedTerms {
   payTo: Hex;
   maxTimeoutSeconds: number;
   asset: Hex;
-  /** Version 2: `accepted`, `resource` and `extensions`, which are sent back unchanged. */
+  /** Version 2: `accepted`, `resource` and `extensions`, which are sent back. */
   sent: JsonRecord;
 }
 
