@@ -21,7 +21,7 @@ export function sendChallenge(
 }
 
 interface UnpaidAnswer {
-  /** Null for HEAD, which has no body. */
+  /** Null for HEAD: what a client paid for its challenge could not be presented with another HEAD. */
   readonly challenge: RenderedChallenge | null;
   /** Whether browsers get a page in its place. */
   readonly varies: boolean;
