@@ -119,6 +119,8 @@ describe('a signed payment', () => {
       reference: relay.moved.get(payment.authorization.nonce),
       status: 'success',
       timestamp: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+      challengeId: challenge.reference,
+      chainId: 1328,
     });
     expect(again.headers.get('payment-receipt')).toBe(first.headers.get('payment-receipt'));
     expect(made).toHaveLength(1);

@@ -147,14 +147,18 @@ describe('parsePaymentCredential', () => {
 });
 
 describe('encodePaymentReceipt', () => {
-  it('names the transaction and the time', () => {
-    const receipt = encodePaymentReceipt({ txHash: `0x${'ab'.repeat(32)}`, settledAtMs: Date.UTC(2026, 0, 2) });
+  it('names the transaction and its chain, the challenge and the time', () => {
+    const txHash = `0x${'ab'.repeat(32)}` as const;
+    const settledAtMs = Date.UTC(2026, 0, 2);
+    const receipt = encodePaymentReceipt({ txHash, settledAtMs, challengeId: 'chain-1-a', chainId: 1328 });
     expect(receipt).toMatch(/^[\w-]+$/);
     expect(JSON.parse(Buffer.from(receipt, 'base64url').toString())).toEqual({
       method: 'evm',
       reference: `0x${'ab'.repeat(32)}`,
       status: 'success',
       timestamp: '2026-01-02T00:00:00.000Z',
+      challengeId: 'chain-1-a',
+      chainId: 1328,
     });
   });
 });

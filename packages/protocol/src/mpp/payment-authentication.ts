@@ -132,8 +132,17 @@ export function challengeNonce({ id, realm }: Pick<AuthenticationChallenge, 'id'
   return `0x${bytesToHex(keccak_256(utf8ToBytes(`${id}${realm}`)))}`;
 }
 
+interface ChargeReceipt {
+  txHash: Hex;
+  settledAtMs: number;
+  /** The id of the challenge that was paid. */
+  challengeId?: string | undefined;
+  chainId?: number;
+}
+
 /** The value of the `Payment-Receipt` header: base64url of the receipt of an EVM charge. */
-export function encodePaymentReceipt({ txHash, settledAtMs }: { txHash: Hex; settledAtMs: number }): string {
+export function encodePaymentReceipt({ txHash, settledAtMs, challengeId, chainId }: ChargeReceipt): string {
   const timestamp = new Date(settledAtMs).toISOString();
-  return encodeBase64Url(JSON.stringify({ method: METHOD, reference: txHash, status: 'success', timestamp }));
+  const receipt = { method: METHOD, reference: txHash, status: 'success', timestamp, challengeId, chainId };
+  return encodeBase64Url(JSON.stringify(receipt));
 }

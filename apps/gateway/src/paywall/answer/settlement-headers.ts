@@ -25,7 +25,7 @@ export interface MadePayment {
 
 /** The receipt headers in the client's protocol; none in the documented (transaction-hash) form. */
 export function createSettlementHeaders(
-  { form, network }: Purchase,
+  { form, network, referenceText }: Purchase,
   { txHash, payer, amountBaseUnits }: MadePayment,
   { status, nowMs }: { readonly status: number; readonly nowMs: number },
 ): [string, string][] {
@@ -43,11 +43,12 @@ export function createSettlementHeaders(
       return [[X_PAYMENT_RESPONSE, encodeJsonHeader(response)]];
     case 'v2':
       return [[PAYMENT_RESPONSE, encodeJsonHeader(response)]];
-    case 'mpp':
+    case 'mpp': {
       // MPP sends a receipt only with a successful response.
-      return status < 400 && txHash !== null
-        ? [[PAYMENT_RECEIPT, encodePaymentReceipt({ txHash, settledAtMs: nowMs })]]
-        : [];
+      if (status >= 400 || txHash === null) return [];
+      const named = { challengeId: referenceText ?? undefined, chainId: Number(network.split(':')[1]) };
+      return [[PAYMENT_RECEIPT, encodePaymentReceipt({ txHash, settledAtMs: nowMs, ...named })]];
+    }
   }
 }
 
