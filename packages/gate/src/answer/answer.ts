@@ -36,15 +36,6 @@ export function createRefusedAnswer(): Answer {
   return createAnswer(500, { error: 'facilitator_refused', detail }, { [X_PAYMENT_RELEASED]: 'true' });
 }
 
-/** The `Cache-Control` of a paid response: shared caches may not store it. */
-export function keepPrivate(cacheControl: string | null | undefined): string {
-  const directives = (cacheControl ?? '').split(',').map((directive) => directive.trim());
-  const kept = directives.filter(
-    (directive) => directive !== '' && !/^(?:public|private|s-maxage=.*)$/i.test(directive),
-  );
-  return ['private', ...kept].join(', ');
-}
-
 /** A handler's response, with headers as frameworks represent them. */
 export interface SoldAnswer {
   readonly status: number;

@@ -1,5 +1,6 @@
 import {
   encodeJsonHeader,
+  keepPrivate,
   PAYMENT_RESPONSE,
   SETTLEMENT_PENDING,
   X_PAYMENT_RESPONSE,
@@ -10,7 +11,6 @@ import {
   createAnswer,
   createRefusedAnswer,
   createRetryAnswer,
-  keepPrivate,
   packAnswer,
   type Answer,
   type SoldAnswer,

@@ -1,19 +1,6 @@
 import { Readable } from 'node:stream';
 
-import { keepHeaders, privateCacheControl } from './answer-headers.js';
-
-describe('privateCacheControl', () => {
-  it.each([
-    ['public, max-age=60', 'private'],
-    ['s-maxage=60', 'private'],
-    ['no-store', 'private, no-store'],
-    ['private="x", No-Store', 'private, no-store'],
-    ['private="x", no-cache', 'private'],
-    ['', 'private'],
-  ])('turns "%s" into "%s"', (given, expected) => {
-    expect(privateCacheControl([['Cache-Control', given]])).toBe(expected);
-  });
-});
+import { keepHeaders } from './answer-headers.js';
 
 describe('keepHeaders', () => {
   it('drops hop-by-hop headers, however they are spelled, and those that only the gateway sets', () => {

@@ -35,9 +35,3 @@ export function keepHeaders(headers: Headers, body: Buffer | Readable | null): [
 function isKept(name: string, hopByHop: ReadonlySet<string>): boolean {
   return !NOT_KEPT.has(name) && !hopByHop.has(name) && !name.startsWith('access-control-');
 }
-
-/** The `Cache-Control` of a paid response: no shared cache may store it, whatever the resource says. */
-export function privateCacheControl(headers: Headers): string {
-  const stated = headers.filter(([name]) => name.toLowerCase() === 'cache-control').map(([, value]) => value);
-  return stated.some((value) => /\bno-store\b/i.test(value)) ? 'private, no-store' : 'private';
-}

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 
 import { type Problem, sendProblem } from '@tollgate/common';
-import { type PaymentFailure, IDEMPOTENT_REPLAYED, X_PAYMENT_RELEASED } from '@tollgate/protocol';
+import { type PaymentFailure, IDEMPOTENT_REPLAYED, keepPrivate, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 
 import { UpstreamError, type Resource, type ResourceRequest } from '../route/paid-route.js';
-import { privateCacheControl, keepHeaders } from './answer-headers.js';
+import { keepHeaders } from './answer-headers.js';
 
 /** The outcome of a request that presented a payment. */
 export type OrderAnswer = ResourceAnswer | ProblemAnswer | RefusedAnswer;
@@ -219,8 +219,9 @@ export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | Problem
   const isAgain = origin === 'replayed' || origin === 'reproduced';
   if (isAgain && !isFailed) void reply.header(IDEMPOTENT_REPLAYED, 'true');
   if (origin === 'released') void reply.header(X_PAYMENT_RELEASED, 'true');
+  const cacheControl = reply.getHeader('cache-control')?.toString();
   return reply
-    .header('Cache-Control', origin === 'released' ? 'no-store' : privateCacheControl(headers))
+    .header('Cache-Control', origin === 'released' ? 'no-store' : keepPrivate(cacheControl))
     .header('X-Request-Id', reply.request.id)
     .send(body);
 }

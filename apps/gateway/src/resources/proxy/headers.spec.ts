@@ -128,12 +128,14 @@ describe('createAnswerHeaders', () => {
 
   it('forwards the headers of the response, including repeated ones', () => {
     const raw = ['Content-Type', 'text/plain', 'Content-Encoding', 'gzip', 'ETag', '"1"', 'Link', '<a>', 'Link', '<b>'];
+    raw.push('Cache-Control', 'no-cache');
     expect(kept(raw)).toEqual([
       ['content-type', 'text/plain'],
       ['content-encoding', 'gzip'],
       ['etag', '"1"'],
       ['link', '<a>'],
       ['link', '<b>'],
+      ['cache-control', 'no-cache'],
     ]);
   });
 
