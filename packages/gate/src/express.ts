@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { instructsSharedCaches } from '@tollgate/protocol';
+
 import { dropConditions, isForSale, NOT_SOLD } from './adapters/conditions.js';
 import { holdResponse, type HeldResponse } from './adapters/hold-response.js';
 import type { Answer } from './answer/answer.js';
@@ -59,6 +61,8 @@ function send(response: ServerResponse, { status, headers, body }: Answer): void
   response.end(body);
 }
 
+/** Also drops the headers by which a shared cache would store the response all the same. */
 function addHeaders(response: ServerResponse, headers: Answer['headers']): void {
+  for (const name of response.getHeaderNames().filter(instructsSharedCaches)) response.removeHeader(name);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }

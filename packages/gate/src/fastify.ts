@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
+import { instructsSharedCaches } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { dropConditions, isForSale, NOT_SOLD } from './adapters/conditions.js';
@@ -28,7 +29,9 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
         header: (name) => headers[name.toLowerCase()] as string | undefined,
       });
       if ('answer' in admission)
-        return reply.code(admission.answer.status).headers(admission.answer.headers).send(toPayload(admission.answer));
+        return addHeaders(reply, admission.answer.headers)
+          .code(admission.answer.status)
+          .send(toPayload(admission.answer));
       // The client disconnected while its payment was verified: the handler does not run, and the client may retry.
       // `onResponse` has already been called.
       if (reply.raw.destroyed) {
@@ -48,14 +51,14 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
       // Nothing is settled for an error response, or if the client has disconnected.
       if (!isForSale(reply.statusCode) || reply.raw.destroyed) {
         await sold.paid.end();
-        if (reply.statusCode < 400) reply.headers(NOT_SOLD);
+        if (reply.statusCode < 400) addHeaders(reply, NOT_SOLD);
         return inner;
       }
       const body = await hold(inner);
       const answer = { status: reply.statusCode, headers: reply.getHeaders(), body };
       const settlement = await sold.paid.settle(answer, () => reply.raw.destroyed);
       if ('answer' in settlement) return replace(reply, sold.headersBefore, settlement.answer);
-      reply.headers(settlement.headers);
+      addHeaders(reply, settlement.headers);
       return body;
     },
     async onResponse(request) {
@@ -96,6 +99,12 @@ function toPayload({ body }: Answer): string | Buffer {
 
 function replace(reply: FastifyReply, headersBefore: Admitted['headersBefore'], answer: Answer): string | Buffer {
   for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
-  reply.code(answer.status).headers({ ...headersBefore, ...answer.headers });
+  addHeaders(reply.code(answer.status).headers(headersBefore), answer.headers);
   return toPayload(answer);
+}
+
+/** Also drops the headers by which a shared cache would store the response all the same. */
+function addHeaders(reply: FastifyReply, headers: Answer['headers']): FastifyReply {
+  for (const name of Object.keys(reply.getHeaders()).filter(instructsSharedCaches)) reply.removeHeader(name);
+  return reply.headers(headers);
 }

@@ -1,3 +1,4 @@
+import { instructsSharedCaches } from '@tollgate/protocol';
 import type { MiddlewareHandler } from 'hono';
 
 import { handleRequest } from './adapters/handle-request.js';
@@ -8,11 +9,10 @@ import type { Offer } from './offer/challenge.js';
 export function paid(gate: PaymentGate, offer: Offer): MiddlewareHandler {
   const sale = gate.sell(offer);
   return async (context, next) => {
-    let headersBefore: [string, string][] | null = null;
+    const headersBefore = [...context.res.headers];
     const isConditional = context.req.method === 'GET' && context.req.header('if-none-match') !== undefined;
     let response = await handleRequest(sale, context.req.raw, async (request) => {
       context.req.raw = request;
-      headersBefore = [...context.res.headers];
       await next();
       return context.res;
     });
@@ -21,13 +21,12 @@ export function paid(gate: PaymentGate, offer: Offer): MiddlewareHandler {
       response = new Response(response.body, response);
       response.headers.set('ETag', `"${crypto.randomUUID()}"`);
     }
-    if (headersBefore === null) return response;
-    // Cleared first: assigning over a response would merge the headers of the discarded one.
+    // Cleared first: assigning over a response would merge its headers into the new one, over the gate's own.
     context.res = undefined;
     context.res = response;
-    for (const [name, value] of headersBefore as [string, string][]) {
-      if (!response.headers.has(name)) context.res.headers.set(name, value);
+    const present = new Set(response.headers.keys());
+    for (const [name, value] of headersBefore) {
+      if (!present.has(name) && !instructsSharedCaches(name)) context.res.headers.append(name, value);
     }
-    return undefined;
   };
 }

@@ -97,6 +97,19 @@ describe.each(['memory', 'Redis'])('responses stored in %s', (kept) => {
     const asked = () => facilitator.asked.map(({ path }) => path);
     const keys = () => new Set(facilitator.asked.flatMap(({ headers }) => headers['idempotency-key'] ?? []));
 
+    // Prevents: a shared cache that obeys another header than Cache-Control gives away what was sold.
+    it('carry no header by which a shared cache may store them', async () => {
+      const headers = { 'CDN-Cache-Control': 'max-age=60', 'surrogate-control': 'max-age=60', 'X-Accel-Expires': '60' };
+      goods = () => ({ body: 'the goods', headers });
+      const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
+      const [unpaid, first, again] = [await get({}), await get(payment), await get(payment, { at: 1 })];
+      expect([unpaid.status, first.status, again.status, made]).toEqual([402, 200, 200, 1]);
+      // Edge-Control is set before the gate.
+      for (const name of [...Object.keys(headers), 'Edge-Control'])
+        expect([name, ...[unpaid, first, again].map((one) => one.headers.get(name))]).toEqual([name, null, null, null]);
+      for (const one of [first, again]) expect(one.headers.get('cache-control')).toBe('private');
+    });
+
     it.each(Object.keys(SHOWINGS))('are replayed unchanged to %s', async (who) => {
       const payment = SHOWINGS[who]!();
       const first = await get(payment);

@@ -29,6 +29,7 @@ export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) =>
     const app = express();
     app.use((_request, response, next) => {
       response.setHeader('X-Shop', 'yes');
+      response.setHeader('Edge-Control', 'cache-maxage=9s');
       next();
     });
     app.use(express.text());
@@ -43,7 +44,10 @@ export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) =>
   },
   fastify: async (gate, goods) => {
     const app = fastify();
-    app.addHook('onRequest', async (_request, reply) => void reply.header('X-Shop', 'yes'));
+    app.addHook(
+      'onRequest',
+      async (_request, reply) => void reply.headers({ 'X-Shop': 'yes', 'Edge-Control': 'cache-maxage=9s' }),
+    );
     app.all('/goods', paidFastify(gate, OFFER), async (request, reply) => {
       const text = async () => request.body as string;
       const { status = 200, headers = {}, body } = await goods({ url: request.url, text });
@@ -56,6 +60,7 @@ export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) =>
     const app = new Hono();
     app.use(async (context, next) => {
       context.header('X-Shop', 'yes');
+      context.header('Edge-Control', 'cache-maxage=9s');
       await next();
     });
     app.all('/goods', paidHono(gate, OFFER), async (context) =>

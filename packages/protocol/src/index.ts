@@ -90,7 +90,7 @@ export {
   X_SIGN_IN_FAILURE,
 } from './wire/payment-headers.js';
 export { parseRetryAfter } from './wire/retry-after.js';
-export { keepPrivate } from './wire/shared-caches.js';
+export { instructsSharedCaches, keepPrivate } from './wire/shared-caches.js';
 export { isPaymentIdentifier, PAYMENT_IDENTIFIER, PAYMENT_IDENTIFIER_EXTENSION } from './x402/payment-identifier.js';
 export {
   assertAccepted,

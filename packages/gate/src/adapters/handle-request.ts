@@ -1,3 +1,5 @@
+import { instructsSharedCaches } from '@tollgate/protocol';
+
 import type { Answer } from '../answer/answer.js';
 import type { Sale } from '../gate/gate.js';
 import { concatBytes } from '../present/digest.js';
@@ -78,6 +80,7 @@ function toResponse({ status, headers, body }: Answer): Response {
   return new Response(body.length === 0 ? null : body, { status, headers: entries });
 }
 
+/** Also drops the headers by which a shared cache would store the response all the same. */
 function addHeaders(
   response: Response,
   body: Uint8Array<ArrayBuffer> | null,
@@ -85,6 +88,7 @@ function addHeaders(
 ): Response {
   const { status, statusText } = response;
   const headers = new Headers(response.headers);
+  for (const name of [...headers.keys()].filter(instructsSharedCaches)) headers.delete(name);
   for (const [name, value] of Object.entries(added)) headers.set(name, value);
   return new Response(body, { status, statusText, headers });
 }

@@ -1,4 +1,4 @@
-import { X_PAYMENT_RELEASED } from '@tollgate/protocol';
+import { instructsSharedCaches, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
 import { toBase64 } from '../present/digest.js';
 
@@ -58,7 +58,7 @@ export function packAnswer({ status, headers, body }: SoldAnswer, maxBytes: numb
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
   if (bytes.length > maxBytes) return null;
   const kept = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined || NOT_KEPT.has(name.toLowerCase())
+    value === undefined || NOT_KEPT.has(name.toLowerCase()) || instructsSharedCaches(name)
       ? []
       : [[name.toLowerCase(), typeof value === 'object' ? [...value] : String(value)] as const],
   );

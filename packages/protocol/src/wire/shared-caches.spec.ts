@@ -1,4 +1,4 @@
-import { keepPrivate } from './shared-caches.js';
+import { instructsSharedCaches, keepPrivate } from './shared-caches.js';
 
 describe('keepPrivate', () => {
   it.each([
@@ -14,5 +14,18 @@ describe('keepPrivate', () => {
     [undefined, 'private'],
   ])('turns "%s" into "%s"', (given, expected) => {
     expect(keepPrivate(given)).toBe(expected);
+  });
+});
+
+describe('instructsSharedCaches', () => {
+  it.each([
+    ...['CDN-Cache-Control', 'Surrogate-Control', 'Edge-Control', 'X-Accel-Expires'],
+    ...['Akamai-Cache-Control', 'X-LiteSpeed-Cache-Control', 'cloudflare-cdn-cache-control'],
+  ])('is true for %s', (name) => {
+    expect(instructsSharedCaches(name)).toBe(true);
+  });
+
+  it.each(['Cache-Control', 'Expires', 'Vary', 'Access-Control-Allow-Origin'])('is false for %s', (name) => {
+    expect(instructsSharedCaches(name)).toBe(false);
   });
 });

@@ -147,6 +147,8 @@ describe('createAnswerHeaders', () => {
       ...['Connection', 'close, X-Hop', 'X-Hop', '1', 'Transfer-Encoding', 'chunked', 'Keep-Alive', 'timeout=5'],
       ...['Set-Cookie', 'a=b', 'Strict-Transport-Security', 'max-age=1', 'Content-Length', '3'],
       ...['CDN-Cache-Control', 'max-age=9', 'Surrogate-Control', 'max-age=9'],
+      ...['X-Accel-Expires', '9', 'Edge-Control', 'cache-maxage=9s', 'Akamai-Cache-Control', 'max-age=9'],
+      ...['X-LiteSpeed-Cache-Control', 'public', 'cdn_cache_control', 'max-age=9'],
       ...['Tollgate-Charge', '0.01', 'tollgate_charge', '0.01'],
     ];
     expect(kept(raw)).toEqual([]);

@@ -1,4 +1,5 @@
 import { withoutConsoleCookie } from '@tollgate/common';
+import { instructsSharedCaches } from '@tollgate/protocol';
 
 import { canonicalName, hopByHopHeaders } from '../../paywall/route/hop-by-hop-headers.js';
 import type { ResourceRequest } from '../../paywall/route/paid-route.js';
@@ -89,12 +90,8 @@ function forwardedTo(publicUrl: string | undefined): [string, string][] {
   ];
 }
 
-/**
- * Headers that describe the host the client sees, which is the gateway and not the upstream, or that instruct shared
- * caches, which must not store a paid response.
- */
-const GATEWAYS =
-  /^(access-control-.*|alt-svc|strict-transport-security|via|surrogate-control|(.*-)?cdn-cache-control)$/;
+/** Headers that describe the host the client sees, which is the gateway and not the upstream. */
+const GATEWAYS = /^(access-control-.*|alt-svc|strict-transport-security|via)$/;
 
 /**
  * The headers of an upstream's response that are sent to the client. `raw`: alternating names and values, as received.
@@ -111,6 +108,7 @@ export function createAnswerHeaders(
   return pairs.flatMap(([name, value]): [string, string][] => {
     const canonical = canonicalName(name);
     if (hopByHop.has(canonical) || isPaymentHeader(canonical) || GATEWAYS.test(canonical)) return [];
+    if (instructsSharedCaches(canonical)) return [];
     if (SET_CREDENTIALS.has(canonical) && !passCredentials) return [];
     if (canonical === 'content-length' && !keepLength) return [];
     if (canonical === 'www-authenticate' && /^\s*payment\b/i.test(value)) return [];
