@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { decodeJsonHeader, encodeJsonHeader, type PaymentRequiredV1, type PaymentRequiredV2 } from '@tollgate/protocol';
 
 import { sendRaw } from '../../../test/harness/network/raw-http.js';
-import { retryUntilPaid } from '../../../test/harness/retry.js';
+import { retryUntilPaid, waitFor } from '../../../test/harness/retry.js';
 import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
 import type { Shop } from '../test/serve-fetch.js';
 import {
@@ -235,6 +235,35 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     // The first request may still be in progress.
     await retryUntilPaid(() => get(payment), [409]);
     expect(asked().filter((path) => path === '/settle')).toHaveLength(1);
+  });
+
+  // Regression: behind Hono and Next the payment stayed claimed, and its payer got 409, for as long as the handler ran.
+  it.each<[string, (() => Readable) | null]>([
+    ['while its handler waits', null],
+    ['while its handler streams', () => new Readable({ read: () => undefined })],
+  ])('accepts a payment again if its client disconnected %s', async (_when, open) => {
+    const stream = open?.() ?? null;
+    const payment = VERSIONS[1].pay();
+    const left = new Promise<void>((resolve) => {
+      shop.server.once('connection', (socket: Socket) => void socket.once('close', () => resolve()));
+    });
+    const client = startRequest(`${shop.url}/goods`, { headers: payment, agent: false });
+    client.on('error', () => undefined);
+    let goOn = (): void => undefined;
+    const waits = new Promise<void>((resolve) => (goOn = resolve));
+    stream?.push('some of the goods');
+    goods = async () => (stream === null ? waits.then(() => ({ body: 'too late' })) : { body: stream });
+    client.end();
+    await waitFor('the handler', () => made === 1);
+    client.destroy();
+    await left;
+    goods = () => ({ body: 'the goods' });
+    expect((await retryUntilPaid(() => get(payment), [409])).body).toBe('the goods');
+    expect(asked().filter((path) => path === '/settle')).toHaveLength(1);
+    if (name === 'hono' || name === 'next')
+      await waitFor('the stream to be cancelled', () => stream?.destroyed ?? true);
+    stream?.destroy();
+    goOn();
   });
 
   // Prevents: a client that loses its connection during settlement is asked on its next attempt to pay again.

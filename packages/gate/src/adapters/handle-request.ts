@@ -11,7 +11,8 @@ const MAX_BODY_BYTES = 1_048_576;
 
 /**
  * Sells the response of `produce`, for servers that use `Request` and `Response`. The body is held back until the
- * payment is settled. An error response (status 400 or above) is passed on without settlement, and so is a 304.
+ * payment is settled. An error response (status 400 or above) is passed on without settlement, and so is a 304. If the
+ * client disconnects before, its payment is released at once, whatever `produce` still waits for.
  * @param produce gets the request without the conditions that could cause a 304
  * @throws what `produce` throws, and TypeError if it returns no usable response; then nothing is settled
  */
@@ -25,20 +26,47 @@ export async function handleRequest(
   const admission = await sale.admit({ method, url, header, readBody: () => readBody(request) });
   if ('answer' in admission) return toResponse(admission.answer);
   const { paid } = admission;
+  const { signal } = request;
+  const end = (): void => void paid.end();
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end);
   try {
     const response = await produce(withoutConditions(request));
     // The error response of a fetch, or an upgraded connection: neither can be recreated with a receipt.
     if (response.status < 200) throw new TypeError(`A response with status ${response.status} cannot be sold.`);
     // Nothing is settled for an error response, or if the client has disconnected.
-    if (!isForSale(response.status) || request.signal.aborted)
+    if (!isForSale(response.status) || signal.aborted)
       return response.status === 304 ? addHeaders(response, null, NOT_SOLD) : response;
-    const body = response.body === null ? null : new Uint8Array(await response.arrayBuffer());
+    const body = response.body === null ? null : await readAll(response.body, signal);
     const answer = { status: response.status, headers: collectHeaders(response.headers), body };
-    const settlement = await paid.settle(answer, () => request.signal.aborted);
+    const settlement = await paid.settle(answer, () => signal.aborted);
     if ('answer' in settlement) return toResponse(settlement.answer);
     return addHeaders(response, body, settlement.headers);
   } finally {
+    signal.removeEventListener('abort', end);
     await paid.end();
+  }
+}
+
+/**
+ * Reads a body to its end. Once the client has disconnected, the body is cancelled, and what was read of it is returned.
+ * @throws TypeError for a stream of anything but bytes
+ */
+async function readAll(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', cancel);
+  try {
+    const chunks: Uint8Array[] = [];
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      // Of any realm.
+      if (Object.prototype.toString.call(part.value) !== '[object Uint8Array]')
+        throw new TypeError('The body of a response must be a stream of bytes.');
+      chunks.push(part.value);
+    }
+    return concatBytes(chunks);
+  } finally {
+    signal.removeEventListener('abort', cancel);
   }
 }
 
