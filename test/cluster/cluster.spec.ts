@@ -133,7 +133,7 @@ describe.each([
       expect(await identifiers.take({ payer, identifier: 'x', lease })).toBe('anew');
       await identifiers.forget({ payer, identifier: 'x', lease });
       expect(await revisits.takeNonce(payer)).toBe(true);
-      await revisits.remember(payer, { method: 'GET', path: '/', query: '' }, 60);
+      await revisits.remember(payer, { method: 'GET', path: '/', query: '' }, { payment: '1', seconds: 60 });
     }
   });
 

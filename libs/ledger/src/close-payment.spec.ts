@@ -42,6 +42,15 @@ describe('closing a payment for a refund', () => {
     return started.redis.pttl(entryKey(bucketOf(entry), entry));
   };
 
+  it('is known of the payment alone, not of the others of its transaction', async () => {
+    const { id } = sampleTransfer(ledger);
+    if (id.kind !== 'transfer') throw new Error(id.kind);
+    expect(await ledger.isClosed(id)).toBe(false);
+    await close(id);
+    expect(await ledger.isClosed(id)).toBe(true);
+    expect(await ledger.isClosed({ ...id, logIndex: id.logIndex + 1 })).toBe(false);
+  });
+
   it('refuses a payment that the ledger did not know, whoever presents it, and never forgets it', async () => {
     const request = sampleClaim(ledger, { retryKey: 'key' });
     const { id } = request.candidates[0]!;

@@ -55,6 +55,13 @@ export async function whySpent(
   return states.includes('answered') || states.includes('done') ? 'payment_used' : null;
 }
 
+/** Whether a payment is closed for a refund, whatever else its transaction paid for. Reads only. */
+export async function isClosed(servers: EntryServers, id: PaymentId): Promise<boolean> {
+  const { entry, slot } = locatePayment(id);
+  const records = readRecords(await readFields(servers, entryKey(bucketOf(entry), entry)));
+  return records.some(([at, { state }]) => at === slot && state === 'refunding');
+}
+
 /** Whether a request holds the payment and may still have it moved. Reads only. */
 export async function isLeased(servers: EntryServers, id: EntryId, nowMs: number): Promise<boolean> {
   const records = await readEntry(servers, id);

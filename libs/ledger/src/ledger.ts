@@ -12,7 +12,7 @@ import { askUntilKnown } from './ask-until-known.js';
 import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
 import { closePayment, recordRefunded, type CloseRequest, type CloseResult } from './close-payment.js';
 import { restoreContinuity, type LedgerRunner } from './continuity.js';
-import { findPayment, isLeased, recallPayment, whySpent, type EntryServers } from './find-payment.js';
+import { findPayment, isClosed, isLeased, recallPayment, whySpent, type EntryServers } from './find-payment.js';
 import { answerKey, answersKey, birthKey, bucketOf, BUCKETS, entryKey } from './keys.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
 import { trimOutbox, type OutboxLength } from './outbox.js';
@@ -109,6 +109,11 @@ export class Ledger {
   /** Why a payment buys nothing any more, under whichever retry key; null if it may. */
   whySpent(id: EntryId): Promise<'payment_used' | 'payment_refunded' | null> {
     return this.#runner.within(whySpent(this.#servers, id));
+  }
+
+  /** Whether a payment is closed for a refund. */
+  isClosed(id: PaymentId): Promise<boolean> {
+    return this.#runner.within(isClosed(this.#servers, id));
   }
 
   /** Whether a request holds a payment and may still spend it. */

@@ -189,7 +189,7 @@ function createPaywall(
       terms: { network, chainId, asset, payTo, signed, ...verification, leaseMs },
     },
     visits: new Visits({
-      ...{ revisits, nonces, chainId },
+      ...{ revisits, ledger, nonces, chainId },
       signers: new Signers({ ...verification, verifier, chainId, nowMs: () => ledger.nowMs() }),
       reportFailure: (error, visit, requestId) => log.visitFailed(error, visit, requestId),
     }),

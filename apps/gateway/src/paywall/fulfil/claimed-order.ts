@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { AnsweredFacts } from '@tollgate/book-events';
 import type { PaymentSimulation, SettlementResult } from '@tollgate/common';
 import { crashPoint } from '@tollgate/journal';
-import type { Lease, Ledger } from '@tollgate/ledger';
+import { nameOfPayment, type Lease, type Ledger } from '@tollgate/ledger';
 import type { ClaimedPurchase, FailureCause, ReleaseTerms, Unsettled } from '@tollgate/middleware/purchase';
 import type { Hex } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
@@ -150,7 +150,10 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const { answer, revisitSeconds = 0 } = purchase.endpoint.route;
     // Before the commit, so that the payer can revisit even if this process ends before it responds.
     if (revisitSeconds > 0 && made.payer !== undefined)
-      await this.parts.revisits.remember(made.payer, purchase, revisitSeconds);
+      await this.parts.revisits.remember(made.payer, purchase, {
+        payment: nameOfPayment(this.claim.lease.id),
+        seconds: revisitSeconds,
+      });
     const body = this.body;
     const { status } = produced;
     const receipt = createSettlementHeaders(purchase, made, { status, nowMs: Date.now() });

@@ -1,3 +1,4 @@
+import type { Lease } from '@tollgate/ledger';
 import { createSignInMessage, encodeJsonHeader, type Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts';
@@ -202,6 +203,41 @@ describe('a payer that returns', () => {
     const foreign = await get('/api/weather', await signIn(account, await readOffer('/api/weather')));
     expect([foreign.status, await foreign.json()]).toMatchObject([502, { code: 'upstream_failed' }]);
     answer = () => answerJson({ ok: true });
+    expect((await get('/api/weather', await signIn(account, await readOffer('/api/weather')))).status).toBe(200);
+  });
+
+  // Regression: the right to come back outlived the refund.
+  it.each(['was answered', 'was settled, but not committed'])(
+    'can no longer revisit once its payment, which %s, is closed for a refund',
+    async (before) => {
+      const account = newcomer();
+      const payment = createPayment({ from: account.address.toLowerCase() as Hex });
+      const { nonce } = payment.authorization;
+      let lease: Lease | undefined;
+      relay.looks.set(nonce, async (request) => {
+        const verdict = await relay.claim(request);
+        if (verdict.outcome === 'claimed') ({ lease } = verdict);
+        return verdict;
+      });
+      if (before !== 'was answered') {
+        relay.settlements.set(nonce, async (request) => {
+          await relay.ledger.release(lease!, { counted: false });
+          return relay.settle(request);
+        });
+      }
+      const bought = await get('/api/weather', presentV2(await readChallenge(`${gateway.url}/api/weather`), payment));
+      expect(bought.status).toBe(before === 'was answered' ? 200 : 409);
+      const revisit = async () => get('/api/weather', await signIn(account, await readOffer('/api/weather')));
+      expect((await revisit()).status).toBe(200);
+      const refund = { refund: 'refund-1', reason: null, allowsAnswered: true };
+      expect(await relay.ledger.close({ ...refund, id: lease!.id })).toMatchObject({ outcome: 'closed' });
+      expect(failureOf(await revisit())).toEqual([402, 'not_paid']);
+    },
+  );
+
+  it('is remembered by a release that noted no payment', async () => {
+    const account = await payer();
+    for (const key of await client.keys('tollgate:revisit:*')) await client.set(key, '1', 'KEEPTTL');
     expect((await get('/api/weather', await signIn(account, await readOffer('/api/weather')))).status).toBe(200);
   });
 

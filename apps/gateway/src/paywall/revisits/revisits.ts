@@ -30,12 +30,18 @@ export class Revisits {
     private readonly origin: string,
   ) {}
 
-  async remember(payer: Hex, resource: RevisitedResource, seconds: number): Promise<void> {
-    await within(this.redis.set(this.#keyOf(payer, resource), '1', 'EX', seconds));
+  /** @param payment its name in the ledger; the payer's newest payment counts */
+  async remember(
+    payer: Hex,
+    resource: RevisitedResource,
+    { payment, seconds }: { readonly payment: string; readonly seconds: number },
+  ): Promise<void> {
+    await within(this.redis.set(this.#keyOf(payer, resource), payment, 'EX', seconds));
   }
 
-  async isRemembered(payer: Hex, resource: RevisitedResource): Promise<boolean> {
-    return (await within(this.redis.exists(this.#keyOf(payer, resource)))) === 1;
+  /** The name of the payment by which the payer may revisit the resource, or `1` from releases that noted no name. */
+  async findPayment(payer: Hex, resource: RevisitedResource): Promise<string | null> {
+    return within(this.redis.get(this.#keyOf(payer, resource)));
   }
 
   /** False if the nonce was used before. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { readPaymentName, type Ledger } from '@tollgate/ledger';
 import {
   createSignInMessage,
   type SignInFailure,
@@ -45,6 +46,7 @@ const FIELD = SIGN_IN_WITH_X.toLowerCase();
 
 export interface VisitsParts {
   readonly revisits: Revisits;
+  readonly ledger: Pick<Ledger, 'isClosed'>;
   readonly signers: Pick<Signers, 'hasSigned'>;
   readonly nonces: SignInNonces;
   readonly chainId: number;
@@ -104,8 +106,12 @@ export class Visits {
 
   /** The most expensive check is last: a signature is only verified if its address has paid. */
   async #findFailure({ signIn, asked, resource }: Visit, asker: SignerAsker): Promise<RefusedVisit['cause'] | null> {
-    const { revisits, signers } = this.parts;
-    if (!(await revisits.isRemembered(signIn.address, resource))) return 'not_paid';
+    const { revisits, ledger, signers } = this.parts;
+    const payment = await revisits.findPayment(signIn.address, resource);
+    if (payment === null) return 'not_paid';
+    // A refund takes the right to come back with it.
+    const id = readPaymentName(payment);
+    if (id !== null && (await ledger.isClosed(id))) return 'not_paid';
     const message = createSignInMessage(asked, signIn.address);
     if (!(await signers.hasSigned(message, signIn, asker))) return 'signature_invalid';
     return (await revisits.takeNonce(signIn.nonce)) ? null : 'nonce_used';
