@@ -8,7 +8,7 @@ import { startFacilitator, type ScriptedFacilitator } from '../test/start-facili
 import { paid } from './express.js';
 import { PaymentGate } from './gate/gate.js';
 
-describe('an Express handler that fails after it has begun to respond', () => {
+describe('an Express handler', () => {
   let facilitator: ScriptedFacilitator;
   let shop: Shop;
   let answer: (response: ExpressResponse) => void;
@@ -47,7 +47,7 @@ describe('an Express handler that fails after it has begun to respond', () => {
     ['some of the body', (response) => response.write('goods')],
     ['the head', (response) => response.writeHead(200, { 'X-Goods': 'yes' })],
     ['the headers', (response) => response.flushHeaders()],
-  ])('after %s loses its connection, and nothing is settled', async (_, begin) => {
+  ])('that fails after %s loses its connection, and nothing is settled', async (_, begin) => {
     facilitator.asked.length = 0;
     answer = (response) => {
       begin(response);
@@ -57,18 +57,29 @@ describe('an Express handler that fails after it has begun to respond', () => {
     expect(facilitator.asked.map(({ path }) => path)).toEqual(['/verify']);
   });
 
-  it('after nothing gets the usual error response', async () => {
+  it('that fails after nothing gets the usual error response', async () => {
     answer = () => {
       throw new Error('broken');
     };
     expect(await pay()).toBe('500 {"error":"broken"}');
   });
 
-  it('and appends another response does not get a too short Content-Length', async () => {
+  it('that appends another response does not get a too short Content-Length', async () => {
     answer = (response) => {
       response.write('goods');
       response.status(500).json({ error: 'broken' });
     };
     expect(await pay()).toBe('500 goods{"error":"broken"}');
+  });
+
+  // Regression: of headers in an array, only the last of a name was sent.
+  it('sends every cookie of its head', async () => {
+    answer = (response) => {
+      response.setHeader('Set-Cookie', 'replaced=1');
+      response.writeHead(200, ['Set-Cookie', 'a=1', 'X-Goods', 'yes', 'Set-Cookie', 'b=2']).end('goods');
+    };
+    const response = await fetch(`${shop.url}/goods`, { headers: VERSIONS[2].pay() });
+    expect([response.status, await response.text(), response.headers.get('x-goods')]).toEqual([200, 'goods', 'yes']);
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
   });
 });

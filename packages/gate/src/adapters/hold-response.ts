@@ -81,10 +81,15 @@ export function holdResponse(response: ServerResponse, decide: (held: HeldRespon
   Object.defineProperty(response, 'headersSent', { configurable: true, get: () => isBegun });
 }
 
-/** Takes headers as `writeHead` does: an object, or alternating names and values. */
+/** Takes headers as `writeHead` does: an object, or alternating names and values, in which a name may be repeated. */
 function setHeaders(response: ServerResponse, headers: Headers | undefined): void {
-  const entries = Array.isArray(headers)
-    ? headers.flatMap((name: unknown, at) => (at % 2 === 0 ? [[String(name), headers[at + 1]] as const] : []))
-    : Object.entries(headers ?? {});
-  for (const [name, value] of entries) if (value !== undefined) response.setHeader(name, value as string);
+  if (!Array.isArray(headers)) {
+    for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) response.setHeader(name, value);
+    return;
+  }
+  const pairs = headers.flatMap((name: unknown, at) =>
+    at % 2 === 0 ? [[String(name), headers[at + 1]] as const] : [],
+  );
+  for (const [name] of pairs) response.removeHeader(name);
+  for (const [name, value] of pairs) response.appendHeader(name, value as string);
 }
