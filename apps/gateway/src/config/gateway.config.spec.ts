@@ -55,6 +55,7 @@ describe('the configuration of the gateway', () => {
     ['VERIFY_RETRY_MS', '20000'],
     ['WEATHER_PRICE', '-1'],
     ['MAX_STORED_ANSWER_BYTES', '1e9'],
+    ['MAX_REQUEST_BODY_BYTES', '0'],
     ['LOG_UNPAID', 'yes'],
   ])('refuses %s=%s and says how to fix it', (name, value) => {
     expect(problemsOf({ ...complete, [name]: value })).toContain(name);

@@ -57,7 +57,7 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   readonly corsOrigins: string[] = ['*'];
 
   @Setting({ help: 'Largest request body in bytes.' })
-  @IsIntIn(0)
+  @IsIntIn(1)
   readonly maxRequestBodyBytes: number = 1_048_576;
 
   @Setting({

@@ -178,7 +178,7 @@ rotes: []
     ['methods: []', 'must list at least one method'],
     ['description: ""', 'must have 1 to 500 characters'],
     ['timeoutMs: 5', 'must be at least 100'],
-    ['maxBodyBytes: -1', 'must be at least 0'],
+    ['maxBodyBytes: 0', 'routes[0].maxBodyBytes (line 5): must be at least 1'],
     ['maxBodyBytes: 1.5', 'must be a whole number of bytes'],
     ['passCredentials: "yes"', 'must be true or false'],
     ['revisitSeconds: 1.5', 'routes[0].revisitSeconds (line 5): must be a whole number of seconds'],
@@ -238,11 +238,15 @@ rotes: []
     '/API/Weather',
     '/agent/jobs',
     '/agent/webhooks/*',
+    '/agent/queues',
+    '/agent/queues/:queue',
     '/facilitator/verify',
     '/facilitator/*',
   ])('refuses %s, which the gateway serves itself', (path) => {
     expect(problemsOf(`path: "${path}"`)).toEqual([
-      expect.stringMatching(/overlaps \/(health|metrics|docs|api\/weather|agent\/(jobs|webhooks)|facilitator), which/),
+      expect.stringMatching(
+        /overlaps \/(health|metrics|docs|api\/weather|agent\/(jobs|webhooks|queues)|facilitator), which/,
+      ),
     ]);
   });
 

@@ -15,6 +15,7 @@ const OWN_PATHS = [
   '/agent/jobs',
   '/agent/events',
   '/agent/webhooks',
+  '/agent/queues',
   '/facilitator',
 ];
 const OWN_PATTERNS = OWN_PATHS.flatMap((path) =>

@@ -74,7 +74,7 @@ export class RouteDescription {
 
   @IsOptional()
   @IsInt({ message: 'maxBodyBytes must be a whole number of bytes' })
-  @Min(0, { message: 'maxBodyBytes must be at least 0' })
+  @Min(1, { message: 'maxBodyBytes must be at least $constraint1' })
   @Max(268_435_456, { message: 'maxBodyBytes must be at most $constraint1' })
   maxBodyBytes?: number;
 
