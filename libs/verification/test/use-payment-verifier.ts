@@ -78,7 +78,7 @@ async function startParts(): Promise<Parts> {
       ledger,
       refundLog: { log: () => undefined },
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, ...room, nowMs }),
-      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share, nowMs }),
+      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share }),
     });
   const wallet = await deployBatchPayer(devnet);
   const otherToken = await deployToken(devnet);

@@ -98,7 +98,7 @@ export function useSignedPaymentVerifier() {
       ledger,
       refundLog: { log: () => undefined },
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, nowMs }),
-      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share, nowMs }),
+      shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share }),
     });
   };
 

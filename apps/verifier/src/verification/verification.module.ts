@@ -48,11 +48,10 @@ import { VerificationController } from './verification.controller.js';
     ),
     provideFrom(
       ClientShares,
-      ({ rules }, { nowMs }) =>
+      ({ rules }) =>
         new ClientShares({
           lookupsPerMinute: rules.refusedLookupsPerMinute,
           bytesPerMinute: rules.longAnswerBytesPerMinute,
-          nowMs,
         }),
     ),
     provideFrom(

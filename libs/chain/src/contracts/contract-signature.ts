@@ -104,11 +104,7 @@ export function nameSignature({ signer, hash: signed, signature }: ContractSigna
 /** Signatures that contracts refused a moment ago, so that they are not asked again at once. */
 export class RefusedSignatures {
   readonly counts = { signature_refused_again: 0 };
-  readonly #known: ShortMemory<true>;
-
-  constructor(nowMs: () => number) {
-    this.#known = new ShortMemory({ rememberedMs: REMEMBERED_MS, maxRemembered: MAX_REMEMBERED, nowMs });
-  }
+  readonly #known = new ShortMemory<true>({ rememberedMs: REMEMBERED_MS, maxRemembered: MAX_REMEMBERED });
 
   include(signed: ContractSignature): boolean {
     const isKnown = this.#known.find(nameSignature(signed)) !== null;

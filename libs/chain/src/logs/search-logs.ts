@@ -122,7 +122,8 @@ interface RememberedSearch {
 export class SearchMemory {
   private readonly searches = new Map<string, RememberedSearch>();
 
-  constructor(private readonly nowMs: () => number) {}
+  /** @param nowMs a clock that is never set back */
+  constructor(private readonly nowMs = () => performance.now()) {}
 
   /**
    * Returns the cached result or runs the search; a search that failed is not cached.

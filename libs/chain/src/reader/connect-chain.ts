@@ -42,13 +42,7 @@ export function connectChain(options: ChainOptions): ConnectedChain {
   const batcher = new RpcBatcher({ ...options, endpoints });
   const blockTimes = new BlockTimes(batcher, nowMs);
   return {
-    reader: new ChainReader(
-      batcher,
-      blockTimes,
-      options.logRangeBlocks,
-      new SearchMemory(nowMs),
-      new RefusedSignatures(nowMs),
-    ),
+    reader: new ChainReader(batcher, blockTimes, options.logRangeBlocks, new SearchMemory(), new RefusedSignatures()),
     batcher,
     close: async () => {
       blockTimes.close();

@@ -80,14 +80,15 @@ export class RpcBatcher {
   private readonly queues: RpcQueues<Entry>;
   private readonly underWay = new Map<string, UnderWay>();
   /** Transactions whose receipt is too large, since a client may name the same one any number of times. */
-  private readonly tooLarge: ShortMemory<true>;
+  private readonly tooLarge = new ShortMemory<true>({
+    rememberedMs: TOO_LARGE_FOR_MS,
+    maxRemembered: MAX_TOO_LARGE,
+  });
   private isFlushPlanned = false;
   private isClosed = false;
 
   constructor(private readonly options: RpcBatcherOptions) {
     this.queues = new RpcQueues(options);
-    const { nowMs } = options;
-    this.tooLarge = new ShortMemory({ rememberedMs: TOO_LARGE_FOR_MS, maxRemembered: MAX_TOO_LARGE, nowMs });
   }
 
   /** @throws ChainUnavailableError after the last attempt, or at the deadline; ReceiptTooLargeError */

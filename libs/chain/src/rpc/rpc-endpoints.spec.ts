@@ -46,11 +46,14 @@ describe('several RPC servers', () => {
     ]);
   });
 
-  it('return to the first one once it answers again', async () => {
+  it.each([
+    ['goes on', 60_000],
+    ['is set back', -3_600_000],
+  ])('return to the first one once it answers again, where the clock %s', async (_, stepMs) => {
     proxies[0]!.intercept('*', () => 'broken');
     expect([await ask(), servers.next]).toEqual([1, 1]);
     proxies[0]!.reset();
-    nowMs += 60_000;
+    nowMs += stepMs;
     await ask();
     while (servers.next !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await ask()).toBe(0);

@@ -106,8 +106,10 @@ export class RpcEndpoints {
 
   private probeBack(): void {
     const better = this.endpoints[this.first];
-    if (this.current === this.first || !better || this.probe || this.nowMs() - this.probedAtMs < PROBE_INTERVAL_MS)
-      return;
+    const sinceMs = this.nowMs() - this.probedAtMs;
+    // Less than nothing: the clock was set back meanwhile.
+    const isProbed = sinceMs >= 0 && sinceMs < PROBE_INTERVAL_MS;
+    if (this.current === this.first || !better || this.probe || isProbed) return;
     this.probedAtMs = this.nowMs();
     this.probe = this.measure(better, { calls: [], lookups: 0, maxBytes: PROBE_BYTES }, this.timeoutMs)
       .then(

@@ -132,7 +132,7 @@ export class KeyGuesses {
   }
 
   /** Zero if the token may be looked up, otherwise the milliseconds until this address may try again. */
-  look(address: string, token: string, nowMs = Date.now()): number {
+  look(address: string, token: string, nowMs = performance.now()): number {
     const waitMs = this.#refusals.look(address, nowMs);
     return waitMs > 0 && this.#admitted.has(hashToken(token)) ? 0 : waitMs;
   }
@@ -149,7 +149,7 @@ export class KeyGuesses {
   }
 
   /** Records that a look-up refused the token. Zero if the client may be informed of it, otherwise as `look`. */
-  refuse(address: string, token: string, nowMs = Date.now()): number {
+  refuse(address: string, token: string, nowMs = performance.now()): number {
     this.#admitted.delete(hashToken(token));
     return this.#refusals.take(address, nowMs);
   }

@@ -8,6 +8,16 @@ describe('RateLimit', () => {
     expect(limit.take('192.0.2.1', 60_000)).toBe(0);
   });
 
+  it('lasts a minute although the clock of the machine is set back', () => {
+    const limit = new RateLimit(1);
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+    expect(limit.take('192.0.2.1')).toBe(0);
+    clock.mockRestore();
+    const waitMs = limit.take('192.0.2.1');
+    expect(waitMs).toBeGreaterThan(0);
+    expect(waitMs).toBeLessThanOrEqual(60_000);
+  });
+
   it('counts an IPv6 network and a mapped IPv4 address as one client', () => {
     const limit = new RateLimit(1);
     expect(limit.take('2001:db8:1:2::1', 0)).toBe(0);

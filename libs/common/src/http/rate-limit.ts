@@ -7,7 +7,10 @@ const MAX_CLIENTS = 100_000;
 /** All clients beyond those counted individually share one budget, so that memory stays bounded. */
 const OTHERS = '';
 
-/** Counts requests per client in windows of one minute. An IPv6 /64 network counts as one client. */
+/**
+ * Counts requests per client in windows of one minute, on a clock that is never set back. An IPv6 /64 network counts as
+ * one client.
+ */
 export class RateLimit {
   #counts = new Map<string, number>();
   #windowEndsAtMs = 0;
@@ -18,7 +21,7 @@ export class RateLimit {
   ) {}
 
   /** Counts a request. Returns 0 if it may pass, otherwise the milliseconds until the client's next window. */
-  take(address: string, nowMs = Date.now()): number {
+  take(address: string, nowMs = performance.now()): number {
     if (this.requestsPerMinute === 0) return 0;
     this.#turnWindow(nowMs);
     const client = this.#clientOf(address);
@@ -28,7 +31,7 @@ export class RateLimit {
   }
 
   /** As `take`, without counting. */
-  look(address: string, nowMs = Date.now()): number {
+  look(address: string, nowMs = performance.now()): number {
     if (this.requestsPerMinute === 0) return 0;
     this.#turnWindow(nowMs);
     return this.#waitMs(this.#clientOf(address), nowMs);

@@ -5,7 +5,8 @@ export interface ClientSharesOptions {
   lookupsPerMinute: number;
   /** Bytes per minute beyond the usual size of answers; 0 sets no limit. */
   bytesPerMinute: number;
-  nowMs: () => number;
+  /** A clock that is never set back; by default this process's own. */
+  nowMs?: () => number;
 }
 
 /** The outcome of a request, in the words of verdicts. */
@@ -37,7 +38,11 @@ export class ClientShares {
   /** In order of the last charge, the latest at the end. */
   readonly #spent = new Map<string, Spent>();
 
-  constructor(private readonly options: ClientSharesOptions) {}
+  readonly #nowMs: () => number;
+
+  constructor(private readonly options: ClientSharesOptions) {
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+  }
 
   begin(client: string): LookUps {
     return new LookUps(this, client);
@@ -64,7 +69,7 @@ export class ClientShares {
       lookups: Math.min(spent.lookups + lookups, this.options.lookupsPerMinute),
       // A long answer requested over many connections at once costs one minute at most.
       bytes: Math.min(spent.bytes + bytes, this.options.bytesPerMinute * 2),
-      atMs: this.options.nowMs(),
+      atMs: this.#nowMs(),
     });
     const [idlest] = this.#spent.keys();
     if (this.#spent.size > MAX_CLIENTS && idlest !== undefined) this.#spent.delete(idlest);
@@ -73,8 +78,8 @@ export class ClientShares {
   #readSpent(client: string): Pick<Spent, 'lookups' | 'bytes'> {
     const spent = this.#spent.get(client);
     if (spent === undefined) return { lookups: 0, bytes: 0 };
-    const { lookupsPerMinute, bytesPerMinute, nowMs } = this.options;
-    const part = (nowMs() - spent.atMs) / MINUTE_MS;
+    const { lookupsPerMinute, bytesPerMinute } = this.options;
+    const part = (this.#nowMs() - spent.atMs) / MINUTE_MS;
     return {
       lookups: Math.max(0, spent.lookups - part * lookupsPerMinute),
       bytes: Math.max(0, spent.bytes - part * bytesPerMinute),

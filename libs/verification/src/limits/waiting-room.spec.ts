@@ -53,6 +53,16 @@ describe('WaitingRoom', () => {
     expect(room.waiting).toBe(0);
   });
 
+  it('ends a wait in its time although the clock of deadlines is set back', async () => {
+    let nowMs = 3_600_000;
+    const room = new WaitingRoom({ perClient: 1, total: 1, waitMs: 300, nowMs: () => nowMs });
+    const waiting = room.retry('a', nowMs + LATER, () => Promise.reject(NOT_YET));
+    await allSettled();
+    nowMs = 0;
+    await expect(waiting).rejects.toBe(NOT_YET);
+    expect(room.waiting).toBe(0);
+  });
+
   it('holds no place for a payment that never waited', async () => {
     const room = create();
     const final = new PaymentRefused('transaction_failed');

@@ -6,7 +6,14 @@ export interface WaitingRoomOptions {
   waitMs: number;
   perClient: number;
   total: number;
+  /** The clock of deadlines. */
   nowMs: () => number;
+}
+
+/** On this process's clock, which is never set back, and on that of deadlines. */
+interface Wait {
+  untilMs: number;
+  replyByMs: number;
 }
 
 /** Time left for the claim and the reply after the wait. */
@@ -37,29 +44,29 @@ export class WaitingRoom {
    * payment may be good a moment later, and a refusal would make its payer pay again
    */
   async retry<T>(client: string, deadlineMs: number, judge: () => Promise<T>): Promise<T> {
-    let untilMs: number | null = null;
+    let wait: Wait | null = null;
     try {
       for (;;) {
         try {
           return await judge();
         } catch (error) {
           if (!(error instanceof PaymentRefused) || !isNotYet(error.failure)) throw error;
-          untilMs ??= this.enter(error, client, deadlineMs);
-          if (this.options.nowMs() >= untilMs) throw error;
+          wait ??= this.enter(error, client, deadlineMs);
+          if (this.isOver(wait)) throw error;
           await this.nextTick();
         }
       }
     } finally {
-      if (untilMs !== null) this.exit(client);
+      if (wait !== null) this.exit(client);
     }
   }
 
-  /** Takes a place, and returns when its wait is over. @throws as `retry` does, for a payment that gets none */
-  private enter(refusal: PaymentRefused, client: string, deadlineMs: number): number {
-    const { waitMs, perClient, total, nowMs } = this.options;
-    const untilMs = Math.min(nowMs() + waitMs, deadlineMs - REPLY_MARGIN_MS);
+  /** Takes a place. @throws as `retry` does, for a payment that gets none */
+  private enter(refusal: PaymentRefused, client: string, deadlineMs: number): Wait {
+    const { waitMs, perClient, total } = this.options;
+    const wait = { untilMs: performance.now() + waitMs, replyByMs: deadlineMs - REPLY_MARGIN_MS };
     // A room without places is a valid setting: no payment waits, and none is rejected for want of room.
-    if (nowMs() >= untilMs || perClient === 0 || total === 0) throw refusal;
+    if (this.isOver(wait) || perClient === 0 || total === 0) throw refusal;
     const ofClient = this.byClient.get(client) ?? 0;
     if (this.count >= total || ofClient >= perClient) {
       this.counts.no_room++;
@@ -67,7 +74,11 @@ export class WaitingRoom {
     }
     this.count++;
     this.byClient.set(client, ofClient + 1);
-    return untilMs;
+    return wait;
+  }
+
+  private isOver({ untilMs, replyByMs }: Wait): boolean {
+    return performance.now() >= untilMs || this.options.nowMs() >= replyByMs;
   }
 
   private exit(client: string): void {

@@ -52,8 +52,7 @@ export class PaymentVerifier {
   readonly refusals: FinalRefusals;
 
   constructor(private readonly options: PaymentVerifierOptions) {
-    const { rules, ledger } = options;
-    this.refusals = new FinalRefusals({ confirmations: rules.confirmations, nowMs: () => ledger.nowMs() });
+    this.refusals = new FinalRefusals(options.rules.confirmations);
   }
 
   /** Never throws because of a payer, the chain or Redis. */
@@ -181,12 +180,9 @@ export class PaymentVerifier {
  */
 class FinalRefusals {
   readonly counts = { refused_again: 0 };
-  readonly #known: ShortMemory<PaymentFailure>;
+  readonly #known = new ShortMemory<PaymentFailure>({ rememberedMs: REMEMBERED_MS, maxRemembered: MAX_REMEMBERED });
 
-  constructor(private readonly options: { confirmations: number; nowMs: () => number }) {
-    const { nowMs } = options;
-    this.#known = new ShortMemory({ rememberedMs: REMEMBERED_MS, maxRemembered: MAX_REMEMBERED, nowMs });
-  }
+  constructor(private readonly confirmations: number) {}
 
   /** Repeats an earlier refusal. */
   assertNone(txHash: Hex): void {
@@ -200,7 +196,7 @@ class FinalRefusals {
   remember({ mined, headBlockNumber }: Sighting, error: unknown): void {
     if (!(error instanceof PaymentRefused) || !FINAL.has(error.failure) || mined === null) return;
     const { txHash, blockNumber } = mined.receipt;
-    if (isConfirmed(blockNumber, headBlockNumber, this.options.confirmations)) this.#known.keep(txHash, error.failure);
+    if (isConfirmed(blockNumber, headBlockNumber, this.confirmations)) this.#known.keep(txHash, error.failure);
   }
 
   /** A receipt's length is the same in every block. */
