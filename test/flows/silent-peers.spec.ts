@@ -9,9 +9,11 @@ import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.j
 import { RpcHttp } from '../../libs/chain/src/rpc/rpc-http.js';
 import { createSafeFetch } from '../../libs/common/src/http/safe-fetch.js';
 import { Chain } from '../../libs/journal/src/chain/chain.js';
-import { startSilentServer, type SilentServer } from '../harness/network/silent-server.js';
+import { startDeafServer, startSilentServer, type SilentServer } from '../harness/network/silent-server.js';
 
 const TIMEOUT_MS = 2_000;
+/** undici would wait this long for a connection. */
+const CONNECT_MS = 10_000;
 
 /** A part of ours that reads an HTTP answer. `read` ends at its time limit or at the signal, with an error or not. */
 interface Reader {
@@ -101,4 +103,22 @@ describe('a server that falls silent in its answer', () => {
     await ended;
     await server.closed(0);
   });
+});
+
+describe('a server with which no connection comes about', () => {
+  it.each(Object.keys(TIMED))(
+    'is given up at the time limit, by requests that wait too: %s',
+    async (name) => {
+      const server = await startDeafServer();
+      const reader = TIMED[name]!(server.url);
+      const startedAtMs = performance.now();
+      const reads = [1, 2, 3].map(() => reader.read(new AbortController().signal));
+      const outcomes = await Promise.allSettled(reads);
+      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+      expect(performance.now() - startedAtMs).toBeLessThan(CONNECT_MS - 1_000);
+      await reader.close();
+      await server.stop();
+    },
+    40_000,
+  );
 });

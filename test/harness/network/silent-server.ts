@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 
 import { waitFor } from '../retry.js';
 import { collectGarbage } from '../stack/collect-garbage.js';
@@ -40,6 +40,25 @@ export async function startSilentServer(
     closed: (request) => closings[request] ?? Promise.reject(new Error(`there was no request ${request}`)),
     stop: async () => {
       server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A server that accepts connections and never answers the beginning of TLS, so that no connection is ever made. */
+export async function startDeafServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');
     },

@@ -32,10 +32,11 @@ export interface ConnectedChain {
 
 /** Connects the parts of this folder. Nothing is sent before the first question. */
 export function connectChain(options: ChainOptions): ConnectedChain {
-  const { chainId, batchesInFlight, observer, nowMs } = options;
+  const { chainId, batchesInFlight, timeoutMs, observer, nowMs } = options;
+  const limits = { connections: batchesInFlight, connectTimeoutMs: timeoutMs };
   const endpoints = new RpcEndpoints(
-    options.urls.map((url) => new RpcEndpoint({ url, connections: batchesInFlight }, chainId)),
-    options.timeoutMs,
+    options.urls.map((url) => new RpcEndpoint({ url, ...limits }, chainId)),
+    timeoutMs,
     observer,
     nowMs,
   );

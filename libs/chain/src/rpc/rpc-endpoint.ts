@@ -180,7 +180,7 @@ const MAX_BYTES = 65_536;
 
 /** The chain that an RPC server is on. @throws ChainUnavailableError */
 export async function readChainId(url: string, timeoutMs: number): Promise<number> {
-  const http = new RpcHttp({ url, connections: 1 });
+  const http = new RpcHttp({ url, connections: 1, connectTimeoutMs: timeoutMs });
   try {
     const { value } = await http.post(writeCall({ method: 'eth_chainId', params: [] }, 1), {
       timeoutMs,

@@ -1,4 +1,5 @@
 import { startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { startDeafServer } from '../../../../test/harness/network/silent-server.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
 import { combineObservers, RpcEndpoints } from './rpc-endpoints.js';
@@ -58,6 +59,17 @@ describe('several RPC servers', () => {
     while (servers.next !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await ask()).toBe(0);
   });
+
+  it('are asked in time where no connection with the first one comes about', async () => {
+    const deaf = await startDeafServer();
+    const first = new RpcEndpoint({ url: deaf.url, connections: 1 }, devnet.chainId);
+    const both = new RpcEndpoints([first, endpoints[1]!], 1_000, combineObservers(), () => performance.now());
+    const batch = { calls: BLOCKS, lookups: 1, untilMs: performance.now() + 8_000, maxBytes: LIMITS.maxBytes };
+    const answers = await Promise.all([both.ask(batch), both.ask(batch)]);
+    expect(answers.map(({ served }) => served)).toEqual([1, 1]);
+    await first.close();
+    await deaf.stop();
+  }, 30_000);
 
   it('keep to the one that is preferred', async () => {
     servers.prefer(1);

@@ -9,6 +9,8 @@ export interface RpcHttpOptions {
   url: string;
   /** Requests at once; each has its own connection. */
   connections: number;
+  /** How long a connection may take to be made. Default: RPC_TIMEOUT_MS. */
+  connectTimeoutMs?: number;
 }
 
 /** JSON over HTTP to one RPC server. Every failure becomes a ChainUnavailableError without the URL. */
@@ -25,7 +27,8 @@ export class RpcHttp {
     this.path = url.pathname + url.search;
     // No accept-encoding: the bytes counted while streaming are the bytes that JSON.parse gets.
     this.headers = { 'content-type': 'application/json', ...authorizationOf(url) };
-    this.pool = new Pool(url.origin, { connections: options.connections, pipelining: 1 });
+    const timeout = options.connectTimeoutMs ?? RPC_TIMEOUT_MS;
+    this.pool = new Pool(url.origin, { connections: options.connections, pipelining: 1, connect: { timeout } });
   }
 
   /**
@@ -37,14 +40,17 @@ export class RpcHttp {
     { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes: number },
   ): Promise<{ value: unknown; bytes: number }> {
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), Math.max(1, timeoutMs));
+    let timer: NodeJS.Timeout | undefined;
     try {
-      const response = await this.pool.request({
-        method: 'POST',
-        path: this.path,
-        headers: this.headers,
-        body,
-        signal: abort.signal,
+      const response = await new Promise<Dispatcher.ResponseData>((resolve, reject) => {
+        const giveUp = () => {
+          abort.abort();
+          // undici heeds the signal only once it has a connection for the request.
+          reject(abort.signal.reason as Error);
+        };
+        timer = setTimeout(giveUp, Math.max(1, timeoutMs));
+        const options = { path: this.path, headers: this.headers, body, signal: abort.signal };
+        this.pool.request({ method: 'POST', ...options }, (error, answer) => (error ? reject(error) : resolve(answer)));
       });
       const text = await readBody(response, maxBytes);
       return { value: parseJson(text), bytes: text.length };

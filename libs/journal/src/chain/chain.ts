@@ -67,7 +67,7 @@ export class Chain {
     if (rpcUrls.length === 0) throw new TypeError('At least one RPC URL is needed.');
     this.chainId = chainId;
     const connect = (url: string, connections: number) =>
-      new RpcEndpoint({ url, connections, callsPerRequest: batchSize }, chainId);
+      new RpcEndpoint({ url, connections, connectTimeoutMs: timeoutMs, callsPerRequest: batchSize }, chainId);
     const endpoints = rpcUrls.map((url) => connect(url, MAX_REQUESTS));
     const among = (some: readonly RpcEndpoint[]) => new RpcEndpoints(some, timeoutMs, combineObservers(), nowMs);
     this.#servers = among(endpoints);

@@ -6,6 +6,7 @@ import type { WeatherReading, WeatherSource } from './weather-resource.js';
 const OPEN_METEO_URL = 'https://api.open-meteo.com';
 /** How long a reading is cached: the service updates its readings every 15 minutes. */
 const FRESH_FOR_MS = 60_000;
+const TIMEOUT_MS = 5_000;
 
 export interface OpenMeteoOptions {
   readonly latitude: number;
@@ -20,12 +21,16 @@ export interface OpenMeteoOptions {
  * Current weather from the forecast API of Open-Meteo, requested at most once a minute however many requests are paid.
  */
 export class OpenMeteo implements WeatherSource {
-  readonly #agent = new Agent();
+  readonly #timeoutMs: number;
+  readonly #agent: Agent;
   readonly #url: URL;
   #kept: { readonly reading: WeatherReading; readonly untilMs: number } | null = null;
   #asking: Promise<WeatherReading> | null = null;
 
   constructor(private readonly options: OpenMeteoOptions) {
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    // undici heeds a request's signal only once it has a connection.
+    this.#agent = new Agent({ connect: { timeout: this.#timeoutMs } });
     const base = options.url ?? OPEN_METEO_URL;
     this.#url = new URL(`${base.replace(/\/+$/, '')}/v1/forecast`);
     this.#url.search = new URLSearchParams({
@@ -51,7 +56,7 @@ export class OpenMeteo implements WeatherSource {
 
   async #ask(): Promise<WeatherReading> {
     // One timeout for the whole call: a body that trickles in must not hold up the payers that wait for it.
-    const signal = AbortSignal.timeout(this.options.timeoutMs ?? 5_000);
+    const signal = AbortSignal.timeout(this.#timeoutMs);
     try {
       const { origin, pathname, search } = this.#url;
       const headers = { accept: 'application/json' };
