@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 
 import { waitFor } from '../../../test/harness/retry.js';
+import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
+import { startRedis } from '../../../tools/devnet/processes/redis.js';
 import { WorkerFixture, type StartedWorker, type TestWallet } from '../test/worker-fixture.js';
 
 describe('the agent worker', () => {
@@ -72,4 +74,23 @@ describe('the agent worker', () => {
     const jobId = await fixture.submit(wallet.lane);
     await fixture.waitForState(jobId, 'FINAL');
   });
+
+  it('starts without the Redis of the queues: carries out jobs, and is ready once that is up', async () => {
+    await fixture.endWorkers();
+    const [port, queuePort] = [await findFreePort(), await findFreePort()];
+    const starting = fixture.startWorker({
+      WALLET_PRIVATE_KEY: wallet.privateKey,
+      AGENT_WORKER_PORT: String(port),
+      QUEUE_REDIS_URL: `redis://127.0.0.1:${queuePort}`,
+    });
+    const jobId = await fixture.submit(wallet.lane);
+    await Promise.race([starting, fixture.waitForState(jobId, 'FINAL')]);
+    const { status } = await fetch(`http://127.0.0.1:${port}/health/ready`);
+    expect([(await fixture.journal.readJob(jobId))?.state, status]).toEqual(['FINAL', 503]);
+    const queues = await startRedis({ port: queuePort });
+    worker = await starting;
+    await becomes(200);
+    await fixture.endWorkers();
+    await queues.stop();
+  }, 60_000);
 });

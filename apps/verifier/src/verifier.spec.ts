@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ChainReader } from '@tollgate/chain';
 import {
@@ -26,6 +27,7 @@ import { randomNonce, signAuthorization } from '../../../libs/verification/test/
 import { waitFor } from '../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
+import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { withRedis } from '../../../tools/devnet/processes/with-redis.js';
@@ -210,6 +212,22 @@ describe('the verifier', () => {
     expect(await get('/health/ready')).toMatchObject({ status: 503 });
     expect(await get('/health/live')).toMatchObject({ status: 200 });
   });
+
+  it('waits for the Redis of the queue, alive and not ready', async () => {
+    await verifier.close();
+    const [port, queuePort] = [await findFreePort(), await findFreePort()];
+    const starting = start({ VERIFIER_PORT: String(port), QUEUE_REDIS_URL: `redis://127.0.0.1:${queuePort}` });
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const isWaiting = waitFor('it waits', () => warn.mock.calls.some(([line]) => /waits for the Redis of/.test(line)));
+    await Promise.race([starting, isWaiting]);
+    const probe = async (path: string) => (await fetch(`http://127.0.0.1:${port}/health/${path}`)).status;
+    expect([await probe('live'), await probe('ready')]).toEqual([200, 503]);
+    const queue = await startRedis({ port: queuePort });
+    verifier = await starting;
+    await waitFor('it is ready', async () => (await get('/health/ready')).status === 200);
+    await verifier.close();
+    await queue.stop();
+  }, 60_000);
 
   it('takes payments of after its start at once when the chain is back, with a new ledger', async () => {
     await verifier.close();

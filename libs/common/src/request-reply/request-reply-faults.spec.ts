@@ -9,6 +9,8 @@ import { MessagePattern, Payload } from '@nestjs/microservices';
 import type { Redis } from 'ioredis';
 
 import { startTcpProxy } from '../../../../test/harness/network/tcp-proxy.js';
+import { waitFor } from '../../../../test/harness/retry.js';
+import { findFreePort } from '../../../../tools/devnet/processes/free-port.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { RequestReplyClient } from './request-reply-client.js';
 import { NoReplyError } from './request-reply-error.js';
@@ -70,6 +72,22 @@ describe('request and reply when parts fail', () => {
     const expected = Array.from({ length: 20 }, (_, n) => ({ question: n, answer: 2 * n }));
     await expect(Promise.all(answers)).resolves.toEqual(expected);
   });
+
+  it('waits for a Redis that is down at its start, until it is closed', async () => {
+    const port = await findFreePort();
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    const createServer = () => new RequestReplyServer({ redisUrl: `redis://127.0.0.1:${port}`, queue: QUEUE });
+    const [left, closed] = [createServer(), createServer()];
+    const [listening, refused] = [left, closed].map((server) => new Promise((resolve) => void server.listen(resolve)));
+    await waitFor('both wait', () => warn.mock.calls.length === 2);
+    warn.mockRestore();
+    await closed.close();
+    expect(await refused).toBeInstanceOf(Error);
+    const late = await startRedis({ appendonly: false, port });
+    expect(await listening).toBeUndefined();
+    await left.close();
+    await late.stop();
+  }, 60_000);
 
   it('survives a Redis that is killed and restarted under load, and mixes up no answers', async () => {
     const servers = await Promise.all([serve(), serve()]);

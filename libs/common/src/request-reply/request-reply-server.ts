@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Logger } from '@nestjs/common';
 import type { CustomTransportStrategy, MessageHandler } from '@nestjs/microservices';
-import { connectRedis, explainRedisRefusals, LuaScript, RedisClock, type RedisClient } from '@tollgate/redis';
+import {
+  connectRedis,
+  explainRedisRefusals,
+  LuaScript,
+  RedisClock,
+  StoreError,
+  type RedisClient,
+} from '@tollgate/redis';
 import { isObservable, lastValueFrom } from 'rxjs';
 
 import { REDIS_LOGGER as logger } from '../logging/redis-logger.js';
@@ -45,6 +53,7 @@ export interface RequestReplyServerOptions {
 
 const PUSH_REPLIES = new LuaScript(pushReplies);
 const REPLY_LIFE_MS = 60_000;
+const RETRY_MS = 1_000;
 
 /**
  * Nest transport over Redis lists: takes requests in batches, each by exactly one replica, and pushes replies to the
@@ -79,6 +88,7 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
     return this.#inFlight;
   }
 
+  /** Waits for a Redis that is down until it is closed; calls back with an error for one that refuses this process. */
   async listen(callback: (error?: unknown) => void): Promise<void> {
     const { redisUrl, queue, patterns, routingKeys } = this.#options;
     const unhandled = this.findUnhandled(queue, patterns);
@@ -88,9 +98,8 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
     const blocking = connectRedis({ url: redisUrl, role: `${name}-requests`, use: 'blocking', logger });
     this.#commands = commands;
     this.#blocking = blocking;
-    this.#clock = new RedisClock(commands);
     try {
-      await explainRedisRefusals(commands, Promise.all([this.#clock.start(), commands.llen(this.#keys.requests)]));
+      await this.#startClock(commands);
     } catch (error) {
       callback(error);
       return;
@@ -128,6 +137,25 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
     this.#clock?.stop();
     this.#commands?.disconnect();
     this.#blocking?.disconnect();
+  }
+
+  async #startClock(commands: RedisClient): Promise<void> {
+    const clock = new RedisClock(commands);
+    this.#clock = clock;
+    const open = async () => {
+      await commands.llen(this.#keys.requests);
+      await clock.start();
+    };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await explainRedisRefusals(commands, open());
+      } catch (error) {
+        if (this.#closing !== null || error instanceof StoreError) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        if (attempt === 1) this.logger.warn(`waits for the Redis of the queue ${this.#options.queue}: ${reason}`);
+        await sleep(RETRY_MS);
+      }
+    }
   }
 
   #room(): number | Promise<number> {
