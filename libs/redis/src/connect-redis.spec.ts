@@ -4,6 +4,8 @@ import { inspect } from 'node:util';
 
 import type { Cluster } from 'ioredis';
 
+import { startRedisStandIn, type RedisStandIn } from '../../../test/harness/network/redis-stand-in.js';
+import { waitFor } from '../../../test/harness/retry.js';
 import { startRedisShards, type RedisShards } from '../../../tools/devnet/processes/redis-shards.js';
 import { startRedis } from '../../../tools/devnet/processes/redis.js';
 import { connectRedis, createRedis, duplicateRedis } from './connect-redis.js';
@@ -51,6 +53,69 @@ describe('a client that is closed while it waits to connect again', () => {
   });
 });
 
+describe('a command that was sent when the connection was lost', () => {
+  const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
+  let server: RedisStandIn;
+
+  beforeEach(async () => {
+    server = await startRedisStandIn();
+  });
+  afterEach(() => server.stop());
+
+  /** A client, and its twin, with a command to which there is no answer. */
+  async function send(use: 'commands' | 'blocking') {
+    const client = connectRedis({ url: server.url, role: 'sent', use, logger });
+    const twin = duplicateRedis(client, {});
+    twin.on('error', () => undefined);
+    const before = countPops();
+    const sent = [client, twin].map((redis) => ({
+      redis,
+      failed: new Promise<Error>((resolve) => void redis.blpop('list', 0).catch(resolve)),
+    }));
+    await waitFor('both are sent', () => countPops() === before + 2);
+    return sent;
+  }
+
+  const countPops = () => server.commands.filter((name) => name === 'blpop').length;
+
+  it('fails at the third connection that does not get ready', async () => {
+    const sent = await send('commands');
+    server.become('closing', { dropping: true });
+    for (const { failed } of sent) expect((await failed).message).toMatch(/max retries per request/);
+    for (const { redis } of sent) redis.disconnect();
+  });
+
+  it.each(['commands', 'blocking'] as const)('fails when the client is closed: %s', async (use) => {
+    const sent = await send(use);
+    // The next connection is made, and never ready.
+    const connects = sent.map(({ redis }) => once(redis, 'connect'));
+    server.become('silent', { dropping: true });
+    await Promise.all(connects);
+    for (const { redis } of sent) redis.disconnect();
+    for (const { failed } of sent) expect((await failed).message).toMatch(/Connection is closed/);
+  });
+
+  it('is sent again once the server is ready', async () => {
+    const sent = await send('commands');
+    server.become('up', { dropping: true });
+    await waitFor('it is sent again', () => countPops() === 4);
+    for (const { redis } of sent) redis.disconnect();
+    await Promise.all(sent.map(({ failed }) => failed));
+  });
+
+  it('fails with those after it while the server loads its data, unless it blocks', async () => {
+    const sent = await send('commands');
+    const blocking = await send('blocking');
+    const isFailed = jest.fn();
+    for (const { failed } of blocking) void failed.then(isFailed);
+    server.become('loading', { dropping: true });
+    for (const { failed } of sent) expect((await failed).message).toMatch(/loading/);
+    await expect(sent[0]!.redis.set('key', 'value')).rejects.toThrow('loading');
+    expect(isFailed).not.toHaveBeenCalled();
+    for (const { redis } of [...sent, ...blocking]) redis.disconnect();
+  }, 60_000);
+});
+
 describe('a client of a cluster', () => {
   let shards: RedisShards;
 
@@ -59,6 +124,15 @@ describe('a client of a cluster', () => {
   });
 
   afterAll(() => shards.stop());
+
+  it('ends when it is closed while it looks up the names of its nodes', async () => {
+    const cluster = createRedis(shards.url, {});
+    const ended = once(cluster, 'end');
+    const waiting = cluster.ping();
+    cluster.disconnect();
+    await expect(waiting).rejects.toThrow();
+    await ended;
+  });
 
   it('reads the slots no more once it was closed, also while it read them', async () => {
     const cluster = createRedis(shards.url, {}) as Cluster;

@@ -18,8 +18,8 @@ export interface RedisConnection {
   /** Identifies the connection in `CLIENT LIST` and in the log, e.g. `verify-requests`. */
   role: string;
   /**
-   * `commands`: a command waits for at most two reconnections, then fails. `blocking`: for BLMPOP and the like; a
-   * command stays pending over any number of reconnections.
+   * `commands`: a command waits for at most two reconnections, and some seconds for a server that loads its data, then
+   * fails. `blocking`: for BLMPOP and the like; a command stays pending over any number of reconnections.
    */
   use?: 'commands' | 'blocking';
   logger: RedisLogger;
@@ -28,6 +28,7 @@ export interface RedisConnection {
 const SILENCE_MS = 10_000;
 const SLOTS_WITHIN_MS = 2_000;
 const SENTINEL_WITHIN_MS = 2_000;
+const READY_WITHIN_MS = 5_000;
 
 /**
  * Connects in the background, and reconnects until it is closed. Log lines name the role and the address, never the URL's
@@ -81,22 +82,59 @@ export function connectRedis({ url, role, use = 'commands', logger }: RedisConne
  */
 export function createRedis(url: string, options: ClientOptions): RedisClient {
   const redis = endWhenClosed(createClient(url, options));
+  if (!redis.isCluster) failUnanswered(redis as Redis);
   noteTroubles(redis);
   return redis;
 }
 
 /**
- * Ends a client that is closed while it waits to connect again. The driver would only stop waiting: without `end`, and
- * with the commands that wait pending for ever.
+ * Ends a client that is closed while it waits to connect again, or looks up the names of its cluster. The driver would
+ * only stop: without `end`, and with the commands that wait pending for ever.
  */
 function endWhenClosed<Client extends RedisClient>(redis: Client): Client {
   const disconnect = redis.disconnect.bind(redis);
   redis.disconnect = (reconnect = false) => {
     // The driver ends one that has not connected yet.
-    if (!reconnect && redis.status === 'reconnecting') redis.status = 'wait';
+    if (!reconnect && (redis.status === 'reconnecting' || isLookingUp(redis))) redis.status = 'wait';
     disconnect(reconnect);
   };
   return redis;
+}
+
+function isLookingUp(redis: RedisClient): boolean {
+  return redis.isCluster && redis.status === 'connecting' && (redis as Cluster).nodes().length === 0;
+}
+
+/**
+ * Fails a command that had been sent when the connection was lost together with those that wait for the next one. The
+ * driver keeps it apart from these, and only a connection that gets ready would settle it.
+ */
+function failUnanswered(redis: Redis): Redis {
+  const driver = redis as unknown as Queues;
+  const flushQueue = driver.flushQueue.bind(redis);
+  driver.flushQueue = (error, queues) => {
+    flushQueue(error, queues);
+    for (let sent = driver.prevCommandQueue?.shift(); sent; sent = driver.prevCommandQueue?.shift()) {
+      sent.command.reject(error);
+    }
+  };
+  if (typeof redis.options.maxRetriesPerRequest === 'number') failWhileLoading(redis);
+  return redis;
+}
+
+/** The driver would keep commands for as long as a server takes to load its data, and then carry them out. */
+function failWhileLoading(redis: Redis): void {
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    if (redis.status !== 'connect') return clearInterval(timer);
+    const error = new Error('Redis is not ready: it may be loading its data.');
+    // Not the commands of the driver itself, which ask whether it is ready.
+    (redis as unknown as Queues).flushQueue(error, { commandQueue: false });
+  };
+  redis.on('connect', () => {
+    clearInterval(timer);
+    timer = setInterval(flush, READY_WITHIN_MS).unref();
+  });
 }
 
 function createClient(url: string, options: ClientOptions): RedisClient {
@@ -141,15 +179,17 @@ function failWaiting(retryStrategy: NonNullable<ClientOptions['retryStrategy']>)
   return function decide(this: Cluster, attempt: number): number | undefined {
     const most = this.options.redisOptions?.maxRetriesPerRequest;
     if (typeof most === 'number' && attempt % (most + 1) === 0) {
-      (this as unknown as WithQueue).flushQueue(new Error('No node of the cluster answers.'));
+      (this as unknown as Queues).flushQueue(new Error('No node of the cluster answers.'));
     }
     return retryStrategy(attempt) ?? undefined;
   };
 }
 
-/** A part of the driver's cluster that its types keep private. */
-interface WithQueue {
-  flushQueue(error: Error): void;
+/** Parts of the driver that its types keep private. */
+interface Queues {
+  flushQueue(error: Error, queues?: { commandQueue: boolean }): void;
+  /** Commands that were sent on the last connection that was ready. */
+  prevCommandQueue?: { shift(): { command: { reject(error: Error): void } } | undefined } | null;
 }
 
 /**
@@ -192,7 +232,7 @@ export async function findNodeTrouble(url: string): Promise<NodeJS.ErrnoExceptio
 
 /** Another connection of the same kind to the same servers. */
 export function duplicateRedis(redis: RedisClient, options: ClientOptions): RedisClient {
-  if (!redis.isCluster) return endWhenClosed((redis as Redis).duplicate(options));
+  if (!redis.isCluster) return failUnanswered(endWhenClosed((redis as Redis).duplicate(options)));
   const cluster = redis as Cluster;
   const own: ClientOptions = cluster.options.redisOptions ?? {};
   return keepSlots(endWhenClosed(cluster.duplicate([], { redisOptions: { ...own, ...options } })));

@@ -2,12 +2,13 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/
 import { DeadLetters, openWebhooksQueue, WakeQueues, WalletDirectory, WebhookTargets } from '@tollgate/agent-jobs';
 import { ApiKeyStore, PLAN_QUEUE, REDIS_LOGGER, RequestReplyClient } from '@tollgate/common';
 import { Journal, OutboxFollower } from '@tollgate/journal';
-import { connectRedis, type RedisClient, StoreUnavailableError, withTimeout } from '@tollgate/redis';
+import { closeWithin, connectRedis, type RedisClient, StoreUnavailableError, withTimeout } from '@tollgate/redis';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
 
 const TIMEOUT_MS = 3_000;
 const REPORT_EVERY_MS = 10_000;
+const CLOSE_WITHIN_MS = 1_000;
 
 /**
  * The connections to journal, API keys, wallets and workers. They are separate from the paywall's, so that jobs never
@@ -88,7 +89,8 @@ export class AgentConnections implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.follower.close(), this.queue.close(), this.#webhooks.close(), this.workers.close()]);
+    const closed = closeWithin(CLOSE_WITHIN_MS, this.follower, this.queue, this.#webhooks);
+    await Promise.all([closed, this.workers.close()]);
     this.#queueRedis.disconnect();
     this.#redis.disconnect();
   }
