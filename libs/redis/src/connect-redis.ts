@@ -25,7 +25,8 @@ export interface RedisConnection {
   logger: RedisLogger;
 }
 
-const SILENCE_MS = 10_000;
+/** Detects a peer that vanished without closing (power loss, firewall). */
+export const SOCKET_TIMEOUT_MS = 10_000;
 const SLOTS_WITHIN_MS = 2_000;
 const SENTINEL_WITHIN_MS = 2_000;
 const READY_WITHIN_MS = 5_000;
@@ -41,8 +42,7 @@ export function connectRedis({ url, role, use = 'commands', logger }: RedisConne
     connectTimeout: 5_000,
     // How long closing a connection that is already lost can delay the end of the process.
     disconnectTimeout: 500,
-    // Detects a peer that vanished without closing (power loss, firewall).
-    socketTimeout: SILENCE_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
     maxRetriesPerRequest: use === 'blocking' ? null : 2,
     retryStrategy: (attempt) => Math.min(50 * attempt, 1_000),
     reconnectOnError: (error) => error.message.startsWith('READONLY'),

@@ -1,6 +1,13 @@
 export { AcknowledgedCommands, DURABILITY_BOUNDS, type Durability } from './acknowledged-commands.js';
 export { closeWithin } from './with-timeout.js';
-export { connectRedis, createRedis, duplicateRedis, findNodeTrouble, type RedisClient } from './connect-redis.js';
+export {
+  connectRedis,
+  createRedis,
+  duplicateRedis,
+  findNodeTrouble,
+  SOCKET_TIMEOUT_MS,
+  type RedisClient,
+} from './connect-redis.js';
 export { explainRedisRefusal, explainRedisRefusals } from './explain-redis-refusal.js';
 export { LuaScript } from './lua-script.js';
 export { RedisClock } from './redis-clock.js';

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 
 import { Redis } from 'ioredis';
 
+import { startRedisStandIn } from '../../../../test/harness/network/redis-stand-in.js';
+import { waitFor } from '../../../../test/harness/retry.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { NestPublisher } from './nest-publisher.js';
 
@@ -34,4 +36,17 @@ describe('a publisher of events', () => {
     expect(quitting).toHaveBeenCalled();
     expect(timers.mock.calls.filter(([, ms]) => ms === DISCONNECT_TIMEOUT_MS)).toEqual([]);
   });
+
+  it('leaves a connection on which nothing is answered any more', async () => {
+    const standIn = await startRedisStandIn();
+    const publisher = new NestPublisher(standIn.url);
+    await publisher.publish([{ type: 'transactionFailed' }]);
+    standIn.become('silent');
+    const published = publisher.publish([{ type: 'transactionFailed' }]);
+    await waitFor('it is sent', () => standIn.commands.filter((name) => name === 'publish').length === 2);
+    standIn.become('up');
+    await published;
+    await publisher.close();
+    await standIn.stop();
+  }, 60_000);
 });

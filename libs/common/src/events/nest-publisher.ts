@@ -1,5 +1,5 @@
 import { ClientRedis } from '@nestjs/microservices';
-import { closeWithin, createRedis } from '@tollgate/redis';
+import { closeWithin, createRedis, SOCKET_TIMEOUT_MS } from '@tollgate/redis';
 import type { Redis } from 'ioredis';
 import { lastValueFrom } from 'rxjs';
 
@@ -47,6 +47,7 @@ class NestClient extends ClientRedis {
       ...this.getClientOptions(),
       connectionName: 'tollgate-nest-events',
       connectTimeout: 5_000,
+      socketTimeout: SOCKET_TIMEOUT_MS,
       maxRetriesPerRequest: 2,
       lazyConnect: true,
     }) as Redis;
