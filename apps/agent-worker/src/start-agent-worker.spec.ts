@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 
+import { closeWhileBusy } from '../../../test/harness/network/close-while-busy.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
 import { startRedis } from '../../../tools/devnet/processes/redis.js';
@@ -90,7 +91,8 @@ describe('the agent worker', () => {
     const queues = await startRedis({ port: queuePort });
     worker = await starting;
     await becomes(200);
-    await fixture.endWorkers();
+    // A request under way is answered, and no connection is waited for after it.
+    expect(await closeWhileBusy(worker.url, worker.close)).toContain('HTTP/1.1 404');
     await queues.stop();
   }, 60_000);
 });

@@ -1,7 +1,13 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { ProblemFilter, readEnvironment, RequestReplyServer, type RunningService } from '@tollgate/common';
+import {
+  closeWhenIdle,
+  ProblemFilter,
+  readEnvironment,
+  RequestReplyServer,
+  type RunningService,
+} from '@tollgate/common';
 import { checkCrypto } from '@tollgate/crypto';
 import { Journal } from '@tollgate/journal';
 import { Logger } from 'nestjs-pino';
@@ -31,9 +37,10 @@ export async function startAgentWorker(
   const { server, chain, ownWallets: wallets } = environment;
   const app = await NestFactory.create<NestFastifyApplication>(
     AgentWorkerModule.forRoot(environment, createPlanning),
-    new FastifyAdapter({ forceCloseConnections: 'idle' }),
+    new FastifyAdapter(),
     { bufferLogs: true, abortOnError: false },
   );
+  closeWhenIdle(app.getHttpAdapter().getInstance(), 0);
   const logger = app.get(Logger);
   const journal = app.get(Journal);
   app.useLogger(logger);

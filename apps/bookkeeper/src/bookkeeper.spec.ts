@@ -3,6 +3,7 @@ import { ConfigurationError } from '@tollgate/common';
 import { RESTORE_MARKER } from '@tollgate/redis';
 
 import { answered, deliver, transferId } from '../../../libs/book/test/sample-events.js';
+import { closeWhileBusy } from '../../../test/harness/network/close-while-busy.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../test/bookkeeper-fixture.js';
 import { startBookkeeper } from './start-bookkeeper.js';
@@ -51,6 +52,11 @@ describe('the bookkeeper', () => {
     await expect(fixture.startBookkeeper()).rejects.toThrow(/REDIS_URL: .*restore/);
     await redis.del(RESTORE_MARKER);
   });
+
+  it('answers the requests under way when it is closed, and waits for no connection after them', async () => {
+    const { url, close } = await fixture.startBookkeeper();
+    expect(await closeWhileBusy(url, close)).toContain('HTTP/1.1 404');
+  }, 30_000);
 
   it('hands the book over to a second one that waits, events in flight included', async () => {
     const token = await fixture.createToken('operator:read');

@@ -1,6 +1,13 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { isLoopbackHost, openWhenUp, ProblemFilter, readEnvironment, type RunningService } from '@tollgate/common';
+import {
+  closeWhenIdle,
+  isLoopbackHost,
+  openWhenUp,
+  ProblemFilter,
+  readEnvironment,
+  type RunningService,
+} from '@tollgate/common';
 import { checkCrypto } from '@tollgate/crypto';
 import { Logger } from 'nestjs-pino';
 
@@ -29,12 +36,13 @@ export async function startBookkeeper(
   const app = await NestFactory.create<NestFastifyApplication>(
     BookkeeperModule.forRoot(environment),
     new FastifyAdapter({
-      ...{ forceCloseConnections: 'idle', bodyLimit: MAX_BODY_BYTES, rewriteUrl: forwardToOperator },
+      ...{ bodyLimit: MAX_BODY_BYTES, rewriteUrl: forwardToOperator },
       routerOptions: { maxParamLength: MAX_ID_LENGTH },
       trustProxy: proxies.trusted,
     }),
     { bufferLogs: true, abortOnError: false },
   );
+  closeWhenIdle(app.getHttpAdapter().getInstance(), 0);
   const logger = app.get(Logger);
   app.useLogger(logger);
   app.useGlobalFilters(new ProblemFilter());

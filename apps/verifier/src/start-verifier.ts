@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ChainReader, ChainUnavailableError } from '@tollgate/chain';
 import {
+  closeWhenIdle,
   ConfigurationError,
   openWhenUp,
   ProblemFilter,
@@ -37,9 +38,10 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   const environment = readEnvironment(VerifierEnvironment, env);
   const app = await NestFactory.create<NestFastifyApplication>(
     VerifierModule.forRoot(environment),
-    new FastifyAdapter({ forceCloseConnections: 'idle' }),
+    new FastifyAdapter(),
     { bufferLogs: true, abortOnError: false },
   );
+  closeWhenIdle(app.getHttpAdapter().getInstance(), 0);
   const logger = app.get(Logger);
   app.useLogger(logger);
   app.useGlobalFilters(new ProblemFilter());

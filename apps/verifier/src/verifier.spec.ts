@@ -24,6 +24,7 @@ import { Redis } from 'ioredis';
 import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';
 import { birthKey, BUCKETS } from '../../../libs/ledger/src/keys.js';
 import { randomNonce, signAuthorization } from '../../../libs/verification/test/sign-authorization.js';
+import { closeWhileBusy } from '../../../test/harness/network/close-while-busy.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
@@ -212,6 +213,11 @@ describe('the verifier', () => {
     expect(await get('/health/ready')).toMatchObject({ status: 503 });
     expect(await get('/health/live')).toMatchObject({ status: 200 });
   });
+
+  it('answers the requests under way when it is closed, and waits for no connection after them', async () => {
+    const url = await verifier.app.getUrl();
+    expect(await closeWhileBusy(url, () => verifier.close())).toContain('HTTP/1.1 404');
+  }, 30_000);
 
   it('waits for the Redis of the queue, alive and not ready', async () => {
     await verifier.close();

@@ -29,6 +29,7 @@ export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-pay
 export { NestPublisher } from './events/nest-publisher.js';
 export { checkRedis, HealthModule, type ReadinessChecks } from './health/health.module.js';
 export * from './http/request-schemas.js';
+export { closeWhenIdle } from './http/close-when-idle.js';
 export { clientNetwork, RateLimit } from './http/rate-limit.js';
 export { EventStreamResponse, openEventStream, type EventStreamLimits } from './http/event-stream-response.js';
 export { handleError, ProblemFilter } from './http/problem.filter.js';

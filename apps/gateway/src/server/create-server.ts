@@ -3,6 +3,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 
 import {
+  closeWhenIdle,
   handleError,
   isStopping,
   PROBLEM_JSON,
@@ -16,7 +17,7 @@ import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastif
 import type { ServerEnvironment } from '../config/server.environment.js';
 import { addAdmission, openRoutes, type OpenPaths } from './admission.js';
 import { Cors } from './cors.js';
-import { closeWhenIdle, endConnectionsWhenStopping } from './drain.js';
+import { endConnectionsWhenStopping, sparedMs } from './drain.js';
 import { watchMethods } from './other-methods.js';
 
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -49,7 +50,7 @@ export function createServer(
     rateLimit: new RateLimit(environment.rateLimitPerMinute),
     allowInsecureHttp: environment.allowInsecureHttp,
   });
-  closeWhenIdle(server, environment.drainMs);
+  closeWhenIdle(server, sparedMs(environment.drainMs));
   return { server, completeRoutes: complete, closedRoutes };
 }
 

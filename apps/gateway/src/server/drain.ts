@@ -1,15 +1,14 @@
 import type { Server } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import { Server as NetServer } from 'node:net';
 import { setImmediate as afterPoll, setTimeout as sleep } from 'node:timers/promises';
 
 import type { FastifyInstance } from 'fastify';
 
-const LOOK_EVERY_MS = 50;
 /** A request that was sent before the client could notice the stop has arrived by then. */
 const MOST_SPARED_MS = 1_000;
 
 /** How long a silent connection stays open at the end, since a request may be on its way; 0 without a drain. */
-function sparedMs(drainMs: number): number {
+export function sparedMs(drainMs: number): number {
   return Math.min(drainMs, MOST_SPARED_MS);
 }
 
@@ -45,41 +44,4 @@ export function endConnectionsWhenStopping(server: FastifyInstance, isStopping: 
     }
     done(null, payload);
   });
-}
-
-/**
- * Node closes idle connections only once, when it stops listening: connections still busy at that moment would stay
- * open for their keep-alive time. Node does not count a connection as idle that was opened in advance and never used.
- */
-export function closeWhenIdle(server: FastifyInstance, drainMs: number): void {
-  const connections = new Set<Socket>();
-  const add = (socket: Socket): void => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  };
-  server.server.on('connection', add);
-  // The inner socket of a TLS connection, which has read nothing before the first request.
-  server.server.on('secureConnection', add);
-  server.addHook('preClose', (done) => {
-    let bytes = -1;
-    let quietSinceMs = 0;
-    const timer = setInterval(() => {
-      const moved = countBytes(connections);
-      if (moved !== bytes) quietSinceMs = performance.now();
-      bytes = moved;
-      // A client may reuse a connection as soon as its response has ended.
-      if (performance.now() - quietSinceMs < sparedMs(drainMs)) return;
-      server.server.closeIdleConnections();
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-    }, LOOK_EVERY_MS);
-    timer.unref();
-    server.server.once('close', () => clearInterval(timer));
-    done();
-  });
-}
-
-function countBytes(connections: ReadonlySet<Socket>): number {
-  let bytes = 0;
-  for (const { bytesRead, bytesWritten } of connections) bytes += bytesRead + bytesWritten;
-  return bytes;
 }
