@@ -235,6 +235,30 @@ describe('a payer that returns', () => {
     },
   );
 
+  it('can revisit by one of two payments until both are closed for a refund', async () => {
+    const account = newcomer();
+    const leases: Lease[] = [];
+    for (let paid = 0; paid < 2; paid++) {
+      const payment = createPayment({ from: account.address.toLowerCase() as Hex });
+      relay.looks.set(payment.authorization.nonce, async (request) => {
+        const verdict = await relay.claim(request);
+        if (verdict.outcome === 'claimed') leases.push(verdict.lease);
+        return verdict;
+      });
+      const bought = await get('/api/weather', presentV2(await readChallenge(`${gateway.url}/api/weather`), payment));
+      expect(bought.status).toBe(200);
+    }
+    const answers: unknown[] = [];
+    for (const { id } of leases.reverse()) {
+      await relay.ledger.close({ refund: 'refund-1', reason: null, allowsAnswered: true, id });
+      answers.push(failureOf(await get('/api/weather', await signIn(account, await readOffer('/api/weather')))));
+    }
+    expect(answers).toEqual([
+      [200, null],
+      [402, 'not_paid'],
+    ]);
+  });
+
   it('is remembered by a release that noted no payment', async () => {
     const account = await payer();
     for (const key of await client.keys('tollgate:revisit:*')) await client.set(key, '1', 'KEEPTTL');

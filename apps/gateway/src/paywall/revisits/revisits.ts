@@ -5,6 +5,8 @@ import { type RedisClient, StoreUnavailableError, withTimeout } from '@tollgate/
 import { SIGN_IN_LIFETIME_MS } from '../offer/sign-in-nonces.js';
 
 const ANSWERS_WITHIN_MS = 3_000;
+/** Of one payer for one resource: where one is paid back, another may still permit revisits. */
+const MOST_PAYMENTS = 4;
 /** The clocks of replicas may differ, so a nonce is remembered for longer than any replica accepts it. */
 const NONCE_KEPT_MS = 2 * SIGN_IN_LIFETIME_MS;
 
@@ -30,18 +32,27 @@ export class Revisits {
     private readonly origin: string,
   ) {}
 
-  /** @param payment its name in the ledger; the payer's newest payment counts */
+  /** @param payment its name in the ledger; the payer's last few payments are kept */
   async remember(
     payer: Hex,
     resource: RevisitedResource,
     { payment, seconds }: { readonly payment: string; readonly seconds: number },
   ): Promise<void> {
-    await within(this.redis.set(this.#keyOf(payer, resource), payment, 'EX', seconds));
+    const key = this.#keyOf(payer, resource);
+    const nowMs = Date.now();
+    const earlier = readRights(await within(this.redis.get(key)), nowMs).filter(
+      ({ name, untilMs }) => name !== payment && untilMs !== null,
+    );
+    const rights = [{ name: payment, untilMs: nowMs + seconds * 1000 }, ...earlier].slice(0, MOST_PAYMENTS);
+    const untilMs = Math.max(...rights.map((right) => right.untilMs ?? 0));
+    const value = rights.map((right) => `${right.name}@${right.untilMs}`).join(' ');
+    await within(this.redis.set(key, value, 'PX', untilMs - nowMs));
   }
 
-  /** The name of the payment by which the payer may revisit the resource, or `1` from releases that noted no name. */
-  async findPayment(payer: Hex, resource: RevisitedResource): Promise<string | null> {
-    return within(this.redis.get(this.#keyOf(payer, resource)));
+  /** The names of the payments by which the payer may revisit the resource; `1` from releases that noted no name. */
+  async findPayments(payer: Hex, resource: RevisitedResource): Promise<string[]> {
+    const stored = await within(this.redis.get(this.#keyOf(payer, resource)));
+    return readRights(stored, Date.now()).map(({ name }) => name);
   }
 
   /** False if the nonce was used before. */
@@ -54,6 +65,20 @@ export class Revisits {
     const resource = createFingerprint({ method, path, query });
     return `tollgate:revisit:${hashRetryKey([this.origin, payer.toLowerCase(), resource].join('\n'))}`;
   }
+}
+
+/** A payment's name, and until when it permits revisits; null: for as long as the entry is stored. */
+interface Right {
+  readonly name: string;
+  readonly untilMs: number | null;
+}
+
+/** Reads `<name>@<until ms>`, parted by spaces; earlier releases stored a name without a time, or `1`. */
+function readRights(stored: string | null, nowMs: number): Right[] {
+  const parts = stored === null ? [] : stored.split(' ').map((part) => part.split('@'));
+  return parts
+    .map(([name = '', untilMs]) => ({ name, untilMs: untilMs === undefined ? null : Number(untilMs) }))
+    .filter(({ untilMs }) => untilMs === null || untilMs > nowMs);
 }
 
 async function within<T>(work: Promise<T>): Promise<T> {

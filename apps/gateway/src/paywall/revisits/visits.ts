@@ -107,11 +107,13 @@ export class Visits {
   /** The most expensive check is last: a signature is only verified if its address has paid. */
   async #findFailure({ signIn, asked, resource }: Visit, asker: SignerAsker): Promise<RefusedVisit['cause'] | null> {
     const { revisits, ledger, signers } = this.parts;
-    const payment = await revisits.findPayment(signIn.address, resource);
-    if (payment === null) return 'not_paid';
+    const payments = await revisits.findPayments(signIn.address, resource);
     // A refund takes the right to come back with it.
-    const id = readPaymentName(payment);
-    if (id !== null && (await ledger.isClosed(id))) return 'not_paid';
+    const closed = payments.map(async (payment) => {
+      const id = readPaymentName(payment);
+      return id !== null && (await ledger.isClosed(id));
+    });
+    if ((await Promise.all(closed)).every(Boolean)) return 'not_paid';
     const message = createSignInMessage(asked, signIn.address);
     if (!(await signers.hasSigned(message, signIn, asker))) return 'signature_invalid';
     return (await revisits.takeNonce(signIn.nonce)) ? null : 'nonce_used';
