@@ -44,7 +44,13 @@ describe('a request handler', () => {
     facilitator.asked.length = 0;
     const request = new Request('https://shop.example/goods', { headers: VERSIONS[1].pay() });
     await expect(handleRequest(sale, request, () => Response.error())).rejects.toThrow('status 0');
-    expect(facilitator.asked.map(({ path }) => path)).toEqual(['/verify']);
+    const produceRead = async (): Promise<Response> => {
+      const response = new Response('goods');
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) expect(chunk.length).toBe(5);
+      return response;
+    };
+    await expect(handleRequest(sale, request, produceRead)).rejects.toThrow('read before');
+    expect(facilitator.asked.map(({ path }) => path)).toEqual(['/verify', '/verify']);
   });
 
   it('gets no condition, also where the headers of a request cannot be changed', async () => {

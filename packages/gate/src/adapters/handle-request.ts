@@ -27,13 +27,18 @@ export async function handleRequest(
   if ('answer' in admission) return toResponse(admission.answer);
   const { paid } = admission;
   const { signal } = request;
+  if (signal.aborted) {
+    await paid.end();
+    // Reaches nobody.
+    return new Response(null, { status: 499 });
+  }
   const end = (): void => void paid.end();
-  if (signal.aborted) end();
   signal.addEventListener('abort', end);
   try {
     const response = await produce(withoutConditions(request));
     // The error response of a fetch, or an upgraded connection: neither can be recreated with a receipt.
     if (response.status < 200) throw new TypeError(`A response with status ${response.status} cannot be sold.`);
+    if (response.bodyUsed) throw new TypeError('A response whose body was read before cannot be sold.');
     // Nothing is settled for an error response, or if the client has disconnected.
     if (!isForSale(response.status) || signal.aborted)
       return response.status === 304 ? addHeaders(response, null, NOT_SOLD) : response;

@@ -58,13 +58,19 @@ export function packAnswer({ status, headers, body }: SoldAnswer, maxBytes: numb
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
   if (bytes.length > maxBytes) return null;
   const kept = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined || NOT_KEPT.has(name.toLowerCase()) || instructsSharedCaches(name)
+    value === undefined || NOT_KEPT.has(name.toLowerCase())
       ? []
       : [[name.toLowerCase(), typeof value === 'object' ? [...value] : String(value)] as const],
   );
   return { status, headers: Object.fromEntries(kept), body: toBase64(bytes) };
 }
 
+/** Without the headers by which a shared cache would store the answer. */
 export function unpackAnswer({ status, headers, body }: PackedAnswer): Answer {
-  return { status, headers, body: Uint8Array.from(atob(body), (character) => character.charCodeAt(0)) };
+  const own = Object.entries(headers).filter(([name]) => !instructsSharedCaches(name));
+  return {
+    status,
+    headers: Object.fromEntries(own),
+    body: Uint8Array.from(atob(body), (character) => character.charCodeAt(0)),
+  };
 }

@@ -1,7 +1,13 @@
 import { Readable } from 'node:stream';
 
 import { type Problem, sendProblem } from '@tollgate/common';
-import { type PaymentFailure, IDEMPOTENT_REPLAYED, keepPrivate, X_PAYMENT_RELEASED } from '@tollgate/protocol';
+import {
+  type PaymentFailure,
+  IDEMPOTENT_REPLAYED,
+  instructsSharedCaches,
+  keepPrivate,
+  X_PAYMENT_RELEASED,
+} from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 
 import { UpstreamError, type Resource, type ResourceRequest } from '../route/paid-route.js';
@@ -212,6 +218,8 @@ export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | Problem
   const { origin, status, headers, body, isFailed = false } = answer;
   void reply.code(status);
   for (const [name, value] of headers) {
+    // Copies of earlier releases may have these.
+    if (instructsSharedCaches(name)) continue;
     // Fastify appends only cookies; every other repeated header is joined as RFC 9110, 5.3 allows.
     const earlier = name.toLowerCase() === 'set-cookie' ? undefined : reply.getHeader(name);
     void reply.header(name, earlier === undefined ? value : `${String(earlier)}, ${value}`);
@@ -221,7 +229,7 @@ export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | Problem
   if (origin === 'released') void reply.header(X_PAYMENT_RELEASED, 'true');
   const cacheControl = reply.getHeader('cache-control')?.toString();
   return reply
-    .header('Cache-Control', origin === 'released' ? 'no-store' : keepPrivate(cacheControl))
+    .header('Cache-Control', origin === 'released' || isFailed ? 'no-store' : keepPrivate(cacheControl))
     .header('X-Request-Id', reply.request.id)
     .send(body);
 }
