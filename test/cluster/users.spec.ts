@@ -31,6 +31,7 @@ describe('each user of Redis that writes payments, where replicas must acknowled
       expect(await ledger.close(close)).toEqual({ outcome: 'closed', from: 'free' });
       const facts = { transaction: `0x${'cd'.repeat(32)}`, amount: '5', recipient: `0x${'ef'.repeat(20)}` } as const;
       expect(await ledger.recordRefunded(id, { refund: 'refund-1', ...facts })).toBe(true);
+      expect(await ledger.close(close)).toMatchObject({ outcome: 'closed_before', paid: ['refund-1'] });
       redis.disconnect();
     },
   );

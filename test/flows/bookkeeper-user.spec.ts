@@ -63,6 +63,7 @@ describe('the bookkeeper as a user of Redis', () => {
     expect(await ledger.close(close)).toEqual({ outcome: 'closed', from: 'free' });
     const facts = { transaction: id.txHash, amount: '5', recipient: `0x${'ef'.repeat(20)}` } as const;
     expect(await ledger.recordRefunded(id, { refund: 'refund-1', ...facts })).toBe(true);
+    expect(await ledger.close(close)).toMatchObject({ outcome: 'closed_before', paid: ['refund-1'] });
   });
 
   it('publishes the events of payments', async () => {

@@ -70,7 +70,7 @@ export interface MinedJob {
 
 /**
  * `over`: no transaction of the job can be mined any more. `txHash` is the one that was, by its attempts if not by its
- * logs, and null when only the nonce was used up, as is its `calldata`; `isReverted` says that it failed as a whole. `unknown`: the journal
+ * logs; it and its `calldata` are null if only the nonce was used up. `isReverted`: it reverted as a whole. `unknown`: the journal
  * has no such job, because it was forgotten or the process that meant to submit it died. `unwatched`: the watch is
  * closed, which says nothing about the job.
  */

@@ -122,7 +122,7 @@ export function assertDone(result: LaneTransition, name: string): Exclude<LaneTr
       throw new CommandError(`${name} is not adopted: tollgate wallets adopt ${name}`);
     case 'chain_ahead':
       throw new CommandError(
-        `The chain has transactions of ${name} that the journal does not know. Find out who sent them; then run ` +
+        `The chain has, or had when it was last compared, transactions of ${name} that the journal does not know. Find out who sent them; then run ` +
           `tollgate wallets adopt ${name} to continue after them. Jobs that may have sent one of them wait for an operator.`,
       );
     case 'too_early': {

@@ -28,7 +28,10 @@ if r then
   if r.state == 'F' then
     local answer = {text(now), 'closed_before', note_refund(), redis.call('HGET', KEYS[2], slot .. ':closer') or ''}
     local prefix = slot .. ':refund:'
-    for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
+    -- Not HKEYS: the Redis user of the bookkeeper may read the entry by the commands of the other scripts only.
+    local fields = redis.call('HGETALL', KEYS[2])
+    for index = 1, #fields, 2 do
+      local field = fields[index]
       if string.sub(field, 1, #prefix) == prefix then answer[#answer + 1] = string.sub(field, #prefix + 1) end
     end
     return answer

@@ -90,12 +90,13 @@ export async function reviewRefusal(
   if (failure === 'recipient_mismatch' && !wasSent(parts.sent)) throw new PaymentRefused(failure);
   const minedBy = await readBlockOfSent(reviewed, parts);
   const isFree = FOUND_WITH_FREE_NONCE.has(failure);
-  // Read before, and no transaction of a relayer has changed it since.
+  // The rules have read the nonce as free, or the payment is too old; no transaction of a relayer has moved it since.
   if (isFree && minedBy === undefined) throw new PaymentRefused(failure);
   const { isTaken, headBlockNumber: head } = await readNonce(reviewed, parts, minedBy);
+  if (!isTaken && minedBy !== undefined && head < minedBy) throw notShown();
   if (!isTaken) throw new PaymentRefused(failure);
-  // The next request is judged by the settlement, from a server that shows it.
-  if (isFree) throw notShown();
+  // The next request is judged by the settlement, from a server that shows it; one that is too old never is.
+  if (isFree && !isForgotten(reviewed, parts)) throw notShown();
   const moved = await (payment.kind === 'permit2'
     ? findPermitMove({ ...reviewed, payment }, parts, head)
     : findAuthorizationMove({ ...reviewed, payment }, parts, head));
@@ -111,16 +112,23 @@ export async function reviewRefusal(
   throw await refuse(failure, { reviewed, facts }, parts);
 }
 
+/** It expired before the ledger's memory begins, so it is refused before its nonce is read. */
+function isForgotten({ payment, nowMs }: Reviewed<SignedPayment>, { rules }: ReviewParts): boolean {
+  const validBefore =
+    payment.kind === 'permit2' ? payment.permit2Authorization.deadline : payment.authorization.validBefore;
+  return Number(validBefore) * 1000 < nowMs - rules.memoryMs;
+}
+
 /**
  * The head of a server that shows the relayer's transaction as mined; undefined where there is none. The nonce is read at
  * this block: a server that lags behind, or has lost the block to a reorganisation, would show it as free.
  */
 async function readBlockOfSent(
-  { deadlineMs }: Reviewed<SignedPayment>,
+  { deadlineMs, lookUps }: Reviewed<SignedPayment>,
   { chain, sent: { job, txHashes } }: ReviewParts,
 ): Promise<number | undefined> {
   if (job !== 'open') return undefined;
-  const sightings = await Promise.all(txHashes.map((txHash) => chain.readTransaction(txHash, deadlineMs)));
+  const sightings = await Promise.all(txHashes.map((txHash) => chain.readTransaction(txHash, deadlineMs, lookUps)));
   const shown = sightings.find(({ mined }) => mined !== null);
   if (shown === undefined) throw notShown();
   return shown.headBlockNumber;

@@ -5,8 +5,8 @@
 local lane = redis.call('HMGET', LANE, 'nextNonce', 'frozen', 'paused')
 local pending, known = tonumber(ARGV[1]), tonumber(lane[1])
 if known and not lane[2] and not lane[3] then return refused('already_adopted') end
--- The chain has, or had when it was compared, transactions that Redis may have lost. A step without a nonce may be one of them: that of a job that has
--- not ended, or the next one of a job whose step has a nonce.
+-- The chain has, or had when it was compared, transactions that Redis may have lost. A step without a nonce may be one of
+-- them: that of a job that has not ended, or the next one of a job whose step has a nonce.
 if known and lane[2] and (pending > known or lane[2] == 'chain_ahead') then
   for _, id in ipairs(redis.call('ZRANGE', key('jobs'), 0, -1)) do
     if not redis.call('ZSCORE', key('ended'), id) then

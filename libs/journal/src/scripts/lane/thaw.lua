@@ -8,7 +8,7 @@ local lane = redis.call('HMGET', LANE, 'nextNonce', 'frozen', 'run', 'reading')
 if not lane[1] then return refused('not_adopted') end
 if not lane[2] then return {text(now), 'unchanged'} end
 if lane[3] ~= ARGV[2] or ARGV[2] ~= server_run() then return refused('lane_frozen') end
--- Until it is adopted, whatever a later reading says: that may come from an RPC server that is behind.
+-- The freeze lasts until the lane is adopted: a later reading may come from an RPC server that is behind.
 if lane[2] == 'chain_ahead' or tonumber(ARGV[1]) > tonumber(lane[1]) then
   redis.call('HSET', LANE, 'frozen', 'chain_ahead')
   return refused('chain_ahead')
