@@ -2,7 +2,7 @@ import { signOwnPayments } from '../../bench/sign-own-payments.js';
 import { useSignedSales } from '../harness/stack/use-signed-sales.js';
 
 describe('a payment of the benchmark without the published packages', () => {
-  const sales = useSignedSales({ env: { SETTLE_DEADLINE_MS: '30000', VERIFY_DEADLINE_MS: '30000' } });
+  const sales = useSignedSales();
 
   // Regression: `npm run bench -- --no-peers` installed the packages all the same, to sign with them.
   it('is accepted by the gate, each payment once', async () => {

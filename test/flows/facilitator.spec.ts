@@ -241,7 +241,6 @@ describe('the facilitator, with a chain', () => {
     });
 
     it('answers the repeated request after its gateway died, and moves nothing twice', async () => {
-      await stack().gateways[0]!.restart({ SETTLE_DEADLINE_MS: '30000' });
       const question = await createQuestion();
       const [first] = stack().gateways;
       const sum = await moved(SHOP, async () => {

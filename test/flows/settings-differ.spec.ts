@@ -65,7 +65,7 @@ describe('a verifier with another payment policy than its gateway', () => {
         .logs()
         .split('\n')
         .filter((line) => line.includes(`"level":${level}`));
-    expect(linesOf(40)).toContainEqual(expect.stringContaining('PAYMENT_POLICY=receipt'));
+    expect(linesOf(40)).toEqual([expect.stringContaining('PAYMENT_POLICY=receipt')]);
     expect(linesOf(50)).toEqual([expect.stringContaining('PAYMENT_POLICY is transfer there and receipt here')]);
 
     await verifier().restart({ PAYMENT_POLICY: 'transfer', RELAYER_PRIVATE_KEYS: keys });

@@ -3,12 +3,9 @@ import type { SettleResponse, SignedPayment } from '@tollgate/protocol';
 import type { Devnet } from '../../../tools/devnet/chain/chain.js';
 import { waitFor } from '../retry.js';
 
-/** In no transaction yet, or not asked about: a relayer that has just started takes no question. */
-const NOT_YET = ['settlement_pending', 'verification_unavailable'];
-
 /**
  * Requests the settlement of a payment of the devnet's token to its recipient, with x402 version 2. Repeats the request
- * while the payment is in no transaction yet, or no relayer takes it.
+ * while the answer reports that the payment is in no transaction yet.
  */
 export async function postSettlement(baseUrl: string, chain: Devnet, payment: SignedPayment): Promise<SettleResponse> {
   const { asset, payTo, chainId } = chain;
@@ -25,7 +22,7 @@ export async function postSettlement(baseUrl: string, chain: Devnet, payment: Si
     const headers = { 'Content-Type': 'application/json' };
     const response = await fetch(`${baseUrl}/facilitator/settle`, { method: 'POST', headers, body });
     const answer = (await response.json()) as SettleResponse & { code?: string };
-    if (response.status === 503 && NOT_YET.includes(answer.code ?? '')) return false;
+    if (response.status === 503 && answer.code === 'settlement_pending') return false;
     if (response.status !== 200) throw new Error(`${baseUrl} answered ${response.status}: ${JSON.stringify(answer)}`);
     settled = answer;
     return true;
