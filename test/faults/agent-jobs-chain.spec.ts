@@ -8,15 +8,13 @@ import { expectCarriedOutOnce, useAgents } from '../harness/stack/use-agents.js'
 jest.setTimeout(180_000);
 
 const RECEIVER = '0x00000000000000000000000000000000000a11ce';
-/** A transaction that waits long on a busy machine is not replaced, except in the test of replacements. */
-const NEVER = '600000';
 const TRANSFER = { amount: '0.01', to: RECEIVER } as const;
 
 /**
  * Whole jobs, from the API to the stream of events, on a chain with reorganisations, rising fees and foreign nonces.
  */
 describe('agent jobs on a chain', () => {
-  const agents = useAgents({ env: { REPLACE_AFTER_MS: NEVER, CONFIRMATIONS: '2' } });
+  const agents = useAgents({ env: { REPLACE_AFTER_MS: '400', CONFIRMATIONS: '2' } });
 
   /** The worker waits for a block on top of each transaction's: one is mined now and then. */
   let miner: NodeJS.Timeout;
@@ -40,8 +38,6 @@ describe('agent jobs on a chain', () => {
   const waitForEnd = (jobId: string) => agents().client.waitFor(jobId, 'FINAL');
 
   it('whose fees rise above the offered ones: the step is signed again, and mined once', async () => {
-    const [worker] = agents().stack.agentWorkers;
-    await worker!.restart({ REPLACE_AFTER_MS: '400' });
     await stopMining();
     const jobId = await transfer();
     const [first] = (await agents().client.waitFor(jobId, 'BROADCAST')).steps[0]!.attempts;
@@ -56,7 +52,6 @@ describe('agent jobs on a chain', () => {
     const job = await waitForEnd(jobId);
     expect(job.steps[0]!.mined!.txHash).not.toBe(first!.txHash);
     await expectCarriedOutOnce(agents(), job);
-    await worker!.restart({ REPLACE_AFTER_MS: NEVER });
   });
 
   it('whose wallet is empty: the jobs wait, and continue when it is refilled', async () => {
