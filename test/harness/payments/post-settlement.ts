@@ -3,9 +3,11 @@ import type { SettleResponse, SignedPayment } from '@tollgate/protocol';
 import type { Devnet } from '../../../tools/devnet/chain/chain.js';
 import { waitFor } from '../retry.js';
 
+const NOT_YET = ['settlement_pending', 'verification_unavailable'];
+
 /**
  * Requests the settlement of a payment of the devnet's token to its recipient, with x402 version 2. Repeats the request
- * while the answer reports that the payment is in no transaction yet.
+ * while the answer is 503: the payment is in no transaction yet, or a busy machine did not get to the request in time.
  */
 export async function postSettlement(baseUrl: string, chain: Devnet, payment: SignedPayment): Promise<SettleResponse> {
   const { asset, payTo, chainId } = chain;
@@ -22,7 +24,7 @@ export async function postSettlement(baseUrl: string, chain: Devnet, payment: Si
     const headers = { 'Content-Type': 'application/json' };
     const response = await fetch(`${baseUrl}/facilitator/settle`, { method: 'POST', headers, body });
     const answer = (await response.json()) as SettleResponse & { code?: string };
-    if (response.status === 503 && answer.code === 'settlement_pending') return false;
+    if (response.status === 503 && NOT_YET.some((code) => code === answer.code)) return false;
     if (response.status !== 200) throw new Error(`${baseUrl} answered ${response.status}: ${JSON.stringify(answer)}`);
     settled = answer;
     return true;
