@@ -67,9 +67,12 @@ describe('when the RPC server', () => {
       return sent === 0 ? { body } : reply;
     });
     const purchase = await sales().order();
-    for (const early of [await purchase.send(), await purchase.send()]) {
-      expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
-    }
+    const early = await purchase.send();
+    expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
+    // On a busy machine the first request may still hold the payment.
+    const repeat = await purchase.send();
+    expect(NOT_YET).toContain(repeat.status);
+    expect(Number(repeat.headers.get('retry-after'))).toBeGreaterThan(0);
     sales().proxy.reset();
     await expectAnswer(purchase);
   });

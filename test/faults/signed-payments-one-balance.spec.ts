@@ -37,9 +37,14 @@ describe('signed payments over one balance', () => {
     const paid: typeof orders = [];
     const refused: unknown[] = [];
     const answers = orders.map(async (purchase) => {
-      const [status, failure] = await outcomeOf(purchase.send());
-      if (status === 200) paid.push(purchase);
-      else refused.push([status, failure]);
+      await waitFor('an answer that is final', async () => {
+        const [status, failure] = await outcomeOf(purchase.send());
+        // A busy machine did not get to the request in time.
+        if (status === 409 || status === 503) return false;
+        if (status === 200) paid.push(purchase);
+        else refused.push([status, failure]);
+        return true;
+      });
     });
     await waitFor('what is refused at once', () => refused.length === 4);
     await waitFor('the upstream to be asked twice', () => held.length === 2);

@@ -8,6 +8,7 @@ import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.j
 import { encodeTransfer, sendTransaction, transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { createProof, outcomeOf } from '../harness/payments/pay.js';
 import { startShop, type Shop } from '../harness/payments/start-shop.js';
+import { waitFor } from '../harness/retry.js';
 
 const PRICE = 1000n;
 
@@ -40,8 +41,20 @@ describe('one payment', () => {
     );
     const counts = new Map<string, number>();
     for (const outcome of outcomes) counts.set(outcome.join(), (counts.get(outcome.join()) ?? 0) + 1);
-    const { '200,': answered, '409,': busy = 0, '402,payment_used': used = 0 } = Object.fromEntries(counts);
-    expect({ answered, refused: busy + used, counts }).toMatchObject({ answered: 1, refused: 999 });
+    const { '200,': answered = 0, '402,payment_used': used = 0, ...others } = Object.fromEntries(counts);
+    // Busy or, on a busy machine, unavailable: 503 says that it is unknown whether the payment bought an answer.
+    const { '409,': busy = 0, '503,': unavailable = 0 } = others;
+    expect({ refused: 1000 - answered, counts }).toMatchObject({ refused: busy + used + unavailable });
+    expect(answered).toBeLessThanOrEqual(1);
+    // The one that bought may have been among the unavailable: then nobody else ever gets the answer.
+    if (answered === 0) {
+      expect(unavailable).toBeGreaterThan(0);
+      await waitFor('the payment is used', async () => {
+        const outcome = (await outcomeOf(redeem(proof))).join();
+        expect(['200,', '402,payment_used', '409,', '503,']).toContain(outcome);
+        return outcome === '200,' || outcome === '402,payment_used';
+      });
+    }
     expect(shop.upstream.requests).toHaveLength(1);
   });
 
