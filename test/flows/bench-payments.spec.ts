@@ -1,8 +1,12 @@
 import { signOwnPayments } from '../../bench/sign-own-payments.js';
 import { useSignedSales } from '../harness/stack/use-signed-sales.js';
 
+jest.setTimeout(180_000);
+
 describe('a payment of the benchmark without the published packages', () => {
-  const sales = useSignedSales();
+  // Each payment is expected to buy at once, on a busy machine too.
+  const patience = { VERIFY_DEADLINE_MS: '60000', SETTLE_DEADLINE_MS: '60000', RPC_TIMEOUT_MS: '30000' };
+  const sales = useSignedSales({ env: patience });
 
   // Regression: `npm run bench -- --no-peers` installed the packages all the same, to sign with them.
   it('is accepted by the gate, each payment once', async () => {

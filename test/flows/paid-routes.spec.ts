@@ -31,7 +31,7 @@ describe('paid routes', () => {
     price: "0.01"
     upstream: \${UPSTREAM}/internal
     upstreamHeaders: { X-Api-Key: "\${UPSTREAM_KEY}" }
-    timeoutMs: 4000
+  - { path: /v1/slow/:symbol, price: "0.01", upstream: "\${UPSTREAM}", timeoutMs: 4000 }
   - { path: /v1/orders, methods: [POST], price: "0.02", upstream: "\${UPSTREAM}", timeoutMs: 4000, maxBodyBytes: 100000 }
   - { path: /v1/events/:topic, price: "0.03", upstream: "\${UPSTREAM}", answer: streamed, timeoutMs: 600000 }
   - { path: /broken/quote, price: "0.01", upstream: "${breaking.url}" }
@@ -155,7 +155,7 @@ describe('paid routes', () => {
 
   it('charge nothing for an upstream that hangs', async () => {
     upstream.answer = () => undefined;
-    const redeem = await buy('/v1/quotes/B');
+    const redeem = await buy('/v1/slow/B');
     const late = await redeem();
     expect([late.status, isReleased(late)]).toEqual([504, true]);
     upstream.answer = (_, response) => response.end('yes');

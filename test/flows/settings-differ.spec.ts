@@ -8,6 +8,9 @@ import { createProof, outcomeOf, payLocked } from '../harness/payments/pay.js';
 import { retryUntilPaid, waitFor } from '../harness/retry.js';
 import { useStack } from '../harness/stack/use-stack.js';
 
+/** A busy machine needs this long where a test expects the answer to its only request. */
+const PATIENCE = { VERIFY_DEADLINE_MS: '60000', SETTLE_DEADLINE_MS: '60000', RPC_TIMEOUT_MS: '30000' };
+const NOT_YET = [409, 503] as const;
 const POLICY = { setting: 'PAYMENT_POLICY', gateway: 'transfer', verifier: 'receipt' };
 jest.setTimeout(240_000);
 
@@ -15,7 +18,7 @@ jest.setTimeout(240_000);
  * The verifier is replaced under a running gateway; a gateway whose policy differs at its start never becomes ready.
  */
 describe('a verifier with another payment policy than its gateway', () => {
-  const stack = useStack({ relayers: 1, env: { SIGNED_PAYMENTS: 'true' } });
+  const stack = useStack({ relayers: 1, env: { SIGNED_PAYMENTS: 'true', ...PATIENCE } });
   const gateway = () => stack().gateways[0]!;
   const verifier = () => stack().verifiers[0]!;
   const show = (txHash: Hex) =>
@@ -39,7 +42,12 @@ describe('a verifier with another payment policy than its gateway', () => {
         .logs()
         .split('\n')
         .some((line) => line.includes(hash) && line.includes('settings_differ'));
-    await waitFor('the log says why', () => hashes.every(isSaid));
+    // A verifier that a busy machine kept from replying in time is asked again: it has given no reason.
+    await waitFor('the log says why', async () => {
+      const unsaid = hashes.filter((hash) => !isSaid(hash));
+      await Promise.all(unsaid.map(show));
+      return unsaid.length === 0;
+    });
   }
 
   it('accepts neither an unrelated transaction nor that of a settled signature, and reports the difference', async () => {
@@ -64,7 +72,7 @@ describe('a verifier with another payment policy than its gateway', () => {
       verifier()
         .logs()
         .split('\n')
-        .filter((line) => line.includes(`"level":${level}`));
+        .filter((line) => line.includes(`"level":${level}`) && line.includes('PAYMENT_POLICY'));
     expect(linesOf(40)).toEqual([expect.stringContaining('PAYMENT_POLICY=receipt')]);
     expect(linesOf(50)).toEqual([expect.stringContaining('PAYMENT_POLICY is transfer there and receipt here')]);
 
@@ -90,7 +98,7 @@ describe('a verifier with another payment policy than its gateway', () => {
  * verifiers.
  */
 describe('a setting that is changed under load', () => {
-  const stack = useStack({ gateways: 2, verifiers: 2, relayers: 2, env: { SIGNED_PAYMENTS: 'true' } });
+  const stack = useStack({ gateways: 2, verifiers: 2, relayers: 2, env: { SIGNED_PAYMENTS: 'true', ...PATIENCE } });
   const keys = (count: number) =>
     stack()
       .chain.relayers.slice(0, count)
@@ -104,19 +112,20 @@ describe('a setting that is changed under load', () => {
     // As behind a load balancer that removes a gateway before it is stopped.
     const url = () => `${gateways.find((one) => !away.has(one))!.url}/api/weather`;
     let isOver = false;
-    // On a busy machine the agreeing verifier may not get a question within three seconds; the answer then is 503.
+    // On a busy machine the agreeing verifier may not get a question within three seconds; the answer then is 503, and
+    // 409 while that question holds the payment.
     let locked = 0;
     const payLockedOnes = async () => {
       for (; !isOver; locked += 1) {
         const { proof } = await payLocked(chain, url());
-        await retryUntilPaid(() => fetch(url(), { headers: { 'X-Payment': proof } }), [503]);
+        await retryUntilPaid(() => fetch(url(), { headers: { 'X-Payment': proof } }), NOT_YET);
       }
     };
     let signed = 0;
     const paySignedOnes = async () => {
       for (; !isOver; signed += 1) {
         const headers = presentV1(await signAuthorization(chain, chain.accounts[1]!, { value: '1000' }));
-        await retryUntilPaid(() => fetch(url(), { headers }), [503]);
+        await retryUntilPaid(() => fetch(url(), { headers }), NOT_YET);
       }
     };
     const buyers = [payLockedOnes(), payLockedOnes(), paySignedOnes()];
