@@ -16,6 +16,8 @@ const HONEST_PAYMENTS = 20;
 const PRICE = 1000n;
 /** Its receipt has some 13 MB. */
 const BOMB_LOGS = 36_000;
+/** So long a verifier remembers that a receipt is too large. */
+const TOO_LARGE_FOR_MS = 60_000;
 /** Some 2 MB: longer than the limit for a receipt, and short enough that a test can mine many of them. */
 const SMALL_BOMB_LOGS = 6_000;
 
@@ -41,8 +43,12 @@ describe('costly look-ups', () => {
     });
   const lookupsOf = (hashes: readonly Hex[]) => shop.rpc.receiptsOf.filter((hash) => hashes.includes(hash as Hex));
 
-  /** Presents the hashes again and again on many connections, from one address, until the work is done. */
-  const underAttack = async (hashes: readonly Hex[], work: () => Promise<void>): Promise<Map<string, number>> => {
+  /**
+   * Presents the hashes again and again on many connections, from one address, until the work is done. `mostRounds`: how
+   * often each hash may have been looked up anew, because its receipt is forgotten after a while.
+   */
+  const underAttack = async (hashes: readonly Hex[], work: () => Promise<void>) => {
+    const startedMs = performance.now();
     const outcomes = new Map<string, number>();
     let isOver = false;
     const attack = async (first: number): Promise<void> => {
@@ -54,7 +60,7 @@ describe('costly look-ups', () => {
     const attackers = Array.from({ length: CONNECTIONS }, (_, index) => attack(index));
     await work().finally(() => (isOver = true));
     await Promise.all(attackers);
-    return outcomes;
+    return { outcomes, mostRounds: 1 + Math.floor((performance.now() - startedMs) / TOO_LARGE_FOR_MS) };
   };
   const payHonestly = async (): Promise<void> => {
     for (let index = 0; index < HONEST_PAYMENTS; index++) {
@@ -65,20 +71,20 @@ describe('costly look-ups', () => {
 
   it('an enormous receipt, presented on 32 connections, is looked up twice at most, and every payer is served', async () => {
     const bomb = await mineReceiptBomb(shop.chain, { logs: BOMB_LOGS });
-    const outcomes = await underAttack([bomb], payHonestly);
+    const { outcomes, mostRounds } = await underAttack([bomb], payHonestly);
     expect([...outcomes.keys()]).toEqual(['402,receipt_too_large']);
     expect(outcomes.get('402,receipt_too_large')).toBeGreaterThan(CONNECTIONS);
     // Once in a batch with others, and once by itself.
-    expect(lookupsOf([bomb]).length).toBeLessThanOrEqual(2);
+    expect(lookupsOf([bomb]).length).toBeLessThanOrEqual(2 * mostRounds);
   });
 
   it('many of them use up the share of the address that presents them, and no more', async () => {
     const bombs: Hex[] = [];
     for (let count = 0; count < 24; count++) bombs.push(await mineReceiptBomb(shop.chain, { logs: SMALL_BOMB_LOGS }));
-    const outcomes = await underAttack(bombs, payHonestly);
+    const { outcomes, mostRounds } = await underAttack(bombs, payHonestly);
     expect(outcomes.get('503,')).toBeGreaterThan(0);
     // Up to three tries by itself, where the chain takes long to write the receipt.
-    expect(lookupsOf(bombs).length).toBeLessThanOrEqual(4 * bombs.length);
+    expect(lookupsOf(bombs).length).toBeLessThanOrEqual(4 * mostRounds * bombs.length);
   });
 
   // Prevents: a published client takes the challenge in a 402 for a request to pay, and pays twice.
