@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -41,7 +41,9 @@ function copyRepository(target: string): void {
   for (const file of files) if (file !== '' && existsSync(file)) cpSync(file, join(target, file));
   symlinkSync(resolve('node_modules'), join(target, 'node_modules'));
   // With the compiled contracts, because compiling takes a minute on a busy machine.
-  cpSync('.tollgate/cache', join(target, '.tollgate/cache'), { recursive: true });
+  // Without the drafts beside them: another process renames those while this one copies.
+  const cached = readdirSync('.tollgate/cache').filter((file) => file.endsWith('.json'));
+  for (const file of cached) cpSync(join('.tollgate/cache', file), join(target, '.tollgate/cache', file));
 }
 
 /** Enters the line, agrees to each plan that is shown, and returns the results and the whole output. */

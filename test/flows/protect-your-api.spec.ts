@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 
 import { ROUTE_KEYS, RouteDescription } from '../../apps/gateway/src/resources/routes-file/route-description.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
+import { waitFor } from '../harness/retry.js';
 
 const EXAMPLE = 'examples/protect-your-api';
 const page = readFileSync('docs/protect-your-api.md', 'utf8');
@@ -64,7 +65,7 @@ describe('docs/protect-your-api.md', () => {
 
   it('states correctly that an error of the API spends no payment', async () => {
     await expect(pay('/v1/quotes/NOPE')).rejects.toMatchObject({ code: 5, stdout: '{"error":"no such symbol"}' });
-    expect(stack.gateways[0]!.logs()).toContain('answered: released');
+    await waitFor('the line about it', () => stack.gateways[0]!.logs().includes('answered: released'));
   });
 
   it('names every key of a route with its default, and no other', () => {

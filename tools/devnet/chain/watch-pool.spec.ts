@@ -92,7 +92,7 @@ it('asks a slow node one question at a time, and less often than a quick one', a
     return calls.map(({ method }) => idle[method]);
   });
   const watch = watchPool(url, () => undefined);
-  await waitFor('three looks', () => askedMs.length === 3);
+  await waitFor('three looks', () => askedMs.length >= 3);
   watch.stop();
   await stop();
   const gapsMs = askedMs.slice(1).map((atMs, index) => atMs - (askedMs[index] ?? NaN));
@@ -109,7 +109,7 @@ it('asks a node the less often the longer it is silent, and counts no nudge for 
   });
   const nudges: number[] = [];
   const watch = watchPool(url, (count) => nudges.push(count));
-  await waitFor('four looks', () => askedMs.length === 4);
+  await waitFor('four looks', () => askedMs.length >= 4);
   watch.stop();
   await stop();
   const gapsMs = askedMs.slice(1).map((atMs, index) => atMs - (askedMs[index] ?? NaN));

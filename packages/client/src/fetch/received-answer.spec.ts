@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { waitFor } from '../../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';
@@ -162,10 +163,12 @@ describe('an answer that is returned before its whole body is there', () => {
 
   it('counts as received once nobody has begun to read it for some time', async () => {
     server.interfere = [whole, whole];
+    const startedMs = performance.now();
     const unread = await buy({}, 2000);
-    expect(await states()).toEqual(['signed']);
-    await sleep(2500);
-    expect(await states()).toEqual(['redeemed']);
+    const early = await states();
+    // A busy machine may look too late.
+    expect(performance.now() - startedMs < 2000 ? early : ['signed']).toEqual(['signed']);
+    await waitFor('the answer to count as received', async () => (await states())[0] === 'redeemed');
     // It can still be read.
     expect(await unread.text()).toBe(LONG);
     expect(await (await buy()).text()).toBe(LONG);
