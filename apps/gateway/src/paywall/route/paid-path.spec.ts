@@ -32,10 +32,10 @@ describe('PaidPath', () => {
   );
 
   it('judges a segment that is encoded 30,000 times in one pass', () => {
-    const startedMs = performance.now();
+    const before = process.cpuUsage();
     expect(PaidPath.parse('/files/*').fill({ '*': `%${'25'.repeat(30_000)}2f` })).toBeNull();
     // A pass for each encoding takes seconds, one pass less than a millisecond.
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
   });
 
   it.each(['files', '/a/*/b', '/a/:b-:c', '/a/:id(\\d+)', '/a/..', '/a//b', '/a/b?', '/a%2fb'])(
