@@ -120,6 +120,12 @@ export class ReconcileFixture {
     return this.read();
   }
 
+  /** Waits until the clock has passed the last block, whose time is a whole second and may run ahead of the clock. */
+  async waitPastHead(): Promise<void> {
+    const head = (await callRpc(this.chain.rpcUrl, 'eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex };
+    await waitFor('the time of the last block', () => Date.now() > (Number(head.timestamp) + 1) * 1000);
+  }
+
   /** Base units by account, of the asset. */
   async balances(): Promise<Record<string, string>> {
     const { balances } = await this.get<{ balances: Balance[] }>('/operator/balances');

@@ -37,5 +37,5 @@ describe('a book to which no process reports for a while', () => {
     expect((await fixture.read()).chainOnly).toMatchObject([
       { transaction: meanwhile, reason: 'before_the_book_was_complete' },
     ]);
-  }, 60_000);
+  });
 });
