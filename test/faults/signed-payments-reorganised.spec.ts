@@ -19,7 +19,9 @@ const NOT_YET = [409, 503] as const;
 
 /** A block with a settlement is replaced before it is CONFIRMATIONS blocks deep. */
 describe('when a reorganisation removes the block of a settlement', () => {
-  const sales = useSignedSales({ fromSource: ['verifier'], env: { CONFIRMATIONS: String(CONFIRMATIONS) } });
+  // However long a busy machine takes, nothing is signed again.
+  const env = { CONFIRMATIONS: String(CONFIRMATIONS), RELAYER_REPLACE_AFTER_MS: '120000' };
+  const sales = useSignedSales({ fromSource: ['verifier'], env });
   const account = (index: number) => sales().chain.accounts[index]!;
 
   beforeEach(() => sales().rpc('evm_setAutomine', [false]));
