@@ -26,7 +26,21 @@ let redis: RedisServer;
 let verifier: LedgerVerifier;
 let gateway: RunningGateway;
 
-const routes = [createRoute(({ verification }) => answerJson(verification))];
+let failures = 0;
+const routes = [
+  createRoute(({ verification }) => {
+    if (failures === 0) return answerJson(verification);
+    failures -= 1;
+    return answerJson({}, 500);
+  }),
+];
+
+const present = {
+  mpp: (challenge: OfferedChallenge, hash: Hex) => ({
+    Authorization: createCredential(challenge.authentication, { type: 'hash', hash }),
+  }),
+  v2: (challenge: OfferedChallenge, txHash: Hex) => presentV2(challenge, { txHash }),
+};
 
 async function start(env: Record<string, string>): Promise<string> {
   gateway = await startGateway(redis.url, routes, env);
@@ -38,6 +52,7 @@ beforeAll(async () => {
   verifier = await startLedgerVerifier(redis.url);
 });
 beforeEach(() => {
+  failures = 0;
   verifier.questions.length = 0;
 });
 afterEach(() => gateway.stop());
@@ -122,12 +137,6 @@ describe('a transaction sent by the payer', () => {
 
   it('gets its answer again by the reference alone, without a lock', async () => {
     const url = await start({ SIGNED_PAYMENTS: 'true' });
-    const present = {
-      mpp: (challenge: OfferedChallenge, hash: Hex) => ({
-        Authorization: createCredential(challenge.authentication, { type: 'hash', hash }),
-      }),
-      v2: (challenge: OfferedChallenge, txHash: Hex) => presentV2(challenge, { txHash }),
-    };
     for (const form of ['mpp', 'v2'] as const) {
       const [txHash, own, other] = [createTxHash(), await readChallenge(url), await readChallenge(url)];
       const first = await fetch(url, { headers: present[form](own, txHash) });
@@ -137,6 +146,24 @@ describe('a transaction sent by the payer', () => {
       expect(await again.text()).toBe(await first.text());
       const stranger = await fetch(url, { headers: present[form](other, txHash) });
       expect([stranger.status, stranger.headers.get('x-payment-failure')]).toEqual([402, 'payment_used']);
+    }
+  });
+
+  // Prevents: a client that begins anew after a failure of the upstream, with a challenge of its own, is asked to pay again.
+  it.each(['mpp', 'v2'] as const)('pays after a failure with whichever challenge by %s', async (form) => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const [own, other] = [await readChallenge(url), await readChallenge(url)];
+    const later = [
+      (txHash: Hex) => present[form](other, txHash),
+      (txHash: Hex) => ({ ...present[form](own, txHash), 'Idempotency-Key': 'a-key-of-the-second-try' }),
+      (txHash: Hex) => ({ 'X-Payment': proofFor(txHash) }),
+    ];
+    for (const presentLater of later) {
+      const txHash = createTxHash();
+      failures = 1;
+      const failed = await fetch(url, { headers: present[form](own, txHash) });
+      expect([failed.status, failed.headers.get('x-payment-released')]).toEqual([500, 'true']);
+      expect((await fetch(url, { headers: presentLater(txHash) })).status).toBe(200);
     }
   });
 
