@@ -44,7 +44,7 @@ import {
 } from './answer/settlement-headers.js';
 import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './fulfil/claimed-order.js';
 import { createResourceRequest } from './fulfil/resource-request.js';
-import { isReferenceUnknown, retryKeyOf, type Order, type TransactionInstrument } from './present/purchase.js';
+import { isReferenceUnknown, retryKeysOf, type Order, type TransactionInstrument } from './present/purchase.js';
 import { isCharged, type ProducedAnswer } from './route/paid-route.js';
 import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify/verify-questions.js';
 
@@ -216,10 +216,11 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
   async #find(): Promise<State | null> {
     const { purchase, caller } = this.order;
     const { ledger, terms } = this.parts;
-    const retryKey = retryKeyOf(purchase);
-    if (retryKey === null) return null;
-    const found = await ledger.find({ ...entryOf(purchase, terms), fingerprint: caller.fingerprint, retryKey });
-    return found.outcome === 'none' ? null : found;
+    for (const retryKey of retryKeysOf(purchase)) {
+      const found = await ledger.find({ ...entryOf(purchase, terms), fingerprint: caller.fingerprint, retryKey });
+      if (found.outcome !== 'none') return found;
+    }
+    return null;
   }
 
   #ask(): Promise<State | Claim> {
@@ -253,7 +254,7 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     const { signedPayments, terms } = this.parts;
     const keys = {
       fingerprint: caller.fingerprint,
-      retryKey: retryKeyOf(purchase),
+      retryKey: retryKeysOf(purchase)[0] ?? null,
       ...(purchase.mustBeSettled && { mustBeSettled: true as const }),
     };
     const claim = await signedPayments.claim(createSignedQuestion(this.order, payment, terms), keys);

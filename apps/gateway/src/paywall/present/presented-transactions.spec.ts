@@ -1,3 +1,4 @@
+import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
@@ -165,6 +166,41 @@ describe('a transaction sent by the payer', () => {
       expect([failed.status, failed.headers.get('x-payment-released')]).toEqual([500, 'true']);
       expect((await fetch(url, { headers: presentLater(txHash) })).status).toBe(200);
     }
+  });
+
+  // Prevents: a client that sends a key on only one of its tries is asked to pay again.
+  it('gets its answer again with a key on only one of two tries', async () => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const key = { 'Idempotency-Key': 'a-key-of-only-one-try' };
+    const identified = (challenge: OfferedChallenge, txHash: Hex) =>
+      presentV2(challenge, { txHash }, { id: 'an-identifier-of-one-try' });
+    for (const [plain, named] of [
+      [present.mpp, (...args: Parameters<typeof present.mpp>) => ({ ...present.mpp(...args), ...key })],
+      [present.v2, (...args: Parameters<typeof present.v2>) => ({ ...present.v2(...args), ...key })],
+      [present.v2, identified],
+    ] as const) {
+      for (const tries of [
+        [plain, named],
+        [named, plain],
+      ]) {
+        const [txHash, challenge] = [createTxHash(), await readChallenge(url)];
+        const responses: Response[] = [];
+        for (const show of tries) responses.push(await fetch(url, { headers: show(challenge, txHash) }));
+        expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+        expect(responses[1]!.headers.get('idempotent-replayed')).toBe('true');
+      }
+    }
+  });
+
+  // Prevents: while the gateways are replaced, the answer that an older one keeps under another key is not found.
+  it('gets the answer that an earlier release stored under its Idempotency-Key', async () => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const [txHash, challenge] = [createTxHash(), await readChallenge(url)];
+    const retryKey = hashRetryKey(`${challenge.reference}\na-key-of-both-tries`);
+    verifier.judgements.set(txHash, (request) => verifier.claim({ ...request, retryKey }));
+    const headers = { ...present.mpp(challenge, txHash), 'Idempotency-Key': 'a-key-of-both-tries' };
+    expect((await fetch(url, { headers })).status).toBe(200);
+    expect((await fetch(url, { headers })).headers.get('idempotent-replayed')).toBe('true');
   });
 
   it('in the documented form is refused the second time, with or without a reference', async () => {

@@ -72,9 +72,16 @@ export function isReferenceUnknown({
   return reference === null && referenceText !== null;
 }
 
-/** The key that identifies a repeat of this purchase; null where a repeat cannot be distinguished from a stolen payment. */
-export function retryKeyOf({ retryKey, referenceText }: Purchase): string | null {
-  return retryKey ?? (referenceText === null ? null : hashRetryKey(referenceText));
+/**
+ * The keys that identify a repeat of this purchase; none where a repeat cannot be distinguished from a stolen payment. It
+ * is claimed with the first: by x402 v2 or MPP a transaction's reference, whether or not a request has a key beside it.
+ */
+export function retryKeysOf({ form, instrument, retryKey, referenceText }: Purchase): string[] {
+  const ofReference = referenceText === null ? null : hashRetryKey(referenceText);
+  // An earlier release claimed such a transaction with its Idempotency-Key.
+  const keys =
+    instrument.kind === 'transaction' && form !== 'documented' ? [ofReference, retryKey] : [retryKey ?? ofReference];
+  return keys.filter((key) => key !== null);
 }
 
 /** Identifies a payment in the log. */
