@@ -158,13 +158,13 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
   }
 
   /**
-   * A refusal with a time to retry is of a transaction that the chain has yet to mine or confirm. Clients of x402 v2 and
-   * MPP pay each challenge that they get, so only the documented form, which demands a 402, gets one.
+   * Clients of x402 v2 and MPP pay each challenge that they get. So while the chain has yet to mine or confirm their
+   * transaction, only the documented form, which demands a 402, gets one.
    */
   #refuse(failure: PaymentFailure, retryAfterMs: number | undefined): OrderAnswer {
     const { form, instrument } = this.order.purchase;
     if (instrument.kind === 'transaction' && form !== 'documented') {
-      if (retryAfterMs !== undefined) return answerUnconfirmed(retryAfterMs);
+      if (failure === 'receipt_missing' || failure === 'not_confirmed') return answerUnconfirmed(retryAfterMs);
       if (form === 'mpp' && failure === 'not_bound') return answerUnbound();
     }
     return { kind: 'refused', failure, retryAfterMs, headers: [] };

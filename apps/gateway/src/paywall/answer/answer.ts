@@ -98,7 +98,7 @@ export function answerUnavailable(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
 }
 
 /** The chain has yet to mine or confirm the payer's transaction: a client that is asked to pay again would pay twice. */
-export function answerUnconfirmed(retryAfterMs: number): ProblemAnswer {
+export function answerUnconfirmed(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
   const detail = 'The chain has not confirmed the transaction yet. Do not pay again: send the same request later.';
   return createProblem({ status: 503, code: 'transaction_pending', detail, retryAfterMs });
 }

@@ -120,6 +120,9 @@ describe('a transaction sent by the payer', () => {
     const documented = await pay(url, { txHash });
     expect([documented.status, documented.headers.get('x-payment-failure')]).toEqual([402, failure]);
     expect(documented.headers.get('retry-after')).toBe('2');
+    verifier.judgements.set(txHash, () => ({ outcome: 'refused', failure }));
+    const soon = await fetch(url, { headers: { Authorization } });
+    expect([soon.status, soon.headers.get('retry-after')]).toEqual([503, '1']);
     verifier.judgements.delete(txHash);
     expect((await fetch(url, { headers: { Authorization } })).status).toBe(200);
   });
