@@ -36,14 +36,15 @@ export function showTransfer({ requirement, payer, transaction, idempotencyKey }
 
 /**
  * What a version 2 payment sends back of its challenge. A server that requires the extension `payment-identifier` gets
- * an id that is the same on every repeat; any other gets the extensions as they are.
+ * an id that is the same on every repeat; any other gets the extensions as they are. The nonce makes it another id for
+ * another payment under the same key, and one that cannot be guessed.
  */
-function answerExtensions(sent: JsonRecord, idempotencyKey: string): JsonRecord {
+function answerExtensions(sent: JsonRecord, idempotencyKey: string, nonce: string): JsonRecord {
   const extensions = ownField(sent, 'extensions');
   const extension = isRecord(extensions) ? ownField(extensions, PAYMENT_IDENTIFIER) : undefined;
   const info = isRecord(extension) ? ownField(extension, 'info') : undefined;
   if (!isRecord(info) || ownField(info, 'required') !== true) return sent;
-  const id = sha256(stringToBytes(idempotencyKey)).slice(2, 34);
+  const id = sha256(stringToBytes(`${idempotencyKey}\n${nonce}`)).slice(2, 34);
   const identified = { ...(extension as JsonRecord), info: { ...info, id } };
   return { ...sent, extensions: { ...(extensions as JsonRecord), [PAYMENT_IDENTIFIER]: identified } };
 }
@@ -62,7 +63,7 @@ function showAuthorization(
     ? { name: X_PAYMENT, value: encodeJsonHeader({ x402Version, scheme, network, payload }) }
     : {
         name: PAYMENT_SIGNATURE,
-        value: encodeJsonHeader({ x402Version, ...answerExtensions(sent, idempotencyKey), payload }),
+        value: encodeJsonHeader({ x402Version, ...answerExtensions(sent, idempotencyKey, nonceOf(signed)), payload }),
       };
 }
 

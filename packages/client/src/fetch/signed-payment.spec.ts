@@ -81,7 +81,11 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
   });
 
   it('gets a payment identifier if it requires one, the same on a repeat', async () => {
-    if (version === 1) return;
+    if (version === 1) {
+      expect((await buy()).status).toBe(200);
+      expect(JSON.parse(Buffer.from(shop.shown[0]!.header, 'base64').toString())).not.toHaveProperty('extensions');
+      return;
+    }
     const extension = { info: { required: true }, schema: { type: 'object' } };
     shop.extensions = { kept: { as: 'is' }, 'payment-identifier': extension };
     shop.interfere = [(response) => void response.destroy()];
@@ -91,6 +95,16 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     const id = identifierIn(sent[0]!);
     const named = { ...extension, info: { required: true, id } };
     expect(sent).toEqual(Array(2).fill({ kept: { as: 'is' }, 'payment-identifier': named }));
+  });
+
+  // Prevents: a server that knows the identifier of another payment refuses this one.
+  it('gets another identifier with another payment under the same key', async () => {
+    if (version === 2) shop.extensions = { 'payment-identifier': { info: { required: true } } };
+    const pay = fetchWithPayment(fetch, wallet, { assets: [asset], maxAmount: '0.001', store });
+    const headers = { 'Idempotency-Key': 'order-1' };
+    for (const url of [shop.url, `${shop.url}/more`]) expect((await pay(url, { headers })).status).toBe(200);
+    const ids = shop.shown.map(({ extensions }) => identifierIn(extensions));
+    expect([ids.length, new Set(ids).size]).toEqual(version === 2 ? [2, 2] : [2, 1]);
   });
 
   it('gets the same payment from the next call when it refused it, although it was settled', async () => {
