@@ -81,6 +81,7 @@ const SIGN_IN = {
 /** Responses besides 200 and 402, in the order of their statuses. */
 const PROBLEMS: readonly (readonly [status: string, description: string, headers?: object])[] = [
   ['400', 'The Idempotency-Key, the payment identifier or the path is not valid, or the request has several payments.'],
+  ['403', 'The transaction is not bound to its challenge, and an MPP credential has no signature. Do not pay again.'],
   [
     '409',
     'Another request with this payment is in progress (with Retry-After), or the payment belongs to a different request.',
@@ -92,7 +93,6 @@ const PROBLEMS: readonly (readonly [status: string, description: string, headers
     { [IDEMPOTENT_REPLAYED]: { description: 'The payment has bought a response.', ...flag } },
   ],
   ['413', 'The request body is too large.'],
-  ['422', 'The transaction must be bound to its challenge, which an MPP credential cannot do. Do not pay again.'],
   ['429', 'Too many requests from this address.', RETRY_AFTER],
   ['500', 'The resource could not be produced.', RELEASED],
   ['502', 'The resource could not be reached, or did not return a complete response.', RELEASED],

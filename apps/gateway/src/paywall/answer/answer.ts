@@ -103,11 +103,11 @@ export function answerUnconfirmed(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
   return createProblem({ status: 503, code: 'transaction_pending', detail, retryAfterMs });
 }
 
-/** The payer has moved the money, and MPP has no means to bind it: a client that gets a challenge would pay again. */
+/** The payer has moved the money, and MPP has no signature for it: a client that gets a challenge would pay again. */
 export function answerUnbound(): ProblemAnswer {
   const detail =
-    'A transaction must be bound to its challenge here, which an MPP credential cannot do. Do not pay again: send the hash in X-Payment, with the id of the challenge as payload.reference and your signature as payload.signature.';
-  return createProblem({ status: 422, code: 'transaction_unbound', detail });
+    'The transaction is not bound to its challenge: it has no hash lock, and an MPP credential has no signature. Do not pay again: send the hash in X-Payment, with the id of the challenge as payload.reference and your signature as payload.signature.';
+  return createProblem({ status: 403, code: 'transaction_unbound', detail });
 }
 
 /** The payment may already have been settled: a client that is asked to pay again would pay twice. */

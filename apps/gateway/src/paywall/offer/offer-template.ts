@@ -142,7 +142,7 @@ export class OfferTemplate {
   }
 }
 
-/** Policy `bound` takes no transaction by MPP, whose credential can neither lock it nor sign for it. */
+/** Policy `bound` offers MPP no transactions: its clients lock none, and its credential has no signature. */
 function createChargeRequest({ priceBaseUnits, asset, payTo, chainId, assetDecimals, policy }: OfferFacts): string {
   const terms = { amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals: assetDecimals };
   return encodeChargeRequest({ ...terms, ...(policy === 'bound' && { credentialTypes: ['authorization'] }) });

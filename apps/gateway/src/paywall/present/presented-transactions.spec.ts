@@ -133,7 +133,7 @@ describe('a transaction sent by the payer', () => {
     verifier.judgements.set(txHash, () => ({ outcome: 'refused', failure: 'not_bound' }));
     const Authorization = createCredential(challenge.authentication, { type: 'hash', hash: txHash });
     const response = await fetch(url, { headers: { Authorization } });
-    expect([response.status, await response.json()]).toMatchObject([422, { code: 'transaction_unbound' }]);
+    expect([response.status, await response.json()]).toMatchObject([403, { code: 'transaction_unbound' }]);
     for (const name of ['www-authenticate', 'payment-required']) expect(response.headers.get(name)).toBeNull();
     const bindable = await fetch(url, { headers: presentV2(challenge, { txHash }) });
     expect([bindable.status, bindable.headers.get('x-payment-failure')]).toEqual([402, 'not_bound']);
