@@ -104,15 +104,18 @@ describe('parsePaymentCredential', () => {
     });
   });
 
-  it.each([{ hash }, { txHash: hash, chainId: 1328 }, { hash, txHash: hash }])(
-    'reads a transaction sent by the payer: %j',
-    (named) => {
-      expect(parsePaymentCredential(encode({ challenge, payload: { type: 'hash', ...named } })).payment).toEqual({
-        kind: 'transaction',
-        payload: { txHash: hash },
-      });
-    },
-  );
+  it.each([
+    { hash },
+    { txHash: hash, chainId: 1328 },
+    { hash, txHash: hash.toUpperCase().replace('X', 'x') },
+    { hash, txHash: null },
+    { hash: null, txHash: hash },
+  ])('reads a transaction sent by the payer: %j', (named) => {
+    expect(parsePaymentCredential(encode({ challenge, payload: { type: 'hash', ...named } })).payment).toEqual({
+      kind: 'transaction',
+      payload: { txHash: hash },
+    });
+  });
 
   it.each<[string, unknown]>([
     ['malformed_proof', { payload: credential.payload }],

@@ -92,10 +92,11 @@ function parseText(challenge: JsonRecord, name: string): string {
 
 /** `hash` is the name of the specification; published clients (`@quicknode/mpp` 0.2.0) send `txHash`. */
 function parseTransactionHash(payload: JsonRecord): Hex {
-  const [hash, txHash] = [ownField(payload, 'hash'), ownField(payload, 'txHash')];
-  if (hash !== undefined && txHash !== undefined && hash !== txHash) refuse('names two transactions');
+  const [hash, txHash] = [ownField(payload, 'hash') ?? null, ownField(payload, 'txHash') ?? null];
   const named = hash ?? txHash;
-  return isHash(named) ? named : refuse('has no 32-byte payload.hash');
+  if (!isHash(named)) return refuse('has no 32-byte payload.hash');
+  const isOne = txHash === null || (isHash(txHash) && txHash.toLowerCase() === named.toLowerCase());
+  return isOne ? named : refuse('names two transactions');
 }
 
 function parsePayload(payload: unknown): PaymentCredential['payment'] {
