@@ -64,7 +64,10 @@ export class PaywallLog {
   }
 
   /** A payment that was not claimed for this request, or could not be verified. */
-  turnedAway(facts: RequestFacts & PaymentFacts & { durationMs: number }, answer: ProblemAnswer): void {
+  turnedAway(
+    facts: RequestFacts & PaymentFacts & { durationMs: number; reason?: string },
+    answer: ProblemAnswer,
+  ): void {
     const { status, code } = answer.problem;
     const line = this.#describe(facts, answer);
     if (status >= 500) this.#unbought.warn(about(facts, code), line);

@@ -181,8 +181,10 @@ export class Paywall implements OnApplicationShutdown {
     const facts = orderFacts(order, request);
     if (end.outcome === 'unavailable') log.unavailable({ ...facts, reason: end.reason });
     const durationMs = this.#count(order, answer);
-    if (answer.kind === 'problem' && TURNED_AWAY.has(end.outcome)) log.turnedAway({ ...facts, durationMs }, answer);
-    else log.answered({ ...facts, ...(presented.payer && { payer: presented.payer }), durationMs }, answer);
+    if (answer.kind === 'problem' && TURNED_AWAY.has(end.outcome)) {
+      const reason = end.outcome === 'refused' ? { reason: end.failure } : {};
+      log.turnedAway({ ...facts, ...reason, durationMs }, answer);
+    } else log.answered({ ...facts, ...(presented.payer && { payer: presented.payer }), durationMs }, answer);
     return sendAnswer(reply, answer);
   }
 

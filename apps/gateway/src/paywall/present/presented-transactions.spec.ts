@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
@@ -56,7 +57,10 @@ beforeEach(() => {
   failures = 0;
   verifier.questions.length = 0;
 });
-afterEach(() => gateway.stop());
+afterEach(async () => {
+  Logger.overrideLogger(false);
+  await gateway.stop();
+});
 afterAll(async () => {
   await verifier.stop();
   await redis.stop();
@@ -110,6 +114,9 @@ describe('a transaction sent by the payer', () => {
     const url = await start({ SIGNED_PAYMENTS: 'true' });
     const [txHash, challenge] = [createTxHash(), await readChallenge(url)];
     verifier.judgements.set(txHash, () => ({ outcome: 'refused', failure, retryAfterMs: 2000 }));
+    const lines: unknown[] = [];
+    const take = (line: unknown) => void lines.push(line);
+    Logger.overrideLogger({ log: take, warn: take, error: take });
     const Authorization = createCredential(challenge.authentication, { type: 'hash', hash: txHash });
     for (const headers of [{ Authorization }, presentV2(challenge, { txHash })]) {
       const response = await fetch(url, { headers });
@@ -117,6 +124,9 @@ describe('a transaction sent by the payer', () => {
       expect(await response.json()).toMatchObject({ code: 'transaction_pending' });
       for (const name of ['www-authenticate', 'payment-required']) expect(response.headers.get(name)).toBeNull();
     }
+    expect(lines).toContainEqual(
+      expect.objectContaining({ msg: 'not answered: transaction_pending', txHash, reason: failure }),
+    );
     const documented = await pay(url, { txHash });
     expect([documented.status, documented.headers.get('x-payment-failure')]).toEqual([402, failure]);
     expect(documented.headers.get('retry-after')).toBe('2');
