@@ -39,7 +39,10 @@ const OFFERS = {
 const SETTLED = {
   [X_PAYMENT_RESPONSE]: { description: 'The settlement result of a signed payment (x402 v1).', ...text },
   [PAYMENT_RESPONSE]: { description: 'The same for x402 v2.', ...text },
-  [PAYMENT_RECEIPT]: { description: 'The same for MPP.', ...text },
+  [PAYMENT_RECEIPT]: {
+    description: 'The same for MPP. It names the challenge, with which anyone can fetch the stored response.',
+    ...text,
+  },
 };
 
 const NOT_SIGNED_IN = {
