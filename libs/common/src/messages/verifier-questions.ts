@@ -27,7 +27,10 @@ export interface VerifyPaymentRequest {
   reference?: { text: string; issuedAtMs: number; priceBaseUnits: string };
   signature?: Hex;
   fingerprint: string;
-  /** Hash of what the client repeats to get its answer again; null where that is only a reference in `X-Payment`. */
+  /**
+   * Hash of what the client repeats to get its answer again: of a transaction by x402 v2 or MPP its reference. Null where
+   * that is only a reference in `X-Payment`, and without any of them.
+   */
   retryKey: string | null;
   leaseMs: number;
   /** The client whose shares of look-ups and waits are charged. */

@@ -21,7 +21,7 @@ export function sendChallenge(
 }
 
 interface UnpaidAnswer {
-  /** Null for HEAD: what a client paid for its challenge could not be presented with another HEAD. */
+  /** Null for HEAD: a HEAD presents no payment, so a client that paid for its challenge would get nothing. */
   readonly challenge: RenderedChallenge | null;
   /** Whether browsers get a page in its place. */
   readonly varies: boolean;
