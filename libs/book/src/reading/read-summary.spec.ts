@@ -103,6 +103,23 @@ describe('the summary of the book', () => {
     });
   });
 
+  it('says that a sale was sold when it was answered, whenever it is refunded', async () => {
+    const old = [answered(transferId(8)), refunding(transferId(8)), refunded(transferId(8), '1000')] as const;
+    // A day after the other samples.
+    const [answeredMs, nowMs] = [NOW_MS - 40 * 86_400_000, NOW_MS + 86_400_000];
+    old[0].atMs = answeredMs;
+    old[1].atMs = nowMs - 2;
+    old[2].atMs = nowMs - 1;
+    await postEvents(
+      await BookWriter.open(database, 'spec'),
+      old.map((one) => deliver(one)),
+      SELLER,
+    );
+    const { points } = await readSummary(database, 'hour', nowMs);
+    expect(points.at(-1)?.counts).toEqual({ refunded: 1 });
+    expect(points.every(({ sold }) => Object.keys(sold).length === 0)).toBe(true);
+  });
+
   it('leaves out what is older than its window', async () => {
     const { points, gasOfLastDay } = await readSummary(database, 'hour', NOW_MS + 7_200_000);
     expect(points.every(({ counts }) => Object.keys(counts).length === 0)).toBe(true);

@@ -6,7 +6,7 @@ export interface SummaryPoint {
   readonly at: string;
   /** Payments by their state now, at the time of their last event. A state without any is missing. */
   readonly counts: { readonly [State in BookedState]?: number };
-  /** What answered payments brought, less what was refunded of them, at the same time and by asset: base units. */
+  /** What payments that were answered then brought, less what was refunded of them since, by asset: base units. */
   readonly sold: Readonly<Record<string, string>>;
   /** Milliseconds from the request to the committed answer; null without one. */
   readonly p50Ms: number | null;
@@ -73,33 +73,40 @@ export async function readSummary(within: Queryable, window: SummaryWindow, nowM
 const UNMEASURED = { p50Ms: null, p99Ms: null };
 /** The start of the point that a time is in: milliseconds since 1970. `$2` is the length of a point. */
 const POINT = '(floor(extract(epoch FROM at) * 1000 / $2::bigint) * $2::bigint)::bigint';
+/** The start of the point in which a sale was answered, which a refund does not move; null where nothing was sold. */
+const SOLD_IN = `CASE WHEN state IN ('answered', 'refunding', 'refunded')
+  THEN (reported #>> '{answered,atMs}')::bigint / $2::bigint * $2::bigint END`;
 
 interface CountRow {
   point: number;
+  soldIn: number | null;
   state: BookedState;
   chain: number | null;
   asset: string | null;
   count: number;
-  /** Null where nothing was. */
-  sold: string | null;
+  amount: string | null;
 }
 
 async function readCounts(within: Queryable, from: string, stepMs: number) {
   const rows = await within.query<CountRow>(
-    `SELECT ${POINT} AS point, state, chain_id AS chain, asset, count(*) AS count,
-      sum(amount - refunded) FILTER (
-        WHERE state = 'answered' OR state IN ('refunding', 'refunded') AND reported ? 'answered')::text AS sold
-      FROM payments WHERE at >= $1::timestamptz GROUP BY 1, 2, 3, 4`,
+    `SELECT ${POINT} AS point, ${SOLD_IN} AS "soldIn", state, chain_id AS chain, asset, count(*) AS count,
+      sum(amount - refunded)::text AS amount
+      FROM payments WHERE at >= $1::timestamptz GROUP BY 1, 2, 3, 4, 5`,
     [from, stepMs],
   );
   const byPoint = new Map<number, { counts: { [State in BookedState]?: number }; sold: Record<string, string> }>();
-  for (const { point, state, chain, asset, count, sold } of rows) {
+  const find = (point: number) => {
     const found = byPoint.get(point) ?? { counts: {}, sold: {} };
     byPoint.set(point, found);
-    found.counts[state] = (found.counts[state] ?? 0) + count;
-    if (sold === null) continue;
+    return found;
+  };
+  for (const { point, soldIn, state, chain, asset, count, amount } of rows) {
+    const { counts } = find(point);
+    counts[state] = (counts[state] ?? 0) + count;
+    if (soldIn === null || amount === null) continue;
+    const { sold } = find(soldIn);
     const name = `${chain ?? 0}:${asset ?? 'native'}`;
-    found.sold[name] = String(BigInt(found.sold[name] ?? '0') + BigInt(sold));
+    sold[name] = String(BigInt(sold[name] ?? '0') + BigInt(amount));
   }
   return byPoint;
 }
