@@ -172,9 +172,9 @@ export class Troubles {
     if (count === 0) return [];
     const payments = count === 1 ? '1 payment is' : `${count} payments are`;
     const what = `${payments} closed for a refund and not paid back whole, and no refund of the rest is open.`;
-    const mend =
-      'Look at Owed in the console, closed ones, or GET /operator/payments?owed=true&state=refunding,refunded';
-    return [{ about: 'owed', what, mend }];
+    const find =
+      'Open Owed in the console and choose closed, or GET /operator/payments?owed=true&state=refunding,refunded.';
+    return [{ about: 'owed', what, mend: `${find} Refund the rest of each under its next number.` }];
   }
 
   async #ofWebhooks(): Promise<Trouble[]> {
