@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { removeRequests, type OutgoingEvent } from '@tollgate/book';
+import { listPaymentTargets, removeRequests, type OutgoingEvent } from '@tollgate/book';
 import { verifyWebhookSignature } from '@tollgate/client/jobs';
 import { ApiKeyStore } from '@tollgate/common';
 import { Redis } from 'ioredis';
@@ -210,6 +210,17 @@ describe('events of payments', () => {
     expect((await ask(`/webhooks/${id}/enable`, 'POST')).status).toBe(404);
     expect((await ask(`/webhooks/${id}`, 'DELETE')).status).toBe(204);
     expect((await ask(`/webhooks/${id}`, 'DELETE')).status).toBe(404);
+  });
+
+  it('are kept for a target of another API key that Redis has, also of a revoked one', async () => {
+    const { id } = await register();
+    const keyId = token.split('_')[1]!;
+    token = await fixture.createToken('operator:read');
+    expect((await ask(`/webhooks/${id}`, 'DELETE')).status).toBe(404);
+    await new ApiKeyStore(fixture.redis).revoke(keyId);
+    expect((await ask(`/webhooks/${id}`, 'DELETE')).status).toBe(404);
+    const { database } = bookkeeper.app.get(BookHolder).writer;
+    expect(await listPaymentTargets(database, keyId)).toMatchObject([{ id }]);
   });
 
   it('do not reach private addresses unless that is allowed', async () => {

@@ -86,24 +86,29 @@ describe('the troubles of the book', () => {
 
   it('count payments that are closed for a refund and not paid back whole, as they are listed', async () => {
     const [inPart, whole, sold] = [transferId(3), transferId(4), transferId(5)];
-    const readOwed = async (): Promise<Trouble[]> =>
-      (await readHealth()).troubles.filter(({ about }) => about === 'owed');
-    for (const event of [refused(inPart), refused(whole), answered(sold)]) await fixture.report(deliver(event));
-    for (const id of [whole, sold, inPart]) await fixture.report(deliver(refunding(id)));
-    await fixture.report(deliver(refunded(whole, '10000')));
-    await waitFor('one is closed, and nothing of it paid back', async () =>
-      (await readOwed()).some(({ what }) => what.startsWith('1 payment is closed')),
-    );
-    await fixture.report(deliver(refunded(inPart, '4000')));
     const headers = { Authorization: `Bearer ${token}` };
     const search = async (): Promise<object[]> => {
       const response = await fetch(`${bookkeeper.url}/operator/payments?owed=true`, { headers });
       return ((await response.json()) as { payments: object[] }).payments;
     };
+    const readOwed = async (): Promise<Trouble[]> =>
+      (await readHealth()).troubles.filter(({ about }) => about === 'owed');
+    const isOne = [{ about: 'owed', what: expect.stringMatching(/^1 payment is /), mend: expect.any(String) }];
+    for (const event of [refused(inPart), refused(whole), answered(sold)]) await fixture.report(deliver(event));
+    for (const id of [whole, sold, inPart]) await fixture.report(deliver(refunding(id)));
+    await fixture.report(deliver(refunded(whole, '10000')));
+    const closed = expect.objectContaining({ id: inPart, state: 'refunding', refunded: '0' });
+    await waitFor('one is closed, and nothing of it paid back', async () => {
+      const found = await search();
+      return found.length === 1 && JSON.stringify(found).includes('"state":"refunding"');
+    });
+    expect(await search()).toEqual([closed]);
+    expect(await readOwed()).toEqual(isOne);
+    await fixture.report(deliver(refunded(inPart, '4000')));
     const listed = expect.objectContaining({ id: inPart, state: 'refunded', amount: '10000', refunded: '4000' });
     await waitFor('a part is paid back', async () => JSON.stringify(await search()).includes('"refunded":"4000"'));
     expect(await search()).toEqual([listed]);
-    expect(await readOwed()).toHaveLength(1);
+    expect(await readOwed()).toEqual(isOne);
     const rest = refunded(inPart, '6000');
     Object.assign(rest.facts, { refund: 'refund-2', transaction: hashOf(901) });
     await fixture.report(deliver(rest));
