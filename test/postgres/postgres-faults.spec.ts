@@ -155,6 +155,15 @@ describe('a PostgreSQL server', () => {
     await again.close();
   });
 
+  it('whose book is closed while a snapshot connects does not wait for the snapshot', async () => {
+    const database = await claimSoon();
+    const work = jest.fn(() => new Promise<void>(() => undefined));
+    const ended = expect(database.snapshot(work)).rejects.toThrow(BookUnavailableError);
+    await database.close();
+    await ended;
+    expect(work).not.toHaveBeenCalled();
+  });
+
   it('sets the keep-alives by which PostgreSQL frees the lock of a machine that is gone', async () => {
     const database = await claimSoon();
     const show = async (name: string) => {

@@ -74,6 +74,7 @@ class PostgresDatabase implements ClaimedDatabase {
   readonly #writes = new InTurn();
   /** The readers that snapshots have. */
   readonly #reading = new Set<PoolClient>();
+  #isClosed = false;
 
   constructor(
     private readonly writer: Client,
@@ -96,6 +97,10 @@ class PostgresDatabase implements ClaimedDatabase {
     const client = await this.readers.connect().catch((error: unknown) => {
       throw toUnavailable(error);
     });
+    if (this.#isClosed) {
+      client.release(true);
+      throw toUnavailable(new Error('it was closed'));
+    }
     // The pool does not listen to a client that it has given out. Each query rejects with what ends the connection.
     client.on('error', ignore);
     this.#reading.add(client);
@@ -115,6 +120,8 @@ class PostgresDatabase implements ClaimedDatabase {
   }
 
   async close(): Promise<void> {
+    // A snapshot may still wait for its reader.
+    this.#isClosed = true;
     // The pool would wait for snapshots, of which a backup lasts as long as its reader takes.
     for (const client of this.#reading) this.#giveBack(client, true);
     await Promise.allSettled([this.readers.end(), this.writer.end()]);
