@@ -32,7 +32,7 @@ export interface OperatorJob extends AgentJobView {
   readonly calls: readonly PlannedCall[];
   /** What an approval names. Null: the job needs none, or is not planned yet. */
   readonly planDigest: string | null;
-  /** Why a refund needs the approval; only of a refund, and not in a list. */
+  /** Why a refund needs the approval; only of one that waits for it, and not in a list. */
   readonly doubts?: readonly string[];
 }
 
@@ -68,7 +68,9 @@ export class OperatorJobs {
 
   async read(id: string): Promise<OperatorJob> {
     const job = await this.#find(id);
-    const refund = job.operation === 'refund' ? await this.#findRefund(job) : null;
+    // All else is shown without the book too, as on a standby.
+    const isDoubted = job.operation === 'refund' && job.state === 'AWAITING_APPROVAL';
+    const refund = isDoubted ? await this.#findRefund(job) : null;
     return { ...describe(job), ...(refund !== null && { doubts: refund.doubts }) };
   }
 

@@ -333,6 +333,15 @@ describe('refunds', () => {
     expect(retried).toMatchObject({ status: 409, body: { code: 'job_state' } });
   }, 60_000);
 
+  it('has a job that a bookkeeper shows too which does not have the book', async () => {
+    const { body } = await ask(await fixture.payRefused());
+    const { job } = await fixture.waitForRefund(body.id, 'refunded', token);
+    const { url } = await fixture.base.startBookkeeper(fixture.settings(LIMITS));
+    const shown = await fetch(`${url}/operator/jobs/${job}`, { headers: { Authorization: `Bearer ${token}` } });
+    expect(shown.status).toBe(200);
+    expect(await shown.json()).not.toHaveProperty('doubts');
+  }, 60_000);
+
   it('is named as it is by then where somebody retries it while it is given up', async () => {
     await fixture.base.endBookkeepers();
     const { app, url } = await fixture.base.startBookkeeper(fixture.settings(LIMITS));

@@ -54,7 +54,7 @@ export function JobPage({ id, seller }: { id: string; seller: SellerFacts }) {
             </p>
           )}
           <Plan job={data} />
-          {data.state === 'AWAITING_APPROVAL' && <Doubts doubts={data.doubts ?? []} />}
+          <Doubts doubts={data.doubts ?? []} />
           <Decisions job={data} path={path} reload={job.reload} />
           <Steps steps={data.steps} seller={seller} />
           <details>
