@@ -110,10 +110,13 @@ it('says in words why money bought nothing, and its code on the page of the paym
 it('shows of a payment that was refunded in part what is owed still', async () => {
   const operator = await createOperator(pages());
   const id = transferId(70_006);
-  await report([refused(id, { failure: 'payment_late' }), refunding(id), refunded(id, '4000')]);
+  const closed = refunding(id);
+  Object.assign(closed.facts, { reason: null });
+  await report([refused(id, { failure: 'payment_late' }), closed, refunded(id, '4000')]);
   const page = await operator.logIn('#/owed?state=closed');
   const row = page.locator(`tr:has(a[href="#/payments/${encodeURIComponent(id)}"])`);
   await row.locator('td:has-text("0.006 USDC")').waitFor();
+  expect(await row.textContent()).toContain('closed for a refund');
   await page.click('button:text-is("all")');
   await row.locator('td:has-text("0.006 USDC")').waitFor();
   expect(operator.faults).toEqual([]);

@@ -76,6 +76,8 @@ function Payments({ label, payments, seller, isOwed }: PaymentsProps) {
 }
 
 function explain({ reason, state }: ListedPayment): string {
+  // The reason of a refund is a person's text, and no code.
+  if (state === 'refunding' || state === 'refunded') return reason ?? 'closed for a refund';
   if (reason !== null) return explainReason(reason);
   return state === 'unclaimed' ? 'no request' : 'none';
 }
