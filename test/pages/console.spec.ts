@@ -281,13 +281,15 @@ describe('the console shows', () => {
   it('why a refund needs a second person, where that one approves it', async () => {
     const operator = await createOperator(pages());
     const payer = await createVisitor(pages());
+    let sent = '';
+    payer.wallet.handlers.set('eth_sendTransaction', async (_params, forward) => (sent = String(await forward())));
     const shop = await payer.open('/v1/notes/refunded-to-a-contract');
     await shop.click('button:has-text("Send a transfer instead")');
     await statusOf(shop, 'Paid. Here is your answer.');
-    const [sent] = payer.wallet.asked.filter(({ method }) => method === 'eth_sendTransaction');
-    const { from } = sent!.params[0] as { from: string };
+    const [asking] = payer.wallet.asked.filter(({ method }) => method === 'eth_sendTransaction');
+    const { from } = asking!.params[0] as { from: string };
     const page = await operator.logIn('#/payments');
-    await page.click('tbody tr >> nth=0 >> a >> nth=0');
+    await page.click(`tbody tr:has(code[title="${sent}"]) >> a >> nth=0`);
     await page.waitForSelector('dt:has-text("Left to pay back")');
     const payment = decodeURIComponent(new URL(page.url()).hash.split('/').at(-1) ?? '');
     const { rpcUrl } = pages().stack.chain;
@@ -310,6 +312,10 @@ describe('the console shows', () => {
       await page.click('dialog button:has-text("Yes: approve this plan")');
       await page.waitForSelector('.state:has-text("final")', { timeout: 60_000 });
       expect(await page.locator('h2:has-text("Why it needs an approval")').count()).toBe(0);
+      await page.goBack();
+      const refunds = page.locator('table[aria-label="Refunds of this payment"]');
+      await refunds.locator('.state:has-text("refunded")').waitFor({ timeout: 60_000 });
+      expect(await refunds.textContent()).not.toContain(doubt);
     } finally {
       await callRpc(rpcUrl, 'anvil_setCode', [from, '0x']);
     }

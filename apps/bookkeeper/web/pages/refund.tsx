@@ -1,7 +1,7 @@
 import { formatTokenAmount, parseTokenAmount } from '@tollgate/protocol';
 import { useState } from 'preact/hooks';
 
-import type { Refund } from '../../../../libs/book/src/refunds/refund.js';
+import type { Refund, RefundState } from '../../../../libs/book/src/refunds/refund.js';
 import type { RefundPreview } from '../../src/refunds/refund-previews.js';
 import { write } from '../data/api.js';
 import { showMoney, type SellerFacts } from '../data/format.js';
@@ -10,6 +10,8 @@ import { linkTo } from '../data/route.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Facts, Hex, Reading, State, Table, Time } from '../parts/parts.js';
 
+/** The states of refunds of which somebody still has to look at the doubts. */
+const DOUBTED: readonly RefundState[] = ['asked', 'closed', 'sending', 'failed'];
 const SCOPE = 'operator:refund';
 /** A refund's job is in the journal, of which the book's events say nothing. */
 const EVERY_MS = 5_000;
@@ -160,7 +162,7 @@ function Note({ refund: { id, state, detail, doubts }, reload }: { refund: Refun
   const path = `/refunds/${encodeURIComponent(id)}`;
   return (
     <>
-      {[...doubts, ...(detail === null ? [] : [detail])].map((note) => (
+      {[...(DOUBTED.includes(state) ? doubts : []), ...(detail === null ? [] : [detail])].map((note) => (
         <div key={note}>{note}</div>
       ))}
       {state === 'failed' && (
