@@ -138,8 +138,11 @@ export class RefundDesk {
     if (recovered !== null) return recovered;
     const { state, maybeSent } = refund;
     if (state === 'refunded' && refund.transaction === transaction) return this.#describeOne(refund);
-    if (state !== 'failed' || !maybeSent)
-      throw refuse('state', `The refund is ${state}. Only one that has failed and may have been sent is booked so.`);
+    if (state === 'sending' && refund.transaction === transaction) return this.#advance(refund);
+    if (state !== 'failed')
+      throw refuse('state', `The refund is ${state}. Only one that has failed is booked so.`, { state });
+    if (!maybeSent)
+      throw refuse('state', 'No job of this refund may have been sent: retry it, or give it up.', { state });
     const { reconcileConfirmations } = this.environment.reconcile;
     const problem = await judgeTransaction(this.chain, refund, transaction, reconcileConfirmations);
     if (problem !== null) throw refuse('transaction', problem);

@@ -26,7 +26,7 @@ export const ABANDONED =
 /** @param lost refunds that the ledger has as paid, and the book has not */
 export function describeLost(lost: readonly string[]): string {
   const numbers = lost.map((id) => id.slice(id.lastIndexOf('-') + 1)).join(', ');
-  return `The ledger has the payment's refund ${numbers} as paid, and the book has lost it. Look at the chain for its transfer before anything more is paid.`;
+  return `The ledger has the payment's refund ${numbers} as paid, and the book has lost it. Look at the chain for its transfer before anything more is paid, and name it to that refund (tollgate refunds paid).`;
 }
 
 export const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {

@@ -108,7 +108,11 @@ export class RefundWork {
     if (paid !== null) return paid;
     const job = await this.journals.journal.readJob(refund.job ?? '');
     if (job === null || hasFailed(job) || !isSameTransfer(job, describeInput(refund))) return null;
-    const sending = await changeRefund(writer, refund, ['failed'], { state: 'sending', detail: null });
+    const sending = await changeRefund(writer, refund, ['failed'], {
+      state: 'sending',
+      transaction: null,
+      detail: null,
+    });
     return sending === null ? null : this.advance(writer, sending);
   }
 
@@ -173,13 +177,15 @@ export class RefundWork {
     if (refund.job === null || Date.parse(refund.attemptAt) < ((await readGapEnd(writer.database)) ?? 0)) {
       const judged = await this.#judge(writer, refund, closed, jobId);
       if (!('doubts' in judged)) return this.#stop(writer, refund, jobId, judged);
+      const { doubts } = judged;
       // Before the journal has it, so that it is known after a crash which job may be there.
-      named = await changeRefund(writer, refund, ['closed'], { job: jobId, doubts: judged.doubts });
+      const isNamed = refund.job === jobId && doubts.every((doubt) => refund.doubts.includes(doubt));
+      named = isNamed ? refund : await changeRefund(writer, refund, ['closed'], { job: jobId, doubts });
       if (named === null) return null;
     }
     const refused = await this.#submit(named, lane, closed);
     if (refused !== null) return this.#stop(writer, refund, jobId, refused);
-    return changeRefund(writer, refund, ['closed'], { state: 'sending', job: jobId, detail: null });
+    return changeRefund(writer, refund, ['closed'], { state: 'sending', job: jobId, transaction: null, detail: null });
   }
 
   async #wait(writer: BookWriter, refund: Refund, detail: string): Promise<Refund | null> {

@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 const LOOK_EVERY_MS = 50;
+/** A client that takes nothing of its answer for this long does not keep the server from closing. */
+const STALLED_AFTER_MS = 5_000;
 
 /**
  * Node closes idle connections only once, when it stops listening: connections still busy at that moment would stay
@@ -26,8 +28,11 @@ export function closeWhenIdle(server: FastifyInstance, sparedMs: number): void {
       const moved = countBytes(connections);
       if (moved !== bytes) quietSinceMs = performance.now();
       bytes = moved;
+      const quietMs = performance.now() - quietSinceMs;
+      // Node counts a connection as idle once its answer has ended, although a slow client has not taken all of it.
+      const isSending = [...connections].some(({ writableLength }) => writableLength > 0);
       // A client may reuse a connection as soon as its response has ended.
-      if (performance.now() - quietSinceMs < sparedMs) return;
+      if (quietMs < (isSending ? STALLED_AFTER_MS : sparedMs)) return;
       server.server.closeIdleConnections();
       for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
     }, LOOK_EVERY_MS);
@@ -37,8 +42,10 @@ export function closeWhenIdle(server: FastifyInstance, sparedMs: number): void {
   });
 }
 
+/** Bytes that were read, and that have left. */
 function countBytes(connections: ReadonlySet<Socket>): number {
   let bytes = 0;
-  for (const { bytesRead, bytesWritten } of connections) bytes += bytesRead + bytesWritten;
+  for (const { bytesRead, bytesWritten, writableLength } of connections)
+    bytes += bytesRead + bytesWritten - writableLength;
   return bytes;
 }
