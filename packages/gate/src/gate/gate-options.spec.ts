@@ -47,6 +47,9 @@ describe('the options of a gate', () => {
     [{ chainId: '1328' }, 'chainId'],
     [{ chainId: Number.NaN }, 'chainId'],
     [{ store: null }, 'store'],
+    [{ publicUrl: 'undefined' }, 'publicUrl'],
+    [{ publicUrl: new URL('https://shop.example') }, 'publicUrl'],
+    [{ onTrouble: 'console.warn' }, 'onTrouble'],
   ])('are refused with %j', (changes, name) => {
     expect(messageOf(create({ ...options, ...changes }))).toContain(`are invalid: ${name} `);
   });

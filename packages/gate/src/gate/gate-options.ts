@@ -46,6 +46,10 @@ export function assertGateOptions(options: GateOptions): void {
     isOptionalWhole(given['keepSeconds'], 1) || 'keepSeconds is not a whole number above 0',
     isOptionalWhole(given['leaseSeconds'], 1) || 'leaseSeconds is not a whole number above 0',
     isOptionalWhole(given['maxAnswerBytes'], 0) || 'maxAnswerBytes is not a whole number',
+    given['publicUrl'] === undefined ||
+      (typeof given['publicUrl'] === 'string' && isHttpUrl(given['publicUrl'])) ||
+      'publicUrl is not an http or https URL',
+    given['onTrouble'] === undefined || typeof given['onTrouble'] === 'function' || 'onTrouble is not a function',
     store === undefined || isStore(readRecord(store)) || 'store lacks the methods read and replace',
   ].filter((problem) => typeof problem === 'string');
   if (problems.length === 0) return;
