@@ -1,4 +1,4 @@
-import type { CliCommand } from '../shared/cli-command.js';
+import { operatorOption, type CliCommand } from '../shared/cli-command.js';
 import type { BackupOptions } from './back-up.js';
 import type { RestoreOptions } from './restore.js';
 
@@ -11,7 +11,7 @@ export function defineBackup(program: CliCommand, env: NodeJS.ProcessEnv): void 
     .summary('copies Redis, and the book, into files')
     .argument('<file>', 'a new file; stored answers and the requests of jobs are in it, so keep it as you keep Redis')
     .option('--book', 'also copy the book into <file>.book; the API key in OPERATOR_API_KEY needs operator:approve')
-    .option('--operator <url>', "the bookkeeper's address (default: OPERATOR_URL, else http://127.0.0.1:4023)")
+    .addOption(operatorOption())
     .example('backup /backups/tollgate-2026-11-25 --book')
     .answers(async (file: string, options: BackupOptions, command: CliCommand) => {
       const { backUp } = await import('./back-up.js');

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 
-import type { CliCommand } from '../shared/cli-command.js';
+import { operatorOption, type CliCommand } from '../shared/cli-command.js';
 import type { ExportOptions } from './book.js';
 import type { ProofOptions } from './check-proof-file.js';
 import type { OperatorPlace } from './operator-api.js';
@@ -10,7 +10,9 @@ import type { ReconcileOptions } from './reconcile.js';
 export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./book.js');
   const book = program.command('book').summary('the book: balances, closings, and whether it is whole');
-  book.description('Asks the bookkeeper about the book.').addHelpText('after', PLACE);
+  book
+    .description('Asks the bookkeeper about the book.')
+    .addHelpText('after', describeKey('the scope operator:read, to close and to forget operator:approve'));
 
   ask(book, 'balances', 'Shows the balance of each account, in base units: debits positive, credits negative.')
     .example('book balances')
@@ -70,9 +72,14 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
     });
 
   const exports = program.command('export').summary('payments or entries as CSV or JSON lines');
-  exports.description('Prints all payments or entries of a time, oldest first.').addHelpText('after', PLACE);
+  exports
+    .description('Prints all payments or entries of a time, oldest first.')
+    .addHelpText('after', describeKey('the scope operator:read'));
   for (const table of ['payments', 'entries'] as const) {
-    ask(exports, table, `Prints the ${table}. Their columns never change within a schema version.`)
+    exports
+      .command(table)
+      .description(`Prints the ${table}. Their columns never change within a schema version.`)
+      .addOption(operatorOption())
       .option('--from <time>', 'from this day or time, UTC')
       .option('--to <time>', 'before this day or time, UTC')
       .addOption(new Option('--format <format>', 'of the output').choices(['csv', 'jsonl']).default('csv'))
@@ -84,9 +91,12 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
   }
 }
 
-export const PLACE = `
-The API key needs the scope operator:read, to close and to forget operator:approve: tollgate keys create --name me --scope operator:read
+/** The help about the API key. @param needs the scopes, in words */
+export function describeKey(needs: string, scope = 'operator:read'): string {
+  return `
+The API key needs ${needs}: tollgate keys create --name me --scope ${scope}
 It belongs in OPERATOR_API_KEY, or in the file OPERATOR_API_KEY_FILE. Where no address is given either, those of a running npm run dev are taken.`;
+}
 
 /** A subcommand that asks the operator API. */
 export function ask(parent: CliCommand, name: string, description: string): CliCommand {
@@ -94,8 +104,5 @@ export function ask(parent: CliCommand, name: string, description: string): CliC
     .command(name)
     .description(description)
     .option('--json', 'print one JSON document')
-    .option(
-      '--operator <url>',
-      "the bookkeeper's address (default: OPERATOR_URL, else that of a running npm run dev, else http://127.0.0.1:4023)",
-    );
+    .addOption(operatorOption());
 }

@@ -39,7 +39,7 @@ export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
 
   const decision = (name: 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon', description: string): CliCommand => {
     const command = withId(jobs.query(name, description)).addOption(queueRedisOption());
-    command.example(`jobs ${name} ${JOB_ID}${name === 'approve' ? ' --floors 0x5f2c…' : ''}`);
+    command.example(`jobs ${name} ${JOB_ID}${name === 'approve' ? ' --floors 5f2c…' : ''}`);
     return command.answers(async (id: string, options: JobOptions & { floors?: string }) =>
       (await load()).decide({ command: name, id, floorsHash: options.floors }, options, env),
     );

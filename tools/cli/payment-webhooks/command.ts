@@ -1,4 +1,4 @@
-import { ask, PLACE } from '../book/command.js';
+import { ask, describeKey } from '../book/command.js';
 import type { OperatorPlace } from '../book/operator-api.js';
 import { limitOption, parseList, type CliCommand } from '../shared/cli-command.js';
 
@@ -14,7 +14,7 @@ export function definePaymentWebhooks(program: CliCommand, env: NodeJS.ProcessEn
     .description(
       'Manages the targets of your API key that events of payments are posted to. Those of jobs: tollgate webhooks.',
     )
-    .addHelpText('after', PLACE);
+    .addHelpText('after', describeKey('the scope operator:read'));
 
   ask(
     webhooks,

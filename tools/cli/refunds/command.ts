@@ -1,8 +1,12 @@
-import { ask, PLACE } from '../book/command.js';
+import { ask, describeKey } from '../book/command.js';
 import type { OperatorPlace } from '../book/operator-api.js';
 import { limitOption, parseCount, type CliCommand } from '../shared/cli-command.js';
 import type { RefundListOptions, RefundOptions } from './refunds.js';
 
+const KEY = describeKey(
+  'the scope operator:refund; for --preview, list and show operator:read is enough',
+  'operator:refund',
+);
 const REFUND = 'r0c1d2e3f405162738495a6b7c8d9e0f1-1';
 
 /** `tollgate refund` and `refunds` */
@@ -21,13 +25,13 @@ export function defineRefunds(program: CliCommand, env: NodeJS.ProcessEnv): void
     .option('--number <n>', "which refund of the payment this is: a payment's second one is 2", parseCount(1000), 1)
     .option('--preview', 'only show what it would do')
     .example('refund tx:1328:0x…:0 --reason "came too late"')
-    .addHelpText('after', PLACE)
+    .addHelpText('after', KEY)
     .answers(async (payment: string, options: RefundOptions) => (await load()).refund(payment, options, env));
 
   const refunds = program
     .command('refunds')
     .summary('refunds: list them, send one again, give it up, or name what paid it');
-  refunds.description('Shows refunds, and decides about those that have failed.').addHelpText('after', PLACE);
+  refunds.description('Shows refunds, and decides about those that have failed.').addHelpText('after', KEY);
 
   ask(refunds, 'list', 'Lists refunds, newest first.')
     .option('--state <state>', 'only those in this state: asked, closed, sending, refunded, failed, given_up, refused')

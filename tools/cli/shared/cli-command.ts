@@ -100,6 +100,13 @@ export function rpcOption(): Option {
   );
 }
 
+export function operatorOption(): Option {
+  return new Option(
+    '--operator <url>',
+    "the bookkeeper's address (default: OPERATOR_URL, else that of a running npm run dev, else http://127.0.0.1:4023)",
+  );
+}
+
 export function queueRedisOption(): Option {
   return new Option('--queue-redis <url>', "the queues' Redis (default: QUEUE_REDIS_URL, else that of --redis)");
 }

@@ -1,6 +1,8 @@
 import { limitOption, queueRedisOption, type CliCommand } from '../shared/cli-command.js';
 import type { WebhookOptions } from './webhooks.js';
 
+const TARGET = 'wh_0c1d2e3f405162738495a6b7';
+
 /** `tollgate webhooks` */
 export function defineWebhooks(program: CliCommand, env: NodeJS.ProcessEnv): void {
   const load = () => import('./webhooks.js');
@@ -41,13 +43,13 @@ export function defineWebhooks(program: CliCommand, env: NodeJS.ProcessEnv): voi
 
   webhooks
     .query('enable', 'Enables a disabled target.')
-    .example('webhooks enable 0f1e2d3c4b5a')
+    .example(`webhooks enable ${TARGET}`)
     .argument('<target>', 'as list prints it')
     .answers(async (target: string, options: WebhookOptions) => (await load()).enableTarget(target, options, env));
 
   webhooks
     .query('remove', 'Removes a target for good; what waits for it is dropped.')
-    .example('webhooks remove 0f1e2d3c4b5a')
+    .example(`webhooks remove ${TARGET}`)
     .argument('<target>', 'as list prints it')
     .answers(async (target: string, options: WebhookOptions) => (await load()).removeTarget(target, options, env));
 }
