@@ -37,7 +37,7 @@ function sectionOf({ services: readers }: Documented): string {
 
 function createEnvExample(documented: Documented[]): string {
   const lines = [
-    '# Every setting of every service, with its default. Lines without # must be filled in. A bookkeeper also needs BOOK_SIGNING_KEY.\n# A secret may be given as a file instead: NAME_FILE=/path/to/it in place of NAME.',
+    '# Every setting of every service, with its default or, where its comment says so, an example. Lines without # must be filled in. A bookkeeper also needs BOOK_SIGNING_KEY.\n# A secret may be given as a file instead: NAME_FILE=/path/to/it in place of NAME.',
   ];
   for (const [section, members] of groupBySection(documented)) {
     lines.push('', `# --- ${section} ---`);

@@ -71,7 +71,7 @@ export interface ResourceRequest {
   readonly headers: IncomingHttpHeaders;
   /** Null for GET, and where the client sent none. */
   readonly body: Buffer | null;
-  /** Equal in every attempt with the same payment, so that an upstream can recognise a repeat. */
+  /** Equal in every attempt of one request with one payment; another request with the same payment has another one. */
   readonly idempotencyKey: string;
   readonly requestId: string;
   readonly clientAddress: string;
