@@ -12,7 +12,7 @@ export interface OutboxLength {
   refused: number;
 }
 
-/** The outbox has as many events as it may: new payments are taken again once the bookkeeper has read some. */
+/** The outbox has reached its limit of events: new payments are taken again once the bookkeeper has read some. */
 export class OutboxFullError extends StoreError {
   override readonly name = 'OutboxFullError';
 

@@ -69,10 +69,10 @@ export interface MinedJob {
 }
 
 /**
- * `over`: no transaction of the job can be mined any more. `txHash` is the one that was, by its attempts if not by its
- * logs; it and its `calldata` are null if only the nonce was used up. `isReverted`: it reverted as a whole. `unknown`: the journal
- * has no such job, because it was forgotten or the process that meant to submit it died. `unwatched`: the watch is
- * closed, which says nothing about the job.
+ * `over`: no transaction of the job can be mined any more. `txHash`: the mined transaction, found by the job's attempts;
+ * null, like `calldata`, if only the nonce was used up. `isReverted`: it reverted as a whole. `unknown`: the journal has
+ * no such job, because it was forgotten or the process that meant to submit it died. `unwatched`: the watch is closed,
+ * which says nothing about the job.
  */
 export type EndedJob =
   | { outcome: 'over'; txHash: Hex | null; calldata: Hex | null; isReverted: boolean }

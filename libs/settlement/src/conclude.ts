@@ -99,7 +99,7 @@ function isOwnFailure(payment: PaymentEntry, { isShared, ended }: Extract<Attemp
   return !ended.isReverted && carriesAuthorization(ended.calldata, payment.authorization);
 }
 
-/** A permit is simulated by its relayer, so that it failed is known; unless its job was never written. */
+/** A permit's own relayer simulates it, so its failure is known, unless its job was never written. */
 function mayTryAgain({ payment, retries }: SettlementAttempt, ended: EndedJob): boolean {
   return retries < MOST_RETRIES && (payment.kind === 'authorization' || ended.outcome === 'unknown');
 }

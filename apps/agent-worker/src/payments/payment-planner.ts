@@ -36,7 +36,7 @@ import { PriceQuestions } from './price-questions.js';
 import { redeemJobPayment, Redemptions } from './redeem-job-payment.js';
 import { Turns } from './turns.js';
 
-/** As many bytes as the paying client accepts for a whole answer, and one more. */
+/** Twice what the paying client reads of a whole answer; longer ones it passes on as they arrive. */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 /** A reference has about 80 characters; the proof that carries it has to fit into a header. */
 const MAX_REFERENCE_LENGTH = 512;

@@ -11,7 +11,7 @@ import { Plannings } from './plannings.js';
 const DRY_RUN_LIMITS = { total: Infinity, perOrigin: 16 };
 /** Longer than most dry runs take, so that a burst of them is planned. */
 const LONGEST_QUEUE_MS = 2_000;
-const BUSY: PlanJobReply = { outcome: 'unavailable', reason: 'as many dry runs of the wallet are running as may' };
+const BUSY: PlanJobReply = { outcome: 'unavailable', reason: 'the wallet has reached its limit of dry runs' };
 
 /** Dry runs for gateways: the same planning as for a job, without writing or sending anything. */
 @Controller()

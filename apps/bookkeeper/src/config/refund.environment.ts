@@ -30,8 +30,8 @@ export class RefundEnvironment {
 
   @Setting({
     help:
-      'A refund with which all refunds of its payment are more than this, in whole units of the token, needs the approval ' +
-      'of another API key; none: no amount needs one by itself.',
+      'A refund needs the approval of another API key if it brings all refunds of its payment above this, in whole units ' +
+      'of the token; none: no amount needs one by itself.',
   })
   @Matches(AMOUNT, { message })
   readonly refundApprovalAbove: string = '10';

@@ -26,7 +26,10 @@ export function isSameTransfer(job: JobRecord, input: RefundJobInput): boolean {
   return known !== null && canonicalJson({ ...known, needsApproval }) === canonicalJson({ ...input });
 }
 
-/** Whether it has ended, and nothing of it is on the chain, or nobody knows. */
+/**
+ * Whether the job ended without success. Nothing of it is on the chain, unless an operator abandoned it: then that is not
+ * known.
+ */
 export const hasFailed = ({ state }: JobRecord): boolean => isFinal(state) && state !== 'FINAL';
 
 /** The transaction of a job that is final. */

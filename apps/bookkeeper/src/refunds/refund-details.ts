@@ -31,7 +31,7 @@ export function describeLost(lost: readonly string[]): string {
 
 export const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {
   lane_full: `The wallet ${REFUNDS_WALLET} has reached its limit of open jobs.`,
-  outbox_full: `As many transactions of the wallet ${REFUNDS_WALLET} wait to be booked as may (BOOK_OUTBOX_LIMIT).`,
+  outbox_full: `The wallet ${REFUNDS_WALLET} has reached its limit of transactions that wait to be booked (BOOK_OUTBOX_LIMIT).`,
   settings_differ: `The agent worker of the wallet ${REFUNDS_WALLET} has BOOK=off. Set BOOK=on.`,
   not_adopted: `The wallet ${REFUNDS_WALLET} is not adopted: tollgate wallets adopt ${REFUNDS_WALLET}`,
 };

@@ -32,7 +32,7 @@ type Stop = { wait: string } | { fail: string; maybeSent: boolean };
 
 /**
  * Brings refunds to their end, step by step: the ledger is closed for the payment, its job is written, its end is read, and
- * the ledger and the book are told. Each step may be repeated, after a crash and by two callers.
+ * the refund is recorded in the ledger and the book. Each step may be repeated, after a crash and by two callers.
  */
 @Injectable()
 export class RefundWork {

@@ -109,7 +109,7 @@ export function problemOfSubmit(reason: NotAccepted, wallet: string): Problem {
       return { status: 503, code: 'wallet_full', detail, retryAfterMs: 10_000 };
     }
     case 'outbox_full': {
-      const detail = `As many transactions of the wallet ${wallet} wait for the bookkeeper as may (BOOK_OUTBOX_LIMIT). Try again once it has read some.`;
+      const detail = `The wallet ${wallet} has reached its limit of transactions that wait for the bookkeeper (BOOK_OUTBOX_LIMIT). Try again once it has read some.`;
       return { status: 503, code: 'outbox_full', detail, retryAfterMs: 10_000 };
     }
     case 'settings_differ': {

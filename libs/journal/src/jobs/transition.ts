@@ -20,7 +20,7 @@ export type RefusalReason =
   | 'lane_paused'
   /** The limit of transactions in flight, or of open jobs, is reached. */
   | 'lane_full'
-  /** As many transactions of the lane wait for the bookkeeper as may. */
+  /** The lane has reached its limit of transactions that wait for the bookkeeper. */
   | 'outbox_full'
   /** One of submitter and worker reports to the book, and the other does not. */
   | 'settings_differ'

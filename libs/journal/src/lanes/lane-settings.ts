@@ -1,4 +1,4 @@
-/** How a lane is run. Fees are wei per gas, times milliseconds. */
+/** How a lane is run. Fees are in wei per gas, durations in milliseconds. */
 export interface LaneSettings {
   /** The most steps with a nonce that are not mined: as many as the node keeps for one account. */
   maxInFlight: number;

@@ -119,7 +119,7 @@ describe('a job that is signed before it is submitted', () => {
       expect((await fixture.journal.readLane(fixture.lane)).nextNonce).toBe(41);
     });
 
-    it('is refused while as many transactions wait for the bookkeeper as may', async () => {
+    it('is refused at the limit of transactions that wait for the bookkeeper', async () => {
       const full = new Journal({ redis: fixture.redis, timeoutMs: 30_000, bookLimit: 0 });
       const submitted = { outcome: 'refused', reason: 'outbox_full' };
       expect(await full.launchNamed(await request())).toEqual({ submitted, reserved: null, stored: null });
