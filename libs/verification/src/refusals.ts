@@ -3,6 +3,9 @@ import type { Refusal, Ledger } from '@tollgate/ledger';
 import type { PaymentFailure } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
+/** How long a client should wait before it retries, while room, chain or ledger is not there yet. */
+export const RETRY_AFTER_MS = 1000;
+
 /** A rule failed. `record` is set when money arrived that buys nothing: it is recorded for a refund. */
 export class PaymentRefused extends Error {
   override readonly name = 'PaymentRefused';

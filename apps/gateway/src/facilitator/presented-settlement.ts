@@ -8,12 +8,13 @@ import type {
   ReleaseTerms,
   Settled,
 } from '@tollgate/middleware/purchase';
-import { payerOf, type Hex, type SettleResponse } from '@tollgate/protocol';
+import { caip2Of, payerOf, type Hex, type SettleResponse } from '@tollgate/protocol';
 
 import { decodeReceipt, encodeReceipt } from '../paywall/answer/settlement-headers.js';
 import {
   isMetered,
   reasonOf,
+  signedSchemeOf,
   type ClaimKeys,
   type SignedPaymentQuestion,
   type SignedPayments,
@@ -160,8 +161,8 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
     const { terms, payment, requestId } = question;
     return {
       ...{ requestId, route: 'facilitator', method: 'POST' },
-      scheme: payment.kind === 'permit2' ? payment.scheme : 'exact',
-      network: `eip155:${terms.chainId}`,
+      scheme: signedSchemeOf(payment),
+      network: caip2Of(terms.chainId),
       chainId: terms.chainId,
       asset: terms.asset.toLowerCase() as Hex,
       payTo: terms.payTo.toLowerCase() as Hex,

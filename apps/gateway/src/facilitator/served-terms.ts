@@ -9,6 +9,7 @@ import {
   type SignedPayment,
 } from '@tollgate/protocol';
 
+import { signedSchemeOf } from '../signed-payments/signed-payments.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
 
 /** A payment of a supported kind, or the reason of the request's x402 version why it is not supported. */
@@ -51,7 +52,7 @@ export class ServedTerms {
     const { payload } = payment;
     if (payload.scheme !== requirement.scheme) return refuse('wrong_scheme');
     if (payload.payment.kind === 'permit2' && version === 1) return refuse('wrong_scheme');
-    if (schemeOf(payload.payment) !== requirement.scheme) return refuse('wrong_scheme');
+    if (signedSchemeOf(payload.payment) !== requirement.scheme) return refuse('wrong_scheme');
     if (payload.network !== requirement.network) return refuse('wrong_network');
     return { terms: this.#termsFor(requirement, asset), payment: payload.payment };
   }
@@ -64,11 +65,6 @@ export class ServedTerms {
       priceBaseUnits: amountBaseUnits,
     };
   }
-}
-
-/** The scheme that was signed, whatever the client states. */
-function schemeOf(payment: SignedPayment): string {
-  return payment.kind === 'permit2' ? payment.scheme : 'exact';
 }
 
 /** A signature under a domain other than the token's is invalid, whatever the requirements state. */

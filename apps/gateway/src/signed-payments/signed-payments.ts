@@ -146,6 +146,11 @@ export function isMetered(
   return payment.kind === 'permit2' && payment.scheme === 'upto';
 }
 
+/** The scheme that was signed, whatever the client states. */
+export function signedSchemeOf(payment: SignedPayment): 'exact' | 'upto' {
+  return payment.kind === 'permit2' ? payment.scheme : 'exact';
+}
+
 /** Why a payment cannot be verified now: a code for the usual reasons, otherwise the error's message. */
 export function reasonOf(error: unknown): string {
   if (error instanceof QueueFullError || error instanceof NoReplyError) return error.code;

@@ -1,9 +1,9 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 
 import type { RedisClient } from '@tollgate/redis';
 import { z } from 'zod';
 
-import { API_KEY_SCOPES, needsNoWallet, type ApiKey, type ApiKeyScope } from './api-key.js';
+import { API_KEY_SCOPES, hashToken, needsNoWallet, type ApiKey, type ApiKeyScope } from './api-key.js';
 
 const KEYS = 'tollgate:{api-keys}';
 // Separate from the keys, which are never rewritten: so concurrent revocations and creations cannot undo one another.
@@ -107,10 +107,6 @@ function assertNewKey({ name, scopes, wallets }: NewApiKey): void {
   ) {
     throw new TypeError('a key needs one or more wallets, by name (1 to 64 letters, digits or ._-) or *');
   }
-}
-
-function hashToken(token: string): string {
-  return hash('sha256', token, 'hex');
 }
 
 function isEqual(one: string, other: string): boolean {

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /**
  * `submit` submits jobs, `read` reads the key's own jobs, `operator` sees all jobs, approves them, and manages the
  * queues. `settle` lets the facilitator settle payments to any recipient, for which the relayer pays the gas. The others
@@ -30,4 +32,9 @@ export interface ApiKey {
 /** Whether the key may use a wallet. */
 export function mayUseWallet({ wallets }: ApiKey, wallet: string): boolean {
   return wallets.includes('*') || wallets.includes(wallet);
+}
+
+/** SHA-256 of the token, whose 256 random bits need no slower hash. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'hex');
 }

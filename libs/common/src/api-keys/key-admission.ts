@@ -1,8 +1,6 @@
-import { hash } from 'node:crypto';
-
 import type { Problem } from '../http/problem.js';
 import { RateLimit } from '../http/rate-limit.js';
-import type { ApiKey, ApiKeyScope } from './api-key.js';
+import { hashToken, type ApiKey, type ApiKeyScope } from './api-key.js';
 
 const TOO_MANY: Problem = { status: 429, code: 'too_many_requests', detail: 'Too many requests with this API key.' };
 const TOO_MANY_REFUSED: Problem = {
@@ -153,8 +151,4 @@ export class KeyGuesses {
     this.#admitted.delete(hashToken(token));
     return this.#refusals.take(address, nowMs);
   }
-}
-
-function hashToken(token: string): string {
-  return hash('sha256', token, 'hex');
 }

@@ -1,3 +1,4 @@
+import { nameAllowance } from '../jobs/keys.js';
 import type { ApprovalScope } from '../jobs/transition.js';
 
 /** How many ended jobs are remembered. */
@@ -30,7 +31,7 @@ export class LockedJobs {
   /** The journal refused the job these allowances. */
   note(jobId: string, approvals: readonly ApprovalScope[], by: string): void {
     const holder = this.#ended.has(by) ? null : by;
-    const scopes = approvals.map(({ token, spender }) => `${token}:${spender}`.toLowerCase()).sort();
+    const scopes = approvals.map(nameAllowance).sort();
     const name = scopes.join(' ');
     this.#jobs.set(jobId, { name, scopes, holder, isTrying: false });
     for (const job of this.#jobs.values()) if (job.name === name && !job.isTrying) job.holder ??= holder;

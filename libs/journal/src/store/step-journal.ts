@@ -3,7 +3,7 @@ import type { ScriptArgument } from '@tollgate/redis';
 
 import { encodeFailure, encodeJson, encodeStep } from '../jobs/encode-job.js';
 import type { JobFailure, JsonValue } from '../jobs/job.js';
-import { jobKey, laneKey } from '../jobs/keys.js';
+import { jobKey, laneKey, nameAllowance } from '../jobs/keys.js';
 import { findReply, readLock, readReserve, readSpending, readTransition } from '../jobs/read-reply.js';
 import type * as on from '../jobs/transition.js';
 import type { TransitionName } from '../transitions/journal-scripts.js';
@@ -33,7 +33,7 @@ export abstract class StepJournal {
     const { jobId, stepIndex, token, approvals = [], spendings = [], maxInFlight } = request;
     const write = [token, stepIndex];
     const calls: [TransitionName, ScriptArgument[]][] = [['putPlan', [...write, ...listPlan(request)]]];
-    if (approvals.length > 0) calls.push(['lockApprovals', [...write, ...approvals.map(nameScope)]]);
+    if (approvals.length > 0) calls.push(['lockApprovals', [...write, ...approvals.map(nameAllowance)]]);
     if (spendings.length > 0) calls.push(['reserveSpending', [...write, ...listSpendings(spendings)]]);
     if (maxInFlight !== undefined) calls.push(['reserve', [...write, maxInFlight]]);
     const replies = await this.#chain(jobId, calls);
@@ -167,7 +167,7 @@ export abstract class StepJournal {
 
   /** Keeps other jobs from these allowances until the job ends; all or none. */
   async lockApprovals(request: on.StepWrite & { scopes: readonly on.ApprovalScope[] }): Promise<on.LockResult> {
-    return readLock(await this.#onStep('lockApprovals', request, request.scopes.map(nameScope)));
+    return readLock(await this.#onStep('lockApprovals', request, request.scopes.map(nameAllowance)));
   }
 
   protected async onJob(name: TransitionName, jobId: string, args: ScriptArgument[] = []): Promise<string[]> {
@@ -243,9 +243,4 @@ function listSpendings(spendings: readonly on.Spending[]): string[] {
     if (amount < 0n || (limit !== null && limit < 0n)) throw new TypeError('amounts must not be negative');
     return [asset.toLowerCase(), amount.toString(), limit?.toString() ?? ''];
   });
-}
-
-/** The name under which an allowance is locked. */
-function nameScope({ token, spender }: on.ApprovalScope): string {
-  return `${token.toLowerCase()}:${spender.toLowerCase()}`;
 }

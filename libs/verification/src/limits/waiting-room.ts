@@ -1,6 +1,6 @@
 import { ChainUnavailableError } from '@tollgate/chain';
 
-import { isNotYet, PaymentRefused } from '../refusals.js';
+import { isNotYet, PaymentRefused, RETRY_AFTER_MS } from '../refusals.js';
 
 export interface WaitingRoomOptions {
   waitMs: number;
@@ -19,8 +19,6 @@ interface Wait {
 /** Time left for the claim and the reply after the wait. */
 const REPLY_MARGIN_MS = 500;
 const POLL_INTERVAL_MS = 250;
-/** How long a client without room should wait before it retries. */
-const RETRY_AFTER_MS = 1000;
 
 /**
  * Payments that wait for the chain. Their number is limited in all and per client, so that random hashes cannot use up

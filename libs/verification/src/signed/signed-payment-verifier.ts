@@ -18,7 +18,14 @@ import { StoreUnavailableError } from '@tollgate/redis';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingRoom } from '../limits/waiting-room.js';
-import { describeDoubt, explainRefusal, type RefundNotes, isNotYet, PaymentRefused } from '../refusals.js';
+import {
+  describeDoubt,
+  explainRefusal,
+  type RefundNotes,
+  isNotYet,
+  PaymentRefused,
+  RETRY_AFTER_MS,
+} from '../refusals.js';
 import type { AcceptedAssets } from './accepted-assets.js';
 import { judgeAuthorization } from './authorization-rules.js';
 import { Exposure } from './exposure.js';
@@ -55,9 +62,6 @@ const NONCE_IS_GONE: ReadonlySet<PaymentFailure> = new Set([
   'authorization_cancelled',
   'payment_refunded',
 ]);
-
-/** How long a payer should wait before it retries, while chain or ledger have not caught up. */
-const RETRY_AFTER_MS = 1000;
 
 /**
  * Checks the rules for signed payments, then claims the payment in the ledger. A refusal makes the payer sign again, so

@@ -3,7 +3,7 @@ import { keccak256Hex } from '@tollgate/crypto';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { LookUps } from '../limits/client-shares.js';
-import { PaymentRefused } from '../refusals.js';
+import { PaymentRefused, RETRY_AFTER_MS } from '../refusals.js';
 
 /** `busy`: the rest of the budget is held by payments in flight; it is released when they are settled. */
 export type WalletRefusal =
@@ -34,8 +34,6 @@ interface Asked {
   deadlineMs: number;
   lookUps: LookUps;
 }
-
-const RETRY_AFTER_MS = 1000;
 
 /** The further check of a payer whose code runs in the settlement. */
 export class WalletCheck {

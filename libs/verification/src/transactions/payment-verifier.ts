@@ -5,7 +5,14 @@ import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { ClientShares, LookUps } from '../limits/client-shares.js';
 import type { WaitingRoom } from '../limits/waiting-room.js';
-import { describeDoubt, explainRefusal, type RefundNotes, isNotYet, PaymentRefused } from '../refusals.js';
+import {
+  describeDoubt,
+  explainRefusal,
+  type RefundNotes,
+  isNotYet,
+  PaymentRefused,
+  RETRY_AFTER_MS,
+} from '../refusals.js';
 import {
   isConfirmed,
   judgePayment,
@@ -36,8 +43,6 @@ interface Judged {
   headBlockNumber: number;
 }
 
-/** How long a payer should wait before it retries, while the chain has not caught up. */
-const RETRY_AFTER_MS = 1000;
 const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 4096;
 

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 
 import type { AnsweredFacts, PaymentTimeline, SaleFacts } from '@tollgate/book-events';
 import type { Lease } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import { caip2Of, type Hex } from '@tollgate/protocol';
 
+import { signedSchemeOf } from '../../signed-payments/signed-payments.js';
 import type { MadePayment } from '../answer/settlement-headers.js';
-import type { Order } from '../present/purchase.js';
+import type { Order, Purchase } from '../present/purchase.js';
 import type { QuestionTerms } from '../verify/verify-questions.js';
 
 /** The times of one sale, on Redis's clock. The ledger's commit adds its own. */
@@ -58,8 +59,8 @@ export function describeSale(order: Order, lease: Lease, terms: QuestionTerms, m
     requestId: caller.requestId,
     route: endpoint.route.path,
     method: purchase.method,
-    scheme: isTransaction ? 'tx-hash' : schemeOf(order),
-    network: `eip155:${chainId}`,
+    scheme: schemeOf(purchase),
+    network: caip2Of(chainId),
     chainId,
     asset: asset.toLowerCase() as Hex,
     payTo: payTo.toLowerCase() as Hex,
@@ -88,7 +89,7 @@ export function describeAnswer(
   };
 }
 
-function schemeOf({ purchase: { form, instrument } }: Order): string {
-  if (form === 'mpp') return 'charge';
-  return instrument.kind === 'permit2' ? instrument.scheme : 'exact';
+function schemeOf({ form, instrument }: Purchase): string {
+  if (instrument.kind === 'transaction') return 'tx-hash';
+  return form === 'mpp' ? 'charge' : signedSchemeOf(instrument);
 }
