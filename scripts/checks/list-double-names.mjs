@@ -15,7 +15,7 @@ const DEFINITION =
   /^export (?:default )?(?:declare )?(?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
 
 const filesOf = new Map();
-for (const { path, text } of readProductFiles(/^(?!tools\/devnet\/).*\.(ts|mts|mjs)$/)) {
+for (const { path, text } of readProductFiles(/^(?!tools\/devnet\/).*\.(tsx?|mts|mjs)$/)) {
   const names = new Set([...text.matchAll(DEFINITION)].map(([, name]) => name));
   for (const name of names) filesOf.set(name, [...(filesOf.get(name) ?? []), path]);
 }

@@ -58,7 +58,7 @@ describe.each(pages)('%s', (page) => {
 
   it('names files and folders that exist', () => {
     const named = [
-      ...proseOf(page).matchAll(/`((?:apps|libs|devnet|test|bench|docs|deploy|examples|scripts)\/[^`*<\s]*)`/g),
+      ...proseOf(page).matchAll(/`((?:apps|libs|packages|tools|test|bench|docs|deploy|examples|scripts)\/[^`*<\s]*)`/g),
     ];
     expect(named.map(([, path = '']) => path).filter((path) => !existsSync(path))).toEqual([]);
   });

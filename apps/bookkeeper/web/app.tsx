@@ -10,7 +10,7 @@ import { JobsPage } from './pages/jobs-page.js';
 import { Login } from './pages/login.js';
 import { NowPage } from './pages/now-page.js';
 import { OwedPage } from './pages/owed-page.js';
-import { PaymentPage } from './pages/payment-page.js';
+import { PaymentView } from './pages/payment-page.js';
 import { PaymentsPage } from './pages/payments-page.js';
 import { WalletsPage } from './pages/wallets-page.js';
 import { Failure, Reading } from './parts/parts.js';
@@ -123,7 +123,7 @@ function Page({ name, place, seller }: { name: PageName; place: ConsolePlace; se
     case 'now':
       return <NowPage seller={seller} />;
     case 'payments':
-      return id === null ? <PaymentsPage seller={seller} query={query} /> : <PaymentPage id={id} seller={seller} />;
+      return id === null ? <PaymentsPage seller={seller} query={query} /> : <PaymentView id={id} seller={seller} />;
     case 'owed':
       return <OwedPage seller={seller} query={query} />;
     case 'jobs':

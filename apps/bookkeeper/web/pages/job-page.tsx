@@ -6,13 +6,13 @@ import { showCoins, type SellerFacts } from '../data/format.js';
 import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
 import { WriteButton } from '../parts/confirm.js';
-import { Facts, Hex, Reading, State, Table, Time } from '../parts/parts.js';
+import { Facts, HexText, Reading, State, Table, Time } from '../parts/parts.js';
 
 const isOpen = (state: string): boolean => OPEN_STATES.some((one) => one === state);
 const endedBadly = (state: string): boolean => state !== 'FINAL' && FINAL_STATES.some((one) => one === state);
 
 /** One job: its plan as it will be sent, what was sent, and what may be decided about it. */
-export function JobPage({ id, seller }: { id: string; seller: SellerFacts }) {
+export function JobView({ id, seller }: { id: string; seller: SellerFacts }) {
   const path = `/jobs/${encodeURIComponent(id)}`;
   const job = useLive<OperatorJob>(path, JOBS_EVERY_MS);
   const { data } = job;
@@ -186,7 +186,7 @@ function Steps({ steps, seller }: { steps: readonly AgentStepView[]; seller: Sel
             show: ({ attempts }) =>
               attempts.map(({ txHash, kind }) => (
                 <div key={txHash}>
-                  <Hex text={txHash} seller={seller} /> {kind}
+                  <HexText text={txHash} seller={seller} /> {kind}
                 </div>
               )),
           },

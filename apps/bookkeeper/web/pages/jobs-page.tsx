@@ -4,7 +4,7 @@ import { JOBS_EVERY_MS, useLive } from '../data/live.js';
 import { go, linkTo } from '../data/route.js';
 import { Pager, usePaging } from '../parts/pager.js';
 import { Choice, Empty, Reading, State, Table, Time } from '../parts/parts.js';
-import { JobPage } from './job-page.js';
+import { JobView } from './job-page.js';
 
 /** By what is shown, the states that are asked for. */
 const SHOWN = {
@@ -16,7 +16,7 @@ const NAMES = Object.keys(SHOWN) as (keyof typeof SHOWN)[];
 
 /** The jobs of all wallets, or one of them. */
 export function JobsPage({ id, query, seller }: { id: string | null; query: URLSearchParams; seller: SellerFacts }) {
-  if (id !== null) return <JobPage id={id} seller={seller} />;
+  if (id !== null) return <JobView id={id} seller={seller} />;
   return <JobList query={query} />;
 }
 

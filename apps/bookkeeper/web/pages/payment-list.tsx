@@ -5,7 +5,7 @@ import { useLive } from '../data/live.js';
 import { explainReason } from '../data/reasons.js';
 import { linkTo } from '../data/route.js';
 import { Pager, usePaging } from '../parts/pager.js';
-import { Hex, Reading, State, Table, Time } from '../parts/parts.js';
+import { HexText, Reading, State, Table, Time } from '../parts/parts.js';
 
 interface ListProps {
   readonly label: string;
@@ -65,10 +65,10 @@ function Payments({ label, payments, seller, isOwed }: PaymentsProps) {
           isNumber: true,
         },
         isOwed ? { name: 'Reason', show: explain } : { name: 'Route', show: ({ route }) => route ?? 'none' },
-        { name: 'Payer', show: ({ payer }) => (payer === null ? 'unknown' : <Hex text={payer} />) },
+        { name: 'Payer', show: ({ payer }) => (payer === null ? 'unknown' : <HexText text={payer} />) },
         {
           name: 'Transaction',
-          show: ({ transaction }) => (transaction === null ? 'none' : <Hex text={transaction} seller={seller} />),
+          show: ({ transaction }) => (transaction === null ? 'none' : <HexText text={transaction} seller={seller} />),
         },
       ]}
     />

@@ -3,7 +3,7 @@ import { showMoney, showDuration, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { explainReason } from '../data/reasons.js';
 import { linkTo } from '../data/route.js';
-import { Facts, Hex, Reading, State, Table, Time } from '../parts/parts.js';
+import { Facts, HexText, Reading, State, Table, Time } from '../parts/parts.js';
 import { RefundSection } from './refund.js';
 
 const STEPS: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const STEPS: Readonly<Record<string, string>> = {
 };
 
 /** One payment: what it was, what became of it, and its entries in the book. */
-export function PaymentPage({ id, seller }: { id: string; seller: SellerFacts }) {
+export function PaymentView({ id, seller }: { id: string; seller: SellerFacts }) {
   const payment = useLive<PaymentPicture>(`/payments/${encodeURIComponent(id)}`);
   const { data } = payment;
   return (
@@ -51,7 +51,7 @@ function Picture({ payment, seller }: { payment: PaymentPicture; seller: SellerF
           ['Scheme', scheme ?? 'not known'],
           ['Payer', payer === null ? 'not known' : <Whole key="payer" text={payer} />],
           ['Recipient', recipient === null ? 'not known' : <Whole key="to" text={recipient} />],
-          ['Transaction', transaction === null ? 'none' : <Hex key="tx" text={transaction} seller={seller} />],
+          ['Transaction', transaction === null ? 'none' : <HexText key="tx" text={transaction} seller={seller} />],
           ['Request id', requestId ?? 'none'],
           ['Reference', <Whole key="id" text={id} />],
         ]}

@@ -2,7 +2,7 @@ import type { ListedDifference } from '../../../../libs/book/src/reconcile/read-
 import type { ReconcileAnswer } from '../../src/operator/reconcile.controller.js';
 import { showCount, showMoney, type SellerFacts } from '../data/format.js';
 import { useLive, type Live } from '../data/live.js';
-import { Empty, Facts, Hex, Reading, Table, Time } from '../parts/parts.js';
+import { Empty, Facts, HexText, Reading, Table, Time } from '../parts/parts.js';
 
 const EVERY_MS = 10_000;
 const LISTS = [
@@ -80,7 +80,7 @@ function Differences(props: { title: string; rows: readonly ListedDifference[]; 
           { name: 'Amount', show: ({ amount, asset }) => showMoney(amount, asset, seller), isNumber: true },
           {
             name: 'Transaction',
-            show: ({ transaction }) => (transaction === null ? 'none' : <Hex text={transaction} seller={seller} />),
+            show: ({ transaction }) => (transaction === null ? 'none' : <HexText text={transaction} seller={seller} />),
           },
           { name: 'Why', show: ({ reason }) => reason },
         ]}

@@ -8,7 +8,7 @@ import { showMoney, type SellerFacts } from '../data/format.js';
 import { useLive } from '../data/live.js';
 import { linkTo } from '../data/route.js';
 import { WriteButton } from '../parts/confirm.js';
-import { Facts, Hex, Reading, State, Table, Time } from '../parts/parts.js';
+import { Facts, HexText, Reading, State, Table, Time } from '../parts/parts.js';
 
 /** The states of refunds of which somebody still has to look at the doubts. */
 const DOUBTED: readonly RefundState[] = ['asked', 'closed', 'sending', 'failed'];
@@ -150,7 +150,7 @@ function Refunds({ preview, seller, reload }: { preview: RefundPreview; seller: 
         { name: 'Job', show: ({ job }) => (job === null ? 'none' : <a href={linkTo('jobs', job)}>its job</a>) },
         {
           name: 'Transaction',
-          show: ({ transaction }) => (transaction === null ? 'none' : <Hex text={transaction} seller={seller} />),
+          show: ({ transaction }) => (transaction === null ? 'none' : <HexText text={transaction} seller={seller} />),
         },
         { name: 'Note', show: (refund) => <Note refund={refund} reload={reload} /> },
       ]}

@@ -5,7 +5,7 @@ import { write } from '../data/api.js';
 import { showCoins, type SellerFacts } from '../data/format.js';
 import { ACCOUNTS_EVERY_MS, useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
-import { Empty, Facts, Hex, Reading, State, Table } from '../parts/parts.js';
+import { Empty, Facts, HexText, Reading, State, Table } from '../parts/parts.js';
 
 /** The accounts that send transactions: relayers, and the wallets of agent jobs. */
 export function WalletsPage({ seller }: { seller: SellerFacts }) {
@@ -43,7 +43,7 @@ function Account({ account, seller, reload }: { account: OperatorWallet; seller:
       <Facts
         facts={[
           ['Role', role === 'relayer' ? 'relayer: settles signed payments' : 'wallet of agent jobs'],
-          ['Address', <Hex key="address" text={address} seller={seller} kind="address" />],
+          ['Address', <HexText key="address" text={address} seller={seller} kind="address" />],
           ['Chain', String(chainId)],
           ['Coins for gas', account.balanceWei === null ? 'cannot be read' : showCoins(account.balanceWei)],
           ['Open jobs', String(account.openJobs)],

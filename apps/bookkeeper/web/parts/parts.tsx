@@ -64,7 +64,7 @@ export function Empty({ children }: { children: ComponentChildren }) {
 }
 
 /** A hash or an address: its ends, and the whole as title; a link where the explorer has it. */
-export function Hex({
+export function HexText({
   text,
   seller,
   kind = 'tx',
