@@ -17,7 +17,7 @@ export interface TokenFacts {
   readonly decimals: number;
 }
 
-interface SaleFacts {
+interface PriceFacts {
   readonly chain: ChainFacts;
   readonly token: TokenFacts;
   readonly payTo: Hex;
@@ -30,7 +30,7 @@ interface SaleFacts {
 }
 
 /** What the page at a priced URL knows. */
-export interface PayPageData extends SaleFacts {
+export interface PayPageData extends PriceFacts {
   readonly kind: 'pay';
   readonly reference: string;
   /** The name of the network in proofs. */
@@ -44,7 +44,7 @@ export interface PayPageData extends SaleFacts {
 }
 
 /** What the page of a ticket knows: enough to pay, and nothing that redeems. */
-export interface TicketPageData extends SaleFacts {
+export interface TicketPageData extends PriceFacts {
   readonly kind: 'ticket';
   /** keccak256 of the reference. */
   readonly lock: Hex;

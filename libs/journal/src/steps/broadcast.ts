@@ -90,7 +90,7 @@ export async function broadcast(
   work.pace.noteSent();
   const answer = await joinAnswers(work.chain.send(raw), hash);
   crashPoint('F7');
-  await heed(work, write, { kind, hash }, answer);
+  await applyAnswer(work, write, { kind, hash }, answer);
   return answer;
 }
 
@@ -115,11 +115,11 @@ export async function broadcastAndWait(
   work.pace.noteSent();
   const answer = await joinAnswers(sent, hash);
   crashPoint('F7');
-  await heed(work, write, { kind, hash }, answer);
+  await applyAnswer(work, write, { kind, hash }, answer);
   return answer;
 }
 
-async function heed(
+async function applyAnswer(
   work: LaneWork,
   write: StepWrite,
   { kind, hash }: Pick<StoredBytes, 'kind' | 'hash'>,
