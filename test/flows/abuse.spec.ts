@@ -46,7 +46,7 @@ describe('one payment', () => {
     const { '409,': busy = 0, '503,': unavailable = 0 } = others;
     expect({ refused: 1000 - answered, counts }).toMatchObject({ refused: busy + used + unavailable });
     expect(answered).toBeLessThanOrEqual(1);
-    // The one that bought may have been among the unavailable: then nobody else ever gets the answer.
+    // A 503 may have gone to the request that bought the answer. Then no other request gets it.
     if (answered === 0) {
       expect(unavailable).toBeGreaterThan(0);
       await waitFor('the payment is used', async () => {

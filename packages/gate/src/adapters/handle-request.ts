@@ -29,7 +29,7 @@ export async function handleRequest(
   const { signal } = request;
   if (signal.aborted) {
     await paid.end();
-    // Reaches nobody.
+    // The client has disconnected, so it does not receive this response.
     return new Response(null, { status: 499 });
   }
   const end = (): void => void paid.end();

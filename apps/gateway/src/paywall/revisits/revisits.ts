@@ -73,7 +73,7 @@ interface Right {
   readonly untilMs: number | null;
 }
 
-/** Reads `<name>@<until ms>`, parted by spaces; earlier releases stored a name without a time, or `1`. */
+/** Reads `<name>@<until ms>`, separated by spaces; earlier releases stored `1`. */
 function readRights(stored: string | null, nowMs: number): Right[] {
   const parts = stored === null ? [] : stored.split(' ').map((part) => part.split('@'));
   return parts
