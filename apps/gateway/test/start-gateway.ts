@@ -119,7 +119,7 @@ export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerif
 }
 
 async function claimTransfer(ledger: Ledger, request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {
-  const { chainId, txHash, owner, fingerprint, retryKey, leaseMs, deadlineMs } = request;
+  const { chainId, txHash, owner, fingerprint, retryKey, keyReserves, leaseMs, deadlineMs } = request;
   const result = await ledger.claim({
     candidates: [
       {
@@ -132,6 +132,7 @@ async function claimTransfer(ledger: Ledger, request: VerifyPaymentRequest): Pro
     owner,
     fingerprint,
     retryKey,
+    keyReserves,
     leaseMs,
     deadlineMs,
     headBlockNumber: 1,

@@ -137,6 +137,36 @@ describe('claiming a payment', () => {
       expect((await ledger.claim(again(request, overrides))).outcome).toBe(outcome);
     });
 
+    const unanswered = async (overrides: Partial<ClaimRequest>): Promise<ClaimRequest> => {
+      const request = claimOf(overrides);
+      const { id } = leaseOf(await ledger.claim(request));
+      await ledger.releaseOwner(id, request.owner);
+      return request;
+    };
+
+    // Prevents: money is lost with the request that held it, since its payer presents it with another reference.
+    it.each([
+      ['spent, same key', spent, {}, 'answered'],
+      ['spent, other key', spent, { retryKey: OTHER_KEY }, 'used'],
+      ['released, other key', released, { retryKey: OTHER_KEY }, 'claimed'],
+      ['released, no key, other request', released, { ...differ, retryKey: null }, 'claimed'],
+      ['released by its owner, other key', unanswered, { retryKey: OTHER_KEY }, 'claimed'],
+      ['expired, same key', abandoned, {}, 'claimed'],
+      ['expired, other key', abandoned, { retryKey: OTHER_KEY }, 'claimed'],
+      ['expired, other key, other request', abandoned, differ, 'conflict'],
+    ])('of a payment whose key reserves nothing: %s', async (_, prepare, overrides, outcome) => {
+      const request = await prepare({ retryKey: KEY, keyReserves: false });
+      expect((await ledger.claim(again(request, overrides))).outcome).toBe(outcome);
+    });
+
+    it('reserves a payment for the last key that it was claimed with', async () => {
+      const request = await released({ retryKey: KEY, keyReserves: false });
+      const lease = leaseOf(await ledger.claim(again(request, { retryKey: OTHER_KEY, keyReserves: true })));
+      await ledger.release(lease, { counted: true });
+      expect((await ledger.claim(again(request))).outcome).toBe('used');
+      leaseOf(await ledger.claim(again(request, { retryKey: OTHER_KEY })));
+    });
+
     it.each([
       ['spent, same request', spent, {}, 'used'],
       ['spent, other request', spent, { fingerprint: otherFingerprint }, 'conflict'],

@@ -98,6 +98,7 @@ async function claimEntry(
       MAX_RELEASES,
       scope,
       outboxLimit ?? '',
+      request.keyReserves === false ? 0 : 1,
       ...candidates.flatMap((one) => [one.slot, one.blockNumber, Math.floor(one.minedAtMs), one.windowMs ?? '']),
     ],
     request.headBlockNumber,

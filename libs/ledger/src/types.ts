@@ -55,6 +55,8 @@ export interface ClaimRequest {
   owner: string;
   fingerprint: string;
   retryKey: string | null;
+  /** False: the retry key finds the answer, and until there is one any request may claim the payment once it is free. */
+  keyReserves?: boolean;
   leaseMs: number;
   /** On Redis's clock: a claim that arrives later changes nothing. */
   deadlineMs: number;

@@ -38,6 +38,7 @@ export function parseVerifyPaymentRequest(message: unknown): VerifyPaymentReques
     ...(isAbsent(signature) ? {} : { signature: parseSignature(fields) }),
     fingerprint: readKey(fields, 'fingerprint'),
     retryKey: fields.retryKey === null ? null : readKey(fields, 'retryKey'),
+    ...(fields.keyReserves === false && { keyReserves: false }),
     leaseMs: readNumber(fields, 'leaseMs'),
     clientAddress: readTextField(fields, 'clientAddress'),
   };

@@ -29,6 +29,7 @@ describe('parseVerifyPaymentRequest', () => {
       signature: '0xab',
     });
     expect(parseVerifyPaymentRequest({ ...message, retryKey: 'key' })).toMatchObject({ retryKey: 'key' });
+    expect(parseVerifyPaymentRequest({ ...message, keyReserves: false })).toMatchObject({ keyReserves: false });
   });
 
   it.each([

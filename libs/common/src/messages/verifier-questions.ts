@@ -32,6 +32,8 @@ export interface VerifyPaymentRequest {
    * that is only a reference in `X-Payment`, and without any of them.
    */
   retryKey: string | null;
+  /** A payment that is not bound to its reference may be presented with another one until it is answered. */
+  keyReserves?: false;
   leaseMs: number;
   /** The client whose shares of look-ups and waits are charged. */
   clientAddress: string;

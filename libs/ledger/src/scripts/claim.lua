@@ -1,6 +1,6 @@
 -- KEYS birth, entry, outbox; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, clock skew ms, slack ms,
--- releases allowed, `all` or `known` (only the rules for known payments), the most events in the outbox or '', then per
--- candidate: slot, block, mined at ms, window ms or ''. Returns {now, outcome, slot, generation or wait, until}.
+-- releases allowed, `all` or `known` (only the rules for known payments), the most events in the outbox or '', 0 when the
+-- retry key reserves nothing, then per candidate: slot, block, mined at ms, window ms or ''. Returns {now, outcome, slot, generation or wait, until}.
 --
 -- Atomic: checking every payment of the transaction and taking one, together with the age and birth rules on Redis's
 -- clock. Otherwise two requests could take one payment, one request with one retry key could take two, or a payment
@@ -8,7 +8,7 @@
 local owner, fingerprint, key = ARGV[1], ARGV[2], ARGV[3]
 local lease_ms, deadline, skew = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local slack, max_releases, scope = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
-local outbox_limit = tonumber(ARGV[10])
+local outbox_limit, reserves = tonumber(ARGV[10]), ARGV[11] ~= '0'
 local now = now_ms()
 local function answer(outcome, slot, number, til)
   return {text(now), outcome, slot or '', text(number or 0), text(til or 0)}
@@ -16,7 +16,7 @@ end
 if now > deadline then return answer('late') end
 
 local candidates, window = {}, 0
-for index = 11, #ARGV, 4 do
+for index = 12, #ARGV, 4 do
   local candidate = {
     slot = ARGV[index], block = tonumber(ARGV[index + 1]), mined = tonumber(ARGV[index + 2]),
     window = tonumber(ARGV[index + 3])
@@ -72,6 +72,9 @@ local function is_doubtful(r, candidate) return not is_done(r) and r.epoch ~= ep
 -- An amount fixed for one request may still be moved, so it must not pay for another request.
 local function is_fixed_for_another(r) return r.amount and r.fingerprint ~= fingerprint end
 
+-- Only requests with its retry key may take it again.
+local function is_reserved(r) return r.key ~= '' and r.open ~= text(r.generation) end
+
 local function take(candidate, old)
   local record = {
     state = 'L', epoch = epoch, generation = (old and old.generation or 0) + 1, releases = old and old.releases or 0,
@@ -79,6 +82,8 @@ local function take(candidate, old)
   }
   local permanent = known and redis.call('PTTL', KEYS[2]) == -1
   write_record(KEYS[2], candidate.slot, record)
+  -- Its generation: an earlier release does not delete it when it takes the payment for another key.
+  if not reserves then redis.call('HSET', KEYS[2], candidate.slot .. ':open', text(record.generation)) end
   if not candidate.window then
     redis.call('PERSIST', KEYS[2])
   elseif not permanent then
@@ -154,7 +159,7 @@ for _, candidate in ipairs(candidates) do
     elseif is_live(r) and not is_doubtful(r, candidate) then
       wait = math.min(wait or r.til - now, r.til - now)
     elseif not is_done(r) then
-      if r.key ~= '' then
+      if is_reserved(r) then
         reserved = true
       elseif is_doubtful(r, candidate) then
         reason = 'older_than_ledger'

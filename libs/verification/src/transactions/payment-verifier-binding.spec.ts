@@ -102,6 +102,23 @@ describe('verifying a payment with a hash lock', () => {
 });
 
 describe('verifying a payment with a signature', () => {
+  // Prevents: a stranger who knows the hash takes a payment whose first request ended without an answer.
+  it('keeps the payment for its reference until it is answered', async () => {
+    const [reference, other] = [await createReferenceNow(), await createReferenceNow()];
+    const txHash = await transferTokens(parts().devnet, { amountBaseUnits: PRICE });
+    const signature = await privateKeyToAccount(payer().privateKey).signMessage({
+      message: proofMessage(reference.text, txHash),
+    });
+    const terms = { fingerprint: 'one-resource', keyReserves: false } as const;
+    const own = { ...terms, reference, signature, retryKey: hashRetryKey(reference.text) };
+    const first = await ask(txHash, { request: own });
+    if (first.outcome !== 'claimed') throw new Error(first.outcome);
+    await parts().ledger.release(first.lease, { counted: false });
+    const foreign = { ...terms, reference: other, retryKey: hashRetryKey(other.text) };
+    expect(await ask(txHash, { request: foreign })).toEqual({ outcome: 'refused', failure: 'payment_used' });
+    expect(await ask(txHash, { request: own })).toMatchObject({ outcome: 'claimed' });
+  });
+
   const sign = (privateKey: Hex, reference: string, txHash: Hex) =>
     privateKeyToAccount(privateKey).signMessage({ message: proofMessage(reference, txHash) });
 

@@ -127,6 +127,7 @@ export class PaymentVerifier {
       owner,
       fingerprint,
       retryKey: request.retryKey ?? (isBound && reference ? hashRetryKey(reference.text) : null),
+      keyReserves: isBound || request.keyReserves !== false,
       leaseMs,
       deadlineMs,
       headBlockNumber,

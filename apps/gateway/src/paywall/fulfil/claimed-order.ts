@@ -27,8 +27,6 @@ export interface OrderClaim {
   readonly payer: Hex;
   /** Null for a signed payment that has yet to be settled. */
   readonly txHash: Hex | null;
-  /** Whether a transaction is bound to its reference, by hash lock or signature. */
-  readonly bound?: boolean;
   /** The amount that transaction transferred, where it may be less than the price. */
   readonly amountBaseUnits?: string;
   /** The result of the simulated settlement at the time of the claim. */
@@ -170,13 +168,11 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
 
   async release({ cause, mayBeSettled, ...terms }: ReleaseTerms): Promise<boolean> {
     const { ledger, identifiers } = this.parts;
-    const { lease, payer, bound } = this.claim;
-    const { paymentIdentifier: identifier, form } = this.order.purchase;
-    // Its reference only finds the answer: the client may present an unbound transaction with another challenge.
-    const forgetsKey = bound === false && form !== 'documented';
+    const { lease, payer } = this.claim;
+    const { paymentIdentifier: identifier } = this.order.purchase;
     const sale = this.#clock && this.#moved && describeSale(this.order, lease, this.parts.terms, this.#moved);
     const facts = this.#clock && sale && { reason: cause, sale, timeline: this.#clock.read() };
-    const released = await ledger.release(lease, { ...terms, forgetsKey }, facts);
+    const released = await ledger.release(lease, terms, facts);
     // An identifier that could not be deleted expires.
     if (identifier !== null && !mayBeSettled)
       await identifiers.forget({ payer, identifier, lease }).catch(() => undefined);

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { hashRetryKey } from '@tollgate/ledger';
+import { createOwner, hashRetryKey } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
@@ -178,6 +178,23 @@ describe('a transaction sent by the payer', () => {
       const failed = await fetch(url, { headers: present[form](own, txHash) });
       expect([failed.status, failed.headers.get('x-payment-released')]).toEqual([500, 'true']);
       expect((await fetch(url, { headers: presentLater(txHash) })).status).toBe(200);
+    }
+  });
+
+  // Prevents: the same after a verifier's reply was lost, or a gateway was killed that held the payment.
+  it.each(['mpp', 'v2'] as const)('pays after a request that ended without an answer by %s', async (form) => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const [own, other] = [await readChallenge(url), await readChallenge(url)];
+    for (const isGatewayGone of [false, true]) {
+      const txHash = createTxHash();
+      verifier.judgements.set(txHash, async (request) => {
+        verifier.judgements.delete(txHash);
+        const claim = isGatewayGone ? { ...request, owner: createOwner(), leaseMs: 1 } : request;
+        expect((await verifier.claim(claim)).outcome).toBe('claimed');
+        return { outcome: 'unavailable', reason: 'rpc_unavailable' };
+      });
+      expect((await fetch(url, { headers: present[form](own, txHash) })).status).toBe(503);
+      expect((await fetch(url, { headers: present[form](other, txHash) })).status).toBe(200);
     }
   });
 

@@ -45,6 +45,7 @@ export function createTransactionQuestion(
     ...(signature === undefined ? {} : { signature }),
     fingerprint,
     retryKey,
+    ...(form !== 'documented' && { keyReserves: false }),
     leaseMs,
     clientAddress: clientNetwork(clientAddress),
   };

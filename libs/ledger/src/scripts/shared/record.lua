@@ -59,7 +59,7 @@ local function read_entry(entry)
     local by = fields[slot .. ':by']
     if by then
       records[slot] = read_record(line, by)
-      records[slot].amount = fields[slot .. ':amount']
+      records[slot].amount, records[slot].open = fields[slot .. ':amount'], fields[slot .. ':open']
     end
   end
   return records
