@@ -6,6 +6,7 @@ import type { Hex } from '@tollgate/protocol';
 export interface RpcAnswer {
   id: number;
   method: string;
+  params: readonly unknown[];
   result?: unknown;
   error?: { code: number; message: string };
 }
@@ -135,7 +136,10 @@ export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> 
 
 function withMethods(text: string, calls: Call[]): RpcAnswer[] {
   const answers = JSON.parse(text) as RpcAnswer[];
-  return answers.map((answer) => ({ ...answer, method: calls.find(({ id }) => id === answer.id)?.method ?? '' }));
+  return answers.map((answer) => {
+    const { method = '', params = [] } = calls.find(({ id }) => id === answer.id) ?? {};
+    return { ...answer, method, params };
+  });
 }
 
 function withHead(answers: readonly RpcAnswer[], headBlockNumber: Hex): RpcAnswer[] {
@@ -149,6 +153,16 @@ async function readBody(request: IncomingMessage): Promise<string> {
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
 }
+
+/** Refuses calls at a block's number, as a server does that lags behind that block, or keeps the newest state only. */
+export const REFUSED_NUMBERS: RpcFault = {
+  kind: 'rewrite',
+  rewrite: (answers) =>
+    answers.map(({ result, ...answer }) => {
+      const isAtNumber = answer.method === 'eth_call' && answer.params[1] !== 'latest';
+      return isAtNumber ? { ...answer, error: { code: -32000, message: 'header not found' } } : { ...answer, result };
+    }),
+};
 
 /** Changes every result of one method. */
 export function changeResult(method: string, change: (result: never) => unknown): RpcFault {

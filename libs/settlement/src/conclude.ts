@@ -10,6 +10,7 @@ import {
   describeDoubtfulUse,
   findPermitUse,
   type SentPayment,
+  type Sighting,
   findAuthorizationUse,
 } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
@@ -152,19 +153,19 @@ async function explainAuthorization(
   const { asset, authorization } = entry;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
-  let shownUpTo: number | undefined;
+  let shown: Sighting | undefined;
   if (txHash !== null) {
-    const { mined, headBlockNumber: head } = await reader.readTransaction(txHash, deadlineMs);
+    shown = await reader.readTransaction(txHash, deadlineMs);
+    const { mined } = shown;
     if (mined === null) return { outcome: 'pending', txHash };
     if (new AuthorizedTransfers(mined.receipt.logs).include(entry)) {
       return settledBy(entry, txHash, entry.amountBaseUnits);
     }
-    shownUpTo = head;
   }
   const name = { asset, payer: authorization.from, nonce: authorization.nonce };
   // Another server may answer, which has not seen the block yet: its newest state would show the nonce as free.
-  const { isTaken, headBlockNumber } = await reader.readNonce(name, deadlineMs, shownUpTo);
-  if (shownUpTo !== undefined && headBlockNumber < shownUpTo) return { outcome: 'pending', txHash };
+  const { isTaken, headBlockNumber } = await reader.readNonce(name, deadlineMs, shown);
+  if (shown !== undefined && headBlockNumber < shown.headBlockNumber) return { outcome: 'pending', txHash };
   if (!isTaken) {
     return { outcome: 'failed', failure: await findReason(batcher, entry, { failure, nowMs, deadlineMs }), txHash };
   }
@@ -226,16 +227,16 @@ async function explainPermit(
   const { nonce, deadline } = payment.permit2Authorization;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
-  let shownUpTo: number | undefined;
+  let shown: Sighting | undefined;
   if (txHash !== null) {
-    const { mined, headBlockNumber: head } = await reader.readTransaction(txHash, deadlineMs);
+    shown = await reader.readTransaction(txHash, deadlineMs);
+    const { mined } = shown;
     if (mined === null) return { outcome: 'pending', txHash };
     const moved = findMoved(mined.receipt.logs, entry);
     if (moved !== null) return settledBy(entry, txHash, moved.toString());
-    shownUpTo = head;
   }
-  const { isTaken, headBlockNumber } = await reader.readPermitNonce({ owner: payer, nonce }, deadlineMs, shownUpTo);
-  if (shownUpTo !== undefined && headBlockNumber < shownUpTo) return { outcome: 'pending', txHash };
+  const { isTaken, headBlockNumber } = await reader.readPermitNonce({ owner: payer, nonce }, deadlineMs, shown);
+  if (shown !== undefined && headBlockNumber < shown.headBlockNumber) return { outcome: 'pending', txHash };
   if (!isTaken) {
     const isOver = BigInt(deadline) * 1000n <= BigInt(Math.floor(startedAtMs));
     return { outcome: 'failed', failure: isOver ? 'authorization_expired' : failure, txHash };

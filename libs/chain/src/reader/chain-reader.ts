@@ -57,6 +57,9 @@ export interface Sighting {
   headBlockNumber: number;
 }
 
+/** No server that is in use lags this far behind. */
+const LAGGING_BLOCKS = 64;
+
 /** `DOMAIN_SEPARATOR()` (EIP-2612, EIP-3009) */
 const DOMAIN_SEPARATOR = '0x3644e515';
 /** `decimals()` (ERC-20) */
@@ -127,15 +130,15 @@ export class ChainReader {
 
   /**
    * Reads whether an authorization's nonce is used or cancelled, and the block up to which that holds.
-   * @param blockNumber a server that has not seen this block yet fails; default: the newest block
+   * @param shown a transaction that may have changed it: a server that lags behind the one that shows it fails
    */
   readNonce(
     name: AuthorizationName,
     deadlineMs: number,
-    blockNumber?: number,
+    shown?: Sighting,
   ): Promise<{ isTaken: boolean; headBlockNumber: number }> {
     return this.batcher.ask({
-      calls: [askForNonce(name, blockNumber)],
+      calls: [askForNonce(name, blockToAskAt(shown))],
       deadlineMs,
       read: ([taken], headBlockNumber) => ({ isTaken: readNonce(taken), headBlockNumber }),
     });
@@ -172,15 +175,15 @@ export class ChainReader {
 
   /**
    * Reads whether a permit's nonce is taken, and the block up to which that holds; null where Permit2 is not deployed.
-   * @param blockNumber as in `readNonce`
+   * @param shown as in `readNonce`
    */
   readPermitNonce(
     name: PermitName,
     deadlineMs: number,
-    blockNumber?: number,
+    shown?: Sighting,
   ): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
     return this.batcher.ask({
-      calls: [askForPermitNonce(name, blockNumber)],
+      calls: [askForPermitNonce(name, blockToAskAt(shown))],
       deadlineMs,
       read: ([word], headBlockNumber) => ({ isTaken: readPermitNonce(name, word), headBlockNumber }),
     });
@@ -242,6 +245,16 @@ export class ChainReader {
   readHead(deadlineMs: number): Promise<number> {
     return this.batcher.ask({ calls: [], deadlineMs, read: (_, headBlockNumber) => headBlockNumber });
   }
+}
+
+/**
+ * The newest block of the server that shows the transaction. Undefined, for the newest block of any server, once every
+ * server has it: one that refuses calls at a block's number must not be asked for ever.
+ */
+function blockToAskAt(shown: Sighting | undefined): number | undefined {
+  if (shown === undefined || shown.mined === null) return undefined;
+  const { mined, headBlockNumber } = shown;
+  return headBlockNumber - mined.receipt.blockNumber < LAGGING_BLOCKS ? headBlockNumber : undefined;
 }
 
 function readSighting(txHash: Hex, results: readonly RpcResult[], head: number): Sighting {

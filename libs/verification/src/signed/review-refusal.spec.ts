@@ -15,7 +15,7 @@ import { nameSettlement, SettlementRecords } from '@tollgate/settlement';
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { changeResult } from '../../../chain/test/rpc-stand-in.js';
+import { changeResult, REFUSED_NUMBERS } from '../../../chain/test/rpc-stand-in.js';
 import { submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
 
@@ -179,6 +179,18 @@ describe('a payment whose transaction is in a block that the RPC server has not 
       const must = { journal: journalOf('FINAL', other), claim: { mustBeSettled: true } } as const;
       expect(await ask(payment, must)).toEqual(refused('unknown_reference'));
     }
+  });
+
+  // Prevents: one whose server refuses calls at a block's number is never refused, and its payer never signs anew.
+  it('is refused once no server can lag that far behind', async () => {
+    const other = await submit(await signPayment());
+    const payment = await signPayment();
+    await putIntoJob(payment);
+    const must = { journal: journalOf('FINAL', other), claim: { mustBeSettled: true } } as const;
+    parts().rpc.fail(REFUSED_NUMBERS);
+    expect(await ask(payment, must)).toEqual({ outcome: 'unavailable', reason: 'rpc_error' });
+    await callRpc(parts().devnet.rpcUrl, 'anvil_mine', ['0x40']);
+    expect(await ask(payment, must)).toEqual(refused('unknown_reference'));
   });
 });
 

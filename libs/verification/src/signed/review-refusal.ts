@@ -7,6 +7,7 @@ import {
   planPermitTransfer,
   planTransfer,
   type SentPayment,
+  type Sighting,
   unwrapSignature,
   wasSent,
 } from '@tollgate/chain';
@@ -88,12 +89,12 @@ export async function reviewRefusal(
   const { terms, payment } = reviewed;
   // Money that another sender has moved to another account is not this seller's.
   if (failure === 'recipient_mismatch' && !wasSent(parts.sent)) throw new PaymentRefused(failure);
-  const minedBy = await readBlockOfSent(reviewed, parts);
+  const shown = await readSent(reviewed, parts);
   const isFree = FOUND_WITH_FREE_NONCE.has(failure);
   // The rules have read the nonce as free, or the payment is too old; no transaction of a relayer has moved it since.
-  if (isFree && minedBy === undefined) throw new PaymentRefused(failure);
-  const { isTaken, headBlockNumber: head } = await readNonce(reviewed, parts, minedBy);
-  if (!isTaken && minedBy !== undefined && head < minedBy) throw notShown();
+  if (isFree && shown === undefined) throw new PaymentRefused(failure);
+  const { isTaken, headBlockNumber: head } = await readNonce(reviewed, parts, shown);
+  if (!isTaken && shown !== undefined && head < shown.headBlockNumber) throw notShown();
   if (!isTaken) throw new PaymentRefused(failure);
   // The next request is judged by the settlement, from a server that shows it; one that is too old never is.
   if (isFree && !isForgotten(reviewed, parts)) throw notShown();
@@ -120,31 +121,31 @@ function isForgotten({ payment, nowMs }: Reviewed<SignedPayment>, { rules }: Rev
 }
 
 /**
- * The head of a server that shows the relayer's transaction as mined; undefined where there is none. The nonce is read at
- * this block: a server that lags behind, or has lost the block to a reorganisation, would show it as free.
+ * The relayer's transaction as a server shows it, mined; undefined where there is none. The nonce is read from a server
+ * that has it: one that lags behind, or has lost the block to a reorganisation, would show it as free.
  */
-async function readBlockOfSent(
+async function readSent(
   { deadlineMs, lookUps }: Reviewed<SignedPayment>,
   { chain, sent: { job, txHashes } }: ReviewParts,
-): Promise<number | undefined> {
+): Promise<Sighting | undefined> {
   if (job !== 'open') return undefined;
   const sightings = await Promise.all(txHashes.map((txHash) => chain.readTransaction(txHash, deadlineMs, lookUps)));
   const shown = sightings.find(({ mined }) => mined !== null);
   if (shown === undefined) throw notShown();
-  return shown.headBlockNumber;
+  return shown;
 }
 
 function readNonce(
   { terms: { asset }, payment, deadlineMs }: Reviewed<SignedPayment>,
   { chain }: ReviewParts,
-  blockNumber?: number,
+  shown?: Sighting,
 ): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
   if (payment.kind === 'permit2') {
     const { from: owner, nonce } = payment.permit2Authorization;
-    return chain.readPermitNonce({ owner, nonce }, deadlineMs, blockNumber);
+    return chain.readPermitNonce({ owner, nonce }, deadlineMs, shown);
   }
   const { from: payer, nonce } = payment.authorization;
-  return chain.readNonce({ asset, payer, nonce }, deadlineMs, blockNumber);
+  return chain.readNonce({ asset, payer, nonce }, deadlineMs, shown);
 }
 
 async function findAuthorizationMove(
