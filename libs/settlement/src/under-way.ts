@@ -1,6 +1,6 @@
-import type { SentPayment } from '@tollgate/chain';
+import { carriesAuthorization, type SentPayment } from '@tollgate/chain';
 import type { SignedPaymentTerms } from '@tollgate/common';
-import { isFinal, type Journal } from '@tollgate/journal';
+import { isFinal, type Journal, type StepRecord } from '@tollgate/journal';
 import { signedAmountOf, type SignedPayment } from '@tollgate/protocol';
 
 import type { SettlementRecords } from './batch.js';
@@ -29,14 +29,16 @@ export class SettlementsUnderWay {
     return job === null ? this.#mayBeSubmitted(jobId) : !isFinal(job.state);
   }
 
-  /** The transactions that a relayer has signed for the payment. Throws as `include`. */
+  /** The transactions that a relayer has signed with the payment in them. Throws as `include`. */
   async findTransactions(terms: SignedPaymentTerms, payment: SignedPayment): Promise<SentPayment> {
     const jobId = await this.#findJob(terms, payment);
     if (jobId === null) return { txHashes: [], job: 'over' };
     const job = await this.parts.journal.readJob(jobId);
     if (job === null) return { txHashes: [], job: 'forgotten' };
-    const mined = job.steps.flatMap((step) => minedSettlementOf(step) ?? []);
-    const signed = job.steps.flatMap(({ attempts }) => attempts.filter(({ kind }) => kind !== 'cancel'));
+    // A payment may be left out of its batch when that is simulated again.
+    const steps = job.steps.filter((step) => carries(step, payment));
+    const mined = steps.flatMap((step) => minedSettlementOf(step) ?? []);
+    const signed = steps.flatMap(({ attempts }) => attempts.filter(({ kind }) => kind !== 'cancel'));
     const txHashes = mined.length > 0 ? mined : signed.map(({ hash }) => hash);
     return { txHashes, job: mined.length > 0 || !isFinal(job.state) ? 'open' : 'over' };
   }
@@ -55,4 +57,8 @@ export class SettlementsUnderWay {
     this.#unknownSinceMs.set(jobId, nowMs);
     return true;
   }
+}
+
+function carries({ data }: StepRecord, payment: SignedPayment): boolean {
+  return payment.kind === 'permit2' || carriesAuthorization(data, payment.authorization);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { planPermitTransfer } from '@tollgate/chain';
+import { planPermitTransfer, planTransfer, splitSignature } from '@tollgate/chain';
 import type { JobRecord, JobState, Journal } from '@tollgate/journal';
 import {
   type Hex,
@@ -11,10 +11,12 @@ import {
   type SignedPermit,
 } from '@tollgate/protocol';
 import { nameSettlement, SettlementRecords } from '@tollgate/settlement';
+import { numberToHex } from 'viem';
 
 import { approvePermit2, signPermit, type PermitTerms } from '../../../../tools/devnet/chain/sign-permit.js';
-import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { sendTransaction, transferTokens, waitUntilMined } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { changeResult, REFUSED_NUMBERS } from '../../../chain/test/rpc-stand-in.js';
 import { submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
@@ -35,9 +37,24 @@ const putIntoJob = async (payment: SignedPayment): Promise<void> => {
   const name = nameSettlement(terms, payment, signedAmountOf(payment));
   await new SettlementRecords(parts().redis).claim([{ name, questionId: 'question', keptMs: 60_000 }], 'job');
 };
-const journalOf = (state: JobState, mined: Hex): Pick<Journal, 'readJob'> => {
-  const steps = [{ mined: { hash: mined }, attempts: [] }];
+/** A journal in which the job was mined in this transaction. */
+const journalOf = async (state: JobState, hash: Hex): Promise<Pick<Journal, 'readJob'>> => {
+  const { input: data } = (await callRpc(parts().devnet.rpcUrl, 'eth_getTransactionByHash', [hash])) as { input: Hex };
+  const steps = [{ data, mined: { hash }, attempts: [{ kind: 'first', hash }] }];
   return { readJob: () => Promise.resolve({ state, steps } as unknown as JobRecord) };
+};
+/** Sends the payment with too little gas, so that it fails on the chain. */
+const fail = async (payment: SignedPayment): Promise<Hex> => {
+  const { devnet } = parts();
+  const places = { asset: devnet.asset, multicall3: MULTICALL3, isDeployed: true };
+  const call =
+    payment.kind === 'permit2'
+      ? planPermitTransfer(payment, PRICE)
+      : planTransfer(payment.authorization, splitSignature(payment.signature)!, places);
+  const transaction = { from: addressOf(7), ...call, gas: numberToHex(40_000) };
+  const hash = (await callRpc(devnet.rpcUrl, 'eth_sendTransaction', [transaction])) as Hex;
+  await waitUntilMined(devnet, hash);
+  return hash;
 };
 
 // A ledger that existed long before the payments.
@@ -92,7 +109,7 @@ describe('a settled payment whose price has changed since', () => {
   it('is not refused while the server does not show the transaction that the relayer has seen mined', async () => {
     const payment = await signPayment();
     await putIntoJob(payment);
-    const journal = journalOf('FINAL', await submit(payment));
+    const journal = await journalOf('FINAL', await submit(payment));
     parts().rpc.fail(changeResult('eth_getTransactionReceipt', () => null));
     expect(await ask(payment, { ...higher, journal })).toEqual({ outcome: 'unavailable', reason: 'rpc_inconsistent' });
     parts().rpc.fail(changeResult('eth_getLogs', () => []));
@@ -124,7 +141,7 @@ describe('a payment whose transaction is in a block that the RPC server has not 
   async function settleUnseen<Payment extends SignedPayment>(payment: Payment, send: (sent: Payment) => Promise<Hex>) {
     await putIntoJob(payment);
     const headBlockNumber = (await callRpc(parts().devnet.rpcUrl, 'eth_blockNumber')) as Hex;
-    const journal = journalOf('FINAL', await send(payment));
+    const journal = await journalOf('FINAL', await send(payment));
     parts().rpc.fail({ kind: 'lag', headBlockNumber });
     return journal;
   }
@@ -172,21 +189,29 @@ describe('a payment whose transaction is in a block that the RPC server has not 
   });
 
   it('is refused if the transaction did not settle it', async () => {
-    const other = await submit(await signPayment());
     const permit = await signPermit(parts().devnet, payer(), { amountBaseUnits: PRICE });
     for (const payment of [await signPayment(), permit]) {
       await putIntoJob(payment);
-      const must = { journal: journalOf('FINAL', other), claim: { mustBeSettled: true } } as const;
+      const must = { journal: await journalOf('FINAL', await fail(payment)), claim: { mustBeSettled: true } } as const;
       expect(await ask(payment, must)).toEqual(refused('unknown_reference'));
     }
   });
 
-  // Prevents: one whose server refuses calls at a block's number is never refused, and its payer never signs anew.
-  it('is refused once no server can lag that far behind', async () => {
-    const other = await submit(await signPayment());
+  // Prevents: each refusal of one that was left out of a batch reads the receipt of all the others.
+  it('is refused without a look at a transaction that it was left out of', async () => {
     const payment = await signPayment();
     await putIntoJob(payment);
-    const must = { journal: journalOf('FINAL', other), claim: { mustBeSettled: true } } as const;
+    const others = await submit(await signPayment());
+    const must = { journal: await journalOf('FINAL', others), claim: { mustBeSettled: true } } as const;
+    expect(await ask(payment, must)).toEqual(refused('unknown_reference'));
+    expect(parts().rpc.receiptsOf).not.toContain(others);
+  });
+
+  // Prevents: one whose server refuses calls at a block's number is never refused, and its payer never signs anew.
+  it('is refused once no server can lag that far behind', async () => {
+    const payment = await signPayment();
+    await putIntoJob(payment);
+    const must = { journal: await journalOf('FINAL', await fail(payment)), claim: { mustBeSettled: true } } as const;
     parts().rpc.fail(REFUSED_NUMBERS);
     expect(await ask(payment, must)).toEqual({ outcome: 'unavailable', reason: 'rpc_error' });
     await callRpc(parts().devnet.rpcUrl, 'anvil_mine', ['0x40']);
@@ -201,7 +226,7 @@ describe('a settled payment to another recipient than the requested one', () => 
   it('is refused, and recorded for a refund if a relayer has sent it', async () => {
     const payment = await sign();
     await putIntoJob(payment);
-    const journal = journalOf('FINAL', await submit(payment));
+    const journal = await journalOf('FINAL', await submit(payment));
     expect(await ask(payment, { journal })).toEqual(refused('recipient_mismatch'));
     expect(await recordOf(payment)).toMatchObject({ failure: 'recipient_mismatch', amountBaseUnits: String(PRICE) });
   });
@@ -209,7 +234,7 @@ describe('a settled payment to another recipient than the requested one', () => 
   it('is not refused while a relayer has it in a job', async () => {
     const payment = await sign();
     await putIntoJob(payment);
-    const journal = journalOf('BROADCAST', `0x${'12'.repeat(32)}`);
+    const journal = await journalOf('BROADCAST', await submit(payment));
     expect(await ask(payment, { journal })).toMatchObject({ outcome: 'busy' });
   });
 
