@@ -22,7 +22,9 @@ describe('an Express handler', () => {
       chainId: 1328,
     });
     const app = express();
-    app.get('/goods', paid(gate, { price: '0.001' }), (_request, response) => answer(response));
+    const sell = paid(gate, { price: '0.001' });
+    app.get('/goods', sell, (_request, response) => answer(response));
+    app.post('/goods', express.json(), sell, (_request, response) => answer(response));
     const giveUp: ErrorRequestHandler = (error, _request, response, next) => {
       if (response.headersSent) next(error);
       else response.status(500).json({ error: 'broken' });
@@ -55,6 +57,15 @@ describe('an Express handler', () => {
     };
     await expect(pay()).rejects.toThrow('fetch failed');
     expect(facilitator.asked.map(({ path }) => path)).toEqual(['/verify']);
+  });
+
+  // Prevents: a payment for a body that the handler can use is refused as if the store had failed.
+  it('sells for a parsed body that cannot be written again', async () => {
+    answer = (response) => response.end('goods');
+    const headers = { ...VERSIONS[2].pay(), 'Content-Type': 'application/json' };
+    const body = `${'['.repeat(40_000)}${']'.repeat(40_000)}`;
+    const response = await fetch(`${shop.url}/goods`, { method: 'POST', headers, body });
+    expect([response.status, await response.text()]).toEqual([200, 'goods']);
   });
 
   it('that fails after nothing gets the usual error response', async () => {

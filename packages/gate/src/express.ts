@@ -25,8 +25,7 @@ export function paid(gate: PaymentGate, offer: Offer) {
       url: `${protocol}://${headers.host ?? 'localhost'}${originalUrl}`,
       header: (name) => headers[name.toLowerCase()] as string | undefined,
       // Only available if an earlier middleware has parsed the body.
-      readBody: async () =>
-        request.body instanceof Uint8Array ? request.body : (JSON.stringify(request.body) ?? null),
+      readBody: async () => encodeBody(request.body),
     });
     if ('answer' in admission) return send(response, admission.answer);
     // The client disconnected while its payment was verified: the handler does not run, and the client may retry.
@@ -36,6 +35,16 @@ export function paid(gate: PaymentGate, offer: Offer) {
     holdResponse(response, (held) => settle(response, admission.paid, held));
     next();
   };
+}
+
+/** Null for a body that cannot be written as JSON, such as one that is nested too deep: it goes unread. */
+function encodeBody(body: unknown): Uint8Array | string | null {
+  if (body instanceof Uint8Array) return body;
+  try {
+    return JSON.stringify(body) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 async function settle(response: ServerResponse, paidRequest: PaidRequest, held: HeldResponse): Promise<void> {
