@@ -3,7 +3,13 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { PROBLEM_CODES } from '@tollgate/common';
-import { challengeErrorFor, CLIENT_FAILURES, PAYMENT_FAILURES, SIGN_IN_FAILURES } from '@tollgate/protocol';
+import {
+  challengeErrorFor,
+  CLIENT_FAILURES,
+  PAYMENT_FAILURES,
+  SETTLEMENT_PENDING,
+  SIGN_IN_FAILURES,
+} from '@tollgate/protocol';
 
 const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { encoding: 'utf8' })
   .split('\n')
@@ -105,6 +111,19 @@ describe('docs/errors.md', () => {
 
   it('has every problem', () => {
     expect(firstCells(readTable(page, 'Another error: `application/problem+json`'))).toEqual([...PROBLEM_CODES]);
+  });
+
+  it('has every code of the middleware', () => {
+    const sources = readdirSync('packages/gate/src', { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
+      .map((file) => read(`packages/gate/src/${file}`));
+    const codes = sources.flatMap((source) =>
+      [...source.matchAll(/create(?:Retry)?Answer\(\d+, (?:\{ error: )?(?:'(\w+)'|SETTLEMENT_PENDING)/g)].map(
+        ([, code = SETTLEMENT_PENDING]) => code,
+      ),
+    );
+    const rows = readTable(page, 'The middleware answered: `error`');
+    expect(firstCells(rows).sort()).toEqual([...new Set(codes)].sort());
   });
 
   it("has every code of the client, and so has the client's own page", () => {
