@@ -1,8 +1,9 @@
-import type { Hex, SignedAuthorization } from '@tollgate/protocol';
-import { Strikes } from '@tollgate/settlement';
+import { type Hex, signedAmountOf, type SignedAuthorization } from '@tollgate/protocol';
+import { nameSettlement, SettlementRecords, Strikes } from '@tollgate/settlement';
 import { Redis } from 'ioredis';
 
 import { startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { SettlementFixture } from '../../test/settlement-fixture.js';
 import { burnsAfter, useBurningWallets } from '../../test/use-burning-wallets.js';
@@ -54,6 +55,31 @@ describe('a payer whose payments fail on the chain only', () => {
     expect(await verify(await signFor(from))).toMatchObject(refused);
     expect(await verifyPermit(await signPermitFor(from))).toMatchObject(refused);
     expect(await verify(await fixture().sign())).toMatchObject({ outcome: 'valid' });
+  });
+
+  // Prevents: the resource is produced once more for each payment whose transaction has failed when nobody waited for it.
+  it('is refused when it shows a payment that has failed before', async () => {
+    const redis = new Redis(fixture().redis.url);
+    const [records, strikes] = [new SettlementRecords(redis), new Strikes(redis)];
+    const from = await createWallet(burnsAfter((await readHead()) + 1));
+    const payment = await signFor(from);
+    const name = nameSettlement(fixture().createRequest(payment).terms, payment, signedAmountOf(payment));
+    await fixture().rpc('evm_setAutomine', [false]);
+    const settling = settle(payment);
+    await waitFor('the transaction in the pool', async () => {
+      const pending = (await fixture().rpc('eth_getBlockByNumber', ['pending', false])) as { transactions: Hex[] };
+      return pending.transactions.length > 0;
+    });
+    const jobId = (await records.find(name))!;
+    await fixture().rpc('evm_setAutomine', [true]);
+    await fixture().rpc('evm_mine');
+    expect(await settling).toMatchObject({ outcome: 'failed' });
+    for (let strike = 1; strike < 5; strike++) await strikes.note(from);
+    // The failure that is answered ends the record, and one that nobody waits for leaves it.
+    await records.claim([{ name, questionId: 'another', keptMs: 60_000 }], jobId);
+    await fixture().rpc('anvil_setCode', [from, burnsAfter(FAR)]);
+    expect(await verify(payment)).toMatchObject({ outcome: 'refused', failure: 'settlement_failed' });
+    redis.disconnect();
   });
 });
 
@@ -117,7 +143,7 @@ describe('verifying the payments of a payer for whom nothing is sent any more', 
   }
 
   // Prevents: a payment that was settled is answered as failed, and its payer signs another one.
-  it('accepts one that is settled already, of which the RPC server has not seen the block', async () => {
+  it('refuses none that is settled already, of which the RPC server has not seen the block', async () => {
     const before = await fixture.rpc('eth_blockNumber');
     const payment = await fixture.sign();
     expect(await fixture.settle(payment)).toMatchObject({ outcome: 'settled' });
@@ -133,8 +159,10 @@ describe('verifying the payments of a payer for whom nothing is sent any more', 
       return { body: JSON.stringify(Array.isArray(asked) ? answers : answers[0]) };
     });
     const verify = (shown: SignedAuthorization) => fixture.verify(shown, fixture.createRequest(shown).terms);
-    expect(await verify(payment)).toMatchObject({ outcome: 'valid' });
+    expect(await verify(payment)).toMatchObject({ outcome: 'unavailable', reason: 'rpc_inconsistent' });
     expect(await verify(await fixture.sign())).toMatchObject({ outcome: 'refused', failure: 'settlement_failed' });
+    proxy.reset();
+    expect(await verify(payment)).toMatchObject({ outcome: 'valid' });
   });
 
   // Prevents: each signed payment takes a round trip to Redis longer than the chain does.

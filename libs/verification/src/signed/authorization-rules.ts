@@ -68,7 +68,7 @@ export async function judgeAuthorization(
     assertValidityWindow(authorization, nowMs, TIME_TO_SETTLE_MS);
     assertFunds(balance, authorization.value);
     assertSimulates(view);
-    await assertNotBarred(barring, rules);
+    await assertNotBarred(barring);
     if (isWallet) await rules.wallets.assertAccepted(describeWallet(signature, question, view), judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
@@ -280,14 +280,10 @@ export function readIsBarred(payer: Hex, { strikes }: Pick<SignedPaymentRules, '
 
 /**
  * Nothing would be sent for a payer whose payments have failed on the chain too often; refuses `settlement_failed` before
- * a resource is made for it. Not if a job of before may settle this payment, or has settled it and the RPC server lags
- * behind. @throws StoreUnavailableError
+ * a resource is made for it. One that a relayer has sent before is reviewed then. @throws StoreUnavailableError
  */
-export async function assertNotBarred(
-  barring: Promise<boolean>,
-  { readSent }: Pick<JudgingRules, 'readSent'>,
-): Promise<void> {
-  if ((await barring) && (await readSent()).job !== 'open') throw new PaymentRefused('settlement_failed');
+export async function assertNotBarred(barring: Promise<boolean>): Promise<void> {
+  if (await barring) throw new PaymentRefused('settlement_failed');
 }
 
 /** The token must accept the very call that settles the payment; refuses `simulation_failed`. */

@@ -69,7 +69,7 @@ export async function judgePermit(
     assertFunds(balance, terms.priceBaseUnits);
     assertAllowance(view, terms.priceBaseUnits);
     assertSimulates(view);
-    await assertNotBarred(barring, rules);
+    await assertNotBarred(barring);
     const { settlement } = question;
     if (view.hasPayerCode)
       await rules.wallets.assertAccepted({ payerCode: view.payerCode, factory: null, settlement }, judged);
