@@ -3,10 +3,9 @@
  * `state,epoch,generation,releases,reproductions,atMs,untilMs,owner`, and under `<slot>:by` the request it is for,
  * `fingerprint,retryKey`. Neither exceeds 64 bytes, above which Redis leaves its compact encoding and takes twice the
  * memory. A metered payment also has `<slot>:amount`, with the generation that fixed it under `<slot>:fixer`; a signed
- * one whose answer was not kept has `<slot>:receipt`. `<slot>:open` is the
- * generation whose retry key reserves nothing. `<slot>:told`: the book knows that it was released;
- * `<slot>:refund:<name>`: it knows of this refund. `<slot>:closer` is the refund that closed the payment, and
- * `<slot>:closed:<name>` since when it is closed for this one.
+ * one whose answer was not kept has `<slot>:receipt`. `<slot>:open` is the generation whose retry key reserves nothing.
+ * `<slot>:told`: the book knows that it was released; `<slot>:refund:<name>`: it knows of this refund. `<slot>:closer` is
+ * the refund that closed the payment, and `<slot>:closed:<name>` since when it is closed for this one.
  */
 export interface PaymentRecord {
   state: 'leased' | 'answered' | 'done' | 'released' | 'refunding';

@@ -1,6 +1,7 @@
 -- KEYS birth, entry, outbox; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, clock skew ms, slack ms,
 -- releases allowed, `all` or `known` (only the rules for known payments), the most events in the outbox or '', 0 when the
--- retry key reserves nothing, then per candidate: slot, block, mined at ms, window ms or ''. Returns {now, outcome, slot, generation or wait, until}.
+-- retry key reserves nothing, then per candidate: slot, block, mined at ms, window ms or ''. Returns {now, outcome,
+-- slot, generation or wait, until}.
 --
 -- Atomic: checking every payment of the transaction and taking one, together with the age and birth rules on Redis's
 -- clock. Otherwise two requests could take one payment, one request with one retry key could take two, or a payment
