@@ -132,7 +132,7 @@ async function claimTransfer(ledger: Ledger, request: VerifyPaymentRequest): Pro
     owner,
     fingerprint,
     retryKey,
-    keyReserves,
+    ...(keyReserves === false && { keyReserves }),
     leaseMs,
     deadlineMs,
     headBlockNumber: 1,

@@ -16,6 +16,7 @@ interface ModelSlot {
   owner: string;
   fingerprint: string;
   retryKey: string | null;
+  isReserved: boolean;
 }
 
 /** The claim rules without Redis: one transaction with a few payments, and the leases given out. */
@@ -31,7 +32,7 @@ interface Real {
   leases: Lease[];
 }
 
-type Request = Pick<ClaimRequest, 'fingerprint' | 'retryKey'>;
+type Request = Pick<ClaimRequest, 'fingerprint' | 'retryKey'> & { keyReserves: boolean };
 
 function decide(model: Model, request: Request): { outcome: string; slot?: number } {
   const known = [...model.slots.entries()].find(
@@ -49,16 +50,16 @@ function decide(model: Model, request: Request): { outcome: string; slot?: numbe
   const free = model.slots.findIndex(
     (one) =>
       !one ||
-      (one.retryKey === null &&
+      (!one.isReserved &&
         ((one.state === 'released' && one.releases < 5) ||
           (one.state === 'expired' && one.fingerprint === request.fingerprint))),
   );
   if (free >= 0) return { outcome: 'claimed', slot: free };
   const taken = model.slots.filter((one) => one !== null);
   if (taken.some((one) => one.state === 'leased')) return { outcome: 'busy' };
-  const barred = taken.find((one) => one.state === 'refunding' || (one.state === 'released' && one.retryKey === null));
+  const barred = taken.find((one) => one.state === 'refunding' || (one.state === 'released' && !one.isReserved));
   if (barred) return { outcome: barred.state === 'refunding' ? 'payment_refunded' : 'released_too_often' };
-  if (taken.some((one) => (one.state === 'released' || one.state === 'expired') && one.retryKey))
+  if (taken.some((one) => (one.state === 'released' || one.state === 'expired') && one.isReserved))
     return { outcome: 'used' };
   return { outcome: taken.some((one) => one.fingerprint === request.fingerprint) ? 'used' : 'conflict' };
 }
@@ -88,12 +89,17 @@ class Claim implements fc.AsyncCommand<Model, Real> {
     if (this.crashes) await sleep(3);
     else expect(await ledger.claim(asked)).toEqual(result);
     const state = this.crashes ? 'expired' : 'leased';
-    model.slots[expected.slot] = { ...this.request, state, generation, releases: old?.releases ?? 0, owner };
+    const { keyReserves, ...request } = this.request;
+    const isReserved = keyReserves && request.retryKey !== null;
+    model.slots[expected.slot] = { ...request, isReserved, state, generation, releases: old?.releases ?? 0, owner };
     model.leases.push({ slot: expected.slot, generation, owner });
     leases.push(result.lease);
   }
 
-  toString = () => `claim(${this.request.fingerprint}, ${this.request.retryKey}${this.crashes ? ', crashes' : ''})`;
+  toString = () => {
+    const { fingerprint, retryKey, keyReserves } = this.request;
+    return `claim(${fingerprint}, ${retryKey}${keyReserves ? '' : ', open'}${this.crashes ? ', crashes' : ''})`;
+  };
 }
 
 class End implements fc.AsyncCommand<Model, Real> {
@@ -151,7 +157,7 @@ class Close implements fc.AsyncCommand<Model, Real> {
     if (slot?.state === 'done' && !this.allowsAnswered) return expect(result).toEqual({ outcome: 'answered' });
     const from = slot?.state === 'done' ? 'answered' : (slot?.state ?? 'free');
     expect(result).toEqual({ outcome: 'closed', from });
-    const before = slot ?? { releases: 0, fingerprint: '-', retryKey: null, generation: 0 };
+    const before = slot ?? { releases: 0, fingerprint: '-', retryKey: null, isReserved: false, generation: 0 };
     model.slots[index] = { ...before, state: 'refunding', owner: '', generation: before.generation + 1 };
   }
 
@@ -183,7 +189,11 @@ describe('the ledger, compared with a model of its rules', () => {
   afterAll(() => started.stop());
 
   it('decides every sequence of claims, commits, releases, refunds and losses as the model does', async () => {
-    const request = fc.record({ fingerprint: fc.constantFrom('x', 'y'), retryKey: fc.constantFrom(null, 'a', 'b') });
+    const request = fc.record({
+      fingerprint: fc.constantFrom('x', 'y'),
+      retryKey: fc.constantFrom(null, 'a', 'b'),
+      keyReserves: fc.boolean(),
+    });
     const which = fc.nat(1000);
     const how = fc.constantFrom<End['how'][]>('commit', 'release', 'release', 'give back', 'renew', 'release owner');
     const commands = fc.commands(
