@@ -20,6 +20,10 @@ interface PendingBlock {
   transactions: Hex[];
 }
 
+/** In place of a result: the server refuses the call. */
+const REFUSED = Symbol('refused');
+const HEADER_NOT_FOUND = { code: -32000, message: 'header not found' };
+
 /** Answers these calls with these results instead of the chain's; undefined leaves the chain's. */
 function answerInstead(proxy: RpcProxy, resultOf: (call: RpcCall) => unknown): void {
   proxy.intercept('*', async (asked, forward) => {
@@ -28,7 +32,8 @@ function answerInstead(proxy: RpcProxy, resultOf: (call: RpcCall) => unknown): v
     const replace = (one: { id: number }) => {
       const call = calls.get(one.id);
       const result = call && resultOf(call);
-      return result === undefined ? one : { jsonrpc: '2.0', id: one.id, result };
+      if (result === undefined) return one;
+      return { jsonrpc: '2.0', id: one.id, ...(result === REFUSED ? { error: HEADER_NOT_FOUND } : { result }) };
     };
     return { body: JSON.stringify(Array.isArray(reply) ? reply.map(replace) : replace(reply)) };
   });
@@ -177,8 +182,11 @@ describe('settling again what another verifier has settled, behind an RPC server
     ['a permit', signExactPermit],
   ])('does not fail %s until the server has seen the block of the transaction that failed', async (_, sign) => {
     const { payment, call } = await sign();
-    const asked = fixture.createRequest(await fixture.sign(), { payment });
-    const settle = () => fixture.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, asked, { timeoutMs: 20_000 });
+    const other = await fixture.sign();
+    const settle = () => {
+      const asked = fixture.createRequest(other, { payment });
+      return fixture.client.ask<SettlementResult>(SETTLE_SIGNED_PAYMENT, asked, { timeoutMs: 20_000 });
+    };
     const before = (await fixture.rpc('eth_blockNumber')) as Hex;
     await fixture.rpc('evm_setAutomine', [false]);
     const settling = settle();
@@ -199,5 +207,16 @@ describe('settling again what another verifier has settled, behind an RPC server
     // A balancer may ask one server for the head, and for the nonce one that has not seen the block.
     await takeOver((await fixture.rpc('eth_blockNumber')) as Hex, { showsTransactions: true });
     expect(await settle()).toEqual(settled);
+    // A server that refuses calls at a block's number is asked for its newest state, once none can lag that far behind.
+    await fixture.closeVerifiers();
+    let refusals = 0;
+    answerInstead(proxy, ({ method, params }) =>
+      method === 'eth_call' && String(params[1]).startsWith('0x') && ++refusals ? REFUSED : undefined,
+    );
+    await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
+    const asking = settle();
+    await waitFor('a refused call', () => Promise.resolve(refusals > 0));
+    await fixture.rpc('anvil_mine', ['0x40']);
+    expect(await asking).toEqual(settled);
   });
 });
