@@ -13,7 +13,7 @@ module.exports = {
     '**/libs/journal/src/runner/{allowances,lanes,planning-trouble,reports}.spec.ts',
     '**/libs/redis/src/trim-acknowledged.spec.ts',
     '**/libs/settlement/src/settlement-records.spec.ts',
-    '**/libs/agent-jobs/src/webhooks/webhook-targets.spec.ts',
+    '**/libs/agent-jobs/src/{wallets/wallet-directory,webhooks/webhook-targets}.spec.ts',
     '**/libs/common/src/api-keys/api-key-store.spec.ts',
     '**/apps/gateway/src/pages/phone-pays.spec.ts',
     '**/apps/gateway/src/paywall/verify/payment-identifiers.spec.ts',

@@ -86,11 +86,12 @@ async function publishWallet(parts: WalletParts, name: string, address: string):
     throw new CommandError('No RPC server answered. Set RPC_URL, or start one with npm run dev.');
   });
   const lane = createLaneId(chainId, address);
-  const otherName = await parts.directory.findOtherName({ name, lane });
-  if (otherName !== null) {
-    throw new CommandError(`${address} is the wallet ${otherName}: run tollgate wallets remove ${otherName} first.`);
-  }
   const published = await parts.directory.publish({ name, lane });
+  if (published.name !== name) {
+    throw new CommandError(
+      `${address} is the wallet ${published.name}: run tollgate wallets remove ${published.name} first.`,
+    );
+  }
   if (nameLane(published.lane) === nameLane(lane)) return published;
   const { address: other, chainId: otherChain } = published.lane;
   throw new CommandError(`${name} names ${other} on chain ${otherChain}: run tollgate wallets remove ${name} first.`);

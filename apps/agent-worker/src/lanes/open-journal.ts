@@ -46,16 +46,15 @@ async function assertOwnAccounts(journal: Journal, wallets: readonly WorkerWalle
 async function publishWallets(directory: WalletDirectory, wallets: readonly WorkerWallet[]): Promise<void> {
   const problems: string[] = [];
   for (const { name, lane } of wallets) {
-    const otherName = await ask(directory.findOtherName({ name, lane }));
-    if (otherName !== null) {
+    const published = await ask(directory.publish({ name, lane }));
+    if (published.name !== name) {
       problems.push(
-        `The wallet ${name} is ${lane.address} on chain ${lane.chainId}, whose name is ${otherName}; jobs and API keys ` +
-          `are bound to that. Give the wallet that name, or, once the jobs of ${otherName} have ended, run: ` +
-          `npm run wallets -- remove ${otherName}`,
+        `The wallet ${name} is ${lane.address} on chain ${lane.chainId}, whose name is ${published.name}; jobs and API keys ` +
+          `are bound to that. Give the wallet that name, or, once the jobs of ${published.name} have ended, run: ` +
+          `npm run wallets -- remove ${published.name}`,
       );
       continue;
     }
-    const published = await ask(directory.publish({ name, lane }));
     if (nameLane(published.lane) === nameLane(lane)) continue;
     problems.push(
       `The wallet ${name} is ${lane.address} on chain ${lane.chainId} here, but the name refers to ` +

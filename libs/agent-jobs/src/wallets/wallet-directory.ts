@@ -1,9 +1,10 @@
 import { createLaneId, nameLane, readLaneName, type LaneId, type Journal } from '@tollgate/journal';
 import { isRecord, type AgentJobRequest, parseTokenAmount, PaymentError } from '@tollgate/protocol';
-import type { RedisClient } from '@tollgate/redis';
+import { LuaScript, type RedisClient } from '@tollgate/redis';
 import { isAddress } from 'viem';
 
 import { listFields } from '../request/job-inputs.js';
+import publishWallet from './scripts/publish-wallet.lua';
 
 /** A token known to the worker of a wallet. */
 export interface KnownToken {
@@ -31,6 +32,8 @@ function isKnownToken(value: unknown): value is KnownToken {
   const texts: unknown[] = [symbol, address, ...(Array.isArray(names) ? (names as unknown[]) : [null])];
   return texts.every((text) => typeof text === 'string') && Number.isInteger(decimals);
 }
+
+const PUBLISH_WALLET = new LuaScript(publishWallet);
 
 const WALLETS = 'tollgate:{wallets}';
 const TOKENS = 'tollgate:{wallets}:tokens';
@@ -61,17 +64,14 @@ export interface WalletEntry {
 export class WalletDirectory {
   constructor(private readonly redis: RedisClient) {}
 
-  /** Writes the wallet unless its name is taken; returns the current entry of the name. */
+  /**
+   * Writes the wallet unless its name or its account is taken, since an account with two names has two policies. Returns
+   * the current entry of the name; where the name is free, that of the account.
+   */
   async publish({ name, lane }: WalletEntry): Promise<WalletEntry> {
-    await this.redis.hsetnx(WALLETS, name, nameLane(createLaneId(lane.chainId, lane.address)));
-    return (await this.find(name)) ?? { name, lane };
-  }
-
-  /** Another name of the account, which has two policies then; null if there is none. */
-  async findOtherName({ name, lane }: WalletEntry): Promise<string | null> {
-    const account = nameLane(lane);
-    const other = (await this.list()).find((entry) => entry.name !== name && nameLane(entry.lane) === account);
-    return other?.name ?? null;
+    const account = nameLane(createLaneId(lane.chainId, lane.address));
+    const [itsName, itsAccount] = (await PUBLISH_WALLET.run(this.redis, WALLETS, [name, account])) as [string, string];
+    return { name: itsName, lane: readLaneName(itsAccount) ?? lane };
   }
 
   /** Removes a name, so that another account can take it. */

@@ -68,7 +68,10 @@ describe('POST /agent/jobs?dryRun=true', () => {
     });
 
     it('asks no worker of another wallet', async () => {
-      await new WalletDirectory(agents.redis).publish({ name: 'other', lane: createLaneId(1328, agents.lane.address) });
+      await new WalletDirectory(agents.redis).publish({
+        name: 'other',
+        lane: createLaneId(1328, `0x${'0e'.repeat(20)}`),
+      });
       const holder = await agents.createKey(['submit'], ['other']);
       const before = asked.length;
       const response = await agents.post('/agent/jobs?dryRun=true', holder, { ...SAMPLE_JOB, wallet: 'other' });

@@ -1,0 +1,54 @@
+import { createLaneId, nameLane } from '@tollgate/journal';
+import { Redis } from 'ioredis';
+
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { WalletDirectory } from './wallet-directory.js';
+
+const ONE = createLaneId(1328, `0x${'1a'.repeat(20)}`);
+const OTHER = createLaneId(1328, `0x${'2b'.repeat(20)}`);
+
+describe('the names of wallets', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  let directory: WalletDirectory;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+    directory = new WalletDirectory(redis);
+  });
+
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+
+  beforeEach(() => redis.flushall());
+
+  it('keep their accounts', async () => {
+    const main = { name: 'main', lane: ONE };
+    expect(await directory.publish(main)).toEqual(main);
+    expect(await directory.publish(main)).toEqual(main);
+    expect(await directory.publish({ name: 'main', lane: OTHER })).toEqual(main);
+    expect(await directory.publish({ name: 'other', lane: OTHER })).toEqual({ name: 'other', lane: OTHER });
+    // The account of the name comes first.
+    expect(await directory.publish({ name: 'main', lane: OTHER })).toEqual(main);
+    expect(await directory.remove('main')).toBe(true);
+    expect(await directory.publish({ name: 'new', lane: ONE })).toEqual({ name: 'new', lane: ONE });
+  });
+
+  it('are one for each account, however many workers start at once', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `wallet-${index}`);
+    const published = await Promise.all(names.map((name) => directory.publish({ name, lane: ONE })));
+    const listed = await directory.list();
+    expect(listed).toHaveLength(1);
+    for (const entry of published) expect(entry).toEqual(listed[0]);
+  });
+
+  it('do not depend on the case of an address', async () => {
+    const upper = { ...ONE, address: ONE.address.toUpperCase().replace('0X', '0x') as typeof ONE.address };
+    await directory.publish({ name: 'main', lane: upper });
+    const { name, lane } = await directory.publish({ name: 'other', lane: ONE });
+    expect([name, nameLane(lane)]).toEqual(['main', nameLane(ONE)]);
+  });
+});
