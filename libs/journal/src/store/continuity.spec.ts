@@ -9,6 +9,7 @@ import { Redis } from 'ioredis';
 import { OLDEST_FOR_CLUSTERS } from '../../../../scripts/setup/find-redis-server.mjs';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startRedis, type RedisOptions, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { copyData } from '../../test/copy-data.js';
 import {
   FAILURE,
   finishSample,
@@ -20,7 +21,7 @@ import {
   submitSample,
 } from '../../test/sample-jobs.js';
 import type { LaneId } from '../jobs/job.js';
-import { laneKey } from '../jobs/keys.js';
+import { hashIdempotencyKey, idempotencyKey, laneKey } from '../jobs/keys.js';
 import type { BetweenReadings, StepWrite } from '../jobs/transition.js';
 import { Journal } from './journal.js';
 
@@ -308,6 +309,26 @@ describe('a Redis that may have lost writes', () => {
       state: 'NEEDS_OPERATOR',
       failure: { code: 'JOURNAL_LOST_WRITES' },
     });
+  });
+
+  // Prevents: its submitter repeats the request, and it is sent a second time.
+  it('accepts no lost job again under a key that was not lost, once the chain was ahead', async () => {
+    const server = await serve();
+    const { redis, journal } = await openJournal(server.url);
+    const { lane, token } = await useLane(journal);
+    const putBack = copyData(server);
+    const [sent, late] = [sampleRequest(lane), sampleRequest(lane)];
+    await finishSample(journal, await submitSample(journal, lane, token, sent));
+    // In a cluster the key belongs to another server, which has lost nothing.
+    const key = idempotencyKey(hashIdempotencyKey(sent.keyId, sent.idempotencyKey));
+    const claim = (await redis.get(key))!;
+    await putBack();
+    await redis.set(key, claim);
+    await journal.open();
+    expect(await thaw(journal, lane, 1)).toMatchObject({ reason: 'chain_ahead' });
+    await journal.adopt(lane, { pendingNonce: 1 });
+    expect(await journal.submit(sent)).toEqual({ outcome: 'forgotten' });
+    expect(await journal.submit(late)).toMatchObject({ outcome: 'accepted' });
   });
 
   it('refuses a chain reading from before another restart', async () => {

@@ -2,7 +2,7 @@
 --
 -- Atomic: checking that the lane has no counter in use, setting it, and parking the jobs in doubt. If a reservation
 -- came between, a nonce would be given out twice.
-local lane = redis.call('HMGET', LANE, 'nextNonce', 'frozen', 'paused')
+local lane = redis.call('HMGET', LANE, 'nextNonce', 'frozen', 'paused', 'forgottenUntil')
 local pending, known = tonumber(ARGV[1]), tonumber(lane[1])
 if known and not lane[2] and not lane[3] then return refused('already_adopted') end
 -- The chain has, or had when it was compared, transactions that Redis may have lost. A step without a nonce may be one of
@@ -21,6 +21,8 @@ if known and lane[2] and (pending > known or lane[2] == 'chain_ahead') then
       end
     end
   end
+  -- A job may be lost whose idempotency key, on another server of a cluster, is not: it would be sent again under that key.
+  redis.call('HSET', LANE, 'forgottenUntil', text(math.max(tonumber(lane[4] or '0'), now)))
 end
 redis.call('HSET', LANE, 'nextNonce', text(math.max(known or 0, pending)), 'adoptedAt', text(now))
 redis.call('HDEL', LANE, 'frozen')
