@@ -1,24 +1,23 @@
 import type { Head } from '../chain/chain.js';
-import type { InFlightStep } from '../jobs/transition.js';
 import type { LaneSettings } from './lane-settings.js';
 
 /**
- * Notices a nonce below all steps in flight that the chain has not seen used: a reorganisation has removed the
- * transaction of a job that had ended, whose bytes the journal no longer has, or the job that has it waits for an operator.
+ * Notices a nonce below all steps in flight, or below the next one where nothing is in flight, that the chain has not seen
+ * used: a reorganisation has removed the transaction of a job that had ended, whose bytes the journal no longer has, or the
+ * job that has it waits for an operator.
  */
 export class NonceGap {
   #seen: { nonce: number; sinceMs: number; sinceBlock: number } | null = null;
 
   /**
    * Null while there is no gap, or it may pass: a node may be behind.
-   * @param flights by nonce
+   * @param lowest the lowest nonce in flight, or the next to give out
    */
   look(
-    flights: readonly Pick<InFlightStep, 'nonce'>[],
+    lowest: number,
     { minedNonce: nonce, number }: Pick<Head, 'minedNonce' | 'number'>,
     { nonceDoubtBlocks, nonceDoubtMs }: Pick<LaneSettings, 'nonceDoubtBlocks' | 'nonceDoubtMs'>,
   ): Error | null {
-    const lowest = flights[0]?.nonce ?? nonce;
     const nowMs = performance.now();
     if (lowest <= nonce) this.#seen = null;
     else if (this.#seen?.nonce !== nonce) this.#seen = { nonce, sinceMs: nowMs, sinceBlock: number };

@@ -17,8 +17,11 @@ export interface LanePass {
   wake: string[];
   /** Jobs that have ended: the allowances they held are free. */
   ended: string[];
-  /** Errors that kept single steps from being checked, which are checked again; and a nonce that nothing uses. */
+  /** Errors that kept single steps from being checked, which are checked again. */
   troubles: unknown[];
+  head: Head;
+  /** Null: nothing was in flight. */
+  lowestNonce: number | null;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface LanePass {
  * process is about to send that job's bytes.
  */
 export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boolean): Promise<LanePass> {
-  const { journal, chain, lease, signer, watch, gap, settings } = work;
+  const { journal, chain, lease, signer, watch } = work;
   // The head must be read first. Every transaction it contains was journaled earlier, so its step is among those read
   // afterwards.
   const head = await chain.readHead(signer.address);
@@ -37,8 +40,7 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
   const due = flights.filter((flight) => isDue(work, flight, head));
   const steps = await readSteps(work, due);
   const found = await readFindings(work, steps, head);
-  const unused = gap.look(flights, head, settings);
-  const pass: LanePass = { wake: [], ended: [], troubles: unused ? [unused] : [] };
+  const pass: LanePass = { wake: [], ended: [], troubles: [], head, lowestNonce: flights[0]?.nonce ?? null };
   await Promise.all(
     steps.map(async (step) => {
       const outcome = await confirmStep(work, step, found(step), head, isBusy).catch((error: unknown) => {

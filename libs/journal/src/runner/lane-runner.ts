@@ -196,7 +196,7 @@ export class LaneRunner implements JobQueue {
   async #look(work: LaneWork): Promise<void> {
     const { onTrouble } = this.#options;
     try {
-      const { wake, ended, troubles } = await confirmLane(work, (jobId) => this.#line.isActive(jobId));
+      const { wake, ended, troubles, head, lowestNonce } = await confirmLane(work, (id) => this.#line.isActive(id));
       for (const trouble of troubles) onTrouble(trouble);
       for (const jobId of wake) this.#line.joinFirst(jobId);
       for (const jobId of work.retries.takeDue()) this.#line.join(jobId);
@@ -204,6 +204,8 @@ export class LaneRunner implements JobQueue {
       this.#joinUnlocked(work);
       const { unminedSteps, paused, frozen, nextNonce } = await tendLane(work);
       if (nextNonce !== null) work.nextNonce.see(nextNonce);
+      const unused = work.gap.look(lowestNonce ?? nextNonce ?? 0, head, this.#settings);
+      if (unused) onTrouble(unused);
       this.#noteLaneStopped(paused !== null || frozen !== null);
       this.#room = work.wallet.isEmpty ? 0 : this.#settings.maxInFlight - unminedSteps - this.#line.newcomers;
       this.#pump();
