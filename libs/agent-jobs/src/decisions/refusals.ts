@@ -105,7 +105,7 @@ export function problemOfSubmit(reason: NotAccepted, wallet: string): Problem {
       return { status: 410, code: 'job_forgotten', detail };
     }
     case 'lane_full': {
-      const detail = `The wallet ${wallet} has reached its limit of open jobs. Wait for one to end, then try again.`;
+      const detail = `The wallet ${wallet} has reached its limit of open jobs, or this API key its share of them. Wait for one to end, then try again.`;
       return { status: 503, code: 'wallet_full', detail, retryAfterMs: 10_000 };
     }
     case 'outbox_full': {

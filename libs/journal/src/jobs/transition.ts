@@ -18,7 +18,7 @@ export type RefusalReason =
   /** Redis restarted or lost data: the lane waits for `thaw`. */
   | 'lane_frozen'
   | 'lane_paused'
-  /** The limit of transactions in flight, or of open jobs, is reached. */
+  /** The limit of transactions in flight, or of open jobs, is reached; or an API key's share of the open jobs. */
   | 'lane_full'
   /** The lane has reached its limit of transactions that wait for the bookkeeper. */
   | 'outbox_full'

@@ -164,6 +164,19 @@ describe('accepting, listing and deleting jobs', () => {
     expect(await full.submit(request)).toEqual({ outcome: 'refused', reason: 'lane_full' });
   });
 
+  it('leaves room for other API keys in a lane that one fills', async () => {
+    const shared = new Journal({ redis, maxOpenJobs: 20 });
+    const submit = (keyId: string) => shared.submit(sampleRequest(lane, { keyId }));
+    const greedy = [];
+    for (let count = 0; count < 20; count++) greedy.push(await submit('greedy'));
+    expect(greedy.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(18);
+    expect(greedy.at(-1)).toEqual({ outcome: 'refused', reason: 'lane_full' });
+    expect(await submit('modest')).toMatchObject({ outcome: 'accepted' });
+    expect(await submit('greedy')).toEqual({ outcome: 'refused', reason: 'lane_full' });
+    expect(await submit('other')).toMatchObject({ outcome: 'accepted' });
+    expect(await submit('other')).toEqual({ outcome: 'refused', reason: 'lane_full' });
+  });
+
   it('creates no job after the given latest time', async () => {
     const nowMs = Number((await redis.time())[0]) * 1000;
     const submit = (latestMs: number) =>

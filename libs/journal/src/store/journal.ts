@@ -43,7 +43,10 @@ export interface JournalOptions {
   jobsKept?: number;
   /** How many events that all consumers have read a lane keeps, for readers that reconnect. Default 10,000. */
   eventsKept?: number;
-  /** The most jobs that may be open in a lane. Default 10,000. */
+  /**
+   * The most jobs that may be open in a lane. Default 10,000. One API key may have nine times as many as are left for the
+   * others.
+   */
   maxOpenJobs?: number;
   /**
    * How many transactions of a lane may wait for the bookkeeper for a new job to be accepted; null: BOOK is off. Jobs

@@ -70,6 +70,8 @@ export async function submitJob(
     '',
     encodeBook(bookLimit),
     jobId === proposed ? 1 : 0,
+    // Several keys may share a wallet; a program's own jobs, which have their ids from it, are all of one.
+    1,
   ]);
   return readSubmit(reply);
 }

@@ -1,7 +1,7 @@
 -- KEYS lane, job; ARGV hashed idempotency key, fingerprint, when the key was claimed ('': just now), most open jobs,
 -- operation, key id, body, latest ms or '', what the submitter reports to the book: the most events in the outbox, `off`,
--- or '' if it does not say, and 1 if the key was claimed for this very call. Returns {now, `accepted` | `known`, job
--- id, state}, {now, `conflict` | `forgotten`} or a refusal.
+-- or '' if it does not say, 1 if the key was claimed for this very call, and 1 if the key id leaves room for others. Returns
+-- {now, `accepted` | `known`, job id, state}, {now, `conflict` | `forgotten`} or a refusal.
 --
 -- Atomic: checking that the key has no job in this lane, and writing the job with its place among the open jobs. If
 -- another request came between, one request would be carried out twice; a job outside the open set would never be
@@ -20,7 +20,17 @@ end
 if ARGV[3] ~= '' and ARGV[10] ~= '1' and tonumber(ARGV[3]) <= tonumber(lane[2] or '0') then return {text(now), 'forgotten'} end
 -- After this time a caller may have been answered that the job does not exist, and may rely on it: refuse the job.
 if ARGV[8] ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
-if redis.call('ZCARD', key('open')) >= tonumber(ARGV[4]) then return refused('lane_full') end
+local open = redis.call('ZCARD', key('open'))
+local free = tonumber(ARGV[4]) - open
+if free <= 0 then return refused('lane_full') end
+-- Jobs are counted only while the lane is nearly full, so that a key without jobs always finds room.
+if ARGV[11] == '1' and open >= 9 * free then
+  local own = 0
+  for _, id in ipairs(redis.call('ZRANGE', key('open'), 0, -1)) do
+    if redis.call('HGET', key('job:' .. id), 'keyId') == ARGV[6] then own = own + 1 end
+  end
+  if own >= 9 * free then return refused('lane_full') end
+end
 -- Only here: a job that was accepted is carried out, and its transactions are reported.
 local book = ARGV[9]
 if book ~= '' then
