@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import {
   readRefundJob,
   writeStoredPlan,
@@ -7,13 +5,7 @@ import {
   type PlanFloors,
   type WalletLimit,
 } from '@tollgate/agent-jobs';
-import {
-  AgentKitError,
-  type OperationPlanner,
-  type PlannedOperation,
-  restoreFailures,
-  type StoredFailures,
-} from '@tollgate/agent-kit/planner';
+import { AgentKitError, type OperationPlanner, type PlannedOperation } from '@tollgate/agent-kit/planner';
 import type { PlanJobReply, PlanJobRequest } from '@tollgate/common';
 import {
   PlanFailure,
@@ -22,9 +14,6 @@ import {
   type JsonValue,
   type JudgeStep,
   type PlannedStep,
-  type StepReceipt,
-  type StepRecord,
-  type StepVerdict,
 } from '@tollgate/journal';
 import { formatTokenAmount } from '@tollgate/protocol';
 import { getAddress } from 'viem';
@@ -35,9 +24,10 @@ import { assertNamed, assertWalletOf } from './assert-wallet.js';
 import { createJobStep, listGranted, listScopes, reliesOnAllowance } from './create-job-steps.js';
 import { nameOfKit } from './create-operation-planner.js';
 import { countSpending, describeLimits, describePlan, needsApproval } from './describe-plan.js';
+import { createJudge } from './judge-step.js';
 import { limitDraft, limitInput, listCeilings, narrowInput, type Ceilings } from './narrow-plan.js';
 import { createFloors, hashFloors, isWithin, readAgreedFloors } from './plan-floors.js';
-import { PlanningTrouble, toJobFailure, toPlanFailure } from './planning-trouble.js';
+import { PlanningTrouble, toPlanFailure } from './planning-trouble.js';
 import type { JobPlanning } from './plannings.js';
 
 export interface WalletPlannerOptions {
@@ -240,54 +230,6 @@ const PRICE_LEFT_BOUNDS =
   'The price moved beyond the slippage tolerance that the job had when its first transaction was sent.';
 
 const UNAVAILABLE = 'The chain cannot be read now.';
-
-/** The lane waits for a verdict: one that takes longer is fetched at the next look. */
-const PATIENCE_MS = 500;
-/** The most verdicts kept that no call has fetched, for instance because the lane went to another process. */
-const MOST_UNFETCHED = 1000;
-
-const LATER: StepVerdict = { outcome: 'later' };
-
-/**
- * Judges mined steps. The reason for a revert is found by running its call again at its block. A receipt's success is
- * not trusted for contracts that report failures as return codes.
- */
-function createJudge(kit: OperationPlanner, payments: Pick<PaymentPlanner, 'judge'>): JudgeStep {
-  const explaining = new Map<string, Promise<StepVerdict>>();
-
-  const explainSoon = async (step: StepRecord, receipt: StepReceipt): Promise<StepVerdict> => {
-    const name = `${receipt.transactionHash}@${receipt.blockHash}`;
-    const verdict = explaining.get(name) ?? readVerdict(kit, step, receipt);
-    explaining.set(name, verdict);
-    const [oldest] = explaining.keys();
-    if (oldest !== undefined && explaining.size > MOST_UNFETCHED) explaining.delete(oldest);
-    const enough = new AbortController();
-    const later = sleep(PATIENCE_MS, LATER, { signal: enough.signal }).catch(() => LATER);
-    const first = await Promise.race([verdict, later]).finally(() => enough.abort());
-    if (first !== LATER) explaining.delete(name);
-    return first;
-  };
-
-  return async (job, step, receipt, context) => {
-    if (receipt.status === 'reverted') return explainSoon(step, receipt);
-    const verdict = await readVerdict(kit, step, receipt);
-    const isPayment = job.operation === 'payment' && verdict.outcome === 'done';
-    return isPayment ? payments.judge(job, step, receipt, context) : verdict;
-  };
-}
-
-/** The chain is read only for a transaction that reverted. */
-async function readVerdict(kit: OperationPlanner, step: StepRecord, receipt: StepReceipt): Promise<StepVerdict> {
-  const { to, data, value } = step;
-  // Written by `createJobStep`.
-  const failures = restoreFailures((step.failures ?? {}) as unknown as StoredFailures);
-  const { status, logs } = receipt;
-  const mined = { status, logs, blockNumber: BigInt(receipt.blockNumber) };
-  const failure = await kit.readFailure({ to, data, value, failures }, mined);
-  if (!failure) return { outcome: 'done' };
-  const outcome = failure.details['isUncertain'] ? 'needs_operator' : 'failed';
-  return { outcome, failure: toJobFailure(failure) };
-}
 
 /**
  * A mined step is never sent again. If a plan contains it once more, the node may not have seen its block yet; and a
