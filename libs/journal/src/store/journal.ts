@@ -1,34 +1,18 @@
-import { BOOK_GROUP, laneBookKey } from '@tollgate/book-events';
-import {
-  AcknowledgedCommands,
-  type Durability,
-  explainRedisRefusals,
-  type ScriptArgument,
-  trimAcknowledged,
-} from '@tollgate/redis';
+import { AcknowledgedCommands, type Durability, explainRedisRefusals } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
 import { encodeFailure } from '../jobs/encode-job.js';
-import type { JobFailure, JobRecord, LaneId } from '../jobs/job.js';
-import {
-  DEFAULT_FLEET,
-  hashIdempotencyKey,
-  idempotencyKey,
-  laneKey,
-  nameLane,
-  openKey,
-  spentKey,
-} from '../jobs/keys.js';
+import type { JobFailure, JobRecord } from '../jobs/job.js';
+import { DEFAULT_FLEET, hashIdempotencyKey, idempotencyKey } from '../jobs/keys.js';
 import type { UnreadableJobError } from '../jobs/parse-job.js';
-import { readCancel, readLaneTransition, readRelease, readTransition } from '../jobs/read-reply.js';
+import { readCancel, readTransition } from '../jobs/read-reply.js';
 import type * as on from '../jobs/transition.js';
 import { Outbox } from '../outbox/outbox.js';
-import type { TransitionName } from '../transitions/journal-scripts.js';
 import { TransitionRunner } from '../transitions/transition-runner.js';
 import { JobReader, listJobs, orUnreadable } from './job-reader.js';
-import { LaneRegistry, readInFlightSteps, readLaneStatus } from './lane-registry.js';
-import { StepJournal } from './step-journal.js';
-import { encodeBook, launchNamedJob, submitJob, submitNamedJob, type SubmitTerms } from './submit-job.js';
+import { LaneJournal } from './lane-journal.js';
+import { LaneRegistry } from './lane-registry.js';
+import { launchNamedJob, submitJob, submitNamedJob, type SubmitTerms } from './submit-job.js';
 
 export interface JournalOptions {
   redis: Redis | Cluster;
@@ -68,36 +52,28 @@ const CANCELLED: JobFailure = {
   suggestion: 'If it is wanted after all, submit it again under a new idempotency key.',
 };
 
-const IN_DOUBT: JobFailure = {
-  code: 'JOURNAL_LOST_WRITES',
-  message:
-    'Redis lost writes, and the wallet has sent transactions that the journal does not know. This job may be one of them.',
-  suggestion: "Compare the job with the wallet's latest transactions, then resume or abandon it.",
-};
-
 /**
  * Jobs and their transitions. Every transition is one atomic script that also writes its event, and may be repeated.
  * All throw StoreUnavailableError when it is unknown whether Redis made the transition.
  */
-export class Journal extends StepJournal {
+export class Journal extends LaneJournal {
   /** The events of the jobs. */
   readonly outbox: Outbox;
-  readonly #redis: Redis | Cluster;
   readonly #reader: JobReader;
   readonly #terms: SubmitTerms;
 
   constructor(options: JournalOptions) {
     const { redis, timeoutMs = 3000, retentionMs = 7 * DAY_MS, jobsKept = 20_000, eventsKept = 10_000 } = options;
-    const { fleet = DEFAULT_FLEET, durability } = options;
+    const { fleet = DEFAULT_FLEET, durability, maxOpenJobs = 10_000, bookLimit } = options;
     const acknowledged = durability ? new AcknowledgedCommands(redis, durability) : undefined;
     super(
+      redis,
       new TransitionRunner({ redis, fleet, timeoutMs, retentionMs, jobsKept, eventsKept, acknowledged }),
       new LaneRegistry(redis, fleet),
+      bookLimit,
     );
-    this.#redis = redis;
     this.#reader = new JobReader(redis, acknowledged);
     this.outbox = new Outbox(redis, this.runner);
-    const { maxOpenJobs = 10_000, bookLimit } = options;
     this.#terms = { maxOpenJobs, bookLimit };
   }
 
@@ -106,75 +82,7 @@ export class Journal extends StepJournal {
    * @throws StoreError, with a hint, when Redis is unfit: evicting, read-only, too old.
    */
   open(): Promise<void> {
-    return explainRedisRefusals(this.#redis, this.runner.restore());
-  }
-
-  /**
-   * Initialises a lane's nonce counter from the chain's pending nonce. Called again on a frozen or paused lane, it
-   * moves the counter up to the chain's, and open jobs that may have been sent wait for an operator.
-   * @throws StoreError for a lane of another fleet
-   */
-  async adopt(lane: LaneId, { pendingNonce }: { pendingNonce: number }): Promise<on.LaneTransition> {
-    assertNonce(pendingNonce);
-    await this.runner.within(this.lanes.register(lane).then(() => this.runner.guard(lane)));
-    return this.#onLane('adopt', lane, [pendingNonce, encodeFailure(IN_DOUBT)]);
-  }
-
-  /**
-   * Unfreezes a lane, provided the chain's pending nonce is not above the counter. Where writes were lost, `too_early`
-   * until another reading finds the same nonce so many blocks and milliseconds later: what was sent may not show yet.
-   */
-  async thaw(
-    lane: LaneId,
-    { pendingNonce, blockNumber, run }: on.ChainReading,
-    { nonceDoubtBlocks, nonceDoubtMs }: on.BetweenReadings,
-  ): Promise<on.LaneTransition> {
-    assertNonce(pendingNonce);
-    return this.#onLane('thaw', lane, [pendingNonce, run, blockNumber, nonceDoubtBlocks, nonceDoubtMs]);
-  }
-
-  /**
-   * Removes the account from this fleet: deletes its counter, its ended jobs and their events, after which any fleet
-   * may adopt it from the chain's nonce. Refused while a process works on the lane or any of its jobs has not ended.
-   * `isTrial`: only checks.
-   */
-  async release(lane: LaneId, { isTrial = false } = {}): Promise<on.ReleaseResult> {
-    const args = [this.lanes.fleet, isTrial ? '' : '1'];
-    const result = readRelease(await this.runner.run('releaseLane', laneKey(lane), null, args));
-    if (!isTrial && result.outcome !== 'refused') await this.runner.within(this.lanes.strike(lane));
-    return result;
-  }
-
-  /**
-   * Gives out no new nonce until the lane is resumed. Steps in flight continue. Any other reason replaces that of an
-   * empty wallet, which ends by itself; otherwise the first reason stays.
-   */
-  pauseLane(lane: LaneId, why: JobFailure): Promise<on.LaneTransition> {
-    return this.#onLane('pauseLane', lane, [encodeFailure(why)]);
-  }
-
-  /** `code`: ends only a pause with this code. */
-  resumeLane(lane: LaneId, { code = '' } = {}): Promise<on.LaneTransition> {
-    return this.#onLane('resumeLane', lane, [code]);
-  }
-
-  /**
-   * Takes a free or expired lease under a new token; its current owner gets the running one again. Null: another owner
-   * has it.
-   */
-  async takeLease(lane: LaneId, owner: string, leaseMs: number): Promise<on.LaneLease | null> {
-    const { bookLimit } = this.#terms;
-    const book = typeof bookLimit === 'number' ? 'on' : encodeBook(bookLimit);
-    return readLease(lane, owner, await this.runner.run('takeLease', laneKey(lane), null, [owner, leaseMs, book]));
-  }
-
-  /** Null: another owner has it now. */
-  async renewLease({ lane, owner, token }: on.LaneLease, leaseMs: number): Promise<on.LaneLease | null> {
-    return readLease(lane, owner, await this.runner.run('renewLease', laneKey(lane), null, [owner, token, leaseMs]));
-  }
-
-  async releaseLease({ lane, owner, token }: on.LaneLease): Promise<void> {
-    await this.runner.run('releaseLease', laneKey(lane), null, [owner, token]);
+    return explainRedisRefusals(this.redis, this.runner.restore());
   }
 
   /** Accepts a job, once per idempotency key: PLANNED, with no steps yet. */
@@ -229,40 +137,9 @@ export class Journal extends StepJournal {
     return readTransition(await this.onJob('abandonJob', request.jobId, args));
   }
 
-  /** Trims what the bookkeeper has acknowledged of a lane's transactions, and returns how many are left. */
-  trimBook(lane: LaneId): Promise<number> {
-    return this.runner.within(trimAcknowledged(this.#redis, laneBookKey(nameLane(lane)), BOOK_GROUP));
-  }
-
-  /** How many events of these lanes' transactions wait for the bookkeeper: the most of any of them. */
-  async readBookLength(lanes: readonly LaneId[]): Promise<number> {
-    const lengths = lanes.map((lane) => this.#redis.xlen(laneBookKey(nameLane(lane))));
-    return Math.max(0, ...(await this.runner.within(Promise.all(lengths))));
-  }
-
-  readLane(lane: LaneId): Promise<on.LaneStatus> {
-    return this.runner.within(readLaneStatus(this.#redis, lane));
-  }
-
-  /** What the jobs of a lane spend today, UTC, of the assets with a daily limit: base units by asset. */
-  readSpentToday(lane: LaneId): Promise<Record<string, string>> {
-    return this.runner.within(this.#redis.hgetall(spentKey(lane, Math.floor(Date.now() / DAY_MS))));
-  }
-
-  /** Those of these lanes that another fleet has adopted, which this fleet therefore cannot use. */
-  async findForeign(lanes: readonly LaneId[]): Promise<LaneId[]> {
-    const statuses = await Promise.all(lanes.map((lane) => this.readLane(lane)));
-    return statuses.flatMap(({ lane, fleet }) => (fleet === null || fleet === this.lanes.fleet ? [] : [lane]));
-  }
-
-  /** Every adopted lane of the fleet. */
-  readLanes(): Promise<LaneId[]> {
-    return this.runner.within(this.lanes.read());
-  }
-
   /** Whether a job was submitted with this idempotency key, or is being submitted now. */
   async isKeyClaimed(keyId: string, key: string): Promise<boolean> {
-    return (await this.runner.within(this.#redis.exists(idempotencyKey(hashIdempotencyKey(keyId, key))))) === 1;
+    return (await this.runner.within(this.redis.exists(idempotencyKey(hashIdempotencyKey(keyId, key))))) === 1;
   }
 
   async readJob(jobId: string): Promise<JobRecord | null> {
@@ -284,30 +161,8 @@ export class Journal extends StepJournal {
     return lane && this.#reader.read(lane, jobId);
   }
 
-  /** Ids of the jobs that have not ended and do not wait for an operator, oldest first. */
-  readOpenJobs(lane: LaneId): Promise<string[]> {
-    return this.runner.within(this.#redis.zrange(openKey(lane), '0', '-1'));
-  }
-
-  /** Steps with a nonce that have not ended, by nonce. */
-  readInFlight(lane: LaneId): Promise<on.InFlightStep[]> {
-    return this.runner.within(readInFlightSteps(this.#redis, lane));
-  }
-
   /** Newest first, over all the lanes given. */
   listJobs(request: on.ListJobsRequest): Promise<on.JobPage> {
-    return this.runner.within(listJobs(this.#redis, request));
+    return this.runner.within(listJobs(this.redis, request));
   }
-
-  async #onLane(name: TransitionName, lane: LaneId, args: ScriptArgument[] = []): Promise<on.LaneTransition> {
-    return readLaneTransition(await this.runner.run(name, laneKey(lane), null, args));
-  }
-}
-
-function readLease(lane: LaneId, owner: string, [outcome, token, until]: readonly string[]): on.LaneLease | null {
-  return outcome === 'done' ? { lane, owner, token: Number(token), untilMs: Number(until) } : null;
-}
-
-function assertNonce(nonce: number): void {
-  if (!Number.isSafeInteger(nonce) || nonce < 0) throw new TypeError(`${nonce} is not a nonce`);
 }
