@@ -140,6 +140,17 @@ export class RefundFixture {
     await this.#worker?.restart();
   }
 
+  async stopWorker(): Promise<void> {
+    await this.#worker?.stop();
+    this.#worker = null;
+  }
+
+  /** Has the ledger note a refund as paid that no book learns of. */
+  async recordUnreported(id: PaymentId, facts: Parameters<Ledger['recordRefunded']>[1]): Promise<void> {
+    const ledger = new Ledger({ redis: this.base.redis, timeoutMs: 30_000 });
+    await ledger.recordRefunded(id, facts);
+  }
+
   /** A transfer of the price to the seller; its payment. */
   async pay(from = this.payer, amountBaseUnits = PRICE): Promise<TransferId> {
     const txHash = await transferTokens(this.chain, { from, amountBaseUnits });

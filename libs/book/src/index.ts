@@ -28,12 +28,18 @@ export { readBookedPayment, type PaymentPicture } from './reading/read-payment.j
 export { countUnapplied, hasUnapplied, listRefusedEvents, type RefusedEvent } from './reading/read-unapplied.js';
 export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
 export { countLeftOver, PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
-export { listRefundsInWork, listRefundsOf, readRefund, searchRefunds } from './refunds/read-refunds.js';
+export { findRefundPaidBy, nameTransaction, takeTransaction } from './refunds/name-transaction.js';
+export {
+  listRefundsInWork,
+  listRefundsOf,
+  listUnpaidRefunds,
+  readRefund,
+  searchRefunds,
+} from './refunds/read-refunds.js';
 export { findSentDoubts, REFUND_STATES, type Refund, type RefundCaps } from './refunds/refund.js';
 export {
   askForRefund,
   changeRefund,
-  nameTransaction,
   nextNumber,
   retryRefund,
   sumOfRefunds,

@@ -249,8 +249,8 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     120_000,
   );
 
-  it.each(['retry', 'give-up'])(
-    'is booked by %s where its job, which was lost, is there again',
+  it.each(['retry', 'give-up', 'paid'])(
+    'is booked where its job, which was lost, is there again, and a person decides %s',
     async (decision) => {
       const { redis } = fixture.base;
       await fixture.startBookkeeper();
@@ -271,8 +271,15 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
       await fixture.startBookkeeper();
       await fixture.waitForRefund(id, 'failed', token);
       await Promise.all(keys.map((key, index) => redis.restore(key, 0, stored[index]!)));
-      const { body } = await fixture.post<OperatorRefund>(`/operator/refunds/${id}/${decision}`, token);
-      expect(body).toMatchObject({ state: 'refunded', attempt: 1, job });
+      const named = decision === 'paid' ? { transaction: hashOf(900) } : {};
+      const { status, body } = await fixture.post<OperatorRefund>(`/operator/refunds/${id}/${decision}`, token, named);
+      const { transaction } = await fixture.waitForRefund(id, 'refunded', token);
+      if (decision === 'paid') {
+        // Not by the transaction that was named.
+        expect([status, body]).toMatchObject([409, { transaction, detail: expect.stringContaining(transaction!) }]);
+      } else {
+        expect(body).toMatchObject({ state: 'refunded', attempt: 1, job });
+      }
       await waitFor('it is booked', () => isBooked(payment, token));
       expect((await fixture.balanceOf(fixture.payer)) - before).toBe(PRICE);
     },
@@ -308,7 +315,7 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     });
     expect(await name('0x12')).toMatchObject({ status: 400 });
     expect(await name(hashOf(900))).toMatchObject(refusal('does not show'));
-    expect(await name(id.txHash)).toMatchObject(refusal('no transfer of exactly this amount'));
+    expect(await name(id.txHash)).toMatchObject(refusal('no transfer of the refund'));
     expect(await name(transaction)).toMatchObject(refusal('not final yet'));
     await callRpc(fixture.chain.rpcUrl, 'anvil_mine', ['0x3e8']);
     expect(await name(another!)).toMatchObject(refusal(`booked already, for ${other.id}`));
@@ -316,7 +323,7 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     for (let turn = 0; turn < 2; turn++) {
       expect(await tollgate(['refunds', 'paid', refund, transaction], env)).toMatch(/state +refunded\n/);
     }
-    expect(await name(another!)).toMatchObject({ status: 409, body: { reason: 'state' } });
+    expect(await name(another!)).toMatchObject({ status: 409, body: { reason: 'state', transaction } });
     await waitFor('it is booked', () => isBooked(payment, token));
     expect((await fixture.balanceOf(fixture.payer)) - before).toBe(PRICE);
   }, 120_000);

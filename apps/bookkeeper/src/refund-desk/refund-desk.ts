@@ -133,28 +133,39 @@ export class RefundDesk {
 
   /** Books a refund that was sent and whose job is no longer stored, by the transaction that a person has found on the chain. */
   async markPaid(id: string, transaction: Hex): Promise<OperatorRefund> {
-    const refund = await this.#find(id);
-    const recovered = await this.#recover(refund);
-    if (recovered !== null) return recovered;
-    const { state, maybeSent } = refund;
-    if (state === 'refunded' && refund.transaction === transaction) return this.#describeOne(refund);
-    if (state === 'sending' && refund.transaction === transaction) return this.#advance(refund);
-    if (state !== 'failed')
-      throw refuse('state', `The refund is ${state}. Only one that has failed is booked so.`, { state });
-    if (!maybeSent)
-      throw refuse('state', 'No job of this refund may have been sent: retry it, or give it up.', { state });
+    const before = await this.#find(id);
+    const refund = (await this.#recover(before)) ?? before;
+    const { state, transaction: booked } = refund;
+    if (['refunded', 'sending'].includes(state) && booked === transaction) return this.#advance(refund);
+    if (booked !== null) {
+      const detail = `It is booked by another transaction already, ${booked}. Nothing is booked by the one that you named.`;
+      throw refuse('state', `The refund is ${state}. ${detail}`, { state, transaction: booked });
+    }
+    if (state !== 'failed' && state !== 'given_up') {
+      const detail = 'Only one that has failed or was given up is booked so.';
+      throw refuse('state', `The refund is ${state}. ${detail}`, { state });
+    }
+    const places = { chain: this.chain, journal: this.journals.journal, database: this.book.writer.database };
     const { reconcileConfirmations } = this.environment.reconcile;
-    const problem = await judgeTransaction(this.chain, refund, transaction, reconcileConfirmations);
-    if (problem !== null) throw refuse('transaction', problem);
-    const named = await nameTransaction(this.book.writer, refund, transaction);
-    if (named.outcome === 'taken') throw refuse('transaction', `It is booked already, for ${named.by}.`);
-    if (named.outcome === 'changed') throw notFailed(refund, await this.#find(id), 'booked so');
-    return this.#advance(named.refund);
+    const judged = await judgeTransaction(places, refund, transaction, reconcileConfirmations);
+    if (judged.outcome === 'not_paid') throw refuse('transaction', judged.detail);
+    const named = await nameTransaction(this.book.writer, refund, { transaction, amount: judged.amount });
+    switch (named.outcome) {
+      case 'named':
+        return this.#advance(named.refund);
+      case 'taken':
+        throw refuse('transaction', `It is booked already, for ${named.by}.`);
+      case 'exceeds':
+        throw refuse('exceeds', describeTooMuch(judged.amount, this.environment.payment.assetDecimals));
+      case 'changed':
+        throw notFailed(refund, await this.#find(id), 'booked so');
+    }
   }
 
-  /** A refund that has failed, where the book has its transfer all the same, or the journal its job. */
+  /** A refund that has failed or was given up, where the book has its transfer all the same, or the journal its job. */
   async #recover(refund: Refund): Promise<OperatorRefund | null> {
-    const recovered = refund.state === 'failed' ? await this.work.recover(this.book.writer, refund) : null;
+    const hasEnded = refund.state === 'failed' || refund.state === 'given_up';
+    const recovered = hasEnded ? await this.work.recover(this.book.writer, refund) : null;
     return recovered === null ? null : this.#describeOne(recovered);
   }
 
@@ -238,6 +249,10 @@ function overCap({ cap, left }: OverCap, decimals: number): ProblemError {
 export function paymentNotFound(): ProblemError {
   const detail = 'The book has no such payment, or has booked nothing for it.';
   return new ProblemError({ status: 404, code: 'book_payment_not_found', detail });
+}
+
+function describeTooMuch(amount: bigint, decimals: number): string {
+  return `It paid ${formatTokenAmount(amount, decimals)}, and the other refunds of the payment leave less. Give up those that have failed, and name it again.`;
 }
 
 function differs(refund: Refund): ProblemError {

@@ -1,32 +1,81 @@
-import type { Refund } from '@tollgate/book';
+import { isOwnAccount, listUnpaidRefunds, type Queryable, type Refund } from '@tollgate/book';
 import { listTransfers } from '@tollgate/chain';
-import { codeOfLane, createLaneId } from '@tollgate/journal';
+import { codeOfLane, createLaneId, UnreadableJobError, type Journal } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
 import type { SellerChain } from '../chain/seller-chain.js';
 
+/** Where a transaction is looked for. */
+export interface TransactionPlaces {
+  readonly chain: SellerChain;
+  readonly journal: Pick<Journal, 'readEachJob'>;
+  readonly database: Queryable;
+}
+
+export type TransactionVerdict =
+  /** `amount`: base units that it paid to the refund's payer. */
+  { outcome: 'paid'; amount: bigint } | { outcome: 'not_paid'; detail: string };
+
 /**
- * Why a transaction is not the one that paid a refund; null: it is. The wallet is the account that the refund's job names.
- * @throws ChainUnavailableError
+ * Whether a transaction paid a refund whose job is no longer stored: it is final, and moved the token from an account of
+ * ours to the payer, for no other refund. The amount is what the chain shows: a book that was restored may have another.
+ * @throws ChainUnavailableError, StoreUnavailableError, BookUnavailableError
  */
 export async function judgeTransaction(
-  chain: SellerChain,
-  { job, asset, recipient, amount }: Refund,
+  { chain, journal, database }: TransactionPlaces,
+  refund: Refund,
   transaction: Hex,
   confirmations: number,
-): Promise<string | null> {
+): Promise<TransactionVerdict> {
+  const { chainId } = chain;
+  if (refund.chainId !== chainId)
+    return notPaid(`The refund is of chain ${refund.chainId}, and the bookkeeper reads chain ${chainId} (CHAIN_ID).`);
   const mined = await chain.readTransaction(transaction);
   if (mined === null || mined.receipt.status !== 'success')
-    return 'The chain does not show this transaction as successful.';
+    return notPaid('The chain does not show this transaction as successful.');
   const { logs, blockNumber } = mined.receipt;
-  const isOwn = listTransfers(logs, asset).some(
-    ({ from, to, amountBaseUnits }) =>
-      job?.startsWith(`${codeOfLane(createLaneId(chain.chainId, from))}-`) === true &&
-      to === recipient &&
-      amountBaseUnits === BigInt(amount),
-  );
-  if (!isOwn) return 'It has no transfer of exactly this amount from the wallet of the refund to the payer.';
+  const amount = await sumPaid({ chain, database }, refund, listTransfers(logs, refund.asset));
+  if (amount === 0n) return notPaid("It has no transfer of the refund's token from a wallet of ours to the payer.");
+  const other = await findJobOf({ journal, database }, refund, transaction);
+  if (other !== null) return notPaid(other);
   if (blockNumber > (await chain.readHeadNumber()) - confirmations + 1)
-    return `It is not final yet: wait for ${confirmations} blocks (RECONCILE_CONFIRMATIONS).`;
+    return notPaid(`It is not final yet: wait for ${confirmations} blocks (RECONCILE_CONFIRMATIONS).`);
+  return { outcome: 'paid', amount };
+}
+
+function notPaid(detail: string): TransactionVerdict {
+  return { outcome: 'not_paid', detail };
+}
+
+/** What our accounts sent to the payer: the wallet of the refund's job, or one that was the wallet before. */
+async function sumPaid(
+  { chain, database }: Pick<TransactionPlaces, 'chain' | 'database'>,
+  { job, recipient }: Refund,
+  transfers: ReturnType<typeof listTransfers>,
+): Promise<bigint> {
+  let sum = 0n;
+  for (const { from, to, amountBaseUnits } of transfers) {
+    if (to !== recipient) continue;
+    const isOfJob = job?.startsWith(`${codeOfLane(createLaneId(chain.chainId, from))}-`) === true;
+    if (isOfJob || (await isOwnAccount(database, chain.chainId, from))) sum += amountBaseUnits;
+  }
+  return sum;
+}
+
+/** The job of another refund that sent the transaction, which the book does not have yet as that refund's; null: none did. */
+async function findJobOf(
+  { journal, database }: Pick<TransactionPlaces, 'journal' | 'database'>,
+  refund: Refund,
+  transaction: Hex,
+): Promise<string | null> {
+  const others = await listUnpaidRefunds(database, refund);
+  const jobs = await journal.readEachJob(others.map(({ job }) => job ?? ''));
+  for (const [index, { id }] of others.entries()) {
+    const job = jobs[index] ?? null;
+    if (job instanceof UnreadableJobError)
+      return `The record of the job of the refund ${id} cannot be read, and the transaction may be of that job.`;
+    const isOfJob = job?.steps.some(({ attempts }) => attempts.some(({ hash }) => hash === transaction));
+    if (isOfJob === true) return `The job of the refund ${id} has sent it, so it is booked for that one.`;
+  }
   return null;
 }

@@ -23,10 +23,25 @@ export const OTHER_ACCOUNT = `The wallet ${REFUNDS_WALLET} is another account by
 export const ABANDONED =
   'An operator has abandoned its job, which may have been sent before the journal lost data. Look at the chain for a transfer of it before you retry it or give it up.';
 
-/** @param lost refunds that the ledger has as paid, and the book has not */
-export function describeLost(lost: readonly string[]): string {
-  const numbers = lost.map((id) => id.slice(id.lastIndexOf('-') + 1)).join(', ');
-  return `The ledger has the payment's refund ${numbers} as paid, and the book has lost it. Look at the chain for its transfer before anything more is paid, and name it to that refund (tollgate refunds paid).`;
+/**
+ * @param lost refunds of the payment that the ledger has as paid, and the book has not
+ * @param known those that the book has: another one is asked for again before its transaction is named to it
+ */
+export function describeLost(id: string, lost: readonly string[], known: readonly string[]): string {
+  const numberOf = (one: string): string => one.slice(one.lastIndexOf('-') + 1);
+  const steps = lost.map((one) => {
+    const again = known.includes(one) ? '' : `ask for refund ${numberOf(one)} again, which sends nothing, then `;
+    return `${again}tollgate refunds paid ${one} <transaction>`;
+  });
+  const then = lost.includes(id)
+    ? ''
+    : ' Then retry this refund. Give it up where it keeps what the other one has paid, before you name the transaction.';
+  return `The ledger has the payment's refund ${lost.map(numberOf).join(', ')} as paid, and the book has lost it, so nothing is sent. Find its transfer on the chain and book it: ${steps.join('; ')}.${then}`;
+}
+
+/** @param by the refund that a person has named the transaction to */
+export function describeTaken(transaction: string, by: string): string {
+  return `Its job was sent as ${transaction}, which is booked for ${by}, because a person named it there. Look at the chain: where a transfer of ours paid that refund, name it to this one (tollgate refunds paid); if there is none, retry this one.`;
 }
 
 export const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {

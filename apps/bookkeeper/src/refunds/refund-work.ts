@@ -3,8 +3,10 @@ import { JOB_ABANDONED, nameRefundJob, REFUNDS_WALLET } from '@tollgate/agent-jo
 import {
   changeRefund,
   DeposedError,
+  findRefundPaidBy,
   listRefundsInWork,
   readGapEnd,
+  takeTransaction,
   type BookWriter,
   type Refund,
 } from '@tollgate/book';
@@ -95,12 +97,12 @@ export class RefundWork {
     const paid = await findBookedRefund(writer.database, refund);
     if (paid === undefined) return null;
     const change = { state: 'refunded', transaction: paid.transaction, detail: null } as const;
-    return changeRefund(writer, refund, ['closed', 'sending', 'failed'], change);
+    return changeRefund(writer, refund, ['closed', 'sending', 'failed', 'given_up'], change);
   }
 
   /**
-   * A refund that has failed, as it goes on: the book has its transfer, or the journal has its job again, which it had lost;
-   * null: neither.
+   * A refund that has failed or was given up, as it goes on: the book has its transfer, or, where it has failed, the journal
+   * has its job again, which it had lost; null: neither.
    * @throws ChainUnavailableError, StoreError, BookUnavailableError, DeposedError
    */
   async recover(writer: BookWriter, refund: Refund): Promise<Refund | null> {
@@ -108,6 +110,10 @@ export class RefundWork {
     if (paid !== null) return paid;
     const job = await this.journals.journal.readJob(refund.job ?? '');
     if (job === null || hasFailed(job) || !isSameTransfer(job, describeInput(refund))) return null;
+    // Another refund has the transaction of this job, and it would fail by it again.
+    const isTaken =
+      job.state === 'FINAL' && (await findRefundPaidBy(writer.database, minedTransaction(job), refund.id)) !== null;
+    if (isTaken) return null;
     const sending = await changeRefund(writer, refund, ['failed'], {
       state: 'sending',
       transaction: null,
@@ -226,8 +232,10 @@ export class RefundWork {
     const maybeSent = refund.job !== null || beginOf(refund, closed) < Date.parse(refund.attemptAt);
     const lost = await this.#ledger.findLost(database, preview, closed);
     // A job that is there is not written again: its end is read, and is booked again.
-    if (lost.length > 0 && (await this.journals.journal.readJob(jobId)) === null)
-      return { fail: details.describeLost(lost), maybeSent: true };
+    if (lost.length > 0 && (await this.journals.journal.readJob(jobId)) === null) {
+      const known = preview.refunds.map(({ id }) => id);
+      return { fail: details.describeLost(refund.id, lost, known), maybeSent: true };
+    }
     if (preview.boughtAnswer && !refund.answered) return { fail: details.SOLD, maybeSent };
     if (preview.obstacles.some(({ reason }) => reason === 'withdrawn')) return { fail: details.WITHDRAWN, maybeSent };
     // A node may be behind, or the chain is being reorganised.
@@ -273,7 +281,7 @@ export class RefundWork {
   }
 
   async #readEnd(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    // Named by a person, because the journal no longer has the job.
+    // Named by a person, because the journal no longer has the job, or noted below.
     if (refund.transaction !== null) return this.#record(writer, refund, refund.transaction as Hex);
     const job = await this.journals.journal.readJob(refund.job ?? '');
     const failUnknown = (detail: string) =>
@@ -285,7 +293,10 @@ export class RefundWork {
       const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
       return changeRefund(writer, refund, ['sending'], { state: 'failed', detail });
     }
-    return this.#record(writer, refund, minedTransaction(job));
+    const transaction = minedTransaction(job);
+    const taken = await takeTransaction(writer, refund, transaction);
+    if (taken?.outcome === 'taken') return failUnknown(details.describeTaken(transaction, taken.by));
+    return taken === null ? null : this.#record(writer, taken.refund, transaction);
   }
 
   async #record(writer: BookWriter, refund: Refund, transaction: Hex): Promise<Refund | null> {

@@ -11,6 +11,7 @@ import streamPositions from '../migrations/0007-stream-positions.sql';
 import oldest from '../migrations/0008-oldest.sql';
 import balancesRows from '../migrations/0009-balances-rows.sql';
 import balances from '../migrations/0009-balances.sql';
+import lookups from '../migrations/0010-lookups.sql';
 import { NO_STATEMENT_LIMIT, type ClaimedDatabase, type Queryable } from './database.js';
 import { openFolder } from './pglite-database.js';
 import { openServer } from './postgres-database.js';
@@ -51,6 +52,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 7, sql: streamPositions, rows: streamPositionsRows },
   { number: 8, sql: oldest },
   { number: 9, sql: balances, rows: balancesRows },
+  { number: 10, sql: lookups },
 ];
 
 /**

@@ -26,6 +26,16 @@ export async function readReportedSenders(within: Queryable, chainId: number): P
   return rows.map(({ sender }) => sender);
 }
 
+/** Whether it is one of our accounts: the book follows it, or a transaction of it was reported. */
+export async function isOwnAccount(within: Queryable, chainId: number, address: string): Promise<boolean> {
+  const rows = await within.query(
+    `SELECT FROM senders WHERE chain_id = $1 AND address = $2
+      UNION ALL (SELECT FROM transactions WHERE chain_id = $1 AND sender = $2 LIMIT 1)`,
+    [chainId, address],
+  );
+  return rows.length > 0;
+}
+
 export async function storeSender(
   writer: BookWriter,
   chainId: number,

@@ -73,6 +73,19 @@ export async function listRefundsInWork(within: Queryable): Promise<Refund[]> {
   return rows.map(toRefund);
 }
 
+/** The others to the same payer that a job may have paid already, and of which the book does not know it. */
+export async function listUnpaidRefunds(
+  within: Queryable,
+  { id, chainId, asset, recipient }: Refund,
+): Promise<Refund[]> {
+  const rows = await within.query<RefundRow>(
+    `SELECT ${REFUND_COLUMNS} FROM refunds WHERE recipient = $1 AND state NOT IN ('refunded', 'refused')
+      AND chain_id = $2 AND asset = $3 AND id <> $4 AND job IS NOT NULL ORDER BY asked_at, id`,
+    [recipient, chainId, asset, id],
+  );
+  return rows.map(toRefund);
+}
+
 export function toRefund({ askedAt, changedAt, attemptAt, ...row }: RefundRow): Refund {
   const times = { askedAt: askedAt.toISOString(), changedAt: changedAt.toISOString() };
   return { ...row, ...times, attemptAt: attemptAt.toISOString() };

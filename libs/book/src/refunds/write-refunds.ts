@@ -111,39 +111,6 @@ export function retryRefund(
   });
 }
 
-export type NamedTransaction =
-  | { outcome: 'named'; refund: Refund }
-  /** It has not failed, or was retried since it was read. */
-  | { outcome: 'changed' }
-  /** The transaction paid another refund, or a refund of another payment. */
-  | { outcome: 'taken'; by: string };
-
-/**
- * Names the transaction that paid a refund that has failed, whose job is no longer stored: it is reported and booked next.
- * @throws DeposedError, BookUnavailableError
- */
-export function nameTransaction(
-  writer: BookWriter,
-  { id, attempt }: Pick<Refund, 'id' | 'attempt'>,
-  transaction: string,
-): Promise<NamedTransaction> {
-  return writer.write(async (within): Promise<NamedTransaction> => {
-    const [taken] = await within.query<{ by: string }>(
-      // The second: a book that was restored may have the event of a refund, and not the refund.
-      `SELECT id AS by FROM refunds WHERE transaction = $1 AND id <> $2
-        UNION ALL SELECT id FROM payments WHERE state = 'refunded' AND reported->'refunded' @> $3::jsonb`,
-      [transaction, id, JSON.stringify([{ transaction }])],
-    );
-    if (taken !== undefined) return { outcome: 'taken', by: taken.by };
-    const [row] = await within.query<RefundRow>(
-      `UPDATE refunds SET state = 'sending', transaction = $3, detail = NULL, changed_at = now()
-        WHERE id = $1 AND attempt = $2 AND state = 'failed' RETURNING ${REFUND_COLUMNS}`,
-      [id, attempt, transaction],
-    );
-    return row === undefined ? { outcome: 'changed' } : { outcome: 'named', refund: toRefund(row) };
-  });
-}
-
 /**
  * Changes a refund, if it is in one of these states still, and at the same attempt. Null: it is not.
  * @throws DeposedError, BookUnavailableError
