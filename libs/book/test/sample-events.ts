@@ -66,8 +66,8 @@ export function refunding(payment: string): BookEvent {
   };
 }
 
-export function refunded(payment: string, amount: string): BookEvent {
-  const facts = { refund: 'refund-1', transaction: hashOf(900), amount, recipient: PAYER };
+export function refunded(payment: string, amount: string, transaction = hashOf(900)): BookEvent {
+  const facts = { refund: 'refund-1', transaction, amount, recipient: PAYER };
   return { type: 'refunded', atMs: START_MS + 30, payment, facts };
 }
 

@@ -1,0 +1,76 @@
+import {
+  answered,
+  deliver,
+  hashOf,
+  refunded,
+  refunding,
+  refused,
+  SELLER,
+  transferId,
+} from '../../test/sample-events.js';
+import { useTestBook } from '../../test/use-test-book.js';
+import type { Queryable, SqlValue } from '../database/database.js';
+import { postEvents } from '../posting/post-events.js';
+import { findRefundPaidBy } from '../refunds/name-transaction.js';
+import { countLeftOver, searchPayments } from './search-payments.js';
+
+const PAID_BACK = 400;
+
+describe('what is owed, in a book with many refunds', () => {
+  const book = useTestBook();
+
+  beforeEach(async () => {
+    const events = Array.from({ length: PAID_BACK }, (_, number) => {
+      const id = transferId(number);
+      return [refused(id), refunding(id), refunded(id, '10000', hashOf(10_000 + number))];
+    });
+    const owed = transferId(PAID_BACK);
+    const all = [...events.flat(), refused(owed), refunding(owed), answered(transferId(PAID_BACK + 1))];
+    await postEvents(
+      book.writer,
+      all.map((event) => deliver(event)),
+      SELLER,
+    );
+  });
+
+  /** The plans of the statements that the work makes. */
+  async function explain<T>(work: (within: Queryable) => Promise<T>): Promise<{ result: T; plans: string }> {
+    return book.database.transaction(async (within) => {
+      const asked: [string, readonly SqlValue[]][] = [];
+      const result = await work({
+        query: (sql, values = []) => {
+          asked.push([sql, values]);
+          return within.query(sql, values);
+        },
+      });
+      const plans: string[] = [];
+      for (const [sql, values] of asked) {
+        const lines = await within.query<{ 'QUERY PLAN': string }>(`EXPLAIN ${sql}`, values);
+        plans.push(...lines.map((line) => line['QUERY PLAN']));
+      }
+      return { result, plans: plans.join('\n') };
+    });
+  }
+
+  it('is found without reading what was paid back', async () => {
+    const { result, plans } = await explain((within) => searchPayments(within, { owed: true }, { limit: 10 }));
+    expect(result.payments.map(({ id }) => id)).toEqual([transferId(PAID_BACK)]);
+    expect(plans).toMatch(/payments_owed/);
+    expect(plans).not.toMatch(/Seq Scan on payments|payments_by_state/);
+  });
+
+  it('is counted without reading what was paid back', async () => {
+    const { result, plans } = await explain(countLeftOver);
+    expect(result).toBe(1);
+    expect(plans).toMatch(/payments_owed/);
+    expect(plans).not.toMatch(/Seq Scan on payments|payments_by_state/);
+  });
+
+  it('shows by which refund a transaction was taken, without reading the others', async () => {
+    const find = (within: Queryable) => findRefundPaidBy(within, hashOf(10_007), 'r1-1');
+    const { result, plans } = await explain(find);
+    expect(result).toBe(transferId(7));
+    expect(plans).toMatch(/payments_paid_back/);
+    expect(plans).not.toMatch(/Seq Scan on payments|payments_by_state/);
+  });
+});
