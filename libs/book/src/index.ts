@@ -36,7 +36,7 @@ export {
   readRefund,
   searchRefunds,
 } from './refunds/read-refunds.js';
-export { findSentDoubts, REFUND_STATES, type Refund, type RefundCaps } from './refunds/refund.js';
+export { findSentDoubts, REFUND_STATES, WORK_STATES, type Refund, type RefundCaps } from './refunds/refund.js';
 export {
   askForRefund,
   changeRefund,

@@ -35,7 +35,10 @@ export async function judgeTransaction(
     return notPaid('The chain does not show this transaction as successful.');
   const { logs, blockNumber } = mined.receipt;
   const amount = await sumPaid({ chain, database }, refund, listTransfers(logs, refund.asset));
-  if (amount === 0n) return notPaid("It has no transfer of the refund's token from a wallet of ours to the payer.");
+  if (amount === 0n)
+    return notPaid(
+      "It has no transfer of the refund's token to the payer from an account that the book knows as yours.",
+    );
   const other = await findJobOf({ journal, database }, refund, transaction);
   if (other !== null) return notPaid(other);
   if (blockNumber > (await chain.readHeadNumber()) - confirmations + 1)

@@ -1,4 +1,5 @@
 import { REFUNDS_WALLET } from '@tollgate/agent-jobs';
+import type { Refund } from '@tollgate/book';
 import type { SubmitRefusal } from '@tollgate/journal';
 
 // Why a refund fails, is refused or waits, as operators read it.
@@ -14,14 +15,13 @@ export const OTHER_PAYER = 'The chain shows another payer than it did when the r
 export const NOT_READ = 'The book has to read first what the outbox had when the payment was closed.';
 export const OTHER_FORM =
   'The transaction was presented in another form: as a whole, or by one of its transfers. Refund the payment in that form.';
-/** For a refund whose job may have been sent. */
-export const FORGOTTEN =
-  'The journal no longer has the job of this refund. Look at the chain for a transfer of it before you retry it or give it up.';
-export const OTHER_JOB =
-  'The journal has another job for this refund: the book may be older than the journal. Look at the chain for a transfer of it before you retry it or give it up.';
-export const OTHER_ACCOUNT = `The wallet ${REFUNDS_WALLET} is another account by now, and the journal has no job of this refund for the one before. Look at the chain for a transfer of it before you retry it or give it up.`;
-export const ABANDONED =
-  'An operator has abandoned its job, which may have been sent before the journal lost data. Look at the chain for a transfer of it before you retry it or give it up.';
+/** What to do about a refund whose job may have been sent. */
+const LOOK =
+  'It may have been paid: look at the chain for a transfer from the refunds wallet to the payer. If there is one, name it to this refund (tollgate refunds paid); if there is none, retry it or give it up.';
+export const FORGOTTEN = `The journal no longer has the job of this refund. ${LOOK}`;
+export const OTHER_JOB = `The journal has another job for this refund, with other terms: the book is older than the journal. ${LOOK}`;
+export const OTHER_ACCOUNT = `The wallet ${REFUNDS_WALLET} is another account by now, and the journal has no job of this refund for the one before. ${LOOK}`;
+export const ABANDONED = `An operator abandoned its job, which may have been sent before the journal lost data. ${LOOK}`;
 
 /**
  * @param lost refunds of the payment that the ledger has as paid, and the book has not
@@ -39,9 +39,15 @@ export function describeLost(id: string, lost: readonly string[], known: readonl
   return `The ledger has the payment's refund ${lost.map(numberOf).join(', ')} as paid, and the book has lost it, so nothing is sent. Find its transfer on the chain and book it: ${steps.join('; ')}.${then}`;
 }
 
+/** @param inWork refunds that the ledger has as paid, and the book will have once they have ended */
+export function describeAwaited(inWork: readonly Refund[]): string {
+  const numbers = inWork.map(({ number }) => number).join(', ');
+  return `It is sent once the payment's refund ${numbers}, which the ledger has as paid, is booked.`;
+}
+
 /** @param by the refund that a person has named the transaction to */
 export function describeTaken(transaction: string, by: string): string {
-  return `Its job was sent as ${transaction}, which is booked for ${by}, because a person named it there. Look at the chain: where a transfer of ours paid that refund, name it to this one (tollgate refunds paid); if there is none, retry this one.`;
+  return `Its job was sent as ${transaction}, which is booked for ${by}, because a person named it there. Look at the chain: where another transfer paid that refund, name it to this one (tollgate refunds paid); if there is none, retry this one.`;
 }
 
 export const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {

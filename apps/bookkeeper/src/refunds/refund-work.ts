@@ -7,6 +7,7 @@ import {
   listRefundsInWork,
   readGapEnd,
   takeTransaction,
+  WORK_STATES,
   type BookWriter,
   type Refund,
 } from '@tollgate/book';
@@ -233,6 +234,9 @@ export class RefundWork {
     const lost = await this.#ledger.findLost(database, preview, closed);
     // A job that is there is not written again: its end is read, and is booked again.
     if (lost.length > 0 && (await this.journals.journal.readJob(jobId)) === null) {
+      // In a book that was restored, another one is booked again once its job is read. It never waits for this one in turn.
+      const inWork = preview.refunds.filter(({ id, state }) => lost.includes(id) && WORK_STATES.includes(state));
+      if (inWork.length > 0 && !lost.includes(refund.id)) return { wait: details.describeAwaited(inWork) };
       const known = preview.refunds.map(({ id }) => id);
       return { fail: details.describeLost(refund.id, lost, known), maybeSent: true };
     }

@@ -11,6 +11,9 @@ export type RefundState = (typeof REFUND_STATES)[number];
 /** States in which the refund's amount is no longer kept for it. */
 export const RELEASED_STATES: readonly RefundState[] = ['given_up', 'refused'];
 
+/** States in which the bookkeeper has to bring the refund to its end. */
+export const WORK_STATES: readonly RefundState[] = ['asked', 'closed', 'sending'];
+
 /** What is asked for. */
 export interface RefundTerms {
   readonly id: string;
