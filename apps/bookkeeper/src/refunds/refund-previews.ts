@@ -75,7 +75,7 @@ const SEVERAL = 'Several payers paid in this transaction: make sure that this on
 const MAYBE_SERVED =
   'Redis or the book lost data, or began, after the money had arrived: the payment may have bought an answer before.';
 const MAYBE_PAID_BACK =
-  'The book was restored, or lost data, after the money had arrived: it may have been paid back already. Look at the chain for a transfer of the refunds wallet to the payer.';
+  'The book was restored, lost data or was begun after the money had arrived: it may have been paid back already. Look at the chain for a transfer from the refunds wallet to the payer, and approve this refund only if there is none.';
 const NOT_BOOKED =
   'The book keeps an event of this payment or its transaction that it could not book: the payment may have bought an answer.';
 
