@@ -324,6 +324,63 @@ describe('the console shows', () => {
     await payer.context.close();
   });
 
+  it('a refund as paid, by the transaction that paid it', async () => {
+    const { stack } = pages();
+    const operator = await createOperator(pages());
+    const payer = await createVisitor(pages());
+    let sent = '';
+    payer.wallet.handlers.set('eth_sendTransaction', async (_params, forward) => (sent = String(await forward())));
+    const shop = await payer.open('/v1/notes/refunded-by-hand');
+    await shop.click('button:has-text("Send a transfer instead")');
+    await statusOf(shop, 'Paid. Here is your answer.');
+    const [asking] = payer.wallet.asked.filter(({ method }) => method === 'eth_sendTransaction');
+    const { from } = asking!.params[0] as { from: string };
+    const post = async <T>(path: string, token: string, body: object): Promise<T> => {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': path };
+      return (await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<T>;
+    };
+    const decide = <T>(path: string, body: object = {}) =>
+      post<T>(`${consoleUrl(pages())}/operator${path}`, operator.token, body);
+    const page = await operator.logIn('#/payments');
+    await page.click(`tbody tr:has(code[title="${sent}"]) >> a >> nth=0`);
+    await page.waitForSelector('dt:has-text("Left to pay back")');
+    const payment = decodeURIComponent(new URL(page.url()).hash.split('/').at(-1) ?? '');
+
+    // Its job moves nothing, and another account of ours pays it.
+    await decide('/wallets/refunds/pause');
+    try {
+      const { job } = await decide<{ job: string }>('/refunds', { payment, amount: '4000', answered: true });
+      await decide(`/jobs/${job}/cancel`);
+    } finally {
+      await decide('/wallets/refunds/resume');
+    }
+    const { token } = await stack.agents!.createApiKey(['submit', 'read']);
+    const input = { amount: '0.004', token: 'USDC', to: from };
+    const { id } = await post<AgentJobView>(`${stack.baseUrl}/agent/jobs`, token, {
+      ...{ operation: 'transfer', wallet: 'main', input },
+    });
+    let transaction: string | undefined;
+    await waitFor('it is paid', async () => {
+      const { state, steps } = await readOperator<AgentJobView>(`/jobs/${id}`, operator.token);
+      transaction = state === 'FINAL' ? steps.at(-1)?.mined?.txHash : undefined;
+      return transaction !== undefined;
+    });
+    const refunds = page.locator('table[aria-label="Refunds of this payment"]');
+    await refunds.locator('.state:has-text("failed")').waitFor();
+    await page.click('button:has-text("Record this refund as paid")');
+    await page.fill('dialog input', sent);
+    await page.click('dialog button:has-text("Yes: record this refund as paid")');
+    await page.waitForSelector('dialog [role=alert]:has-text("no transfer of the refund")');
+    await page.fill('dialog input', transaction!);
+    await page.click('dialog button:has-text("Yes: record this refund as paid")');
+    await refunds.locator('.state:has-text("refunded")').waitFor();
+    await page.waitForSelector('dialog', { state: 'detached' });
+    expect(await refunds.locator(`code[title="${transaction}"]`).count()).toBe(1);
+    expect([...operator.faults, ...payer.faults]).toEqual([]);
+    await operator.context.close();
+    await payer.context.close();
+  });
+
   it('another refund as another question, where the reply to the first one was lost', async () => {
     const operator = await createOperator(pages());
     const payer = await createVisitor(pages());

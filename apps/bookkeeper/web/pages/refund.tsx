@@ -165,16 +165,44 @@ function Note({ refund: { id, state, detail, doubts }, reload }: { refund: Refun
       {[...(DOUBTED.includes(state) ? doubts : []), ...(detail === null ? [] : [detail])].map((note) => (
         <div key={note}>{note}</div>
       ))}
-      {state === 'failed' && (
+      {(state === 'failed' || state === 'given_up') && (
         <div class="buttons">
-          <WriteButton act="Retry this refund" scope={SCOPE} run={() => write(`${path}/retry`)} onDone={reload}>
-            <p>It is sent again, with a new job.</p>
-          </WriteButton>
-          <WriteButton act="Give this refund up" scope={SCOPE} run={() => write(`${path}/give-up`)} onDone={reload}>
-            <p>Nothing is paid back by it, and the payment stays closed.</p>
-          </WriteButton>
+          {state === 'failed' && (
+            <>
+              <WriteButton act="Retry this refund" scope={SCOPE} run={() => write(`${path}/retry`)} onDone={reload}>
+                <p>It is sent again, with a new job.</p>
+              </WriteButton>
+              <WriteButton act="Give this refund up" scope={SCOPE} run={() => write(`${path}/give-up`)} onDone={reload}>
+                <p>Nothing is paid back by it, and the payment stays closed.</p>
+              </WriteButton>
+            </>
+          )}
+          <Paid path={path} reload={reload} />
         </div>
       )}
     </>
+  );
+}
+
+/** For a refund that the chain shows as paid, and whose job the journal no longer has. */
+function Paid({ path, reload }: { path: string; reload: () => void }) {
+  const [transaction, setTransaction] = useState('');
+  const record = (): Promise<unknown> => write(`${path}/paid`, { transaction: transaction.trim() });
+  return (
+    <WriteButton act="Record this refund as paid" scope={SCOPE} run={record} onDone={reload}>
+      <p>
+        Nothing is sent. It is booked by a transaction that has paid it already, with the amount that the chain shows.
+      </p>
+      <label>
+        Hash of the transaction
+        <input
+          value={transaction}
+          placeholder="0x…"
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => setTransaction(event.currentTarget.value)}
+        />
+      </label>
+    </WriteButton>
   );
 }
