@@ -212,6 +212,21 @@ describe('events of payments', () => {
     expect((await ask(`/webhooks/${id}`, 'DELETE')).status).toBe(404);
   });
 
+  it('end for a target whose API key is revoked and unreadable', async () => {
+    const { receiver, id } = await register();
+    const keyId = token.split('_')[1]!;
+    await fixture.redis.hset(KEYS, keyId, 'damaged');
+    expect(await new ApiKeyStore(fixture.redis).revoke(keyId)).toBe(true);
+    token = await fixture.createToken('operator:read');
+    await report(answered(newId()));
+    const { database } = bookkeeper.app.get(BookHolder).writer;
+    await waitFor('it is disabled', async () => {
+      return (await listPaymentTargets(database, keyId))[0]?.disabled === 'key_revoked';
+    });
+    expect(receiver.posts).toEqual([]);
+    expect((await ask(`/webhooks/${id}`, 'DELETE')).status).toBe(204);
+  });
+
   it('are kept for a target of another API key that Redis has, also of a revoked one', async () => {
     const { id } = await register();
     const keyId = token.split('_')[1]!;

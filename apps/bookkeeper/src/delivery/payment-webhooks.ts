@@ -120,7 +120,11 @@ export class PaymentWebhooks implements OnApplicationShutdown {
     const { webhooks } = this.environment;
     while (!signal.aborted) {
       const key = await withTimeout(this.#apiKeys.read(target.keyId), KEYS_WITHIN_MS);
-      if (key !== null && key.revokedAtMs !== null) return disablePaymentTarget(writer, target.id, 'key_revoked');
+      const isRevoked =
+        key === null
+          ? await withTimeout(this.#apiKeys.isRevoked(target.keyId), KEYS_WITHIN_MS)
+          : key.revokedAtMs !== null;
+      if (isRevoked) return disablePaymentTarget(writer, target.id, 'key_revoked');
       const dropped = await boundWaiting(writer, target.id, webhooks.webhookWaitingPerTarget);
       if (dropped > 0) this.#reportCrowd(target, dropped);
       // No key is ever deleted: Redis has lost it, or its entry is damaged, and a copy may bring it back.

@@ -71,6 +71,11 @@ export class ApiKeyStore {
     return stored && toApiKey(stored, revokedAtMs);
   }
 
+  /** Whether the key is known to be revoked, also where its entry is gone or unreadable. */
+  async isRevoked(id: string): Promise<boolean> {
+    return (await this.redis.hget(REVOKED, id)) !== null;
+  }
+
   /** All keys, revoked ones included, oldest first. `unreadable`: the ids of entries that are damaged or foreign. */
   async list(): Promise<{ keys: ApiKey[]; unreadable: string[] }> {
     const [entries, revoked] = await Promise.all([this.redis.hgetall(KEYS), this.redis.hgetall(REVOKED)]);
