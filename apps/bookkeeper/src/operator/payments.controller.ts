@@ -20,7 +20,7 @@ import {
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
-import { paymentNotFound } from '../refund-desk/refund-desk.js';
+import { paymentNotFound } from '../refund-desk/refund-problems.js';
 import { ForOperators, OperatorController } from './operator-controller.js';
 import { timeParameter } from './time-parameter.js';
 

@@ -5,12 +5,8 @@ import type { Hex } from '@tollgate/protocol';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
-import {
-  paymentNotFound,
-  RefundDesk,
-  type OperatorRefund,
-  type OperatorRefundPage,
-} from '../refund-desk/refund-desk.js';
+import { RefundDesk, type OperatorRefund, type OperatorRefundPage } from '../refund-desk/refund-desk.js';
+import { paymentNotFound } from '../refund-desk/refund-problems.js';
 import { RefundPreviews, type RefundPreview } from '../refunds/refund-previews.js';
 import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
 

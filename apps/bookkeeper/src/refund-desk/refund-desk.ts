@@ -7,14 +7,11 @@ import {
   readRefund,
   retryRefund,
   searchRefunds,
-  type AskResult,
-  type OverCap,
   type Refund,
-  type RefundCaps,
 } from '@tollgate/book';
 import { ProblemError, refuseRequest, type ApiKey } from '@tollgate/common';
 import { UnreadableJobError, type JobState } from '@tollgate/journal';
-import { formatTokenAmount, type Hex } from '@tollgate/protocol';
+import type { Hex } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
@@ -23,6 +20,16 @@ import { Journals } from '../journals/journals.js';
 import { judgeTransaction } from '../refunds/judge-transaction.js';
 import { RefundPreviews, type RefundPreview } from '../refunds/refund-previews.js';
 import { RefundWork } from '../refunds/refund-work.js';
+import {
+  describeLarge,
+  describeTooMuch,
+  differs,
+  notFailed,
+  overCap,
+  paymentNotFound,
+  readAsked,
+  refuse,
+} from './refund-problems.js';
 
 /** A refund as operators see it. */
 export interface OperatorRefund extends Refund {
@@ -48,13 +55,6 @@ export interface RefundRequest {
   /** Which refund of the payment this is. */
   readonly number: number;
 }
-
-const CAPS: Readonly<Record<keyof RefundCaps, string>> = {
-  each: 'one refund may pay back (REFUND_MOST)',
-  perPayerAndDay: 'a payer may be refunded in a day (REFUND_MOST_PER_PAYER)',
-  perKeyAndDay: 'an API key may have refunded in a day (REFUND_MOST_PER_KEY)',
-  perDay: 'may be refunded in a day (REFUND_MOST_PER_DAY)',
-};
 
 /** Takes requests for refunds. Each is written before anything is done for it, and may be repeated. */
 @Injectable()
@@ -211,68 +211,4 @@ export class RefundDesk {
       return { ...refund, jobState: job?.state ?? null, planDigest: job === null ? null : digestPlan(job) };
     });
   }
-}
-
-/** From which sum of a payment's refunds on another key has to approve. */
-function describeLarge({ approvalAbove, decimals }: RefundPreview): { above: bigint; doubt: string } | null {
-  if (approvalAbove === null) return null;
-  const above = BigInt(approvalAbove);
-  const most = formatTokenAmount(above, decimals);
-  return { above, doubt: `The refunds of this payment are more than ${most} in all (REFUND_APPROVAL_ABOVE).` };
-}
-
-/** @throws ProblemError where it was not asked for */
-function readAsked(asked: AskResult, { decimals }: RefundPreview): Refund {
-  const show = (amount: bigint): string => formatTokenAmount(amount, decimals);
-  switch (asked.outcome) {
-    case 'asked':
-    case 'known':
-      return asked.refund;
-    case 'differs':
-      throw differs(asked.refund);
-    case 'not_next':
-      throw refuse('number', `The next refund of this payment has the number ${asked.next}.`, { next: asked.next });
-    case 'exceeds': {
-      const left = String(asked.left);
-      throw refuse('exceeds', `Only ${show(asked.left)} is left of what arrived.`, { left });
-    }
-    case 'over_cap':
-      throw overCap(asked, decimals);
-  }
-}
-
-function overCap({ cap, left }: OverCap, decimals: number): ProblemError {
-  const detail = `Only ${formatTokenAmount(left, decimals)} is left of what ${CAPS[cap]}.`;
-  return refuse('over_cap', detail, { cap, left: String(left) });
-}
-
-export function paymentNotFound(): ProblemError {
-  const detail = 'The book has no such payment, or has booked nothing for it.';
-  return new ProblemError({ status: 404, code: 'book_payment_not_found', detail });
-}
-
-function describeTooMuch(amount: bigint, decimals: number): string {
-  return `It paid ${formatTokenAmount(amount, decimals)}, and the other refunds of the payment leave less. Give up those that have failed, and name it again.`;
-}
-
-function differs(refund: Refund): ProblemError {
-  const detail = `Refund ${refund.number} of this payment was asked for with other terms. Repeat those, or take the next number.`;
-  return new ProblemError({ status: 409, code: 'refund_differs', detail, members: { refund } });
-}
-
-/** @param before the refund as the request has read it */
-function notFailed(
-  before: Refund,
-  { state, attempt }: Refund,
-  decision: 'retried' | 'given up' | 'booked so',
-): ProblemError {
-  const isRetried = attempt !== before.attempt;
-  const detail = isRetried
-    ? 'Somebody else has retried it just now.'
-    : `Only a refund that has failed can be ${decision}.`;
-  return refuse('state', `The refund is ${state}. ${detail}`, { state });
-}
-
-function refuse(reason: string, detail: string, members: Record<string, unknown> = {}): ProblemError {
-  return new ProblemError({ status: 409, code: 'refund_refused', detail, members: { reason, ...members } });
 }

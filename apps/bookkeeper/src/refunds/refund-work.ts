@@ -1,27 +1,25 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { JOB_ABANDONED, nameRefundJob, REFUNDS_WALLET } from '@tollgate/agent-jobs';
+import { nameRefundJob, REFUNDS_WALLET } from '@tollgate/agent-jobs';
 import {
   changeRefund,
   DeposedError,
-  findRefundPaidBy,
   listRefundsInWork,
   readGapEnd,
-  takeTransaction,
   WORK_STATES,
   type BookWriter,
   type Refund,
 } from '@tollgate/book';
 import { crashPoint, pause, type LaneId } from '@tollgate/journal';
 import { Ledger, type CloseResult } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
 import { OutboxDrain } from '../drain/outbox-drain.js';
 import { Journals } from '../journals/journals.js';
-import { beginOf, describeInput, hasFailed, isSameTransfer, minedTransaction } from './refund-attempt.js';
+import { beginOf, describeInput, isSameTransfer } from './refund-attempt.js';
 import * as details from './refund-details.js';
-import { findBookedRefund, RefundLedger } from './refund-ledger.js';
+import { RefundEnd } from './refund-end.js';
+import { RefundLedger } from './refund-ledger.js';
 import { RefundPreviews } from './refund-previews.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -41,6 +39,7 @@ type Stop = { wait: string } | { fail: string; maybeSent: boolean };
 export class RefundWork {
   readonly #logger = new Logger('Refunds');
   readonly #ledger: RefundLedger;
+  readonly #end: RefundEnd;
   /** A refund is worked on by one caller at a time. */
   readonly #running = new Map<string, Promise<Refund>>();
 
@@ -52,6 +51,7 @@ export class RefundWork {
     @Inject(RefundPreviews) private readonly previews: RefundPreviews,
   ) {
     this.#ledger = new RefundLedger(new Ledger({ redis, durability, book: { outboxLimit } }));
+    this.#end = new RefundEnd(journals, this.#ledger);
   }
 
   /**
@@ -91,36 +91,12 @@ export class RefundWork {
   }
 
   /**
-   * The refund as refunded, where the book has its transfer already, whatever the journal has lost since; null: it has not.
-   * @throws BookUnavailableError, DeposedError
-   */
-  async recognise(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    const paid = await findBookedRefund(writer.database, refund);
-    if (paid === undefined) return null;
-    const change = { state: 'refunded', transaction: paid.transaction, detail: null } as const;
-    return changeRefund(writer, refund, ['closed', 'sending', 'failed', 'given_up'], change);
-  }
-
-  /**
-   * A refund that has failed or was given up, as it goes on: the book has its transfer, or, where it has failed, the journal
-   * has its job again, which it had lost; null: neither.
+   * A refund that has failed or was given up, as it goes on: see `RefundEnd`; null: it does not.
    * @throws ChainUnavailableError, StoreError, BookUnavailableError, DeposedError
    */
   async recover(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    const paid = await this.recognise(writer, refund);
-    if (paid !== null) return paid;
-    const job = await this.journals.journal.readJob(refund.job ?? '');
-    if (job === null || hasFailed(job) || !isSameTransfer(job, describeInput(refund))) return null;
-    // Another refund has the transaction of this job, and it would fail by it again.
-    const isTaken =
-      job.state === 'FINAL' && (await findRefundPaidBy(writer.database, minedTransaction(job), refund.id)) !== null;
-    if (isTaken) return null;
-    const sending = await changeRefund(writer, refund, ['failed'], {
-      state: 'sending',
-      transaction: null,
-      detail: null,
-    });
-    return sending === null ? null : this.advance(writer, sending);
+    const recovered = await this.#end.recover(writer, refund);
+    return recovered?.state === 'sending' ? this.advance(writer, recovered) : recovered;
   }
 
   async #advance(writer: BookWriter, refund: Refund): Promise<Refund> {
@@ -140,7 +116,7 @@ export class RefundWork {
       case 'closed':
         return this.#send(writer, refund);
       case 'sending':
-        return this.#readEnd(writer, refund);
+        return this.#end.read(writer, refund);
       default:
         return Promise.resolve(null);
     }
@@ -170,7 +146,7 @@ export class RefundWork {
     if (entry === null) return this.#wait(writer, refund, `No agent worker has a wallet named ${REFUNDS_WALLET}.`);
     const { lane } = entry;
     const jobId = nameRefundJob(lane, { refund: refund.id, attempt: refund.attempt });
-    const paid = await this.recognise(writer, refund);
+    const paid = await this.#end.recognise(writer, refund);
     if (paid !== null) return paid;
     // The wallet is another account by now. The job may be in the lane of the one before, and nothing is sent beside it.
     if (refund.job !== null && refund.job !== jobId) return this.#findJob(writer, refund, refund.job);
@@ -282,31 +258,5 @@ export class RefundWork {
         ? ({ state: 'failed', detail: details.OTHER_ACCOUNT, maybeSent: true } as const)
         : ({ state: 'sending', detail: null } as const);
     return changeRefund(writer, refund, ['closed'], change);
-  }
-
-  async #readEnd(writer: BookWriter, refund: Refund): Promise<Refund | null> {
-    // Named by a person, because the journal no longer has the job, or noted below.
-    if (refund.transaction !== null) return this.#record(writer, refund, refund.transaction as Hex);
-    const job = await this.journals.journal.readJob(refund.job ?? '');
-    const failUnknown = (detail: string) =>
-      changeRefund(writer, refund, ['sending'], { state: 'failed', detail, maybeSent: true });
-    if (job === null) return (await this.recognise(writer, refund)) ?? failUnknown(details.FORGOTTEN);
-    if (job.state !== 'FINAL') {
-      if (!hasFailed(job)) return null;
-      if (job.failure?.code === JOB_ABANDONED.code) return failUnknown(details.ABANDONED);
-      const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
-      return changeRefund(writer, refund, ['sending'], { state: 'failed', detail });
-    }
-    const transaction = minedTransaction(job);
-    const taken = await takeTransaction(writer, refund, transaction);
-    if (taken?.outcome === 'taken') return failUnknown(details.describeTaken(transaction, taken.by));
-    return taken === null ? null : this.#record(writer, taken.refund, transaction);
-  }
-
-  async #record(writer: BookWriter, refund: Refund, transaction: Hex): Promise<Refund | null> {
-    crashPoint('R5');
-    await this.#ledger.record(writer, refund, transaction);
-    crashPoint('R6');
-    return changeRefund(writer, refund, ['sending'], { state: 'refunded', transaction, detail: null });
   }
 }
