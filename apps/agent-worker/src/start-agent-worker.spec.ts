@@ -95,4 +95,19 @@ describe('the agent worker', () => {
     expect(await closeWhileBusy(worker.url, worker.close)).toContain('HTTP/1.1 404');
     await queues.stop();
   }, 60_000);
+
+  it('gives its lanes back when it is closed while it waits for the Redis of the queues', async () => {
+    await fixture.endWorkers();
+    const starting = fixture.startWorker({
+      WALLET_PRIVATE_KEY: wallet.privateKey,
+      LANE_LEASE_MS: '60000',
+      QUEUE_REDIS_URL: `redis://127.0.0.1:${await findFreePort()}`,
+    });
+    const ended = expect(starting).rejects.toThrow();
+    const holdsLane = async () => (await fixture.journal.readLane(wallet.lane)).lease !== null;
+    await waitFor('it has the lane', holdsLane);
+    await fixture.endWorkers();
+    expect(await holdsLane()).toBe(false);
+    await ended;
+  }, 60_000);
 });

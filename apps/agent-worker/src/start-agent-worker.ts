@@ -26,12 +26,13 @@ import { Webhooks } from './webhooks/webhooks.js';
 /**
  * Starts health and metrics first, then the journal, then lanes and request handlers. Waits for a Redis that is down,
  * and starts without a chain that is; refuses to start on another chain, with a Redis that may lose jobs, or with a
- * wallet whose name refers to another account. At `close`, Nest stops the consumers of new work, then the lanes.
+ * wallet whose name refers to another account. The lanes already work while it waits for the queues' Redis. At `close`,
+ * Nest stops the consumers of new work, then the lanes.
  */
 export async function startAgentWorker(
   env: NodeJS.ProcessEnv,
   createPlanning: CreatePlanning,
-): Promise<RunningService & { app: NestFastifyApplication }> {
+): Promise<Required<RunningService> & { app: NestFastifyApplication }> {
   const secp256k1 = await checkCrypto();
   const environment = readEnvironment(AgentWorkerEnvironment, env);
   const { server, chain, ownWallets: wallets } = environment;
@@ -56,14 +57,24 @@ export async function startAgentWorker(
     app.get(LaneFleet).start();
     app.get(AgentJobsConsumer).start();
     app.get(Webhooks).start();
-    await app.startAllMicroservices();
-    app.get(WorkerReadiness).isOpen = true;
   } catch (error) {
     await app.close();
     throw error;
   }
-  await announceWallets(journal, wallets, logger);
-  return { app, close: () => app.close(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= app.close());
+  const takeRequests = async (): Promise<void> => {
+    try {
+      await app.startAllMicroservices();
+      app.get(WorkerReadiness).isOpen = true;
+    } catch (error) {
+      // Gives the lanes back.
+      await close();
+      throw error;
+    }
+    await announceWallets(journal, wallets, logger);
+  };
+  return { app, close, opened: takeRequests(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };
 }
 
 async function announceWallets(journal: Journal, wallets: readonly WorkerWallet[], logger: Logger): Promise<void> {

@@ -115,6 +115,7 @@ export class WorkerFixture {
     const service = await startAgentWorker(this.environment(more), createPlanning);
     const worker = { app: service.app, close: () => service.close(), url: await service.app.getUrl() };
     this.#workers.push(worker);
+    await service.opened;
     return worker;
   }
 

@@ -1,4 +1,7 @@
-/** A process that uses `runService`, for its test: `slow` never finishes closing, `wrong` cannot start. */
+/**
+ * A process that uses `runService`, for its test: `slow` never finishes closing, `wrong` cannot start, `opening` waits
+ * until it is closed, `broken` cannot go on.
+ */
 import { ConfigurationError, runService } from '../src/index.js';
 
 const mode = process.argv[2];
@@ -6,11 +9,19 @@ void runService('short-service', async () => {
   if (mode === 'wrong') throw new ConfigurationError(['PORT is not set.', 'HOST is not set.']);
   setInterval(() => undefined, 1_000);
   console.log('started');
+  let end: (reason: Error) => void = () => undefined;
+  const opened = new Promise((resolve, reject) => {
+    if (mode === 'broken') throw new ConfigurationError(['REDIS_URL is another one.']);
+    if (mode === 'opening') end = reject;
+    else resolve(undefined);
+  });
   return {
+    opened,
     shutdownTimeoutMs: mode === 'late' ? 50 : 30_000,
     close: async () => {
       console.log('closing');
-      if (mode !== 'clean') await new Promise(() => undefined);
+      end(new Error('closed'));
+      if (mode !== 'clean' && mode !== 'opening') await new Promise(() => undefined);
     },
   };
 });

@@ -23,6 +23,19 @@ describe('runService', () => {
     expect(await exited).toMatchObject({ code: 0, output: expect.stringContaining('closing') });
   });
 
+  it('closes a service that works and still waits for something', async () => {
+    const { child, exited, says } = start('opening');
+    await says('started');
+    child.kill('SIGTERM');
+    const { code, output } = await exited;
+    expect([code, output]).toEqual([0, 'started\nclosing\n']);
+  });
+
+  it('exits 1 with the problem when a service that was started cannot go on', async () => {
+    const { exited } = start('broken');
+    expect(await exited).toMatchObject({ code: 1, output: expect.stringContaining('REDIS_URL is another one.') });
+  });
+
   it('exits at once at a second signal', async () => {
     const { child, exited, says } = start('slow');
     await says('started');

@@ -6,6 +6,8 @@ export interface RunningService {
   /** Stops taking work, finishes running work, and closes connections. */
   close(): Promise<unknown>;
   shutdownTimeoutMs: number;
+  /** What a service that already works still waits for; rejects when it cannot go on. `close()` may come before. */
+  opened?: Promise<unknown>;
 }
 
 /** State of the whole process: set by the first signal. */
@@ -40,7 +42,10 @@ export async function runService(name: string, start: () => Promise<RunningServi
   process.on('SIGINT', onSigint);
   try {
     service = await start();
+    await service.opened;
   } catch (error) {
+    // Closing ends what was still waited for.
+    if (stopping) return;
     console.error(`${name} cannot start. ${explain(error)}`);
     process.exit(1);
   }
