@@ -6,6 +6,7 @@ import type { Cluster } from 'ioredis';
 
 import { startRedisStandIn, type RedisStandIn } from '../../../test/harness/network/redis-stand-in.js';
 import { waitFor } from '../../../test/harness/retry.js';
+import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
 import { startRedisShards, type RedisShards } from '../../../tools/devnet/processes/redis-shards.js';
 import { startRedis } from '../../../tools/devnet/processes/redis.js';
 import { connectRedis, createRedis, duplicateRedis } from './connect-redis.js';
@@ -116,6 +117,26 @@ describe('a command that was sent when the connection was lost', () => {
   }, 60_000);
 });
 
+describe('a client of Sentinels of which none answers', () => {
+  it('fails what waits, unless it blocks, and its twin does', async () => {
+    const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
+    const url = `redis+sentinel://127.0.0.1:${await findFreePort()},127.0.0.1:${await findFreePort()}/main`;
+    const client = connectRedis({ url, role: 'commands', logger });
+    const twin = duplicateRedis(client, {});
+    const blocking = duplicateRedis(client, { maxRetriesPerRequest: null });
+    for (const one of [twin, blocking]) one.on('error', () => undefined);
+    const failed = jest.fn();
+    blocking.blpop('list', 0).catch(failed);
+    // Twice: a search that goes on fails what comes later, too.
+    for (let time = 0; time < 2; time++) {
+      for (const one of [client, twin]) await expect(one.set('key', 'value')).rejects.toThrow('No Sentinel');
+    }
+    expect(failed).not.toHaveBeenCalled();
+    for (const one of [client, twin, blocking]) one.disconnect();
+    await waitFor('what blocks fails when it is closed', () => failed.mock.calls.length === 1);
+  });
+});
+
 describe('a client of a cluster', () => {
   let shards: RedisShards;
 
@@ -150,6 +171,28 @@ describe('a client of a cluster', () => {
     await sleep(INTERVAL_MS + 500);
     expect(reads.map(({ mock }) => mock.calls.length)).toEqual(counts);
   });
+
+  it('fails what waits while its nodes load their data, unless it blocks', async () => {
+    const server = await startRedisStandIn();
+    const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
+    const url = server.url.replace('redis:', 'redis+cluster:');
+    const cluster = connectRedis({ url, role: 'commands', logger }) as Cluster;
+    const twin = duplicateRedis(cluster, {}) as Cluster;
+    const blocking = duplicateRedis(cluster, { maxRetriesPerRequest: null }) as Cluster;
+    for (const one of [twin, blocking]) one.on('error', () => undefined);
+    await Promise.all([cluster, twin, blocking].map((one) => one.ping()));
+    server.become('loading', { dropping: true });
+    const failed = jest.fn();
+    blocking.blpop('list', 0).catch(failed);
+    for (const one of [cluster, twin]) {
+      await waitFor('the node is connected again', () => one.status === 'connect' && one.nodes().length === 1);
+      const waiting = [one, ...one.nodes()].map((redis) => redis.set('key', 'value'));
+      await Promise.all(waiting.map((command) => expect(command).rejects.toThrow('loading')));
+    }
+    expect(failed).not.toHaveBeenCalled();
+    for (const one of [cluster, twin, blocking]) one.disconnect();
+    await server.stop();
+  }, 60_000);
 
   it('fails what waits while no node answers, unless it blocks, and carries none of it out later', async () => {
     const own = await startRedisShards(1);

@@ -1,6 +1,7 @@
 import { Cluster, Redis, SentinelConnector, type SentinelConnectionOptions } from 'ioredis';
 
 import { noteTroubles } from './explain-redis-refusal.js';
+import { failUnanswered, failWaiting, failWhileNodesLoad } from './fail-waiting-commands.js';
 import { parseGroupUrl, UNREADABLE_URL, type ClientOptions } from './redis-url.js';
 import { StoreError } from './store-error.js';
 
@@ -18,8 +19,8 @@ export interface RedisConnection {
   /** Identifies the connection in `CLIENT LIST` and in the log, e.g. `verify-requests`. */
   role: string;
   /**
-   * `commands`: a command waits for at most two reconnections, and some seconds for a server that loads its data, then
-   * fails. `blocking`: for BLMPOP and the like; a command stays pending over any number of reconnections.
+   * `commands`: a command waits for at most two reconnections, or rounds of the Sentinels, and some seconds for a server
+   * that loads its data, then fails. `blocking`: for BLMPOP and the like; a command stays pending over any number of reconnections.
    */
   use?: 'commands' | 'blocking';
   logger: RedisLogger;
@@ -29,7 +30,6 @@ export interface RedisConnection {
 export const SOCKET_TIMEOUT_MS = 10_000;
 const SLOTS_WITHIN_MS = 2_000;
 const SENTINEL_WITHIN_MS = 2_000;
-const READY_WITHIN_MS = 5_000;
 
 /**
  * Connects in the background, and reconnects until it is closed. Log lines name the role and the address, never the URL's
@@ -105,38 +105,6 @@ function isLookingUp(redis: RedisClient): boolean {
   return redis.isCluster && redis.status === 'connecting' && (redis as Cluster).nodes().length === 0;
 }
 
-/**
- * Fails a command that had been sent when the connection was lost together with those that wait for the next one. The
- * driver keeps it apart from these, and only a connection that gets ready would settle it.
- */
-function failUnanswered(redis: Redis): Redis {
-  const driver = redis as unknown as Queues;
-  const flushQueue = driver.flushQueue.bind(redis);
-  driver.flushQueue = (error, queues) => {
-    flushQueue(error, queues);
-    for (let sent = driver.prevCommandQueue?.shift(); sent; sent = driver.prevCommandQueue?.shift()) {
-      sent.command.reject(error);
-    }
-  };
-  if (typeof redis.options.maxRetriesPerRequest === 'number') failWhileLoading(redis);
-  return redis;
-}
-
-/** The driver would keep commands for as long as a server takes to load its data, and then carry them out. */
-function failWhileLoading(redis: Redis): void {
-  let timer: NodeJS.Timeout | undefined;
-  const flush = () => {
-    if (redis.status !== 'connect') return clearInterval(timer);
-    const error = new Error('Redis is not ready: it may be loading its data.');
-    // Not the commands of the driver itself, which ask whether it is ready.
-    (redis as unknown as Queues).flushQueue(error, { commandQueue: false });
-  };
-  redis.on('connect', () => {
-    clearInterval(timer);
-    timer = setInterval(flush, READY_WITHIN_MS).unref();
-  });
-}
-
 function createClient(url: string, options: ClientOptions): RedisClient {
   const group = parseGroupUrl(url);
   if (group === null) return createSingle(url, options);
@@ -159,7 +127,7 @@ function createClient(url: string, options: ClientOptions): RedisClient {
     // Keeps host names, which certificates name, instead of resolving them.
     ...(redisOptions.tls && { dnsLookup: (host, found) => found(null, host) }),
   });
-  return keepSlots(cluster);
+  return failWhileNodesLoad(keepSlots(cluster));
 }
 
 function createSingle(url: string, options: ClientOptions): Redis {
@@ -169,27 +137,6 @@ function createSingle(url: string, options: ClientOptions): Redis {
     // Without the cause, which shows the whole URL.
     throw new StoreError('redis_url_invalid', `The URL of this Redis ${UNREADABLE_URL}.`, 'Correct the URL.');
   }
-}
-
-/**
- * Fails commands that wait for a cluster of which no node answers as those for one server fail: the driver would keep them
- * for as long as that lasts, and then carry out commands whose callers have long had an error.
- */
-function failWaiting(retryStrategy: NonNullable<ClientOptions['retryStrategy']>) {
-  return function decide(this: Cluster, attempt: number): number | undefined {
-    const most = this.options.redisOptions?.maxRetriesPerRequest;
-    if (typeof most === 'number' && attempt % (most + 1) === 0) {
-      (this as unknown as Queues).flushQueue(new Error('No node of the cluster answers.'));
-    }
-    return retryStrategy(attempt) ?? undefined;
-  };
-}
-
-/** Parts of the driver that its types keep private. */
-interface Queues {
-  flushQueue(error: Error, queues?: { commandQueue: boolean }): void;
-  /** Commands that were sent on the last connection that was ready. */
-  prevCommandQueue?: { shift(): { command: { reject(error: Error): void } } | undefined } | null;
 }
 
 /**
@@ -235,7 +182,8 @@ export function duplicateRedis(redis: RedisClient, options: ClientOptions): Redi
   if (!redis.isCluster) return failUnanswered(endWhenClosed((redis as Redis).duplicate(options)));
   const cluster = redis as Cluster;
   const own: ClientOptions = cluster.options.redisOptions ?? {};
-  return keepSlots(endWhenClosed(cluster.duplicate([], { redisOptions: { ...own, ...options } })));
+  const twin = cluster.duplicate([], { redisOptions: { ...own, ...options } });
+  return failWhileNodesLoad(keepSlots(endWhenClosed(twin)));
 }
 
 function describeAddress(url: string): string {
