@@ -22,6 +22,13 @@ export function closeWhenIdle(server: FastifyInstance, sparedMs: number): void {
   // The inner socket of a TLS connection, which has read nothing before the first request.
   server.server.on('secureConnection', add);
   server.addHook('preClose', (done) => {
+    const closeIdle = server.server.closeIdleConnections.bind(server.server);
+    // Node counts a connection as idle once its answer has ended, although a slow client has not taken all of it.
+    const isSending = () => [...connections].some(({ writableLength }) => writableLength > 0);
+    // Node and Fastify call it as soon as the server stops listening.
+    server.server.closeIdleConnections = () => {
+      if (!isSending()) closeIdle();
+    };
     let bytes = -1;
     let quietSinceMs = 0;
     const timer = setInterval(() => {
@@ -29,11 +36,9 @@ export function closeWhenIdle(server: FastifyInstance, sparedMs: number): void {
       if (moved !== bytes) quietSinceMs = performance.now();
       bytes = moved;
       const quietMs = performance.now() - quietSinceMs;
-      // Node counts a connection as idle once its answer has ended, although a slow client has not taken all of it.
-      const isSending = [...connections].some(({ writableLength }) => writableLength > 0);
       // A client may reuse a connection as soon as its response has ended.
-      if (quietMs < (isSending ? STALLED_AFTER_MS : sparedMs)) return;
-      server.server.closeIdleConnections();
+      if (quietMs < (isSending() ? STALLED_AFTER_MS : sparedMs)) return;
+      closeIdle();
       for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
     }, LOOK_EVERY_MS);
     timer.unref();
