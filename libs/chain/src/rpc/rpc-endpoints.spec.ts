@@ -1,5 +1,6 @@
 import { startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { startDeafServer } from '../../../../test/harness/network/silent-server.js';
+import { waitFor } from '../../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { RpcEndpoint } from './rpc-endpoint.js';
 import { combineObservers, RpcEndpoints } from './rpc-endpoints.js';
@@ -69,6 +70,19 @@ describe('several RPC servers', () => {
     expect(answers.map(({ served }) => served)).toEqual([1, 1]);
     await first.close();
     await deaf.stop();
+  }, 30_000);
+
+  it('are refused requests at once while a hundred that were given up wait for a connection', async () => {
+    const deaf = await startDeafServer();
+    const endpoint = new RpcEndpoint({ url: deaf.url, connections: 2, connectTimeoutMs: 60_000 }, devnet.chainId);
+    const reasonOf = () => endpoint.ask(BLOCKS, { ...LIMITS, timeoutMs: 1 }).catch((error: Error) => error.message);
+    const reasons = await Promise.all(Array.from({ length: 100 }, reasonOf));
+    expect(new Set(reasons)).toEqual(new Set(['The RPC server did not answer in time.']));
+    expect(await reasonOf()).toBe('Too many requests wait for a connection to the RPC server.');
+    // Every connection that fails takes those with it that waited for it.
+    await deaf.stop();
+    await waitFor('it is tried again', async () => !(await reasonOf()).toString().startsWith('Too many'));
+    await endpoint.close();
   }, 30_000);
 
   it('keep to the one that is preferred', async () => {

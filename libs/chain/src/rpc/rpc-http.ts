@@ -5,6 +5,9 @@ import { AnswerTooLongError, ChainUnavailableError } from './chain-unavailable-e
 /** How long an RPC server may take to answer, where no setting says otherwise. */
 export const RPC_TIMEOUT_MS = 5_000;
 
+/** Requests that were given up and that undici keeps, because it has no connection for them yet. */
+const MOST_GIVEN_UP = 100;
+
 export interface RpcHttpOptions {
   url: string;
   /** Requests at once; each has its own connection. */
@@ -20,6 +23,7 @@ export class RpcHttp {
   private readonly pool: Pool;
   private readonly path: string;
   private readonly headers: Record<string, string>;
+  private givenUp = 0;
 
   constructor(options: RpcHttpOptions) {
     const url = new URL(options.url);
@@ -39,18 +43,27 @@ export class RpcHttp {
     body: string,
     { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes: number },
   ): Promise<{ value: unknown; bytes: number }> {
+    if (this.givenUp >= MOST_GIVEN_UP)
+      throw new ChainUnavailableError('rpc_unreachable', 'Too many requests wait for a connection to the RPC server.');
     const abort = new AbortController();
+    let isKept = true;
     let timer: NodeJS.Timeout | undefined;
     try {
       const response = await new Promise<Dispatcher.ResponseData>((resolve, reject) => {
         const giveUp = () => {
-          abort.abort();
           // undici heeds the signal only once it has a connection for the request.
+          if (isKept) this.givenUp++;
+          abort.abort();
           reject(abort.signal.reason as Error);
         };
         timer = setTimeout(giveUp, Math.max(1, timeoutMs));
         const options = { path: this.path, headers: this.headers, body, signal: abort.signal };
-        this.pool.request({ method: 'POST', ...options }, (error, answer) => (error ? reject(error) : resolve(answer)));
+        this.pool.request({ method: 'POST', ...options }, (error, answer) => {
+          isKept = false;
+          if (abort.signal.aborted) this.givenUp--;
+          if (error) reject(error);
+          else resolve(answer);
+        });
       });
       const text = await readBody(response, maxBytes);
       return { value: parseJson(text), bytes: text.length };
