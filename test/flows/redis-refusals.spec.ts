@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 
+import { Redis } from 'ioredis';
+
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
+import { startRedisShards } from '../../tools/devnet/processes/redis-shards.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { repositoryRoot } from '../../tools/devnet/processes/repository.js';
 import { startService } from '../../tools/devnet/processes/service-process.js';
@@ -77,6 +80,28 @@ describe('a Redis whose user lacks something', () => {
   it('stops the start without a password', async () => {
     const refusal = await refusalOf({ REDIS_URL: `redis://127.0.0.1:${redis.server.port}` });
     expect(refusal).toMatch(/^Redis asks for a user and a password\. Put them/);
+  });
+});
+
+describe('a Redis that cannot be used as it is', () => {
+  it.each([
+    ['the ledger', 'REDIS_URL', 'EVAL', 'tollgate:{pay-0}:birth'],
+    ['the queues', 'QUEUE_REDIS_URL', 'LLEN', 'tollgate:{verify}:requests'],
+  ])('stops the start: %s holds data of something else', async (_, name, command, key) => {
+    const [fit, other] = await Promise.all([startRedis(), startRedis()]);
+    const direct = new Redis(other.url);
+    await direct.sadd(key, 'member');
+    const refusal = await refusalOf({ REDIS_URL: fit.url, [name]: other.url });
+    expect(refusal).toContain(`This Redis holds data of something else: ${command} on ${key} failed with WRONGTYPE.`);
+    direct.disconnect();
+    await Promise.all([fit.stop(), other.stop()]);
+  });
+
+  it('stops the start: it is a node of a cluster', async () => {
+    const shards = await startRedisShards(2);
+    const refusal = await refusalOf({ REDIS_URL: shards.servers[0]!.url });
+    expect(refusal).toMatch(/^This Redis is a node of a cluster\. Put redis\+cluster:/);
+    await shards.stop();
   });
 });
 

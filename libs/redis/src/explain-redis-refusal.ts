@@ -19,11 +19,16 @@ export function noteTroubles(redis: Redis | Cluster): void {
 }
 
 /**
- * What an operator has to change in a Redis's users or certificates, without a password; null for any other error, such
- * as an outage, which waiting may mend.
+ * What an operator has to change in a Redis's users, certificates or data, or in its URL, without a password; null for any
+ * other error, such as an outage, which waiting may mend.
  * @param redis the connection on which it failed, if the error may be about the connection
  */
 export function explainRedisRefusal(error: unknown, redis?: Redis | Cluster): StoreError | null {
+  // A cluster's own client follows it.
+  if (redis?.isCluster === false && error instanceof Error && error.message.startsWith('MOVED ')) {
+    const hint = 'Put redis+cluster:// in place of redis:// in the URL, or rediss+cluster:// in place of rediss://.';
+    return new StoreError('redis_is_cluster', 'This Redis is a node of a cluster.', hint);
+  }
   const trouble = redis && troubles.get(redis);
   return (error instanceof Error ? explain(error) : null) ?? (trouble ? explain(trouble) : null);
 }
@@ -62,6 +67,13 @@ function explain(error: Error): StoreError | null {
       'redis_permission_missing',
       `Redis does not let this user run ${describeCommand(error as RefusedCommand)}: ${message.replace(/ script: .*/s, '')}.`,
       'Give the user the rules of its process, which are in deploy/redis.',
+    );
+  }
+  if (/\bWRONGTYPE\b/.test(message)) {
+    return new StoreError(
+      'redis_wrong_type',
+      `This Redis holds data of something else: ${describeCommand(error as RefusedCommand)} failed with WRONGTYPE.`,
+      'Give Tollgate a Redis, or a database of one, that nothing else uses.',
     );
   }
   if (/certificate/i.test(message)) {
