@@ -1,8 +1,10 @@
 import type { Lease } from '@tollgate/ledger';
 import { createSignInMessage, encodeJsonHeader, type Hex } from '@tollgate/protocol';
+import { connectRedis } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts';
 
+import { startTcpProxy } from '../../../../../test/harness/network/tcp-proxy.js';
 import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
 import { createPayment, presentV2, readChallenge, readHeader } from '../../../test/present-payments.js';
 import {
@@ -16,6 +18,7 @@ import {
 import { startRelay, type Relay } from '../../../test/start-relay.js';
 import { SignInNonces } from '../offer/sign-in-nonces.js';
 import type { ProducedAnswer, ResourceRequest } from '../route/paid-route.js';
+import { Revisits } from './revisits.js';
 
 const PUBLIC_URL = 'https://shop.example/gate';
 
@@ -424,4 +427,19 @@ describe.each(['is gone', 'hangs'])('while Redis %s', (trouble) => {
       await own.stop();
     }
   });
+});
+
+it('takes a nonce once, also when the reply is lost and the driver sends the command again', async () => {
+  const proxy = await startTcpProxy(redis.port);
+  const logger = { log: () => undefined, warn: () => undefined, error: () => undefined };
+  const connection = connectRedis({ url: `redis://127.0.0.1:${proxy.port}`, role: 'revisits', logger });
+  const revisits = new Revisits(connection, PUBLIC_URL);
+  const answered = proxy.holdRepliesTo('sign-in-nonce');
+  const taken = revisits.takeNonce('lost');
+  await answered;
+  proxy.release();
+  expect(await taken).toBe(true);
+  expect(await revisits.takeNonce('lost')).toBe(false);
+  connection.disconnect();
+  await proxy.stop();
 });

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { type RedisClient, StoreUnavailableError, withTimeout } from '@tollgate/redis';
@@ -58,7 +60,10 @@ export class Revisits {
   /** False if the nonce was used before. */
   async takeNonce(nonce: string): Promise<boolean> {
     const key = `tollgate:sign-in-nonce:${hashRetryKey(nonce)}`;
-    return (await within(this.redis.set(key, '1', 'PX', NONCE_KEPT_MS, 'NX'))) === 'OK';
+    // The driver sends it again when the reply is lost: it then finds its own attempt.
+    const attempt = randomBytes(9).toString('base64url');
+    const first = await within(this.redis.set(key, attempt, 'PX', NONCE_KEPT_MS, 'NX', 'GET'));
+    return first === null || first === attempt;
   }
 
   #keyOf(payer: Hex, { method, path, query }: RevisitedResource): string {
