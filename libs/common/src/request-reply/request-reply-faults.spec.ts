@@ -89,6 +89,17 @@ describe('request and reply when parts fail', () => {
     await late.stop();
   }, 60_000);
 
+  it('does not listen once it is closed, and keeps no connection', async () => {
+    const server = new RequestReplyServer({ redisUrl: redis.url, queue: QUEUE });
+    const listening = new Promise((resolve) => {
+      void server.close();
+      void server.listen(resolve);
+    });
+    expect(await listening).toBeInstanceOf(Error);
+    const connections = server.unwrap<Redis[]>();
+    await waitFor('its connections end', () => connections.every(({ status }) => status === 'end'));
+  });
+
   it('survives a Redis that is killed and restarted under load, and mixes up no answers', async () => {
     const servers = await Promise.all([serve(), serve()]);
     const clients = [createClient(), createClient()];

@@ -100,9 +100,10 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
     this.#blocking = blocking;
     try {
       await this.#startClock(commands);
+      if (this.#closing !== null) throw new Error(`The server of the queue ${queue} was closed before it listened.`);
     } catch (error) {
-      callback(error);
-      return;
+      this.#disconnect();
+      return callback(error);
     }
     const room = () => this.#room();
     const take = (entry: string) => this.#take(entry);
@@ -134,6 +135,10 @@ export class RequestReplyServer extends BoundServer implements CustomTransportSt
     while (this.#inFlight > 0 && performance.now() < deadlineMs) await this.#nextProgress(deadlineMs);
     this.#replies.flushNow();
     while (this.#pushing > 0 && performance.now() < deadlineMs) await this.#nextProgress(deadlineMs);
+    this.#disconnect();
+  }
+
+  #disconnect(): void {
     this.#clock?.stop();
     this.#commands?.disconnect();
     this.#blocking?.disconnect();
