@@ -23,7 +23,7 @@ import { OutboxStreams } from './outbox-streams.js';
 
 const PAUSE_MS = 500;
 const LOOK_EVERY_MS = 50;
-const FIND_EVERY_MS = 5_000;
+const NOTE_EVERY_MS = 5_000;
 /** A bookkeeper that was deposed may have taken entries after its successor looked for them. */
 const LOOK_BACK_EVERY_MS = 5_000;
 
@@ -75,17 +75,18 @@ export class OutboxDrain {
 
   /** Until the signal is aborted; goes on when Redis or the database is back. @throws DeposedError */
   async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
-    let [lookedBackAtMs, foundAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    let [lookedBackAtMs, notedAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
     let hasTriedAgain = false;
     // The database may be another one than before, or have lost what it had.
     [this.#completeFromMs, this.#readToEndAtMs] = [undefined, 0];
     while (!signal.aborted) {
       try {
-        const nowMs = performance.now();
-        if (nowMs - foundAtMs > FIND_EVERY_MS) {
-          await this.#streams.find();
+        // Before the streams are found: an event that is reported later may be in one that is new.
+        const [askedAtMs, nowMs] = [Date.now(), performance.now()];
+        await this.#streams.find();
+        if (nowMs - notedAtMs > NOTE_EVERY_MS) {
           await this.#noteSince(writer);
-          foundAtMs = nowMs;
+          notedAtMs = nowMs;
         }
         if (!hasTriedAgain) this.#count(await bookUnapplied(writer, this.#seller));
         hasTriedAgain = true;
@@ -93,16 +94,15 @@ export class OutboxDrain {
           while ((await this.#post(writer, await this.#streams.readUnacknowledged())) > 0 && !signal.aborted);
           lookedBackAtMs = nowMs;
         }
-        const [askedAtMs, askedMs] = [Date.now(), performance.now()];
         const posted = await this.#post(writer, await this.#streams.readNew());
         // A stream that has more would have filled a batch of its own.
-        if (posted < this.#batch) [this.#readToEndAtMs, this.#lastReadMs] = [askedAtMs, askedMs];
+        if (posted < this.#batch) [this.#readToEndAtMs, this.#lastReadMs] = [askedAtMs, nowMs];
         this.#isFailing = false;
       } catch (error) {
         if (error instanceof DeposedError || signal.aborted) throw error;
         this.#report(error);
         // What was read and not written is looked for at once, and a Redis that came back empty has no groups.
-        lookedBackAtMs = foundAtMs = Number.NEGATIVE_INFINITY;
+        lookedBackAtMs = notedAtMs = Number.NEGATIVE_INFINITY;
         this.#streams.forget();
         await pause(PAUSE_MS, signal);
       }
