@@ -107,6 +107,11 @@ export function useBurningWallets() {
   };
   const readSent = async (): Promise<number> =>
     Number(await fixture().rpc('eth_getTransactionCount', [fixture().relayer().address, 'latest']));
+  /** The number of transactions in the pool that the next block would have. */
+  const readPending = async (): Promise<number> => {
+    const block = await fixture().rpc('eth_getBlockByNumber', ['pending', false]);
+    return (block as { transactions: Hex[] }).transactions.length;
+  };
 
   return {
     fixture,
@@ -123,5 +128,6 @@ export function useBurningWallets() {
     settlePermit,
     readBurntGas,
     readSent,
+    readPending,
   };
 }

@@ -189,21 +189,20 @@ describe('the facilitator without a submitted transaction', () => {
   const PENDING: SettlementResult = { outcome: 'pending', txHash: null };
   let server: RedisServer;
   let gateway: RunningGateway;
-  /** A gateway with short deadlines, for tests without a verifier or relayer. */
-  let hasty: RunningGateway;
+  /** Each has one short deadline, of the answer that does not come. */
+  let hastySettle: RunningGateway;
+  let hastyVerify: RunningGateway;
 
   beforeAll(async () => {
     server = await startRedis();
     const env = { FACILITATOR: 'true', FACILITATOR_PAY_TO: PAY_TO };
     gateway = await startGateway(server.url, [], env);
-    hasty = await startGateway(server.url, [], {
-      ...env,
-      ...{ SETTLE_DEADLINE_MS: '500', VERIFY_DEADLINE_MS: '1000', VERIFY_RETRY_MS: '500' },
-    });
+    hastySettle = await startGateway(server.url, [], { ...env, SETTLE_DEADLINE_MS: '500' });
+    hastyVerify = await startGateway(server.url, [], { ...env, VERIFY_DEADLINE_MS: '1000', VERIFY_RETRY_MS: '500' });
   });
 
   afterAll(async () => {
-    await Promise.all([gateway.stop(), hasty.stop()]);
+    await Promise.all([gateway.stop(), hastySettle.stop(), hastyVerify.stop()]);
     await server.stop();
   });
 
@@ -225,9 +224,13 @@ describe('the facilitator without a submitted transaction', () => {
     });
 
   it('responds 503 verification_unavailable while no relayer runs, and settles the same payment later', async () => {
-    const body = askTransfer();
+    const nonce = createHash();
+    const body = askTransfer(nonce);
     const without = await startRelay(server.url, { settles: false });
-    const response = await settle(body, hasty);
+    const claimed = jest.fn(without.claim);
+    without.looks.set(nonce, claimed);
+    const response = await settle(body, hastySettle);
+    expect(claimed).toHaveBeenCalled();
     expect(response.headers.get('retry-after')).toBe('2');
     expect(await readProblem(response)).toEqual([503, 'verification_unavailable']);
     await without.stop();
@@ -255,7 +258,7 @@ describe('the facilitator without a submitted transaction', () => {
   });
 
   it('responds 503 verification_unavailable while no verifier runs', async () => {
-    expect(await readProblem(await settle(askTransfer(), hasty))).toEqual([503, 'verification_unavailable']);
+    expect(await readProblem(await settle(askTransfer(), hastyVerify))).toEqual([503, 'verification_unavailable']);
   });
 
   it('responds 503 settlement_pending for an accepted payment without a transaction', async () => {

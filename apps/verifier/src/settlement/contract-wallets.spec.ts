@@ -85,12 +85,8 @@ describe('contract wallets that burn gas in later blocks than the one they are s
 });
 
 describe('contract wallets whose payments are sent at the same time', () => {
-  const { fixture, readHead, createWallet, signFor, settle, readBurntGas } = useBurningWallets();
+  const { fixture, readHead, createWallet, signFor, settle, readBurntGas, readPending } = useBurningWallets();
   const BUDGET = 400_000;
-  const readPending = async (): Promise<number> => {
-    const block = await fixture().rpc('eth_getBlockByNumber', ['pending', false]);
-    return (block as { transactions: Hex[] }).transactions.length;
-  };
 
   // Prevents: gas in flight is not counted, and a hundred wallets burn a hundred times what one may.
   it('hold the gas that they may burn until they are mined', async () => {
@@ -167,7 +163,7 @@ describe('contract wallets that pay by Permit2', () => {
 });
 
 describe('a payment that another process sent', () => {
-  const { fixture, createOneOfMany, signFor, verify, settle, readSent } = useBurningWallets();
+  const { fixture, createOneOfMany, signFor, verify, settle, readSent, readPending } = useBurningWallets();
 
   // Prevents: each verifier that dies either keeps part of the budget held for an hour, or its burnt gas is forgotten.
   it('is counted by the process that finds it mined', async () => {
@@ -175,6 +171,7 @@ describe('a payment that another process sent', () => {
     await fixture().rpc('evm_setAutomine', [false]);
     const before = await readSent();
     expect(await settle(await signFor(await createOneOfMany()))).toMatchObject({ outcome: 'pending' });
+    await waitFor('it is sent', async () => (await readPending()) === 1);
     await fixture().closeVerifiers();
     const { app } = await fixture().startVerifier({ CONTRACT_WALLET_BURNS_PER_CODE: '1' });
     const url = await app.getUrl();

@@ -196,7 +196,8 @@ describe('payments whose shared transaction has to wait', () => {
   beforeAll(async () => {
     fixture = await SettlementFixture.start();
     redis = new Redis(fixture.redis.url);
-    await fixture.startVerifier({ RELAYER_MAX_IN_FLIGHT: '1', SETTLE_BATCH_WAIT_MS: '1000' });
+    // Two that are in flight beside another one share a transaction, and wait for no third.
+    await fixture.startVerifier({ RELAYER_MAX_IN_FLIGHT: '1', SETTLE_BATCH_SIZE: '2', SETTLE_BATCH_WAIT_MS: '1000' });
   });
 
   afterAll(async () => {
