@@ -20,7 +20,10 @@ import { CLUSTER_PASSWORD, startCluster, type StartedCluster } from './start-clu
 import { startSentinels } from './start-sentinels.js';
 
 const run = promisify(execFile);
-const DURABILITY = { replicas: 1, timeoutMs: 500 };
+/** For replicas that acknowledge, on a busy machine too. */
+const PATIENT = { durability: { replicas: 1, timeoutMs: 60_000 }, timeoutMs: 90_000 };
+/** For replicas that may not. */
+const HASTY = { ...PATIENT, durability: { replicas: 1, timeoutMs: 500 } };
 /** Enough different payments for all three shards. */
 const MANY = 24;
 const lines: string[] = [];
@@ -37,14 +40,15 @@ describe('a cluster with a fault', () => {
   let nodes: Node[];
   let redis: RedisClient;
   let ledger: Ledger;
+  let hasty: Ledger;
   const open = (url: string) => {
     const client = connectRedis({ url, role: 'ledger', logger });
-    return { client, ledger: new Ledger({ redis: client, durability: DURABILITY, timeoutMs: 5_000 }) };
+    return { client, ledger: new Ledger({ redis: client, ...PATIENT }) };
   };
   const sample = () => sampleClaim(ledger, { leaseMs: 120_000, deadlineMs: ledger.nowMs() + 120_000 });
   /** The outcome of one new claim each, or the error's message. */
   const claimMany = () => {
-    const claims = Array.from({ length: MANY }, () => ledger.claim(sample()));
+    const claims = Array.from({ length: MANY }, () => hasty.claim(sample()));
     return Promise.all(claims.map((claim) => claim.then(({ outcome }) => outcome, readTrouble)));
   };
   const readTrouble = (error: unknown): string => {
@@ -60,6 +64,8 @@ describe('a cluster with a fault', () => {
     nodes = [...cluster.primaries, ...cluster.replicas].map((server) => createNode(server, CLUSTER_PASSWORD));
     ({ client: redis, ledger } = open(cluster.url));
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    hasty = new Ledger({ redis, ...HASTY });
+    await hasty.open();
     await waitUntilSold();
   });
 
@@ -228,10 +234,11 @@ describe('Sentinels that name a dead primary', () => {
   it('are no answer, and serve again once it is back', async () => {
     const group = await startSentinels();
     const redis = connectRedis({ url: group.url, role: 'ledger', logger });
-    const ledger = new Ledger({ redis, durability: DURABILITY, timeoutMs: 5_000 });
+    const [ledger, hasty] = [new Ledger({ redis, ...PATIENT }), new Ledger({ redis, ...HASTY })];
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await hasty.open();
     const sample = () => sampleClaim(ledger, { leaseMs: 120_000, deadlineMs: ledger.nowMs() + 120_000 });
-    const claim = () => ledger.claim(sample()).then(({ outcome }) => outcome, String);
+    const claim = () => hasty.claim(sample()).then(({ outcome }) => outcome, String);
     await waitFor('the replica', async () => (await claim()) === 'claimed');
     const committed = sample();
     await ledger.commit(leaseOf(await ledger.claim(committed)), null);

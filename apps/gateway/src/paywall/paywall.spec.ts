@@ -3,9 +3,13 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { showPayments, transactionEntry } from '@tollgate/ledger';
+import type { Hex } from '@tollgate/protocol';
+
 import { startTcpProxy, type TcpProxy } from '../../../../test/harness/network/tcp-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { withRedis } from '../../../../tools/devnet/processes/with-redis.js';
 import {
   answerJson,
   createRoute,
@@ -20,8 +24,8 @@ import {
 } from '../../test/start-gateway.js';
 import { UpstreamError, type ProducedAnswer, type ResourceRequest } from './route/paid-route.js';
 
-/** A process that pauses for two thirds of this loses a lease. */
-const LEASE_MS = 3000;
+/** Renewed after a third of it; a process that pauses for two thirds of it loses a lease. */
+const LEASE_MS = 9000;
 /** How long the ledger waits for a reply of Redis. */
 const ANSWERED_WITHIN_MS = 3000;
 
@@ -50,7 +54,7 @@ beforeAll(async () => {
   ];
   const env = { MAX_STORED_ANSWER_BYTES: '1000', LEASE_MS: String(LEASE_MS), VERIFY_RETRY_MS: '300' };
   gateway = await startGateway(redis.url, routes, env);
-  hasty = await startGateway(redis.url, routes, { ...env, VERIFY_DEADLINE_MS: '3000' });
+  hasty = await startGateway(redis.url, routes, { ...env, VERIFY_DEADLINE_MS: '1000' });
 });
 
 afterAll(async () => {
@@ -75,6 +79,21 @@ async function payWhenFree(...request: Parameters<typeof pay>): Promise<Response
     return false;
   });
   return response;
+}
+
+/** When the lease on the payment of this transaction ends, on Redis's clock. */
+async function readLeaseEnd(txHash: Hex): Promise<number> {
+  const [payment] = await withRedis(redis.url, (client) => showPayments(client, transactionEntry(1328, txHash)));
+  return payment!.untilMs!;
+}
+
+/** Has the lease on the payment of this transaction run out. */
+async function endLease(txHash: Hex): Promise<void> {
+  await withRedis(redis.url, async (client) => {
+    const [key = ''] = await client.keys(`*:${transactionEntry(1328, txHash)}`);
+    const [slot, record] = Object.entries(await client.hgetall(key)).find(([, value]) => value.startsWith('L,'))!;
+    await client.hset(key, slot, record.replace(/\d+(?=,[^,]*$)/, '1'));
+  });
 }
 
 async function problemOf(response: Response): Promise<Record<string, unknown>> {
@@ -204,8 +223,8 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(busy.status).toBe(409);
     expect(Number(busy.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(await problemOf(busy)).toMatchObject({ code: 'payment_in_progress' });
-    // Longer than the lease, which is renewed meanwhile.
-    await sleep(LEASE_MS + 200);
+    const endsAtMs = await readLeaseEnd(txHash);
+    await waitFor('the lease is renewed', async () => (await readLeaseEnd(txHash)) > endsAtMs);
     expect((await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' })).status).toBe(409);
     finish();
     expect((await first).status).toBe(200);
@@ -280,8 +299,9 @@ describe('a payment whose resource fails', () => {
     const unknown = await pay(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' });
     expect([unknown.status, unknown.headers.get('x-payment-released')]).toEqual([504, null]);
     expect((await pay(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' })).status).toBe(409);
+    await endLease(txHash);
     produce = () => answerJson('taken over');
-    const again = await payWhenFree(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' });
+    const again = await pay(`${gateway.url}/orders`, { method: 'POST', txHash, key: 'k1' });
     expect([again.status, await again.json()]).toEqual([200, 'taken over']);
     expect(new Set(made.map((request) => request.idempotencyKey)).size).toBe(1);
   });
@@ -424,11 +444,11 @@ describe('a verdict that does not come', () => {
       '30',
     ],
     ['the verifier fails', () => Promise.reject(new Error('bug'))],
-    ['the verifier is silent', () => new Promise<never>(() => undefined)],
-  ])('because %s leads to 503, never 402', async (_name, judgement, retryAfter = '1') => {
+    ['the verifier is silent', () => new Promise<never>(() => undefined), '1', () => hasty],
+  ])('because %s leads to 503, never 402', async (_name, judgement, retryAfter = '1', by = () => gateway) => {
     const txHash = createTxHash();
     verifier.judgements.set(txHash, judgement);
-    const response = await pay(`${hasty.url}/api/weather`, { txHash });
+    const response = await pay(`${by().url}/api/weather`, { txHash });
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe(retryAfter);
     expect(await problemOf(response)).toMatchObject({ code: 'verification_unavailable' });
