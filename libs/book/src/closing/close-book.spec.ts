@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
 
@@ -22,6 +21,26 @@ const MANY = 30_000;
 
 const contentOf = (id: number): string =>
   `{"id":${id},"kind":"payment","payment":"payment-${id}","facts":{},"entries":[]}`;
+
+/**
+ * The most processor time between two turns of the event loop, as a share of all until it is read. Unlike a clock's time,
+ * it is the same on a busy machine.
+ */
+function watchTurns(): () => number {
+  const turns: number[] = [];
+  let before = process.cpuUsage();
+  const note = () => {
+    const { user, system } = process.cpuUsage(before);
+    turns.push(user + system);
+    before = process.cpuUsage();
+  };
+  const timer = setInterval(note, 1);
+  return () => {
+    clearInterval(timer);
+    note();
+    return Math.max(...turns) / turns.reduce((sum, micros) => sum + micros);
+  };
+}
 
 describe('closing a day of many bookings', () => {
   const book = useTestBook();
@@ -62,14 +81,12 @@ describe('closing a day of many bookings', () => {
     await book.database.query(
       `INSERT INTO payments (id, state, at, reported, request_salt) VALUES ('payment-20001', 'answered', now(), '{}', '')`,
     );
-    const delay = monitorEventLoopDelay({ resolution: 10 });
-    delay.enable();
+    const readLongestTurn = watchTurns();
     const closing = closeBook(book.writer, signer);
     await postEvents(book.writer, [deliver(answered(transferId(1)))], SELLER);
     expect(await readClosings(book.database, 9)).toEqual([]);
     const [closed, ...others] = await closing;
-    delay.disable();
-    expect(delay.max / 1e6).toBeLessThan(1_000);
+    expect(readLongestTurn()).toBeLessThan(0.8);
 
     const tree = new MerkleTree();
     for (let id = 1; id <= MANY; id++) tree.add(hash('sha256', contentOf(id), 'hex'));

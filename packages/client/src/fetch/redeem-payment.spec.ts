@@ -228,8 +228,11 @@ describe('redirects', () => {
       try {
         target.answer((response) => (how === 'is busy' ? void response.writeHead(429).end() : undefined));
         const location = how === 'refuses connections' ? 'http://127.0.0.1:1/' : target.url;
-        server.interfere = Array(2).fill(answer(303, { Location: location, 'Idempotent-Replayed': 'true' }, 'moved'));
-        for (const again of [await buy({ attemptTimeoutMs: 1000 }), await buy({ attemptTimeoutMs: 1000 })])
+        const moved = answer(303, { Location: location, 'Idempotent-Replayed': 'true' }, 'moved');
+        // On a busy machine an attempt may take too long, and is repeated.
+        server.interfere = Array<Interference>(10).fill(moved);
+        const change = how === 'never answers' ? { attemptTimeoutMs: 3000 } : {};
+        for (const again of [await buy(change), await buy(change)])
           expect([again.status, await again.text()]).toEqual(how === 'is busy' ? [429, ''] : [303, 'moved']);
         expect([(await transfers()).length, await stateOf()]).toEqual([1, ['signed']]);
       } finally {
@@ -296,7 +299,7 @@ describe('hostile servers', () => {
       await gateway.stop();
     }
     server.interfere = Array<Interference>(100).fill(drip);
-    const change = { attemptTimeoutMs: 2000, deadlineMs: 25_000 };
+    const change = { attemptTimeoutMs: 4000, deadlineMs: 25_000 };
     expect(await failureOf(buy(change))).toMatchObject({ code: 'payment_not_accepted' });
   });
 
