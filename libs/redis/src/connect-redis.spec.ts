@@ -114,7 +114,7 @@ describe('a command that was sent when the connection was lost', () => {
     await expect(sent[0]!.redis.set('key', 'value')).rejects.toThrow('loading');
     expect(isFailed).not.toHaveBeenCalled();
     for (const { redis } of [...sent, ...blocking]) redis.disconnect();
-  }, 60_000);
+  });
 });
 
 describe('a client of Sentinels of which none answers', () => {
@@ -209,5 +209,5 @@ describe('a client of a cluster', () => {
     expect((cluster as unknown as { offlineQueue: { length: number } }).offlineQueue).toHaveLength(0);
     expect(failed).not.toHaveBeenCalled();
     for (const client of [cluster, blocking]) client.disconnect();
-  }, 30_000);
+  });
 });

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { waitFor } from '../../../../test/harness/retry.js';
 import { startChild } from '../../../../tools/devnet/processes/child-process.js';
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
-import { BookHeldError } from '../database/database.js';
+import { BookHeldError, type ClaimedDatabase } from '../database/database.js';
 import { addPaymentTarget } from '../delivery/webhook-targets.js';
 import { verifyBook } from '../reading/verify-book.js';
 import { BookWriter } from './book-writer.js';
@@ -54,13 +55,8 @@ describe('a bookkeeper that is killed while it writes', () => {
 
   /** A server notices only after a moment that its client is gone. */
   async function claimSoon() {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await book.claim();
-      } catch (error) {
-        if (attempt === 50) throw error;
-        await sleep(200);
-      }
-    }
+    let claimed: ClaimedDatabase | null = null;
+    await waitFor('the book is claimed', async () => (claimed = await book.claim().catch(() => null)) !== null);
+    return claimed!;
   }
 });

@@ -4,6 +4,7 @@ import { Ctx, EventPattern, MessagePattern, Payload, RpcException } from '@nestj
 import { Redis } from 'ioredis';
 import { firstValueFrom, of } from 'rxjs';
 
+import { waitFor } from '../../../../test/harness/retry.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { currentRequestId } from '../logging/request-id.js';
 import type { RequestEnvelope } from './envelope.js';
@@ -142,7 +143,7 @@ describe('request and reply', () => {
     const server = await serve();
     const client = createClient();
     client.emit('happened', { n: 1 });
-    await eventually(() => handled.length === 1);
+    await waitFor('the event is handled', () => handled.length === 1);
     expect(handled[0]?.data).toEqual({ n: 1 });
     expect(server.counts.answered).toBe(0);
   });
@@ -209,11 +210,10 @@ describe('request and reply', () => {
     const asked = clients.flatMap((client) =>
       Array.from({ length: 200 }, (_, n) => client.ask('echo', n, soon).then(() => 'answered', nameOf)),
     );
-    const refused = await eventually(async () => {
+    await waitFor('the others are refused', async () => {
       lengths.push(await direct.llen(REQUESTS));
       return clients.reduce((sum, client) => sum + client.counts.queueFull, 0) >= 550;
     });
-    expect(refused).toBe(true);
     expect(await direct.llen(REQUESTS)).toBe(limit);
     expect(Math.max(...lengths)).toBeLessThanOrEqual(limit);
     await serve();
@@ -241,14 +241,14 @@ describe('request and reply', () => {
     // One copy is lost with the server that took it; the others stay in the list.
     expect(await direct.blpop(REQUESTS, 5)).not.toBeNull();
     await refused;
-    await eventually(async () => (await direct.llen(REQUESTS)) === 0);
+    await waitFor('the copies are removed', async () => (await direct.llen(REQUESTS)) === 0);
   });
 
   it('drops requests past their deadline without handling them', async () => {
     const client = createClient();
     await client.connect();
     await expect(client.ask('echo', 'late', { timeoutMs: 300 })).rejects.toBeInstanceOf(NoReplyError);
-    await eventually(async () => (await direct.llen(REQUESTS)) === 1);
+    await waitFor('the question is in the list', async () => (await direct.llen(REQUESTS)) === 1);
     // Redis's clock decides, not this process's: the deadline has passed when this has been read.
     await direct.blpop('nothing', 0.2);
     const server = await serve();
@@ -294,12 +294,12 @@ describe('request and reply', () => {
     await serve();
     const client = createClient();
     const answer = client.ask('held', 'mine', soon);
-    await eventually(() => handled.length === 1);
+    await waitFor('the question is handled', () => handled.length === 1);
     const list = (await direct.client('LIST')) as string;
     const clientId = /name=tollgate-verify-(\S+)-asks/.exec(list)![1];
     const stranger = JSON.stringify({ v: 1, id: `${clientId}.zz`, data: 'stranger' });
     await direct.rpush(`tollgate:{${QUEUE}}:replies:${clientId}`, 'junk', '{"v":1}', stranger);
-    await eventually(() => client.counts.strayReplies === 1);
+    await waitFor('the stray reply', () => client.counts.strayReplies === 1);
     letGo();
     await expect(answer).resolves.toBe('mine');
   });
@@ -310,11 +310,11 @@ describe('request and reply', () => {
     const client = createClient();
     const answer = client.ask('held', 'again', { ...soon, retryAfterMs: 100 });
     // On a busy machine it is repeated a third time before the assertion.
-    await eventually(() => first.inFlight >= 1);
-    await eventually(() => handled.length >= 2);
+    await waitFor('the question is taken', () => first.inFlight >= 1);
+    await waitFor('the repeat is handled', () => handled.length >= 2);
     letGo();
     await expect(answer).resolves.toBe('again');
-    await eventually(() => client.counts.strayReplies >= 1);
+    await waitFor('the late reply', () => client.counts.strayReplies >= 1);
     expect(client.pending).toBe(0);
   });
 
@@ -323,13 +323,13 @@ describe('request and reply', () => {
     const client = createClient();
     await client.connect();
     const other = client.ask('echo', 'other', soon);
-    await eventually(async () => (await direct.llen(REQUESTS)) === 1);
+    await waitFor('the question is in the list', async () => (await direct.llen(REQUESTS)) === 1);
     const answer = client.ask('echo', 'mine', { ...soon, retryAfterMs: 50 });
-    await eventually(async () => (await direct.llen(REQUESTS)) >= 4);
+    await waitFor('its repeats are in the list', async () => (await direct.llen(REQUESTS)) >= 4);
     const { id, replyTo } = JSON.parse((await direct.rpop(REQUESTS))!) as RequestEnvelope;
     await direct.rpush(replyTo!, JSON.stringify({ v: 1, id, data: 'refused' }));
     await expect(answer).resolves.toBe('refused');
-    await eventually(async () => (await direct.llen(REQUESTS)) === 1);
+    await waitFor('its copies are removed', async () => (await direct.llen(REQUESTS)) === 1);
     await serve();
     await expect(other).resolves.toMatchObject({ data: 'other' });
     expect(handled.map(({ data }) => data)).toEqual(['other']);
@@ -353,7 +353,7 @@ describe('request and reply', () => {
     const client = createClient();
     const answers = [client.ask('held', 'one', { ...soon, retryAfterMs: 100 }), client.ask('held', 'other', soon)];
     const idsOf = (asked: string) => handled.filter(({ data }) => data === asked).map(({ questionId }) => questionId);
-    await eventually(() => idsOf('one').length >= 2 && idsOf('other').length === 1);
+    await waitFor('both are handled, one of them again', () => idsOf('one').length >= 2 && idsOf('other').length === 1);
     letGo();
     await Promise.all(answers);
     const [one] = idsOf('one');
@@ -367,7 +367,7 @@ describe('request and reply', () => {
     const server = await serve(1, { maxInFlight: 3 });
     const client = createClient();
     const answers = Array.from({ length: 10 }, (_, n) => client.ask('held', n, soon));
-    await eventually(async () => server.inFlight === 3 && (await direct.llen(REQUESTS)) === 7);
+    await waitFor('the server is full', async () => server.inFlight === 3 && (await direct.llen(REQUESTS)) === 7);
     letGo();
     await expect(Promise.all(answers)).resolves.toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
@@ -377,13 +377,13 @@ describe('request and reply', () => {
     const server = await serve(1, { maxInFlight: 5 });
     const client = createClient();
     const answers = Array.from({ length: 5 }, (_, n) => client.ask('held', n, soon));
-    await eventually(() => server.inFlight === 5);
+    await waitFor('all are taken', () => server.inFlight === 5);
     const closed = server.close();
     const later = client.ask('echo', 'later', soon);
     letGo();
     await expect(Promise.all(answers)).resolves.toEqual([0, 1, 2, 3, 4]);
     await closed;
-    await eventually(async () => (await direct.llen(REQUESTS)) === 1);
+    await waitFor('the later one is in the list', async () => (await direct.llen(REQUESTS)) === 1);
     await serve(2);
     await expect(later).resolves.toMatchObject({ replica: 2 });
   });
@@ -391,7 +391,7 @@ describe('request and reply', () => {
   it('fails the open requests when the client closes', async () => {
     const client = createClient();
     const answer = client.ask('echo', 1, soon).catch((error: unknown) => error);
-    await eventually(async () => (await direct.llen(REQUESTS)) === 1);
+    await waitFor('the question is in the list', async () => (await direct.llen(REQUESTS)) === 1);
     await client.close();
     await expect(answer).resolves.toBeInstanceOf(NoReplyError);
     await expect(client.ask('echo', 2, soon)).rejects.toBeInstanceOf(NoReplyError);
@@ -402,7 +402,7 @@ describe('request and reply', () => {
     const dead = `tollgate:{${QUEUE}}:replies:dead`;
     const question = { v: 1, id: 'dead.1', pattern: 'echo', data: 1, replyTo: dead, deadlineMs: 9e15, requestId: 'r' };
     await direct.rpush(REQUESTS, JSON.stringify(question));
-    await eventually(async () => (await direct.llen(dead)) === 1);
+    await waitFor('the reply is in the list', async () => (await direct.llen(dead)) === 1);
     expect(await direct.pttl(dead)).toBeGreaterThan(0);
   });
 
@@ -420,7 +420,7 @@ describe('request and reply', () => {
     const client = createClient();
     await direct.set(REQUESTS, 'a string');
     const answer = client.ask('echo', 1, { ...soon, retryAfterMs: 500 });
-    await eventually(() => client.pending === 1);
+    await waitFor('the question is asked', () => client.pending === 1);
     await direct.del(REQUESTS);
     await expect(answer).resolves.toMatchObject({ data: 1 });
   });
@@ -428,12 +428,4 @@ describe('request and reply', () => {
 
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : String(error);
-}
-
-async function eventually(condition: () => boolean | Promise<boolean>): Promise<boolean> {
-  for (let attempt = 0; attempt < 1_000; attempt++) {
-    if (await condition()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('the condition was not met in time');
 }

