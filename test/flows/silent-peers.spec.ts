@@ -11,7 +11,7 @@ import { createSafeFetch } from '../../libs/common/src/http/safe-fetch.js';
 import { Chain } from '../../libs/journal/src/chain/chain.js';
 import { startDeafServer, startSilentServer, type SilentServer } from '../harness/network/silent-server.js';
 
-const TIMEOUT_MS = 2_000;
+const TIMEOUT_MS = 3_000;
 /** undici would wait this long for a connection. */
 const CONNECT_MS = 10_000;
 

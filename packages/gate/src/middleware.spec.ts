@@ -30,7 +30,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
   beforeAll(async () => {
     facilitator = await startFacilitator();
     const gate = new PaymentGate({
-      facilitator: { url: `${facilitator.url}/`, apiKey: 'tgk_shop', timeoutMs: 2_000 },
+      facilitator: { url: `${facilitator.url}/`, apiKey: 'tgk_shop', timeoutMs: 30_000 },
       payTo: PAY_TO,
       asset: { address: ASSET, name: 'USDC', version: '2', decimals: 6 },
       chainId: 1328,

@@ -88,7 +88,7 @@ describe('events of a gateway that falls silent', () => {
 
 describe('a request whose answer does not end', () => {
   it.each(['j1', 'refused'])('ends in time: %s', async (jobId) => {
-    const hasty = createJobsClient({ baseUrl: gateway.url, apiKey: API_KEY, timeoutMs: 2_000, retryForMs: 0 });
+    const hasty = createJobsClient({ baseUrl: gateway.url, apiKey: API_KEY, timeoutMs: 4_000, retryForMs: 0 });
     const failed = expect(hasty.get(jobId)).rejects.toMatchObject({ name: 'AgentJobsError' });
     await gateway.asked();
     await failed;
@@ -105,7 +105,7 @@ describe('a request whose answer does not end', () => {
   });
 
   it('ends in time where the caller has a signal too', async () => {
-    const hasty = createJobsClient({ baseUrl: gateway.url, apiKey: API_KEY, timeoutMs: 2_000, retryForMs: 0 });
+    const hasty = createJobsClient({ baseUrl: gateway.url, apiKey: API_KEY, timeoutMs: 4_000, retryForMs: 0 });
     const failed = expect(hasty.get('j1', stop.signal)).rejects.toThrow(
       /^The gateway at 127\.0\.0\.1:\d+ did not answer in time\.$/,
     );

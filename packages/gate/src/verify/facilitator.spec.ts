@@ -10,7 +10,7 @@ describe('a facilitator that stops sending within its response', () => {
   it.each([200, 500])('runs into the timeout, and its connection is closed: status %d', async (status) => {
     const server = await startSilentServer((response) => void response.writeHead(status).write('{'));
     try {
-      const facilitator = new Facilitator({ url: server.url, timeoutMs: 2_000 });
+      const facilitator = new Facilitator({ url: server.url, timeoutMs: 4_000 });
       const failed = expect(facilitator.verify(QUESTION)).rejects.toMatchObject({
         name: 'FacilitatorError',
         status: null,
