@@ -10,6 +10,8 @@ import { waitFor } from '../harness/retry.js';
 import { startCluster, type StartedCluster } from './start-cluster.js';
 
 const REPLICA = { LEDGER_DURABILITY: 'replica', LEDGER_REPLICA_TIMEOUT_MS: '500' };
+/** The longest time that may be set, for replicas that acknowledge. */
+const PATIENT = { ...REPLICA, LEDGER_REPLICA_TIMEOUT_MS: '2500' };
 
 async function createJobs(redis: RedisClient): Promise<{ lane: LaneId; jobIds: [string, string] }> {
   const journal = new Journal({ redis, timeoutMs: 30_000 });
@@ -52,9 +54,10 @@ describe('decisions of the command line where a replica must acknowledge', () =>
     const args = ['--replicaof', '127.0.0.1', String(primary.port), '--repl-diskless-sync-delay', '0'];
     const replica = await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS });
     try {
-      await waitFor('the replica', () => run(['jobs', 'cancel', jobIds[0]]).then(Boolean, () => false));
-      expect(await run(['jobs', 'cancel', jobIds[0]])).toContain(`${jobIds[0]} is CANCELLED already.`);
-      expect(await run(['wallets', 'pause', 'main'])).toContain('main was already paused');
+      const cancel = () => run(['jobs', 'cancel', jobIds[0]], PATIENT);
+      await waitFor('the replica', () => cancel().then(Boolean, () => false));
+      expect(await cancel()).toContain(`${jobIds[0]} is CANCELLED already.`);
+      expect(await run(['wallets', 'pause', 'main'], PATIENT)).toContain('main was already paused');
     } finally {
       await replica.stop();
     }
@@ -87,7 +90,7 @@ describe('decisions of the command line on a cluster whose replicas must acknowl
 
   it('are made', async () => {
     const { jobIds } = await createJobs(redis);
-    const cancel = (jobId: string) => tollgate(['jobs', 'cancel', jobId, '--redis', cluster.url], REPLICA);
+    const cancel = (jobId: string) => tollgate(['jobs', 'cancel', jobId, '--redis', cluster.url], PATIENT);
     await waitFor('the replicas', () => cancel(jobIds[0]).then(Boolean, () => false));
     expect(await cancel(jobIds[1])).toBe(`${jobIds[1]} is CANCELLED.`);
   });

@@ -8,6 +8,8 @@ import { SettlementFixture } from '../../test/settlement-fixture.js';
 const MINUTE_MS = 60_000;
 /** One payment waits for its payer's balance, and every further one is turned away. */
 const FULL = { MAX_IN_FLIGHT: '8', SETTLE_WAIT_MS: '60000' };
+/** Waits for no block when it is stopped, where nobody needs its answers any more. */
+const HASTY = { ...FULL, SHUTDOWN_TIMEOUT_MS: '1000' };
 
 /** A gateway asks again when an answer is late, and another verifier may have no room for the payer's payments. */
 describe('a copy of a question that is turned away', () => {
@@ -61,7 +63,7 @@ describe('a copy of a question that is turned away', () => {
       txHash: expect.stringMatching(/^0x/),
     });
 
-    await fixture.startVerifier({ ...FULL, RELAYER_PRIVATE_KEYS: fixture.relayer(1).privateKey });
+    await fixture.startVerifier({ ...HASTY, RELAYER_PRIVATE_KEYS: fixture.relayer(1).privateKey });
     const others = await fill();
     await questions.put(...others.map(createQuestion), question);
     expect(await questions.answerTo(question)).toMatchObject({
@@ -73,7 +75,7 @@ describe('a copy of a question that is turned away', () => {
   // Prevents: a payer that learns that nothing was done signs anew, and a late copy of its question is settled as well.
   it('has the same answer once there is room, and a new question is settled', async () => {
     await leaveOne();
-    await fixture.startVerifier(FULL);
+    await fixture.startVerifier(HASTY);
     await fixture.rpc('evm_setAutomine', [false]);
     const others = await fill();
     const last = await fixture.sign();
@@ -87,7 +89,7 @@ describe('a copy of a question that is turned away', () => {
     await fixture.rpc('evm_mine');
     const { address: to } = fixture.payer();
     await transferTokens(fixture.chain, { from: fixture.payer(1).address, to, amountBaseUnits: 100_000n });
-    await fixture.startVerifier({ ...FULL, RELAYER_PRIVATE_KEYS: fixture.relayer(1).privateKey });
+    await fixture.startVerifier({ ...HASTY, RELAYER_PRIVATE_KEYS: fixture.relayer(1).privateKey });
     const sent = await readSent(1);
     await questions.put(question);
     expect(await questions.answerTo(question)).toEqual(turnedAway);

@@ -123,7 +123,8 @@ describe('a lane', () => {
       let begun = 0;
       let isDone = false;
       const runner = fixture.startRunner(
-        { leaseMs: 30_000 },
+        // It starts again after a quarter of the lease.
+        { leaseMs: 8_000 },
         {
           whileHeld: ({ signal }) => {
             if (++begun < 3) throw new Error(`no queue ${begun}`);

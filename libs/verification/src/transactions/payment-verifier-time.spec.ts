@@ -69,7 +69,7 @@ describe('verifying a payment while the chain catches up', () => {
     const clients = [...Array<string>(7).fill('10.0.0.1'), ...Array<string>(3).fill('10.0.0.2')];
     await inManualBlocks(async () => {
       const hashes: Hex[] = [];
-      for (const _ of clients) hashes.push(await send());
+      while (hashes.length < clients.length) hashes.push(await send());
       parts().rpc.requests.length = 0;
       const done: string[] = [];
       const asked = clients.map(async (clientAddress, index) => {

@@ -31,9 +31,9 @@ describe('executePayment', () => {
     settings = {
       fetch,
       store: new MemoryPaymentStore(),
-      deadlineMs: 8_000,
-      attemptTimeoutMs: 2_000,
-      priceTimeoutMs: 3_000,
+      deadlineMs: 60_000,
+      attemptTimeoutMs: 30_000,
+      priceTimeoutMs: 30_000,
     };
     paidBefore = (await listTransfers(chain, wallet.address)).length;
   });
@@ -45,7 +45,8 @@ describe('executePayment', () => {
 
   it('reports a payment without an answer, and redeems it later without another payment', async () => {
     server.interfere.push(...Array.from({ length: 20 }, () => silence));
-    const outcome = await executePayment(await plan(), { ...settings, wallet });
+    const hasty = { ...settings, deadlineMs: 8_000, attemptTimeoutMs: 2_000 };
+    const outcome = await executePayment(await plan(), { ...hasty, wallet });
     const [txHash] = await transfers();
     const [stored] = await settings.store.list();
     expect(outcome).toMatchObject({
@@ -87,7 +88,9 @@ describe('executePayment', () => {
       new Promise((_resolve, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
       });
-    await expect(executePayment(agreed, { ...settings, fetch: never, wallet })).rejects.toMatchObject({
+    await expect(
+      executePayment(agreed, { ...settings, priceTimeoutMs: 500, fetch: never, wallet }),
+    ).rejects.toMatchObject({
       code: 'NETWORK_ERROR',
     });
     expect(await transfers()).toEqual([]);
@@ -98,7 +101,8 @@ describe('executePayment', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: sunny\n\n');
       return true;
     });
-    await expect(executePayment(await plan(), { ...settings, wallet })).resolves.toMatchObject({
+    const hasty = { ...settings, attemptTimeoutMs: 2_000 };
+    await expect(executePayment(await plan(), { ...hasty, wallet })).resolves.toMatchObject({
       kind: 'answered',
       body: 'data: sunny',
       isBodyCut: true,
