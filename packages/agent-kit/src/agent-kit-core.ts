@@ -5,11 +5,10 @@ import type { z } from 'zod';
 import { explainFailure } from './chain/explain-failure.js';
 import { monitorTransaction } from './chain/monitor-transaction.js';
 import { findAccountLane } from './execution/account-lane.js';
-import { createExecutor } from './execution/create-executor.js';
+import { executePlan } from './execution/execute-plan.js';
 import { parseModelProvider } from './model-provider.js';
 import type { CATALOG } from './operations/catalog.js';
 import type { Operation } from './operations/define/operation.js';
-import { PRICE_TIMEOUT_MS } from './payments/payment-limits.js';
 import { OperationPlanner } from './plan/operation-planner.js';
 import { assertPolicy } from './policy/assert-policy.js';
 import { DailySpending, listSpending } from './policy/spending.js';
@@ -111,8 +110,7 @@ export class AgentKitCore {
     await this.#planner.assertChain(plan);
     const spending = listSpending(plan, context.tokens.native);
     assertPolicy(plan, spending, options.policy, limits);
-    const executor = createExecutor({
-      kind: options.executor,
+    const execution = {
       client,
       chainId: context.chainId,
       account: this.address,
@@ -123,16 +121,11 @@ export class AgentKitCore {
       monitor: options.monitor ?? {},
       rpcUrl: options.rpcUrl,
       networkRetryDelayMs: options.networkRetryDelayMs,
-      payments: {
-        store: this.#payments,
-        fetch: options.fetch,
-        allowInsecureHttp: options.payments?.allowInsecureHttp ?? false,
-        priceTimeoutMs: options.payments?.priceTimeoutMs ?? PRICE_TIMEOUT_MS,
-      },
-    });
+      payments: { ...options.payments, store: this.#payments, fetch: options.fetch },
+    };
     const giveBack = this.#spending.reserve(spending, limits.perDay);
     try {
-      const result = await executor.execute(plan);
+      const result = await executePlan(plan, options.executor, execution);
       if (isNothingSpent(plan, result)) giveBack();
       return result;
     } catch (error) {

@@ -10,7 +10,7 @@ import {
 import { startSigningShop } from '../../../client/test/signing-shop.js';
 import { createContext } from '../../test/create-context.js';
 import { payForResource } from '../operations/payment.js';
-import type { PaymentSettings } from './executor.js';
+import type { PaymentSettings } from './execution-context.js';
 import { executePayment } from './pay-for-resource.js';
 
 describe('executePayment', () => {

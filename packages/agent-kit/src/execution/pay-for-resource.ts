@@ -11,7 +11,7 @@ import type { Plan } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
 import type { SentTransaction } from '../types/transaction-events.js';
 import { quoteUntrusted } from '../types/untrusted-text.js';
-import type { ExecutionContext, PaymentSettings } from './executor.js';
+import type { ExecutionContext, PaymentSettings } from './execution-context.js';
 
 interface Sent {
   /** Null for a signature that another client of the same store made: the server moves the money. */

@@ -6,7 +6,7 @@ import { retryNetwork } from '../chain/retry-network.js';
 import { addGasMargin } from '../plan/limit-gas.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Step } from '../types/plan.js';
-import type { ExecutionContext } from './executor.js';
+import type { ExecutionContext } from './execution-context.js';
 
 export interface SignedStep {
   hash: Hex;

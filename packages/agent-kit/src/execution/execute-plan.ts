@@ -8,24 +8,25 @@ import { simulateSteps } from '../plan/simulate-steps.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import { assertNotExpired, type Plan } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
-import { createDirectExecutor } from './direct-executor.js';
-import type { ExecutionContext, Executor } from './executor.js';
+import { executeDirectly } from './execute-directly.js';
+import type { ExecutionContext } from './execution-context.js';
 
-export function createExecutor({
-  kind,
-  ...context
-}: ExecutionContext & { kind: 'direct' | 'sign-only' | 'read-only' }): Executor {
-  switch (kind) {
+/**
+ * Executes a plan. Throws if nothing was sent; returns once something was sent, whatever its outcome. No executor here
+ * survives its process; the durable one is the agent worker's.
+ */
+export async function executePlan(
+  plan: Plan,
+  executor: 'direct' | 'sign-only' | 'read-only',
+  context: ExecutionContext,
+): Promise<ToolResult> {
+  switch (executor) {
     case 'direct':
-      return createDirectExecutor(context);
+      return executeDirectly(context, plan);
     case 'sign-only':
-      return { execute: (plan) => context.lane.run(() => signPlan(context, plan)) };
+      return context.lane.run(() => signPlan(context, plan));
     case 'read-only':
-      return {
-        execute: async ({ operation }) => {
-          throw new AgentKitError('READ_ONLY', `This kit only reads; ${operation} was planned and not sent.`);
-        },
-      };
+      throw new AgentKitError('READ_ONLY', `This kit only reads; ${plan.operation} was planned and not sent.`);
   }
 }
 

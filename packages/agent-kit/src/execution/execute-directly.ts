@@ -11,16 +11,13 @@ import { AgentKitError } from '../types/agent-kit-error.js';
 import { assertNotExpired, type Approval, type Plan, type Step } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
 import type { SentTransaction } from '../types/transaction-events.js';
-import type { ExecutionContext, Executor } from './executor.js';
+import type { ExecutionContext } from './execution-context.js';
 import { runPayment } from './pay-for-resource.js';
 import { broadcastStep, signStep } from './send-step.js';
 
 /** Signs and sends at once; a plan has the account to itself until its last step is mined. */
-export function createDirectExecutor(context: ExecutionContext): Executor {
-  return {
-    execute: (plan) =>
-      plan.payment ? runPayment(context, plan) : context.lane.run(() => new Execution(context, plan).run()),
-  };
+export function executeDirectly(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
+  return plan.payment ? runPayment(context, plan) : context.lane.run(() => new Execution(context, plan).run());
 }
 
 class Execution {
