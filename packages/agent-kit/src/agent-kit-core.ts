@@ -1,5 +1,5 @@
 import { MemoryPaymentStore, type PaymentStore } from '@tollgate/client';
-import { isHash, type Address, type Hex } from 'viem';
+import { isHash, type Address, type Hex, type LocalAccount } from 'viem';
 import type { z } from 'zod';
 
 import { explainFailure } from './chain/explain-failure.js';
@@ -13,7 +13,7 @@ import { OperationPlanner } from './plan/operation-planner.js';
 import { assertPolicy } from './policy/assert-policy.js';
 import { DailySpending, listSpending } from './policy/spending.js';
 import type { AgentKitOptions } from './settings/agent-kit-options.js';
-import { createSigner, type Signer } from './signing/signer.js';
+import { createSigner } from './signing/signer.js';
 import { AgentKitError } from './types/agent-kit-error.js';
 import { assertNotExpired, type Plan } from './types/plan.js';
 import type { Receipt, ToolResult } from './types/tool-result.js';
@@ -36,7 +36,7 @@ export class AgentKitCore {
   readonly address: Address;
   /** The model provider identifier, as given to the constructor. */
   readonly modelProvider: string;
-  readonly #signer: Signer;
+  readonly #signer: LocalAccount;
   readonly #planner: OperationPlanner;
   readonly #events = new EventHandlers();
   readonly #spending = new DailySpending();

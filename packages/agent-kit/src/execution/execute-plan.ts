@@ -50,7 +50,7 @@ async function signPlan(context: ExecutionContext, plan: Plan): Promise<ToolResu
   };
   const transactions = await retryNetwork(prepare, context.networkRetryDelayMs);
   const signedTransactions: Hex[] = [];
-  for (const transaction of transactions) signedTransactions.push(await signer.sign(transaction));
+  for (const transaction of transactions) signedTransactions.push(await signer.signTransaction(transaction));
   const main = signedTransactions.at(-1);
   return {
     ...plan.report,

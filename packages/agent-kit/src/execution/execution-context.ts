@@ -1,7 +1,6 @@
 import type { PaymentOptions, PaymentStore } from '@tollgate/client';
-import type { Address, PublicClient } from 'viem';
+import type { Address, LocalAccount, PublicClient } from 'viem';
 
-import type { Signer } from '../signing/signer.js';
 import type { EventHandlers } from '../types/transaction-events.js';
 import type { AccountLane } from './account-lane.js';
 
@@ -9,7 +8,7 @@ export interface ExecutionContext {
   client: PublicClient;
   chainId: number;
   account: Address;
-  signer: Signer;
+  signer: LocalAccount;
   lane: AccountLane;
   events: EventHandlers;
   explorerUrl: string | null;

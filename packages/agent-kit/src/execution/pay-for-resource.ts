@@ -129,7 +129,7 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
 
 /** The client's wallet, which signs and sends inside the kit's lane, so that no other task takes the nonce. */
 function createLaneWallet({ client, account, signer, rpcUrl, chainId, lane }: ExecutionContext): Wallet {
-  const wallet = createWallet({ account: signer.account(), rpcUrl, chainId });
+  const wallet = createWallet({ account: signer, rpcUrl, chainId });
   return {
     address: wallet.address,
     chainId: wallet.chainId,

@@ -41,7 +41,7 @@ export async function signStep(context: ExecutionContext, step: Step): Promise<S
     return { nonce, transaction: { ...call, ...fees, gas: limit, nonce, chainId } as TransactionSerializable };
   };
   const { nonce, transaction } = await retryNetwork(prepare, context.networkRetryDelayMs);
-  const rawTransaction = await signer.sign(transaction);
+  const rawTransaction = await signer.signTransaction(transaction);
   return { hash: keccak256(rawTransaction), rawTransaction, nonce };
 }
 

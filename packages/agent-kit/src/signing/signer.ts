@@ -1,31 +1,15 @@
-import type { Address, Hex, LocalAccount, TransactionSerializable } from 'viem';
+import type { LocalAccount } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
 import { AgentKitError } from '../types/agent-kit-error.js';
 
-/** Signs for one account. The key stays in the closure, so no object that could be logged holds it. */
-export interface Signer {
-  readonly address: Address;
-  sign(transaction: TransactionSerializable): Promise<Hex>;
-  /** For the paying client, which signs its own transfers. */
-  account(): LocalAccount;
-}
-
 /**
+ * The account that signs for a key. The key stays in a closure of viem, so no object that could be logged holds it.
  * @param privateKey 32 bytes in hexadecimal, with or without `0x`.
- * @throws AgentKitError `Invalid private key` (specification, section "Errors"), which does not contain the value.
+ * @throws AgentKitError `Invalid private key` (specification, section "Errors"), which does not contain the value, and
+ * has no cause, whose text may quote the key.
  */
-export function createSigner(privateKey: string): Signer {
-  const account = readAccount(privateKey);
-  return {
-    address: account.address,
-    sign: (transaction) => account.signTransaction(transaction),
-    account: () => account,
-  };
-}
-
-/** Without the cause, whose text may quote the key. */
-function readAccount(privateKey: unknown): LocalAccount {
+export function createSigner(privateKey: string): LocalAccount {
   const match = typeof privateKey === 'string' ? /^(?:0x)?([0-9a-f]{64})$/i.exec(privateKey) : null;
   try {
     if (match?.[1]) return privateKeyToAccount(`0x${match[1]}`);
