@@ -2,13 +2,13 @@
 export { AgentKitError, type AgentKitErrorCode } from './types/agent-kit-error.js';
 export type { AgentKitOptions } from './settings/agent-kit-options.js';
 export type { CalledStep, MinedCall } from './chain/read-outcome.js';
-export { OperationPlanner, type PlanningOptions } from './plan/operation-planner.js';
+export { OperationPlanner } from './plan/operation-planner.js';
 export type { OperationContext } from './operations/define/operation.js';
 export { parsePaymentInput } from './operations/payment.js';
 export { askPrice, parseResourceUrl } from './payments/ask-price.js';
 export { createPaymentStep, draftPayment, type PaymentDraftContext } from './operations/payment.js';
 export { readFirstBytes } from './payments/read-answer.js';
-export type { DraftingOperation, PlannedOperation } from './plan/create-plan.js';
+export type { DraftingOperation, PlannedOperation, PlanningOptions } from './plan/create-plan.js';
 export { createApprovalStep } from './tokens/create-steps.js';
 export { readAllowanceCall, type AllowanceCall } from './tokens/read-allowance-call.js';
 export { restoreFailures, storeFailures, type StoredFailures } from './types/plan.js';

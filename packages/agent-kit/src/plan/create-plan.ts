@@ -38,11 +38,13 @@ export type DraftingOperation = Pick<WriteOperation, 'name' | 'plan'>;
 /** A parallel plan of the account may give an allowance and use it up while this one is made. */
 const MOST_SETTLINGS = 4;
 
-interface PlanRules {
-  policy: SpendingPolicy;
-  onLowBalance: (balance: string) => void;
+export interface PlanningOptions {
+  /** Called with the native balance, as decimal text, when it is nearly used up. */
+  onLowBalance?: (balance: string) => void;
   /** How long the plan may be executed at most; if omitted, as long as its calls are valid. */
   lifetimeMs?: number;
+  /** Narrows the draft before it is checked. */
+  fit?: (draft: PlanDraft) => PlanDraft;
 }
 
 /**
@@ -53,17 +55,19 @@ export async function createPlan(
   operation: DraftingOperation,
   input: Record<string, unknown>,
   { context, registry, limits }: Connection,
-  { policy, onLowBalance, lifetimeMs }: PlanRules,
+  policy: SpendingPolicy,
+  { onLowBalance, lifetimeMs, fit = (draft) => draft }: PlanningOptions,
 ): Promise<PlannedOperation> {
   const { client, account } = context;
+  // A copy: a plugin that keeps its draft cannot change the checked plan.
+  const makeDraft = async () => freezeCopy(fit(await operation.plan(input, context)));
   const [balance, fees, draft] = await Promise.all([
     client.getBalance({ address: account }).then((wei) => {
-      if (wei < LOW_BALANCE_WEI) onLowBalance(formatEther(wei));
+      if (wei < LOW_BALANCE_WEI) onLowBalance?.(formatEther(wei));
       return wei;
     }),
     readFees(context),
-    // A copy: a plugin that keeps its draft cannot change the checked plan.
-    operation.plan(input, context).then(freezeCopy),
+    makeDraft(),
   ]);
   const draftOfOperation = { ...draft, operation: operation.name };
   const spending = listSpending(draft, context.tokens.native);

@@ -13,22 +13,13 @@ import {
   type ParsedOptions,
 } from '../settings/agent-kit-options.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
-import type { Plan, PlanDraft } from '../types/plan.js';
+import type { Plan } from '../types/plan.js';
 import { connect, createClient, type Connection } from './connection.js';
-import { createPlan, type DraftingOperation, type PlannedOperation } from './create-plan.js';
+import { createPlan, type DraftingOperation, type PlannedOperation, type PlanningOptions } from './create-plan.js';
 import { limitGas, type SettledStep } from './limit-gas.js';
 import { planRevocation, type GrantedAllowance } from './settle-approvals.js';
 
 const CHEAPEST_GAS = 21_000n;
-
-export interface PlanningOptions {
-  /** Called with the native balance, as decimal text, when it is nearly used up. */
-  onLowBalance?: (balance: string) => void;
-  /** How long the plan may be executed at most; if omitted, as long as its calls are valid. */
-  lifetimeMs?: number;
-  /** Narrows the draft before it is checked. */
-  fit?: (draft: PlanDraft) => PlanDraft;
-}
 
 /** Reads and plans operations for an account without its key; another component signs and sends the plans. */
 export class OperationPlanner {
@@ -76,19 +67,11 @@ export class OperationPlanner {
   planDraft(
     operation: DraftingOperation,
     input: Record<string, unknown>,
-    { onLowBalance = () => undefined, fit = (draft) => draft, lifetimeMs }: PlanningOptions = {},
+    options: PlanningOptions = {},
   ): Promise<PlannedOperation> {
     return this.tryTwice((connection) => {
       this.#assertOnChain(operation, connection.context.chainId);
-      const fitted = {
-        name: operation.name,
-        plan: async (...args: Parameters<DraftingOperation['plan']>) => fit(await operation.plan(...args)),
-      };
-      return createPlan(fitted, input, connection, {
-        policy: this.options.policy,
-        onLowBalance,
-        ...(lifetimeMs === undefined ? {} : { lifetimeMs }),
-      });
+      return createPlan(operation, input, connection, this.options.policy, options);
     });
   }
 
