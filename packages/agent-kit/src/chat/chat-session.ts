@@ -1,15 +1,11 @@
 import type { Hex } from 'viem';
 
+import type { AgentKit } from '../agent-kit.js';
 import type { Operation } from '../operations/define/operation.js';
 import type { Plan } from '../types/plan.js';
-import type { EventHandler, EventName, SentTransaction } from '../types/transaction-events.js';
+import type { SentTransaction } from '../types/transaction-events.js';
 import { LeftError } from './read-settings.js';
 import type { Terminal } from './terminal.js';
-
-/** The part of a kit that reports its transactions. */
-interface TransactionSource {
-  on<Name extends EventName>(name: Name, handler: EventHandler<Name>): unknown;
-}
 
 interface SentTransactions {
   /** The transactions sent since `forget`, and whether each is known to be on the chain. */
@@ -18,7 +14,7 @@ interface SentTransactions {
 }
 
 /** Records the transactions that the kit sends, and reports each as it happens. */
-export function watchTransactions(kit: TransactionSource, show: (line: string) => void): SentTransactions {
+export function watchTransactions(kit: Pick<AgentKit, 'on'>, show: (line: string) => void): SentTransactions {
   const sent = new Map<Hex, { transaction: SentTransaction; isConfirmed: boolean }>();
   kit.on('transactionSubmitted', (transaction) => {
     sent.set(transaction.hash, { transaction, isConfirmed: false });
@@ -65,19 +61,14 @@ export class TurnControl {
   }
 }
 
-interface ChatCommand {
-  about: string;
-  run: () => void | Promise<void>;
-}
-
 interface ChatSession {
   /** Answers one line on the terminal. Throws `LeftError` when the person typed `bye` at a question. */
   answer: (text: string, signal: AbortSignal) => Promise<void>;
   terminal: Terminal;
   turns: TurnControl;
   sent: SentTransactions;
-  /** By name, with the slash. */
-  commands: Readonly<Record<string, ChatCommand>>;
+  /** What each of the chat's own commands prints, by its name with the slash. */
+  commands: Readonly<Record<string, string>>;
   explainError: (error: unknown) => string;
   /** Ends the process now. */
   leaveAtOnce: () => void;
@@ -100,10 +91,8 @@ export async function runSession(session: ChatSession): Promise<void> {
     if (line === null || isFarewell(line)) break;
     const text = line.trim();
     if (text === '') continue;
-    if (!text.startsWith('/')) {
-      if (!(await takeTurn(text, session))) break;
-    } else if (commands[text]) await commands[text].run();
-    else terminal.print(`There is no ${text}: /help lists the commands.`);
+    if (text.startsWith('/')) terminal.print(commands[text] ?? `There is no ${text}: /help lists the commands.`);
+    else if (!(await takeTurn(text, session))) break;
   }
   terminal.print('Bye.');
 }
@@ -149,37 +138,16 @@ function describeStop(sent: SentTransactions): string {
   return lines.length === 0 ? 'Stopped. Nothing was sent.' : `Stopped. Sent before that:${lines.join('')}`;
 }
 
-/** Runs a line that begins with a slash, without the model. The usage is in the guide. */
-export function createChatCommands(
-  operations: readonly Operation[],
-  terminal: Terminal,
-  guide: string,
-): Readonly<Record<string, ChatCommand>> {
-  const commands: Record<string, ChatCommand> = {
-    '/help': {
-      about: 'how to use this',
-      run: () => {
-        const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`);
-        terminal.print(
-          [
-            guide,
-            'Everything that would be sent is shown first. Ctrl-C stops an answer; bye, Ctrl-D or Ctrl-C at the prompt ends.',
-            ...lines,
-          ].join('\n'),
-        );
-      },
-    },
-    '/tools': {
-      about: 'the operations; * sends transactions',
-      run: () => {
-        const lines = operations.map(
-          ({ name, title, readOnly }) => `  ${readOnly ? ' ' : '*'} ${name.padEnd(24)} ${title}`,
-        );
-        terminal.print(lines.join('\n'));
-      },
-    },
-  };
-  return commands;
+/** The answers to lines that begin with a slash, which no model gets. The usage is in the guide. */
+export function createChatCommands(operations: readonly Operation[], guide: string): ChatSession['commands'] {
+  const help = [
+    guide,
+    'Everything that would be sent is shown first. Ctrl-C stops an answer; bye, Ctrl-D or Ctrl-C at the prompt ends.',
+    '  /help    how to use this',
+    '  /tools   the operations; * sends transactions',
+  ];
+  const tools = operations.map(({ name, title, readOnly }) => `  ${readOnly ? ' ' : '*'} ${name.padEnd(24)} ${title}`);
+  return { '/help': help.join('\n'), '/tools': tools.join('\n') };
 }
 
 interface ConfirmOptions {

@@ -22,22 +22,6 @@ const MAX_TRIES = 3;
 export function createCommandLine({ kit, terminal, vocabulary, confirm }: CommandLineOptions) {
   const history: { order: string; result: OperationResult }[] = [];
 
-  const answer = async (line: string, signal: AbortSignal): Promise<void> => {
-    const parsed = parseLine(line, vocabulary);
-    switch (parsed.kind) {
-      case 'refused':
-        return terminal.print(parsed.reason, 'yellow');
-      case 'help':
-        return terminal.print(parsed.about ? describeCommand(parsed.about) : listCommands(vocabulary.commands));
-      case 'history':
-        return showHistory(parsed.isLong);
-      case 'order': {
-        const input = await askMissing(parsed, signal);
-        if (input && !signal.aborted) await run(parsed, input, line, signal);
-      }
-    }
-  };
-
   /** Null where an input was not given. */
   const askMissing = async ({ missing, input }: ParsedOrder, signal: AbortSignal): Promise<object | null> => {
     const inputs: Record<string, string> = { ...input };
@@ -89,7 +73,21 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
     terminal.print(lines.join('\n') || 'No command was run in this session.');
   };
 
-  return { answer };
+  return async (line: string, signal: AbortSignal): Promise<void> => {
+    const parsed = parseLine(line, vocabulary);
+    switch (parsed.kind) {
+      case 'refused':
+        return terminal.print(parsed.reason, 'yellow');
+      case 'help':
+        return terminal.print(parsed.about ? describeCommand(parsed.about) : listCommands(vocabulary.commands));
+      case 'history':
+        return showHistory(parsed.isLong);
+      case 'order': {
+        const input = await askMissing(parsed, signal);
+        if (input && !signal.aborted) await run(parsed, input, line, signal);
+      }
+    }
+  };
 }
 
 /** `stake 2 USDC`: an amount in another token than the plan's is not the intended amount. */

@@ -161,7 +161,7 @@ async function converse({
     terminal,
     turns,
     sent: watchTransactions(kit, (line) => terminal.print(line)),
-    commands: createChatCommands(kit.operations(), terminal, model ? MODEL_GUIDE : COMMAND_GUIDE),
+    commands: createChatCommands(kit.operations(), model ? MODEL_GUIDE : COMMAND_GUIDE),
     explainError: (error) => explainModelError(error, choice),
     leaveAtOnce: options.leaveAtOnce,
   });
@@ -201,7 +201,7 @@ async function createCommandAnswer({
   const commands = createCommands(parts.kit.operations());
   const vocabulary = { commands, tokens: tokens.map(({ ticker }) => ticker), resources };
   parts.terminal.completeWith((line) => completeLine(line, vocabulary));
-  return createCommandLine({ ...parts, vocabulary }).answer;
+  return createCommandLine({ ...parts, vocabulary });
 }
 
 function describeWrites({ yes, readOnly }: ChatArguments, { isInteractive }: Terminal): string {
