@@ -6,7 +6,6 @@ import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 
 import { AgentKit } from '../agent-kit.js';
 import { loadPackages } from '../load-packages.js';
-import type { AgentKitOptions } from '../settings/agent-kit-options.js';
 import { readKitSettings, readSetting, readStateDirectory, type Environment } from '../settings/read-kit-settings.js';
 import type { OperationRunner } from '../tools/run-operation.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
@@ -34,17 +33,17 @@ export interface McpTerminal {
  * transaction in flight is seen through. Resolves with the exit code: 0, 1 without the MCP SDK, or 2 for settings that
  * are wrong.
  */
-export async function runMcp(
-  args: McpArguments,
-  env: Readonly<Record<string, string | undefined>>,
-  terminal: McpTerminal,
-): Promise<number> {
+export async function runMcp(args: McpArguments, env: Environment, terminal: McpTerminal): Promise<number> {
   let settings: McpSettings;
   let kit: AgentKit;
   let sdk: Awaited<ReturnType<typeof loadSdk>>;
   try {
     settings = readMcpSettings(args, env);
-    kit = createKit(settings);
+    kit = new AgentKit(settings.privateKey, 'offline', {
+      rpcUrl: settings.rpcUrl,
+      executor: args.readOnly ? 'read-only' : 'direct',
+      ...settings.kit,
+    });
     sdk = await loadSdk();
   } catch (error) {
     if (!(error instanceof AgentKitError)) throw error;
@@ -56,17 +55,17 @@ export async function runMcp(
     return 2;
   }
 
-  const { readOnly, allowWrites, executePlans, privateKey } = settings;
+  const { readOnly = false, yes = false, executePlans = false } = args;
   const sending = new Set<Promise<unknown>>();
   const server = sdk.createMcpServer(rememberSending(kit, sending), {
     readOnly,
-    allowWrites,
+    allowWrites: yes,
     plans: executePlans ? 'execute' : 'show',
-    onUnexpectedError: (error) => terminal.stderr(describeUnexpected(error, privateKey)),
+    onUnexpectedError: (error) => terminal.stderr(describeUnexpected(error, settings.privateKey)),
   });
   const ended = waitForEnd(server, terminal);
   await server.connect(new sdk.StdioServerTransport(terminal.stdin, terminal.stdout));
-  terminal.stderr(describeStart(kit, settings));
+  terminal.stderr(describeStart(kit, args, settings));
   await ended;
   await server.close();
   await Promise.allSettled(sending);
@@ -79,14 +78,6 @@ async function loadSdk() {
     ...(await import('@modelcontextprotocol/sdk/server/stdio.js')),
     ...(await import('../tools/mcp.js')),
   }));
-}
-
-function createKit({ privateKey, rpcUrl, readOnly, kit }: McpSettings): AgentKit {
-  return new AgentKit(privateKey, 'offline', {
-    rpcUrl,
-    executor: readOnly ? 'read-only' : 'direct',
-    ...kit,
-  });
 }
 
 function rememberSending(kit: OperationRunner, sending: Set<Promise<unknown>>): OperationRunner {
@@ -115,10 +106,13 @@ function waitForEnd({ server }: McpServer, { stdin, stdout, stopRequest }: McpTe
   });
 }
 
-function describeStart({ address }: AgentKit, settings: McpSettings): string {
-  const { rpcUrl, isDevnet, readOnly, allowWrites, executePlans } = settings;
+function describeStart(
+  { address }: AgentKit,
+  { readOnly, yes, executePlans }: McpArguments,
+  { rpcUrl, isDevnet }: McpSettings,
+): string {
   const asks = executePlans ? 'asks before it sends, or sends plans that the client approves' : 'asks before it sends';
-  const writes = readOnly ? 'reads only' : allowWrites ? 'sends without asking' : asks;
+  const writes = readOnly ? 'reads only' : yes ? 'sends without asking' : asks;
   return `Serving MCP for ${address} on ${isDevnet ? 'the devnet' : new URL(rpcUrl).host}; ${writes}.`;
 }
 
@@ -127,17 +121,12 @@ function describeUnexpected(error: unknown, privateKey: string): string {
   return text.replaceAll(privateKey.replace(/^0x/i, ''), '…');
 }
 
-export interface McpSettings {
+interface McpSettings {
   rpcUrl: string;
   privateKey: string;
   /** Policy, payment store, explorer. */
-  kit: Pick<AgentKitOptions, 'policy' | 'explorerUrl' | 'payments'>;
+  kit: ReturnType<typeof readKitSettings>;
   isDevnet: boolean;
-  readOnly: boolean;
-  /** Writes are sent without a confirmation. */
-  allowWrites: boolean;
-  /** `executePlan` is offered. */
-  executePlans: boolean;
 }
 
 /** @throws AgentKitError `INVALID_CONFIGURATION` with every problem at once, and no value of a secret. */
@@ -172,9 +161,6 @@ function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
     privateKey: settings.privateKey,
     kit: devnet?.explorerUrl ? { explorerUrl: devnet.explorerUrl, ...kit } : kit,
     isDevnet: devnet !== null,
-    readOnly,
-    allowWrites: yes,
-    executePlans,
   };
 }
 
