@@ -67,9 +67,9 @@ export async function sendPlan(
   { signal, confirm }: RunOptions,
   noteSending: () => void,
 ): Promise<object> {
-  if (isAborted(signal)) return declined('The request was cancelled; nothing was sent.');
+  if (signal?.aborted) return declined('The request was cancelled; nothing was sent.');
   if (confirm && (await confirm(plan)) !== true) return declined('The plan was not approved; nothing was sent.');
-  if (isAborted(signal)) return declined('The request was cancelled; nothing was sent.');
+  if (signal?.aborted) return declined('The request was cancelled; nothing was sent.');
   noteSending();
   return kit.execute(plan);
 }
@@ -134,8 +134,4 @@ function describeUnexpected(isSending: boolean): OperationResult {
       ? 'Check the latest transactions of the account before trying again.'
       : 'Try again; if it happens again, read the logs of the program.',
   };
-}
-
-function isAborted(signal: AbortSignal | undefined): boolean {
-  return signal?.aborted === true;
 }
