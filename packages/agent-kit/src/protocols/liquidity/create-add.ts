@@ -3,7 +3,7 @@ import { encodeFunctionData, getContract, isAddressEqual, type Address, type Hex
 import { assertArrivesWhole } from '../../tokens/preview-transfer.js';
 import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
-import type { TokenAmount } from '../../types/token.js';
+import type { Token, TokenAmount } from '../../types/token.js';
 import { subtractSlippage } from '../amount-math.js';
 import type { LiquidityProtocol, ProtocolEnvironment } from '../protocol.js';
 import { poolAbi, poolAddressOf, positionManagerAbi } from '../uniswap-v3-pools.js';
@@ -16,11 +16,6 @@ type AddAction = Awaited<ReturnType<LiquidityProtocol['createAdd']>>;
 
 type Pair<Value> = readonly [Value, Value];
 
-/** One side of the pair, as the pool identifies it. */
-interface Side extends TokenAmount {
-  address: Address;
-}
-
 /** Opens a full-range position with the part of the two amounts that fits the pool's price. */
 export async function createAdd(
   request: AddRequest,
@@ -29,13 +24,15 @@ export async function createAdd(
 ): Promise<AddAction> {
   const { recipient, slippageBps, deadlineSeconds } = request;
   const sides = sortSides(request.amounts, options.wrappedNative);
-  const { pool, fee, sqrtPriceX96, warnings } = await findPool(sides, request.fee, options, client);
+  const tokens = mapPair(sides, ({ token }) => token);
+  const [token0, token1] = mapPair(tokens, (token) => poolAddressOf(token, options.wrappedNative));
+  const { pool, fee, sqrtPriceX96, warnings } = await findPool(tokens, request.fee, options, client);
   const tickSpacing = await getContract({ address: pool, abi: poolAbi, client }).read.tickSpacing();
   const offered = { amount0: sides[0].amountBaseUnits, amount1: sides[1].amountBaseUnits };
   const { amount0, amount1 } = fitToPrice(offered, sqrtPriceX96, tickSpacing);
-  if (amount0 === 0n || amount1 === 0n) throw refuseTooSmall(sides);
+  if (amount0 === 0n || amount1 === 0n) throw refuseTooSmall(tokens);
 
-  const deposits: Pair<Side> = [
+  const deposits: Pair<TokenAmount> = [
     { ...sides[0], amountBaseUnits: amount0 },
     { ...sides[1], amountBaseUnits: amount1 },
   ];
@@ -46,8 +43,8 @@ export async function createAdd(
     functionName: 'mint',
     args: [
       {
-        token0: sides[0].address,
-        token1: sides[1].address,
+        token0,
+        token1,
         fee,
         ...fullRangeTicks(tickSpacing),
         amount0Desired: amount0,
@@ -61,15 +58,15 @@ export async function createAdd(
   });
   const native = deposits.find(({ token }) => token.isNative);
   const isSwapped = sides[0].token !== request.amounts[0].token;
-  const inOrder = ([first, second]: Pair<Side>): Pair<TokenAmount> =>
-    isSwapped ? [toAmount(second), toAmount(first)] : [toAmount(first), toAmount(second)];
+  const inOrder = ([first, second]: Pair<TokenAmount>): Pair<TokenAmount> =>
+    isSwapped ? [second, first] : [first, second];
   return {
     approvals: deposits
       .filter(({ token }) => !token.isNative)
       .map(({ token, amountBaseUnits }) => ({ token, amountBaseUnits, spender: options.positionManager })),
     calls: [
       {
-        label: `Open a position in the ${mapPair(sides, ({ token }) => showSymbol(token)).join('/')} pool of Uniswap v3`,
+        label: `Open a position in the ${tokens.map(showSymbol).join('/')} pool of Uniswap v3`,
         to: options.positionManager,
         data: native ? withRefund(mint) : mint,
         value: native?.amountBaseUnits ?? 0n,
@@ -88,19 +85,19 @@ function minimumOf({ amountBaseUnits }: TokenAmount, slippageBps: number): bigin
   return subtractSlippage(amountBaseUnits > 1n ? amountBaseUnits - 1n : amountBaseUnits, slippageBps);
 }
 
-function sortSides([one, other]: AddRequest['amounts'], wrappedNative: Address): Pair<Side> {
-  const [a, b] = mapPair([one, other], (side) => ({ ...side, address: poolAddressOf(side.token, wrappedNative) }));
-  if (isAddressEqual(a.address, b.address)) {
+function sortSides([one, other]: AddRequest['amounts'], wrappedNative: Address): Pair<TokenAmount> {
+  const [a, b] = mapPair([one, other], ({ token }) => poolAddressOf(token, wrappedNative));
+  if (isAddressEqual(a, b)) {
     throw new AgentKitError(
       'INVALID_INPUT',
       'A pool needs two different tokens; the native token and its wrapped form count as the same.',
     );
   }
-  return BigInt(a.address) < BigInt(b.address) ? [a, b] : [b, a];
+  return BigInt(a) < BigInt(b) ? [one, other] : [other, one];
 }
 
-function refuseTooSmall(sides: Pair<Side>): AgentKitError {
-  const [first, second] = mapPair(sides, ({ token }) => showSymbol(token));
+function refuseTooSmall(tokens: Pair<Token>): AgentKitError {
+  const [first, second] = mapPair(tokens, showSymbol);
   return new AgentKitError(
     'INVALID_INPUT',
     `At the pool's price, one of the amounts of ${first} and ${second} is worth less than the other's smallest unit.`,
@@ -112,10 +109,6 @@ function refuseTooSmall(sides: Pair<Side>): AgentKitError {
 function withRefund(mint: Hex): Hex {
   const refund = encodeFunctionData({ abi: positionManagerAbi, functionName: 'refundETH' });
   return encodeFunctionData({ abi: positionManagerAbi, functionName: 'multicall', args: [[mint, refund]] });
-}
-
-function toAmount({ token, amountBaseUnits }: TokenAmount): TokenAmount {
-  return { token, amountBaseUnits };
 }
 
 function mapPair<Value, Result>([one, other]: Pair<Value>, map: (value: Value) => Result): Pair<Result> {

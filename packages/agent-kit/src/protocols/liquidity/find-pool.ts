@@ -3,14 +3,17 @@ import { erc20Abi, getContract, type Address, type PublicClient } from 'viem';
 import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { Token } from '../../types/token.js';
-import { FEE_TIERS, findPools, formatFeeTier, poolAbi, positionManagerAbi } from '../uniswap-v3-pools.js';
+import {
+  FEE_TIERS,
+  findPools,
+  formatFeeTier,
+  poolAbi,
+  poolAddressOf,
+  positionManagerAbi,
+} from '../uniswap-v3-pools.js';
 import type { UniswapV3LiquidityOptions } from './position-manager.js';
 
-/** A token of a pair, and the address by which pools know it. */
-interface PairToken {
-  token: Token;
-  address: Address;
-}
+type TokenPair = readonly [Token, Token];
 
 interface FoundPool {
   pool: Address;
@@ -34,13 +37,14 @@ const MOST_DIFFERENCE_BPS = 200n;
  * @throws AgentKitError `INSUFFICIENT_LIQUIDITY` without a pool; `INVALID_INPUT` for a tier with another price.
  */
 export async function findPool(
-  pair: readonly [PairToken, PairToken],
+  pair: TokenPair,
   fee: number | null,
-  { positionManager, feeTiers = FEE_TIERS }: UniswapV3LiquidityOptions,
+  options: UniswapV3LiquidityOptions,
   client: PublicClient,
 ): Promise<FoundPool> {
+  const { feeTiers = FEE_TIERS } = options;
   const tiers = fee === null ? feeTiers : [...new Set([...feeTiers, fee])];
-  const pools = await readPools(pair, tiers, positionManager, client);
+  const pools = await readPools(pair, tiers, options, client);
   const reference = pools.reduce<PricedPool | undefined>(
     (most, pool) => (most && most.holdings >= pool.holdings ? most : pool),
     undefined,
@@ -53,21 +57,21 @@ export async function findPool(
 }
 
 async function readPools(
-  [first, second]: readonly [PairToken, PairToken],
+  pair: TokenPair,
   feeTiers: readonly number[],
-  positionManager: Address,
+  { positionManager, wrappedNative }: UniswapV3LiquidityOptions,
   client: PublicClient,
 ): Promise<PricedPool[]> {
+  const [from, to] = [poolAddressOf(pair[0], wrappedNative), poolAddressOf(pair[1], wrappedNative)];
   const factory = await getContract({ address: positionManager, abi: positionManagerAbi, client }).read.factory();
-  const pools = await findPools(client, factory, { from: first.address, to: second.address, feeTiers });
+  const pools = await findPools(client, factory, { from, to, feeTiers });
   return Promise.all(
     pools.map(async ({ pool, fee }) => {
-      const balanceOf = ({ address }: PairToken) =>
-        getContract({ address, abi: erc20Abi, client }).read.balanceOf([pool]);
+      const balanceOf = (address: Address) => getContract({ address, abi: erc20Abi, client }).read.balanceOf([pool]);
       const [[sqrtPriceX96], ...held] = await Promise.all([
         getContract({ address: pool, abi: poolAbi, client }).read.slot0(),
-        balanceOf(first),
-        balanceOf(second),
+        balanceOf(from),
+        balanceOf(to),
       ]);
       return { pool, fee, sqrtPriceX96, holdings: held[0] * held[1] };
     }),
@@ -80,16 +84,16 @@ function isSamePrice(one: PricedPool, other: PricedPool): boolean {
   return difference * 10_000n <= reference * MOST_DIFFERENCE_BPS;
 }
 
-function refuseMissing([first, second]: readonly [PairToken, PairToken], fee: number | null): AgentKitError {
+function refuseMissing(pair: TokenPair, fee: number | null): AgentKitError {
   const tier = fee === null ? '' : ` with a fee of ${formatFeeTier(fee)}`;
   return new AgentKitError(
     'INSUFFICIENT_LIQUIDITY',
-    `There is no pool of ${namePair([first, second])}${tier} with liquidity, so there is no price to add at.`,
-    { details: { tokens: [first.token.address, second.token.address], fee } },
+    `There is no pool of ${namePair(pair)}${tier} with liquidity, so there is no price to add at.`,
+    { details: { tokens: pair.map(({ address }) => address), fee } },
   );
 }
 
-function refusePrice(pair: readonly [PairToken, PairToken], chosen: PricedPool, reference: PricedPool): AgentKitError {
+function refusePrice(pair: TokenPair, chosen: PricedPool, reference: PricedPool): AgentKitError {
   const [fee, usual] = [formatFeeTier(chosen.fee), formatFeeTier(reference.fee)];
   return new AgentKitError(
     'INVALID_INPUT',
@@ -101,10 +105,10 @@ function refusePrice(pair: readonly [PairToken, PairToken], chosen: PricedPool, 
   );
 }
 
-function warnOfPrice(pair: readonly [PairToken, PairToken]): string {
+function warnOfPrice(pair: TokenPair): string {
   return `No other pool of ${namePair(pair)} confirms the price: make sure that the two amounts are worth the same.`;
 }
 
-function namePair(pair: readonly [PairToken, PairToken]): string {
-  return pair.map(({ token }) => showSymbol(token)).join(' and ');
+function namePair(pair: TokenPair): string {
+  return pair.map(showSymbol).join(' and ');
 }
