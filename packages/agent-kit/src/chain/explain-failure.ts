@@ -96,11 +96,11 @@ export function explainFailure(error: unknown, failures: StepFailures = {}): Age
     return new AgentKitError('INSUFFICIENT_FUNDS', 'There are insufficient funds for the value and the gas.');
   }
   if (/gas/i.test(details)) return refuse('GAS_ESTIMATION_FAILED', 'The gas cannot be estimated', details);
-  // The node did answer, but the answer cannot be decoded: the contract is not of the expected kind.
   const refusal = findRefusal(error);
-  return refusal
-    ? explainRefusedRequest(error, refusal)
-    : refuse('PROTOCOL_FAILED', 'The contract does not answer as expected', details);
+  // The RPC server refused the request, which has therefore ended.
+  if (refusal) return create('The network refused the request', new URL(refusal.url).host, `answers ${quote(details)}`);
+  // The node did answer, but the answer cannot be decoded: the contract is not of the expected kind.
+  return refuse('PROTOCOL_FAILED', 'The contract does not answer as expected', details);
 }
 
 function refuse(code: AgentKitErrorCode, sentence: string, reason: string): AgentKitError {
@@ -128,16 +128,10 @@ const BUSY = /time.?out|timed out|deadline|rate.?limit|limit exceeded|too many|u
 export function isNoAnswer(error: unknown): boolean {
   if (error instanceof AgentKitError) return error.code === 'NETWORK_ERROR';
   if (!(error instanceof BaseError)) return false;
-  let answer: RpcRequestError | null = null;
-  let isTransport = false;
-  error.walk((cause) => {
-    if (cause instanceof RpcRequestError) answer = cause;
-    isTransport ||= TRANSPORT_ERRORS.some((known) => cause instanceof known);
-    return false;
-  });
+  const refusal = findRefusal(error);
   // -32005 is "limit exceeded".
-  const refusal: RpcRequestError | null = answer;
-  return refusal === null ? isTransport : isBusy(refusal);
+  if (refusal) return refusal.code === -32005 || BUSY.test(refusal.details);
+  return error.walk((cause) => TRANSPORT_ERRORS.some((known) => cause instanceof known)) !== null;
 }
 
 const TRANSPORT_ERRORS = [
@@ -149,10 +143,6 @@ const TRANSPORT_ERRORS = [
   UnknownRpcError,
 ];
 
-function isBusy({ code, details }: RpcRequestError): boolean {
-  return code === -32005 || BUSY.test(details);
-}
-
 /**
  * The outcome of a request is unknown. The message contains the RPC server's host, but not the rest of its URL, which
  * may contain a key.
@@ -163,11 +153,6 @@ function explainNoAnswer(error: BaseError): AgentKitError {
   const failure = readNoAnswer(error);
   if (failure) return create('The network did not answer', failure.host, failure.reason);
   return new AgentKitError('NETWORK_ERROR', `The network did not answer: ${quote(error.shortMessage)}.`);
-}
-
-/** The RPC server refused the request, which has therefore ended. */
-function explainRefusedRequest(error: BaseError, refusal: RpcRequestError): AgentKitError {
-  return create('The network refused the request', new URL(refusal.url).host, `answers ${quote(readDetails(error))}`);
 }
 
 function create(what: string, host: string, reason: string): AgentKitError {
