@@ -11,8 +11,7 @@ import { CHAIN_1328, CHAIN_1329 } from './sei.js';
  */
 export async function findRegistry(client: PublicClient, chainId: number): Promise<ChainRegistry> {
   // Not USDC, which has the same address on the test network.
-  const code = await client.getCode({ address: DEVNET_CONTRACTS.tokens.WSEI });
-  if (code !== undefined && code !== '0x') return createDevnetRegistry(chainId);
+  if (await client.getCode({ address: DEVNET_CONTRACTS.tokens.WSEI })) return createDevnetRegistry(chainId);
   return [CHAIN_1328, CHAIN_1329].find((registry) => registry.chainId === chainId) ?? createBareRegistry(chainId);
 }
 

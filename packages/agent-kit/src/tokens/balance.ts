@@ -6,15 +6,11 @@ import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Token, TokenAmount } from '../types/token.js';
 import { showSymbol } from './show-token.js';
 
-/** The balance of an address in a token, native or ERC-20, in base units. */
-export async function readBalance(
-  { client, account }: AccountReader,
-  token: Token,
-  owner: Address = account,
-): Promise<bigint> {
+/** The account's balance of a token, native or ERC-20, in base units. */
+export async function readBalance({ client, account }: AccountReader, token: Token): Promise<bigint> {
   return token.isNative
-    ? client.getBalance({ address: owner })
-    : getContract({ address: token.address, abi: erc20Abi, client }).read.balanceOf([owner]);
+    ? client.getBalance({ address: account })
+    : getContract({ address: token.address, abi: erc20Abi, client }).read.balanceOf([account]);
 }
 
 /** The allowance of a spender for the account's tokens, in base units; now, unless a block is named. */

@@ -21,8 +21,7 @@ export interface Collection {
  */
 export async function readCollection(client: PublicClient, text: string): Promise<Collection> {
   const address = getAddress(text);
-  const code = await client.getCode({ address });
-  const isContract = code !== undefined && code !== '0x';
+  const isContract = (await client.getCode({ address })) !== undefined;
   const isCollection = isContract && (await readsAsCollection(client, address));
   if (!isCollection) {
     const why = isContract ? 'is not an ERC-721 contract' : 'is not a contract on this chain';

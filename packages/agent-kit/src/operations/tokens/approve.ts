@@ -63,7 +63,6 @@ function createApproval(label: string, token: Token, spender: Address, amountBas
 
 async function listWarnings({ client, account }: OperationContext, spender: Address): Promise<string[]> {
   if (isAddressEqual(spender, account)) return ['The spender is the account itself, which needs no approval.'];
-  const code = await client.getCode({ address: spender });
-  if (code !== undefined && code !== '0x') return [];
+  if (await client.getCode({ address: spender })) return [];
   return ['The spender is not a contract but an ordinary account: requests for such approvals are often scams.'];
 }

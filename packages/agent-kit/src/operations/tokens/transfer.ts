@@ -44,8 +44,7 @@ async function listWarnings(context: OperationContext, amount: TokenAmount, to: 
   const { token, amountBaseUnits } = amount;
   if (isAddressEqual(to, context.account)) return ['The recipient is the account itself: only fees are spent.'];
   const warnings: string[] = [];
-  const code = await context.client.getCode({ address: to });
-  if (code !== undefined && code !== '0x') {
+  if (await context.client.getCode({ address: to })) {
     warnings.push('The recipient is a contract: make sure that it can send the tokens on.');
   }
   if (token.isNative) return warnings;
