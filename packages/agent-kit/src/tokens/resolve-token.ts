@@ -114,11 +114,16 @@ function assertChecksum(address: string): void {
   );
 }
 
+/** Null for an address without a token, where it is a stranger's and may be one. @throws any other error again */
+export function ignoreUnknownToken(error: unknown): null {
+  if (error instanceof AgentKitError && error.code === 'UNKNOWN_TOKEN') return null;
+  throw error;
+}
+
 async function readToken(client: PublicClient, address: Address): Promise<Token> {
-  const code = await client.getCode({ address });
   const unknown = (why: string, cause?: unknown) =>
     new AgentKitError('UNKNOWN_TOKEN', `${address} ${why}.`, { details: { address }, cause });
-  if (code === undefined || code === '0x') throw unknown('is not a contract on this chain');
+  if (!(await client.getCode({ address }))) throw unknown('is not a contract on this chain');
   const read = <Name extends 'decimals' | 'symbol'>(functionName: Name) =>
     client.readContract({ address, abi: erc20Abi, functionName });
   const [decimals, symbol] = await Promise.all([

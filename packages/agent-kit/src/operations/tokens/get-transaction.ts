@@ -20,7 +20,7 @@ import { createTransactionUrl, isReceiptOf } from '../../chain/monitor-transacti
 import { readFailure } from '../../chain/read-outcome.js';
 import { marketFailures } from '../../protocols/lending/compound-failures.js';
 import { readCollection } from '../../tokens/read-collection.js';
-import type { TokenResolver } from '../../tokens/resolve-token.js';
+import { ignoreUnknownToken } from '../../tokens/resolve-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import { NATIVE_TOKEN } from '../../types/token.js';
 import { transactionHashSchema } from '../define/input-schemas.js';
@@ -98,7 +98,8 @@ export const getTransaction = defineRead({
     const target = to ?? (receipt.contractAddress ? getAddress(receipt.contractAddress) : null);
     const native: Transfer[] =
       isMined && value > 0n && target ? [{ token: NATIVE_TOKEN, from, to: target, amountBaseUnits: value }] : [];
-    const transfers = orderByAccount([...native, ...findTransfers(receipt.logs)], context.account);
+    const logged = receipt.logs.flatMap((log) => readTransfer(log) ?? []);
+    const transfers = orderByAccount([...native, ...logged], context.account);
     const failure = await findFailure(context, transaction, receipt);
     return {
       status: failure ? ('failed' as const) : ('success' as const),
@@ -109,7 +110,7 @@ export const getTransaction = defineRead({
         gasUsed: receipt.gasUsed.toString(),
         fee: formatEther(receipt.gasUsed * receipt.effectiveGasPrice),
       },
-      moved: await nameTransfers(context, transfers.slice(0, MOST_MOVES)),
+      moved: await Promise.all(transfers.slice(0, MOST_MOVES).map((transfer) => nameTransfer(context, transfer))),
       isCut: transfers.length > MOST_MOVES,
       ...(failure && { error: failure.message, code: failure.code, suggestion: failure.suggestion }),
     };
@@ -145,7 +146,7 @@ function ignoreMissing(error: unknown): null {
 
 /** A lending market's refusal is mined with a success receipt, and reported by an event. */
 async function findFailure(
-  { client }: Pick<OperationContext, 'client'>,
+  { client }: OperationContext,
   { from, to, input, value }: Transaction,
   receipt: MinedTransaction,
 ): Promise<AgentKitError | null> {
@@ -155,19 +156,10 @@ async function findFailure(
   return receipt.status === 'success' ? null : new AgentKitError('REVERTED', 'The creation of the contract reverted.');
 }
 
-interface TokenReader {
-  client: PublicClient;
-  tokens: TokenResolver;
-}
-
 const TRANSFER_TOPIC = toEventSelector('Transfer(address,address,uint256)');
 
-/** The transfers in the contracts' logs, without those of zero. The logs of an unlisted contract may be false. */
-function findTransfers(logs: readonly Pick<Log, 'address' | 'topics' | 'data'>[]): Transfer[] {
-  return logs.flatMap((log) => readTransfer(log) ?? []);
-}
-
-function readTransfer({ address, topics, data }: Pick<Log, 'address' | 'topics' | 'data'>): Transfer | null {
+/** The transfer in a log; null if there is none, or one of zero. The logs of an unlisted contract may be false. */
+function readTransfer({ address, topics, data }: Log): Transfer | null {
   const [event, from, to, tokenId] = topics;
   if (event !== TRANSFER_TOPIC || from === undefined || to === undefined) return null;
   const ends = { token: getAddress(address), from: readAddress(from), to: readAddress(to) };
@@ -185,28 +177,19 @@ function orderByAccount(transfers: readonly Transfer[], account: Address): Trans
 }
 
 /** @throws AgentKitError `NETWORK_ERROR`; a token that cannot be read is shown by its address. */
-function nameTransfers(context: TokenReader, transfers: readonly Transfer[]): Promise<NamedTransfer[]> {
-  return Promise.all(transfers.map((transfer) => nameTransfer(context, transfer)));
-}
-
 async function nameTransfer(
-  { client, tokens }: TokenReader,
+  { client, tokens }: OperationContext,
   { token: address, from, to, amountBaseUnits, tokenId }: Transfer,
 ): Promise<NamedTransfer> {
   const unnamed = { token: { ticker: null, address, isListed: false }, from, to };
   if (tokenId !== undefined) {
-    const collection = await readCollection(client, address).catch(ignoreUnknown);
+    const collection = await readCollection(client, address).catch(ignoreUnknownToken);
     const token = collection ? { ...unnamed.token, ticker: collection.symbol } : unnamed.token;
     return { ...unnamed, token, tokenId: tokenId.toString() };
   }
   const amount = amountBaseUnits ?? 0n;
-  const known = address === NATIVE_TOKEN ? tokens.native : await tokens.resolve(address).catch(ignoreUnknown);
+  const known = address === NATIVE_TOKEN ? tokens.native : await tokens.resolve(address).catch(ignoreUnknownToken);
   if (!known) return { ...unnamed, amountBaseUnits: amount.toString() };
   const { symbol: ticker, isListed, decimals } = known;
   return { token: { ticker, address, isListed }, amount: formatTokenAmount(amount, decimals), from, to };
-}
-
-function ignoreUnknown(error: unknown): null {
-  if (error instanceof AgentKitError && error.code === 'UNKNOWN_TOKEN') return null;
-  throw error;
 }

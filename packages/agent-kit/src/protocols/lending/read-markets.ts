@@ -6,6 +6,7 @@ import {
   type Address,
 } from 'viem';
 
+import { ignoreUnknownToken } from '../../tokens/resolve-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { Token } from '../../types/token.js';
 import { quoteUntrusted } from '../../types/untrusted-text.js';
@@ -67,10 +68,7 @@ export function createMarketDirectory(
     list,
     async find(reference) {
       const markets = await list();
-      const token = await tokens.resolve(reference).catch((error: unknown) => {
-        if (error instanceof AgentKitError && error.code === 'UNKNOWN_TOKEN') return null;
-        throw error;
-      });
+      const token = await tokens.resolve(reference).catch(ignoreUnknownToken);
       const market = markets.find(({ token: { address } }) => address === token?.address);
       if (market) return market;
       const symbols = markets.map(({ token: { symbol } }) => symbol);

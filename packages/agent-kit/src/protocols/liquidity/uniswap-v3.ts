@@ -1,7 +1,7 @@
 import { getContract, type Address, type PublicClient } from 'viem';
 
 import { isRevert } from '../../chain/explain-failure.js';
-import { AgentKitError } from '../../types/agent-kit-error.js';
+import { ignoreUnknownToken } from '../../tokens/resolve-token.js';
 import type { LiquidityPosition, ProtocolEnvironment, ProtocolPlugin } from '../protocol.js';
 import { positionManagerAbi } from '../uniswap-v3-pools.js';
 import { createAdd } from './create-add.js';
@@ -75,21 +75,17 @@ async function describePosition(
   { principal, fees }: PositionWorth,
   tokens: ProtocolEnvironment['tokens'],
 ): Promise<LiquidityPosition | null> {
-  try {
-    const [tokenA, tokenB] = await Promise.all([tokens.resolve(token0), tokens.resolve(token1)]);
-    return {
-      positionId: positionId.toString(),
-      tokenA,
-      tokenB,
-      fee,
-      amountA: principal.amount0,
-      amountB: principal.amount1,
-      owedA: fees.amount0,
-      owedB: fees.amount1,
-    };
-  } catch (error) {
-    // A position of a token without decimals was sent here by a stranger; it must not hide the others.
-    if (error instanceof AgentKitError && error.code === 'UNKNOWN_TOKEN') return null;
-    throw error;
-  }
+  // A position of a token without decimals was sent here by a stranger; it must not hide the others.
+  const pair = await Promise.all([tokens.resolve(token0), tokens.resolve(token1)]).catch(ignoreUnknownToken);
+  if (!pair) return null;
+  return {
+    positionId: positionId.toString(),
+    tokenA: pair[0],
+    tokenB: pair[1],
+    fee,
+    amountA: principal.amount0,
+    amountB: principal.amount1,
+    owedA: fees.amount0,
+    owedB: fees.amount1,
+  };
 }
