@@ -71,22 +71,14 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
   const { policy, problems: problemsOfPolicy } = parsePolicy(options.policy ?? {}, listWriteNames(operations));
   const problems = [
     ...findBadUrls(rpcUrl, otherRpcUrls, options.explorerUrl),
-    ...unless(
-      isWhole(rpcBatchSize, 1, MAX_BATCH_SIZE),
-      `rpcBatchSize must be a whole number from 1 to ${MAX_BATCH_SIZE}`,
-    ),
-    ...unless(
-      ['direct', 'sign-only', 'read-only'].includes(executor),
-      'executor must be one of direct, sign-only, read-only',
-    ),
-    ...unless(
-      isWhole(slippageBps, 0, MAX_SLIPPAGE_BPS),
+    isWhole(rpcBatchSize, 1, MAX_BATCH_SIZE) || `rpcBatchSize must be a whole number from 1 to ${MAX_BATCH_SIZE}`,
+    ['direct', 'sign-only', 'read-only'].includes(executor) || 'executor must be one of direct, sign-only, read-only',
+    isWhole(slippageBps, 0, MAX_SLIPPAGE_BPS) ||
       `the tolerance of swaps must be a whole number of basis points from 0 to ${MAX_SLIPPAGE_BPS}`,
-    ),
     ...findBadTimes({ ...options, networkRetryDelayMs, rpcTimeoutMs }),
     ...findDoubles(operations).map((name) => `a plugin has an operation ${name}, which already exists`),
     ...problemsOfPolicy,
-  ];
+  ].filter((problem) => typeof problem === 'string');
   if (problems.length > 0) {
     throw new AgentKitError('INVALID_CONFIGURATION', `The agent kit cannot start: ${problems.join('; ')}.`, {
       details: { problems },
@@ -109,18 +101,15 @@ function findBadUrls(rpcUrl: string, others: readonly string[], explorerUrl: str
   return problems;
 }
 
-function findBadTimes({ networkRetryDelayMs, rpcTimeoutMs, monitor = {} }: AgentKitOptions): string[] {
+/** For each time true, or what is wrong with it. */
+function findBadTimes({ networkRetryDelayMs, rpcTimeoutMs, monitor = {} }: AgentKitOptions): (true | string)[] {
   const { attempts = 1, intervalMs = 0 } = monitor;
   return [
-    ...unless(isWhole(networkRetryDelayMs, 0, MAX_WAIT_MS), 'the wait before a retry must be a number of milliseconds'),
-    ...unless(isWhole(rpcTimeoutMs, 1, MAX_WAIT_MS), 'rpcTimeoutMs must be a number of milliseconds above 0'),
-    ...unless(isWhole(attempts, 1, MAX_WAIT_MS), 'monitor.attempts must be a whole number above 0'),
-    ...unless(isWhole(intervalMs, 0, MAX_WAIT_MS), 'monitor.intervalMs must be a number of milliseconds'),
+    isWhole(networkRetryDelayMs, 0, MAX_WAIT_MS) || 'the wait before a retry must be a number of milliseconds',
+    isWhole(rpcTimeoutMs, 1, MAX_WAIT_MS) || 'rpcTimeoutMs must be a number of milliseconds above 0',
+    isWhole(attempts, 1, MAX_WAIT_MS) || 'monitor.attempts must be a whole number above 0',
+    isWhole(intervalMs, 0, MAX_WAIT_MS) || 'monitor.intervalMs must be a number of milliseconds',
   ];
-}
-
-function unless(isFine: boolean, problem: string): string[] {
-  return isFine ? [] : [problem];
 }
 
 function isWhole(value: unknown, least: number, most: number): boolean {
