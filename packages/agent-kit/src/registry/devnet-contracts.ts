@@ -1,17 +1,11 @@
 import type { Address } from 'viem';
 
 /** The contracts of a devnet, by protocol. */
-export interface DevnetContracts {
-  multicall3: Address;
-  permit2: Address;
-  tokens: Record<'USDC' | 'WSEI' | 'WBTC' | 'stSEI' | 'FEE' | 'RVT' | 'EVIL', Address>;
-  nft: Address;
-  uniswapV3: { factory: Address; positionManager: Address; router: Address; quoter: Address };
-  uniswapV2: { factory: Address; router: Address };
-  lending: { comptroller: Address; oracle: Address; markets: Record<'USDC' | 'WSEI' | 'WBTC', Address> };
-  staking: Address;
-  perps: Address;
-}
+export type DevnetContracts = Addresses<typeof DEVNET_CONTRACTS>;
+
+type Addresses<Contracts> = {
+  [Name in keyof Contracts]: Contracts[Name] extends Address ? Address : Addresses<Contracts[Name]>;
+};
 
 /**
  * The addresses are the same on every devnet. All except those of USDC, Multicall3 and Permit2 are created in a fixed order by an address whose
@@ -51,4 +45,4 @@ export const DEVNET_CONTRACTS = {
   },
   staking: '0xa08461C5F9E28902AE15994BE2dF182255277d3F',
   perps: '0x627FafC2FE53f8f01aC32bb8ca38F5aA91BD049d',
-} as const satisfies DevnetContracts;
+} as const;
