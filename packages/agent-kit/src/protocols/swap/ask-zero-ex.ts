@@ -20,24 +20,15 @@ const MAX_ANSWER_BYTES = 1_000_000;
  * when it refuses or its answer has another shape. Never contains the API key.
  */
 export async function askZeroEx<Answer>(
-  { baseUrl, apiKey, timeoutMs, fetch }: ZeroExServer,
+  server: ZeroExServer,
   question: 'price' | 'quote',
   query: Record<string, string>,
   schema: z.ZodType<Answer>,
 ): Promise<Answer> {
-  const url = new URL(`/swap/allowance-holder/${question}?${new URLSearchParams(query).toString()}`, baseUrl);
-  const { status, text } = await readAnswer(
-    (signal) =>
-      fetch(url, {
-        headers: { '0x-api-key': apiKey, '0x-version': 'v2', accept: 'application/json' },
-        signal,
-        // A redirect would send the key to any address.
-        redirect: 'error',
-      }),
-    { host: url.host, timeoutMs },
-  );
+  const url = new URL(`/swap/allowance-holder/${question}?${new URLSearchParams(query).toString()}`, server.baseUrl);
+  const { status, text } = await readAnswer(url, server);
   const body = parseJson(text);
-  if (status !== 200) throw explainRefusal(status, body, apiKey);
+  if (status !== 200) throw explainRefusal(status, body, server.apiKey);
   const answer = schema.safeParse(body);
   if (answer.success) return answer.data;
   const path = answer.error.issues[0]?.path.join('.') ?? '';
@@ -48,12 +39,17 @@ export async function askZeroEx<Answer>(
 }
 
 async function readAnswer(
-  send: (signal: AbortSignal) => Promise<Response>,
-  { host, timeoutMs }: { host: string; timeoutMs: number },
+  url: URL,
+  { apiKey, timeoutMs, fetch }: ZeroExServer,
 ): Promise<{ status: number; text: string }> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await send(signal);
+    const response = await fetch(url, {
+      headers: { '0x-api-key': apiKey, '0x-version': 'v2', accept: 'application/json' },
+      signal,
+      // A redirect would send the key to any address.
+      redirect: 'error',
+    });
     return { status: response.status, text: await readCapped(response, signal) };
   } catch (error) {
     if (error instanceof AgentKitError) throw error;
@@ -61,7 +57,7 @@ async function readAnswer(
     const isLate = error instanceof Error && error.name === 'TimeoutError';
     const code = isLate ? null : readSystemCode(error);
     const why = isLate ? 'in time' : code ? `(${code})` : 'at all';
-    throw new AgentKitError('NETWORK_ERROR', `The network request to ${host} got no answer ${why}.`, {
+    throw new AgentKitError('NETWORK_ERROR', `The network request to ${url.host} got no answer ${why}.`, {
       suggestion: 'Check that the aggregator can be reached, and try again.',
     });
   }
