@@ -4,47 +4,41 @@ import { describeModel, type ModelChoice } from './model-choice.js';
 
 const CONNECTION_CODES = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-interface ProviderError {
-  name: string;
-  message: string;
-  status: number | null;
-  /** The error and what caused it, outermost first. */
-  codes: readonly string[];
-  stream: ModelStreamError | null;
-}
-
 /**
  * One sentence on why the model did not answer. The provider's text is quoted only where it helps, cut, and never with
  * the key in it.
  */
 export function explainModelError(thrown: unknown, choice: ModelChoice): string {
-  const error = readError(thrown);
+  const chain = listCauses(thrown);
+  const stream = chain.find((error) => error instanceof ModelStreamError);
+  if (stream) return explainStream(stream, choice);
   const model = describeModel(choice);
-  if (error.stream) return explainStream(error.stream, choice);
-  const said = () => quoteUntrusted(withoutKey(error.message, choice), 200);
-  switch (error.status) {
+  const [{ name, message } = new Error(String(thrown))] = chain;
+  const said = () => quoteUntrusted(withoutKey(message, choice), 200);
+  const status = chain.map((error) => error.status).find((value) => typeof value === 'number');
+  switch (status) {
     case 400:
     case 413:
     case 422:
-      return `The model's provider refused the request (${error.status}): ${said()}.`;
+      return `The model's provider refused the request (${status}): ${said()}.`;
     case 401:
     case 403:
-      return `The model's provider refused the key (${error.status}): check MODEL_API_KEY for ${model}.`;
+      return `The model's provider refused the key (${status}): check MODEL_API_KEY for ${model}.`;
     case 402:
       return `The model's provider asks for payment (402): check the account of ${model}.`;
     case 404:
       return `There is no such model or address (404): check MODEL_NAME and MODEL_BASE_URL for ${model}.`;
     case 429:
       return `The model's provider limits requests, or the account has no credit left (429): wait, then ask ${model} again.`;
-    case null:
+    case undefined:
       break;
     default:
-      return `The model's provider failed (${error.status}): ${model} is unavailable at the moment.`;
+      return `The model's provider failed (${status}): ${model} is unavailable at the moment.`;
   }
-  if (/timeout|timed out/i.test(`${error.name} ${error.message}`)) return `${model} did not answer in time: ask again.`;
+  if (/timeout|timed out/i.test(`${name} ${message}`)) return `${model} did not answer in time: ask again.`;
   if (
-    error.codes.some((code) => CONNECTION_CODES.includes(code)) ||
-    /connection error|fetch failed/i.test(error.message)
+    chain.some(({ code }) => CONNECTION_CODES.includes(String(code))) ||
+    /connection error|fetch failed/i.test(message)
   )
     return `${model} cannot be reached: check the network and MODEL_BASE_URL.`;
   return `${model} returned an invalid answer: ${said()}.`;
@@ -65,18 +59,11 @@ function explainStream({ fault, text }: ModelStreamError, choice: ModelChoice): 
   }
 }
 
-function readError(thrown: unknown): ProviderError {
+/** The error and what caused it, outermost first. */
+function listCauses(thrown: unknown): (Error & { status?: unknown; code?: unknown })[] {
   const chain: Error[] = [];
   for (let error = thrown; error instanceof Error && chain.length < 5; error = error.cause) chain.push(error);
-  const statuses = chain.map((error) => (error as { status?: unknown }).status);
-  const [outermost] = chain;
-  return {
-    name: outermost?.name ?? '',
-    message: outermost?.message ?? String(thrown),
-    status: statuses.find((status) => typeof status === 'number') ?? null,
-    codes: chain.map((error) => String((error as { code?: unknown }).code)),
-    stream: chain.find((error) => error instanceof ModelStreamError) ?? null,
-  };
+  return chain;
 }
 
 function withoutKey(text: string, choice: ModelChoice): string {
