@@ -14,14 +14,12 @@ import { createPaymentLimits } from '../payments/payment-limits.js';
 import { readTokenLimits, type TokenLimits } from '../policy/token-limits.js';
 import { createProtocolSet } from '../registry/create-protocol-set.js';
 import { findRegistry } from '../registry/find-registry.js';
-import type { ChainRegistry } from '../registry/registry.js';
 import type { ParsedOptions } from '../settings/agent-kit-options.js';
 import { createTokenResolver } from '../tokens/resolve-token.js';
 
 /** Facts about the chain that a kit reads once. */
 export interface Connection {
   context: OperationContext;
-  registry: ChainRegistry;
   limits: TokenLimits;
 }
 
@@ -59,7 +57,6 @@ export async function connect(client: PublicClient, account: Address, options: P
   const payments = createPaymentLimits(registry, tokens.listed, options.payments);
   const environment = { chainId, client, tokens, fetch: options.fetch };
   return {
-    registry,
     limits: await readTokenLimits(options.policy, tokens),
     context: {
       ...environment,

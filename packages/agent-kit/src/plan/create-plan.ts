@@ -54,7 +54,7 @@ export interface PlanningOptions {
 export async function createPlan(
   operation: DraftingOperation,
   input: Record<string, unknown>,
-  { context, registry, limits }: Connection,
+  { context, limits }: Connection,
   policy: SpendingPolicy,
   { onLowBalance, lifetimeMs, fit = (draft) => draft }: PlanningOptions,
 ): Promise<PlannedOperation> {
@@ -77,7 +77,7 @@ export async function createPlan(
   // The paying client makes a payment's transfer, and determines its cost.
   const gasEstimate =
     total === undefined || draft.steps.length === 0 ? null : { gas: total, feeWei: total * readPrice(fees) };
-  const { symbol } = registry.native;
+  const { symbol } = context.tokens.native;
   const feeWei = gasEstimate?.feeWei ?? 0n;
   assertCanPay(draft, balance, feeWei, symbol);
   const lowBalance = warnOfLowBalance(draft, { balance, feeWei, symbol });
@@ -88,14 +88,12 @@ export async function createPlan(
     account,
     chainId: context.chainId,
     gasEstimate,
-    ...(lifetimeMs === undefined ? {} : { expiresAtMs: limitLife(draft, lifetimeMs) }),
+    ...(lifetimeMs === undefined
+      ? {}
+      : { expiresAtMs: Math.min(draft.expiresAtMs ?? Infinity, Date.now() + lifetimeMs) }),
   };
   const shown = { preview: createPreview(plan, symbol), summaryLine: createSummaryLine(plan, spending, symbol) };
   return { plan: freezeCopy({ ...plan, ...shown }), steps, gas, spending };
-}
-
-function limitLife({ expiresAtMs = Infinity }: PlanDraft, lifetimeMs: number): number {
-  return Math.min(expiresAtMs, Date.now() + lifetimeMs);
 }
 
 /**

@@ -17,13 +17,14 @@ export async function simulateSteps(
   account: Address,
   steps: readonly Step[],
 ): Promise<bigint[] | null> {
-  if (steps.length === 0) return [];
+  const [first] = steps;
+  if (!first) return [];
   try {
     return await simulateTogether(client, account, steps);
   } catch (error) {
-    if (!isUnsupported(error)) throw explainFailure(error, steps.length === 1 ? steps[0]?.failures : undefined);
+    if (!isUnsupported(error)) throw explainFailure(error, steps.length === 1 ? first.failures : undefined);
   }
-  await simulateFirst(client, account, steps);
+  await simulateAlone(client, account, first);
   return null;
 }
 
@@ -67,9 +68,7 @@ async function explainRefusal(
   );
 }
 
-async function simulateFirst(client: PublicClient, account: Address, steps: readonly Step[]): Promise<void> {
-  const [step] = steps;
-  if (!step) return;
+async function simulateAlone(client: PublicClient, account: Address, step: Step): Promise<void> {
   try {
     const { data } = await client.call({ account, to: step.to, data: step.data, value: step.value });
     const failure = findReportedFailure(step, { data: data ?? '0x', logs: [] });
