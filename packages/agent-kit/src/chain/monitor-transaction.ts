@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Address, Hex, PublicClient, TransactionReceipt } from 'viem';
+import type { Hex, PublicClient, TransactionReceipt } from 'viem';
 
 import { AgentKitError } from '../types/agent-kit-error.js';
 
@@ -32,7 +32,7 @@ export async function monitorTransaction(
     await onMissing?.(attempt).catch(() => undefined);
     await sleep(intervalMs);
   }
-  const place = createTransactionUrl(explorerUrl, hash) ?? 'a block explorer';
+  const place = createExplorerUrl(explorerUrl, `tx/${hash}`) ?? 'a block explorer';
   throw new AgentKitError(
     'TIMEOUT',
     `Transaction ${hash} timed out: no receipt after ${attempts} look-ups. It may still be mined; check ${place} manually.`,
@@ -46,11 +46,6 @@ export function isReceiptOf({ transactionHash, status }: TransactionReceipt, has
 }
 
 /** Null if the chain has no explorer. */
-export function createTransactionUrl(explorerUrl: string | null, hash: Hex): string | null {
-  return explorerUrl === null ? null : `${explorerUrl.replace(/\/+$/, '')}/tx/${hash}`;
-}
-
-/** Null if the chain has no explorer. */
-export function createAddressUrl(explorerUrl: string | null, address: Address): string | null {
-  return explorerUrl === null ? null : `${explorerUrl.replace(/\/+$/, '')}/address/${address}`;
+export function createExplorerUrl(explorerUrl: string | null, page: `tx/${Hex}` | `address/${Hex}`): string | null {
+  return explorerUrl === null ? null : `${explorerUrl.replace(/\/+$/, '')}/${page}`;
 }

@@ -1,5 +1,5 @@
 import { explainFailure } from '../chain/explain-failure.js';
-import { createTransactionUrl, monitorTransaction } from '../chain/monitor-transaction.js';
+import { createExplorerUrl, monitorTransaction } from '../chain/monitor-transaction.js';
 import { readFailure } from '../chain/read-outcome.js';
 import { retryNetwork } from '../chain/retry-network.js';
 import { settleApprovals } from '../plan/settle-approvals.js';
@@ -93,7 +93,7 @@ class Execution {
       operation: this.#plan.operation,
       label: step.label,
       hash,
-      explorerUrl: createTransactionUrl(explorerUrl, hash),
+      explorerUrl: createExplorerUrl(explorerUrl, `tx/${hash}`),
     });
     this.#sent.push(sent);
     this.#open = sent;

@@ -2,7 +2,7 @@ import { createWallet, nonceOf, payForResource, type PaymentEvent, type Wallet }
 import { formatTokenAmount } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
-import { createTransactionUrl } from '../chain/monitor-transaction.js';
+import { createExplorerUrl } from '../chain/monitor-transaction.js';
 import { explainChangedTerms, explainUnanswered } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { readAnswer, type PaidAnswer } from '../payments/read-answer.js';
@@ -63,11 +63,8 @@ export async function executePayment(
   const answer = await readAnswer(response, settings.attemptTimeoutMs ?? 30_000);
   if (!sent) throw new AgentKitError('PAYMENT_FAILED', 'The paying client returned an answer without a payment.');
   if (answer.status < 400) return { kind: 'answered', ...sent, ...answer };
-  return {
-    kind: 'unanswered',
-    ...sent,
-    error: explainUnanswered(describeFailure(answer)),
-  };
+  const reason = `the answer has status ${answer.status}${answer.body ? `: ${quoteUntrusted(answer.body)}` : ''}.`;
+  return { kind: 'unanswered', ...sent, error: explainUnanswered(new Error(reason)) };
 }
 
 function readSent(event: PaymentEvent): Sent | undefined {
@@ -75,10 +72,6 @@ function readSent(event: PaymentEvent): Sent | undefined {
   const { transaction, authorization } = event.payment;
   if (transaction) return { txHash: transaction.txHash, storeKey: event.key };
   return authorization ? { txHash: null, authorization: nonceOf(authorization), storeKey: event.key } : undefined;
-}
-
-function describeFailure({ status, body }: PaidAnswer): Error {
-  return new Error(`the answer has status ${status}${body ? `: ${quoteUntrusted(body)}` : ''}.`);
 }
 
 /** The paying client limits the time of its paid requests, but not of reading the price. */
@@ -93,7 +86,7 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
     operation: plan.operation,
     label: plan.summary,
     hash,
-    explorerUrl: createTransactionUrl(explorerUrl, hash),
+    explorerUrl: createExplorerUrl(explorerUrl, `tx/${hash}`),
   });
   const outcome = await executePayment(plan, {
     ...payments,

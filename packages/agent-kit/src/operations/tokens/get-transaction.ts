@@ -16,7 +16,7 @@ import {
 } from 'viem';
 import { z } from 'zod';
 
-import { createTransactionUrl, isReceiptOf } from '../../chain/monitor-transaction.js';
+import { createExplorerUrl, isReceiptOf } from '../../chain/monitor-transaction.js';
 import { readFailure } from '../../chain/read-outcome.js';
 import { marketFailures } from '../../protocols/lending/compound-failures.js';
 import { readCollection } from '../../tokens/read-collection.js';
@@ -90,7 +90,7 @@ export const getTransaction = defineRead({
     const to = transaction.to && getAddress(transaction.to);
     const seen = {
       transactionHash: hash,
-      explorerUrl: createTransactionUrl(context.explorerUrl, hash),
+      explorerUrl: createExplorerUrl(context.explorerUrl, `tx/${hash}`),
       ...{ from, to, value: formatEther(value) },
     };
     if (receipt === null) return { status: 'pending' as const, ...seen, receipt, moved: [], isCut: false };

@@ -2,7 +2,7 @@ import { formatTokenAmount, MAX_UINT256 } from '@tollgate/protocol';
 import { getAddress } from 'viem';
 import { z } from 'zod';
 
-import { createAddressUrl } from '../../chain/monitor-transaction.js';
+import { createExplorerUrl } from '../../chain/monitor-transaction.js';
 import { readAllowance, readBalance } from '../../tokens/balance.js';
 import { describeTicker, tickerSchema } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
@@ -28,7 +28,7 @@ export const getAccount = defineRead({
       chainId,
       chain: chainName,
       nativeToken: tokens.native.symbol,
-      explorerUrl: createAddressUrl(explorerUrl, account),
+      explorerUrl: createExplorerUrl(explorerUrl, `address/${account}`),
     };
   },
 });
