@@ -1,3 +1,4 @@
+import { isRecord } from '@tollgate/protocol';
 import { isAddress, type Address } from 'viem';
 
 import { freezeCopy } from '../types/freeze-copy.js';
@@ -43,10 +44,8 @@ export function parsePolicy(
   policy: unknown,
   operations: readonly string[],
 ): { policy: SpendingPolicy; problems: string[] } {
-  if (typeof policy !== 'object' || policy === null || Array.isArray(policy)) {
-    return { policy: {}, problems: ['policy must be an object'] };
-  }
-  const copy = freezeCopy(policy) as Record<string, unknown>;
+  if (!isRecord(policy)) return { policy: {}, problems: ['policy must be an object'] };
+  const copy = freezeCopy(policy);
   const problems = [
     ...Object.keys(copy)
       .filter((field) => !FIELDS.includes(field))
@@ -77,9 +76,7 @@ function findBadAddresses(field: string, addresses: unknown): string[] {
 
 function findBadLimits(field: string, limits: unknown): string[] {
   if (limits === undefined) return [];
-  if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) {
-    return [`${field} must be an object of decimal amounts by token`];
-  }
+  if (!isRecord(limits)) return [`${field} must be an object of decimal amounts by token`];
   // The token's decimals are checked once they were read from the chain.
   const bad = Object.entries(limits).filter(
     ([token, amount]) => token === '' || typeof amount !== 'string' || !/^\d{1,78}(\.\d{1,255})?$/.test(amount),

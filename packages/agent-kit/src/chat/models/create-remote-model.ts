@@ -1,4 +1,5 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
+import { isRecord, type JsonRecord } from '@tollgate/protocol';
 
 import { loadPackages } from '../../load-packages.js';
 import { assertWholeStream } from './assert-whole-stream.js';
@@ -55,10 +56,7 @@ export async function createRemoteModel({ provider, baseUrl, model, apiKey }: Re
   });
 }
 
-type JsonObject = Record<string, unknown>;
-
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
-const objectsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const objectsOf = (value: unknown): JsonRecord[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 /**
  * Gemini signs its tool calls (`extra_content`), and refuses a conversation in which a call comes back without its
@@ -76,11 +74,11 @@ function keepThoughtSignatures(fetch: typeof globalThis.fetch): typeof globalThi
 
 function putBack(body: string, signatures: ReadonlyMap<string, unknown>): string {
   if (signatures.size === 0) return body;
-  const request = JSON.parse(body) as JsonObject;
+  const request = JSON.parse(body) as JsonRecord;
   for (const message of objectsOf(request['messages'])) {
     for (const call of objectsOf(message['tool_calls'])) {
       const signature = signatures.get(String(call['id']));
-      if (signature !== undefined) call['extra_content'] = signature;
+      if (signature !== undefined) Object.assign(call, { extra_content: signature });
     }
   }
   return JSON.stringify(request);
@@ -108,10 +106,10 @@ function readEvent(line: string, signatures: Map<string, unknown>): void {
     // The client reads the same line and reports its error.
     return;
   }
-  if (!isObject(event)) return;
+  if (!isRecord(event)) return;
   for (const choice of objectsOf(event['choices'])) {
     const delta = choice['delta'];
-    for (const call of isObject(delta) ? objectsOf(delta['tool_calls']) : []) {
+    for (const call of isRecord(delta) ? objectsOf(delta['tool_calls']) : []) {
       if (typeof call['id'] === 'string' && call['extra_content'] !== undefined) {
         signatures.set(call['id'], call['extra_content']);
       }

@@ -1,4 +1,5 @@
 import { readChunks, readSystemCode } from '@tollgate/client';
+import { isRecord } from '@tollgate/protocol';
 import { getAddress, isAddress, isHex } from 'viem';
 import { z } from 'zod';
 
@@ -90,7 +91,7 @@ function parseJson(text: string): unknown {
 
 /** Refusals have the shape `{ name, message, data }`. */
 function explainRefusal(status: number, body: unknown, apiKey: string): AgentKitError {
-  const { name, message } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const { name, message } = isRecord(body) ? body : {};
   const said = [name, message].filter((part) => typeof part === 'string').join(': ');
   // Servers often repeat a key that they refuse.
   const reason = said === '' ? '' : `: ${quoteReason(said.replaceAll(apiKey, '…'), 'PROTOCOL_FAILED')}`;
