@@ -33,11 +33,6 @@ export interface WalletSettings {
 
 const MAX_TRIES = 3;
 
-/** `WALLET_PRIVATE_KEY`, or null: the account that acts wherever the chat acts. @throws UsageError */
-export function readPrivateKey(env: NodeJS.ProcessEnv): string | null {
-  return readSecret(env, 'WALLET_PRIVATE_KEY');
-}
-
 /** The endpoint and the key; prompts for each that the environment lacks. @throws LeftError, UsageError */
 export async function readWallet(env: NodeJS.ProcessEnv, terminal: Terminal): Promise<WalletSettings> {
   const rpcUrl =
@@ -46,7 +41,7 @@ export async function readWallet(env: NodeJS.ProcessEnv, terminal: Terminal): Pr
       problemOf: (url) => (/^https?:\/\//i.test(url) && URL.canParse(url) ? null : 'That is not an http or https URL.'),
     }));
   const privateKey =
-    readPrivateKey(env) ??
+    readSecret(env, 'WALLET_PRIVATE_KEY') ??
     (await ask(terminal, 'WALLET_PRIVATE_KEY (not shown): ', {
       hidden: true,
       problemOf: (key) =>
@@ -110,7 +105,7 @@ function parseBaseUrl(text: string): string {
 }
 
 /** A setting, given directly or in a file; null where it is not set. @throws UsageError */
-function readSecret(env: NodeJS.ProcessEnv, name: string): string | null {
+export function readSecret(env: NodeJS.ProcessEnv, name: string): string | null {
   const problems: string[] = [];
   const value = readSetting(name, env, problems);
   if (problems.length > 0) throw new UsageError(`${problems.join('; ')}.`);

@@ -18,7 +18,7 @@ import {
   LeftError,
   readModel,
   readOptions,
-  readPrivateKey,
+  readSecret,
   readWallet,
   UsageError,
   wantsModel,
@@ -64,7 +64,7 @@ export async function runChat(args: ChatArguments, options: ChatOptions): Promis
     // Wrong settings are reported before a devnet is started for the chat.
     if (args.model !== null) parseModelProvider(args.model);
     const { explorerUrl, ...kitOptions } = readOptions(options.env);
-    const givenKey = readPrivateKey(options.env);
+    const givenKey = readSecret(options.env, 'WALLET_PRIVATE_KEY');
     // Missing packages of a model are also reported before a devnet is started.
     if (wantsModel(args.model, options.env)) await loadFramework();
     place = (await options.openPlace?.()) ?? null;
