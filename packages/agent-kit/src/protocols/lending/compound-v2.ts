@@ -1,11 +1,11 @@
 import { formatTokenAmount, MAX_UINT256 } from '@tollgate/protocol';
-import { encodeFunctionData, getContract, type Address, type Hex } from 'viem';
+import { encodeFunctionData, getContract, type Address, type Hex, type PublicClient } from 'viem';
 
 import { showAmount } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { Step } from '../../types/plan.js';
 import type { Token, TokenAmount } from '../../types/token.js';
-import type { LendingProtocol, ProtocolEnvironment, ProtocolPlugin } from '../protocol.js';
+import type { LendingProtocol, ProtocolPlugin } from '../protocol.js';
 import { suppliedBaseUnits } from './account-liquidity.js';
 import { assertCash, assertCollateralCovers, assertRedeemable } from './assert-lending-limits.js';
 import { comptrollerAbi, marketAbi, nativeMarketAbi } from './compound-abi.js';
@@ -30,31 +30,26 @@ const BLOCKS_PER_YEAR = 78_840_000n;
  * contains their meanings.
  */
 export function compoundV2(options: CompoundV2Options): ProtocolPlugin<'lending'> {
-  const { chainIds, name = 'Compound v2' } = options;
+  const { chainIds, comptroller, nativeMarkets = [], blocksPerYear = BLOCKS_PER_YEAR, name = 'Compound v2' } = options;
   return {
     kind: 'lending',
     name,
     chainIds,
-    create: (environment) => new CompoundV2(name, environment, options),
+    create: (environment) => {
+      const markets = createMarketDirectory(environment, comptroller, nativeMarkets);
+      return new CompoundV2(name, environment.client, comptroller, markets, blocksPerYear);
+    },
   };
 }
 
 class CompoundV2 implements LendingProtocol {
-  private readonly client: ProtocolEnvironment['client'];
-  private readonly comptroller: Address;
-  private readonly markets: MarketDirectory;
-  private readonly blocksPerYear: bigint;
-
   constructor(
     readonly name: string,
-    environment: ProtocolEnvironment,
-    { comptroller, nativeMarkets = [], blocksPerYear = BLOCKS_PER_YEAR }: CompoundV2Options,
-  ) {
-    this.client = environment.client;
-    this.comptroller = comptroller;
-    this.markets = createMarketDirectory(environment, comptroller, nativeMarkets);
-    this.blocksPerYear = blocksPerYear;
-  }
+    private readonly client: PublicClient,
+    private readonly comptroller: Address,
+    private readonly markets: MarketDirectory,
+    private readonly blocksPerYear: bigint,
+  ) {}
 
   async readMarkets() {
     const markets = await this.markets.list();
