@@ -3,11 +3,6 @@ import { divideUp } from '../amount-math.js';
 /** The square root of a pool's price, as a fixed-point number with 96 binary digits. */
 type SqrtPriceX96 = bigint;
 
-interface Bounds {
-  lower: SqrtPriceX96;
-  upper: SqrtPriceX96;
-}
-
 export interface PairAmounts {
   amount0: bigint;
   amount1: bigint;
@@ -28,21 +23,14 @@ export function fullRangeTicks(tickSpacing: number): { tickLower: number; tickUp
  * The part of two amounts that a full-range position uses at this price: all of one, and the matching amount of the
  * other. Rounds as the pool does, so that nothing is approved that is not used.
  */
-export function fitToPrice(offered: PairAmounts, price: SqrtPriceX96, tickSpacing: number): PairAmounts {
+export function fitToPrice({ amount0, amount1 }: PairAmounts, price: SqrtPriceX96, tickSpacing: number): PairAmounts {
   const { tickUpper } = fullRangeTicks(tickSpacing);
   const upper = sqrtPriceOfPositiveTick(tickUpper);
-  const bounds = { lower: (Q96 * Q96) / upper, upper };
-  if (price <= bounds.lower || price >= bounds.upper) return { amount0: 0n, amount1: 0n };
-  return amountsOf(liquidityOf(offered, price, bounds), price, bounds);
-}
-
-function liquidityOf({ amount0, amount1 }: PairAmounts, price: SqrtPriceX96, { lower, upper }: Bounds): bigint {
-  const of0 = (amount0 * ((price * upper) / Q96)) / (upper - price);
-  const of1 = (amount1 * Q96) / (price - lower);
-  return of0 < of1 ? of0 : of1;
-}
-
-function amountsOf(liquidity: bigint, price: SqrtPriceX96, { lower, upper }: Bounds): PairAmounts {
+  const lower = (Q96 * Q96) / upper;
+  if (price <= lower || price >= upper) return { amount0: 0n, amount1: 0n };
+  const liquidityOf0 = (amount0 * ((price * upper) / Q96)) / (upper - price);
+  const liquidityOf1 = (amount1 * Q96) / (price - lower);
+  const liquidity = liquidityOf0 < liquidityOf1 ? liquidityOf0 : liquidityOf1;
   return {
     amount0: divideUp(divideUp(liquidity * Q96 * (upper - price), upper), price),
     amount1: divideUp(liquidity * (price - lower), Q96),
