@@ -14,7 +14,8 @@ export const transfer = defineListed('transfer', async (input, context) => {
   const to = getAddress(input.to);
   const token = await context.tokens.resolve(input.token ?? NATIVE_TOKEN);
   if (!token.isNative && isAddressEqual(to, token.address)) {
-    throw refuse(`${to} is the contract of ${showToken(token)} itself: tokens sent there are lost.`, to);
+    const lost = `${to} is the contract of ${showToken(token)} itself: tokens sent there are lost.`;
+    throw new AgentKitError('INVALID_INPUT', lost, { details: { to } });
   }
   const amount = parseAmount(input.amount, token);
   await assertBalance(context, amount);
@@ -29,10 +30,6 @@ export const transfer = defineListed('transfer', async (input, context) => {
     report: { amount: formatAmount(amount), token: token.symbol, to },
   };
 });
-
-function refuse(message: string, to: Address): AgentKitError {
-  return new AgentKitError('INVALID_INPUT', message, { details: { to } });
-}
 
 function createCall({ token, amountBaseUnits }: TokenAmount, to: Address): Omit<Step, 'label'> {
   if (token.isNative) return { to, data: '0x', value: amountBaseUnits };
