@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { formatEther } from 'viem';
 
 import { explainFailure } from '../chain/explain-failure.js';
@@ -113,16 +115,9 @@ async function settleAndSimulate(
     if (tries >= MOST_SETTLINGS || explainFailure(error).code === 'NETWORK_ERROR') throw error;
     const isFirst = failed === null && draft.some(({ approval }) => approval);
     const reliesOnOthers = steps.length < draft.length;
-    if (!isFirst && !reliesOnOthers && (failed === null || isSameSteps(failed.steps, steps))) throw error;
+    if (!isFirst && !reliesOnOthers && (failed === null || isDeepStrictEqual(failed.steps, steps))) throw error;
     return settleAndSimulate(context, draft, { steps, tries });
   }
-}
-
-function isSameSteps(one: readonly Step[], other: readonly Step[]): boolean {
-  return (
-    one.length === other.length &&
-    one.every(({ to, data }, index) => to === other[index]?.to && data === other[index].data)
-  );
 }
 
 /** Warns also when the plan itself leaves too little for the fee of the next transaction. */
