@@ -62,25 +62,21 @@ async function quotePools(
   const ends = { from: poolAddressOf(from, wrappedNative), to: poolAddressOf(to, wrappedNative) };
   const paths = await findPaths(client, factory, { ...ends, via, feeTiers });
   const pair = `${showSymbol(from)} to ${showSymbol(to)}`;
-  const details = { from: from.address, to: to.address };
-  if (paths.length === 0) {
-    throw new AgentKitError('INSUFFICIENT_LIQUIDITY', `No pool with liquidity leads from ${pair}.`, { details });
-  }
+  const refuse = (message: string, facts: object = {}) =>
+    new AgentKitError('INSUFFICIENT_LIQUIDITY', message, { details: { from: from.address, to: to.address, ...facts } });
+  if (paths.length === 0) throw refuse(`No pool with liquidity leads from ${pair}.`);
   const best = await quoteBestRoute(client, quoter, paths, amountIn);
   if (best === null) {
     const amount = formatTokenAmount(amountIn, from.decimals);
-    throw new AgentKitError('INSUFFICIENT_LIQUIDITY', `The liquidity from ${pair} does not fit the amount ${amount}.`, {
-      details,
-    });
+    throw refuse(`The liquidity from ${pair} does not fit the amount ${amount}.`);
   }
   const impactBps = await readPriceImpactBps(client, best, amountIn);
   const impact = `${formatTokenAmount(impactBps, 2)} %`;
   if (impactBps > maxPriceImpactBps) {
-    throw new AgentKitError(
-      'INSUFFICIENT_LIQUIDITY',
-      `There is too little liquidity from ${pair}: this amount would worsen its own price by ${impact}.`,
-      { details: { ...details, priceImpactBps: Number(impactBps), maxPriceImpactBps } },
-    );
+    throw refuse(`There is too little liquidity from ${pair}: this amount would worsen its own price by ${impact}.`, {
+      priceImpactBps: Number(impactBps),
+      maxPriceImpactBps,
+    });
   }
   const route = describeRoute(best.route, request, options, tokens.listed);
   const poolFees = best.route.map(({ fee }) => formatFeeTier(fee)).join(', then ');
