@@ -58,15 +58,13 @@ class Execution {
   }
 
   async #simulate(): Promise<void> {
-    const { client, account, networkRetryDelayMs } = this.#context;
-    const simulate = async () =>
-      simulateSteps(client, account, await settleApprovals(client, account, this.#plan.steps));
-    await retryNetwork(simulate, networkRetryDelayMs);
+    const context = this.#context;
+    const simulate = async () => simulateSteps(context, await settleApprovals(context, this.#plan.steps));
+    await retryNetwork(simulate, context.networkRetryDelayMs);
   }
 
   #settle(steps: readonly Step[]): Promise<readonly Step[]> {
-    const { client, account, networkRetryDelayMs } = this.#context;
-    return retryNetwork(() => settleApprovals(client, account, steps), networkRetryDelayMs);
+    return retryNetwork(() => settleApprovals(this.#context, steps), this.#context.networkRetryDelayMs);
   }
 
   /** @throws AgentKitError when the step was not mined, or failed. */

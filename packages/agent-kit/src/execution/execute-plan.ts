@@ -41,8 +41,8 @@ async function signPlan(context: ExecutionContext, plan: Plan): Promise<ToolResu
   }
   assertNotExpired(plan);
   const prepare = async () => {
-    const steps = await settleApprovals(client, account, plan.steps);
-    const gas = await simulateSteps(client, account, steps);
+    const steps = await settleApprovals(context, plan.steps);
+    const gas = await simulateSteps(context, steps);
     const [fees, nonce] = await Promise.all([readFees(context), lane.readNextNonce(client, account)]);
     return steps.map(({ to, data, value }, index) => {
       return { to, data, value, ...fees, gas: gasLimitOf(gas?.[index]), nonce: nonce + index, chainId };

@@ -106,10 +106,9 @@ async function settleAndSimulate(
   draft: readonly Step[],
   failed: { steps: readonly Step[]; tries: number } | null = null,
 ): Promise<Pick<PlannedOperation, 'steps' | 'gas'>> {
-  const { client, account } = context;
-  const steps = await settleApprovals(client, account, draft);
+  const steps = await settleApprovals(context, draft);
   try {
-    return { steps, gas: await simulateSteps(client, account, steps) };
+    return { steps, gas: await simulateSteps(context, steps) };
   } catch (error) {
     const tries = (failed?.tries ?? 0) + 1;
     if (tries >= MOST_SETTLINGS || explainFailure(error).code === 'NETWORK_ERROR') throw error;

@@ -1,6 +1,5 @@
-import type { Address, PublicClient } from 'viem';
-
 import { explainFailure } from '../chain/explain-failure.js';
+import type { AccountReader } from '../types/account-reader.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Step } from '../types/plan.js';
 
@@ -37,8 +36,7 @@ export function gasLimitOf(used: bigint | undefined): bigint {
  * @throws AgentKitError when the first would fail.
  */
 export async function limitGas(
-  client: PublicClient,
-  account: Address,
+  { client, account }: AccountReader,
   steps: readonly Step[],
   gas: readonly bigint[] | null,
 ): Promise<readonly SettledStep[]> {

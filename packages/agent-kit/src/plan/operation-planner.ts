@@ -77,7 +77,7 @@ export class OperationPlanner {
 
   /** The steps of a plan with the gas limit of each; for later ones an estimate, if the node cannot simulate them. */
   limitGas({ steps, gas }: Pick<PlannedOperation, 'steps' | 'gas'>): Promise<readonly SettledStep[]> {
-    return this.tryTwice(() => limitGas(this.client, this.address, steps, gas));
+    return this.tryTwice(({ context }) => limitGas(context, steps, gas));
   }
 
   /** The step that sets the rest of an allowance to 0; null if there is no rest, or the token refuses. */

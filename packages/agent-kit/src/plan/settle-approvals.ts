@@ -1,9 +1,10 @@
-import type { Address, PublicClient } from 'viem';
+import type { Address } from 'viem';
 
 import { explainFailure } from '../chain/explain-failure.js';
 import type { OperationContext } from '../operations/define/operation.js';
 import { readAllowance } from '../tokens/balance.js';
 import { createRevocation } from '../tokens/create-steps.js';
+import type { AccountReader } from '../types/account-reader.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Approval, Step } from '../types/plan.js';
 import { addGasMargin, type SettledStep } from './limit-gas.js';
@@ -12,25 +13,21 @@ import { addGasMargin, type SettledStep } from './limit-gas.js';
  * The steps to send now. An approval is omitted if its allowance is already there; and since some tokens refuse to
  * change one allowance into another, theirs is set to 0 in between.
  */
-export async function settleApprovals(
-  client: PublicClient,
-  account: Address,
-  steps: readonly Step[],
-): Promise<readonly Step[]> {
+export async function settleApprovals(reader: AccountReader, steps: readonly Step[]): Promise<readonly Step[]> {
   const settled = await Promise.all(
-    steps.map(async (step) => (step.approval ? settle(client, account, step, step.approval) : [step])),
+    steps.map(async (step) => (step.approval ? settle(reader, step, step.approval) : [step])),
   );
   return settled.flat();
 }
 
-async function settle(client: PublicClient, account: Address, step: Step, approval: Approval): Promise<Step[]> {
-  const allowance = await readAllowance({ client, account }, approval);
+async function settle(reader: AccountReader, step: Step, approval: Approval): Promise<Step[]> {
+  const allowance = await readAllowance(reader, approval);
   if (allowance >= approval.amountBaseUnits) return [];
-  if (allowance === 0n || (await isAccepted(client, account, step))) return [step];
+  if (allowance === 0n || (await isAccepted(reader, step))) return [step];
   return [createRevocation(approval), step];
 }
 
-async function isAccepted(client: PublicClient, account: Address, { to, data, value }: Step): Promise<boolean> {
+async function isAccepted({ client, account }: AccountReader, { to, data, value }: Step): Promise<boolean> {
   try {
     await client.call({ account, to, data, value });
     return true;

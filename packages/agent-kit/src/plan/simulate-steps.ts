@@ -1,8 +1,9 @@
-import { BaseError, type Address, type Hex, type PublicClient } from 'viem';
+import { BaseError, type Hex } from 'viem';
 
 import { explainFailure, explainRevert } from '../chain/explain-failure.js';
 import { readNextBlock } from '../chain/read-next-block-time.js';
 import { findReportedFailure } from '../chain/read-outcome.js';
+import type { AccountReader } from '../types/account-reader.js';
 import type { AgentKitError } from '../types/agent-kit-error.js';
 import type { Step } from '../types/plan.js';
 
@@ -12,23 +13,20 @@ import type { Step } from '../types/plan.js';
  * tried.
  * @throws AgentKitError for the first step that would fail.
  */
-export async function simulateSteps(
-  client: PublicClient,
-  account: Address,
-  steps: readonly Step[],
-): Promise<bigint[] | null> {
+export async function simulateSteps(reader: AccountReader, steps: readonly Step[]): Promise<bigint[] | null> {
   const [first] = steps;
   if (!first) return [];
   try {
-    return await simulateTogether(client, account, steps);
+    return await simulateTogether(reader, steps);
   } catch (error) {
     if (!isUnsupported(error)) throw explainFailure(error, steps.length === 1 ? first.failures : undefined);
   }
-  await simulateAlone(client, account, first);
+  await simulateAlone(reader, first);
   return null;
 }
 
-async function simulateTogether(client: PublicClient, account: Address, steps: readonly Step[]): Promise<bigint[]> {
+async function simulateTogether(reader: AccountReader, steps: readonly Step[]): Promise<bigint[]> {
+  const { client, account } = reader;
   const calls = steps.map(({ to, data, value }) => ({ account, to, data, value }));
   // A simulation uses the time of its block unless another is given; on a later block, that time could be in the past.
   const { time, parentNumber } = await readNextBlock(client);
@@ -42,7 +40,7 @@ async function simulateTogether(client: PublicClient, account: Address, steps: r
   for (const [index, step] of steps.entries()) {
     const result = block?.calls[index];
     if (!result) throw new BaseError('the node simulated fewer calls than it was given');
-    if (result.status === 'failure') throw await explainRefusal(client, account, step, { index, data: result.data });
+    if (result.status === 'failure') throw await explainRefusal(reader, step, { index, data: result.data });
     const failure = findReportedFailure(step, { data: result.data, logs: result.logs ?? [] });
     if (failure) throw failure;
     gas.push(result.gasUsed);
@@ -55,8 +53,7 @@ async function simulateTogether(client: PublicClient, account: Address, steps: r
  * details.
  */
 async function explainRefusal(
-  client: PublicClient,
-  account: Address,
+  { client, account }: AccountReader,
   { to, data, value, failures }: Step,
   refusal: { index: number; data: Hex | undefined },
 ): Promise<AgentKitError> {
@@ -68,7 +65,7 @@ async function explainRefusal(
   );
 }
 
-async function simulateAlone(client: PublicClient, account: Address, step: Step): Promise<void> {
+async function simulateAlone({ client, account }: AccountReader, step: Step): Promise<void> {
   try {
     const { data } = await client.call({ account, to: step.to, data: step.data, value: step.value });
     const failure = findReportedFailure(step, { data: data ?? '0x', logs: [] });
