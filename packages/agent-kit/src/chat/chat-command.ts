@@ -4,12 +4,6 @@ import { KIT_SETTINGS_USAGE } from '../settings/kit-settings-usage.js';
 import type { ChatArguments } from './read-settings.js';
 import type { ChatOptions } from './run-chat.js';
 
-interface TypedOptions {
-  model?: string;
-  yes?: boolean;
-  readOnly?: boolean;
-}
-
 export const CHAT_SETTINGS_HELP = `
 Settings are environment variables; what is missing is asked for.
 
@@ -55,8 +49,8 @@ export function createChatCommand(
     })
     .showHelpAfterError('See --help.')
     .exitOverride()
-    .action(({ model, yes, readOnly }: TypedOptions) =>
-      chat({ model: model ?? null, yes: yes ?? false, readOnly: readOnly ?? false }),
+    .action(({ model = null, yes = false, readOnly = false }: Partial<ChatArguments>) =>
+      chat({ model, yes, readOnly }),
     );
 }
 
