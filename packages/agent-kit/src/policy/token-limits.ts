@@ -2,15 +2,12 @@ import { parseTokenAmount } from '@tollgate/protocol';
 
 import type { TokenResolver } from '../tokens/resolve-token.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
-import { isSameToken, type Token } from '../types/token.js';
+import { isSameToken, type TokenAmount } from '../types/token.js';
 import { quoteUntrusted } from '../types/untrusted-text.js';
 import type { SpendingPolicy } from './policy.js';
 
 /** A limit with its token. */
-export interface TokenLimit {
-  token: Token;
-  amountBaseUnits: bigint;
-}
+export type TokenLimit = TokenAmount;
 
 export interface TokenLimits {
   perOperation: readonly TokenLimit[];
