@@ -14,6 +14,7 @@ import {
   POSITION_FAILURES,
   readPosition,
   tryRemoval,
+  type PositionManager,
   type UniswapV3LiquidityOptions,
 } from './position-manager.js';
 
@@ -27,10 +28,11 @@ export async function createRemove(
   { client, tokens }: ProtocolEnvironment,
 ): Promise<RemoveAction> {
   const { positionId, percent, slippageBps, recipient, deadlineSeconds } = request;
-  await assertOwner(client, positionManager, request);
-  const position = await readPosition(client, positionManager, positionId);
+  const manager = getContract({ address: positionManager, abi: positionManagerAbi, client });
+  await assertOwner(manager, request);
+  const position = await readPosition(manager, positionId);
   const liquidity = (position.liquidity * BigInt(percent)) / 100n;
-  const { principal } = await tryRemoval(client, positionManager, { position, owner: recipient, liquidity });
+  const { principal } = await tryRemoval(manager, { position, owner: recipient, liquidity });
   const isTooSmall = liquidity === 0n ? position.liquidity > 0n : isNothing(principal);
   if (isTooSmall) throw refuseTooSmall(request);
 
@@ -76,14 +78,9 @@ export async function createRemove(
   };
 }
 
-async function assertOwner(
-  client: ProtocolEnvironment['client'],
-  positionManager: Address,
-  { positionId, recipient }: RemoveRequest,
-): Promise<void> {
+async function assertOwner({ read }: PositionManager, { positionId, recipient }: RemoveRequest): Promise<void> {
   const details = { positionId: positionId.toString() };
   const suggestion = 'Use one of the positions that getLiquidityPositions lists.';
-  const { read } = getContract({ address: positionManager, abi: positionManagerAbi, client });
   const owner = await read.ownerOf([positionId]).catch((error: unknown) => {
     if (!isRevert(error)) throw error;
     throw new AgentKitError('INVALID_INPUT', `There is no position ${positionId}.`, { details, suggestion });

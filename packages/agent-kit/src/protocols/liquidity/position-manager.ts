@@ -1,10 +1,10 @@
 import {
   decodeAbiParameters,
   encodeFunctionData,
-  getContract,
   maxUint128,
   zeroAddress,
   type Address,
+  type GetContractReturnType,
   type Hex,
   type PublicClient,
 } from 'viem';
@@ -21,6 +21,8 @@ export interface UniswapV3LiquidityOptions {
   /** The fee tiers among which the pool that holds most is searched, in millionths. */
   feeTiers?: readonly number[];
 }
+
+export type PositionManager = GetContractReturnType<typeof positionManagerAbi, PublicClient>;
 
 export interface Position {
   positionId: bigint;
@@ -56,23 +58,20 @@ export function isNothing({ amount0, amount1 }: PairAmounts): boolean {
 // A trial never reaches a block, so its deadline has no effect.
 const NO_DEADLINE = 2n ** 63n;
 
-export async function readPosition(client: PublicClient, manager: Address, positionId: bigint): Promise<Position> {
-  const { read } = getContract({ address: manager, abi: positionManagerAbi, client });
+export async function readPosition({ read }: PositionManager, positionId: bigint): Promise<Position> {
   const [, , token0, token1, fee, , , liquidity, , , owed0, owed1] = await read.positions([positionId]);
   return { positionId, token0, token1, fee, liquidity, owed: { amount0: owed0, amount1: owed1 } };
 }
 
 /** Simulates, as the owner, removing `liquidity` of a position and all its fees, to get the contract's own figures. */
 export async function tryRemoval(
-  client: PublicClient,
-  manager: Address,
+  { simulate }: PositionManager,
   { position, owner, liquidity }: { position: Position; owner: Address; liquidity: bigint },
 ): Promise<PositionWorth> {
   const { positionId } = position;
   const decrease = encodeDecrease({ positionId, liquidity, minimums: NOTHING, deadline: NO_DEADLINE });
   const collect = encodeCollect(positionId, zeroAddress);
   const calls = liquidity === 0n ? [collect] : [decrease, collect];
-  const { simulate } = getContract({ address: manager, abi: positionManagerAbi, client });
   const { result } = await simulate.multicall([calls], { account: owner });
   const principal = liquidity === 0n ? NOTHING : readAmounts(result[0]);
   const all = readAmounts(result.at(-1));

@@ -1,4 +1,4 @@
-import { getContract, type Address, type PublicClient } from 'viem';
+import { getContract, type Address } from 'viem';
 
 import { isRevert } from '../../chain/explain-failure.js';
 import { ignoreUnknownToken } from '../../tokens/resolve-token.js';
@@ -12,6 +12,7 @@ import {
   readPosition,
   tryRemoval,
   type Position,
+  type PositionManager,
   type PositionWorth,
   type UniswapV3LiquidityOptions,
 } from './position-manager.js';
@@ -39,15 +40,15 @@ async function readPositions(
   { positionManager }: UniswapV3LiquidityOptions,
   { client, tokens }: ProtocolEnvironment,
 ): Promise<LiquidityPosition[]> {
-  const { read } = getContract({ address: positionManager, abi: positionManagerAbi, client });
-  const count = await read.balanceOf([account]);
+  const manager = getContract({ address: positionManager, abi: positionManagerAbi, client });
+  const count = await manager.read.balanceOf([account]);
   const oldest = count > MAX_POSITIONS ? count - BigInt(MAX_POSITIONS) : 0n;
   const indexes = Array.from({ length: Number(count - oldest) }, (_, index) => count - 1n - BigInt(index));
   const positions = await Promise.all(
     indexes.map(async (index) => {
-      const positionId = await read.tokenOfOwnerByIndex([account, index]);
-      const position = await readPosition(client, positionManager, positionId);
-      const worth = await readWorth(client, positionManager, position, account);
+      const positionId = await manager.read.tokenOfOwnerByIndex([account, index]);
+      const position = await readPosition(manager, positionId);
+      const worth = await readWorth(manager, position, account);
       if (isNothing(worth.principal) && isNothing(worth.fees)) return null;
       return describePosition(position, worth, tokens);
     }),
@@ -55,15 +56,10 @@ async function readPositions(
   return positions.filter((position) => position !== null);
 }
 
-async function readWorth(
-  client: PublicClient,
-  positionManager: Address,
-  position: Position,
-  owner: Address,
-): Promise<PositionWorth> {
+async function readWorth(manager: PositionManager, position: Position, owner: Address): Promise<PositionWorth> {
   const { liquidity } = position;
   if (liquidity === 0n && isNothing(position.owed)) return { principal: NOTHING, fees: NOTHING };
-  return tryRemoval(client, positionManager, { position, owner, liquidity }).catch((error: unknown) => {
+  return tryRemoval(manager, { position, owner, liquidity }).catch((error: unknown) => {
     // A token that refuses to be paid out hides the value of its own position only.
     if (!isRevert(error)) throw error;
     return { principal: NOTHING, fees: position.owed };
