@@ -63,7 +63,7 @@ async function weighAll(
   const chain = keep(await startBenchChain());
   const node = keep(await startReplayNode(chain));
   const tollgate = keep(await startTollgate({ chain, rpcUrl: node.url }));
-  const floor = keep(await startFloor({ chain, rpcUrl: node.url }));
+  const floor = await startFloor({ chain, rpcUrl: node.url }, keep);
   const body = await (await fetch(tollgate.url)).text();
   const raw = keep(await startRawFastify(body));
   const weighed: Weighed[] = [

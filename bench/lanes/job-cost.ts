@@ -35,7 +35,7 @@ export async function runJobCostLane({ quick, full, progress }: LaneOptions): Pr
 function measureCost(jobs: number): Promise<LaneRow> {
   return withCleanup(async (keep) => {
     const { rpcUrl, chainId } = keep(await startBenchChain());
-    const { journal, redis } = keep(await openJournal());
+    const { journal, redis } = await openJournal(keep);
     const wallet = await createBenchWallet(rpcUrl);
     const lane = await adoptLane(journal, chainId, wallet);
     const before = await readCounters(redis);
@@ -82,7 +82,7 @@ async function readCounters(redis: Redis): Promise<Counters> {
 
 function measureMemory(ended: number, kept: number, progress: (text: string) => void): Promise<string> {
   return withCleanup(async (keep) => {
-    const { journal, redis } = keep(await openJournal({ appendfsync: 'no', jobsKept: kept }));
+    const { journal, redis } = await openJournal(keep, { appendfsync: 'no', jobsKept: kept });
     const lane = createLaneId(1328, `0x${randomBytes(20).toString('hex')}`);
     await journal.adopt(lane, { pendingNonce: 0 });
     const lease = await journal.takeLease(lane, 'bench', 86_400_000);

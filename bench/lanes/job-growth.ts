@@ -17,7 +17,7 @@ const LEASE_MS = 1000;
 export function runJobGrowthLane({ rounds, quick, progress }: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const chain = keep(await startBenchChain());
-    const store = keep(await openJournal());
+    const store = await openJournal(keep);
     const jobs = quick ? 1600 : 8000;
     const cases = [1, 8].map((wallets): Case => {
       const nameOf = (workers: number) => `${workers} worker${workers > 1 ? 's' : ''}`;

@@ -19,7 +19,7 @@ const DIRECT = 'direct send';
 export function runJobLatencyLane({ rounds, quick, progress }: LaneOptions): Promise<LaneResult> {
   return withCleanup(async (keep) => {
     const chain = keep(await startBenchChain());
-    const store = keep(await openJournal());
+    const store = await openJournal(keep);
     const count = quick ? 100 : 400;
     const cases = [1, 16].map((atOnce) => ({
       name: `${atOnce} at a time`,

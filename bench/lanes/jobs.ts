@@ -38,7 +38,7 @@ export function runJobsLane(options: LaneOptions): Promise<LaneResult> {
     ] as const) {
       progress(`starting a chain with ${name}`);
       const chain = keep(await startBenchChain(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }));
-      cases.push(createCase(name, chain, keep(await openJournal()), counts));
+      cases.push(createCase(name, chain, await openJournal(keep), counts));
     }
     const rows = await runRounds(cases, rounds, progress);
     return {

@@ -95,7 +95,7 @@ async function measurePaidCases(
 ): Promise<LaneRow[]> {
   progress('starting the servers');
   const tollgate = keep(await startTollgate({ chain, rpcUrl }));
-  const floor = keep(await startFloor({ chain, rpcUrl }));
+  const floor = await startFloor({ chain, rpcUrl }, keep);
   const ours: Target[] = [
     { name: FLOOR, urls: [floor.url], roles: { server: [floor.pid], redis: [floor.redisPid] }, ...hashTarget() },
     { name: TOLLGATE, urls: [tollgate.url], roles: tollgate.roles, ...hashTarget() },
