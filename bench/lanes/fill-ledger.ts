@@ -28,6 +28,12 @@ export async function fillLedger(
   }
 }
 
+/** From the text of INFO, the processor time that Redis's main thread has spent, which is what bounds a ledger that many processes share. */
+export function serverMicros(info: string): number {
+  const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)?.[1]);
+  return (seconds('used_cpu_sys_main_thread') + seconds('used_cpu_user_main_thread')) * 1e6;
+}
+
 /** Redis's own count of the bytes that it uses. */
 export async function readMemory(redis: Redis): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { createLaneId, type Journal, type LaneId } from '@tollgate/journal';
+import { createLaneId, nameLane, type Journal } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
@@ -11,7 +11,7 @@ import { adoptLane, startRunner, submitJobs, transferPlanner, waitUntilEnded } f
 import type { LaneOptions, LaneResult, LaneRow } from '../lane.js';
 import { formatNumber } from '../report.js';
 import { withCleanup } from '../with-cleanup.js';
-import { readMemory } from './fill-ledger.js';
+import { readMemory, serverMicros } from './fill-ledger.js';
 
 const AT_ONCE = 200;
 const TOLD_EVERY = 5_000;
@@ -76,7 +76,7 @@ async function readCounters(redis: Redis): Promise<Counters> {
     bytesIn: field('total_net_input_bytes'),
     bytesOut: field('total_net_output_bytes'),
     logBytes: field('aof_current_size'),
-    micros: (field('used_cpu_sys_main_thread') + field('used_cpu_user_main_thread')) * 1e6,
+    micros: serverMicros(info),
   };
 }
 
@@ -93,16 +93,12 @@ function measureMemory(ended: number, kept: number, progress: (text: string) => 
       await Promise.all(jobIds.map((jobId) => endJob(journal, { jobId, stepIndex: 0, token: lease?.token ?? 0 })));
     }
     const bytes = (await readMemory(redis)) - empty;
-    const { jobs } = await countKept(redis, lane);
+    const jobs = await redis.zcard(`tollgate:{${nameLane(lane)}}:jobs`);
     return (
       `${formatNumber(ended)} ended jobs, ${formatNumber(kept)} kept at most: ${formatNumber(bytes / 2 ** 20)} MiB of Redis, ` +
       `${formatNumber(bytes / jobs)} bytes for each of the ${formatNumber(jobs)} that are kept, idempotency keys and events included.`
     );
   });
-}
-
-async function countKept(redis: Redis, { chainId, address }: LaneId): Promise<{ jobs: number }> {
-  return { jobs: await redis.zcard(`tollgate:{${chainId}:${address}}:jobs`) };
 }
 
 /** All that a worker writes about a job of one transaction, without one. */

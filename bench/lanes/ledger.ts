@@ -7,7 +7,7 @@ import { formatNumber } from '../report.js';
 import { runRounds, type Sample, type Subject } from '../run-rounds.js';
 import { withCleanup, type KeepUntilEnd } from '../with-cleanup.js';
 import { claim, makeClaims, openLedger, RETENTION_MS, run } from './claims.js';
-import { fillLedger, readMemory } from './fill-ledger.js';
+import { fillLedger, readMemory, serverMicros } from './fill-ledger.js';
 
 const IN_FLIGHT = 128;
 const ENTRIES = [10_000, 100_000, 1_000_000];
@@ -49,9 +49,10 @@ function measureRates({ redis, ledger }: BenchLedger, { rounds, quick, progress 
   const count = quick ? 2_000 : 20_000;
   const load = (work: (request: ClaimRequest) => Promise<unknown>) => async (): Promise<Sample> => {
     const requests = makeClaims(ledger, count);
-    const readServerMicros = await watchServer(redis);
+    const before = serverMicros(await redis.info('cpu'));
     const sample = await run(requests, IN_FLIGHT, work);
-    return { ...sample, detail: { 'µs of Redis each': (await readServerMicros()) / count } };
+    const micros = serverMicros(await redis.info('cpu')) - before;
+    return { ...sample, detail: { 'µs of Redis each': micros / count } };
   };
   const setOnce = (request: ClaimRequest): Promise<unknown> =>
     redis.set(`plain:${nameOf(request)}`, request.owner, 'PX', RETENTION_MS, 'NX');
@@ -103,15 +104,4 @@ async function measureGrowth(
 
 function nameOf({ candidates: [candidate] }: ClaimRequest): string {
   return candidate?.id.kind === 'transfer' ? candidate.id.txHash : '';
-}
-
-/** Processor time that Redis's main thread spends, which is what bounds a ledger that many processes share. */
-async function watchServer(redis: Redis): Promise<() => Promise<number>> {
-  const read = async (): Promise<number> => {
-    const info = await redis.info('cpu');
-    const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)?.[1]);
-    return (seconds('used_cpu_sys_main_thread') + seconds('used_cpu_user_main_thread')) * 1e6;
-  };
-  const before = await read();
-  return async () => (await read()) - before;
 }

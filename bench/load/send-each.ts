@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 
 import { noteProgress } from '../fail-when-stalled.js';
 import type { Sample } from '../run-rounds.js';
+import { summarize } from './time-each.js';
 
 export interface LoadOptions {
   /** The targets; connections are distributed over them in turn. */
@@ -74,18 +75,12 @@ export async function sendEach({ urls, requests, inFlight, expectedStatus }: Loa
 
   const startedMs = performance.now();
   await Promise.all(sockets.map(drive));
-  const seconds = (performance.now() - startedMs) / 1000;
+  const tookMs = performance.now() - startedMs;
   for (const socket of sockets) socket.destroy();
   // Not sent, because all connections were lost.
   failed += requests.length - Math.min(next, requests.length);
-  latencies.sort();
-  return {
-    perSecond: (requests.length - failed) / seconds,
-    p50Ms: latencies[Math.floor(latencies.length * 0.5)] ?? NaN,
-    p99Ms: latencies[Math.floor(latencies.length * 0.99)] ?? NaN,
-    failed,
-    ...(firstFailure === undefined ? {} : { firstFailure }),
-  };
+  const sample = summarize(requests.length - failed, tookMs, latencies);
+  return { ...sample, failed, ...(firstFailure === undefined ? {} : { firstFailure }) };
 }
 
 /** A GET, or a POST where there is a body, as bytes. */

@@ -20,7 +20,7 @@ export async function timeEach(atOnce: number, next: () => Promise<unknown> | un
 }
 
 /** A rate, and the middle and the worst of some times in milliseconds. */
-export function summarize(count: number, tookMs: number, timesMs: number[]): Sample {
+export function summarize(count: number, tookMs: number, timesMs: number[] | Float64Array): Sample {
   const sorted = timesMs.sort((a, b) => a - b);
   const at = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? NaN;
   return { perSecond: (count / tookMs) * 1000, p50Ms: at(0.5), p99Ms: at(0.99), failed: 0 };
