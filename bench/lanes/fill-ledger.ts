@@ -40,17 +40,13 @@ export async function readMemory(redis: Redis): Promise<number> {
 }
 
 async function readSample(redis: Redis): Promise<{ name: string; fields: Buffer[]; ttlMs: number }> {
-  let cursor = '0';
-  do {
-    const [next, names] = await redis.scan(cursor, 'MATCH', 'tollgate:{pay-*}:tx:*', 'COUNT', 1000);
-    const name = names[0];
-    if (name !== undefined) {
-      // Records are bytes, not text.
-      const entries = await redis.hgetallBuffer(name);
-      const fields = Object.entries(entries).flatMap(([field, value]) => [Buffer.from(field), value]);
-      return { name, fields, ttlMs: await redis.pttl(name) };
-    }
-    cursor = next;
-  } while (cursor !== '0');
+  const pages = redis.scanStream({ match: 'tollgate:{pay-*}:tx:*', count: 1000 }) as AsyncIterable<string[]>;
+  for await (const [name] of pages) {
+    if (name === undefined) continue;
+    // Records are bytes, not text.
+    const entries = await redis.hgetallBuffer(name);
+    const fields = Object.entries(entries).flatMap(([field, value]) => [Buffer.from(field), value]);
+    return { name, fields, ttlMs: await redis.pttl(name) };
+  }
   throw new Error('there is no spent payment in the ledger to copy');
 }

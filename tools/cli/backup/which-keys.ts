@@ -26,13 +26,8 @@ export function isCopiedAlone(key: string): boolean {
 }
 
 /** Each page once; a page may repeat a key of an earlier one. */
-export async function* scanKeys(primary: Redis, pattern: string): AsyncGenerator<string[]> {
-  let cursor = '0';
-  do {
-    const [next, keys] = await primary.scan(cursor, 'MATCH', pattern, 'COUNT', SCAN_COUNT);
-    yield keys;
-    cursor = next;
-  } while (cursor !== '0');
+export function scanKeys(primary: Redis, pattern: string): AsyncIterable<string[]> {
+  return primary.scanStream({ match: pattern, count: SCAN_COUNT });
 }
 
 /** Counts a key for the summary. */
