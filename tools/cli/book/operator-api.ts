@@ -7,9 +7,6 @@ const WITHIN_MS = 600_000;
 /** Between two parts of what is printed, however long all of it takes; the database answers each question within 60 s. */
 const PART_WITHIN_MS = 120_000;
 
-/** By itself, fetch waits five minutes for an answer, and for each of its parts; a large book is verified for longer. */
-const dispatcher = new Agent({ headersTimeout: WITHIN_MS, bodyTimeout: 0 });
-
 export interface OperatorPlace {
   operator?: string;
 }
@@ -18,6 +15,7 @@ export interface OperatorPlace {
 export class OperatorApi {
   readonly #url: string;
   readonly #apiKey: string;
+  readonly #dispatcher: Agent;
 
   /** @throws CommandError without an API key */
   constructor(
@@ -33,6 +31,8 @@ export class OperatorApi {
     }
     this.#url = url;
     this.#apiKey = apiKey;
+    // By itself, fetch waits five minutes for an answer; a large book is verified for longer.
+    this.#dispatcher = new Agent({ headersTimeout: WITHIN_MS, bodyTimeout: partWithinMs });
   }
 
   /** The JSON of an answer. @throws CommandError with what the bookkeeper says, or that it is not running */
@@ -47,30 +47,17 @@ export class OperatorApi {
 
   /** The text of an answer as it comes. @throws CommandError also when it ends too early */
   async *readParts(path: string): AsyncGenerator<string> {
-    const late = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const expectWithin = (ms: number): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => late.abort(), ms);
-    };
+    const { body } = await this.#request(path, 'GET', undefined, null);
     const decoder = new TextDecoder();
     try {
-      expectWithin(WITHIN_MS);
-      const { body } = await this.#request(path, 'GET', undefined, late.signal);
-      expectWithin(this.partWithinMs);
-      for await (const chunk of body ?? []) {
-        clearTimeout(timer);
-        yield decoder.decode(chunk as Uint8Array, { stream: true });
-        expectWithin(this.partWithinMs);
-      }
+      for await (const chunk of body ?? []) yield decoder.decode(chunk as Uint8Array, { stream: true });
     } catch (error) {
-      if (error instanceof CommandError) throw error;
-      const reason = late.signal.aborted
-        ? `The bookkeeper has sent nothing for ${this.partWithinMs / 1_000} seconds`
-        : 'The bookkeeper ended while it was answering';
+      const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+      const reason =
+        code === 'UND_ERR_BODY_TIMEOUT'
+          ? `The bookkeeper has sent nothing for ${this.partWithinMs / 1_000} seconds`
+          : 'The bookkeeper ended while it was answering';
       throw new CommandError(`${reason}: the output is not complete.`);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -78,7 +65,7 @@ export class OperatorApi {
     path: string,
     method: string,
     body?: object,
-    signal = AbortSignal.timeout(WITHIN_MS),
+    signal: AbortSignal | null = AbortSignal.timeout(WITHIN_MS),
   ): Promise<Response> {
     const headers = {
       Authorization: `Bearer ${this.#apiKey}`,
@@ -88,7 +75,7 @@ export class OperatorApi {
     let response: Response;
     try {
       response = await fetch(new URL(path, this.#url), {
-        ...{ method, headers, ...content, signal, dispatcher },
+        ...{ method, headers, ...content, signal, dispatcher: this.#dispatcher },
       });
     } catch {
       throw new CommandError(`No bookkeeper answers at ${this.#url}. Start one, or name it with OPERATOR_URL.`);
