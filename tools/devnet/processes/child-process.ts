@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
 
 export interface ChildOptions {
   /** How messages name the process, e.g. `redis`. */
@@ -17,7 +18,6 @@ export interface Exit {
 }
 
 export interface Child {
-  name: string;
   pid: number;
   exited: Promise<Exit>;
   hasExited(): boolean;
@@ -57,8 +57,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     options.onLine?.(line);
     for (const watcher of watchers) watcher(line);
   };
-  if (child.stdout) eachLine(child.stdout, takeLine);
-  if (child.stderr) eachLine(child.stderr, takeLine);
+  for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', takeLine);
 
   let exit: Exit | undefined;
   guard(pid);
@@ -75,7 +74,6 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   });
 
   const self: Child = {
-    name: options.name,
     pid,
     exited,
     hasExited: () => exit !== undefined,
@@ -115,19 +113,6 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       }),
   };
   return self;
-}
-
-function eachLine(stream: NodeJS.ReadableStream, take: (line: string) => void): void {
-  let rest = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (chunk: string) => {
-    const parts = (rest + chunk).split('\n');
-    rest = parts.pop() ?? '';
-    parts.forEach(take);
-  });
-  stream.on('end', () => {
-    if (rest !== '') take(rest);
-  });
 }
 
 // The reaper is a shell that reads the list of our children from a pipe and kills the remaining ones when the pipe
