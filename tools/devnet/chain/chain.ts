@@ -61,14 +61,10 @@ export interface Devnet {
   contracts: DevnetContracts | null;
   /** The id of anvil's process. */
   pid: number;
-  /** SIGSTOP and SIGCONT make it hang and go on. */
-  signal(signal: NodeJS.Signals): void;
   /** Resolves when the running process ends, for whatever reason. */
   exited(): Promise<Exit>;
   logs: () => string;
   stop(): Promise<void>;
-  /** SIGKILL: the chain is gone. */
-  kill(): Promise<void>;
 }
 
 export type DevnetWithProtocols = Devnet & { contracts: DevnetContracts };
@@ -118,15 +114,11 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
     blockTimeSeconds: blockTimeSeconds ?? null,
     contracts,
     pid: child.pid,
-    signal: (signal) => child.signal(signal),
     exited: () => child.exited,
     logs: () => child.logs(),
     stop: async () => {
       child.signal('SIGCONT');
       await child.end('SIGTERM', 3000);
-    },
-    kill: async () => {
-      await child.end('SIGKILL');
     },
   };
 }

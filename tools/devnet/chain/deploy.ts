@@ -1,7 +1,8 @@
-import { concatHex, encodeAbiParameters, encodeFunctionData, erc20Abi, maxUint256, type Hex } from 'viem';
+import { encodeFunctionData, erc20Abi, maxUint256, type Hex } from 'viem';
 
 import { readContracts } from '../contracts/contracts.js';
 import { callRpc } from '../processes/json-rpc.js';
+import { creationCode } from '../protocols/artifacts.js';
 import type { Devnet } from './chain.js';
 import { encodeTransfer, sendTransaction, type TokenTransfer } from './transfer-tokens.js';
 
@@ -20,10 +21,8 @@ export async function deployToken(chain: Devnet): Promise<Hex> {
 }
 
 export interface BatchPayer {
-  /** The contract wallet: it is the payer in the `Transfer` logs, and its signatures are checked by EIP-1271. */
+  /** The payer in the `Transfer` logs. Its signatures, those of the devnet's first account, are checked by EIP-1271. */
   address: Hex;
-  /** The account whose signature the wallet accepts: the devnet's first. */
-  owner: Hex;
   /** Makes all the transfers in one transaction, in order, and returns its hash. */
   pay(transfers: TokenTransfer[]): Promise<Hex>;
   /** Lets a contract move all of the wallet's USDC. */
@@ -35,8 +34,7 @@ export async function deployBatchPayer(chain: Devnet): Promise<BatchPayer> {
   const owner = chain.accounts[0]?.address;
   if (!owner) throw new Error('the devnet has no accounts');
   const { BatchWallet } = await readContracts();
-  const parameters = encodeAbiParameters([{ type: 'address' }], [owner]);
-  const address = await deploy(chain, concatHex([BatchWallet.bytecode, parameters]));
+  const address = await deploy(chain, creationCode(BatchWallet, [owner]));
   await sendTransaction(chain, {
     to: chain.asset,
     data: encodeTransfer(chain, { to: address, amountBaseUnits: 1_000_000_000n }),
@@ -48,7 +46,6 @@ export async function deployBatchPayer(chain: Devnet): Promise<BatchPayer> {
   };
   return {
     address,
-    owner,
     pay: (transfers) => execute(transfers.map((transfer) => encodeTransfer(chain, transfer))),
     approve: (spender) => {
       const args = [spender, maxUint256] as const;

@@ -11,7 +11,6 @@ const TRANSFERS_PER_BLOCK = 1_000;
 export interface BulkTransfers {
   count: number;
   amountBaseUnits: bigint;
-  to?: Hex;
   /** One challenge reference per transfer, to lock it with. */
   lockReferences?: readonly string[];
   /** Default 1,000. Anvil takes longer to find a transaction the more there are in its block. */

@@ -23,7 +23,6 @@ import { readArtifacts } from '../protocols/artifacts.js';
 export interface TransactionTrace {
   hash: Hex;
   status: 'success' | 'reverted';
-  blockNumber: bigint;
   /** The contract's name, or the address where it has none here. */
   to: string;
   /** The method that was called; `transfer of coins` where no code was. */
@@ -60,7 +59,6 @@ export async function createTracer({ rpcUrl, contracts }: TracedChain): Promise<
     return {
       hash,
       status: receipt.status,
-      blockNumber: receipt.blockNumber,
       to: contract?.name ?? transaction.to ?? 'a new contract',
       method: nameMethod(contract, transaction.input),
       gasUsed: receipt.gasUsed,

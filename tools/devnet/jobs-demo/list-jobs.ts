@@ -1,6 +1,7 @@
 import type { AgentJobRequest, JobState } from '@tollgate/protocol';
-import { createPublicClient, erc20Abi, http, parseAbi, type Address } from 'viem';
+import { createPublicClient, http, parseAbi, type Address } from 'viem';
 
+import { readBalance } from '../chain/read-balance.js';
 import type { TracedChain } from '../chain/trace-transaction.js';
 import { UNBONDING_SECONDS } from '../protocols/create-contracts.js';
 import { passTime } from '../protocols/pass-time.js';
@@ -97,11 +98,6 @@ async function findPosition({ chain, wallet }: DemoPlace): Promise<string> {
 }
 
 async function readLargePart({ chain, wallet }: DemoPlace): Promise<string> {
-  const balance = await createPublicClient({ transport: http(chain.rpcUrl) }).readContract({
-    address: chain.contracts.tokens.WBTC,
-    abi: erc20Abi,
-    functionName: 'balanceOf',
-    args: [wallet.address],
-  });
+  const balance = await readBalance({ rpcUrl: chain.rpcUrl, asset: chain.contracts.tokens.WBTC }, wallet.address);
   return String((balance * 6n) / 10n / 10n ** 8n);
 }

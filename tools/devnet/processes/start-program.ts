@@ -11,7 +11,6 @@ export interface Program {
   pid: number;
   /** From the start of the process to its ready line. */
   startUpMs: number;
-  logs: () => string;
   stop: () => Promise<void>;
 }
 
@@ -32,7 +31,7 @@ export async function startProgram(args: readonly string[], env: NodeJS.ProcessE
   const stop = async () => void (await child.end('SIGTERM', 3000));
   try {
     const [, url = ''] = await child.waitForLine(/^ready (\S+)/, 60_000);
-    return { url, pid: child.pid, startUpMs: performance.now() - startedMs, logs: () => child.logs(), stop };
+    return { url, pid: child.pid, startUpMs: performance.now() - startedMs, stop };
   } catch (error) {
     await stop();
     throw error;
