@@ -1,11 +1,11 @@
 // Makes this clone ready to run: packages, built services, compiled devnet contracts, a Redis server.
 // Does only what is missing. Plain Node, because it runs before anything is installed.
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { compileContracts, compiledContractsPath, isCompiled } from '../tools/devnet/contracts/compile.mjs';
+import { compileContracts, compiledContractsPath } from '../tools/devnet/contracts/compile.mjs';
 import { answerHelp } from './answer-usage.mjs';
 import { areServicesBuilt, buildServices } from './build/build-services.mjs';
 import { claimPidFile } from './process-identity.mjs';
@@ -59,7 +59,7 @@ export async function setup({
     },
     {
       name: 'contracts (solc)',
-      isDone: () => isCompiled(compiledContractsPath()),
+      isDone: () => existsSync(compiledContractsPath()),
       run: async () => void compileContracts(),
     },
     { name: 'redis', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },

@@ -31,10 +31,6 @@ function collect(): Documented[] {
   return [...byName.values()].sort((a, b) => b.services.length - a.services.length);
 }
 
-function sectionOf({ services: readers }: Documented): string {
-  return readers.join(', ');
-}
-
 function createEnvExample(documented: Documented[]): string {
   const lines = [
     '# Every setting of every service, with its default or, where its comment says so, an example. Lines without # must be filled in. A bookkeeper also needs BOOK_SIGNING_KEY.\n# A secret may be given as a file instead: NAME_FILE=/path/to/it in place of NAME.',
@@ -72,7 +68,7 @@ function createTables(documented: Documented[]): string {
 function groupBySection(documented: Documented[]): Map<string, Documented[]> {
   const sections = new Map<string, Documented[]>();
   for (const entry of documented) {
-    const section = sectionOf(entry);
+    const section = entry.services.join(', ');
     sections.set(section, [...(sections.get(section) ?? []), entry]);
   }
   return sections;

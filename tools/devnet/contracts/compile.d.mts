@@ -1,2 +1,1 @@
 export function compiledContractsPath(): string;
-export function isCompiled(path: string): boolean;

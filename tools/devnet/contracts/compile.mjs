@@ -24,14 +24,10 @@ export function compiledContractsPath() {
   return join(cacheDirectory, `contracts-${hash.digest('hex').slice(0, 16)}.json`);
 }
 
-export function isCompiled(path) {
-  return existsSync(path);
-}
-
 /** Compiles unless it was done already. Safe to run several times at once: the file appears whole or not at all. */
 export function compileContracts() {
   const path = compiledContractsPath();
-  if (isCompiled(path)) return path;
+  if (existsSync(path)) return path;
   const solc = require('solc');
   const input = {
     language: 'Solidity',

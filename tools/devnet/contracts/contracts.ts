@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -6,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Abi, Hex } from 'viem';
 
 import { repositoryRoot } from '../processes/repository.js';
-import { compiledContractsPath, isCompiled } from './compile.mjs';
+import { compiledContractsPath } from './compile.mjs';
 
 export interface CompiledContract {
   abi: Abi;
@@ -44,6 +45,6 @@ export function readContracts(): Promise<Record<ContractName, CompiledContract>>
 async function compileContracts(): Promise<Record<ContractName, CompiledContract>> {
   const path = compiledContractsPath();
   const compiler = join(repositoryRoot(), 'tools', 'devnet', 'contracts', 'compile.mjs');
-  if (!isCompiled(path)) await promisify(execFile)(process.execPath, [compiler]);
+  if (!existsSync(path)) await promisify(execFile)(process.execPath, [compiler]);
   return JSON.parse(await readFile(path, 'utf8')) as Record<ContractName, CompiledContract>;
 }
