@@ -42,7 +42,7 @@ export async function tryCluster(stack: ComposeStack): Promise<void> {
   step('a payment buys the answer, and a job is done');
   const first = await pay(stack);
   await untilServed(stack, first);
-  await finishJob(client, await acceptJob(client, randomBytes(12).toString('hex')));
+  await client.waitFor(await acceptJob(client, randomBytes(12).toString('hex')), 'FINAL');
 
   const proofs = [first];
   const away = primaryOf(stack, { holdsWallet: false });
@@ -51,7 +51,7 @@ export async function tryCluster(stack: ComposeStack): Promise<void> {
     ...(await sellWithout(stack, away, async () => {
       // An idempotency key may be in the dead shard: another one is another job.
       const job = await until('a job is accepted', () => submitJob(client, randomBytes(12).toString('hex')));
-      await finishJob(client, job);
+      await client.waitFor(job, 'FINAL');
     })),
   );
 
@@ -63,7 +63,7 @@ export async function tryCluster(stack: ComposeStack): Promise<void> {
       assert((await submitJob(client, key)) === null, 'a job was accepted although no replica had it');
     })),
   );
-  await finishJob(client, await acceptJob(client, key));
+  await client.waitFor(await acceptJob(client, key), 'FINAL');
 
   step('each payment has its one answer, and each job its one transaction');
   const bodies = new Set<string>();
@@ -99,14 +99,13 @@ async function sellWithout(stack: ComposeStack, service: string, work: () => Pro
 
 /** Asks for each answer once and removes the payments that got theirs; returns how many did. */
 async function redeemEach(stack: ComposeStack, open: Set<string>): Promise<number> {
-  const answered = await Promise.all(
+  const before = open.size;
+  await Promise.all(
     [...open].map(async (proof) => {
-      const answer = await redeem(stack, proof);
-      if (answer !== null) open.delete(proof);
-      return answer === null ? 0 : 1;
+      if ((await redeem(stack, proof)) !== null) open.delete(proof);
     }),
   );
-  return answered.reduce<number>((sum, one) => sum + one, 0);
+  return before - open.size;
 }
 
 async function pay(stack: ComposeStack): Promise<string> {
@@ -143,10 +142,6 @@ async function submitJob(client: AgentClient, idempotencyKey: string): Promise<s
 
 function acceptJob(client: AgentClient, idempotencyKey: string): Promise<string> {
   return until('the job is accepted', () => submitJob(client, idempotencyKey));
-}
-
-async function finishJob(client: AgentClient, jobId: string): Promise<void> {
-  await client.waitFor(jobId, 'FINAL');
 }
 
 function primaryOf(stack: ComposeStack, { holdsWallet }: { holdsWallet: boolean }): string {

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseEnv } from 'node:util';
+import { parseEnv, promisify } from 'node:util';
 
 import { encodeJsonHeader, X_PAYMENT, X_PAYMENT_RESPONSE, type Hex } from '@tollgate/protocol';
 import { toHex } from 'viem';
@@ -171,20 +171,14 @@ function writeOwnFolder(stack: ComposeStack, name: string, files: Record<string,
 
 /** Buys the weather with the first devnet account and returns the answer's body. */
 async function pay(stack: ComposeStack, idempotencyKey: string): Promise<string> {
-  const child = spawn(
-    process.execPath,
-    [
-      ...['--import', 'tsx', 'tools/cli/main.ts', 'pay', `${stack.gateway}/api/weather`, '--max', '0.01'],
-      ...['--rpc', stack.rpcUrl, '--rpc-timeout', '60'],
-      ...['--store', stack.folder, '--idempotency-key', idempotencyKey],
-    ],
-    { env: { ...process.env, WALLET_PRIVATE_KEY: derivePayer(0).privateKey }, stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  let body = '';
-  child.stdout.on('data', (chunk: Buffer) => (body += chunk.toString()));
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  assert(code === 0, `pay ended with ${String(code)}`);
-  return body;
+  const args = [
+    ...['--import', 'tsx', 'tools/cli/main.ts', 'pay', `${stack.gateway}/api/weather`, '--max', '0.01'],
+    ...['--rpc', stack.rpcUrl, '--rpc-timeout', '60'],
+    ...['--store', stack.folder, '--idempotency-key', idempotencyKey],
+  ];
+  const env = { ...process.env, WALLET_PRIVATE_KEY: derivePayer(0).privateKey };
+  // Where it fails, the error has what it wrote to stderr.
+  return (await promisify(execFile)(process.execPath, args, { env })).stdout;
 }
 
 /** Buys the weather with a payment that the second devnet account signs. */
