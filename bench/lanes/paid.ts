@@ -96,10 +96,10 @@ async function measurePaidCases(
   progress('starting the servers');
   const tollgate = keep(await startTollgate({ chain, rpcUrl }));
   const floor = await startFloor({ chain, rpcUrl }, keep);
-  const ours: Target[] = [
-    { name: FLOOR, urls: [floor.url], roles: { server: [floor.pid], redis: [floor.redisPid] }, ...hashTarget() },
-    { name: TOLLGATE, urls: [tollgate.url], roles: tollgate.roles, ...hashTarget() },
-  ];
+  const ours = [
+    { name: FLOOR, urls: [floor.url], roles: { server: [floor.pid], redis: [floor.redisPid] } },
+    { name: TOLLGATE, urls: [tollgate.url], roles: tollgate.roles },
+  ].map((target) => ({ ...target, header: 'x-payment', payments: new Map<PaidCase, string[]>() }));
   for (const paidCase of cases) {
     const count = paidCase.requests * rounds;
     progress(`mining ${formatNumber(count)} ${paidCase.kind} payments`);
@@ -126,10 +126,6 @@ async function measurePaidCases(
 
 function caseName({ inFlight, kind }: PaidCase): string {
   return `${inFlight} in flight${kind === 'locked' ? ', locked' : ''}`;
-}
-
-function hashTarget(): Pick<Target, 'header' | 'payments'> {
-  return { header: 'x-payment', payments: new Map() };
 }
 
 async function startPeerTargets(
