@@ -1,13 +1,4 @@
-/** What `node --cpu-prof` writes; times in microseconds. */
-export interface CpuProfile {
-  nodes: {
-    id: number;
-    callFrame: { functionName: string; url: string; lineNumber: number };
-    children?: number[];
-  }[];
-  samples: number[];
-  timeDeltas: number[];
-}
+import type { Profiler, Runtime } from 'node:inspector';
 
 /** A function with its callers, and the time spent in it and in what it called. */
 interface Frame {
@@ -26,12 +17,12 @@ const LETTER_WIDTH = 6.6;
 const IDLE = new Set(['(idle)', '(root)']);
 
 /** The processor time of a profile in milliseconds, without idle time. */
-export function busyMs(profile: CpuProfile): number {
+export function busyMs(profile: Profiler.Profile): number {
   return foldProfile(profile).ms;
 }
 
 /** A flame graph as SVG: callers below their callees, widths as shares of the processor time, names in tooltips. */
-export function drawFlameGraph(title: string, profile: CpuProfile): string {
+export function drawFlameGraph(title: string, profile: Profiler.Profile): string {
   const root = foldProfile(profile);
   const depth = depthOf(root, root.ms);
   const height = TOP + (depth + 1) * LINE;
@@ -67,7 +58,7 @@ function drawFrame(
 }
 
 /** Calls of the same function by the same callers become one frame. */
-function foldProfile({ nodes, samples, timeDeltas }: CpuProfile): Frame {
+function foldProfile({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Frame {
   const selfMs = new Map<number, number>();
   samples.forEach((id, index) => selfMs.set(id, (selfMs.get(id) ?? 0) + (timeDeltas[index] ?? 0) / 1000));
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -88,7 +79,7 @@ function foldProfile({ nodes, samples, timeDeltas }: CpuProfile): Frame {
   return root;
 }
 
-function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
+function nameOf({ functionName, url, lineNumber }: Runtime.CallFrame): string {
   const name = functionName === '' ? '(anonymous)' : functionName;
   const file = url.split('/').slice(-2).join('/');
   return file === '' ? name : `${name} ${file}:${lineNumber + 1}`;

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { Session } from 'node:inspector/promises';
+import { Session, type Profiler } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { busyMs, drawFlameGraph, type CpuProfile } from './draw-flame-graph.js';
+import { busyMs, drawFlameGraph } from './draw-flame-graph.js';
 
 /** Where the processes of the running lane leave their profiles; null: none is taken. */
 let profilesFolder: string | null = null;
@@ -26,7 +26,7 @@ export async function profileProcesses<T>(lane: string, folder: string, run: () 
     const result = await run();
     const { profile } = await session.post('Profiler.stop');
     mkdirSync(folder, { recursive: true });
-    for (const [name, taken] of [...readProfiles(profilesFolder), ['load', profile as CpuProfile] as const]) {
+    for (const [name, taken] of [...readProfiles(profilesFolder), ['load', profile] as const]) {
       const title = `${lane}: ${name}, ${(busyMs(taken) / 1000).toFixed(1)} s of processor time`;
       writeFileSync(join(folder, `${lane}-${name}.svg`), drawFlameGraph(title, taken));
     }
@@ -39,10 +39,10 @@ export async function profileProcesses<T>(lane: string, folder: string, run: () 
 }
 
 /** Reads, for each kind of process, the profile of the one that worked most. */
-function readProfiles(folder: string): [name: string, profile: CpuProfile][] {
+function readProfiles(folder: string): [name: string, profile: Profiler.Profile][] {
   return readdirSync(folder).map((name) => {
     const profiles = readdirSync(join(folder, name)).map(
-      (file) => JSON.parse(readFileSync(join(folder, name, file), 'utf8')) as CpuProfile,
+      (file) => JSON.parse(readFileSync(join(folder, name, file), 'utf8')) as Profiler.Profile,
     );
     return [name, profiles.reduce((most, profile) => (busyMs(profile) > busyMs(most) ? profile : most))];
   });
