@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 
 import { StepError, runProgram } from '../run-step.mjs';
 import { findRedisServer, OLDEST_FOR_CLUSTERS, unpackedServerPath } from './find-redis-server.mjs';
+import { installDebianPackage } from './install-debian.mjs';
 import { isProgram, listOnPath } from './on-path.mjs';
 
 const CHOICES =
@@ -23,7 +24,7 @@ const SOURCES = '/etc/apt/sources.list.d';
 /** Returns the way in which it got one. */
 export function installRedis(root) {
   return installServer(root, [
-    ['apt-get', isRoot, installByApt],
+    ['apt-get', isRoot, () => installDebianPackage('redis-server').then(() => 'by apt-get install redis-server')],
     ['apt-get', true, () => unpackByApt(root, 'redis')],
     ['dnf', isRoot, installByDnf],
     ['apk', isRoot, () => runProgram('apk', ['add', '--no-cache', 'redis'])],
@@ -60,19 +61,6 @@ async function installServer(root, ways, { oldest = 7, choices = CHOICES } = {})
     tail: failures,
     remedy: choices,
   });
-}
-
-async function installByApt() {
-  // RUNLEVEL=1 and the policy keep the package from starting a server of its own on port 6379.
-  const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  const install = () => runProgram('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { env });
-  try {
-    await install();
-  } catch {
-    await runProgram('apt-get', ['update'], { env });
-    await install();
-  }
-  return 'by apt-get install redis-server';
 }
 
 async function installByDnf() {
