@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 
+import type { CopyEnd } from '@tollgate/book';
 import type { RedisClient } from '@tollgate/redis';
 
-import type { OperatorPlace } from '../book/operator-api.js';
+import { OperatorApi, type OperatorPlace } from '../book/operator-api.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
 import { findRedisUrl } from '../shared/find-place.js';
 import { formatTime } from '../shared/format-table.js';
@@ -18,7 +19,6 @@ import {
 import { copyServers } from './copy-servers.js';
 import { Progress } from './progress.js';
 import { readHalfRestored, readServers } from './read-servers.js';
-import { saveBook } from './save-book.js';
 import { countKey } from './which-keys.js';
 import { writeNewFile, type NewFile } from './write-new-file.js';
 
@@ -84,4 +84,29 @@ async function copyInto(
   const { bytes } = file;
   await file.write([hash.digest()]);
   return { ...header, endedAtMs: after.nowMs, counts, bytes };
+}
+
+/**
+ * Saves the bookkeeper's copy of the book in a new file. Returns its number of rows.
+ * @throws CommandError also when the copy ends too early; then there is no file
+ */
+function saveBook(path: string, place: OperatorPlace, env: NodeJS.ProcessEnv): Promise<number> {
+  return writeNewFile(path, async (file) => {
+    let lastLines = '';
+    for await (const text of new OperatorApi(place, env).readParts('/operator/backup')) {
+      await file.write([Buffer.from(text)]);
+      lastLines = (lastLines + text).split('\n').slice(-2).join('\n');
+    }
+    return parseEnd(lastLines.trimEnd().split('\n').at(-1) ?? '');
+  });
+}
+
+function parseEnd(line: string): number {
+  try {
+    const { rows, sha256 } = JSON.parse(line) as CopyEnd;
+    if (typeof rows === 'number' && typeof sha256 === 'string') return rows;
+  } catch {
+    // Reported below.
+  }
+  throw new CommandError('The bookkeeper ended while it was copying the book: the copy is not complete.');
 }
