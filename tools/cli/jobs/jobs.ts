@@ -72,15 +72,14 @@ export async function showJob(id: string, options: JobOptions, env: NodeJS.Proce
 }
 
 /** Prints events as they are read; with `--follow` it does not end. `say` gets what is no event. */
-export async function printReports(
+export function printReports(
   { follow = false, json = false, limit, ...options }: JobEventOptions,
   env: NodeJS.ProcessEnv,
   { print, say }: Pick<EventPrinting, 'print' | 'say'>,
 ): Promise<void> {
-  const text = await withJournal(findRedisUrl(options.redis, env), (journal) =>
+  return withJournal(findRedisUrl(options.redis, env), (journal) =>
     printEvents(journal, { limit, isFollowing: follow, isJson: json, print, say }),
   );
-  if (text !== '') print(text);
 }
 
 export function decide(decision: Decision, options: JobOptions, env: NodeJS.ProcessEnv): Promise<string> {
@@ -147,10 +146,8 @@ interface EventPrinting {
   signal?: AbortSignal;
 }
 
-/**
- * The events of jobs, oldest first, as text. To follow, prints them and every new event until the signal is aborted.
- */
-export async function printEvents(journal: Journal, options: EventPrinting): Promise<string> {
+/** Prints the events of jobs, oldest first; to follow, also every new event until the signal is aborted. */
+export async function printEvents(journal: Journal, options: EventPrinting): Promise<void> {
   const { limit, isFollowing, isJson, print, say, signal } = options;
   const format = (event: JobEvent): string => (isJson ? JSON.stringify(event) : formatEvent(event));
   const places = new Map<string, Place>();
@@ -163,10 +160,9 @@ export async function printEvents(journal: Journal, options: EventPrinting): Pro
     latest.push(...events);
   }
   const sorted = latest.sort((one, other) => one.atMs - other.atMs).slice(-limit);
-  if (!isFollowing)
-    return sorted.length > 0 || isJson ? sorted.map(format).join('\n') : 'No job has reported an event yet.';
   sorted.map(format).forEach(print);
-  while (signal?.aborted !== true) {
+  if (sorted.length === 0 && !isFollowing && !isJson) print('No job has reported an event yet.');
+  while (isFollowing && signal?.aborted !== true) {
     for (const lane of await journal.readLanes()) {
       const name = nameLane(lane);
       const before = places.get(name) ?? { run: null, position: 0, last: null };
@@ -187,7 +183,6 @@ export async function printEvents(journal: Journal, options: EventPrinting): Pro
     }
     await sleep(POLL_MS, undefined, signal ? { signal } : {}).catch(() => undefined);
   }
-  return '';
 }
 
 /** Up to where the events of a lane were printed, and during which run of the server. */
