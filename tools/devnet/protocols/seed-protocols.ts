@@ -1,21 +1,9 @@
-import {
-  encodeFunctionData,
-  erc20Abi,
-  maxUint256,
-  parseAbi,
-  parseEther,
-  parseUnits,
-  type Abi,
-  type Address,
-} from 'viem';
+import { encodeFunctionData, erc20Abi, maxUint256, parseEther, parseUnits, type Abi, type Address } from 'viem';
 
 import { squareRoot } from '../../../packages/agent-kit/src/protocols/liquidity/full-range.js';
 import type { Contracts, PlannedAddresses } from './create-contracts.js';
 import { DEPLOYER, type DeployerCall } from './deployer.js';
 import { encodeSetPrice, type PricedAsset } from './set-price.js';
-
-const mintAbi = parseAbi(['function mint(address to, uint256 amount)']);
-const wrapAbi = parseAbi(['function deposit() payable']);
 
 /** Each account's part, in base units; native coin and USDC it has from the chain. */
 const PER_ACCOUNT = {
@@ -64,7 +52,7 @@ export function seedProtocols(
   receivers: readonly Address[],
 ): DeployerCall[] {
   return [
-    ...seedTokens(addresses, receivers),
+    ...seedTokens(contracts, addresses, receivers),
     ...PRICES.map(([asset, price]) => encodeSetPrice(addresses, asset, price)),
     ...seedUniswap(contracts, addresses),
     ...seedLending(contracts, addresses),
@@ -74,12 +62,14 @@ export function seedProtocols(
 }
 
 /** Gives the deployer the tokens that seed the protocols, and the accounts some of each token. */
-function seedTokens({ tokens }: PlannedAddresses, receivers: readonly Address[]): DeployerCall[] {
-  const mint = (token: Address, to: Address, amount: bigint) => call(mintAbi, token, 'mint', [to, amount]);
+function seedTokens(contracts: Contracts, { tokens }: PlannedAddresses, receivers: readonly Address[]): DeployerCall[] {
+  // All have the same function.
+  const { abi } = contracts.TestToken;
+  const mint = (token: Address, to: Address, amount: bigint) => call(abi, token, 'mint', [to, amount]);
   return [
     mint(tokens.USDC, DEPLOYER, parseUnits('50000000', 6)),
     mint(tokens.WBTC, DEPLOYER, parseUnits('1000', 8)),
-    { ...call(wrapAbi, tokens.WSEI, 'deposit'), valueWei: parseEther('50000000') },
+    { ...call(contracts.WrappedNative.abi, tokens.WSEI, 'deposit'), valueWei: parseEther('50000000') },
     ...receivers.flatMap((receiver) => [
       call(erc20Abi, tokens.WSEI, 'transfer', [receiver, PER_ACCOUNT.WSEI]),
       ...(['WBTC', 'FEE', 'RVT', 'EVIL'] as const).map((symbol) => mint(tokens[symbol], receiver, PER_ACCOUNT[symbol])),
