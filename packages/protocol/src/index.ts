@@ -2,6 +2,7 @@
 export * from './jobs/agent-job-input.js';
 export * from './jobs/agent-job-message.js';
 export * from './jobs/agent-job.js';
+export { encodeBase64, encodeBase64Url } from './wire/base64.js';
 export * from './wire/canonical-json.js';
 export * from './challenge.js';
 export * from './tx-hash/hash-lock.js';

@@ -2,6 +2,7 @@ import {
   AGENT_JOB_MESSAGE_VERSION,
   AGENT_JOBS_QUEUE,
   agentJobSigningText,
+  encodeBase64Url,
   type AgentJob,
   type AgentJobMessage,
 } from '@tollgate/protocol';
@@ -86,12 +87,5 @@ export async function signAgentJobMessage(
     issuedAt: new Date(issuedAtMs).toISOString(),
     signature: '',
   };
-  return { ...message, signature: toBase64Url(await hmacSha256(secret, agentJobSigningText(message))) };
-}
-
-function toBase64Url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replace(/=+$/, '');
+  return { ...message, signature: encodeBase64Url(await hmacSha256(secret, agentJobSigningText(message))) };
 }

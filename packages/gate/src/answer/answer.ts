@@ -1,6 +1,4 @@
-import { instructsSharedCaches, X_PAYMENT_RELEASED } from '@tollgate/protocol';
-
-import { toBase64 } from '../present/digest.js';
+import { encodeBase64, instructsSharedCaches, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
 /** A response of the gate that replaces the handler's: the gate's own, or one that was sold and stored. */
 export interface Answer {
@@ -62,7 +60,7 @@ export function packAnswer({ status, headers, body }: SoldAnswer, maxBytes: numb
       ? []
       : [[name.toLowerCase(), typeof value === 'object' ? [...value] : String(value)] as const],
   );
-  return { status, headers: Object.fromEntries(kept), body: toBase64(bytes) };
+  return { status, headers: Object.fromEntries(kept), body: encodeBase64(bytes) };
 }
 
 /** Without the headers by which a shared cache would store the answer. */

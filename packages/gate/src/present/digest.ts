@@ -1,3 +1,5 @@
+import { encodeBase64Url } from '@tollgate/protocol';
+
 /** SHA-256 over the parts, each preceded by its length, as 43 base64url characters. */
 export async function digest(...parts: readonly (string | Uint8Array)[]): Promise<string> {
   const encoder = new TextEncoder();
@@ -5,17 +7,7 @@ export async function digest(...parts: readonly (string | Uint8Array)[]): Promis
     const encoded = typeof part === 'string' ? encoder.encode(part) : part;
     return [encoder.encode(`${encoded.length}:`), encoded];
   });
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', concatBytes(bytes)));
-  return toBase64(hash).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
-}
-
-/**
- * Base64 of bytes, for runtimes without `Buffer`. Encodes in parts, because each byte is an argument of `fromCharCode`.
- */
-export function toBase64(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(text);
+  return encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', concatBytes(bytes))));
 }
 
 export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

@@ -8,9 +8,9 @@ VALUES['_'.charCodeAt(0)] = 63;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** Base64 (RFC 4648, padded) of the text's UTF-8 bytes. */
-export function encodeBase64(text: string): string {
-  const bytes = encoder.encode(text);
+/** Base64 (RFC 4648, padded) of bytes, or of a text's UTF-8 bytes; also in runtimes without `Buffer`. */
+export function encodeBase64(content: string | Uint8Array): string {
+  const bytes = typeof content === 'string' ? encoder.encode(content) : content;
   let encoded = '';
   for (let index = 0; index < bytes.length; index += 3) {
     const left = bytes.length - index;
@@ -22,9 +22,9 @@ export function encodeBase64(text: string): string {
   return encoded;
 }
 
-/** Base64url (RFC 4648, section 5, without padding) of the text's UTF-8 bytes. */
-export function encodeBase64Url(text: string): string {
-  return encodeBase64(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+/** Base64url (RFC 4648, section 5, without padding) of bytes, or of a text's UTF-8 bytes. */
+export function encodeBase64Url(content: string | Uint8Array): string {
+  return encodeBase64(content).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
 /**
