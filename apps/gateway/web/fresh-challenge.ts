@@ -1,7 +1,6 @@
 import {
-  createHashLock,
   decodeJsonHeader,
-  LOCK_MARKER,
+  lockOf,
   parseChallenge,
   PAYMENT_REQUIRED,
   type Hex,
@@ -42,11 +41,6 @@ export async function readFreshChallenge(url: string, shown: PayPageData): Promi
     );
   }
   return { requirement, lock: lockOf(requirement.extra.reference), required: readRequired(response, shown) };
-}
-
-/** keccak256 of a reference. */
-export function lockOf(reference: string): Hex {
-  return `0x${createHashLock(reference).slice(LOCK_MARKER.length)}`;
 }
 
 function isAsShown({ maxAmountRequired, asset, payTo }: PaymentRequirement, shown: PayPageData): boolean {

@@ -1,9 +1,8 @@
-import { isHash, LOCK_MARKER, type Hex } from '@tollgate/protocol';
+import { encodeLockedTransfer, isHash, LOCK_MARKER, type Hex } from '@tollgate/protocol';
 
 import { PageProblem } from './chain.js';
 import type { WalletProvider } from './wallets.js';
 
-const TRANSFER_SELECTOR = '0xa9059cbb';
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 /** What a transfer moves, and the lock (keccak256 of the reference) that only one challenge opens. */
@@ -14,13 +13,6 @@ export interface LockedTransferTerms {
   readonly lock: Hex;
 }
 
-/** The calldata of `transfer(payTo, amount)` with the lock appended. */
-function encodeLockedTransfer({ payTo, amountBaseUnits, lock }: LockedTransferTerms): Hex {
-  const to = payTo.slice(2).toLowerCase().padStart(64, '0');
-  const amount = BigInt(amountBaseUnits).toString(16).padStart(64, '0');
-  return `${TRANSFER_SELECTOR}${to}${amount}${LOCK_MARKER.slice(2)}${lock.slice(2)}`;
-}
-
 /** Has the wallet send the transfer. Resolves with its hash before it is mined. */
 export async function sendLockedTransfer(
   provider: WalletProvider,
@@ -28,7 +20,8 @@ export async function sendLockedTransfer(
   terms: LockedTransferTerms,
   chainId: number,
 ): Promise<Hex> {
-  const data = encodeLockedTransfer(terms);
+  const { payTo: to, amountBaseUnits, lock } = terms;
+  const data = encodeLockedTransfer({ to, amountBaseUnits: BigInt(amountBaseUnits), lock });
   // With the chain, a wallet that was switched in the meantime refuses, and sends nothing elsewhere.
   const transaction = { from, to: terms.asset, value: '0x0', data, chainId: `0x${chainId.toString(16)}` };
   const hash = await provider.request({ method: 'eth_sendTransaction', params: [transaction] });

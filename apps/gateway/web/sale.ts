@@ -1,9 +1,9 @@
-import { formatTokenAmount, type Hex } from '@tollgate/protocol';
+import { formatTokenAmount, lockOf, type Hex } from '@tollgate/protocol';
 
 import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { showAnswer } from './document/answer.js';
 import { find, linkTransaction } from './document/dom.js';
-import { lockOf, readFreshChallenge } from './fresh-challenge.js';
+import { readFreshChallenge } from './fresh-challenge.js';
 import {
   findLockedTransfer,
   readBlockNumber,

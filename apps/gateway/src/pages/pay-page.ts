@@ -1,10 +1,10 @@
-import { appendHashLock, createHashLock, LOCK_MARKER, type Hex } from '@tollgate/protocol';
+import { encodeLockedTransfer, lockOf } from '@tollgate/protocol';
 
 import type { PayPageData } from '../../web/page-data.js';
 import type { HtmlPage, PageRequest } from '../paywall/offer/html-page.js';
 import { renderDocument, type DocumentParts, escapeHtml, renderDataBlock } from './document.js';
 import type { PayTickets } from './pay-tickets.js';
-import { basePathOf, encodeTransferCall, renderFacts, showPrice, type SaleTerms } from './sale-facts.js';
+import { basePathOf, renderFacts, showPrice, type SaleTerms } from './sale-facts.js';
 
 export interface PayPageParts {
   readonly document: DocumentParts;
@@ -59,10 +59,6 @@ function createData(parts: PayPageParts, request: PageRequest, base: string): Pa
   };
 }
 
-function lockOf(reference: string): Hex {
-  return `0x${createHashLock(reference).slice(LOCK_MARKER.length)}`;
-}
-
 /**
  * How to pay without this page's buttons. Without JavaScript there is no field for the hash: a form that sends it would
  * need a rule of its own in the page's policy, and would carry the reference through the browser's history.
@@ -70,14 +66,14 @@ function lockOf(reference: string): Hex {
 function renderByHand({ terms }: PayPageParts, { reference, route, resource, origin, query }: PageRequest): string {
   const { payment, token, chain } = terms;
   const { priceBaseUnits } = route;
-  const calldata = appendHashLock(encodeTransferCall(payment.payTo, priceBaseUnits), reference);
+  const locked = { to: payment.payTo, amountBaseUnits: priceBaseUnits, lock: lockOf(reference) };
   const url = origin.url + resource + (query === '' ? '' : `?${query}`);
   const minutes = Math.max(1, Math.floor(payment.maxTimeoutSeconds / 60));
   return `<details id="manual"><summary>Pay by hand</summary>
 <p>Within ${minutes} minute${minutes === 1 ? '' : 's'}, send a transaction on ${escapeHtml(chain.name)} (chain ${chain.id}) to the token's contract
 <code>${token.address}</code>, with value 0 and exactly this calldata. It transfers ${priceBaseUnits} base units to <code>${payment.payTo}</code>,
 locked to this page.</p>
-<pre id="calldata" tabindex="0" role="region" aria-label="Calldata">${calldata}</pre>
+<pre id="calldata" tabindex="0" role="region" aria-label="Calldata">${encodeLockedTransfer(locked)}</pre>
 <div id="by-hand"></div>
 <p>Or get the answer in a shell, with the hash of your transaction in place of <code>0xHASH</code>:</p>
 <pre tabindex="0" role="region" aria-label="Command">${escapeHtml(renderCommand(payment.network, reference, url))}</pre>

@@ -1,5 +1,5 @@
 import type { PaymentEnvironment } from '@tollgate/common';
-import { formatTokenAmount, type Hex } from '@tollgate/protocol';
+import { formatTokenAmount } from '@tollgate/protocol';
 
 import type { ChainFacts, TokenFacts } from '../../web/page-data.js';
 import type { GatewayEnvironment } from '../config/gateway.config.js';
@@ -34,12 +34,6 @@ export function renderFacts({ payment, chain, token }: SaleTerms, what: string, 
 <dt>Recipient</dt><dd><code>${payment.payTo}</code></dd>
 <dt>Network</dt><dd>${escapeHtml(chain.name)} (chain ${chain.id})</dd>
 </dl>`;
-}
-
-/** The calldata of an ERC-20 `transfer`, without a lock. */
-export function encodeTransferCall(payTo: Hex, amountBaseUnits: bigint): Hex {
-  const to = payTo.slice(2).toLowerCase().padStart(64, '0');
-  return `0xa9059cbb${to}${amountBaseUnits.toString(16).padStart(64, '0')}`;
 }
 
 /** The path of `PUBLIC_URL`, which a proxy in front of the gateway takes off: paths in pages begin with it. */

@@ -1,5 +1,5 @@
 import { handleError, RateLimit, sendProblem, type Problem, problemOf } from '@tollgate/common';
-import { createHashLock, isHash, isRecord, LOCK_MARKER, readReference, type Hex } from '@tollgate/protocol';
+import { encodeLockedTransfer, isHash, isRecord, lockOf, readReference } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -9,7 +9,7 @@ import type { ReadPublicOrigin } from '../paywall/offer/public-origin.js';
 import { type DocumentParts, sendPage, renderDocument, escapeHtml, renderDataBlock } from './document.js';
 import type { PayTickets, TicketTerms } from './pay-tickets.js';
 import type { ReportedHashes } from './reported-hashes.js';
-import { basePathOf, type SaleTerms, encodeTransferCall, renderFacts, showPrice } from './sale-facts.js';
+import { basePathOf, type SaleTerms, renderFacts, showPrice } from './sale-facts.js';
 
 export interface TicketRoutesParts {
   readonly document: DocumentParts;
@@ -104,8 +104,7 @@ async function answerReports(
   const reference = readField(body, 'reference');
   // The reference is the preimage of the lock that a ticket holds, so a ticket is not enough to ask.
   if (typeof reference !== 'string' || readReference(reference) === null) return sendProblem(reply, INVALID);
-  const lock: Hex = `0x${createHashLock(reference).slice(LOCK_MARKER.length)}`;
-  return reply.header('Cache-Control', 'no-store').send({ txHashes: await reports.find(lock) });
+  return reply.header('Cache-Control', 'no-store').send({ txHashes: await reports.find(lockOf(reference)) });
 }
 
 /** Null for a ticket of another gateway, or for terms that the settings no longer have. */
@@ -161,7 +160,7 @@ function renderTicketPage(
     amountBaseUnits: priceBaseUnits.toString(),
     secondsLeft: Math.floor((expiresAtMs - nowMs) / 1000),
   };
-  const calldata = `${encodeTransferCall(payment.payTo, priceBaseUnits)}${LOCK_MARKER.slice(2)}${lock.slice(2)}`;
+  const calldata = encodeLockedTransfer({ to: payment.payTo, amountBaseUnits: priceBaseUnits, lock });
   const main = `<h1>Pay ${escapeHtml(showPrice(priceBaseUnits, token))}</h1>
 <p>For the screen that shows the code. The answer appears there, not here.</p>
 ${renderFacts(terms, `<code>${escapeHtml(path)}</code>, on the other screen`, priceBaseUnits)}

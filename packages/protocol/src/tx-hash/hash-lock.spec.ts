@@ -2,7 +2,15 @@ import fc from 'fast-check';
 import { encodeFunctionData, erc20Abi, keccak256, toHex } from 'viem';
 
 import type { Hex } from '../wire/hex.js';
-import { appendHashLock, createHashLock, findHashLocks, LOCK_MARKER, matchesHashLock } from './hash-lock.js';
+import {
+  appendHashLock,
+  createHashLock,
+  encodeLockedTransfer,
+  findHashLocks,
+  LOCK_MARKER,
+  lockOf,
+  matchesHashLock,
+} from './hash-lock.js';
 
 const payTo: Hex = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 const transfer = (amount: bigint, to: Hex = payTo): Hex =>
@@ -26,6 +34,17 @@ describe('createHashLock', () => {
         expect(createHashLock(reference)).toBe(`${LOCK_MARKER}${keccak256(toHex(reference)).slice(2)}`);
         expect(matchesHashLock(keccak256(toHex(reference)), reference)).toBe(true);
         expect(matchesHashLock(keccak256(toHex(reference)), `${reference}x`)).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('encodeLockedTransfer', () => {
+  it('is the calldata of the transfer with the lock of the reference appended', () => {
+    fc.assert(
+      fc.property(address, amount, fc.string(), (to, amountBaseUnits, reference) => {
+        const calldata = encodeLockedTransfer({ to, amountBaseUnits, lock: lockOf(reference) });
+        expect(calldata).toBe(appendHashLock(transfer(amountBaseUnits, to), reference));
       }),
     );
   });

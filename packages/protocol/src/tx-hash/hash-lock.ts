@@ -25,16 +25,25 @@ const LOCK_AT = MARKER_AT + 8;
 const PATTERN_LENGTH = LOCK_AT + 64;
 const HEX_DIGITS = /^[0-9a-f]+$/;
 
-const hashReference = (reference: string): string => bytesToHex(keccak_256(utf8ToBytes(reference)));
+/** The lock of a reference: keccak256 of its UTF-8 bytes. */
+export function lockOf(reference: string): Hex {
+  return `0x${bytesToHex(keccak_256(utf8ToBytes(reference)))}`;
+}
 
 /** The 36 bytes that a payer appends to `transfer(to, amount)`: the marker and keccak256 of the reference. */
 export function createHashLock(reference: string): Hex {
-  return `${LOCK_MARKER}${hashReference(reference)}`;
+  return `${LOCK_MARKER}${lockOf(reference).slice(2)}`;
 }
 
 /** The calldata with the lock appended. ERC-20 tokens ignore bytes after their arguments. */
 export function appendHashLock(calldata: Hex, reference: string): Hex {
   return `${calldata}${createHashLock(reference).slice(2)}`;
+}
+
+/** The calldata of a `transfer` with its lock. */
+export function encodeLockedTransfer({ to, amountBaseUnits, lock }: LockedTransfer): Hex {
+  const words = [to.slice(2).toLowerCase(), amountBaseUnits.toString(16)].map((word) => word.padStart(64, '0'));
+  return `0x${TRANSFER_SELECTOR}${words.join('')}${MARKER_DIGITS}${lock.slice(2)}`;
 }
 
 /**
@@ -60,5 +69,5 @@ export function findHashLocks(calldata: Hex): LockedTransfer[] {
 
 /** True when the 32-byte lock is the hash of this reference. */
 export function matchesHashLock(lock: Hex, reference: string): boolean {
-  return lock.toLowerCase() === `0x${hashReference(reference)}`;
+  return lock.toLowerCase() === lockOf(reference);
 }
