@@ -3,7 +3,7 @@ import { UpstreamError } from '../../paywall/route/paid-route.js';
 
 export class UpstreamPathError extends Error {
   constructor(
-    readonly about: 'upstream' | 'prefix',
+    readonly about: 'upstream' | 'stripPrefix',
     message: string,
   ) {
     super(message);
@@ -31,7 +31,7 @@ export class UpstreamPath {
     if (template) {
       if (stripPrefix !== '')
         throw new UpstreamPathError(
-          'prefix',
+          'stripPrefix',
           'has no effect: the upstream has parameters, so nothing is appended to it',
         );
       const known = new Set(parameterNames(route));
@@ -61,7 +61,7 @@ function withoutPrefix(route: PathPattern, prefix: string): PathPattern {
     return own?.kind === 'text' && own.text === part;
   });
   if (!fits)
-    throw new UpstreamPathError('prefix', 'must be the start of the path, and can only contain fixed parts of it');
+    throw new UpstreamPathError('stripPrefix', 'must be the start of the path, and can only contain fixed parts of it');
   return route.slice(parts.length);
 }
 

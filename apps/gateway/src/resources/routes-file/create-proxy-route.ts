@@ -37,7 +37,8 @@ export function createProxyRoute(
       return read(description[key]);
     } catch (error) {
       if (!isExplained(error)) throw error;
-      problems.push({ place: [...place, error instanceof PrefixError ? 'stripPrefix' : key], message: error.message });
+      const about = error instanceof UpstreamPathError ? error.about : key;
+      problems.push({ place: [...place, about], message: error.message });
       return null;
     }
   };
@@ -47,21 +48,14 @@ export function createProxyRoute(
   const url = parse('upstream', (text) => parseUpstreamUrl(expandVariables(text, context.env)));
   const added = faulty.has('upstreamHeaders')
     ? []
-    : parseUpstreamHeaders(description.upstreamHeaders, {
-        place: [...place, 'upstreamHeaders'],
-        env: context.env,
-        problems,
-      });
+    : parseUpstreamHeaders(description.upstreamHeaders, [...place, 'upstreamHeaders'], context.env, problems);
   for (const [key, message] of explainContradictions(parsed, context)) {
     problems.push({ place: [...place, key], message });
   }
   if (pattern === null) return null;
-  if (url === null) return { path: description.path, pattern, route: null };
-  const path = parse('upstream', () =>
-    createUpstreamPath(pattern, url, faulty.has('stripPrefix') ? '' : description.stripPrefix),
-  );
-
-  if (path === null || price === null || faulty.size > 0 || problems.length > problemsBefore)
+  const stripPrefix = faulty.has('stripPrefix') ? '' : description.stripPrefix;
+  const path = url && parse('upstream', () => new UpstreamPath(pattern, url.pathname, stripPrefix));
+  if (url === null || path === null || price === null || faulty.size > 0 || problems.length > problemsBefore)
     return { path: description.path, pattern, route: null };
   const { answer, chargeOn, maxBodyBytes, metered, methods, mimeType, passCredentials, timeoutMs } = description;
   const { revisitSeconds } = description;
@@ -95,10 +89,9 @@ export function createProxyRoute(
 }
 
 class RouteError extends Error {}
-class PrefixError extends RouteError {}
 
 function isExplained(error: unknown): error is Error {
-  return [RouteError, PathPatternError, ExpansionError].some((known) => error instanceof known);
+  return [RouteError, PathPatternError, UpstreamPathError].some((known) => error instanceof known);
 }
 
 function parsePrice(text: string, assetDecimals: number): bigint {
@@ -127,26 +120,15 @@ function parseUpstreamUrl(text: string): URL {
   return url;
 }
 
-function createUpstreamPath(pattern: PathPattern, url: URL, stripPrefix: string): UpstreamPath {
-  try {
-    return new UpstreamPath(pattern, url.pathname, stripPrefix);
-  } catch (error) {
-    if (!(error instanceof UpstreamPathError)) throw error;
-    throw error.about === 'prefix' ? new PrefixError(error.message) : new RouteError(error.message);
-  }
-}
-
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Parses the headers for the upstream, such as its API key. Values are secrets: no problem quotes one. */
 function parseUpstreamHeaders(
   headers: Readonly<Record<string, unknown>>,
-  {
-    place,
-    env,
-    problems,
-  }: { place: Place; env: Readonly<Record<string, string | undefined>>; problems: RouteProblem[] },
+  place: Place,
+  env: RouteContext['env'],
+  problems: RouteProblem[],
 ): [string, string][] {
   const seen = new Set<string>();
   return Object.entries(headers).flatMap(([name, value]): [string, string][] => {
@@ -165,28 +147,25 @@ function parseUpstreamHeaders(
         ? [[name, expanded]]
         : report('contains a character that is not allowed in a header, such as a line break');
     } catch (error) {
-      if (error instanceof ExpansionError) return report(error.message);
+      if (error instanceof RouteError) return report(error.message);
       throw error;
     }
   });
 }
-
-class ExpansionError extends Error {}
 
 const VARIABLE = /\$\{([^}]*)(\}?)/g;
 
 /**
  * Replaces `${NAME}` by the value of that environment variable. Values are secrets: no error quotes one.
  *
- * @throws ExpansionError naming the variable that is not set
+ * @throws RouteError naming the variable that is not set
  */
-function expandVariables(text: string, env: Readonly<Record<string, string | undefined>>): string {
+function expandVariables(text: string, env: RouteContext['env']): string {
   return text.replace(VARIABLE, (_, name: string, end: string) => {
-    if (end === '' || !/^[A-Za-z_]\w*$/.test(name))
-      throw new ExpansionError('has "${" without a variable name and "}"');
+    if (end === '' || !/^[A-Za-z_]\w*$/.test(name)) throw new RouteError('has "${" without a variable name and "}"');
     const value = env[name];
     if (value === undefined || value === '')
-      throw new ExpansionError(`needs the environment variable ${name}, which is not set`);
+      throw new RouteError(`needs the environment variable ${name}, which is not set`);
     return value;
   });
 }

@@ -4,7 +4,7 @@ import { overlap, parsePathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
 import { createProxyRoute, type ProxyRoute, type RouteContext } from './create-proxy-route.js';
 import { parseRouteDescriptions } from './parse-route-descriptions.js';
-import { parseYaml, YamlError, formatPlace, type Place, type RouteProblem } from './parse-yaml.js';
+import { parseYaml, formatPlace, type Place, type RouteProblem } from './parse-yaml.js';
 
 /** The paths that the gateway serves itself, including everything below them. */
 const OWN_PATHS = [
@@ -28,7 +28,7 @@ const OWN_PATTERNS = OWN_PATHS.flatMap((path) =>
  * @throws ConfigurationError listing every problem with its place: `routes[2].price (line 9): …`
  */
 export function parseRoutes(text: string, context: RouteContext): PaidRoute[] {
-  const yaml = parseFile(text);
+  const yaml = parseYaml(text);
   const problems: RouteProblem[] = [];
   const described = parseRouteDescriptions(yaml.value, problems).map((parsed) => ({
     place: parsed.place,
@@ -48,14 +48,6 @@ function describe({ place, line, message }: RouteProblem & { readonly line: numb
   const sentence = /[.?]$/.test(message) ? message : `${message}.`;
   if (place.length === 0) return `The file ${sentence}`;
   return `${formatPlace(place)}${line === null ? '' : ` (line ${line})`}: ${sentence}`;
-}
-
-function parseFile(text: string) {
-  try {
-    return parseYaml(text);
-  } catch (error) {
-    throw error instanceof YamlError ? new ConfigurationError(error.problems) : error;
-  }
 }
 
 interface Described {

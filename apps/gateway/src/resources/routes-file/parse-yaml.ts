@@ -1,3 +1,4 @@
+import { ConfigurationError } from '@tollgate/common';
 import {
   isMap,
   isNode,
@@ -18,12 +19,6 @@ export interface ParsedYaml {
   lineOf(place: Place): number | null;
 }
 
-export class YamlError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('\n'));
-  }
-}
-
 const MOST_BYTES = 1_048_576;
 const MOST_ALIASES = 100;
 /** After a syntax error the rest is misread, so further errors are rarely useful. */
@@ -33,20 +28,21 @@ const MOST_FAULTS = 5;
  * Parses YAML 1.2, which includes JSON. A number under a `price` key keeps its source text, since a float does not
  * represent cents exactly.
  *
- * @throws YamlError with one line for each problem, including duplicate keys, unknown tags and excessive aliases
+ * @throws ConfigurationError with one line for each problem, including duplicate keys, unknown tags and excessive aliases
  */
 export function parseYaml(text: string): ParsedYaml {
-  if (Buffer.byteLength(text) > MOST_BYTES) throw new YamlError([`is larger than ${MOST_BYTES} bytes`]);
+  if (Buffer.byteLength(text) > MOST_BYTES) throw new ConfigurationError([`is larger than ${MOST_BYTES} bytes`]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0) throw new YamlError(faults.slice(0, MOST_FAULTS).map((fault) => describe(fault, lines)));
+  if (faults.length > 0)
+    throw new ConfigurationError(faults.slice(0, MOST_FAULTS).map((fault) => describe(fault, lines)));
   keepPricesAsText(document);
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
     return { value, lineOf: (place) => lineOf(document, lines, place) };
   } catch (error) {
-    throw new YamlError([error instanceof Error ? error.message : String(error)]);
+    throw new ConfigurationError([error instanceof Error ? error.message : String(error)]);
   }
 }
 
