@@ -6,29 +6,26 @@ import type { PaymentStore, StoredPayment, StoredRevision } from '../store/payme
  * between, leaves a payment that the next run redeems.
  */
 export class HeldPaymentStore implements PaymentStore {
-  readonly #store: PaymentStore;
   #held: ({ key: string } & StoredRevision) | null = null;
 
-  constructor(store: PaymentStore) {
-    this.#store = store;
-  }
+  constructor(private readonly store: PaymentStore) {}
 
   read(key: string): Promise<StoredRevision | null> {
-    return this.#store.read(key);
+    return this.store.read(key);
   }
 
   async write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean> {
-    if (payment.state !== 'redeemed') return this.#store.write(key, payment, afterRevision);
+    if (payment.state !== 'redeemed') return this.store.write(key, payment, afterRevision);
     this.#held = { key, payment, revision: afterRevision };
     return true;
   }
 
   list(): Promise<({ key: string } & StoredRevision)[]> {
-    return this.#store.list();
+    return this.store.list();
   }
 
   /** Writes what was held back, if anything was. */
   async release(): Promise<void> {
-    if (this.#held) await noteRedeemed(this.#store, this.#held.key, this.#held);
+    if (this.#held) await noteRedeemed(this.store, this.#held.key, this.#held);
   }
 }

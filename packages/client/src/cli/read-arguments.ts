@@ -6,6 +6,8 @@ import { InvalidArgumentError } from 'commander';
 
 import { readSystemCode } from '../network/read-system-code.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
+import type { PaymentOptions } from '../sign/payment-options.js';
+import type { WalletOptions } from '../sign/wallet.js';
 
 /** The options of the command as they are typed. */
 export interface PayOptions {
@@ -37,15 +39,13 @@ interface WalletSource {
   asset: TrustedAsset;
 }
 
-export interface PayArguments extends WalletSource {
+export interface PayArguments {
   url: string;
   init: RequestInit;
-  maxAmount: string;
-  permit2Allowance?: string;
-  rpcTimeoutMs: number;
+  asset: TrustedAsset;
+  wallet: WalletOptions;
+  options: PaymentOptions;
   storeDirectory: string;
-  deadlineMs: number;
-  allowInsecureHttp: boolean;
   isAbandoning: boolean;
   writesJson: boolean;
 }
@@ -190,18 +190,21 @@ function readRequest(values: PayOptions): RequestInit {
 export function readArguments(url: string, values: PayOptions, env: NodeJS.ProcessEnv): PayArguments {
   if (!isHttpUrl(url)) throw new InvalidArgumentError(`${JSON.stringify(url)} is not a URL of http or https`);
   if (values.max === undefined && !values.abandon) throw new InvalidArgumentError('--max is missing');
-  const wallet = readWallet(values, env);
-  const { decimals } = wallet.asset;
+  const { rpcUrl, privateKey: account, asset } = readWallet(values, env);
+  const { chainId, decimals } = asset;
   return {
     url,
     init: readRequest(values),
-    maxAmount: readAmount(values.max ?? '0', 'max', decimals),
-    ...(values.approve !== undefined && { permit2Allowance: readAmount(values.approve, 'approve', decimals) }),
-    ...wallet,
-    rpcTimeoutMs: readSeconds(values.rpcTimeout ?? '3', 'rpc-timeout'),
+    asset,
+    options: {
+      assets: [asset],
+      maxAmount: readAmount(values.max ?? '0', 'max', decimals),
+      ...(values.approve !== undefined && { permit2Allowance: readAmount(values.approve, 'approve', decimals) }),
+      deadlineMs: readSeconds(values.timeout ?? '60', 'timeout'),
+      allowInsecureHttp: values.insecure ?? false,
+    },
+    wallet: { account, rpcUrl, chainId, rpcTimeoutMs: readSeconds(values.rpcTimeout ?? '3', 'rpc-timeout') },
     storeDirectory: values.store ?? join(stateDirectory(env), 'payments'),
-    deadlineMs: readSeconds(values.timeout ?? '60', 'timeout'),
-    allowInsecureHttp: values.insecure ?? false,
     isAbandoning: values.abandon ?? false,
     writesJson: values.json ?? false,
   };

@@ -102,31 +102,18 @@ async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () =
   let payment = null as StoredPayment | null;
   const store = new HeldPaymentStore(new FilePaymentStore(input.storeDirectory));
   // Free resources are answered too; a caller that requires a price uses the library's `payForResource`.
-  const payingFetch = fetchWithPayment(
-    fetch,
-    createWallet({
-      account: input.privateKey,
-      rpcUrl: input.rpcUrl,
-      chainId: input.asset.chainId,
-      rpcTimeoutMs: input.rpcTimeoutMs,
-    }),
-    {
-      assets: [input.asset],
-      maxAmount: input.maxAmount,
-      ...(input.permit2Allowance !== undefined && { permit2Allowance: input.permit2Allowance }),
-      store,
-      deadlineMs: input.deadlineMs,
-      allowInsecureHttp: input.allowInsecureHttp,
-      onEvent: (event) => {
-        if (event.type === 'signed' || event.type === 'resuming') {
-          payment = event.payment;
-          onSigned();
-        }
-        const line = describe(event);
-        if (line !== null) terminal.stderr(plain(line));
-      },
+  const payingFetch = fetchWithPayment(fetch, createWallet(input.wallet), {
+    ...input.options,
+    store,
+    onEvent: (event) => {
+      if (event.type === 'signed' || event.type === 'resuming') {
+        payment = event.payment;
+        onSigned();
+      }
+      const line = describe(event);
+      if (line !== null) terminal.stderr(plain(line));
     },
-  );
+  });
   const response = await payingFetch(input.url, input.init);
   const taken = payment === null ? null : readAmountTaken(response.headers);
   if (taken !== null)

@@ -64,20 +64,19 @@ type Attempt =
   | { kind: 'again'; reason: string; delayMs: number | null; response: Response | null; cause?: unknown };
 
 class Redemption {
-  readonly #context: RedemptionContext;
-  readonly #request: RequestSnapshot;
   readonly #headers: Headers;
-  readonly #key: string;
   readonly #signed: SignedName;
   readonly #seen = { nowMs: 0, releases: 0, undiagnosed: 0 };
   #redirects = 0;
   #isRepeated = false;
   #url: string;
 
-  constructor(context: RedemptionContext, key: string, request: RequestSnapshot, payment: ShownPayment) {
-    this.#context = context;
-    this.#key = key;
-    this.#request = request;
+  constructor(
+    private readonly context: RedemptionContext,
+    private readonly key: string,
+    private readonly request: RequestSnapshot,
+    payment: ShownPayment,
+  ) {
     this.#headers = createHeaders(request, payment);
     this.#signed = payment.signed;
     this.#url = request.url;
@@ -86,14 +85,14 @@ class Redemption {
   async attempt(timeoutMs: number): Promise<Attempt> {
     try {
       const sending = { url: this.#url, headers: this.#headers, timeoutMs, redirect: 'manual' } as const;
-      const sent = await sendRequest(this.#context.fetch, this.#request, sending);
+      const sent = await sendRequest(this.context.fetch, this.request, sending);
       try {
         return await this.#judge(sent, timeoutMs);
       } finally {
         sent.stopTimer();
       }
     } catch (error) {
-      if (error instanceof PaymentError || this.#request.signal?.aborted) throw error;
+      if (error instanceof PaymentError || this.request.signal?.aborted) throw error;
       const reason = error instanceof Error ? error.message : 'connection failed';
       return { kind: 'again', reason, delayMs: null, response: null, cause: error };
     }
@@ -116,7 +115,7 @@ class Redemption {
           return { kind: 'again', reason: `redirect from ${this.#url}`, delayMs: 0, response: null };
         }
         this.#redirects += 1;
-        this.#url = followRedirect(this.#request, this.#url, judgement.location, this.#redirects);
+        this.#url = followRedirect(this.request, this.#url, judgement.location, this.#redirects);
         return { kind: 'again', reason: `redirect to ${this.#url}`, delayMs: 0, response: null };
       case 'retry':
         if (response.headers.get(X_PAYMENT_RELEASED) === 'true') this.#seen.releases += 1;
@@ -132,18 +131,18 @@ class Redemption {
   async #receive(sent: SentRequest, isFinal: boolean, timeoutMs: number): Promise<ReceivedResponse> {
     const { response } = sent;
     const isWhole = await receiveAnswer(response);
-    const target = isFinal ? findSoldTarget(this.#request, response, this.#url) : null;
+    const target = isFinal ? findSoldTarget(this.request, response, this.#url) : null;
     if (target === null) return { response, isFinal, isWhole };
     // It would end the body of the redirect while the target is asked.
     sent.stopTimer();
     const found = await this.#fetchTarget(target, timeoutMs).catch(() => null);
-    this.#request.signal?.throwIfAborted();
+    this.request.signal?.throwIfAborted();
     return found ?? { response, isFinal: false, isWhole };
   }
 
   async #fetchTarget(target: SoldTarget, timeoutMs: number): Promise<ReceivedResponse> {
     const sending = { ...target, timeoutMs, redirect: 'follow' } as const;
-    const { response, stopTimer } = await sendRequest(this.#context.fetch, target.request, sending);
+    const { response, stopTimer } = await sendRequest(this.context.fetch, target.request, sending);
     try {
       const isFinal = response.status < 500 && !UNDECIDED_STATUSES.includes(response.status);
       return { response, isFinal, isWhole: await receiveAnswer(response) };
@@ -155,10 +154,10 @@ class Redemption {
   async refusal(response: Response): Promise<PaymentNotAcceptedError> {
     return new PaymentNotAcceptedError({
       failure: response.headers.get(X_PAYMENT_FAILURE),
-      challengeError: await readChallengeError(response, this.#context.attemptTimeoutMs),
+      challengeError: await readChallengeError(response, this.context.attemptTimeoutMs),
       signed: this.#signed,
       url: this.#url,
-      key: this.#key,
+      key: this.key,
     });
   }
 
@@ -166,7 +165,7 @@ class Redemption {
     const message = `The payment ${'txHash' in this.#signed ? this.#signed.txHash : 'that was signed'} is made, but ${this.#url} gave no answer.`;
     return new PaymentError('payment_unredeemed', message, {
       hint: 'It is in the store: the same request with the same store redeems it.',
-      details: { ...this.#signed, url: this.#url, key: this.#key },
+      details: { ...this.#signed, url: this.#url, key: this.key },
       cause,
     });
   }

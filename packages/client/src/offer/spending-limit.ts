@@ -8,13 +8,10 @@ import type { ChosenRequirement } from './choose-requirement.js';
  * never moved.
  */
 export class SpendingLimit {
-  /** Decimal text in the unit of each asset. */
-  readonly maxTotal: string;
   readonly #spent = new Map<string, bigint>();
 
-  constructor(maxTotal: string) {
-    this.maxTotal = maxTotal;
-  }
+  /** @param maxTotal decimal text in the unit of each asset */
+  constructor(readonly maxTotal: string) {}
 
   /**
    * Takes the amount from the budget; call the result to return it when nothing was signed. There is no await between
