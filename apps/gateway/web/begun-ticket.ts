@@ -1,5 +1,7 @@
 import { isHash, isRecord, type Hex } from '@tollgate/protocol';
 
+import { listKeys, safely } from './purchases.js';
+
 /** A payment that this phone has begun. It holds nothing secret: the lock is public on the chain. */
 export interface BegunPayment {
   readonly atMs: number;
@@ -17,47 +19,29 @@ export class BegunTicket {
 
   constructor(lock: Hex) {
     this.#key = PREFIX + lock;
-    for (const key of listKeys()) if ((read(key)?.atMs ?? 0) < Date.now() - LIFETIME_MS) localStorage.removeItem(key);
+    for (const key of listKeys(PREFIX))
+      if ((read(key)?.atMs ?? 0) < Date.now() - LIFETIME_MS) safely(() => localStorage.removeItem(key), undefined);
   }
 
   read(): BegunPayment | null {
     return read(this.#key) ?? this.#unkept;
   }
 
+  /** A private window, or one whose storage is full, keeps nothing. */
   keep(begun: BegunPayment): void {
     this.#unkept = begun;
-    try {
-      localStorage.setItem(this.#key, JSON.stringify(begun));
-    } catch {
-      // A private window, or a full storage.
-    }
+    safely(() => localStorage.setItem(this.#key, JSON.stringify(begun)), undefined);
   }
 
   remove(): void {
     this.#unkept = null;
-    try {
-      localStorage.removeItem(this.#key);
-    } catch {
-      // Nothing was kept.
-    }
-  }
-}
-
-function listKeys(): string[] {
-  try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
-  } catch {
-    return [];
+    safely(() => localStorage.removeItem(this.#key), undefined);
   }
 }
 
 function read(key: string): BegunPayment | null {
-  try {
-    const value: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
-    if (!isRecord(value) || typeof value['atMs'] !== 'number') return null;
-    const { atMs, txHash } = value;
-    return isHash(txHash) ? { atMs, txHash } : { atMs };
-  } catch {
-    return null;
-  }
+  const value = safely<unknown>(() => JSON.parse(localStorage.getItem(key) ?? 'null'), null);
+  if (!isRecord(value) || typeof value['atMs'] !== 'number') return null;
+  const { atMs, txHash } = value;
+  return isHash(txHash) ? { atMs, txHash } : { atMs };
 }

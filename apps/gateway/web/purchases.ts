@@ -28,6 +28,7 @@ export interface KeptPurchase {
 
 /** The most purchases of one URL that were begun, and the most whose calldata was only shown. */
 const MOST_KEPT = 5;
+const PREFIX = 'tollgate:purchases:';
 const WAYS: readonly unknown[] = ['transfer', 'signature', 'phone', 'hand'];
 
 /**
@@ -52,7 +53,7 @@ export class KeptPurchases {
     url: string,
     private readonly lifetimeMs: number,
   ) {
-    this.#key = `tollgate:purchases:${url}`;
+    this.#key = PREFIX + url;
   }
 
   list(): KeptPurchase[] {
@@ -97,18 +98,23 @@ export class KeptPurchases {
 
 /** Deletes the purchases of other URLs that are older than the receipt window too. */
 export function sweepPurchases(lifetimeMs: number): void {
-  const keys = safely(() => Object.keys(localStorage), []);
-  for (const key of keys.filter((name) => name.startsWith('tollgate:purchases:'))) {
+  for (const key of listKeys(PREFIX)) {
     const newest = Math.max(0, ...parse(readItem(key)).map(({ atMs }) => atMs));
     if (newest < Date.now() - lifetimeMs) safely(() => localStorage.removeItem(key), undefined);
   }
+}
+
+/** The names in this browser's storage that begin so. */
+export function listKeys(prefix: string): string[] {
+  return safely(() => Object.keys(localStorage), []).filter((key) => key.startsWith(prefix));
 }
 
 function readItem(key: string): string {
   return safely(() => localStorage.getItem(key), null) ?? '[]';
 }
 
-function safely<T>(work: () => T, otherwise: T): T {
+/** What the work returns; `otherwise` where it throws, as storage does that a browser withholds. */
+export function safely<T>(work: () => T, otherwise: T): T {
   try {
     return work();
   } catch {
