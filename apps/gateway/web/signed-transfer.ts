@@ -1,17 +1,17 @@
 import {
   createAuthorizationTypedData,
+  createPermit2Transfer,
   createPermit2TypedData,
+  createTransferAuthorization,
   encodeJsonHeader,
-  EXACT_PROXY_ADDRESS,
   isAddress,
   isHexBytes,
   PAYMENT_SIGNATURE,
   PERMIT2_ADDRESS,
-  UPTO_PROXY_ADDRESS,
   type Hex,
   type PaymentRequiredV2,
-  type Permit2Transfer,
   type RequirementV2,
+  type SignedTransferTerms,
   type TypedData,
 } from '@tollgate/protocol';
 
@@ -19,10 +19,6 @@ import { PageProblem } from './chain.js';
 import type { ProofHeader } from './purchases.js';
 import { explainWallet, type WalletProvider } from './wallets.js';
 
-/** A signature is valid from some time before now, since the chain's clock may be behind. */
-const CLOCK_SLACK_SECONDS = 600;
-/** A signature is never valid for longer: during it the money may still be taken. */
-const LONGEST_SECONDS = 3600;
 /** `allowance(address,address)` */
 const ALLOWANCE_SELECTOR = '0xdd62ed3e';
 /** `authorizationState(address,bytes32)`, which every token with EIP-3009 has. */
@@ -64,34 +60,27 @@ interface SignedOption {
 
 async function signAuthorizedTransfer(provider: WalletProvider, from: Hex, signed: SignedOption): Promise<ProofHeader> {
   const { option, chainId } = signed;
-  const { payTo, amount, asset } = option;
-  const authorization = { from, to: payTo as Hex, value: amount, ...createPeriod(option), nonce: createRandomWord() };
+  const terms = createTerms(from, option);
+  const authorization = createTransferAuthorization(terms);
   const { name, version } = option.extra;
-  const domain = { name: String(name), version: String(version), chainId, asset: asset as Hex };
+  const domain = { name: String(name), version: String(version), chainId, asset: terms.asset };
   const signature = await signTyped(provider, from, createAuthorizationTypedData(authorization, domain));
   return createProofHeader(signed, { signature, authorization });
 }
 
 async function signPermitTransfer(provider: WalletProvider, from: Hex, signed: SignedOption): Promise<ProofHeader> {
-  const transfer = createPermit(from, signed.option);
-  const signature = await signTyped(provider, from, createPermit2TypedData(transfer, signed.chainId));
+  const { option, chainId } = signed;
+  const facilitator = option.scheme === 'upto' ? option.extra['facilitatorAddress'] : null;
+  if (facilitator !== null && !isAddress(facilitator))
+    throw new PageProblem('The gateway names no relayer that may settle this payment.');
+  const transfer = createPermit2Transfer(createTerms(from, option), facilitator);
+  const signature = await signTyped(provider, from, createPermit2TypedData(transfer, chainId));
   return createProofHeader(signed, { signature, permit2Authorization: transfer.permit2Authorization });
 }
 
-function createPermit(from: Hex, option: RequirementV2): Permit2Transfer {
-  const { validAfter, validBefore: deadline } = createPeriod(option);
-  const permit = {
-    ...{ from, permitted: { token: option.asset as Hex, amount: option.amount } },
-    ...{ nonce: BigInt(createRandomWord()).toString(), deadline },
-  };
-  const witness = { to: option.payTo as Hex, validAfter };
-  if (option.scheme === 'exact') {
-    return { scheme: 'exact', permit2Authorization: { ...permit, spender: EXACT_PROXY_ADDRESS, witness } };
-  }
-  const facilitator = option.extra['facilitatorAddress'];
-  if (!isAddress(facilitator)) throw new PageProblem('The gateway names no relayer that may settle this payment.');
-  const metered = { ...permit, spender: UPTO_PROXY_ADDRESS, witness: { ...witness, facilitator } };
-  return { scheme: 'upto', permit2Authorization: metered };
+function createTerms(from: Hex, { payTo, asset, amount, maxTimeoutSeconds }: RequirementV2): SignedTransferTerms {
+  const nonce = createRandomWord();
+  return { from, payTo: payTo as Hex, asset: asset as Hex, amount, maxTimeoutSeconds, nonce };
 }
 
 /** Whether Permit2 may move the price. False where the wallet does not answer. */
@@ -144,14 +133,6 @@ function createProofHeader({ required, option }: SignedOption, payload: object):
   return {
     name: PAYMENT_SIGNATURE,
     value: encodeJsonHeader({ x402Version: 2, resource, accepted: option, extensions, payload }),
-  };
-}
-
-function createPeriod({ maxTimeoutSeconds }: RequirementV2): { validAfter: string; validBefore: string } {
-  const now = Math.floor(Date.now() / 1000);
-  return {
-    validAfter: String(now - CLOCK_SLACK_SECONDS),
-    validBefore: String(now + Math.min(maxTimeoutSeconds, LONGEST_SECONDS)),
   };
 }
 

@@ -23,6 +23,7 @@ export {
   type OfferedOption,
   type PaymentSignature,
 } from './x402/payment-signature.js';
+export * from './signed/create-transfer.js';
 export * from './signed/signing-hashes.js';
 export {
   encodeProof,

@@ -1,32 +1,23 @@
 import {
-  EXACT_PROXY_ADDRESS,
+  createPermit2Transfer,
+  createTransferAuthorization,
   formatTokenAmount,
   IDEMPOTENCY_KEY,
   PaymentError,
-  UPTO_PROXY_ADDRESS,
   type PaymentRequirement,
-  type Permit2Transfer,
-  type SignedAuthorization,
   type SignedPayment,
-  type SignedPermit,
+  type SignedTransferTerms,
 } from '@tollgate/protocol';
 
 import type { RequestSnapshot } from '../network/request-snapshot.js';
 import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requirement.js';
-import {
-  isPermittable,
-  isSignable,
-  type AuthorizableRequirement,
-  type PermittableRequirement,
-  type SignableRequirement,
-} from '../offer/signable-requirement.js';
+import { isPermittable, isSignable, type SignableRequirement } from '../offer/signable-requirement.js';
 import type { StoredPayment, StoredRevision } from '../store/payment-store.js';
 import { createPaymentCall } from './create-payment-call.js';
 import { createRandomHex } from './hex.js';
 import type { PaymentContext, SkippedOffer } from './payment-options.js';
 import { ensureAllowance, findAllowanceProblem } from './permit2-allowance.js';
 import type { Offers } from './read-offers.js';
-import type { AuthorizationSigner, PermitSigner } from './typed-data-signers.js';
 import type { Wallet } from './wallet.js';
 
 type Chosen = ChosenRequirement<PaymentRequirement | SignableRequirement>;
@@ -60,10 +51,20 @@ async function signTransfer(
     if (!permits) throw new PaymentError('cannot_pay', 'The wallet cannot sign permits.');
     const byPermit = { ...chosen, requirement };
     await ensureAllowance(context, permits, byPermit, signal);
-    return signPermit(permits, wallet, byPermit);
+    const facilitator = requirement.scheme === 'upto' ? requirement.extra.facilitatorAddress : null;
+    return permits.sign(createPermit2Transfer(createTerms(wallet, chosen), facilitator));
   }
   if (!authorizations) throw new PaymentError('cannot_pay', 'The wallet cannot sign authorizations.');
-  return signAuthorization(authorizations, wallet, { ...chosen, requirement });
+  const token = { asset: chosen.asset.address, ...requirement.extra };
+  return authorizations.sign(token, createTransferAuthorization(createTerms(wallet, chosen)));
+}
+
+function createTerms(
+  { address: from }: Wallet,
+  { requirement, amountBaseUnits }: ChosenRequirement<SignableRequirement>,
+): SignedTransferTerms {
+  const { payTo, asset, maxTimeoutSeconds } = requirement;
+  return { from, payTo, asset, amount: String(amountBaseUnits), maxTimeoutSeconds, nonce: `0x${createRandomHex(32)}` };
 }
 
 /**
@@ -173,64 +174,4 @@ async function findProblem(context: ChoiceContext, chosen: Chosen): Promise<Skip
   if (!permits || !isSignable(requirement) || !isPermittable(requirement)) return null;
   const problem = await findAllowanceProblem(context, permits, { ...chosen, requirement });
   return problem && { requirement, problem };
-}
-
-/** Signs an authorization that pays the requirement. No tokens move until the server has it settled. */
-function signAuthorization(
-  signer: AuthorizationSigner,
-  { address: from }: Pick<Wallet, 'address'>,
-  { requirement, asset, amountBaseUnits }: ChosenRequirement<AuthorizableRequirement>,
-): Promise<SignedAuthorization> {
-  return signer.sign(
-    { asset: asset.address, ...requirement.extra },
-    {
-      from,
-      to: requirement.payTo,
-      value: String(amountBaseUnits),
-      ...createValidity(requirement.maxTimeoutSeconds),
-      nonce: `0x${createRandomHex(32)}`,
-    },
-  );
-}
-
-/**
- * Signs a permit for the requirement's amount, or for its maximum if it charges by use. No tokens move until the server
- * has it settled.
- */
-function signPermit(
-  signer: PermitSigner,
-  { address: from }: Pick<Wallet, 'address'>,
-  { requirement, amountBaseUnits }: Omit<ChosenRequirement<PermittableRequirement>, 'asset'>,
-): Promise<SignedPermit> {
-  const { validAfter, validBefore: deadline } = createValidity(requirement.maxTimeoutSeconds);
-  const nonce = BigInt(`0x${createRandomHex(32)}`).toString();
-  const permit = { from, permitted: { token: requirement.asset, amount: String(amountBaseUnits) }, nonce, deadline };
-  const witness = { to: requirement.payTo, validAfter };
-  // Settlement goes through one of these contracts, which pay only the recipient in the witness.
-  const transfer: Permit2Transfer =
-    requirement.scheme === 'exact'
-      ? { scheme: 'exact', permit2Authorization: { ...permit, spender: EXACT_PROXY_ADDRESS, witness } }
-      : {
-          scheme: 'upto',
-          permit2Authorization: {
-            ...permit,
-            spender: UPTO_PROXY_ADDRESS,
-            witness: { ...witness, facilitator: requirement.extra.facilitatorAddress },
-          },
-        };
-  return signer.sign(transfer);
-}
-
-/** Allows for a clock ahead of the chain's, with which a signature would not be valid yet. */
-const CLOCK_SLACK_SECONDS = 600;
-/** The longest validity of a signature, whatever the server asks for: during it the money may still be taken. */
-const LONGEST_SECONDS = 3600;
-
-/** The validity of a signature made now, in Unix seconds as decimal text. */
-function createValidity(maxTimeoutSeconds: number): { validAfter: string; validBefore: string } {
-  const nowSeconds = Math.floor(Date.now() / 1000);
-  return {
-    validAfter: String(nowSeconds - CLOCK_SLACK_SECONDS),
-    validBefore: String(nowSeconds + Math.min(maxTimeoutSeconds, LONGEST_SECONDS)),
-  };
 }
