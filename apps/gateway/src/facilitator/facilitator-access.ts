@@ -67,15 +67,10 @@ declare module 'fastify' {
   }
 }
 
-class FacilitatorAdmission implements RouteAccess {
-  readonly bodyLimit = MAX_BODY_BYTES;
-
-  constructor(private readonly isSettlement: boolean) {}
-
-  admit(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
-    void request.server.facilitatorAccess.admit(this.isSettlement, request, reply, pass);
-  }
-}
+const createAccess = (isSettlement: boolean): RouteAccess => ({
+  bodyLimit: MAX_BODY_BYTES,
+  admit: (request, reply, pass) => void request.server.facilitatorAccess.admit(isSettlement, request, reply, pass),
+});
 
 const BODY = {
   schema: ref('FacilitatorRequest'),
@@ -92,7 +87,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
 /** Marks a route for servers that accept signed payments, and describes it. */
 export function ForServers({ settles, ...route }: DescribedRoute & { settles: boolean }): MethodDecorator {
   return applyDecorators(
-    RouteConfig({ access: new FacilitatorAdmission(settles) }),
+    RouteConfig({ access: createAccess(settles) }),
     // Only some payments need a key, but a key that is sent must be valid.
     ApiSecurity({}),
     ApiSecurity(API_KEY_SECURITY),
