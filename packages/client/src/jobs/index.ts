@@ -11,7 +11,7 @@ export type {
   JobState,
 } from '@tollgate/protocol';
 export { AgentJobsError } from './agent-jobs-error.js';
-export { enqueueAgentJob, type AgentJobsQueue, type EnqueuedJob, type EnqueueOptions } from './enqueue-agent-job.js';
+export * from './enqueue-agent-job.js';
 export type { EventOptions, FollowedEvent } from './follow-events.js';
 export type { GatewayOptions } from './gateway-connection.js';
 export {
@@ -22,13 +22,5 @@ export {
   type SubmittedJob,
   type WaitOptions,
 } from './jobs-client.js';
-export {
-  verifyWebhook,
-  verifyWebhookSignature,
-  WebhookError,
-  type VerifyWebhookOptions,
-  type WebhookFault,
-  type WebhookHeaders,
-} from './verify-webhook.js';
+export * from './verify-webhook.js';
 export type { DeadLetter, NewWebhook, Webhook, WebhooksClient } from './webhooks-client.js';
-export { signAgentJobMessage, type EnqueueKey } from './enqueue-agent-job.js';
