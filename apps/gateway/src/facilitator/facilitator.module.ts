@@ -3,7 +3,6 @@ import { observeCounts } from '@tollgate/common';
 import { Registry } from 'prom-client';
 
 import { AgentModule } from '../agent/agent.module.js';
-import { GatewayEnvironment } from '../config/gateway.config.js';
 import { PaywallModule } from '../paywall/paywall.module.js';
 import { FacilitatorAccess } from './facilitator-access.js';
 import { FacilitatorCounters } from './facilitator-counters.js';
@@ -20,11 +19,7 @@ import { SupportedKinds } from './supported-kinds.js';
   imports: [PaywallModule, AgentModule],
   controllers: [FacilitatorController],
   providers: [
-    {
-      provide: ServedTerms,
-      inject: [GatewayEnvironment],
-      useFactory: ({ payment, facilitator }: GatewayEnvironment) => new ServedTerms(payment, facilitator.assets),
-    },
+    ServedTerms,
     FacilitatorAccess,
     FacilitatorCounters,
     FacilitatorLog,

@@ -1,4 +1,5 @@
-import type { PaymentEnvironment, SignedAsset, SignedPaymentTerms } from '@tollgate/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { SignedAsset, SignedPaymentTerms } from '@tollgate/common';
 import {
   caip2Of,
   facilitatorReasonFor,
@@ -9,6 +10,7 @@ import {
   type SignedPayment,
 } from '@tollgate/protocol';
 
+import { GatewayEnvironment } from '../config/gateway.config.js';
 import { signedSchemeOf } from '../signed-payments/signed-payments.js';
 import type { FacilitatorRequest } from './parse-facilitator-request.js';
 
@@ -20,15 +22,16 @@ export type Served =
 const SCHEMES: Readonly<Record<1 | 2, readonly string[]>> = { 1: ['exact'], 2: ['exact', 'upto'] };
 
 /** Defines the supported requirements: certain tokens on one chain, by the scheme `exact`, or `upto` in x402 v2. */
+@Injectable()
 export class ServedTerms {
   readonly #chainId: number;
   readonly #assets: ReadonlyMap<string, SignedAsset>;
   readonly #networks: Readonly<Record<1 | 2, readonly string[]>>;
 
-  /** @param assets tokens in addition to the gateway's own */
-  constructor({ chainId, network, signedAsset }: PaymentEnvironment, assets: readonly SignedAsset[]) {
+  constructor(@Inject(GatewayEnvironment) { payment, facilitator }: GatewayEnvironment) {
+    const { chainId, network, signedAsset } = payment;
     this.#chainId = chainId;
-    this.#assets = new Map([...assets, signedAsset].map((one) => [one.asset, one]));
+    this.#assets = new Map([...facilitator.assets, signedAsset].map((one) => [one.asset, one]));
     this.#networks = { 1: [v1NetworkOf(chainId) ?? network, network], 2: [caip2Of(chainId)] };
   }
 
