@@ -89,47 +89,26 @@ export class GatewayEnvironment implements ChecksTogether {
   }
 
   problemsTogether(): string[] {
-    return [
-      ...this.#problemsOfForm(),
-      ...this.#problemsOfPolicy(),
-      ...this.#problemsOfSecrets(),
-      ...this.#problemsOfTestWallet(),
-    ];
+    return [...this.#listProblems()];
   }
 
-  #problemsOfForm(): string[] {
-    if (this.challenge.challengeForm !== 'v1-clients') return [];
-    const { chainId } = this.payment;
-    const problems: string[] = [];
-    if (this.server.publicUrl === undefined) {
-      problems.push('CHALLENGE_FORM=v1-clients needs PUBLIC_URL: x402 v1 clients only accept a URL as the resource.');
+  *#listProblems(): Iterable<string> {
+    const { agentJobs, challenge, facilitator, pages, payment, server } = this;
+    if (challenge.challengeForm === 'v1-clients') {
+      if (server.publicUrl === undefined)
+        yield 'CHALLENGE_FORM=v1-clients needs PUBLIC_URL: x402 v1 clients only accept a URL as the resource.';
+      if (v1NetworkOf(payment.chainId) === null)
+        yield `CHALLENGE_FORM=v1-clients: x402 v1 clients have no name for chain ${payment.chainId}.`;
     }
-    if (v1NetworkOf(chainId) === null) {
-      problems.push(`CHALLENGE_FORM=v1-clients: x402 v1 clients have no name for chain ${chainId}.`);
+    if (payment.paymentPolicy === 'receipt') {
+      const need =
+        "needs PAYMENT_POLICY transfer or bound: under receipt, a settlement's transaction could be presented as a second payment.";
+      if (challenge.signedPayments) yield `SIGNED_PAYMENTS ${need}`;
+      if (facilitator.isServed) yield `FACILITATOR ${need}`;
     }
-    return problems;
-  }
-
-  #problemsOfSecrets(): string[] {
-    const { agentSecret } = this.agentJobs;
-    const isUsedTwice = agentSecret !== undefined && this.challenge.challengeSecret.includes(agentSecret);
-    return isUsedTwice ? ['AGENT_SECRET and CHALLENGE_SECRET are equal. Use a different secret for each.'] : [];
-  }
-
-  #problemsOfTestWallet(): string[] {
-    if (this.pages.testWallet === undefined || isLoopbackHost(this.server.host)) return [];
-    return [`TEST_WALLET signs without asking, so HOST must be a loopback address, and is ${this.server.host}.`];
-  }
-
-  #problemsOfPolicy(): string[] {
-    if (this.payment.paymentPolicy !== 'receipt') return [];
-    const settling = [
-      ...(this.challenge.signedPayments ? ['SIGNED_PAYMENTS'] : []),
-      ...(this.facilitator.isServed ? ['FACILITATOR'] : []),
-    ];
-    return settling.map(
-      (setting) =>
-        `${setting} needs PAYMENT_POLICY transfer or bound: under receipt, a settlement's transaction could be presented as a second payment.`,
-    );
+    if (agentJobs.agentSecret !== undefined && challenge.challengeSecret.includes(agentJobs.agentSecret))
+      yield 'AGENT_SECRET and CHALLENGE_SECRET are equal. Use a different secret for each.';
+    if (pages.testWallet !== undefined && !isLoopbackHost(server.host))
+      yield `TEST_WALLET signs without asking, so HOST must be a loopback address, and is ${server.host}.`;
   }
 }

@@ -92,13 +92,8 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   }
 
   problemsOfEntries(): string[] {
-    const problems: string[] = [];
-    for (const origin of this.corsOrigins) {
-      if (origin !== '*' && !isOrigin(origin)) {
-        problems.push(`CORS_ORIGINS: "${origin}" is not an origin such as https://shop.example.`);
-      }
-    }
-    return problems;
+    const wrong = this.corsOrigins.filter((origin) => origin !== '*' && !isOrigin(origin));
+    return wrong.map((origin) => `CORS_ORIGINS: "${origin}" is not an origin such as https://shop.example.`);
   }
 }
 
