@@ -101,7 +101,7 @@ export class Facilitator {
         signal,
       });
       const text = await readText(response, signal);
-      if (response.status !== 200) throw describeRefusal({ path, status: response.status, text, apiKey });
+      if (response.status !== 200) throw createRefusal(path, response.status, text, apiKey);
       return { answer: Object(JSON.parse(text)) as Record<string, unknown>, headers: response.headers };
     } catch (error) {
       if (error instanceof FacilitatorError) throw error;
@@ -121,34 +121,20 @@ async function readText(response: Response, signal: AbortSignal): Promise<string
   return text;
 }
 
-interface Refusal {
-  path: string;
-  status: number;
-  text: string;
-  apiKey: string | undefined;
-}
-
-function describeRefusal({ path, status, text, apiKey = '' }: Refusal): FacilitatorError {
+function createRefusal(path: string, status: number, text: string, apiKey = ''): FacilitatorError {
   // Some facilitators quote the refused key.
   const quoted = (apiKey === '' ? text : text.replaceAll(apiKey, '<apiKey>')).slice(0, 300);
   const answer = `The facilitator answered ${status} at /${path}: ${quoted}`;
-  const hint = adviseOn(status, apiKey !== '');
-  return new FacilitatorError(hint === null ? answer : `${answer} ${hint}`, status);
+  return new FacilitatorError(`${answer}${adviseOn(status, apiKey !== '')}`, status);
 }
 
 /** Advice for the operator of this server. */
-function adviseOn(status: number, hasKey: boolean): string | null {
-  switch (status) {
-    case 401:
-    case 403:
-      return hasKey
-        ? 'Nothing can be sold until facilitator.apiKey is a key that the facilitator accepts for payTo.'
-        : 'Nothing can be sold without an API key that the facilitator accepts: set facilitator.apiKey.';
-    case 404:
-      return 'Nothing can be sold until facilitator.url is the base URL of /verify and /settle.';
-    default:
-      return null;
-  }
+function adviseOn(status: number, hasKey: boolean): string {
+  if (status === 404) return ' Nothing can be sold until facilitator.url is the base URL of /verify and /settle.';
+  if (status !== 401 && status !== 403) return '';
+  return hasKey
+    ? ' Nothing can be sold until facilitator.apiKey is a key that the facilitator accepts for payTo.'
+    : ' Nothing can be sold without an API key that the facilitator accepts: set facilitator.apiKey.';
 }
 
 const AGAIN_AFTER_MS = 60_000;
