@@ -1,6 +1,6 @@
 import { isHash, isRecord, type Hex } from '@tollgate/protocol';
 
-import { listKeys, safely } from './purchases.js';
+import { listItemNames, safely } from './purchases.js';
 
 /** A payment that this phone has begun. It holds nothing secret: the lock is public on the chain. */
 export interface BegunPayment {
@@ -19,7 +19,7 @@ export class BegunTicket {
 
   constructor(lock: Hex) {
     this.#key = PREFIX + lock;
-    for (const key of listKeys(PREFIX))
+    for (const key of listItemNames(PREFIX))
       if ((read(key)?.atMs ?? 0) < Date.now() - LIFETIME_MS) safely(() => localStorage.removeItem(key), undefined);
   }
 

@@ -98,14 +98,14 @@ export class KeptPurchases {
 
 /** Deletes the purchases of other URLs that are older than the receipt window too. */
 export function sweepPurchases(lifetimeMs: number): void {
-  for (const key of listKeys(PREFIX)) {
+  for (const key of listItemNames(PREFIX)) {
     const newest = Math.max(0, ...parse(readItem(key)).map(({ atMs }) => atMs));
     if (newest < Date.now() - lifetimeMs) safely(() => localStorage.removeItem(key), undefined);
   }
 }
 
 /** The names in this browser's storage that begin so. */
-export function listKeys(prefix: string): string[] {
+export function listItemNames(prefix: string): string[] {
   return safely(() => Object.keys(localStorage), []).filter((key) => key.startsWith(prefix));
 }
 
