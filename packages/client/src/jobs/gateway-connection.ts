@@ -54,8 +54,9 @@ export class GatewayConnection {
   constructor(options: GatewayOptions) {
     const { baseUrl, apiKey, fetch, allowInsecureHttp = false, timeoutMs = 15_000, retryForMs = 30_000 } = options;
     if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) throw new TypeError('baseUrl is not the text of a URL');
+    const { username, password } = new URL(baseUrl);
     // fetch refuses such a URL, and its error quotes it.
-    if (hasCredentials(new URL(baseUrl))) throw new TypeError('baseUrl must not contain a user name or a password');
+    if (username !== '' || password !== '') throw new TypeError('baseUrl must not contain a user name or a password');
     assertSecureUrl(baseUrl, allowInsecureHttp);
     // Checked here, because fetch would quote the whole header in its error.
     if (typeof apiKey !== 'string' || !/^[\w-]{1,128}$/.test(apiKey)) throw new TypeError(NO_API_KEY);
@@ -137,10 +138,6 @@ export class GatewayConnection {
     const message = `The gateway at ${new URL(this.#baseUrl).host} did not answer${how}.`;
     return new AgentJobsError('network_error', message, { idempotencyKey, cause });
   }
-}
-
-function hasCredentials({ username, password }: URL): boolean {
-  return username !== '' || password !== '';
 }
 
 /** Whether repeating the same request, with the same idempotency key, may soon have another outcome. */

@@ -55,8 +55,8 @@ export async function readChallenge(response: Response): Promise<PaymentChalleng
 /** The `error` text of a 402 that refuses a proof, or null; never throws. In version 2 it is in a header. */
 export async function readChallengeError(response: Response, timeoutMs: number): Promise<string | null> {
   const header = response.headers.get(PAYMENT_REQUIRED);
-  const errors = [header === null ? null : readHeaderError(header), await readBodyError(response, timeoutMs)];
-  return errors.find((error) => error !== null)?.slice(0, 200) ?? null;
+  const inBody = await readChallengeBody(response, timeoutMs).then(errorOf, () => null);
+  return ((header === null ? null : readHeaderError(header)) ?? inBody)?.slice(0, 200) ?? null;
 }
 
 function readHeaderError(header: string): string | null {
@@ -65,10 +65,6 @@ function readHeaderError(header: string): string | null {
   } catch {
     return null;
   }
-}
-
-async function readBodyError(response: Response, timeoutMs: number): Promise<string | null> {
-  return readChallengeBody(response, timeoutMs).then(errorOf, () => null);
 }
 
 function errorOf(challenge: unknown): string | null {
