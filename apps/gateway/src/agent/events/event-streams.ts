@@ -45,7 +45,7 @@ export class EventStreams implements BeforeApplicationShutdown {
     const stream = this.#open(caller, filter);
     try {
       await this.#tail.join(stream);
-      const start = await readStart(this.connections.journal, lastEventId, this.#tail.position);
+      const start = await readStart(this.connections.journal, lastEventId, this.#tail.positions);
       await stream.run(openEventStream(reply), start);
     } catch (error) {
       if (!reply.raw.headersSent) throw error;

@@ -10,7 +10,7 @@ import {
   type OutboxFollower,
 } from '@tollgate/journal';
 
-import { findRecent, type EventCursor, type EventPosition } from './event-request.js';
+import { findRecent, type EventCursor } from './event-request.js';
 
 /** Events that follow each other are read together. */
 const GATHER_MS = 20;
@@ -59,13 +59,9 @@ export class EventTail {
     return this.#lanes.keys();
   }
 
-  /** The current position. */
-  get position(): EventPosition {
-    const times = [...this.#lanes.values()].map(({ recent }) => recent.at(-1)?.atMs ?? 0);
-    return {
-      cursor: new Map([...this.#lanes].map(([code, { position }]) => [code, position])),
-      latestMs: Math.max(0, ...times),
-    };
+  /** The current positions of all lanes. */
+  get positions(): EventCursor {
+    return new Map([...this.#lanes].map(([code, { position }]) => [code, position]));
   }
 
   /** Resolves when the lanes are known. */
