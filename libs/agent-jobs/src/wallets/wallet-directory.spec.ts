@@ -45,6 +45,13 @@ describe('the names of wallets', () => {
     for (const entry of published) expect(entry).toEqual(listed[0]);
   });
 
+  it('are each refused where an account has two', async () => {
+    const [first, second] = ['first', 'second'].map((name) => ({ name, lane: ONE }));
+    await redis.hset('tollgate:{wallets}', { first: nameLane(ONE), second: nameLane(ONE) });
+    expect(await directory.publish(first!)).toEqual(second);
+    expect(await directory.publish(second!)).toEqual(first);
+  });
+
   it('do not depend on the case of an address', async () => {
     const upper = { ...ONE, address: ONE.address.toUpperCase().replace('0X', '0x') as typeof ONE.address };
     await directory.publish({ name: 'main', lane: upper });

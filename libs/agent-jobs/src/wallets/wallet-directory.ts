@@ -66,7 +66,7 @@ export class WalletDirectory {
 
   /**
    * Writes the wallet unless its name or its account is taken, since an account with two names has two policies. Returns
-   * the current entry of the name; where the name is free, that of the account.
+   * what takes it, the name's entry first; otherwise the wallet.
    */
   async publish({ name, lane }: WalletEntry): Promise<WalletEntry> {
     const account = nameLane(createLaneId(lane.chainId, lane.address));

@@ -1,13 +1,19 @@
--- KEYS[1] the accounts by wallet name; ARGV name, account. Returns {name, account} of what has the name or the account now.
+-- KEYS[1] the accounts by wallet name; ARGV name, account. Returns {name, account}: the account that the name has, another
+-- name that the account has, or the entry itself.
 --
--- Atomic: checking that neither has an entry, and adding one. If another worker came between, one account could get two
+-- Atomic: checking that neither is taken, and adding the entry. If another worker came between, one account could get two
 -- names, and with them two policies and two daily limits.
 local known = redis.call('HGETALL', KEYS[1])
+local account, other
 for index = 1, #known, 2 do
-  if known[index] == ARGV[1] then return {ARGV[1], known[index + 1]} end
+  if known[index] == ARGV[1] then
+    account = known[index + 1]
+  elseif known[index + 1] == ARGV[2] then
+    other = known[index]
+  end
 end
-for index = 1, #known, 2 do
-  if known[index + 1] == ARGV[2] then return {known[index], ARGV[2]} end
-end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+if account and account ~= ARGV[2] then return {ARGV[1], account} end
+-- Also for a name that is known: a worker of an earlier release may have added the other one.
+if other then return {other, ARGV[2]} end
+if not account then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
 return {ARGV[1], ARGV[2]}
