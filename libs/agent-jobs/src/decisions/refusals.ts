@@ -6,7 +6,7 @@ import type { JobFailure } from '@tollgate/protocol';
 type NotAccepted =
   /** The idempotency key belongs to another request. */
   | 'conflict'
-  /** The job was made before, has ended and is no longer stored. */
+  /** The job may have been made before, and is no longer stored. */
   | 'forgotten'
   | SubmitRefusal;
 
@@ -101,7 +101,7 @@ export function problemOfSubmit(reason: NotAccepted, wallet: string): Problem {
     }
     case 'forgotten': {
       const detail =
-        'A job was made of this request, has ended and is no longer stored. Check the chain before you submit it again under a new key.';
+        'A job may have been made of this request, and is no longer stored. Check the chain before you submit it again under a new key.';
       return { status: 410, code: 'job_forgotten', detail };
     }
     case 'lane_full': {

@@ -23,7 +23,7 @@ if ARGV[8] ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
 local open = redis.call('ZCARD', key('open'))
 local free = tonumber(ARGV[4]) - open
 if free <= 0 then return refused('lane_full') end
--- Jobs are counted only while the lane is nearly full, so that a key without jobs always finds room.
+-- Jobs are counted only while the lane is nearly full, so that one key alone never takes its last tenth.
 if ARGV[11] == '1' and open >= 9 * free then
   local own = 0
   for _, id in ipairs(redis.call('ZRANGE', key('open'), 0, -1)) do
