@@ -149,6 +149,13 @@ export class RefundDesk {
     const { reconcileConfirmations } = this.environment.reconcile;
     const judged = await judgeTransaction(places, refund, transaction, reconcileConfirmations);
     if (judged.outcome === 'not_paid') throw refuse('transaction', judged.detail);
+    const lost = await this.work.findLost(this.book.writer, refund);
+    if (lost === null) throw refuse('transaction', 'The book has not read all events yet. Name the transaction again.');
+    // It may have paid one of these: named to another, it could not be named to that one any more.
+    if (lost.length > 0 && !lost.includes(id)) {
+      const detail = `The ledger has ${lost.join(', ')} as paid, and the book lacks it. Name the transaction to that one first.`;
+      throw refuse('transaction', detail);
+    }
     const named = await nameTransaction(this.book.writer, refund, { transaction, amount: judged.amount });
     switch (named.outcome) {
       case 'named':

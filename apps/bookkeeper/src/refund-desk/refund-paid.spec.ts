@@ -177,8 +177,10 @@ describe('a refund whose job is lost, and the transaction that a person names', 
     // As in a book that was restored: the ledger, which reports to no book here, knows more.
     const facts = { refund: first.id, transaction, amount: '4000', recipient: fixture.payer };
     await fixture.recordUnreported(readPaymentName(payment)!, facts);
-    const second = await ask(payment, { amount: '6000', number: 2 });
-    expect(second).toMatchObject({ state: 'failed', detail: expect.stringContaining(first.id) });
+    const asked = await ask(payment, { amount: '6000', number: 2 });
+    const second = await fixture.waitForRefund(asked.id, 'failed', token);
+    expect(second).toMatchObject({ detail: expect.stringContaining(first.id) });
+    expect(await name(second.id, transaction)).toMatchObject(refusal(`has ${first.id} as paid`));
     expect(await name(first.id, transaction)).toMatchObject({ status: 200, body: { state: 'refunded' } });
     await waitFor('it is booked', async () => (await readBooked(payment)).refunded === '4000');
     expect(await decide(second.id, 'retry')).toMatchObject({ status: 202, body: { state: 'sending', attempt: 2 } });

@@ -4,6 +4,7 @@ import {
   changeRefund,
   DeposedError,
   listRefundsInWork,
+  listRefundsOf,
   readGapEnd,
   WORK_STATES,
   type BookWriter,
@@ -97,6 +98,14 @@ export class RefundWork {
   async recover(writer: BookWriter, refund: Refund): Promise<Refund | null> {
     const recovered = await this.#end.recover(writer, refund);
     return recovered?.state === 'sending' ? this.advance(writer, recovered) : recovered;
+  }
+
+  /** The payment's refunds that the ledger has as paid and the book lacks; null: the book has not read all events yet. */
+  async findLost(writer: BookWriter, refund: Refund): Promise<readonly string[] | null> {
+    if (!(await this.drain.waitUntilRead(READ_WITHIN_MS))) return null;
+    const closed = await this.#ledger.close(writer, refund);
+    const refunds = await listRefundsOf(writer.database, refund.payment);
+    return this.#ledger.findLost(writer.database, { payment: refund.payment, refunds }, closed);
   }
 
   async #advance(writer: BookWriter, refund: Refund): Promise<Refund> {
