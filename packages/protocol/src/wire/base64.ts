@@ -1,25 +1,29 @@
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-const VALUES = new Int8Array(128).fill(-1);
-for (let index = 0; index < 64; index += 1) VALUES[ALPHABET.charCodeAt(index)] = index;
-VALUES['-'.charCodeAt(0)] = 62;
-VALUES['_'.charCodeAt(0)] = 63;
-
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
+
+const DIGITS = encoder.encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const PADDING = '='.charCodeAt(0);
+
+const VALUES = new Int8Array(128).fill(-1);
+DIGITS.forEach((digit, value) => (VALUES[digit] = value));
+VALUES['-'.charCodeAt(0)] = 62;
+VALUES['_'.charCodeAt(0)] = 63;
 
 /** Base64 (RFC 4648, padded) of bytes, or of a text's UTF-8 bytes; also in runtimes without `Buffer`. */
 export function encodeBase64(content: string | Uint8Array): string {
   const bytes = typeof content === 'string' ? encoder.encode(content) : content;
-  let encoded = '';
+  // As bytes, since a text that grows by single characters takes up many times its length until it is read.
+  const encoded = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
+  let written = 0;
   for (let index = 0; index < bytes.length; index += 3) {
     const left = bytes.length - index;
     const block = ((bytes[index] ?? 0) << 16) | ((bytes[index + 1] ?? 0) << 8) | (bytes[index + 2] ?? 0);
-    encoded += ALPHABET.charAt(block >> 18) + ALPHABET.charAt((block >> 12) & 63);
-    encoded += left > 1 ? ALPHABET.charAt((block >> 6) & 63) : '=';
-    encoded += left > 2 ? ALPHABET.charAt(block & 63) : '=';
+    encoded[written++] = DIGITS[block >> 18] ?? 0;
+    encoded[written++] = DIGITS[(block >> 12) & 63] ?? 0;
+    encoded[written++] = left > 1 ? (DIGITS[(block >> 6) & 63] ?? 0) : PADDING;
+    encoded[written++] = left > 2 ? (DIGITS[block & 63] ?? 0) : PADDING;
   }
-  return encoded;
+  return decoder.decode(encoded);
 }
 
 /** Base64url (RFC 4648, section 5, without padding) of bytes, or of a text's UTF-8 bytes. */
