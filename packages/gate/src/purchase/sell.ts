@@ -149,19 +149,33 @@ type Unspent =
  */
 function releaseTermsFor(unspent: Unspent, mayBeSettled: boolean): ReleaseTerms {
   const { cause } = unspent;
-  // If no work was done, the attempt does not count against the payer.
-  if (cause !== 'not_settled') return { cause, counted: cause !== 'unreached', forgetsAmount: false, mayBeSettled };
-  const { result, afterWork } = unspent;
+  switch (cause) {
+    case 'not_charged':
+    case 'failed':
+      return { cause, counted: true, forgetsAmount: false, mayBeSettled };
+    case 'unreached':
+      // No work was done, so the attempt does not count against the payer.
+      return { cause, counted: false, forgetsAmount: false, mayBeSettled };
+    case 'not_settled':
+      return { cause, ...termsOfUnsettled(unspent.result, unspent.afterWork, mayBeSettled) };
+  }
+}
+
+function termsOfUnsettled(
+  result: SettlementOutcome,
+  afterWork: boolean,
+  mayBeSettled: boolean,
+): Omit<ReleaseTerms, 'cause'> {
   switch (result.outcome) {
     case 'failed':
       // Counts failures that cost work or gas: otherwise a payer that empties its account in the meantime could cause
       // them without limit.
-      return { cause, counted: afterWork || result.txHash !== null, forgetsAmount: true, mayBeSettled: false };
+      return { counted: afterWork || result.txHash !== null, forgetsAmount: true, mayBeSettled: false };
     case 'unavailable':
-      return { cause, counted: false, forgetsAmount: true, mayBeSettled };
+      return { counted: false, forgetsAmount: true, mayBeSettled };
     case 'settled':
     case 'pending':
-      return { cause, counted: false, forgetsAmount: false, mayBeSettled: true };
+      return { counted: false, forgetsAmount: false, mayBeSettled: true };
   }
 }
 
