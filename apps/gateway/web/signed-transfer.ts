@@ -70,12 +70,17 @@ async function signAuthorizedTransfer(provider: WalletProvider, from: Hex, signe
 
 async function signPermitTransfer(provider: WalletProvider, from: Hex, signed: SignedOption): Promise<ProofHeader> {
   const { option, chainId } = signed;
-  const facilitator = option.scheme === 'upto' ? option.extra['facilitatorAddress'] : null;
-  if (facilitator !== null && !isAddress(facilitator))
-    throw new PageProblem('The gateway names no relayer that may settle this payment.');
-  const transfer = createPermit2Transfer(createTerms(from, option), facilitator);
+  const transfer = createPermit2Transfer(createTerms(from, option), readFacilitator(option));
   const signature = await signTyped(provider, from, createPermit2TypedData(transfer, chainId));
   return createProofHeader(signed, { signature, permit2Authorization: transfer.permit2Authorization });
+}
+
+/** The relayer that alone may settle a metered payment; null for scheme `exact`. */
+function readFacilitator({ scheme, extra }: RequirementV2): Hex | null {
+  if (scheme === 'exact') return null;
+  const facilitator = extra['facilitatorAddress'];
+  if (!isAddress(facilitator)) throw new PageProblem('The gateway names no relayer that may settle this payment.');
+  return facilitator;
 }
 
 function createTerms(from: Hex, { payTo, asset, amount, maxTimeoutSeconds }: RequirementV2): SignedTransferTerms {
