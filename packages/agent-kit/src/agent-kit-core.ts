@@ -110,6 +110,8 @@ export class AgentKitCore {
     await this.#planner.assertChain(plan);
     const spending = listSpending(plan, context.tokens.native);
     assertPolicy(plan, spending, options.policy, limits);
+    // Only these: in JavaScript the object may have options of the paying client that are not the kit's.
+    const { allowInsecureHttp, priceTimeoutMs } = options.payments ?? {};
     const execution = {
       client,
       chainId: context.chainId,
@@ -121,7 +123,12 @@ export class AgentKitCore {
       monitor: options.monitor ?? {},
       rpcUrl: options.rpcUrl,
       networkRetryDelayMs: options.networkRetryDelayMs,
-      payments: { ...options.payments, store: this.#payments, fetch: options.fetch },
+      payments: {
+        store: this.#payments,
+        fetch: options.fetch,
+        ...(allowInsecureHttp !== undefined && { allowInsecureHttp }),
+        ...(priceTimeoutMs !== undefined && { priceTimeoutMs }),
+      },
     };
     const giveBack = this.#spending.reserve(spending, limits.perDay);
     try {
