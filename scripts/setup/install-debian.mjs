@@ -27,10 +27,10 @@ export const installPostgres = () => installDebianPackage('postgresql', POSTGRES
 /** Installs a package of the system. @throws StepError with the remedy where this user may not, or apt-get fails */
 export async function installDebianPackage(name, remedy) {
   if (process.getuid?.() !== 0) throw new StepError(`there is no ${name}, and only root can install it`, { remedy });
-  // A database server is not to start with its package: its user starts one with data of its own.
+  // RUNLEVEL=1 keeps a server from starting with its package: its user starts one with data of its own.
   const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const install = () => runProgram('apt-get', ['install', '--yes', '--no-install-recommends', name], { env, remedy });
-  // The package lists of a new machine may be missing or old.
+  // The lists of packages, which may be missing or old, are fetched only if it fails without.
   await install().catch(async () => {
     await runProgram('apt-get', ['update'], { env, remedy });
     await install();

@@ -5,7 +5,7 @@ import { AnswerTooLongError, ChainUnavailableError } from './chain-unavailable-e
 /** How long an RPC server may take to answer, where no setting says otherwise. */
 export const RPC_TIMEOUT_MS = 5_000;
 
-/** Requests that were given up and that undici keeps, because it has no connection for them yet. */
+/** Requests that were given up, and that undici keeps until it has a connection that is free for them. */
 const MOST_GIVEN_UP = 100;
 
 export interface RpcHttpOptions {

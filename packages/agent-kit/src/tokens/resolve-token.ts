@@ -114,7 +114,7 @@ function assertChecksum(address: string): void {
   );
 }
 
-/** Null for an address without a token, where it is a stranger's and may be one. @throws any other error again */
+/** For `catch`: null where there is no such token. @throws any other error again */
 export function ignoreUnknownToken(error: unknown): null {
   if (error instanceof AgentKitError && error.code === 'UNKNOWN_TOKEN') return null;
   throw error;

@@ -128,7 +128,7 @@ function createRefusal(path: string, status: number, text: string, apiKey = ''):
   return new FacilitatorError(`${answer}${adviseOn(status, apiKey !== '')}`, status);
 }
 
-/** Advice for the operator of this server. */
+/** Advice for the operator of this server, to be added to the error; empty where there is none. */
 function adviseOn(status: number, hasKey: boolean): string {
   if (status === 404) return ' Nothing can be sold until facilitator.url is the base URL of /verify and /settle.';
   if (status !== 401 && status !== 403) return '';
