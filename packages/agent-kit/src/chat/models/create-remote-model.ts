@@ -56,7 +56,7 @@ export async function createRemoteModel({ provider, baseUrl, model, apiKey }: Re
   });
 }
 
-const objectsOf = (value: unknown): JsonRecord[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+const objectsOf = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
 /**
  * Gemini signs its tool calls (`extra_content`), and refuses a conversation in which a call comes back without its
@@ -78,7 +78,7 @@ function putBack(body: string, signatures: ReadonlyMap<string, unknown>): string
   for (const message of objectsOf(request['messages'])) {
     for (const call of objectsOf(message['tool_calls'])) {
       const signature = signatures.get(String(call['id']));
-      if (signature !== undefined) Object.assign(call, { extra_content: signature });
+      if (signature !== undefined) call['extra_content'] = signature;
     }
   }
   return JSON.stringify(request);
