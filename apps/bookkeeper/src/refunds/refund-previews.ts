@@ -117,7 +117,7 @@ export class RefundPreviews {
         this.findOtherDecimals(),
       ]);
     const payer = searched.outcome === 'found' ? searched.payer : null;
-    const taken = greater(sumOfRefunds(refunds), BigInt(payment.refunded));
+    const taken = sumOfRefunds(refunds, payment.refunded);
     const number = nextNumber(refunds);
     const boughtAnswer = payment.reported.answered !== undefined;
     const isWithdrawn = payment.state === 'withdrawn';
@@ -200,8 +200,4 @@ function findDoubts(
     ...(answered === undefined && isOlder ? [MAYBE_SERVED] : []),
     ...(gapEndMs !== null && isBefore(gapEndMs) ? [MAYBE_PAID_BACK] : []),
   ];
-}
-
-function greater(one: bigint, other: bigint): bigint {
-  return one > other ? one : other;
 }

@@ -86,6 +86,5 @@ async function readUntaken(within: Queryable, payment: string, others: readonly 
     'SELECT amount::text, refunded::text FROM payments WHERE id = $1',
     [payment],
   );
-  const [sum, refunded] = [sumOfRefunds(others), BigInt(row?.refunded ?? '0')];
-  return BigInt(row?.amount ?? '0') - (sum > refunded ? sum : refunded);
+  return BigInt(row?.amount ?? '0') - sumOfRefunds(others, row?.refunded ?? '0');
 }

@@ -74,9 +74,14 @@ export function nextNumber(refunds: readonly Refund[]): number {
   return last.state === 'refused' ? last.number : last.number + 1;
 }
 
-/** What refunds have taken, or may still take, of what arrived: base units. */
-export function sumOfRefunds(refunds: readonly Refund[]): bigint {
-  return refunds.reduce((sum, { state, amount }) => (RELEASED_STATES.includes(state) ? sum : sum + BigInt(amount)), 0n);
+/**
+ * What refunds have taken, or may still take, of what arrived: base units.
+ * @param refunded the payment's own sum, which counts where it is higher: a book that was restored may lack refunds
+ */
+export function sumOfRefunds(refunds: readonly Refund[], refunded: string): bigint {
+  const held = refunds.filter(({ state }) => !RELEASED_STATES.includes(state));
+  const sum = held.reduce((total, { amount }) => total + BigInt(amount), 0n);
+  return sum > BigInt(refunded) ? sum : BigInt(refunded);
 }
 
 export type RefundRetry =
@@ -136,15 +141,14 @@ export async function changeRefund(
   return row === undefined ? null : toRefund(row);
 }
 
-/** What has arrived and no refund has taken; the payment's own sum counts where it is higher. A withdrawn one has nothing. */
+/** What has arrived and no refund has taken. A withdrawn payment has nothing. */
 async function readLeft(within: Queryable, payment: string, refunds: readonly Refund[]) {
   const [row] = await within.query<{ amount: string | null; refunded: string }>(
     `SELECT CASE WHEN state = 'withdrawn' THEN 0 ELSE amount END::text AS amount, refunded::text
       FROM payments WHERE id = $1`,
     [payment],
   );
-  const [sum, refunded] = [sumOfRefunds(refunds), BigInt(row?.refunded ?? '0')];
-  const taken = sum > refunded ? sum : refunded;
+  const taken = sumOfRefunds(refunds, row?.refunded ?? '0');
   return { left: BigInt(row?.amount ?? '0') - taken, taken };
 }
 
