@@ -186,11 +186,11 @@ export class WebhookDeliverer {
    */
   async #findTarget({ keyId, targetId }: WebhookDelivery): Promise<WebhookTarget | null> {
     const { targets, apiKeys } = this.options;
-    const [target, key] = await Promise.all([targets.find({ keyId, id: targetId }), apiKeys.read(keyId)]);
+    const [target, key] = await Promise.all([targets.find({ keyId, id: targetId }), apiKeys.readState(keyId)]);
     if (!target || target.disabled !== null) return null;
     // No key is ever deleted: Redis has lost it, or its entry is damaged, and a copy may bring it back.
-    if (key === null) throw new DeliveryFailedError(`Redis has no readable API key ${keyId}.`, null);
-    if (key.revokedAtMs === null) return target;
+    if (key === 'unreadable') throw new DeliveryFailedError(`Redis has no readable API key ${keyId}.`, null);
+    if (key === 'valid') return target;
     await targets.disable(target, 'key_revoked');
     return null;
   }

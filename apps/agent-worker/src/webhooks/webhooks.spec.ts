@@ -159,17 +159,20 @@ describe('webhooks', () => {
     expect(await fixture.queue.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
   });
 
-  it.each(['removed', 'disabled', 'its key revoked'])('drop waiting events for a target that is %s', async (how) => {
+  const ENDS = ['removed', 'disabled', 'its key revoked', 'its key revoked and unreadable'];
+
+  it.each(ENDS)('drop waiting events for a target that is %s', async (how) => {
     const { receiver, target } = await fixture.register(keyId);
     const { consumer } = fixture.startWebhooks({ isIdle: true });
     await consumer.take([fixture.event(keyId)], 'treasury');
     if (how === 'removed') await fixture.targets.remove(target);
     else if (how === 'disabled') await fixture.targets.disable(target, 'by_owner');
     else await new ApiKeyStore(fixture.redis).revoke(keyId);
+    if (how === 'its key revoked and unreadable') await fixture.redis.hset('tollgate:{api-keys}', keyId, 'damaged');
     fixture.startWebhooks();
     expect(await fixture.waitForOutcomes(1)).toEqual({ dropped: 1 });
     expect(receiver.posts).toEqual([]);
-    if (how === 'its key revoked')
+    if (how.startsWith('its key revoked'))
       expect(await fixture.targets.find(target)).toMatchObject({ disabled: 'key_revoked' });
   });
 

@@ -119,16 +119,12 @@ export class PaymentWebhooks implements OnApplicationShutdown {
   async #serve(writer: BookWriter, target: DueTarget, signal: AbortSignal): Promise<void> {
     const { webhooks } = this.environment;
     while (!signal.aborted) {
-      const key = await withTimeout(this.#apiKeys.read(target.keyId), KEYS_WITHIN_MS);
-      const isRevoked =
-        key === null
-          ? await withTimeout(this.#apiKeys.isRevoked(target.keyId), KEYS_WITHIN_MS)
-          : key.revokedAtMs !== null;
-      if (isRevoked) return disablePaymentTarget(writer, target.id, 'key_revoked');
+      const key = await withTimeout(this.#apiKeys.readState(target.keyId), KEYS_WITHIN_MS);
+      if (key === 'revoked') return disablePaymentTarget(writer, target.id, 'key_revoked');
       const dropped = await boundWaiting(writer, target.id, webhooks.webhookWaitingPerTarget);
       if (dropped > 0) this.#reportCrowd(target, dropped);
       // No key is ever deleted: Redis has lost it, or its entry is damaged, and a copy may bring it back.
-      if (key === null) throw new Error(`Redis has no readable API key ${target.keyId}`);
+      if (key === 'unreadable') throw new Error(`Redis has no readable API key ${target.keyId}`);
       const atOnce = Math.min(
         webhooks.webhookConcurrencyPerTarget,
         Math.max(1, Math.floor(webhooks.webhookConcurrency / this.#serving.size)),

@@ -71,9 +71,11 @@ export class ApiKeyStore {
     return stored && toApiKey(stored, revokedAtMs);
   }
 
-  /** Whether the key is known to be revoked, also where its entry is gone or unreadable. */
-  async isRevoked(id: string): Promise<boolean> {
-    return (await this.redis.hget(REVOKED, id)) !== null;
+  /** `revoked` also where its entry is gone or damaged; `unreadable`: gone or damaged, and not known to be revoked. */
+  async readState(id: string): Promise<'valid' | 'revoked' | 'unreadable'> {
+    const [stored, revokedAtMs] = await this.#read(id);
+    if (revokedAtMs !== null) return 'revoked';
+    return stored === null ? 'unreadable' : 'valid';
   }
 
   /** All keys, revoked ones included, oldest first. `unreadable`: the ids of entries that are damaged or foreign. */
