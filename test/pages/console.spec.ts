@@ -7,7 +7,7 @@ import { withRedis } from '../../tools/devnet/processes/with-redis.js';
 import { waitFor } from '../harness/retry.js';
 import { consoleUrl, createOperator } from './operator.js';
 import { usePages } from './use-pages.js';
-import { createVisitor, statusOf } from './visitor.js';
+import { createVisitor, statusOf, type Visitor } from './visitor.js';
 
 const pages = usePages();
 const LIVE = 'header [role=status]:text-is("live")';
@@ -21,6 +21,17 @@ async function readOperator<T>(path: string, token: string): Promise<T> {
 async function readNewest(page: Page): Promise<string | null> {
   const links = await page.locator('tbody tr:first-child a').all();
   return links[0]?.getAttribute('href') ?? null;
+}
+
+/** Pays for the path by a transfer. Returns its hash and the payer's account. */
+async function payByTransfer(payer: Visitor, path: string): Promise<{ sent: string; from: string }> {
+  let sent = '';
+  payer.wallet.handlers.set('eth_sendTransaction', async (_params, forward) => (sent = String(await forward())));
+  const shop = await payer.open(path);
+  await shop.click('button:has-text("Send a transfer instead")');
+  await statusOf(shop, 'Paid. Here is your answer.');
+  const [asking] = payer.wallet.asked.filter(({ method }) => method === 'eth_sendTransaction');
+  return { sent, from: (asking!.params[0] as { from: string }).from };
 }
 
 describe('a session at the console', () => {
@@ -281,13 +292,7 @@ describe('the console shows', () => {
   it('why a refund needs a second person, where that one approves it', async () => {
     const operator = await createOperator(pages());
     const payer = await createVisitor(pages());
-    let sent = '';
-    payer.wallet.handlers.set('eth_sendTransaction', async (_params, forward) => (sent = String(await forward())));
-    const shop = await payer.open('/v1/notes/refunded-to-a-contract');
-    await shop.click('button:has-text("Send a transfer instead")');
-    await statusOf(shop, 'Paid. Here is your answer.');
-    const [asking] = payer.wallet.asked.filter(({ method }) => method === 'eth_sendTransaction');
-    const { from } = asking!.params[0] as { from: string };
+    const { sent, from } = await payByTransfer(payer, '/v1/notes/refunded-to-a-contract');
     const page = await operator.logIn('#/payments');
     await page.click(`tbody tr:has(code[title="${sent}"]) >> a >> nth=0`);
     await page.waitForSelector('dt:has-text("Left to pay back")');
@@ -328,13 +333,7 @@ describe('the console shows', () => {
     const { stack } = pages();
     const operator = await createOperator(pages());
     const payer = await createVisitor(pages());
-    let sent = '';
-    payer.wallet.handlers.set('eth_sendTransaction', async (_params, forward) => (sent = String(await forward())));
-    const shop = await payer.open('/v1/notes/refunded-by-hand');
-    await shop.click('button:has-text("Send a transfer instead")');
-    await statusOf(shop, 'Paid. Here is your answer.');
-    const [asking] = payer.wallet.asked.filter(({ method }) => method === 'eth_sendTransaction');
-    const { from } = asking!.params[0] as { from: string };
+    const { sent, from } = await payByTransfer(payer, '/v1/notes/refunded-by-hand');
     const post = async <T>(path: string, token: string, body: object): Promise<T> => {
       const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': path };
       return (await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<T>;
