@@ -141,10 +141,7 @@ export class RefundDesk {
       const detail = `It is booked by another transaction already, ${booked}. Nothing is booked by the one that you named.`;
       throw refuse('state', `The refund is ${state}. ${detail}`, { state, transaction: booked });
     }
-    if (state !== 'failed' && state !== 'given_up') {
-      const detail = 'Only one that has failed or was given up is booked so.';
-      throw refuse('state', `The refund is ${state}. ${detail}`, { state });
-    }
+    if (state !== 'failed' && state !== 'given_up') throw notFailed(refund, refund, 'booked so');
     const places = { chain: this.chain, journal: this.journals.journal, database: this.book.writer.database };
     const { reconcileConfirmations } = this.environment.reconcile;
     const judged = await judgeTransaction(places, refund, transaction, reconcileConfirmations);

@@ -88,7 +88,7 @@ describe('a refund whose job is lost, and the transaction that a person names', 
       if (attempt !== undefined && attempt.sentAtMs !== null) transaction = attempt.hash;
       return transaction !== undefined;
     });
-    // It is mined, and nobody tells the book.
+    // The transaction is mined while no worker reports it to the book.
     await fixture.stopWorker();
     await rpc('evm_setAutomine', true);
     await rpc('evm_mine');

@@ -52,7 +52,7 @@ export function paymentNotFound(): ProblemError {
 }
 
 export function describeTooMuch(amount: bigint, decimals: number): string {
-  return `It paid ${formatTokenAmount(amount, decimals)}, and the other refunds of the payment leave less. Give up those that have failed, and name it again.`;
+  return `It paid ${formatTokenAmount(amount, decimals)}, and the other refunds of the payment leave less. Give up those that have failed, if there are any, and name it again.`;
 }
 
 export function differs(refund: Refund): ProblemError {
@@ -67,9 +67,10 @@ export function notFailed(
   decision: 'retried' | 'given up' | 'booked so',
 ): ProblemError {
   const isRetried = attempt !== before.attempt;
+  const which = decision === 'booked so' ? 'has failed or was given up' : 'has failed';
   const detail = isRetried
     ? 'Somebody else has retried it just now.'
-    : `Only a refund that has failed can be ${decision}.`;
+    : `Only a refund that ${which} can be ${decision}.`;
   return refuse('state', `The refund is ${state}. ${detail}`, { state });
 }
 

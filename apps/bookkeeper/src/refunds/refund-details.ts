@@ -35,7 +35,7 @@ export function describeLost(id: string, lost: readonly string[], known: readonl
   });
   const then = lost.includes(id)
     ? ''
-    : ' Then retry this refund. Give it up where it keeps what the other one has paid, before you name the transaction.';
+    : ' Then retry this refund. Give it up first where it keeps what the other one has paid.';
   return `The ledger has the payment's refund ${lost.map(numberOf).join(', ')} as paid, and the book has lost it, so nothing is sent. Find its transfer on the chain and book it: ${steps.join('; ')}.${then}`;
 }
 
@@ -45,9 +45,9 @@ export function describeAwaited(inWork: readonly Refund[]): string {
   return `It is sent once the payment's refund ${numbers}, which the ledger has as paid, is booked.`;
 }
 
-/** @param by the refund that a person has named the transaction to */
+/** @param by the refund that has the transaction, or the payment of one that the book has lost */
 export function describeTaken(transaction: string, by: string): string {
-  return `Its job was sent as ${transaction}, which is booked for ${by}, because a person named it there. Look at the chain: where another transfer paid that refund, name it to this one (tollgate refunds paid); if there is none, retry this one.`;
+  return `Its job was sent as ${transaction}, which is booked for ${by}. Look at the chain: where another transfer paid that refund, name it to this one (tollgate refunds paid); if there is none, retry this one.`;
 }
 
 export const WAITS: Readonly<Record<Exclude<SubmitRefusal, 'late'>, string>> = {

@@ -57,7 +57,7 @@ describe('a payer whose payments fail on the chain only', () => {
     expect(await verify(await fixture().sign())).toMatchObject({ outcome: 'valid' });
   });
 
-  // Prevents: the resource is produced once more for each payment whose transaction has failed when nobody waited for it.
+  // Prevents: the resource is made again for a payment whose transaction has failed, where no gateway waited for that result.
   it('is refused when it shows a payment that has failed before', async () => {
     const redis = new Redis(fixture().redis.url);
     const [records, strikes] = [new SettlementRecords(redis), new Strikes(redis)];
@@ -75,7 +75,7 @@ describe('a payer whose payments fail on the chain only', () => {
     await fixture().rpc('evm_mine');
     expect(await settling).toMatchObject({ outcome: 'failed' });
     for (let strike = 1; strike < 5; strike++) await strikes.note(from);
-    // The failure that is answered ends the record, and one that nobody waits for leaves it.
+    // An answered failure deletes the record of the payment's job. It is written again, as if no gateway had waited for the answer.
     await records.claim([{ name, questionId: 'another', keptMs: 60_000 }], jobId);
     await fixture().rpc('anvil_setCode', [from, burnsAfter(FAR)]);
     expect(await verify(payment)).toMatchObject({ outcome: 'refused', failure: 'settlement_failed' });

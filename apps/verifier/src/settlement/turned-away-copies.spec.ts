@@ -8,7 +8,7 @@ import { SettlementFixture } from '../../test/settlement-fixture.js';
 const MINUTE_MS = 60_000;
 /** One payment waits for its payer's balance, and every further one is turned away. */
 const FULL = { MAX_IN_FLIGHT: '8', SETTLE_WAIT_MS: '60000' };
-/** Waits for no block when it is stopped, where nobody needs its answers any more. */
+/** The same for a verifier that ends soon when it is stopped: it does not wait for the blocks of what is in flight. */
 const HASTY = { ...FULL, SHUTDOWN_TIMEOUT_MS: '1000' };
 
 /** A gateway asks again when an answer is late, and another verifier may have no room for the payer's payments. */

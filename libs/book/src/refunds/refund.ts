@@ -48,7 +48,7 @@ export interface Refund extends RefundTerms {
   readonly attemptAt: string;
   /** Written before the journal gets it, so that it may not be there yet. */
   readonly job: string | null;
-  /** What paid it; while it is `sending`, what a person has named. */
+  /** What paid it; while it is `sending`, what its job was mined as, or what a person has named. */
   readonly transaction: string | null;
   /** The result of one of its jobs is unknown, and the job may have been sent. Never reset. */
   readonly maybeSent: boolean;
