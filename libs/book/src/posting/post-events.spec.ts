@@ -92,6 +92,14 @@ describe('posting events', () => {
     });
   });
 
+  it('lists the steps of one millisecond in the order in which they follow each other', async () => {
+    const id = transferId(++number);
+    const times = { presentedAtMs: 1, claimedAtMs: 1, verifiedAtMs: 1, fulfilledAtMs: 1, settledAtMs: 1 };
+    await post(answered(id, { timeline: times }));
+    const steps = (await readBookedPayment(database, id))?.timeline.map(({ step }) => step);
+    expect(steps).toEqual(['presented', 'claimed', 'verified', 'fulfilled', 'settled', 'answered']);
+  });
+
   it('changes nothing when an event is delivered again, in the same batch or later', async () => {
     const event = answered(transferId(++number));
     const one = deliver(event);

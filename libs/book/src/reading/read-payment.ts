@@ -52,8 +52,9 @@ function createTimeline(reports: PaymentReports) {
   const { presentedAtMs, verifiedAtMs, claimedAtMs, fulfilledAtMs, settledAtMs } = answered?.timeline ?? {};
   const steps: [step: string, atMs: number | null | undefined][] = [
     ['presented', presentedAtMs],
-    ['verified', verifiedAtMs],
+    // In the order in which steps follow each other, for those of one millisecond: the claim comes before its reply.
     ['claimed', claimedAtMs],
+    ['verified', verifiedAtMs],
     ['fulfilled', fulfilledAtMs],
     ['settled', settledAtMs ?? settled?.atMs],
     ['answered', answered?.atMs],

@@ -12,6 +12,8 @@ import type { QuestionTerms } from '../verify/verify-questions.js';
 /** The times of one sale, on Redis's clock. The ledger's commit adds its own. */
 export class SaleClock {
   readonly #times: PaymentTimeline;
+  /** No later step is dated before this one: the claim is by Redis's clock itself, and this process's reading may lag. */
+  #latestMs: number;
   #askedAtMs: number | null = null;
 
   /** @param startedAtMs of the request, by `performance.now()`, as are all the times in between */
@@ -19,22 +21,23 @@ export class SaleClock {
     private readonly nowMs: () => number,
     { startedAtMs, lease, leaseMs }: { startedAtMs: number; lease: Lease; leaseMs: number },
   ) {
-    const verifiedAtMs = nowMs();
-    const presentedAtMs = Math.floor(verifiedAtMs - (performance.now() - startedAtMs));
     const claimedAtMs = lease.untilMs - leaseMs;
+    this.#latestMs = claimedAtMs;
+    const verifiedAtMs = this.#now();
+    const presentedAtMs = Math.min(claimedAtMs, Math.floor(verifiedAtMs - (performance.now() - startedAtMs)));
     this.#times = { presentedAtMs, verifiedAtMs, claimedAtMs, fulfilledAtMs: null, settledAtMs: null };
   }
 
   noteAsked(): void {
-    this.#askedAtMs = this.nowMs();
+    this.#askedAtMs = this.#now();
   }
 
   noteFulfilled(): void {
-    this.#times.fulfilledAtMs = this.nowMs();
+    this.#times.fulfilledAtMs = this.#now();
   }
 
   noteSettled(): void {
-    this.#times.settledAtMs = this.nowMs();
+    this.#times.settledAtMs = this.#now();
   }
 
   /** How long the resource took; null without one. */
@@ -45,6 +48,10 @@ export class SaleClock {
 
   read(): PaymentTimeline {
     return { ...this.#times };
+  }
+
+  #now(): number {
+    return (this.#latestMs = Math.max(this.#latestMs, this.nowMs()));
   }
 }
 
