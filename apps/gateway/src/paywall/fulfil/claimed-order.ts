@@ -27,6 +27,8 @@ export interface OrderClaim {
   readonly payer: Hex;
   /** Null for a signed payment that has yet to be settled. */
   readonly txHash: Hex | null;
+  /** Whether a transaction is bound to its reference, by hash lock or signature. */
+  readonly bound?: boolean;
   /** The amount that transaction transferred, where it may be less than the price. */
   readonly amountBaseUnits?: string;
   /** The result of the simulated settlement at the time of the claim. */
@@ -168,11 +170,13 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
 
   async release({ cause, mayBeSettled, ...terms }: ReleaseTerms): Promise<boolean> {
     const { ledger, identifiers } = this.parts;
-    const { lease, payer } = this.claim;
-    const { paymentIdentifier: identifier } = this.order.purchase;
+    const { lease, payer, bound } = this.claim;
+    const { paymentIdentifier: identifier, form } = this.order.purchase;
+    // A verifier of an earlier release ignores `keyReserves`, so its claim keeps the payment for the reference.
+    const forgetsKey = bound === false && form !== 'documented';
     const sale = this.#clock && this.#moved && describeSale(this.order, lease, this.parts.terms, this.#moved);
     const facts = this.#clock && sale && { reason: cause, sale, timeline: this.#clock.read() };
-    const released = await ledger.release(lease, terms, facts);
+    const released = await ledger.release(lease, { ...terms, forgetsKey }, facts);
     // An identifier that could not be deleted expires.
     if (identifier !== null && !mayBeSettled)
       await identifiers.forget({ payer, identifier, lease }).catch(() => undefined);

@@ -181,6 +181,19 @@ describe('a transaction sent by the payer', () => {
     }
   });
 
+  // Prevents: the same in a rolling upgrade, where the verifier's claim keeps the payment for the reference.
+  it.each(['mpp', 'v2'] as const)('pays after a failure, claimed by an earlier verifier by %s', async (form) => {
+    const url = await start({ SIGNED_PAYMENTS: 'true' });
+    const [own, other] = [await readChallenge(url), await readChallenge(url)];
+    const txHash = createTxHash();
+    verifier.judgements.set(txHash, ({ keyReserves: _, ...request }) => verifier.claim(request));
+    failures = 1;
+    expect((await fetch(url, { headers: present[form](own, txHash) })).status).toBe(500);
+    expect((await fetch(url, { headers: present[form](other, txHash) })).status).toBe(200);
+    const stranger = await fetch(url, { headers: present[form](await readChallenge(url), txHash) });
+    expect([stranger.status, stranger.headers.get('x-payment-failure')]).toEqual([402, 'payment_used']);
+  });
+
   // Prevents: the same after a verifier's reply was lost, or a gateway was killed that held the payment.
   it.each(['mpp', 'v2'] as const)('pays after a request that ended without an answer by %s', async (form) => {
     const url = await start({ SIGNED_PAYMENTS: 'true' });
