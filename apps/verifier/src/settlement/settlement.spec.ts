@@ -216,7 +216,7 @@ describe('settling again what another verifier has settled, behind an RPC server
     await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
     const asking = settle();
     await waitFor('a refused call', () => Promise.resolve(refusals > 0));
-    await fixture.rpc('anvil_mine', ['0x40']);
+    await fixture.rpc('anvil_mine', ['0x40', '0x1']);
     expect(await asking).toEqual(settled);
   });
 });

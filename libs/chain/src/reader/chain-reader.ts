@@ -57,8 +57,9 @@ export interface Sighting {
   headBlockNumber: number;
 }
 
-/** No server that is in use lags this far behind. */
+/** No server that is in use lags this far behind, whichever of the two is longer. */
 const LAGGING_BLOCKS = 64;
+const LAGGING_MS = 60_000;
 
 /** `DOMAIN_SEPARATOR()` (EIP-2612, EIP-3009) */
 const DOMAIN_SEPARATOR = '0x3644e515';
@@ -132,13 +133,14 @@ export class ChainReader {
    * Reads whether an authorization's nonce is used or cancelled, and the block up to which that holds.
    * @param shown a transaction that may have changed it: a server that lags behind the one that shows it fails
    */
-  readNonce(
+  async readNonce(
     name: AuthorizationName,
     deadlineMs: number,
     shown?: Sighting,
   ): Promise<{ isTaken: boolean; headBlockNumber: number }> {
+    const blockNumber = await this.readBlockToAskAt(shown, deadlineMs);
     return this.batcher.ask({
-      calls: [askForNonce(name, blockToAskAt(shown))],
+      calls: [askForNonce(name, blockNumber)],
       deadlineMs,
       read: ([taken], headBlockNumber) => ({ isTaken: readNonce(taken), headBlockNumber }),
     });
@@ -177,13 +179,14 @@ export class ChainReader {
    * Reads whether a permit's nonce is taken, and the block up to which that holds; null where Permit2 is not deployed.
    * @param shown as in `readNonce`
    */
-  readPermitNonce(
+  async readPermitNonce(
     name: PermitName,
     deadlineMs: number,
     shown?: Sighting,
   ): Promise<{ isTaken: boolean | null; headBlockNumber: number }> {
+    const blockNumber = await this.readBlockToAskAt(shown, deadlineMs);
     return this.batcher.ask({
-      calls: [askForPermitNonce(name, blockToAskAt(shown))],
+      calls: [askForPermitNonce(name, blockNumber)],
       deadlineMs,
       read: ([word], headBlockNumber) => ({ isTaken: readPermitNonce(name, word), headBlockNumber }),
     });
@@ -245,16 +248,19 @@ export class ChainReader {
   readHead(deadlineMs: number): Promise<number> {
     return this.batcher.ask({ calls: [], deadlineMs, read: (_, headBlockNumber) => headBlockNumber });
   }
-}
 
-/**
- * The newest block of the server that shows the transaction. Undefined, for the newest block of any server, once every
- * server has it: one that refuses calls at a block's number must not be asked for ever.
- */
-function blockToAskAt(shown: Sighting | undefined): number | undefined {
-  if (shown === undefined || shown.mined === null) return undefined;
-  const { mined, headBlockNumber } = shown;
-  return headBlockNumber - mined.receipt.blockNumber < LAGGING_BLOCKS ? headBlockNumber : undefined;
+  /**
+   * The newest block of the server that shows the transaction. Undefined, for the newest block of any server, once every
+   * server has it: one that refuses calls at a block's number must not be asked for ever.
+   */
+  private async readBlockToAskAt(shown: Sighting | undefined, deadlineMs: number): Promise<number | undefined> {
+    if (shown === undefined || shown.mined === null) return undefined;
+    const { mined, headBlockNumber } = shown;
+    if (headBlockNumber - mined.receipt.blockNumber < LAGGING_BLOCKS) return headBlockNumber;
+    const minedAtMs = await this.readBlockTime(mined.receipt, deadlineMs);
+    const newestAtMs = await this.blockTimes.readNewest(deadlineMs);
+    return newestAtMs - minedAtMs < LAGGING_MS ? headBlockNumber : undefined;
+  }
 }
 
 function readSighting(txHash: Hex, results: readonly RpcResult[], head: number): Sighting {

@@ -4,7 +4,7 @@ import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 import type { RpcBatcher } from '../rpc/rpc-batcher.js';
 import { valueOf, type RpcCall } from '../rpc/rpc-endpoint.js';
 import { RPC_TIMEOUT_MS } from '../rpc/rpc-http.js';
-import { toQuantity } from '../rpc/rpc-value.js';
+import { malformed, toQuantity } from '../rpc/rpc-value.js';
 import { parseBlock, type Block, type Receipt } from './receipt.js';
 
 const POLL_INTERVAL_MS = 1000;
@@ -13,6 +13,7 @@ const FOLLOW_MS = 15_000;
 const MAX_KNOWN = 4096;
 /** Blocks caught up on per poll; older blocks are read when a payment needs one. */
 const MAX_CATCH_UP = 32;
+const NEWEST: RpcCall = { method: 'eth_getBlockByNumber', params: ['latest', false] };
 
 /**
  * Block times by block hash, so that a reorganised block never lends its time to another. Nodes that put
@@ -38,6 +39,12 @@ export class BlockTimes {
     if (receipt.blockTimeMs !== null) return receipt.blockTimeMs;
     this.follow();
     return this.known.get(receipt.blockHash) ?? this.askFor(receipt, deadlineMs);
+  }
+
+  /** The time of the newest block that a server shows, in milliseconds. */
+  async readNewest(deadlineMs: number): Promise<number> {
+    const [newest] = await this.askForBlocks([NEWEST], deadlineMs);
+    return newest?.timeMs ?? malformed('no newest block');
   }
 
   close(): void {
@@ -76,7 +83,7 @@ export class BlockTimes {
 
   private async poll(): Promise<void> {
     try {
-      const head = (await this.askForBlocks([{ method: 'eth_getBlockByNumber', params: ['latest', false] }]))[0];
+      const [head] = await this.askForBlocks([NEWEST]);
       if (head) await this.catchUpTo(head.number);
     } catch {
       // The batcher already counted the failure, and a payment that needs a block time asks for it itself.
@@ -95,10 +102,10 @@ export class BlockTimes {
     if (calls.length > 0) await this.askForBlocks(calls);
   }
 
-  private askForBlocks(calls: RpcCall[]): Promise<(Block | null)[]> {
+  private askForBlocks(calls: RpcCall[], deadlineMs = this.nowMs() + RPC_TIMEOUT_MS): Promise<(Block | null)[]> {
     return this.batcher.ask({
       calls,
-      deadlineMs: this.nowMs() + RPC_TIMEOUT_MS,
+      deadlineMs,
       read: (results) =>
         results.map((result) => {
           const block = parseBlock(valueOf(result, 'eth_getBlockByNumber'));

@@ -10,7 +10,7 @@ export class RpcEnvironment implements ChecksEntries {
     // The path or user name is often an API key.
     secret: true,
     as: 'list',
-    help: 'JSON-RPC servers of the chain, http or https, comma separated, the preferred one first. They answer `eth_call` at the number of their newest block: with one that does not, a payment whose transaction failed stays pending for 64 blocks.',
+    help: 'JSON-RPC servers of the chain, http or https, comma separated, the preferred one first. They answer `eth_call` at the number of their newest block: with one that does not, a payment whose transaction failed stays pending for 64 blocks and 60 seconds.',
     example: 'https://rpc.example/v1,https://other.example',
   })
   @IsArray()
