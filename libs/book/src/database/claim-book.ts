@@ -12,6 +12,7 @@ import oldest from '../migrations/0008-oldest.sql';
 import balancesRows from '../migrations/0009-balances-rows.sql';
 import balances from '../migrations/0009-balances.sql';
 import lookups from '../migrations/0010-lookups.sql';
+import leftOver from '../migrations/0011-left-over.sql';
 import { NO_STATEMENT_LIMIT, type ClaimedDatabase, type Queryable } from './database.js';
 import { openFolder } from './pglite-database.js';
 import { openServer } from './postgres-database.js';
@@ -53,6 +54,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 8, sql: oldest },
   { number: 9, sql: balances, rows: balancesRows },
   { number: 10, sql: lookups },
+  { number: 11, sql: leftOver },
 ];
 
 /**

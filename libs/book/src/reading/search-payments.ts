@@ -67,8 +67,8 @@ export async function searchPayments(
 }
 
 /** It bought no answer, and was not paid back whole; one whose amount is not known counts. */
-const OWED = `state IN ('refused', 'released', 'unclaimed', 'refunding', 'refunded') AND NOT reported ? 'answered'
-  AND amount IS DISTINCT FROM refunded`;
+const UNANSWERED = `NOT reported ? 'answered' AND amount IS DISTINCT FROM refunded`;
+const OWED = `state IN ('refused', 'released', 'unclaimed', 'refunding', 'refunded') AND ${UNANSWERED}`;
 
 const CONDITIONS: { readonly [Name in keyof PaymentSearch]-?: (parameter: string) => string } = {
   transaction: (value) => `transaction = lower(${value})`,
@@ -91,18 +91,16 @@ export async function findBookedPayment(within: Queryable, id: string): Promise<
 }
 
 /**
- * Payments that were closed for refunds of which none is open, and of which something is owed still, among the 1,000 oldest
- * that are closed and owed: in that order, and without an index for the state, the database walks the index of what is owed,
- * and reads nothing that was paid back.
+ * Payments that were closed for refunds of which none is open, and of which something is owed still. The first conditions are
+ * those of the index `payments_left_over`, and of no other.
  */
 export async function countLeftOver(within: Queryable): Promise<number> {
   const [row] = await within.query<{ count: number }>(
-    `WITH closed AS MATERIALIZED (SELECT id, amount FROM payments
-        WHERE ${OWED} AND state || '' IN ('refunding', 'refunded') ORDER BY at, id LIMIT 1000)
-      SELECT count(*) AS count FROM closed WHERE coalesce(amount > (
-        SELECT coalesce(sum(refunds.amount), 0) FROM refunds WHERE payment = closed.id AND refunds.state <> ALL($1::text[])
+    `SELECT count(*) AS count FROM payments
+      WHERE state || '' IN ('refunding', 'refunded') AND ${UNANSWERED} AND coalesce(amount > (
+        SELECT coalesce(sum(refunds.amount), 0) FROM refunds WHERE payment = payments.id AND refunds.state <> ALL($1::text[])
       ), true) AND NOT EXISTS (
-        SELECT FROM refunds WHERE payment = closed.id AND refunds.state IN ('asked', 'closed', 'sending', 'failed'))`,
+        SELECT FROM refunds WHERE payment = payments.id AND refunds.state IN ('asked', 'closed', 'sending', 'failed'))`,
     [RELEASED_STATES],
   );
   return row?.count ?? 0;
