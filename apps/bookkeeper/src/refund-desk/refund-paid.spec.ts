@@ -186,6 +186,26 @@ describe('a refund whose job is lost, and the transaction that a person names', 
     expect(await decide(second.id, 'retry')).toMatchObject({ status: 202, body: { state: 'sending', attempt: 2 } });
   }, 120_000);
 
+  // Prevents: the payer is paid by that job too.
+  it('is not booked by another transaction while its own job, which is there again, may still send', async () => {
+    const { redis } = fixture.base;
+    const { id, job } = await ask(await fixture.payRefused());
+    await fixture.base.endBookkeepers();
+    // As in a Redis that started without its data, and got it back.
+    const keys = await redis.keys(`tollgate:{*}:job:${job}*`);
+    const stored = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+    await redis.del(...keys);
+    await fixture.startBookkeeper(SETTINGS);
+    await fixture.waitForRefund(id, 'failed', token);
+    expect(await decide(id, 'give-up')).toMatchObject({ status: 200 });
+    await Promise.all(keys.map((key, index) => redis.restore(key, 0, stored[index]!)));
+    const transaction = await send();
+    await mineUntilFinal();
+    expect(await name(id, transaction)).toMatchObject(refusal('may still pay it'));
+    expect(await fixture.journal.cancel(job!)).toMatchObject({ outcome: 'done' });
+    expect(await name(id, transaction)).toMatchObject({ status: 200, body: { state: 'refunded' } });
+  }, 120_000);
+
   it('is booked where another account was the wallet when it was sent', async () => {
     const payment = await fixture.payRefused();
     const refund = await ask(payment);

@@ -1,6 +1,6 @@
 import { isOwnAccount, listUnpaidRefunds, type Queryable, type Refund } from '@tollgate/book';
 import { listTransfers } from '@tollgate/chain';
-import { codeOfLane, createLaneId, UnreadableJobError, type Journal } from '@tollgate/journal';
+import { codeOfLane, createLaneId, isFinal, UnreadableJobError, type Journal } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
 import type { SellerChain } from '../chain/seller-chain.js';
@@ -8,7 +8,7 @@ import type { SellerChain } from '../chain/seller-chain.js';
 /** Where a transaction is looked for. */
 export interface TransactionPlaces {
   readonly chain: SellerChain;
-  readonly journal: Pick<Journal, 'readEachJob'>;
+  readonly journal: Pick<Journal, 'readEachJob' | 'readJob'>;
   readonly database: Queryable;
 }
 
@@ -30,6 +30,12 @@ export async function judgeTransaction(
   const { chainId } = chain;
   if (refund.chainId !== chainId)
     return notPaid(`The refund is of chain ${refund.chainId}, and the bookkeeper reads chain ${chainId} (CHAIN_ID).`);
+  // As of a refund that was given up, and whose job the journal has again.
+  const own = await journal.readJob(refund.job ?? '');
+  if (own !== null && !isFinal(own.state))
+    return notPaid(
+      `The journal has its job ${own.id} as ${own.state}, which may still pay it. Cancel or abandon that job first.`,
+    );
   const mined = await chain.readTransaction(transaction);
   if (mined === null || mined.receipt.status !== 'success')
     return notPaid('The chain does not show this transaction as successful.');
