@@ -5,6 +5,7 @@ import { nameOfPayment, readPaymentName } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { hashOf } from '../../../../libs/book/test/sample-events.js';
+import { spoilJob } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { deployToken } from '../../../../tools/devnet/chain/deploy.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
@@ -217,6 +218,13 @@ describe('a refund whose job is lost, and the transaction that a person names', 
     // The book follows the accounts whose transactions were reported to it.
     await changeBook(`INSERT INTO senders (chain_id, address, nonce, block_number)
       VALUES (${fixture.chain.chainId}, '${before!.address.toLowerCase()}', 0, 0)`);
+    // What an account has sent is of no job of another account, readable or not.
+    const { job } = await ask(await fixture.payRefused());
+    const mend = await spoilJob(fixture.base.redis, fixture.lane, job!);
+    const own = await send();
+    await mineUntilFinal();
+    expect(await name(refund.id, own)).toMatchObject(refusal('cannot be read'));
     expect(await name(refund.id, transaction)).toMatchObject({ status: 200, body: { state: 'refunded' } });
+    await mend();
   }, 120_000);
 });

@@ -1,5 +1,5 @@
 import { isOwnAccount, listUnpaidRefunds, type Queryable, type Refund } from '@tollgate/book';
-import { listTransfers } from '@tollgate/chain';
+import { listTransfers, type Receipt } from '@tollgate/chain';
 import { codeOfLane, createLaneId, isFinal, UnreadableJobError, type Journal } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
@@ -45,7 +45,7 @@ export async function judgeTransaction(
     return notPaid(
       "It has no transfer of the refund's token to the payer from an account that the book knows as yours.",
     );
-  const other = await findJobOf({ journal, database }, refund, transaction);
+  const other = await findJobOf({ journal, database }, refund, mined.receipt);
   if (other !== null) return notPaid(other);
   if (blockNumber > (await chain.readHeadNumber()) - confirmations + 1)
     return notPaid(`It is not final yet: wait for ${confirmations} blocks (RECONCILE_CONFIRMATIONS).`);
@@ -65,25 +65,31 @@ async function sumPaid(
   let sum = 0n;
   for (const { from, to, amountBaseUnits } of transfers) {
     if (to !== recipient) continue;
-    const isOfJob = job?.startsWith(`${codeOfLane(createLaneId(chain.chainId, from))}-`) === true;
-    if (isOfJob || (await isOwnAccount(database, chain.chainId, from))) sum += amountBaseUnits;
+    if (isJobOf(job, chain.chainId, from) || (await isOwnAccount(database, chain.chainId, from)))
+      sum += amountBaseUnits;
   }
   return sum;
+}
+
+/** Whether the account sends the job. */
+function isJobOf(job: string | null, chainId: number, account: Hex): boolean {
+  return job?.startsWith(`${codeOfLane(createLaneId(chainId, account))}-`) === true;
 }
 
 /** The job of another refund that sent the transaction, which the book does not have yet as that refund's; null: none did. */
 async function findJobOf(
   { journal, database }: Pick<TransactionPlaces, 'journal' | 'database'>,
   refund: Refund,
-  transaction: Hex,
+  { txHash, from }: Pick<Receipt, 'txHash' | 'from'>,
 ): Promise<string | null> {
-  const others = await listUnpaidRefunds(database, refund);
+  const unpaid = await listUnpaidRefunds(database, refund);
+  const others = unpaid.filter(({ job }) => isJobOf(job, refund.chainId, from));
   const jobs = await journal.readEachJob(others.map(({ job }) => job ?? ''));
   for (const [index, { id }] of others.entries()) {
     const job = jobs[index] ?? null;
     if (job instanceof UnreadableJobError)
       return `The record of the job of the refund ${id} cannot be read, and the transaction may be of that job.`;
-    const isOfJob = job?.steps.some(({ attempts }) => attempts.some(({ hash }) => hash === transaction));
+    const isOfJob = job?.steps.some(({ attempts }) => attempts.some(({ hash }) => hash === txHash));
     if (isOfJob === true) return `The job of the refund ${id} has sent it, so it is booked for that one.`;
   }
   return null;
