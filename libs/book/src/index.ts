@@ -36,7 +36,14 @@ export {
   readRefund,
   searchRefunds,
 } from './refunds/read-refunds.js';
-export { findSentDoubts, REFUND_STATES, WORK_STATES, type Refund, type RefundCaps } from './refunds/refund.js';
+export {
+  findSentDoubts,
+  hasTerms,
+  REFUND_STATES,
+  WORK_STATES,
+  type Refund,
+  type RefundCaps,
+} from './refunds/refund.js';
 export {
   askForRefund,
   changeRefund,

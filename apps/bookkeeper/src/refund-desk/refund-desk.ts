@@ -3,6 +3,7 @@ import { digestPlan, nameRefund } from '@tollgate/agent-jobs';
 import {
   askForRefund,
   changeRefund,
+  hasTerms,
   nameTransaction,
   readRefund,
   retryRefund,
@@ -101,7 +102,7 @@ export class RefundDesk {
 
   /** Returns the refund that exists already, if it was asked for in the same terms. */
   #repeat(known: Refund, { amount = known.amount, answered }: RefundRequest): Promise<OperatorRefund> {
-    if (known.answered !== answered || known.amount !== amount) throw differs(known);
+    if (!hasTerms(known, { amount, answered })) throw differs(known);
     return this.#advance(known);
   }
 

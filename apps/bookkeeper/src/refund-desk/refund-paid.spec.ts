@@ -161,8 +161,12 @@ describe('a refund whose job is lost, and the transaction that a person names', 
     await mineUntilFinal();
     expect(await name(refund.id, transaction)).toMatchObject({
       status: 200,
-      body: { state: 'refunded', amount: '4000' },
+      body: { state: 'refunded', amount: '4000', askedAmount: '6000' },
     });
+    // Prevents: its caller is told to take the next number, under which more would be paid than it asked for.
+    for (const amount of ['6000', '4000']) expect(await ask(payment, { amount })).toMatchObject({ id: refund.id });
+    const other = await fixture.post('/operator/refunds', token, { payment, amount: '5000' });
+    expect(other).toMatchObject({ status: 409, body: { code: 'refund_differs' } });
     await waitFor('it is booked', async () => (await readBooked(payment)).refunded === '4000');
     // The rest is not lost with it.
     expect(await ask(payment, { number: 2 })).toMatchObject({ amount: '6000', state: 'sending' });

@@ -13,6 +13,7 @@ import balancesRows from '../migrations/0009-balances-rows.sql';
 import balances from '../migrations/0009-balances.sql';
 import lookups from '../migrations/0010-lookups.sql';
 import leftOver from '../migrations/0011-left-over.sql';
+import askedAmount from '../migrations/0012-asked-amount.sql';
 import { NO_STATEMENT_LIMIT, type ClaimedDatabase, type Queryable } from './database.js';
 import { openFolder } from './pglite-database.js';
 import { openServer } from './postgres-database.js';
@@ -55,6 +56,7 @@ const MIGRATIONS: readonly Migration[] = [
   { number: 9, sql: balances, rows: balancesRows },
   { number: 10, sql: lookups },
   { number: 11, sql: leftOver },
+  { number: 12, sql: askedAmount },
 ];
 
 /**

@@ -35,7 +35,8 @@ export function nameTransaction(
     // The database would refuse the event of what is paid back beyond what arrived, and the refund would not be booked.
     if (amount > (await readUntaken(within, payment, others))) return { outcome: 'exceeds' };
     const [row] = await within.query<RefundRow>(
-      `UPDATE refunds SET state = 'sending', transaction = $3, amount = $4::numeric, detail = NULL, changed_at = now()
+      `UPDATE refunds SET state = 'sending', transaction = $3, amount = $4::numeric,
+          asked_amount = coalesce(asked_amount, nullif(amount, $4::numeric)), detail = NULL, changed_at = now()
         WHERE id = $1 AND attempt = $2 AND state IN ('failed', 'given_up') RETURNING ${REFUND_COLUMNS}`,
       [id, attempt, transaction, String(amount)],
     );

@@ -4,7 +4,7 @@ import type { Refund, RefundState } from './refund.js';
 type Times = 'askedAt' | 'changedAt' | 'attemptAt';
 export type RefundRow = Omit<Refund, Times> & Record<Times, Date>;
 
-export const REFUND_COLUMNS = `id, payment, number, state, amount::text, chain_id AS "chainId", asset, recipient, permit,
+export const REFUND_COLUMNS = `id, payment, number, state, amount::text, asked_amount::text AS "askedAmount", chain_id AS "chainId", asset, recipient, permit,
   reason, answered, doubts, asked_by AS "askedBy", asked_at AS "askedAt", changed_at AS "changedAt", attempt,
   attempt_at AS "attemptAt", job, transaction, maybe_sent AS "maybeSent", detail`;
 

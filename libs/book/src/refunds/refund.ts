@@ -38,6 +38,8 @@ export interface RefundTerms {
 /** A refund in the book. Times are ISO 8601, UTC. */
 export interface Refund extends RefundTerms {
   readonly state: RefundState;
+  /** Base units that were asked for, where a named transaction paid another amount; null: `amount`. */
+  readonly askedAmount: string | null;
   /** The API keys that asked for it, the last one last: none of them may approve it. */
   readonly askedBy: readonly string[];
   readonly askedAt: string;
@@ -71,4 +73,12 @@ export interface RefundCaps {
   readonly perPayerAndDay: bigint | null;
   readonly perKeyAndDay: bigint | null;
   readonly perDay: bigint | null;
+}
+
+/** Whether a refund was asked for in these terms: with what it was asked for, or with what it was paid with. */
+export function hasTerms(
+  { amount, askedAmount, answered }: Refund,
+  terms: Pick<RefundTerms, 'amount' | 'answered'>,
+): boolean {
+  return answered === terms.answered && (amount === terms.amount || askedAmount === terms.amount);
 }

@@ -3,6 +3,7 @@ import type { BookWriter } from '../posting/book-writer.js';
 import { listRefundsOf, readRefund, REFUND_COLUMNS, toRefund, type RefundRow } from './read-refunds.js';
 import {
   findSentDoubts,
+  hasTerms,
   RELEASED_STATES,
   type Refund,
   type RefundCaps,
@@ -50,8 +51,7 @@ export function askForRefund(
     const refunds = await listRefundsOf(within, terms.payment);
     const known = refunds.find(({ number }) => number === terms.number);
     if (known !== undefined && known.state !== 'refused') {
-      const isSame = known.amount === terms.amount && known.answered === terms.answered;
-      return { outcome: isSame ? 'known' : 'differs', refund: known };
+      return { outcome: hasTerms(known, terms) ? 'known' : 'differs', refund: known };
     }
     const next = nextNumber(refunds);
     if (terms.number !== next) return { outcome: 'not_next', next };
