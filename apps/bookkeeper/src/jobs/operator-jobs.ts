@@ -127,9 +127,15 @@ export class OperatorJobs {
     throw new ProblemError(refuseState(job.state, detail));
   }
 
+  /** The refund that the job is to go on for. */
   async #readRefund(job: JobRecord): Promise<Refund> {
     const refund = await this.#findRefund(job);
     if (refund === null) throw new ProblemError(refuseState(job.state, 'The book does not know this refund.'));
+    // Its job was lost, and is there again.
+    if (refund.state === 'given_up') {
+      const detail = 'The refund was given up, and another one may pay the rest. Abandon the job, or cancel it.';
+      throw new ProblemError(refuseState(job.state, detail));
+    }
     return refund;
   }
 

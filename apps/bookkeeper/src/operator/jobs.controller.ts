@@ -57,7 +57,7 @@ export class OperatorJobsController {
   @HttpCode(200)
   @ForOperators(
     'operator:approve',
-    'Lets a job that needs an operator go on; not one whose refund is paid already',
+    'Lets a job that needs an operator go on; not one whose refund is paid already, or was given up',
     'job.resume',
   )
   resume(@Param('id') id: string): Promise<OperatorJob> {

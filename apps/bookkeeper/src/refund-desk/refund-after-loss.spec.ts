@@ -205,6 +205,25 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     });
   }, 120_000);
 
+  // Prevents: what it has given back is paid under the next number, and by this job too.
+  it('is not paid after a person has given it up, where its job is there again, and is resumed or approved', async () => {
+    await fixture.startBookkeeper();
+    await publish();
+    const token = await createToken();
+    const { id, job: jobId } = await ask(await fixture.payRefused(), token);
+    const failure = { code: 'JOURNAL_LOST_WRITES', message: 'In doubt.', suggestion: 'Look.' };
+    const { token: lease } = (await fixture.journal.takeLease(fixture.lane, 'worker', 60_000))!;
+    await fixture.journal.needOperator({ jobId: jobId!, stepIndex: 0, token: lease, failure });
+    // As where it was given up while the journal did not have the job.
+    await fixture.base.endBookkeepers();
+    await fixture.base.change(`UPDATE refunds SET state = 'given_up' WHERE id = '${id}'`);
+    await fixture.startBookkeeper();
+    const refusal = { status: 409, body: { detail: expect.stringContaining('was given up') } };
+    const decide = (decision: string, body: object) => fixture.post(`/operator/jobs/${jobId}/${decision}`, token, body);
+    expect(await decide('resume', {})).toMatchObject(refusal);
+    expect(await decide('approve', { plan: 'ab'.repeat(32) })).toMatchObject(refusal);
+  }, 120_000);
+
   it('is paid back by two people only, where an operator has abandoned its job after a loss', async () => {
     await fixture.startBookkeeper();
     await publish();
