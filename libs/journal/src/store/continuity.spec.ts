@@ -331,6 +331,21 @@ describe('a Redis that may have lost writes', () => {
     expect(await journal.submit(late)).toMatchObject({ outcome: 'accepted' });
   });
 
+  // Prevents: as above, where nothing of the lane is left.
+  it('accepts no lost job again under a key that was not lost, once its lost lane was adopted', async () => {
+    const { redis, journal } = await openJournal((await serve()).url);
+    const { lane, token } = await useLane(journal);
+    const [sent, waiting] = [sampleRequest(lane), sampleRequest(lane)];
+    await finishSample(journal, await submitSample(journal, lane, token, sent));
+    await redis.del(await redis.keys(laneKey(lane).replace(/lane$/, '*')));
+    const unadopted = { outcome: 'refused', reason: 'not_adopted' };
+    expect([await journal.submit(sent), await journal.submit(waiting)]).toEqual([unadopted, unadopted]);
+    await journal.adopt(lane, { pendingNonce: 1 });
+    expect(await journal.submit(sent)).toEqual({ outcome: 'forgotten' });
+    // Nothing was made of it, as its first answer said.
+    expect(await journal.submit(waiting)).toMatchObject({ outcome: 'accepted' });
+  });
+
   it('refuses a chain reading from before another restart', async () => {
     const server = await serve();
     const { journal } = await openJournal(server.url);

@@ -75,6 +75,11 @@ export class TransitionRunner {
     return this.#runner.run(JOURNAL_SCRIPTS.claimKey, [key], args);
   }
 
+  /** Frees an idempotency key that the caller has just claimed, and of which no job was made. */
+  async freeKey(key: string): Promise<void> {
+    await this.within(this.options.redis.del(key));
+  }
+
   /**
    * Checks the servers, loads the scripts, and compares every lane with its server: a lane whose server has restarted
    * is frozen. Concurrent callers share one run.

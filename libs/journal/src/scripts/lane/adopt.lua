@@ -7,7 +7,8 @@ local pending, known = tonumber(ARGV[1]), tonumber(lane[1])
 if known and not lane[2] and not lane[3] then return refused('already_adopted') end
 -- The chain has, or had when it was compared, transactions that Redis may have lost. A step without a nonce may be one of
 -- them: that of a job that has not ended, or the next one of a job whose step has a nonce.
-if known and lane[2] and (pending > known or lane[2] == 'chain_ahead') then
+local is_ahead = known and lane[2] and (pending > known or lane[2] == 'chain_ahead')
+if is_ahead then
   for _, id in ipairs(redis.call('ZRANGE', key('jobs'), 0, -1)) do
     if not redis.call('ZSCORE', key('ended'), id) then
       JOB, ID = key('job:' .. id), id
@@ -21,7 +22,10 @@ if known and lane[2] and (pending > known or lane[2] == 'chain_ahead') then
       end
     end
   end
-  -- A job may be lost whose idempotency key, on another server of a cluster, is not: it would be sent again under that key.
+end
+-- A job may be lost whose idempotency key, on another server of a cluster, is not: it would be sent again under that key.
+-- So also where all of the lane may be lost: the account has sent something, and the lane does not say what.
+if is_ahead or (not known and pending > 0) then
   redis.call('HSET', LANE, 'forgottenUntil', text(math.max(tonumber(lane[4] or '0'), now)))
 end
 redis.call('HSET', LANE, 'nextNonce', text(math.max(known or 0, pending)), 'adoptedAt', text(now))
