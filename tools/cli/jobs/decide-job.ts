@@ -1,6 +1,6 @@
 import { ChainUnavailableError } from '@tollgate/chain';
 import type { Problem } from '@tollgate/common';
-import type { CancelResult, JobQueue, JobRecord, Journal, LaneId, RefusalReason, Transition } from '@tollgate/journal';
+import type { CancelResult, JobRecord, Journal, LaneId, RefusalReason, Transition } from '@tollgate/journal';
 
 // The library's index would load Nest, which doubles the start.
 import {
@@ -13,13 +13,11 @@ import {
   SENDS_REFUND,
   type RetryRefusal,
 } from '../../../libs/agent-jobs/src/decisions/refusals.js';
-import { retryJob } from '../../../libs/agent-jobs/src/decisions/retry-job.js';
+import { retryJob, type RetryParts } from '../../../libs/agent-jobs/src/decisions/retry-job.js';
 import { CommandError } from '../shared/cli-command.js';
 import { withChain } from '../shared/with-journal.js';
 
-export interface JobParts {
-  journal: Journal;
-  queue: JobQueue;
+export interface JobParts extends RetryParts {
   rpcUrls: readonly string[];
 }
 

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 import { AGENT_QUEUE_PREFIX, wakeQueueOf, WalletDirectory, writeStoredPlan } from '@tollgate/agent-jobs';
+import { ApiKeyStore } from '@tollgate/common';
 import { Journal, type LaneId } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 import { Queue } from 'bullmq';
@@ -224,6 +225,16 @@ describe('tollgate jobs', () => {
     expect([jobId, first]).not.toContain(second);
     expect(await jobs('retry', jobId, '--key', 'mine')).toContain(`repeats the request of ${jobId}`);
     await expect(jobs('retry', jobId, '--key', 'order-1')).rejects.toThrow(/belongs to another request.* --key/);
+  });
+
+  it('retries no job of an API key that is revoked', async () => {
+    const keys = new ApiKeyStore(redis);
+    const { key } = await keys.create({ name: 'bot', scopes: ['submit'], wallets: ['main'] });
+    const jobId = await submit({ keyId: key.id });
+    await fail(jobId);
+    await keys.revoke(key.id);
+    await expect(jobs('retry', jobId)).rejects.toThrow(/API key that submitted the job is revoked/);
+    expect(await journal.readOpenJobs(lane)).toEqual([]);
   });
 
   it('decides also where the queues do not answer', async () => {

@@ -12,9 +12,10 @@ import { JOB_OPERATIONS, JOB_STATES } from '@tollgate/protocol';
 import { createRedis } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
 
-// The library's index would load Nest, which doubles the start.
+// The libraries' indexes would load Nest, which doubles the start.
 import { WakeQueues } from '../../../libs/agent-jobs/src/queues/wake-queues.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
+import { ApiKeyStore } from '../../../libs/common/src/api-keys/api-key-store.js';
 import type { CommandResult } from '../shared/cli-command.js';
 import { findDurability } from '../shared/find-durability.js';
 import { findQueueRedisUrl, findRedisUrl, findRpcUrls } from '../shared/find-place.js';
@@ -97,9 +98,9 @@ function withParts(
 ): Promise<string> {
   return withJournal(
     findRedisUrl(options.redis, env),
-    (journal) =>
+    (journal, redis) =>
       withWakeQueues(findQueueRedisUrl(options, env), (queue) =>
-        work({ journal, queue, rpcUrls: findRpcUrls(options, env) }),
+        work({ journal, queue, apiKeys: new ApiKeyStore(redis), rpcUrls: findRpcUrls(options, env) }),
       ),
     findDurability(env),
   );

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
-import { RareErrors } from '@tollgate/common';
+import { ApiKeyStore, RareErrors } from '@tollgate/common';
 import { Journal, RELAYER_FLEET, type JobQueue, type UnreadableJobError } from '@tollgate/journal';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
@@ -8,7 +8,7 @@ import { BookkeeperConnections } from '../drain/connections.js';
 
 const TIMEOUT_MS = 3_000;
 
-/** The journals of the wallets and of the relayers, and the names of the wallets. */
+/** The journals of the wallets and of the relayers, the names of the wallets, and who submits their jobs. */
 @Injectable()
 export class Journals {
   readonly #logger = new Logger('Journals');
@@ -17,6 +17,7 @@ export class Journals {
   /** Never opened here: the verifiers set its options. */
   readonly relayers: Journal;
   readonly directory: WalletDirectory;
+  readonly apiKeys: ApiKeyStore;
   /** Wakes no worker: the bookkeeper may not write to the queues, and a worker reads its jobs every ten seconds anyway. */
   readonly queue: JobQueue = { wake: () => undefined };
 
@@ -27,6 +28,7 @@ export class Journals {
     this.journal = new Journal({ redis, timeoutMs: TIMEOUT_MS, durability, bookLimit });
     this.relayers = new Journal({ redis, timeoutMs: TIMEOUT_MS, durability, fleet: RELAYER_FLEET });
     this.directory = new WalletDirectory(redis);
+    this.apiKeys = new ApiKeyStore(redis);
   }
 
   /** The journal of a role. The relayers' one finds its scripts loaded by the other. */

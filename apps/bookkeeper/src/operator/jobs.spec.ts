@@ -167,6 +167,16 @@ describe('the operator API for jobs and accounts', () => {
     expect(second.body['id']).toBe(first.body['id']);
   });
 
+  it('repeats no job of an API key that is revoked', async () => {
+    const jobId = await submit();
+    await journal.cancel(jobId);
+    const { keyId } = (await journal.readJob(jobId))!;
+    await fixture.redis.hset('tollgate:{api-keys}:revoked', keyId, Date.now());
+    const { status, body } = await post(`/operator/jobs/${jobId}/retry`);
+    await fixture.redis.hdel('tollgate:{api-keys}:revoked', keyId);
+    expect([status, body]).toMatchObject([409, { code: 'job_state', detail: expect.stringContaining('is revoked') }]);
+  });
+
   it('shows the accounts, and what is left of their limits', async () => {
     const { wallets } = await read<{ wallets: OperatorWallet[] }>('/operator/wallets');
     const limits = [{ asset: 'native', perDay: '100', leftToday: '100', approvalAbove: '5' }];

@@ -10,8 +10,8 @@ type NotAccepted =
   | 'forgotten'
   | SubmitRefusal;
 
-/** Why a job is not retried. `refund`: the bookkeeper repeats it. */
-export type RetryRefusal = 'not_failed' | 'refund' | 'too_often' | NotAccepted;
+/** Why a job is not retried. `refund`: the bookkeeper repeats it. `key_revoked`: the new job would be of that key. */
+export type RetryRefusal = 'not_failed' | 'refund' | 'key_revoked' | 'too_often' | NotAccepted;
 
 export const JOB_NOT_FOUND: Problem = {
   status: 404,
@@ -82,6 +82,11 @@ export function problemOfRetry(reason: RetryRefusal, { state, wallet }: Pick<Job
       return refuseState(
         state,
         'This job sends a refund. Retry the refund at the bookkeeper: POST /operator/refunds/<id>/retry.',
+      );
+    case 'key_revoked':
+      return refuseState(
+        state,
+        'The API key that submitted the job is revoked, and submits no more jobs. Submit the request with another key.',
       );
     case 'too_often': {
       const detail = 'The job was retried too often. Check the chain before you submit it again under a new key.';

@@ -1,3 +1,4 @@
+import type { ApiKeyStore } from '@tollgate/common';
 import { acceptJob, type JobQueue, type JobRecord, type JobState, type Journal } from '@tollgate/journal';
 
 import { describeJob } from '../views/describe-job.js';
@@ -8,6 +9,12 @@ import type { RetryRefusal } from './refusals.js';
 const RETRIED_STATES: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'];
 
 const MAX_RETRIES = 100;
+
+export interface RetryParts {
+  journal: Journal;
+  queue: JobQueue;
+  apiKeys: Pick<ApiKeyStore, 'readState'>;
+}
 
 export type RetryResult =
   /** `known`: an earlier call made the job, which has not failed. */
@@ -24,13 +31,10 @@ export function findRetryFault({ state, operation }: JobRecord): RetryRefusal | 
  * second job, unless the new one has failed too.
  * @param givenKey the idempotency key of the new job; without one it is made from the number of retries
  */
-export async function retryJob(
-  parts: { journal: Journal; queue: JobQueue },
-  job: JobRecord,
-  givenKey?: string,
-): Promise<RetryResult> {
+export async function retryJob(parts: RetryParts, job: JobRecord, givenKey?: string): Promise<RetryResult> {
   const fault = findRetryFault(job);
   if (fault !== null) return { outcome: 'refused', reason: fault };
+  if ((await parts.apiKeys.readState(job.keyId)) === 'revoked') return { outcome: 'refused', reason: 'key_revoked' };
   for (let count = 1; count <= MAX_RETRIES; count++) {
     const submitted = await submit(parts, job, givenKey ?? `retry-${count}-of-${job.id}`);
     if (submitted.outcome === 'refused') return submitted;
@@ -41,7 +45,7 @@ export async function retryJob(
 }
 
 async function submit(
-  parts: { journal: Journal; queue: JobQueue },
+  parts: Pick<RetryParts, 'journal' | 'queue'>,
   job: JobRecord,
   idempotencyKey: string,
 ): Promise<RetryResult> {
