@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 
+import { waitFor } from '../../../../test/harness/retry.js';
 import { FAILURE, finishSample, sampleLane, sampleRequest, spoilJob, submitSample } from '../../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import type { JobRecord, LaneId } from '../jobs/job.js';
@@ -175,6 +176,28 @@ describe('accepting, listing and deleting jobs', () => {
     expect(await submit('greedy')).toEqual({ outcome: 'refused', reason: 'lane_full' });
     expect(await submit('other')).toMatchObject({ outcome: 'accepted' });
     expect(await submit('other')).toEqual({ outcome: 'refused', reason: 'lane_full' });
+  });
+
+  it('does not count the open jobs of a nearly full lane for each submission', async () => {
+    const shared = new Journal({ redis, maxOpenJobs: 100 });
+    const submit = (keyId: string) => shared.submit(sampleRequest(lane, { keyId }));
+    for (let count = 0; count < 90; count++) expect(await submit('greedy')).toMatchObject({ outcome: 'accepted' });
+    const countReads = async () => Number(/cmdstat_hget:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+    const before = await countReads();
+    for (let count = 0; count < 60; count++) expect(await submit('greedy')).toMatchObject({ reason: 'lane_full' });
+    // A count reads 90 jobs.
+    expect((await countReads()) - before).toBeLessThan(30 * 90);
+  });
+
+  it('counts the open jobs of a nearly full lane anew after others have taken the room that a key gave up', async () => {
+    const shared = new Journal({ redis, maxOpenJobs: 20 });
+    const submit = (keyId: string) => shared.submit(sampleRequest(lane, { keyId }));
+    for (let count = 0; count < 10; count++) await submit('other');
+    for (let count = 0; count < 9; count++) expect(await submit('greedy')).toMatchObject({ outcome: 'accepted' });
+    expect(await submit('greedy')).toMatchObject({ reason: 'lane_full' });
+    await journal.cancel((await journal.readOpenJobs(lane)).at(-1)!);
+    expect(await submit('other')).toMatchObject({ outcome: 'accepted' });
+    await waitFor('the key has eight jobs', async () => (await submit('greedy')).outcome === 'accepted');
   });
 
   it('creates no job after the given latest time', async () => {

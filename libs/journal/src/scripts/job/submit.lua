@@ -23,13 +23,21 @@ if ARGV[8] ~= '' and now > tonumber(ARGV[8]) then return refused('late') end
 local open = redis.call('ZCARD', key('open'))
 local free = tonumber(ARGV[4]) - open
 if free <= 0 then return refused('lane_full') end
--- Jobs are counted only while the lane is nearly full, so that one key alone never takes its last tenth.
-if ARGV[11] == '1' and open >= 9 * free then
-  local own = 0
-  for _, id in ipairs(redis.call('ZRANGE', key('open'), 0, -1)) do
-    if redis.call('HGET', key('job:' .. id), 'keyId') == ARGV[6] then own = own + 1 end
+-- Jobs are counted only while the lane is nearly full, so that one key alone never takes its last tenth. Counting reads
+-- every open job, so it is done once a second, of all keys together; until then, jobs that have ended still count.
+local shares, is_counted = key('shares'), ARGV[11] == '1' and open >= 9 * free
+if is_counted then
+  local counted_at = tonumber(redis.call('HGET', shares, ':at') or '0')
+  if counted_at > now or counted_at <= now - 1000 then
+    local counts = {[':at'] = now}
+    for _, id in ipairs(redis.call('ZRANGE', key('open'), 0, -1)) do
+      local owner = redis.call('HGET', key('job:' .. id), 'keyId')
+      if owner then counts[owner] = (counts[owner] or 0) + 1 end
+    end
+    redis.call('DEL', shares)
+    for owner, count in pairs(counts) do redis.call('HSET', shares, owner, text(count)) end
   end
-  if own >= 9 * free then return refused('lane_full') end
+  if tonumber(redis.call('HGET', shares, ARGV[6]) or '0') >= 9 * free then return refused('lane_full') end
 end
 -- Only here: a job that was accepted is carried out, and its transactions are reported.
 local book = ARGV[9]
@@ -43,6 +51,7 @@ redis.call('HSET', JOB, 'state', 'PLANNED', 'step', '0', 'steps', '0', 'at', tex
   'body', ARGV[7])
 redis.call('HSET', key('idempotency'), ARGV[1], ID)
 redis.call('ZADD', key('open'), text(now), ID)
+if is_counted then redis.call('HINCRBY', shares, ARGV[6], 1) end
 -- No two jobs of a lane have the same score, so that a page can end at any of them.
 local newest = redis.call('ZREVRANGE', key('jobs'), 0, 0, 'WITHSCORES')
 redis.call('ZADD', key('jobs'), text(math.max(now, tonumber(newest[2] or '0') + 1)), ID)

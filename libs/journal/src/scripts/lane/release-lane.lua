@@ -21,7 +21,9 @@ if redis.call('XLEN', key('book')) > 0 then return refused('events_unread') end
 if ARGV[2] == '' then return {text(now), 'done', text(ended)} end
 
 for _, id in ipairs(redis.call('ZRANGE', key('jobs'), 0, -1)) do redis.call('UNLINK', key('job:' .. id)) end
-for _, name in ipairs({'jobs', 'ended', 'idempotency', 'events', 'book', 'consumers', 'approvals'}) do redis.call('UNLINK', key(name)) end
+for _, name in ipairs({'jobs', 'ended', 'idempotency', 'events', 'book', 'consumers', 'approvals', 'shares'}) do
+  redis.call('UNLINK', key(name))
+end
 redis.call('DEL', LANE)
 -- Earlier leases stay stale, and earlier idempotency keys are answered as forgotten, never carried out again.
 redis.call('HSET', LANE, 'leaseToken', lane[3] or '0', 'forgottenUntil', text(now))
