@@ -1,5 +1,6 @@
 import { waitFor } from '../../../../test/harness/retry.js';
 import { LaneFixture } from '../../test/lane-fixture.js';
+import { laneKey } from '../jobs/keys.js';
 import { LaneDirectory } from './lane-directory.js';
 
 describe('the directory of lanes', () => {
@@ -34,6 +35,15 @@ describe('the directory of lanes', () => {
     fixture.lane = used;
     await runner.stop();
     await waitUntil(false);
+  });
+
+  // Prevents: a relayer whose process is gone stays offered for as long as Redis's clock was ahead.
+  it('lists a lane whose lease is of a clock that was ahead as one without a running process', async () => {
+    const { journal, lane } = fixture;
+    await journal.takeLease(lane, 'worker', 60_000);
+    expect(await isAvailable()).toBe(true);
+    await fixture.redis.hset(laneKey(lane), 'leaseUntil', Date.now() + 3_600_000);
+    expect(await isAvailable()).toBe(false);
   });
 
   it('lists a paused lane as one without a running process', async () => {

@@ -77,7 +77,7 @@ export class LaneRegistry {
 /** The current status of a lane. */
 export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Promise<LaneStatus> {
   const [fields, openJobs, unminedSteps] = await readTogether(redis, lane);
-  const { fleet, nextNonce, paused, run, frozen, leaseOwner, leaseToken, leaseUntil, sequence } = fields;
+  const { fleet, nextNonce, paused, run, frozen, sequence } = fields;
   return {
     lane,
     fleet: fleet ?? null,
@@ -85,12 +85,18 @@ export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Prom
     frozen: frozen === 'restarted' || frozen === 'lost' || frozen === 'chain_ahead' ? frozen : null,
     paused: paused === undefined ? null : parseFailure(paused),
     run: run ?? null,
-    lease:
-      leaseOwner === undefined ? null : { owner: leaseOwner, token: Number(leaseToken), untilMs: Number(leaseUntil) },
+    lease: findLease(fields),
     openJobs,
     unminedSteps,
     lastSequence: Number(sequence ?? 0),
   };
+}
+
+function findLease({ leaseOwner, leaseToken, leaseUntil, leaseLasts }: Record<string, string>): LaneStatus['lease'] {
+  if (leaseOwner === undefined) return null;
+  const [token, lasts] = leaseLasts?.split(' ') ?? [];
+  const lastsMs = token === leaseToken ? Number(lasts) : null;
+  return { owner: leaseOwner, token: Number(leaseToken), untilMs: Number(leaseUntil), lastsMs };
 }
 
 /** In one round trip, because every look at the lane reads it. */
