@@ -10,7 +10,7 @@ import type * as on from '../jobs/transition.js';
 import { Outbox } from '../outbox/outbox.js';
 import { TransitionRunner } from '../transitions/transition-runner.js';
 import { JobReader, listJobs, orUnreadable } from './job-reader.js';
-import { LaneJournal } from './lane-journal.js';
+import { DAY_MS, LaneJournal } from './lane-journal.js';
 import { LaneRegistry } from './lane-registry.js';
 import { launchNamedJob, submitJob, submitNamedJob, type SubmitTerms } from './submit-job.js';
 
@@ -43,8 +43,6 @@ export interface JournalOptions {
   /** Without it a write counts once the server has answered. */
   durability?: Durability | null;
 }
-
-const DAY_MS = 86_400_000;
 
 const CANCELLED: JobFailure = {
   code: 'JOB_CANCELLED',

@@ -13,7 +13,7 @@ import { type LaneRegistry, readInFlightSteps, readLaneStatus } from './lane-reg
 import { StepJournal } from './step-journal.js';
 import { encodeBook, type SubmitTerms } from './submit-job.js';
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 const IN_DOUBT: JobFailure = {
   code: 'JOURNAL_LOST_WRITES',
