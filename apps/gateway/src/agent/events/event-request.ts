@@ -12,8 +12,7 @@ export const eventQuery = onlyFields({
 export type EventFilter = z.output<typeof eventQuery>;
 
 /** The position from which a client receives events. */
-export interface EventStart {
-  readonly cursor: Map<string, number>;
+export interface EventStart extends EventPosition {
   /** Earlier events are omitted. Used for lanes of which only a time is known, not a sequence. */
   readonly notBeforeMs: number;
 }
@@ -22,21 +21,22 @@ export interface EventStart {
 const OVERLAP_MS = 60_000;
 /** The most events that are repeated to a client whose position was lost. */
 const MAX_REPEATED = 200;
+const READ_AT_ONCE = 200;
 
 /**
  * Reads `Last-Event-ID`: the `id` of a stream's block, or of an event received by other means. Without one, the client
  * gets only new events.
- * @param positions the current positions of all lanes
+ * @param now the current position
  * @throws ProblemError for any other value
  */
 export async function readStart(
   journal: Journal,
   lastEventId: string | undefined,
-  positions: EventCursor,
+  now: EventPosition,
 ): Promise<EventStart> {
-  if (lastEventId === undefined || lastEventId === '') return { cursor: new Map(positions), notBeforeMs: 0 };
-  const cursor = readCursor(lastEventId);
-  if (cursor !== null) return { cursor: await forgetLost(journal, cursor, positions), notBeforeMs: 0 };
+  if (lastEventId === undefined || lastEventId === '') return { ...now, notBeforeMs: 0 };
+  const position = readPosition(lastEventId);
+  if (position !== null) return { ...(await forgetLost(journal, position)), notBeforeMs: 0 };
   const event = readEventId(lastEventId);
   if (event === null) throw refuseRequest(['Last-Event-ID must be the id of an event, or must be left out.']);
   return startAfter(journal, event);
@@ -50,31 +50,53 @@ async function startAfter(journal: Journal, event: { jobId: string; sequence: nu
   const [found] = await journal.outbox.read(lane, { after: event.sequence - 1, count: 1 });
   const code = codeOfLane(lane);
   if (found?.sequence === event.sequence && found.jobId === event.jobId) {
-    return { cursor: new Map([[code, event.sequence]]), notBeforeMs: found.atMs - OVERLAP_MS };
+    const { atMs: latestMs } = found;
+    return { cursor: new Map([[code, event.sequence]]), latestMs, notBeforeMs: latestMs - OVERLAP_MS };
   }
   const { lastSequence } = await journal.readLane(lane);
   // No longer stored, or unreadable; or the journal lost it, and another one may have its sequence.
   const isLost = event.sequence > lastSequence || found?.sequence === event.sequence;
   const sequence = isLost ? await findRecent(journal, lane, lastSequence) : event.sequence;
-  return { cursor: new Map([[code, sequence]]), notBeforeMs: 0 };
+  return { cursor: new Map([[code, sequence]]), latestMs: Date.now(), notBeforeMs: 0 };
 }
 
 /**
- * A position beyond a lane's last event belongs to events that the journal lost. That lane continues from its recent
- * events, some of which may be repeated.
+ * A position beyond a lane's last event, or at an event later than all of the client's, belongs to events that the journal
+ * lost. That lane continues from about the time of the client's latest event; some events may be repeated.
  */
-async function forgetLost(
-  journal: Journal,
-  cursor: Map<string, number>,
-  positions: EventCursor,
-): Promise<Map<string, number>> {
-  const isAhead = (lane: LaneId) => (cursor.get(codeOfLane(lane)) ?? 0) > (positions.get(codeOfLane(lane)) ?? 0);
-  for (const lane of (await journal.readLanes()).filter(isAhead)) {
-    const { lastSequence } = await journal.readLane(lane);
+async function forgetLost(journal: Journal, { cursor, latestMs }: ReadPosition): Promise<EventPosition> {
+  /** Returns a time at or after that of the lane's event at its position. */
+  const forget = async (lane: LaneId): Promise<number> => {
     const code = codeOfLane(lane);
-    if ((cursor.get(code) ?? 0) > lastSequence) cursor.set(code, await findRecent(journal, lane, lastSequence));
+    const sequence = cursor.get(code) ?? 0;
+    if (sequence === 0) return 0;
+    const [[found], { lastSequence }] = await Promise.all([
+      journal.outbox.read(lane, { after: sequence - 1, count: 1 }),
+      journal.readLane(lane),
+    ]);
+    const atMs = found?.sequence === sequence ? found.atMs : 0;
+    if (sequence <= lastSequence && (latestMs === null || atMs <= latestMs)) return atMs;
+    const last = Math.min(sequence, lastSequence);
+    const isDated = latestMs !== null;
+    cursor.set(code, await (isDated ? findLater(journal, lane, last, latestMs) : findRecent(journal, lane, last)));
+    return isDated ? 0 : Date.now();
+  };
+  const times = await Promise.all((await journal.readLanes()).map(forget));
+  return { cursor, latestMs: Math.max(latestMs ?? 0, ...times) };
+}
+
+/** The position before a lane's first event since about a time, which is at the latest the one after `last`. */
+async function findLater(journal: Journal, lane: LaneId, last: number, latestMs: number): Promise<number> {
+  const sinceMs = latestMs - OVERLAP_MS;
+  for (let end = last; end > 0; end -= READ_AT_ONCE) {
+    const after = Math.max(end - READ_AT_ONCE, 0);
+    const events = await journal.outbox.read(lane, { after, count: end - after });
+    const [oldest] = events;
+    // No earlier ones are stored; the stream reports a gap before the next one.
+    if (oldest === undefined || oldest.sequence > end) return end;
+    if (oldest.atMs < sinceMs) return (events.find(({ atMs }) => atMs >= sinceMs)?.sequence ?? end + 1) - 1;
   }
-  return cursor;
+  return 0;
 }
 
 /**
@@ -91,27 +113,54 @@ export async function findRecent(journal: Journal, lane: LaneId, lastSequence: n
   return first === undefined ? lastSequence : first.sequence - 1;
 }
 
-/** A client's position: the sequence of the last event it received from each lane, by the lane's code. */
+/** The sequence of the last event that a client received from each lane, by the lane's code. */
 export type EventCursor = ReadonlyMap<string, number>;
+
+/** A client's position. */
+export interface EventPosition {
+  readonly cursor: Map<string, number>;
+  /** No event up to here happened later. */
+  readonly latestMs: number;
+}
+
+interface ReadPosition {
+  readonly cursor: Map<string, number>;
+  /** Null: an earlier release wrote it, or moved it on. */
+  readonly latestMs: number | null;
+}
 
 const MAX_LENGTH = 8_192;
 const PLACE = /^(j[0-9a-f]{8})-([0-9a-z]{1,10})$/;
+/**
+ * Stand for the time, and for the sum of the sequences that it is of. An earlier release reads both as further lanes, and
+ * sends them back as they were, although its client has later events by then: the sum shows it.
+ */
+const [TIME, SUM] = ['j00000000', 'j00000001'];
 
-/** Encodes all positions in one opaque word, which clients send back unchanged. */
-export function writeCursor(cursor: EventCursor): string {
-  return ['e1', ...[...cursor].map(([code, sequence]) => `${code}-${sequence.toString(36)}`)].join('.');
+/** Encodes a position in one opaque word, which clients send back unchanged. */
+export function writePosition({ cursor, latestMs }: EventPosition): string {
+  const places: (readonly [string, number])[] = [...cursor, [TIME, latestMs], [SUM, sumOf(cursor)]];
+  return ['e1', ...places.map(([code, number]) => `${code}-${number.toString(36)}`)].join('.');
 }
 
-/** Null for text that is not a cursor. */
-function readCursor(text: string): Map<string, number> | null {
+/** Null for text that is not a position. */
+function readPosition(text: string): ReadPosition | null {
   if (text.length > MAX_LENGTH) return null;
   const [version, ...places] = text.split('.');
   const cursor = new Map<string, number>();
   for (const place of places) {
     const [, code, digits = ''] = PLACE.exec(place) ?? [];
-    const sequence = Number.parseInt(digits, 36);
-    if (code === undefined || !Number.isSafeInteger(sequence)) return null;
-    cursor.set(code, sequence);
+    const number = Number.parseInt(digits, 36);
+    if (code === undefined || !Number.isSafeInteger(number)) return null;
+    cursor.set(code, number);
   }
-  return version === 'e1' ? cursor : null;
+  if (version !== 'e1') return null;
+  const [latestMs = null, sum] = [cursor.get(TIME), cursor.get(SUM)];
+  cursor.delete(TIME);
+  cursor.delete(SUM);
+  return { cursor, latestMs: sum === sumOf(cursor) ? latestMs : null };
+}
+
+function sumOf(cursor: EventCursor): number {
+  return [...cursor.values()].reduce((sum, sequence) => sum + sequence, 0);
 }

@@ -5,7 +5,7 @@ import { EventStreamResponse, type EventStreamLimits } from '@tollgate/common';
 import { type JobEvent, nameLane } from '@tollgate/journal';
 
 import type { AgentConnections } from '../shared/agent-connections.js';
-import { writeCursor, type EventCursor, type EventStart } from './event-request.js';
+import { writePosition, type EventCursor, type EventStart } from './event-request.js';
 import type { EventTail, TailListener } from './event-tail.js';
 
 export interface EventStreamParts extends EventStreamLimits {
@@ -21,6 +21,7 @@ export interface EventStreamParts extends EventStreamLimits {
 export class EventStream implements TailListener {
   readonly #stream: EventStreamResponse;
   #cursor = new Map<string, number>();
+  #latestMs = 0;
   #notBeforeMs = 0;
 
   constructor(private readonly parts: EventStreamParts) {
@@ -34,7 +35,7 @@ export class EventStream implements TailListener {
   /** The client reconnects, and continues from before what it may have missed. */
   onLoss(recent: EventCursor): void {
     for (const [code, sequence] of recent) this.#cursor.set(code, Math.min(this.#cursor.get(code) ?? 0, sequence));
-    void this.#stream.write(`: events were lost\nid: ${writeCursor(this.#cursor)}\n\n`);
+    void this.#stream.write(`: events were lost\nid: ${this.#position}\n\n`);
     this.end();
   }
 
@@ -44,13 +45,18 @@ export class EventStream implements TailListener {
   }
 
   /** Sends events until one side ends the stream. The head of `response` has already been written. */
-  async run(response: ServerResponse, { cursor, notBeforeMs }: EventStart): Promise<void> {
+  async run(response: ServerResponse, { cursor, latestMs, notBeforeMs }: EventStart): Promise<void> {
     this.#cursor = cursor;
+    this.#latestMs = latestMs;
     this.#notBeforeMs = notBeforeMs;
-    const position = (): string => writeCursor(this.#cursor);
+    const position = (): string => this.#position;
     await this.#stream.run(response, position, async () => {
       while (await this.#pass());
     });
+  }
+
+  get #position(): string {
+    return writePosition({ cursor: this.#cursor, latestMs: this.#latestMs });
   }
 
   /** Sends the available events of every lane; true if there may be more. */
@@ -71,6 +77,7 @@ export class EventStream implements TailListener {
     const isKnown = this.#cursor.has(code);
     const before = this.#cursor.get(code) ?? 0;
     this.#cursor.set(code, event.sequence);
+    this.#latestMs = Math.max(this.#latestMs, event.atMs);
     // Sequences of a lane have no gaps: the events in between are no longer stored, or cannot be read.
     if (isKnown && event.sequence > before + 1) {
       const data = JSON.stringify({ atMost: event.sequence - before - 1 });
@@ -78,7 +85,7 @@ export class EventStream implements TailListener {
     }
     if (event.atMs < this.#notBeforeMs || !this.parts.wants(event)) return;
     const data = JSON.stringify(toAgentJobEvent(event, await this.parts.names.nameOf(event)));
-    await this.#stream.write(`id: ${writeCursor(this.#cursor)}\nevent: ${event.type}\ndata: ${data}\n\n`);
+    await this.#stream.write(`id: ${this.#position}\nevent: ${event.type}\ndata: ${data}\n\n`);
   }
 }
 

@@ -45,7 +45,7 @@ export class EventStreams implements BeforeApplicationShutdown {
     const stream = this.#open(caller, filter);
     try {
       await this.#tail.join(stream);
-      const start = await readStart(this.connections.journal, lastEventId, this.#tail.positions);
+      const start = await readStart(this.connections.journal, lastEventId, this.#tail.position);
       await stream.run(openEventStream(reply), start);
     } catch (error) {
       if (!reply.raw.headersSent) throw error;

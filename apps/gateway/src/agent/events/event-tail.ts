@@ -10,7 +10,7 @@ import {
   type OutboxFollower,
 } from '@tollgate/journal';
 
-import { findRecent, type EventCursor } from './event-request.js';
+import { findRecent, type EventCursor, type EventPosition } from './event-request.js';
 
 /** Events that follow each other are read together. */
 const GATHER_MS = 20;
@@ -59,9 +59,11 @@ export class EventTail {
     return this.#lanes.keys();
   }
 
-  /** The current positions of all lanes. */
-  get positions(): EventCursor {
-    return new Map([...this.#lanes].map(([code, { position }]) => [code, position]));
+  /** The current position. */
+  get position(): EventPosition {
+    const times = [...this.#lanes.values()].map(({ recent }) => recent.at(-1)?.atMs ?? 0);
+    const cursor = new Map([...this.#lanes].map(([code, { position }]) => [code, position]));
+    return { cursor, latestMs: Math.max(0, ...times) };
   }
 
   /** Resolves when the lanes are known. */

@@ -283,21 +283,30 @@ describe('a gateway that stops', () => {
 });
 
 describe('a gateway whose Redis lost events', () => {
+  let agents: AgentsFixture;
+  let owner: TestKey;
+
+  beforeEach(async () => {
+    agents = await AgentsFixture.start();
+    owner = await agents.createKey(['submit', 'read']);
+  });
+
+  afterEach(() => agents.stop());
+
+  const endJobs = async (count: number, journal = agents.journal): Promise<string[]> => {
+    const ended: string[] = [];
+    while (ended.length < count) {
+      const asked = { operation: 'transfer', wallet: 'main', input: {}, fingerprint: 'f', keyId: owner.id };
+      const result = await journal.submit({ ...asked, lane: agents.lane, idempotencyKey: `${Math.random()}` });
+      if (result.outcome !== 'accepted') throw new Error('the job was not accepted');
+      await journal.cancel(result.jobId);
+      ended.push(result.jobId);
+    }
+    return ended;
+  };
+  const listen = (after?: string, { url } = agents.gateway) => openEvents(`${url}/agent/events`, owner.token, after);
+
   it('sends those that have their sequences now', async () => {
-    const agents = await AgentsFixture.start();
-    const owner = await agents.createKey(['submit', 'read']);
-    const endJobs = async (count: number, journal = agents.journal): Promise<string[]> => {
-      const ended: string[] = [];
-      while (ended.length < count) {
-        const asked = { operation: 'transfer', wallet: 'main', input: {}, fingerprint: 'f', keyId: owner.id };
-        const result = await journal.submit({ ...asked, lane: agents.lane, idempotencyKey: `${Math.random()}` });
-        if (result.outcome !== 'accepted') throw new Error('the job was not accepted');
-        await journal.cancel(result.jobId);
-        ended.push(result.jobId);
-      }
-      return ended;
-    };
-    const listen = (after?: string) => openEvents(`${agents.gateway.url}/agent/events`, owner.token, after);
     let reader = await listen();
     await endJobs(5);
     await reader.readEvents(5);
@@ -312,6 +321,52 @@ describe('a gateway whose Redis lost events', () => {
       else if (block.data !== undefined) missing.delete((JSON.parse(block.data) as AgentJobEvent).jobId);
     }
     reader.close();
-    await agents.stop();
+  });
+
+  // Prevents: the client waits for the events after its position, and never gets those that took the lost ones' place.
+  it.each([2, 8])('sends the %s new ones to a client that was away meanwhile', async (count) => {
+    const reader = await listen();
+    await endJobs(5);
+    await reader.readEvents(5);
+    const putBack = copyData(agents.server);
+    await endJobs(5);
+    await reader.readEvents(5);
+    reader.close();
+    const missing = new Set<string>();
+    await putBack(async (copied) => (await endJobs(count, copied)).forEach((jobId) => missing.add(jobId)));
+    // One that remembers nothing.
+    const other = await startGateway(agents.server.url, []);
+    const again = await listen(reader.lastEventId, other);
+    while (missing.size > 0) for (const { jobId } of await again.readEvents(1)) missing.delete(jobId);
+    again.close();
+    // Once it has them, it does not get them again.
+    const third = await listen(again.lastEventId, other);
+    await agents.journal.open();
+    const run = (await agents.journal.readLane(agents.lane)).run!;
+    const apart = { nonceDoubtBlocks: 0, nonceDoubtMs: 0 };
+    await agents.journal.thaw(agents.lane, { pendingNonce: 7, blockNumber: 1, run }, apart);
+    const [next] = await endJobs(1);
+    expect((await third.readEvents(1))[0]).toMatchObject({ jobId: next });
+    third.close();
+    await other.stop();
+  });
+
+  // Prevents: with gateways of two releases, a client gets all again that one of the earlier release has sent it.
+  it('repeats nothing to a client that an earlier release has moved on', async () => {
+    const reader = await listen();
+    await endJobs(1);
+    await reader.readEvents(1);
+    const before = reader.lastEventId;
+    expect(before).toMatch(/^e1(\.j[0-9a-f]{8}-[0-9a-z]{1,10})+$/);
+    await endJobs(3);
+    await reader.readEvents(3);
+    reader.close();
+    // An earlier release keeps what it reads as other lanes.
+    const kept = /\.j0000000[01]-[0-9a-z]+/g;
+    const moved = reader.lastEventId.replace(kept, '') + before.match(kept)!.join('');
+    const again = await listen(moved);
+    const [next] = await endJobs(1);
+    expect((await again.readEvents(1))[0]).toMatchObject({ jobId: next });
+    again.close();
   });
 });
