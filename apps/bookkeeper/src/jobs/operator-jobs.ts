@@ -20,6 +20,7 @@ import type { AgentJobView } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
 import { Journals } from '../journals/journals.js';
+import { listHashes } from '../refunds/refund-attempt.js';
 import { findBookedRefund } from '../refunds/refund-ledger.js';
 
 /** A job as operators see it. */
@@ -80,6 +81,7 @@ export class OperatorJobs {
     const planDigest = digestPlan(job);
     if (job.state === 'AWAITING_APPROVAL' && planDigest !== digest) throw planChanged(job.state, planDigest);
     await this.#assertNotAsker(job, approvedBy);
+    await this.#assertMayPay(job);
     const floorsHash = job.approval?.floorsHash ?? '';
     const result = await this.journals.journal.approve({ jobId: job.id, floorsHash, approvedBy });
     if (result.outcome === 'refused' && result.reason === 'floors_changed') {
@@ -88,10 +90,10 @@ export class OperatorJobs {
     return this.#settle(job, result);
   }
 
-  /** Lets a job that needs an operator go on; not one whose refund is paid already, by a transaction that is not its own. */
+  /** Lets a job that needs an operator go on; not one of a refund that is paid by another transaction, or may be by another job. */
   async resume(id: string): Promise<OperatorJob> {
     const job = await this.#find(id);
-    await this.#assertNotPaid(job);
+    await this.#assertMayPay(job);
     return this.#settle(job, await this.journals.journal.resumeJob(job.id));
   }
 
@@ -117,25 +119,31 @@ export class OperatorJobs {
     if (refund.askedBy.includes(keyId)) throw new ProblemError(problemOfRefusal('own_job', job));
   }
 
-  /** After a loss of Redis, the journal may not know that it has sent the job. */
-  async #assertNotPaid(job: JobRecord): Promise<void> {
+  /** After a loss of Redis, the journal may not know what was sent and decided before it. */
+  async #assertMayPay(job: JobRecord): Promise<void> {
     if (job.operation !== 'refund') return;
-    const paid = await findBookedRefund(this.book.writer.database, await this.#readRefund(job));
-    const own = job.steps.flatMap(({ attempts }) => attempts.map(({ hash }): string => hash));
-    if (paid === undefined || own.includes(paid.transaction)) return;
-    const detail = `The refund is paid already, by the transaction ${paid.transaction}. Abandon the job.`;
+    // What is voided or mined pays no more, and could be ended neither by `abandon` nor by `cancel`.
+    const step = job.steps[job.stepIndex];
+    if (step !== undefined && (step.voided || step.mined !== null)) return;
+    const fault = await this.#findFault(job, await this.#readRefund(job));
+    if (fault === null) return;
+    const detail = `The refund ${fault} Cancel this job, or abandon it where it needs an operator.`;
     throw new ProblemError(refuseState(job.state, detail));
   }
 
-  /** The refund that the job is to go on for. */
+  /** Why the job must not pay the refund; null: it may. */
+  async #findFault(job: JobRecord, refund: Refund): Promise<string | null> {
+    if (refund.state === 'given_up') return 'was given up, and another one may pay the rest.';
+    const isEarlier = (readRefundJob(job)?.attempt ?? 0) < refund.attempt;
+    if (isEarlier) return `is sent by its attempt ${refund.attempt} now.`;
+    const paid = await findBookedRefund(this.book.writer.database, refund);
+    const isOwn = paid === undefined || listHashes(job).includes(paid.transaction);
+    return isOwn ? null : `is paid already, by the transaction ${paid.transaction}.`;
+  }
+
   async #readRefund(job: JobRecord): Promise<Refund> {
     const refund = await this.#findRefund(job);
     if (refund === null) throw new ProblemError(refuseState(job.state, 'The book does not know this refund.'));
-    // Its job was lost, and is there again.
-    if (refund.state === 'given_up') {
-      const detail = 'The refund was given up, and another one may pay the rest. Abandon the job, or cancel it.';
-      throw new ProblemError(refuseState(job.state, detail));
-    }
     return refund;
   }
 

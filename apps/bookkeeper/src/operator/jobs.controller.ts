@@ -35,7 +35,7 @@ export class OperatorJobsController {
   @HttpCode(200)
   @ForOperators(
     'operator:approve',
-    'Approves exactly the plan with this digest; not of a job of its own',
+    'Approves exactly the plan with this digest; not of a job of its own, nor of one whose refund is paid already, or was given up',
     'job.approve',
   )
   approve(

@@ -203,26 +203,38 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     expect(await resume()).toMatchObject({
       ...{ status: 409, body: { state: 'NEEDS_OPERATOR', detail: expect.stringContaining(hashOf(900)) } },
     });
+    const approval = { plan: 'ab'.repeat(32) };
+    expect(await fixture.post(`/operator/jobs/${jobId}/approve`, await createToken(), approval)).toMatchObject({
+      ...{ status: 409, body: { detail: expect.stringContaining(hashOf(900)) } },
+    });
   }, 120_000);
 
-  // Prevents: what it has given back is paid under the next number, and by this job too.
-  it('is not paid after a person has given it up, where its job is there again, and is resumed or approved', async () => {
-    await fixture.startBookkeeper();
-    await publish();
-    const token = await createToken();
-    const { id, job: jobId } = await ask(await fixture.payRefused(), token);
-    const failure = { code: 'JOURNAL_LOST_WRITES', message: 'In doubt.', suggestion: 'Look.' };
-    const { token: lease } = (await fixture.journal.takeLease(fixture.lane, 'worker', 60_000))!;
-    await fixture.journal.needOperator({ jobId: jobId!, stepIndex: 0, token: lease, failure });
-    // As where it was given up while the journal did not have the job.
-    await fixture.base.endBookkeepers();
-    await fixture.base.change(`UPDATE refunds SET state = 'given_up' WHERE id = '${id}'`);
-    await fixture.startBookkeeper();
-    const refusal = { status: 409, body: { detail: expect.stringContaining('was given up') } };
-    const decide = (decision: string, body: object) => fixture.post(`/operator/jobs/${jobId}/${decision}`, token, body);
-    expect(await decide('resume', {})).toMatchObject(refusal);
-    expect(await decide('approve', { plan: 'ab'.repeat(32) })).toMatchObject(refusal);
-  }, 120_000);
+  // Prevents: what another job or refund pays is paid by this job too.
+  it.each([
+    ['was given up', "state = 'given_up'"],
+    ['is sent by its attempt 2', "state = 'failed', attempt = 2"],
+  ])(
+    'is not paid by a lost job that is there again, where it %s meanwhile',
+    async (detail, decided) => {
+      await fixture.startBookkeeper();
+      await publish();
+      const [token, other] = [await createToken(), await createToken()];
+      const { id, job: jobId } = await ask(await fixture.payRefused(), token);
+      const failure = { code: 'JOURNAL_LOST_WRITES', message: 'In doubt.', suggestion: 'Look.' };
+      const { token: lease } = (await fixture.journal.takeLease(fixture.lane, 'worker', 60_000))!;
+      await fixture.journal.needOperator({ jobId: jobId!, stepIndex: 0, token: lease, failure });
+      // As where it was decided while the journal did not have the job.
+      await fixture.base.endBookkeepers();
+      await fixture.base.change(`UPDATE refunds SET ${decided} WHERE id = '${id}'`);
+      await fixture.startBookkeeper();
+      const refusal = { status: 409, body: { detail: expect.stringContaining(`The refund ${detail}`) } };
+      const decide = (decision: string, body: object) =>
+        fixture.post(`/operator/jobs/${jobId}/${decision}`, other, body);
+      expect(await decide('resume', {})).toMatchObject(refusal);
+      expect(await decide('approve', { plan: 'ab'.repeat(32) })).toMatchObject(refusal);
+    },
+    120_000,
+  );
 
   it('is paid back by two people only, where an operator has abandoned its job after a loss', async () => {
     await fixture.startBookkeeper();

@@ -5,7 +5,7 @@ import { nameOfPayment, readPaymentName } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { hashOf } from '../../../../libs/book/test/sample-events.js';
-import { spoilJob } from '../../../../libs/journal/test/sample-jobs.js';
+import { FAILURE, planSample, sampleAttempt, spoilJob } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { deployToken } from '../../../../tools/devnet/chain/deploy.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
@@ -207,8 +207,17 @@ describe('a refund whose job is lost, and the transaction that a person names', 
     const transaction = await send();
     await mineUntilFinal();
     expect(await name(id, transaction)).toMatchObject(refusal('may still pay it'));
-    expect(await fixture.journal.cancel(job!)).toMatchObject({ outcome: 'done' });
-    expect(await name(id, transaction)).toMatchObject({ status: 200, body: { state: 'refunded' } });
+    const { token: lease } = (await fixture.journal.takeLease(fixture.lane, 'worker', 60_000))!;
+    const write = { jobId: job!, stepIndex: 0, token: lease };
+    await planSample(fixture.journal, write);
+    const { nonce } = (await fixture.journal.reserve({ ...write, maxInFlight: 1 })) as { nonce: number };
+    const attempt = { ...sampleAttempt(), hash: await send() };
+    await fixture.journal.putAttempt({ ...write, nonce, expectedAttempts: 0, attempt });
+    await fixture.journal.needOperator({ ...write, failure: FAILURE });
+    await mineUntilFinal();
+    expect(await name(id, transaction)).toMatchObject(refusal('may still pay it'));
+    // Its own transaction uses its nonce: it sends no other.
+    expect(await name(id, attempt.hash)).toMatchObject({ status: 200, body: { state: 'refunded' } });
   }, 120_000);
 
   it('is booked where another account was the wallet when it was sent', async () => {

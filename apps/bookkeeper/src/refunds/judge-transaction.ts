@@ -1,9 +1,10 @@
-import { isOwnAccount, listUnpaidRefunds, type Queryable, type Refund } from '@tollgate/book';
+import { findRefundPaidBy, isOwnAccount, listUnpaidRefunds, type Queryable, type Refund } from '@tollgate/book';
 import { listTransfers, type Receipt } from '@tollgate/chain';
-import { codeOfLane, createLaneId, isFinal, UnreadableJobError, type Journal } from '@tollgate/journal';
+import { codeOfLane, createLaneId, isFinal, UnreadableJobError, type JobRecord, type Journal } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
 import type { SellerChain } from '../chain/seller-chain.js';
+import { listHashes, minedTransaction } from './refund-attempt.js';
 
 /** Where a transaction is looked for. */
 export interface TransactionPlaces {
@@ -32,10 +33,8 @@ export async function judgeTransaction(
     return notPaid(`The refund is of chain ${refund.chainId}, and the bookkeeper reads chain ${chainId} (CHAIN_ID).`);
   // As of a refund that was given up, and whose job the journal has again.
   const own = await journal.readJob(refund.job ?? '');
-  if (own !== null && !isFinal(own.state))
-    return notPaid(
-      `The journal has its job ${own.id} as ${own.state}, which may still pay it. Cancel or abandon that job first.`,
-    );
+  const fault = own && (await findFaultOf(own, transaction, { database, refund }));
+  if (fault !== null) return notPaid(fault);
   const mined = await chain.readTransaction(transaction);
   if (mined === null || mined.receipt.status !== 'success')
     return notPaid('The chain does not show this transaction as successful.');
@@ -50,6 +49,24 @@ export async function judgeTransaction(
   if (blockNumber > (await chain.readHeadNumber()) - confirmations + 1)
     return notPaid(`It is not final yet: wait for ${confirmations} blocks (RECONCILE_CONFIRMATIONS).`);
   return { outcome: 'paid', amount };
+}
+
+/** Why the transaction does not pay the refund, by what the refund's own job did and may do yet; null: it may. */
+async function findFaultOf(
+  job: JobRecord,
+  transaction: Hex,
+  { database, refund }: { database: Queryable; refund: Refund },
+): Promise<string | null> {
+  // Once its own transaction is final, the nonce is used, and it sends nothing else.
+  if (listHashes(job).includes(transaction)) return null;
+  if (!isFinal(job.state)) {
+    const advice = 'Cancel that job first, or abandon it where it needs an operator.';
+    return `The journal has its job ${job.id} as ${job.state}, which may still pay it. ${advice}`;
+  }
+  if (job.state !== 'FINAL') return null;
+  const paid = minedTransaction(job);
+  const isTaken = (await findRefundPaidBy(database, paid, refund.id)) !== null;
+  return isTaken ? null : `Its job ${job.id} has paid it by ${paid}. Name that transaction.`;
 }
 
 function notPaid(detail: string): TransactionVerdict {
@@ -89,8 +106,8 @@ async function findJobOf(
     const job = jobs[index] ?? null;
     if (job instanceof UnreadableJobError)
       return `The record of the job of the refund ${id} cannot be read, and the transaction may be of that job.`;
-    const isOfJob = job?.steps.some(({ attempts }) => attempts.some(({ hash }) => hash === txHash));
-    if (isOfJob === true) return `The job of the refund ${id} has sent it, so it is booked for that one.`;
+    if (job !== null && listHashes(job).includes(txHash))
+      return `The job of the refund ${id} has sent it, so it is booked for that one.`;
   }
   return null;
 }

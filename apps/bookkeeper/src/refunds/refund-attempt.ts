@@ -32,6 +32,11 @@ export function isSameTransfer(job: JobRecord, input: RefundJobInput): boolean {
  */
 export const hasFailed = ({ state }: JobRecord): boolean => isFinal(state) && state !== 'FINAL';
 
+/** The hashes of all transactions that a job has signed. */
+export function listHashes({ steps }: JobRecord): string[] {
+  return steps.flatMap(({ attempts }) => attempts.map(({ hash }) => hash));
+}
+
 /** The transaction of a job that is final. */
 export function minedTransaction({ id, steps }: JobRecord): Hex {
   const mined = steps.at(-1)?.mined ?? null;
