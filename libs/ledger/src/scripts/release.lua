@@ -5,7 +5,7 @@
 -- Otherwise, after a take-over, the new holder's payment could become free for a third request, or be reported as
 -- released.
 local now = now_ms()
-local found = redis.call('HMGET', KEYS[1], ARGV[1], ARGV[1] .. ':by')
+local found = redis.call('HMGET', KEYS[1], ARGV[1], ARGV[1] .. ':by', ARGV[1] .. ':open')
 local r = read_record(found[1], found[2])
 if not r or r.generation ~= tonumber(ARGV[2]) or r.owner ~= ARGV[3] then return {text(now), 'stale'} end
 -- The same release sent twice (its reply was lost) is one release.
@@ -17,7 +17,12 @@ r.releases = r.releases + tonumber(ARGV[4])
 -- An amount fixed by an earlier holder may still be moved by another permit with this nonce.
 local amount, fixer = ARGV[1] .. ':amount', ARGV[1] .. ':fixer'
 if ARGV[5] == '1' and redis.call('HGET', KEYS[1], fixer) == ARGV[2] then redis.call('HDEL', KEYS[1], amount, fixer) end
-if ARGV[8] == '1' then r.key = '' end
-write_record(KEYS[1], ARGV[1], r)
+-- Not where the claim itself left it open: its own request still finds it by the key.
+if ARGV[8] == '1' and found[3] ~= ARGV[2] then
+  r.key = ''
+  write_record(KEYS[1], ARGV[1], r)
+else
+  write_state(KEYS[1], ARGV[1], r)
+end
 report_release(KEYS[1], KEYS[2], ARGV[1], now, ARGV[6], ARGV[7])
 return {text(now), 'released'}
