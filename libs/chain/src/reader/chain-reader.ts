@@ -257,8 +257,8 @@ export class ChainReader {
     if (shown === undefined || shown.mined === null) return undefined;
     const { mined, headBlockNumber } = shown;
     if (headBlockNumber - mined.receipt.blockNumber < LAGGING_BLOCKS) return headBlockNumber;
-    const minedAtMs = await this.readBlockTime(mined.receipt, deadlineMs);
-    const newestAtMs = await this.blockTimes.readNewest(deadlineMs);
+    const times = [this.readBlockTime(mined.receipt, deadlineMs), this.blockTimes.readNewest(deadlineMs)] as const;
+    const [minedAtMs, newestAtMs] = await Promise.all(times);
     return newestAtMs - minedAtMs < LAGGING_MS ? headBlockNumber : undefined;
   }
 }
