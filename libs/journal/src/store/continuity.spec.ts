@@ -404,9 +404,11 @@ describe('a Redis that may have lost writes', () => {
 
   it.each(['allkeys-lru', 'volatile-ttl'])('is refused if it evicts keys (%s)', async (policy) => {
     const server = await serve({ args: ['--maxmemory', '64mb', '--maxmemory-policy', policy] });
-    const journal = new Journal({ redis: connectTo(server.url) });
+    const [redis, lane] = [connectTo(server.url), sampleLane()];
+    const journal = new Journal({ redis });
+    await redis.hset(laneKey(lane), 'nextNonce', 0);
     await expect(journal.open()).rejects.toMatchObject({ code: 'redis_evicts' });
-    await expect(journal.submit(sampleRequest(sampleLane()))).rejects.toMatchObject({ code: 'redis_evicts' });
+    await expect(journal.submit(sampleRequest(lane))).rejects.toMatchObject({ code: 'redis_evicts' });
   });
 
   it('is reported as unavailable while it hangs or has no memory, and makes no partial transition', async () => {

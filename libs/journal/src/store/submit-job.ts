@@ -54,13 +54,13 @@ export async function submitJob(
   const body = encodeJson({ input, wallet, ...(retryOf !== undefined && { retryOf }) });
   const hashed = hashIdempotencyKey(keyId, request.idempotencyKey);
 
+  // Before the key is claimed: an adoption ends what was claimed before it.
+  if (!(await runner.isAdopted(laneKey(lane)))) return { outcome: 'refused', reason: 'not_adopted' };
   const proposed = createJobId(lane);
-  const key = idempotencyKey(hashed);
-  const claim = await runner.claimKey(key, [proposed, fingerprint, IDEMPOTENCY_MS]);
+  const claim = await runner.claimKey(idempotencyKey(hashed), [proposed, fingerprint, IDEMPOTENCY_MS]);
   const [jobId = '', claimedFor, claimedAtMs = '0'] = claim;
   // If the wallet's name refers to another account by now, the job belongs to the old account's lane.
   if (claimedFor !== fingerprint || readLaneCode(jobId) !== codeOfLane(lane)) return { outcome: 'conflict' };
-  const isNew = jobId === proposed;
   const reply = await runner.run('submit', laneKey(lane), jobKey(lane, jobId), [
     hashed,
     fingerprint,
@@ -71,14 +71,11 @@ export async function submitJob(
     body,
     '',
     encodeBook(bookLimit),
-    isNew ? 1 : 0,
+    jobId === proposed ? 1 : 0,
     // Several keys may share a wallet; a program's own jobs, which have their ids from it, are all of one.
     1,
   ]);
-  const result = readSubmit(reply);
-  // The wallet's adoption ends what was claimed before: no job was made of this claim, so the next request claims anew.
-  if (isNew && result.outcome === 'refused' && result.reason === 'not_adopted') await runner.freeKey(key);
-  return result;
+  return readSubmit(reply);
 }
 
 /**

@@ -75,9 +75,9 @@ export class TransitionRunner {
     return this.#runner.run(JOURNAL_SCRIPTS.claimKey, [key], args);
   }
 
-  /** Frees an idempotency key that the caller has just claimed, and of which no job was made. */
-  async freeKey(key: string): Promise<void> {
-    await this.within(this.options.redis.del(key));
+  /** Whether a lane counts its nonces, which only an adoption begins. */
+  async isAdopted(lane: string): Promise<boolean> {
+    return (await this.within(this.options.redis.hexists(lane, 'nextNonce'))) === 1;
   }
 
   /**
