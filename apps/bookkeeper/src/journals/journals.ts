@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import { ApiKeyStore, RareErrors } from '@tollgate/common';
 import { Journal, RELAYER_FLEET, type JobQueue, type UnreadableJobError } from '@tollgate/journal';
+import { StoreUnavailableError, withTimeout } from '@tollgate/redis';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { BookkeeperConnections } from '../drain/connections.js';
@@ -17,7 +18,7 @@ export class Journals {
   /** Never opened here: the verifiers set its options. */
   readonly relayers: Journal;
   readonly directory: WalletDirectory;
-  readonly apiKeys: ApiKeyStore;
+  readonly apiKeys: Pick<ApiKeyStore, 'readState'>;
   /** Wakes no worker: the bookkeeper may not write to the queues, and a worker reads its jobs every ten seconds anyway. */
   readonly queue: JobQueue = { wake: () => undefined };
 
@@ -28,7 +29,13 @@ export class Journals {
     this.journal = new Journal({ redis, timeoutMs: TIMEOUT_MS, durability, bookLimit });
     this.relayers = new Journal({ redis, timeoutMs: TIMEOUT_MS, durability, fleet: RELAYER_FLEET });
     this.directory = new WalletDirectory(redis);
-    this.apiKeys = new ApiKeyStore(redis);
+    const keys = new ApiKeyStore(redis);
+    this.apiKeys = {
+      readState: (id) =>
+        withTimeout(keys.readState(id), TIMEOUT_MS).catch((cause: unknown) => {
+          throw new StoreUnavailableError('journal', 'The API keys cannot be read.', { cause });
+        }),
+    };
   }
 
   /** The journal of a role. The relayers' one finds its scripts loaded by the other. */

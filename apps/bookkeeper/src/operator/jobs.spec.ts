@@ -167,13 +167,16 @@ describe('the operator API for jobs and accounts', () => {
     expect(second.body['id']).toBe(first.body['id']);
   });
 
-  it('repeats no job of an API key that is revoked', async () => {
-    const jobId = await submit();
-    await journal.cancel(jobId);
+  it('repeats no job of an API key that is revoked, and shows what was repeated before', async () => {
+    const [jobId, repeated] = [await submit(), await submit()];
+    for (const id of [jobId, repeated]) await journal.cancel(id);
+    const first = await post(`/operator/jobs/${repeated}/retry`);
     const { keyId } = (await journal.readJob(jobId))!;
     await fixture.redis.hset('tollgate:{api-keys}:revoked', keyId, Date.now());
     const { status, body } = await post(`/operator/jobs/${jobId}/retry`);
+    const second = await post(`/operator/jobs/${repeated}/retry`);
     await fixture.redis.hdel('tollgate:{api-keys}:revoked', keyId);
+    expect(second).toMatchObject({ status: 200, body: { id: first.body['id'] } });
     expect([status, body]).toMatchObject([409, { code: 'job_state', detail: expect.stringContaining('is revoked') }]);
   });
 

@@ -34,9 +34,13 @@ export function findRetryFault({ state, operation }: JobRecord): RetryRefusal | 
 export async function retryJob(parts: RetryParts, job: JobRecord, givenKey?: string): Promise<RetryResult> {
   const fault = findRetryFault(job);
   if (fault !== null) return { outcome: 'refused', reason: fault };
-  if ((await parts.apiKeys.readState(job.keyId)) === 'revoked') return { outcome: 'refused', reason: 'key_revoked' };
+  const isRevoked = (await parts.apiKeys.readState(job.keyId)) === 'revoked';
   for (let count = 1; count <= MAX_RETRIES; count++) {
-    const submitted = await submit(parts, job, givenKey ?? `retry-${count}-of-${job.id}`);
+    const key = givenKey ?? `retry-${count}-of-${job.id}`;
+    // What an earlier call made is still found.
+    if (isRevoked && !(await parts.journal.isKeyClaimed(job.keyId, key)))
+      return { outcome: 'refused', reason: 'key_revoked' };
+    const submitted = await submit(parts, job, key);
     if (submitted.outcome === 'refused') return submitted;
     const { outcome, job: made } = submitted;
     if (outcome === 'made' || givenKey !== undefined || !RETRIED_STATES.includes(made.state)) return submitted;
