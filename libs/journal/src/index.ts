@@ -45,4 +45,4 @@ export { describeTransaction, reportJobTransaction } from './steps/report-transa
 export { acceptJob } from './store/accept-job.js';
 export { copyLane, isKeyOfLane, isLaneKey, LANE_PATTERN, restoreLane, type CopiedKey } from './store/copy-lane.js';
 export { Journal, type JournalOptions } from './store/journal.js';
-export { LaneDirectory, type ListedLane } from './store/lane-directory.js';
+export { isLeaseRunning, LaneDirectory, type ListedLane } from './store/lane-directory.js';

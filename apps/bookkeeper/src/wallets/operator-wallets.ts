@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { listAccounts, type Account, type WalletLimit } from '@tollgate/agent-jobs';
 import { ProblemError } from '@tollgate/common';
-import type { JobFailure, LaneId, LaneTransition } from '@tollgate/journal';
+import { isLeaseRunning, type JobFailure, type LaneId, type LaneStatus, type LaneTransition } from '@tollgate/journal';
 
 import { SellerChain } from '../chain/seller-chain.js';
 import { Journals } from '../journals/journals.js';
@@ -123,8 +123,8 @@ export class OperatorWallets {
 }
 
 /** A process that was killed has its lease until the end of it, and no longer. */
-function holderOf(lease: { owner: string; untilMs: number } | null): string | null {
-  return lease !== null && lease.untilMs > Date.now() ? lease.owner : null;
+function holderOf(lease: LaneStatus['lease']): string | null {
+  return lease !== null && isLeaseRunning(lease, Date.now()) ? lease.owner : null;
 }
 
 function leftOf({ perDay }: WalletLimit, spent = '0'): string | null {

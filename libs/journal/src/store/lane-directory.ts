@@ -55,13 +55,13 @@ export class LaneDirectory {
 }
 
 function isAvailable({ nextNonce, frozen, paused, lease }: LaneStatus, nowMs: number): boolean {
-  return nextNonce !== null && frozen === null && paused === null && lease !== null && isRunning(lease, nowMs);
+  return nextNonce !== null && frozen === null && paused === null && lease !== null && isLeaseRunning(lease, nowMs);
 }
 
-/**
- * A lease that has far longer to go than it lasts was taken by a clock that was ahead, and is over. The caller's idea of
- * Redis's clock may be a little behind.
- */
-function isRunning({ untilMs, lastsMs }: NonNullable<LaneStatus['lease']>, nowMs: number): boolean {
-  return untilMs > nowMs && (lastsMs === null || untilMs - nowMs <= 2 * lastsMs);
+/** The caller's idea of Redis's clock may be a little behind. */
+const CLOCK_LAG_MS = 60_000;
+
+/** A lease that has far longer to go than it lasts was taken by a clock that was ahead, and is over. */
+export function isLeaseRunning({ untilMs, lastsMs }: NonNullable<LaneStatus['lease']>, nowMs: number): boolean {
+  return untilMs > nowMs && (lastsMs === null || untilMs - nowMs <= lastsMs + CLOCK_LAG_MS);
 }
