@@ -24,7 +24,7 @@ local open = redis.call('ZCARD', key('open'))
 local free = tonumber(ARGV[4]) - open
 if free <= 0 then return refused('lane_full') end
 -- Jobs are counted only while the lane is nearly full, so that one key alone never takes its last tenth. Counting reads
--- every open job, so it is done once a second, of all keys together; until then, jobs that have ended still count.
+-- every open job, so it is done once a second, of all keys together: until then a count may be a little too high or low.
 local shares, is_counted = key('shares'), ARGV[11] == '1' and open >= 9 * free
 if is_counted then
   local counted_at = tonumber(redis.call('HGET', shares, ':at') or '0')
