@@ -89,6 +89,25 @@ describe('several RPC servers', () => {
     await endpoint.close();
   }, 30_000);
 
+  it('are asked on while a hundred requests that were given up wait behind one that takes long', async () => {
+    let answer: () => void = () => undefined;
+    const answering = new Promise<void>((resolve) => (answer = resolve));
+    proxies[0]!.intercept('*', async (_, forward) => {
+      await answering;
+      return { body: await forward() };
+    });
+    const endpoint = new RpcEndpoint({ url: proxies[0]!.rpcUrl, connections: 1 }, devnet.chainId);
+    const ask = (timeoutMs: number) => endpoint.ask(BLOCKS, { ...LIMITS, timeoutMs });
+    const slow = ask(60_000);
+    await waitFor('it is asked', () => proxies[0]!.calls.length === 1);
+    const given = await Promise.allSettled(Array.from({ length: 100 }, () => ask(1)));
+    expect(given.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+    const next = ask(60_000);
+    answer();
+    expect((await Promise.all([slow, next])).map(({ results }) => results.length)).toEqual([3, 3]);
+    await endpoint.close();
+  }, 30_000);
+
   it('keep to the one that is preferred', async () => {
     servers.prefer(1);
     nowMs += 60_000;

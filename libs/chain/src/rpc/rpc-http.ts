@@ -5,7 +5,7 @@ import { AnswerTooLongError, ChainUnavailableError } from './chain-unavailable-e
 /** How long an RPC server may take to answer, where no setting says otherwise. */
 export const RPC_TIMEOUT_MS = 5_000;
 
-/** Requests that were given up, and that undici keeps until it has a connection that is free for them. */
+/** Requests that were given up, and that undici keeps until it has a connection for them. */
 const MOST_GIVEN_UP = 100;
 
 export interface RpcHttpOptions {
@@ -43,7 +43,8 @@ export class RpcHttp {
     body: string,
     { timeoutMs, maxBytes }: { timeoutMs: number; maxBytes: number },
   ): Promise<{ value: unknown; bytes: number }> {
-    if (this.givenUp >= MOST_GIVEN_UP)
+    // Behind busy connections they wait only until one is free: that is no reason to leave the server.
+    if (this.givenUp >= MOST_GIVEN_UP && this.pool.stats.connected === 0)
       throw new ChainUnavailableError('rpc_unreachable', 'Too many requests wait for a connection to the RPC server.');
     const abort = new AbortController();
     let isKept = true;
