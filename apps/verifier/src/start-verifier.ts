@@ -63,10 +63,11 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     await openWhenUp("verifier: waits for the ledger's Redis", openLedger, logger);
     if (headBlockNumber === null) void tellHead(ledger, chain, logger);
     await warnOfOtherDomains(app.get(AcceptedAssets), chain, logger);
+    // The ledger's Redis has just answered, but it may go down again; then this waits for it.
+    if (settlement) await openWhenUp("verifier: waits for the journal's Redis", () => settlement.open(), logger);
+    // Nothing is waited for once questions are taken: a stop during the start would lose them.
     await app.startAllMicroservices();
     if (settlement) {
-      // The ledger's Redis has just answered, but it may go down again; then this waits for it.
-      await openWhenUp("verifier: waits for the journal's Redis", () => settlement.open(), logger);
       settlement.relayers.start();
       logger.log(`verifier: settles signed payments by ${settlement.relayers.addresses.join(', ')}`);
     }

@@ -16,6 +16,7 @@ import {
   type VerifyPaymentVerdict,
   type VerifySignedPaymentRequest,
 } from '@tollgate/common';
+import { createLaneId, Journal } from '@tollgate/journal';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { AcceptedAssets } from '@tollgate/verification';
@@ -281,6 +282,23 @@ describe('the verifier', () => {
     await verifier.close();
     // Not a token and without decimals: nothing to compare with.
     verifier = await start({ ASSET_ADDRESS: devnet.accounts[5]!.address, ASSET_DECIMALS: '18' });
+  });
+
+  it('takes no question before it knows that it can settle', async () => {
+    await verifier.close();
+    const { address, privateKey } = devnet.relayers[0]!;
+    await withRedis(redis.url, async (store) => {
+      const wallets = new Journal({ redis: store });
+      await wallets.open();
+      await wallets.adopt(createLaneId(devnet.chainId, address), { pendingNonce: 0 });
+      const left = ask(createRequest(`0x${randomBytes(32).toString('hex')}`));
+      const isWaiting = async () => (await store.llen('tollgate:{verify}:requests')) === 1;
+      await waitFor('the question waits', isWaiting);
+      await expect(start({ RELAYER_PRIVATE_KEYS: privateKey })).rejects.toThrow('is a wallet of agent jobs');
+      expect(await isWaiting()).toBe(true);
+      verifier = await start({ RECEIPT_WAIT_MS: '0' });
+      expect(await left).toMatchObject({ outcome: 'refused', failure: 'receipt_missing' });
+    });
   });
 
   it('refuses to start on another chain', async () => {
