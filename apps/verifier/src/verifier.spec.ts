@@ -301,6 +301,23 @@ describe('the verifier', () => {
     });
   });
 
+  it('stops while a relayer waits for the Redis of the queue', async () => {
+    await verifier.close();
+    const queue = await startRedis();
+    rpc.fail({ kind: 'status', status: 500 });
+    const warn = jest.spyOn(Logger.prototype, 'warn');
+    verifier = await start({
+      RELAYER_PRIVATE_KEYS: devnet.relayers[1]!.privateKey,
+      QUEUE_REDIS_URL: queue.url,
+      SHUTDOWN_TIMEOUT_MS: '600000',
+    });
+    await queue.stop();
+    rpc.fail(undefined);
+    const waits = /waits for the Redis of the queue settle/;
+    await waitFor('it waits', () => warn.mock.calls.some(([line]) => waits.test(String(line))));
+    await verifier.close();
+  }, 60_000);
+
   it('refuses to start on another chain', async () => {
     await expect(start({ CHAIN_ID: '1' })).rejects.toThrow('on chain 1328, not on 1');
   });

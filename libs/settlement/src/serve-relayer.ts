@@ -10,8 +10,11 @@ export interface SettleServer {
 }
 
 export interface SettleServers {
-  /** @param signal aborted when this process releases the relayer */
-  open(relayer: Relayer, signal: AbortSignal): Promise<SettleServer>;
+  /**
+   * @param released aborted when this process releases the relayer
+   * @param over aborted when no further question is to be taken; null where that comes before the queue can be served
+   */
+  open(relayer: Relayer, released: AbortSignal, over: AbortSignal): Promise<SettleServer | null>;
 }
 
 export interface ServeParts {
@@ -48,7 +51,7 @@ export async function serveRelayer(
         // If the state cannot be read, keep serving or not serving as before.
         return server !== null;
       });
-      if (isFit) server ??= await servers.open(relayer, signal);
+      if (isFit) server ??= await servers.open(relayer, signal, over);
       else if (server) {
         closing.push(server.close());
         server = null;

@@ -54,17 +54,23 @@ export class SettleQueue extends BoundServer implements CustomTransportStrategy,
     callback(this.findUnhandled(SETTLE_QUEUE, PATTERNS[SETTLE_QUEUE]));
   }
 
-  async open(relayer: Relayer, signal: AbortSignal): Promise<SettleServer> {
+  async open(relayer: Relayer, released: AbortSignal, over: AbortSignal): Promise<SettleServer | null> {
+    if (over.aborted) return null;
     const handle = this.messageHandlers.get(SETTLE_SIGNED_PAYMENT);
     if (!handle) throw new Error(`No handler for "${SETTLE_SIGNED_PAYMENT}".`);
     const server = new RequestReplyServer({ ...this.options, queue: SETTLE_QUEUE, hasLogContext: false });
     server.addHandler(SETTLE_SIGNED_PAYMENT, (message, context: RequestReplyContext) =>
-      handle(message, new SettleContext(context, relayer, signal)),
+      handle(message, new SettleContext(context, relayer, released)),
     );
     let failure: unknown = null;
+    // Ends the wait for a Redis that is down.
+    const stop = (): void => void server.close();
+    over.addEventListener('abort', stop);
     await server.listen((error) => (failure = error ?? null));
-    if (failure === null) return server;
+    over.removeEventListener('abort', stop);
+    if (failure === null && !over.aborted) return server;
     await server.close();
+    if (over.aborted) return null;
     throw new Error(`The queue ${SETTLE_QUEUE} cannot be served: its Redis does not answer.`, { cause: failure });
   }
 
