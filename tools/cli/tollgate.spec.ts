@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 
 import type { Command } from 'commander';
 
+import { startRedisShards } from '../devnet/processes/redis-shards.js';
 import { createProgram } from './program.js';
 import { NOT_DONE, tollgate } from './test/run-tollgate.js';
 
@@ -83,6 +84,19 @@ describe('tollgate', () => {
       });
     },
   );
+
+  it('explains that a node of a cluster is named as one server', async () => {
+    const shards = await startRedisShards(2);
+    try {
+      // The keys are on the other node.
+      await expect(tollgate(['keys', 'list'], { REDIS_URL: shards.servers[0]!.url })).rejects.toMatchObject({
+        ...NOT_DONE,
+        stderr: expect.stringMatching(/^This Redis is a node of a cluster\. Put redis\+cluster:/),
+      });
+    } finally {
+      await shards.stop();
+    }
+  });
 });
 
 describe('dist/tollgate.js', () => {

@@ -14,6 +14,7 @@ import { Logger } from 'nestjs-pino';
 
 import { AgentWorkerModule } from './agent-worker.module.js';
 import { AgentWorkerEnvironment } from './config/agent-worker.config.js';
+import { WorkerConnections } from './connections/worker-connections.js';
 import { AgentJobsConsumer } from './consumers/agent-jobs-consumer.js';
 import { assertChain } from './lanes/assert-chain.js';
 import { LaneFleet } from './lanes/lane-fleet.js';
@@ -53,7 +54,8 @@ export async function startAgentWorker(
     logger.log(`agent worker: secp256k1: ${secp256k1}`);
     logger.log(`agent worker: health and metrics at ${await app.getUrl()}`);
     await assertChain({ rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs, chainId: chain.chainId }, logger);
-    await openJournal({ journal, directory: app.get(WalletDirectory), wallets }, logger);
+    const { journalRedis: redis } = app.get(WorkerConnections);
+    await openJournal({ redis, journal, directory: app.get(WalletDirectory), wallets }, logger);
     app.get(LaneFleet).start();
     app.get(AgentJobsConsumer).start();
     app.get(Webhooks).start();

@@ -4,9 +4,12 @@ import { join } from 'node:path';
 
 import { Logger } from '@nestjs/common';
 import { ConfigurationError } from '@tollgate/common';
+import { type RedisClient, RESTORE_MARKER } from '@tollgate/redis';
 
 import { waitFor } from '../../../test/harness/retry.js';
+import { startRedisShards } from '../../../tools/devnet/processes/redis-shards.js';
 import { startRedis } from '../../../tools/devnet/processes/redis.js';
+import { withRedis } from '../../../tools/devnet/processes/with-redis.js';
 import { WorkerFixture, type TestWallet } from '../test/worker-fixture.js';
 import { createWalletPlanning } from './planning/create-wallet-planning.js';
 
@@ -49,6 +52,22 @@ describe('an agent worker with a wrong setup', () => {
       expect(await refusalOf({ REDIS_URL: forgetful.url })).toMatch(/^REDIS_URL: .*noeviction/s);
     } finally {
       await forgetful.stop();
+    }
+  });
+
+  it('does not start with a node of a cluster that is named as one server', async () => {
+    const shards = await startRedisShards(2);
+    try {
+      // What is asked for first is all on this node, the directory of wallets on the other one.
+      const [id, slot] = (await withRedis(shards.servers[0]!.url, (node) =>
+        Promise.all([node.call('CLUSTER', 'MYID'), node.call('CLUSTER', 'KEYSLOT', RESTORE_MARKER)]),
+      )) as [string, number];
+      const move = (node: RedisClient) => node.call('CLUSTER', 'SETSLOT', slot, 'NODE', id);
+      for (const { url } of shards.servers) await withRedis(url, move);
+      const refusal = await refusalOf({ REDIS_URL: shards.servers[0]!.url });
+      expect(refusal).toMatch(/^REDIS_URL: This Redis is a node of a cluster\. Put redis\+cluster:/);
+    } finally {
+      await shards.stop();
     }
   });
 

@@ -21,15 +21,15 @@ export function noteTroubles(redis: Redis | Cluster): void {
 /**
  * What an operator has to change in a Redis's users, certificates or data, or in its URL, without a password; null for any
  * other error, such as an outage, which waiting may mend.
- * @param redis the connection on which it failed, if the error may be about the connection
+ * @param redis the connection on which it failed
  */
-export function explainRedisRefusal(error: unknown, redis?: Redis | Cluster): StoreError | null {
+export function explainRedisRefusal(error: unknown, redis: Redis | Cluster): StoreError | null {
   // A cluster's own client follows it.
-  if (redis?.isCluster === false && error instanceof Error && error.message.startsWith('MOVED ')) {
+  if (!redis.isCluster && error instanceof Error && /\bMOVED \d/.test(error.message)) {
     const hint = 'Put redis+cluster:// in place of redis:// in the URL, or rediss+cluster:// in place of rediss://.';
     return new StoreError('redis_is_cluster', 'This Redis is a node of a cluster.', hint);
   }
-  const trouble = redis && troubles.get(redis);
+  const trouble = troubles.get(redis);
   return (error instanceof Error ? explain(error) : null) ?? (trouble ? explain(trouble) : null);
 }
 

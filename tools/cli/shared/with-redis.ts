@@ -18,7 +18,7 @@ export async function withRedis<T>(url: string, work: (redis: RedisClient) => Pr
     return await work(redis);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    const refusal = redis.status === 'end' ? null : explainRedisRefusal(error);
+    const refusal = redis.status === 'end' ? null : explainRedisRefusal(error, redis);
     if (refusal) throw new CommandError(`${refusal.message} ${refusal.hint}`);
     if (redis.status !== 'end') throw error;
     // The error's message is only that the connection is closed; its code has no address in it.

@@ -1,12 +1,14 @@
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { ConfigurationError, openWhenUp } from '@tollgate/common';
 import { nameLane, type Journal } from '@tollgate/journal';
-import { explainRedisRefusal, StoreError, StoreUnavailableError } from '@tollgate/redis';
+import { explainRedisRefusal, type RedisClient, StoreError, StoreUnavailableError } from '@tollgate/redis';
 import type { Logger } from 'nestjs-pino';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
 
 export interface JournalParts {
+  /** That of the journal and of the directory. */
+  redis: RedisClient;
   journal: Journal;
   directory: WalletDirectory;
   wallets: readonly WorkerWallet[];
@@ -17,18 +19,18 @@ export interface JournalParts {
  * @throws ConfigurationError for a Redis that may lose jobs, for a relayer's account, for a name that refers to another
  * account, and for an account that has another name
  */
-export async function openJournal({ journal, directory, wallets }: JournalParts, logger: Logger): Promise<void> {
+export async function openJournal(parts: JournalParts, logger: Logger): Promise<void> {
   const open = async (): Promise<void> => {
-    await journal.open();
-    await assertOwnAccounts(journal, wallets);
-    await publishWallets(directory, wallets);
+    await parts.journal.open();
+    await assertOwnAccounts(parts);
+    await publishWallets(parts);
   };
   await openWhenUp("agent worker: waiting for the journal's Redis", open, logger);
 }
 
 /** Two services would give out the same nonces for an account that also settles payments. */
-async function assertOwnAccounts(journal: Journal, wallets: readonly WorkerWallet[]): Promise<void> {
-  const foreign = new Set((await ask(journal.findForeign(wallets.map(({ lane }) => lane)))).map(nameLane));
+async function assertOwnAccounts({ redis, journal, wallets }: JournalParts): Promise<void> {
+  const foreign = new Set((await ask(redis, journal.findForeign(wallets.map(({ lane }) => lane)))).map(nameLane));
   const problems = wallets
     .filter(({ lane }) => foreign.has(nameLane(lane)))
     .map(
@@ -43,10 +45,10 @@ async function assertOwnAccounts(journal: Journal, wallets: readonly WorkerWalle
  * @throws ConfigurationError when a name refers to another account, in whose lane jobs of that name may wait, and when
  * an account has another name, whose jobs would be refused
  */
-async function publishWallets(directory: WalletDirectory, wallets: readonly WorkerWallet[]): Promise<void> {
+async function publishWallets({ redis, directory, wallets }: JournalParts): Promise<void> {
   const problems: string[] = [];
   for (const { name, lane } of wallets) {
-    const published = await ask(directory.publish({ name, lane }));
+    const published = await ask(redis, directory.publish({ name, lane }));
     if (published.name !== name) {
       problems.push(
         `The wallet ${name} is ${lane.address} on chain ${lane.chainId}, whose name is ${published.name}; jobs and API keys ` +
@@ -66,9 +68,9 @@ async function publishWallets(directory: WalletDirectory, wallets: readonly Work
 }
 
 /** @throws StoreError for a refusal by Redis, which waiting does not fix; StoreUnavailableError where it may be down */
-function ask<T>(question: Promise<T>): Promise<T> {
+function ask<T>(redis: RedisClient, question: Promise<T>): Promise<T> {
   return question.catch((cause: unknown) => {
-    const refusal = explainRedisRefusal(cause);
+    const refusal = explainRedisRefusal(cause, redis);
     if (refusal !== null) throw refusal;
     if (cause instanceof StoreError || cause instanceof TypeError) throw cause;
     throw new StoreUnavailableError('journal', String(cause), { cause });
