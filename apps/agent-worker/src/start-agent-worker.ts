@@ -66,14 +66,8 @@ export async function startAgentWorker(
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= app.close());
   const takeRequests = async (): Promise<void> => {
-    try {
-      await app.startAllMicroservices();
-      app.get(WorkerReadiness).isOpen = true;
-    } catch (error) {
-      // Gives the lanes back.
-      await close();
-      throw error;
-    }
+    await app.startAllMicroservices();
+    app.get(WorkerReadiness).isOpen = true;
     await announceWallets(journal, wallets, logger);
   };
   return { app, close, opened: takeRequests(), shutdownTimeoutMs: environment.shutdown.shutdownTimeoutMs };

@@ -1,6 +1,6 @@
 /**
  * A process that uses `runService`, for its test: `slow` never finishes closing, `wrong` cannot start, `opening` waits
- * until it is closed, `broken` cannot go on.
+ * until it is closed, `broken` cannot go on, and `refused` finds that out while it is closed.
  */
 import { ConfigurationError, runService } from '../src/index.js';
 
@@ -12,7 +12,7 @@ void runService('short-service', async () => {
   let end: (reason: Error) => void = () => undefined;
   const opened = new Promise((resolve, reject) => {
     if (mode === 'broken') throw new ConfigurationError(['REDIS_URL is another one.']);
-    if (mode === 'opening') end = reject;
+    if (mode === 'opening' || mode === 'refused') end = reject;
     else resolve(undefined);
   });
   return {
@@ -20,8 +20,8 @@ void runService('short-service', async () => {
     shutdownTimeoutMs: mode === 'late' ? 50 : 30_000,
     close: async () => {
       console.log('closing');
-      end(new Error('closed'));
-      if (mode !== 'clean' && mode !== 'opening') await new Promise(() => undefined);
+      end(mode === 'refused' ? new ConfigurationError(['HOST is another one.']) : new Error('closed'));
+      if (mode === 'slow' || mode === 'late') await new Promise(() => undefined);
     },
   };
 });

@@ -33,7 +33,19 @@ describe('runService', () => {
 
   it('exits 1 with the problem when a service that was started cannot go on', async () => {
     const { exited } = start('broken');
-    expect(await exited).toMatchObject({ code: 1, output: expect.stringContaining('REDIS_URL is another one.') });
+    const { code, output } = await exited;
+    expect(code).toBe(1);
+    // What it has begun is ended once the problem is printed: that may take long, and a signal may come meanwhile.
+    expect(output).toMatch(/REDIS_URL is another one\.\nclosing\n$/);
+  });
+
+  it('prints a problem that it finds while it is closed', async () => {
+    const { child, exited, says } = start('refused');
+    await says('started');
+    child.kill('SIGTERM');
+    const { code, output } = await exited;
+    expect(code).toBe(0);
+    expect(output).toMatch(/closing\n.*HOST is another one\.\n$/s);
   });
 
   it('exits at once at a second signal', async () => {

@@ -19,7 +19,7 @@ export function isStopping(): boolean {
 }
 
 /**
- * Runs a process: starts the service, or prints the error and exits 1. At SIGTERM or SIGINT it closes the service and
+ * Runs a process: starts the service, or prints the error, closes what was started, and exits 1. At SIGTERM or SIGINT it closes the service and
  * exits 0, or 1 if that takes longer than `shutdownTimeoutMs`. A second signal exits at once.
  */
 export async function runService(name: string, start: () => Promise<RunningService>): Promise<void> {
@@ -29,7 +29,7 @@ export async function runService(name: string, start: () => Promise<RunningServi
     process.once('SIGINT', () => process.exit(128 + 2));
     stopping = true;
     if (service === null) process.exit(0);
-    void close(name, signal, service);
+    void close(name, service, { after: signal, code: 0 });
   };
   const onSigterm = () => onSignal('SIGTERM');
   const onSigint = () => onSignal('SIGINT');
@@ -44,26 +44,35 @@ export async function runService(name: string, start: () => Promise<RunningServi
     service = await start();
     await service.opened;
   } catch (error) {
-    // Closing ends what was still waited for.
+    // Closing ends what was still waited for, but with no refusal.
+    if (!stopping || isRefusal(error)) console.error(`${name} cannot start. ${explain(error)}`);
     if (stopping) return;
-    console.error(`${name} cannot start. ${explain(error)}`);
+    if (service !== null) await close(name, service, { after: 'that', code: 1 });
     process.exit(1);
   }
 }
 
-async function close(name: string, signal: NodeJS.Signals, service: RunningService): Promise<void> {
+async function close(
+  name: string,
+  service: RunningService,
+  { after, code }: { after: string; code: number },
+): Promise<void> {
   const timer = setTimeout(() => {
-    console.error(`${name} did not finish within ${service.shutdownTimeoutMs} ms of ${signal}.`);
+    console.error(`${name} did not finish within ${service.shutdownTimeoutMs} ms of ${after}.`);
     process.exit(1);
   }, service.shutdownTimeoutMs);
   try {
     await service.close();
     clearTimeout(timer);
-    process.exit(0);
+    process.exit(code);
   } catch (error) {
     console.error(`${name} could not stop cleanly. ${explain(error)}`);
     process.exit(1);
   }
+}
+
+function isRefusal(error: unknown): error is ConfigurationError | StoreError {
+  return error instanceof ConfigurationError || error instanceof StoreError;
 }
 
 /** An error for the operator explains itself; other errors need their stack. */
