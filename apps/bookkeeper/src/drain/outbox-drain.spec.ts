@@ -6,6 +6,7 @@ import { BOOK_GROUP, laneBookKey } from '@tollgate/book-events';
 import { answered, deliver, transferId } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture } from '../../test/bookkeeper-fixture.js';
+import { BookHolder } from '../book/book-holder.js';
 import { OutboxDrain } from './outbox-drain.js';
 
 const SCRAPES = 20;
@@ -47,6 +48,33 @@ describe('what waits in the outbox', () => {
     }
     expect(Math.min(...lags)).toBeGreaterThan(60);
   });
+});
+
+describe('a stream that is found while the outbox is read', () => {
+  it('is a gap where another book has its first events', async () => {
+    const fixture = await BookkeeperFixture.start();
+    const { app } = await fixture.startBookkeeper();
+    const drain = app.get(OutboxDrain);
+    const { database } = app.get(BookHolder).writer;
+    const { fields } = deliver(answered(transferId(1)));
+    await waitFor('it reads', () => drain.readToEndAtMs > 0);
+    // Positions are also noted at intervals, which one of these may meet.
+    for (const [index, lane] of ['1:0xa', '1:0xb'].entries()) {
+      const key = laneBookKey(lane);
+      const theirs = Date.now() + index * 3_600_000;
+      await fixture.redis.xgroup('CREATE', key, BOOK_GROUP, '0', 'MKSTREAM');
+      await fixture.redis.xadd(key, `${theirs}-1`, ...fields);
+      await fixture.redis.xreadgroup('GROUP', BOOK_GROUP, 'other', 'STREAMS', key, '>');
+      await fixture.redis.xack(key, BOOK_GROUP, `${theirs}-1`);
+      await fixture.redis.xadd(key, `${theirs}-2`, ...fields);
+      await fixture.redis.sadd('tollgate:{relayers}:lanes', lane);
+      const addedAtMs = Date.now();
+      await waitFor('it is read', () => drain.readToEndAtMs > addedAtMs);
+      const gaps = await database.query('SELECT 1 FROM gaps WHERE until > $1', [new Date(theirs).toISOString()]);
+      expect(gaps).toHaveLength(1);
+    }
+    await fixture.stop();
+  }, 60_000);
 });
 
 describe('the time up to which every event is in the book', () => {

@@ -83,8 +83,9 @@ export class OutboxDrain {
       try {
         // Before the streams are found: an event that is reported later may be in one that is new.
         const [askedAtMs, nowMs] = [Date.now(), performance.now()];
-        await this.#streams.find();
-        if (nowMs - notedAtMs > NOTE_EVERY_MS) {
+        const isStreamNew = await this.#streams.find();
+        // Of a new stream before it is read: what another book has of it is no longer seen behind what this one has read.
+        if (isStreamNew || nowMs - notedAtMs > NOTE_EVERY_MS) {
           await this.#noteSince(writer);
           notedAtMs = nowMs;
         }

@@ -32,14 +32,18 @@ export class OutboxStreams {
     private readonly count: number,
   ) {}
 
-  /** Finds the streams, and creates the group in those that are new. From the first entry on, or none would be missed. */
-  async find(): Promise<void> {
+  /**
+   * Finds the streams, and creates the group in those that are new. From the first entry on, or none would be missed.
+   * Returns whether there are new ones.
+   */
+  async find(): Promise<boolean> {
     const lanes = await listLanes(this.redis);
     const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucketEventsKey(bucket));
     const added = [...buckets, REFUSED_EVENTS, ...lanes.map(laneBookKey)].filter((key) => !this.#withGroup.has(key));
     for (const key of added) this.#known.add(key);
     await Promise.all(added.map((key) => this.#createGroup(key)));
     for (const key of added) this.#withGroup.add(key);
+    return added.length > 0;
   }
 
   /** Makes `find` create the groups again, after Redis has lost them. */
