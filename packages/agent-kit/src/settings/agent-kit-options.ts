@@ -101,15 +101,14 @@ function findBadUrls(rpcUrl: string, others: readonly string[], explorerUrl: str
   return problems;
 }
 
-/** For each time true, or what is wrong with it. */
-function findBadTimes({ networkRetryDelayMs, rpcTimeoutMs, monitor = {} }: AgentKitOptions): (true | string)[] {
+function findBadTimes({ networkRetryDelayMs, rpcTimeoutMs, monitor = {} }: AgentKitOptions): string[] {
   const { attempts = 1, intervalMs = 0 } = monitor;
   return [
     isWhole(networkRetryDelayMs, 0, MAX_WAIT_MS) || 'the wait before a retry must be a number of milliseconds',
     isWhole(rpcTimeoutMs, 1, MAX_WAIT_MS) || 'rpcTimeoutMs must be a number of milliseconds above 0',
     isWhole(attempts, 1, MAX_WAIT_MS) || 'monitor.attempts must be a whole number above 0',
     isWhole(intervalMs, 0, MAX_WAIT_MS) || 'monitor.intervalMs must be a number of milliseconds',
-  ];
+  ].filter((problem) => typeof problem === 'string');
 }
 
 function isWhole(value: unknown, least: number, most: number): boolean {

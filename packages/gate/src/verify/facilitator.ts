@@ -125,16 +125,17 @@ function createRefusal(path: string, status: number, text: string, apiKey = ''):
   // Some facilitators quote the refused key.
   const quoted = (apiKey === '' ? text : text.replaceAll(apiKey, '<apiKey>')).slice(0, 300);
   const answer = `The facilitator answered ${status} at /${path}: ${quoted}`;
-  return new FacilitatorError(`${answer}${adviseOn(status, apiKey !== '')}`, status);
+  const advice = adviseOn(status, apiKey !== '');
+  return new FacilitatorError(advice === null ? answer : `${answer} ${advice}`, status);
 }
 
-/** Advice for the operator of this server, to be added to the error; empty where there is none. */
-function adviseOn(status: number, hasKey: boolean): string {
-  if (status === 404) return ' Nothing can be sold until facilitator.url is the base URL of /verify and /settle.';
-  if (status !== 401 && status !== 403) return '';
+/** Advice for the operator of this server, to be added to the error. */
+function adviseOn(status: number, hasKey: boolean): string | null {
+  if (status === 404) return 'Nothing can be sold until facilitator.url is the base URL of /verify and /settle.';
+  if (status !== 401 && status !== 403) return null;
   return hasKey
-    ? ' Nothing can be sold until facilitator.apiKey is a key that the facilitator accepts for payTo.'
-    : ' Nothing can be sold without an API key that the facilitator accepts: set facilitator.apiKey.';
+    ? 'Nothing can be sold until facilitator.apiKey is a key that the facilitator accepts for payTo.'
+    : 'Nothing can be sold without an API key that the facilitator accepts: set facilitator.apiKey.';
 }
 
 const AGAIN_AFTER_MS = 60_000;
