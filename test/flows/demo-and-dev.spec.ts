@@ -170,27 +170,22 @@ it.each(['setup', 'run/dev', 'run/demo', 'run/stop'])(
     expect(child.logs()).toMatch(new RegExp(`^npm run ${basename(script)}\\b.*: `));
     expect(readdirSync(folder)).toEqual([]);
   },
-  60_000,
 );
 
-it.each(['dev', 'demo', 'stop'])(
-  'npm run %s refuses unknown arguments, and does nothing',
-  async (script) => {
-    const { PATH, HOME } = process.env;
-    const env = { PATH, HOME, TOLLGATE_STATE_DIR: folder };
-    const child = await startChild({
-      name: script,
-      command: 'node',
-      args: [`scripts/run/${script}.mjs`, 'dance'],
-      env,
-    });
-    children.push(child);
-    expect((await child.exited).code).toBe(2);
-    expect(child.logs()).toContain('dance');
-    expect(readdirSync(folder)).toEqual([]);
-  },
-  60_000,
-);
+it.each(['dev', 'demo', 'stop'])('npm run %s refuses unknown arguments, and does nothing', async (script) => {
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, TOLLGATE_STATE_DIR: folder };
+  const child = await startChild({
+    name: script,
+    command: 'node',
+    args: [`scripts/run/${script}.mjs`, 'dance'],
+    env,
+  });
+  children.push(child);
+  expect((await child.exited).code).toBe(2);
+  expect(child.logs()).toContain('dance');
+  expect(readdirSync(folder)).toEqual([]);
+});
 
 it('npm run demo pays once, and is refused the second time', async () => {
   const demo = await runScript('demo');

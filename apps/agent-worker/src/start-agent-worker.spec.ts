@@ -94,7 +94,7 @@ describe('the agent worker', () => {
     // A request under way is answered, and no connection is waited for after it.
     expect(await closeWhileBusy(worker.url, worker.close)).toContain('HTTP/1.1 404');
     await queues.stop();
-  }, 60_000);
+  });
 
   it('gives its lanes back when it is closed while it waits for the Redis of the queues', async () => {
     await fixture.endWorkers();
@@ -109,5 +109,5 @@ describe('the agent worker', () => {
     await fixture.endWorkers();
     expect(await holdsLane()).toBe(false);
     await ended;
-  }, 60_000);
+  });
 });

@@ -56,7 +56,7 @@ describe('the bookkeeper', () => {
   it('answers the requests under way when it is closed, and waits for no connection after them', async () => {
     const { url, close } = await fixture.startBookkeeper();
     expect(await closeWhileBusy(url, close)).toContain('HTTP/1.1 404');
-  }, 30_000);
+  });
 
   it('hands the book over to a second one that waits, events in flight included', async () => {
     const token = await fixture.createToken('operator:read');

@@ -218,7 +218,7 @@ describe('the verifier', () => {
   it('answers the requests under way when it is closed, and waits for no connection after them', async () => {
     const url = await verifier.app.getUrl();
     expect(await closeWhileBusy(url, () => verifier.close())).toContain('HTTP/1.1 404');
-  }, 30_000);
+  });
 
   it('waits for the Redis of the queue, alive and not ready', async () => {
     await verifier.close();
@@ -234,7 +234,7 @@ describe('the verifier', () => {
     await waitFor('it is ready', async () => (await get('/health/ready')).status === 200);
     await verifier.close();
     await queue.stop();
-  }, 60_000);
+  });
 
   it('takes payments of after its start at once when the chain is back, with a new ledger', async () => {
     await verifier.close();

@@ -192,7 +192,7 @@ describe('a client of a cluster', () => {
     expect(failed).not.toHaveBeenCalled();
     for (const one of [cluster, twin, blocking]) one.disconnect();
     await server.stop();
-  }, 60_000);
+  });
 
   it('fails what waits while no node answers, unless it blocks, and carries none of it out later', async () => {
     const own = await startRedisShards(1);

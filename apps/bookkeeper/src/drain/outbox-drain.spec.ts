@@ -94,5 +94,5 @@ describe('the time up to which every event is in the book', () => {
       expect(await fixture.redis.xpending(key, BOOK_GROUP)).toEqual([0, null, null, null]);
     }
     await fixture.stop();
-  }, 60_000);
+  });
 });

@@ -70,7 +70,7 @@ describe('refunds', () => {
     expect(await ask(payment, { reason: 'came too late' })).toMatchObject({ status: 202, body: { id: refund.id } });
     expect(await ask(payment, { number: 2 })).toMatchObject({ status: 409, body: { reason: 'nothing_left' } });
     expect((await fixture.balanceOf(payer)) - before).toBe(PRICE);
-  }, 60_000);
+  });
 
   it('pays back each of two payments of one block to its payer', async () => {
     const payers = fixture.chain.accounts.slice(4, 6).map(({ address }) => address);
@@ -84,7 +84,7 @@ describe('refunds', () => {
     const previews = await Promise.all(ids.map((id) => preview(nameOfPayment(id))));
     expect(previews.map(({ recipient }) => recipient?.address)).toEqual(payers.map(lower));
     expect(previews.flatMap(({ obstacles }) => obstacles)).toEqual([]);
-  }, 60_000);
+  });
 
   it('refuses every presentation from then on', async () => {
     const id = await fixture.pay();
@@ -126,14 +126,14 @@ describe('refunds', () => {
       await fixture.waitForRefund(body.id, 'refunded', token);
       // The book has the money once, under the name of the transfer.
       expect((await fixture.get(`/operator/payments/${nameOfPayment(claim)}`, token)).status).toBe(404);
-    }, 60_000);
+    });
 
     it('is refused while a request holds the permit, and once the permit has bought an answer', async () => {
       const lease = await fixture.claim(claim);
       expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'ledger' } });
       await fixture.commit(lease);
       expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'ledger' } });
-    }, 60_000);
+    });
   });
 
   it('pays back in parts, never more than what arrived', async () => {
@@ -150,7 +150,7 @@ describe('refunds', () => {
     expect(second.body.amount).toBe('6000');
     for (const { body } of [first, second]) await fixture.waitForRefund(body.id, 'refunded', token);
     expect(await preview(payment)).toMatchObject({ left: '0', obstacles: [{ reason: 'nothing_left' }] });
-  }, 60_000);
+  });
 
   it('makes one refund of many requests at once', async () => {
     // No other payer is refunded meanwhile.
@@ -164,7 +164,7 @@ describe('refunds', () => {
     expect(new Set(answers.map(({ body }) => body.id))).toEqual(new Set([nameRefund(payment, 1)]));
     await fixture.waitForRefund(answers[0]!.body.id, 'refunded', token);
     expect((await fixture.balanceOf(other!.address)) - before).toBe(PRICE);
-  }, 60_000);
+  });
 
   it('pays back at most what arrived of different refunds that are asked for at once', async () => {
     // No other payer is refunded meanwhile.
@@ -190,7 +190,7 @@ describe('refunds', () => {
     expect(sum).toBeLessThanOrEqual(PRICE);
     for (const refund of made) await fixture.waitForRefund(refund.id, 'refunded', token);
     expect((await fixture.balanceOf(other!.address)) - before).toBe(sum);
-  }, 60_000);
+  });
 
   it('lets a person look where the payer is a contract, by a key that did not ask', async () => {
     const [, , other] = fixture.chain.accounts;
@@ -208,7 +208,7 @@ describe('refunds', () => {
     await approve(body.id);
     await fixture.waitForRefund(body.id, 'refunded', token);
     expect((await fixture.balanceOf(other!.address)) - before).toBe(PRICE);
-  }, 60_000);
+  });
 
   it('lets a person look at what may have bought an answer before Redis lost data', async () => {
     const payment = await fixture.payRefused('older_than_ledger');
@@ -222,7 +222,7 @@ describe('refunds', () => {
     const given = await fixture.post(`/operator/refunds/${body.id}/give-up`, token);
     expect(given).toMatchObject({ status: 200, body: { state: 'given_up' } });
     expect(await preview(payment)).toMatchObject({ number: 2, left: String(PRICE) });
-  }, 60_000);
+  });
 
   it('lets a person look at a large amount', async () => {
     const id = await fixture.pay(payer, 600_000n);
@@ -231,7 +231,7 @@ describe('refunds', () => {
     expect(body.doubts).toEqual([expect.stringContaining('REFUND_APPROVAL_ABOVE')]);
     await approve(body.id);
     await fixture.waitForRefund(body.id, 'refunded', token);
-  }, 60_000);
+  });
 
   it('lets a person look at the part with which a payment has had a large amount paid back', async () => {
     // No other payer is refunded so much.
@@ -246,7 +246,7 @@ describe('refunds', () => {
     await fixture.waitForRefund(first.body.id, 'refunded', token);
     await approve(second.body.id);
     await fixture.waitForRefund(second.body.id, 'refunded', token);
-  }, 60_000);
+  });
 
   it('keeps to the caps, also for many small ones', async () => {
     const id = await fixture.pay(payer, 2_000_000n);
@@ -267,7 +267,7 @@ describe('refunds', () => {
     expect(status).toBe(202);
     await fixture.waitForRefund(body.id, 'refunded', token);
     expect(await fixture.ledger.readAnswer(id)).toBeNull();
-  }, 60_000);
+  });
 
   it('refuses while a request holds the payment, and refunds it when that has ended', async () => {
     const id = await fixture.pay();
@@ -331,7 +331,7 @@ describe('refunds', () => {
     // The job itself cannot be repeated beside the refund.
     const retried = await fixture.post(`/operator/jobs/${failed.job}/retry`, token);
     expect(retried).toMatchObject({ status: 409, body: { code: 'job_state' } });
-  }, 60_000);
+  });
 
   it('has a job that a bookkeeper shows too which does not have the book', async () => {
     const { body } = await ask(await fixture.payRefused());
@@ -340,7 +340,7 @@ describe('refunds', () => {
     const shown = await fetch(`${url}/operator/jobs/${job}`, { headers: { Authorization: `Bearer ${token}` } });
     expect(shown.status).toBe(200);
     expect(await shown.json()).not.toHaveProperty('doubts');
-  }, 60_000);
+  });
 
   it('is named as it is by then where somebody retries it while it is given up', async () => {
     await fixture.base.endBookkeepers();
@@ -359,7 +359,7 @@ describe('refunds', () => {
     expect(given).toMatchObject({
       ...{ status: 'rejected', reason: { message: expect.stringMatching(/^The refund is (closed|sending)\. /) } },
     });
-  }, 60_000);
+  });
 
   it('goes on with the others while one cannot', async () => {
     const first = await ask(await fixture.payRefused());
@@ -378,7 +378,7 @@ describe('refunds', () => {
     await fixture.base.endBookkeepers();
     await fixture.base.change(`DELETE FROM refunds WHERE id = 'broken-1'`);
     await startBookkeeper();
-  }, 60_000);
+  });
 
   it('is a command, which says what it does', async () => {
     const payment = await fixture.payRefused();
@@ -396,7 +396,7 @@ describe('refunds', () => {
     expect(await tollgate(['refunds', 'list', '--payment', payment], env)).toContain(`${id}  refunded`);
     await expect(tollgate(['refunds', 'retry', id], env)).rejects.toThrow(/Only a refund that has failed/);
     await expect(tollgate(['refunds', 'give-up', id], env)).rejects.toThrow(/Only a refund that has failed/);
-  }, 60_000);
+  });
 
   it('lists refunds, page by page', async () => {
     const seen: string[] = [];

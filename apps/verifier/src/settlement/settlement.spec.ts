@@ -113,7 +113,7 @@ describe('settling a signed payment that another account has sent, behind an RPC
       await fixture.stop();
       await proxy.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe('settling again what another verifier has settled, behind an RPC server that lags behind', () => {

@@ -87,7 +87,7 @@ describe('several RPC servers', () => {
     await deaf.stop();
     await waitFor('it is tried again', async () => !(await reasonOf()).startsWith('Too many'));
     await endpoint.close();
-  }, 30_000);
+  });
 
   it('are asked on while a hundred requests that were given up wait behind one that takes long', async () => {
     let answer: () => void = () => undefined;

@@ -48,5 +48,5 @@ describe('a publisher of events', () => {
     await published;
     await publisher.close();
     await standIn.stop();
-  }, 60_000);
+  });
 });

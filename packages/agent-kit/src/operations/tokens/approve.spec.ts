@@ -11,7 +11,7 @@ describe('approve and getERC20Allowance', () => {
     chain = await startChain({ protocols: true });
     kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, monitor: { intervalMs: 50 } });
     spender = chain.contracts.uniswapV3.router;
-  }, 60_000);
+  });
   afterAll(() => chain?.stop());
 
   const plan = (input: { token: string; amount: string; spender?: string }) =>

@@ -20,7 +20,7 @@ describe('getERC20Balance, resolveToken and listTokens', () => {
     chain = await startChain({ protocols: true });
     context = await createContext(chain);
     testToken = (await readContracts()).TestToken;
-  }, 60_000);
+  });
   afterAll(() => chain?.stop());
 
   const readBalance = (contractAddress?: string) => getERC20Balance.read({ contractAddress }, context);

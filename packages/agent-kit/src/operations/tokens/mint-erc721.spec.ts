@@ -13,7 +13,7 @@ describe('mintERC721, transferERC721 and getERC721Balance', () => {
     kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, monitor: { intervalMs: 50 } });
     nft = chain.contracts.nft;
     other = chain.accounts[1]!.address;
-  }, 60_000);
+  });
   afterAll(() => chain?.stop());
 
   const planMint = (input: { tokenId: string; to?: string; contractAddress?: string }) =>

@@ -20,7 +20,7 @@ describe('transfer', () => {
     context = await createContext(chain);
     kit = new AgentKit(chain.accounts[0]!.privateKey, 'offline', { rpcUrl: chain.rpcUrl, monitor: { intervalMs: 50 } });
     tokens = chain.contracts.tokens;
-  }, 60_000);
+  });
   afterAll(() => chain?.stop());
 
   const plan = (input: { amount: string; to?: string; token?: string }) =>
