@@ -57,7 +57,9 @@ describe('a gateway among verifiers with different settings', () => {
     await startVerifier(OTHER);
     await startVerifier(OWN, () => new Promise((resolve) => setTimeout(resolve, 20)));
     await waitFor('one agrees', async () => (await ask()).outcome === 'agreed');
-    const answers = await Promise.all(Array.from({ length: 300 }, ask));
+    const answers: SettingsComparison[] = [];
+    // A question is repeated for three seconds, in which a busy machine does not answer all of them at once.
+    while (answers.length < 300) answers.push(...(await Promise.all(Array.from({ length: 20 }, ask))));
     expect(answers.filter(({ outcome }) => outcome !== 'agreed')).toEqual([]);
     expect(asked.differing).toBeGreaterThan(0);
   });
