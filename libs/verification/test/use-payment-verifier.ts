@@ -54,7 +54,7 @@ async function startParts(): Promise<Parts> {
   const chain = connectChain({
     urls: [rpc.url],
     chainId: 1328,
-    timeoutMs: 3000,
+    timeoutMs: 30_000,
     batchSize: 50,
     batchesInFlight: 8,
     maxResponseBytes: 16_777_216,
@@ -119,7 +119,7 @@ export function usePaymentVerifier() {
     return {
       requestId: 'test',
       owner: createOwner(),
-      deadlineMs: ledger.nowMs() + 8000,
+      deadlineMs: ledger.nowMs() + 60_000,
       network: 'chain-testnet',
       chainId: 1328,
       asset: devnet.asset.toLowerCase() as Hex,

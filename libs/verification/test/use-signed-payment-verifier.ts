@@ -107,7 +107,7 @@ export function useSignedPaymentVerifier() {
     { terms, claim, request }: AskedSigned = {},
   ): VerifySignedPaymentRequest => ({
     requestId: 'test',
-    deadlineMs: parts().ledger.nowMs() + 8000,
+    deadlineMs: parts().ledger.nowMs() + 60_000,
     terms: {
       chainId: 1328,
       asset: asset(),

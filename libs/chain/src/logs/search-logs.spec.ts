@@ -31,7 +31,7 @@ describe('searching the chain for logs', () => {
     chain = connectChain({
       urls: [rpc.url],
       chainId: 1328,
-      timeoutMs: 3000,
+      timeoutMs: 30_000,
       batchSize: 50,
       batchesInFlight: 8,
       maxResponseBytes: 16_777_216,
@@ -58,7 +58,7 @@ describe('searching the chain for logs', () => {
     topics: [[TRANSFER], [wordOf(devnet.accounts[0]!.address)], [wordOf(changes.payee ?? devnet.payTo)]],
     headBlockNumber: changes.headBlockNumber ?? headBlockNumber,
     sinceMs: changes.sinceMs ?? 0,
-    deadlineMs: Date.now() + 20_000,
+    deadlineMs: Date.now() + 60_000,
   });
   const search = (changes: Parameters<typeof searchOf>[0] = {}) => chain.reader.searchLogs(searchOf(changes));
   const ranges = () => rpc.requests.map((methods) => methods.filter((method) => method === 'eth_getLogs').length);

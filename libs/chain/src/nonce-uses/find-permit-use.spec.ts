@@ -18,7 +18,7 @@ describe('the use of a permit whose nonce is taken', () => {
     devnet = await startChain();
     chain = connectChain({
       urls: [devnet.rpcUrl],
-      ...{ chainId: 1328, timeoutMs: 3000, batchSize: 50, batchesInFlight: 8, logRangeBlocks: 10 },
+      ...{ chainId: 1328, timeoutMs: 30_000, batchSize: 50, batchesInFlight: 8, logRangeBlocks: 10 },
       ...{ maxResponseBytes: 16_777_216, maxReceiptBytes: 1_048_576 },
       observer: combineObservers(),
       nowMs: () => Date.now(),
@@ -34,11 +34,11 @@ describe('the use of a permit whose nonce is taken', () => {
   const settle = async (): Promise<{ payment: SignedPermit; txHash: Hex; headBlockNumber: number }> => {
     const payment = await sign();
     const txHash = await sendTransaction(devnet, planPermitTransfer(payment, AMOUNT));
-    return { payment, txHash, headBlockNumber: await chain.reader.readHead(Date.now() + 10_000) };
+    return { payment, txHash, headBlockNumber: await chain.reader.readHead(Date.now() + 60_000) };
   };
   const find = (payment: SignedPermit, headBlockNumber: number) => {
     const [asset, payTo] = [devnet.asset, devnet.payTo].map((address) => address.toLowerCase() as Hex) as [Hex, Hex];
-    const lookUp = { promised: { asset, payTo, payment }, sinceMs: 0, deadlineMs: Date.now() + 10_000 };
+    const lookUp = { promised: { asset, payTo, payment }, sinceMs: 0, deadlineMs: Date.now() + 60_000 };
     return findPermitUse(chain.reader, lookUp, headBlockNumber);
   };
 

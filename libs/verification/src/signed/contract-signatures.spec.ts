@@ -33,7 +33,7 @@ describe("a contract's signature under a message", () => {
     const nowMs = () => ledger.nowMs();
     const shares = new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share, nowMs });
     const signatures = new ContractSignatures({ chainId: 1328, chain, shares, nowMs });
-    const deadlineMs = ledger.nowMs() + 10_000;
+    const deadlineMs = ledger.nowMs() + 60_000;
     const asked = { signer: wallet.address, hash: hashMessage(message), signature };
     const request = { requestId: 'r', chainId: 1328, deadlineMs, clientAddress: '10.0.0.1', ...asked, ...others };
     return { request, signatures };

@@ -340,7 +340,7 @@ describe('verifying a payment by Permit2 under scheme exact', () => {
       outcome: 'unavailable',
       reason: 'not_confirmed',
     });
-    const asking = ask(payment, { rules: { confirmations: 2 }, waitMs: 5000 });
+    const asking = ask(payment, { rules: { confirmations: 2 }, waitMs: 50_000 });
     await callRpc(parts().devnet.rpcUrl, 'evm_mine');
     expect(await asking).toMatchObject({ outcome: 'claimed' });
   });

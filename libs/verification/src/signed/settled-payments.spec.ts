@@ -141,7 +141,7 @@ describe('verifying a signed payment by the age of its settlement', () => {
       reason: 'not_confirmed',
       retryAfterMs: 1000,
     });
-    const waiting = ask(payment, { rules, waitMs: 5000 });
+    const waiting = ask(payment, { rules, waitMs: 50_000 });
     await callRpc(parts().devnet.rpcUrl, 'anvil_mine', ['0x2']);
     expect(await waiting).toMatchObject({ outcome: 'claimed' });
   });
