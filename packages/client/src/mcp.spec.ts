@@ -105,11 +105,11 @@ describe('payForTools', () => {
 
   it('repeats the call with the same payment when its answer was lost', async () => {
     losses = 1;
-    // Like a server that stores its answers: a settled payment is not settled again.
-    const settled = new Map<string, SettleResponse>();
-    const settleOnce = async (payment: object) => {
+    // Like a server that stores its answers: a payment that is settled, or is being settled, is not settled again.
+    const settled = new Map<string, Promise<SettleResponse>>();
+    const settleOnce = (payment: object) => {
       const { nonce } = read(payment).authorization;
-      const answer = settled.get(nonce) ?? (await settle(payment));
+      const answer = settled.get(nonce) ?? settle(payment);
       settled.set(nonce, answer);
       return answer;
     };
