@@ -64,7 +64,7 @@ describe('redeeming a payment that the caller stores', () => {
 
   it('starts its time limit when its turn comes', async () => {
     const { isFinal } = await redeemPaidRequest(await pay(), {
-      deadlineMs: 5_000,
+      deadlineMs: 50_000,
       inTurn: async (attempt) => {
         const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
         return attempt().finally(() => now.mockRestore());

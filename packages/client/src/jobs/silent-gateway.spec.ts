@@ -61,9 +61,9 @@ describe('events of a gateway that falls silent', () => {
 
   it('continue over a new connection', async () => {
     const { ids, ended } = follow({ silenceMs: 2_000 });
-    await waitFor('an event', () => ids.length === 1);
+    await waitFor('an event', () => ids.length >= 1);
     await collectGarbage();
-    await waitFor('an event of another connection', () => ids.length === 2);
+    await waitFor('an event of another connection', () => ids.length >= 2);
     await gateway.closed(0);
     stop.abort();
     await ended;
