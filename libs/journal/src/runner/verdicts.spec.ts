@@ -124,7 +124,7 @@ describe('a lane', () => {
       let isDone = false;
       const runner = fixture.startRunner(
         // It starts again after a quarter of the lease.
-        { leaseMs: 8_000 },
+        { leaseMs: 16_000 },
         {
           whileHeld: ({ signal }) => {
             if (++begun < 3) throw new Error(`no queue ${begun}`);
