@@ -48,7 +48,7 @@ describe('a bookkeeper on a cluster', () => {
       /^tollgate_book_bookings_total\S* 1$/m.test(await (await fetch(`${url}/metrics`)).text());
     await waitFor('the event is booked', hasBooked);
 
-    const [before, beganAtMs] = [await countReads(), performance.now()];
+    const [beganAtMs, before] = [performance.now(), await countReads()];
     await waitFor('it has read again', async () => (await countReads()) > before + ROUNDS * STREAMS);
     // Some of these reads were of the first round, and of what a bookkeeper before may have left.
     expect(performance.now() - beganAtMs).toBeGreaterThan((ROUNDS - 3) * PAUSE_MS);
