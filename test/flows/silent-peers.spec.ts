@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { parsePathPattern } from '../../apps/gateway/src/paywall/route/paid-path.js';
 import type { ResourceRequest } from '../../apps/gateway/src/paywall/route/paid-route.js';
@@ -106,19 +107,14 @@ describe('a server that falls silent in its answer', () => {
 });
 
 describe('a server with which no connection comes about', () => {
-  it.each(Object.keys(TIMED))(
-    'is given up at the time limit, by requests that wait too: %s',
-    async (name) => {
-      const server = await startDeafServer();
-      const reader = TIMED[name]!(server.url);
-      const startedAtMs = performance.now();
-      const reads = [1, 2, 3].map(() => reader.read(new AbortController().signal));
-      const outcomes = await Promise.allSettled(reads);
-      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-      expect(performance.now() - startedAtMs).toBeLessThan(CONNECT_MS - 1_000);
-      await reader.close();
-      await server.stop();
-    },
-    40_000,
-  );
+  it.each(Object.keys(TIMED))('is given up at the time limit, by requests that wait too: %s', async (name) => {
+    const server = await startDeafServer();
+    const reader = TIMED[name]!(server.url);
+    const reads = [1, 2, 3].map(() => reader.read(new AbortController().signal));
+    const tooLate = sleep(CONNECT_MS - 1_000, [], { ref: false });
+    const outcomes = await Promise.race([Promise.allSettled(reads), tooLate]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    await reader.close();
+    await server.stop();
+  });
 });
