@@ -22,6 +22,7 @@ import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { startService, type ServiceProcess } from '../../../tools/devnet/processes/service-process.js';
 import type { OperatorRefund } from '../src/refund-desk/refund-desk.js';
+import { NOT_READ } from '../src/refunds/refund-details.js';
 import { BookkeeperFixture } from './bookkeeper-fixture.js';
 
 export const PRICE = 10_000n;
@@ -244,6 +245,30 @@ export class RefundFixture {
     });
     if (refund === null) throw new Error('the refund is gone');
     return refund;
+  }
+
+  /** A refund as it is once the book has read the outbox, for which a busy bookkeeper's answer does not wait. */
+  async waitUntilRead(answered: OperatorRefund, token: string): Promise<OperatorRefund> {
+    let refund = answered;
+    await waitFor(`the book has read what the refund ${answered.id} needs`, async () => {
+      if (refund.detail !== NOT_READ) return true;
+      const { status, body } = await this.get<OperatorRefund>(`/operator/refunds/${answered.id}`, token);
+      if (status === 200) refund = body;
+      return refund.detail !== NOT_READ;
+    });
+    return refund;
+  }
+
+  /** Names the transaction of a refund; again where the book has not read the outbox in time. */
+  async nameTransaction(id: string, transaction: string, token: string) {
+    const name = () => this.post<OperatorRefund>(`/operator/refunds/${id}/paid`, token, { transaction });
+    let named = await name();
+    await waitFor(`the book has read what the refund ${id} needs`, async () => {
+      const isRead = named.body.detail?.startsWith('The book has not read all events yet') !== true;
+      if (!isRead) named = await name();
+      return isRead;
+    });
+    return named;
   }
 
   async waitForApproval(id: string, token: string): Promise<OperatorRefund> {

@@ -89,7 +89,7 @@ describe('a bookkeeper that is killed between the steps of a refund', () => {
     const refund = await fixture.waitForRefund(fixture.refundOf(payment), 'failed', token);
     expect(refund).toMatchObject({ maybeSent: false, detail: expect.stringContaining('bought an answer') });
     const retried = await fixture.post<OperatorRefund>(`/operator/refunds/${refund.id}/retry`, token);
-    expect(retried.body).toMatchObject({ state: 'failed', attempt: 2 });
+    expect(await fixture.waitUntilRead(retried.body, token)).toMatchObject({ state: 'failed', attempt: 2 });
     expect(await fixture.balanceOf(payer)).toBe(before);
   }, 180_000);
 

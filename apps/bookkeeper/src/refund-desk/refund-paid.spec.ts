@@ -30,12 +30,16 @@ describe('a refund whose job is lost, and the transaction that a person names', 
     token = await fixture.base.createToken('operator:read', 'operator:refund');
   }, 120_000);
 
+  afterEach(async () => {
+    await fixture.stopWorker();
+    await rpc('evm_setAutomine', true);
+  });
+
   afterAll(() => fixture.stop());
 
   const publish = () => new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane: fixture.lane });
   const rpc = (method: string, ...params: unknown[]) => callRpc(fixture.chain.rpcUrl, method, params);
-  const name = (id: string, transaction: string) =>
-    fixture.post<OperatorRefund & { detail: string }>(`/operator/refunds/${id}/paid`, token, { transaction });
+  const name = (id: string, transaction: string) => fixture.nameTransaction(id, transaction, token);
   const decide = (id: string, decision: 'retry' | 'give-up') =>
     fixture.post<OperatorRefund>(`/operator/refunds/${id}/${decision}`, token);
   const refusal = (detail: string, reason = 'transaction') => ({
@@ -57,7 +61,7 @@ describe('a refund whose job is lost, and the transaction that a person names', 
   async function ask(payment: string, more: object = {}): Promise<OperatorRefund> {
     const { status, body } = await fixture.post<OperatorRefund>('/operator/refunds', token, { payment, ...more });
     expect([status, body]).toMatchObject([202, { payment }]);
-    return body;
+    return fixture.waitUntilRead(body, token);
   }
 
   /** A refund that the journal no longer knows. */
@@ -104,7 +108,6 @@ describe('a refund whose job is lost, and the transaction that a person names', 
       UPDATE refunds SET state = 'refunded', transaction = '${transaction}' WHERE id = '${lost.id}'`);
     const failed = await fixture.waitForRefund(other.id, 'failed', token);
     expect(failed).toMatchObject({ maybeSent: true, detail: expect.stringContaining(`booked for ${lost.id}`) });
-    await fixture.stopWorker();
   }, 180_000);
 
   it('keeps another refund waiting while the ledger has it as paid, and it is in work', async () => {
@@ -118,7 +121,6 @@ describe('a refund whose job is lost, and the transaction that a person names', 
     await fixture.startWorker();
     await fixture.waitForRefund(first.id, 'refunded', token);
     await fixture.waitForRefund(second.id, 'refunded', token);
-    await fixture.stopWorker();
     await waitFor('both are booked', async () => (await readBooked(payment)).refunded === String(PRICE));
   }, 120_000);
 
@@ -188,7 +190,9 @@ describe('a refund whose job is lost, and the transaction that a person names', 
     expect(await name(second.id, transaction)).toMatchObject(refusal(`has ${first.id} as paid`));
     expect(await name(first.id, transaction)).toMatchObject({ status: 200, body: { state: 'refunded' } });
     await waitFor('it is booked', async () => (await readBooked(payment)).refunded === '4000');
-    expect(await decide(second.id, 'retry')).toMatchObject({ status: 202, body: { state: 'sending', attempt: 2 } });
+    const retried = await decide(second.id, 'retry');
+    expect(retried.status).toBe(202);
+    expect(await fixture.waitUntilRead(retried.body, token)).toMatchObject({ state: 'sending', attempt: 2 });
   }, 120_000);
 
   // Prevents: the payer is paid by that job too.
