@@ -53,7 +53,7 @@ describe('after signing, the same bytes are sent again when in doubt:', () => {
     new AgentKit(privateKey, 'offline', {
       rpcUrl: proxy.rpcUrl,
       networkRetryDelayMs: 10,
-      rpcTimeoutMs: 2000,
+      rpcTimeoutMs: 5_000,
       monitor: { attempts: 100, intervalMs: 20 },
       explorerUrl: 'https://explorer.example/',
     });
