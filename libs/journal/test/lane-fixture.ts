@@ -118,7 +118,7 @@ export class LaneFixture {
     return result.jobId;
   }
 
-  /** A worker in this process. */
+  /** A worker in this process. It gives its lease back when it stops, so that a long one, renewed in time, delays no other. */
   startRunner(
     settings: Partial<LaneSettings> = {},
     changes: Partial<LaneRunnerOptions> & { rpcUrls?: string[] } = {},
@@ -133,7 +133,7 @@ export class LaneFixture {
       planner: transferPlanner,
       judgeStep: () => Promise.resolve({ outcome: 'done' }),
       owner: `runner-${++this.#owners}`,
-      settings: { ...QUICK, ...settings },
+      settings: { ...QUICK, leaseMs: 3_000, ...settings },
       onTrouble: (error) => this.troubles.push(error),
       ...others,
     });
