@@ -92,7 +92,7 @@ describe('the verifier', () => {
   const createRequest = (txHash: Hex): ComparedQuestion<VerifyPaymentRequest> => ({
     requestId: 'test',
     owner: createOwner(),
-    deadlineMs: Date.now() + 8000,
+    deadlineMs: Date.now() + 30_000,
     network: 'chain-testnet',
     chainId: 1328,
     asset: devnet.asset,
@@ -106,8 +106,8 @@ describe('the verifier', () => {
     settings: settingsOf(devnet),
   });
   const askSigned = (message: unknown) =>
-    client.ask<SignedPaymentVerdict>(VERIFY_SIGNED_PAYMENT, message, { timeoutMs: 9000 });
-  const ask = (message: unknown) => client.ask<VerifyPaymentVerdict>(VERIFY_PAYMENT, message, { timeoutMs: 9000 });
+    client.ask<SignedPaymentVerdict>(VERIFY_SIGNED_PAYMENT, message, { timeoutMs: 35_000 });
+  const ask = (message: unknown) => client.ask<VerifyPaymentVerdict>(VERIFY_PAYMENT, message, { timeoutMs: 35_000 });
 
   it('answers questions from the queue, and counts its verdicts', async () => {
     const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
@@ -143,7 +143,7 @@ describe('the verifier', () => {
     const domain = { name: 'USDC', version: '2', chainId: 1328, verifyingContract: devnet.asset };
     const request: ComparedQuestion<VerifySignedPaymentRequest> = {
       requestId: 'test',
-      deadlineMs: Date.now() + 8000,
+      deadlineMs: Date.now() + 30_000,
       terms,
       payment: await signAuthorization(authorization, { domain, privateKey: payer.privateKey }),
       clientAddress: '127.0.0.1',
@@ -179,7 +179,7 @@ describe('the verifier', () => {
     expect(await ask({ ...request, settings })).toEqual(differ);
     expect(await ask({ ...request, settings })).toEqual(differ);
     expect(await ask(ofAnEarlierRelease)).toEqual(differ);
-    const compare = (data: object) => client.ask<SettingsComparison>(COMPARE_SETTINGS, data, { timeoutMs: 9000 });
+    const compare = (data: object) => client.ask<SettingsComparison>(COMPARE_SETTINGS, data, { timeoutMs: 35_000 });
     expect(await compare({ settings })).toEqual(differ);
     expect(await compare({ settings: own })).toEqual({ outcome: 'agreed' });
     expect(await ask(request)).toEqual(expect.objectContaining({ outcome: 'claimed' }));
@@ -259,7 +259,7 @@ describe('the verifier', () => {
   it('warns about a token whose EIP-712 domain has another name', async () => {
     const assets = verifier.app.get(AcceptedAssets);
     const chain = verifier.app.get(ChainReader);
-    expect(await assets.findMisnamed(chain, Date.now() + 5000)).toEqual([]);
+    expect(await assets.findMisnamed(chain, Date.now() + 30_000)).toEqual([]);
     await verifier.close();
     verifier = await start({ ASSET_NAME: 'USD Coin', FACILITATOR_ASSETS: `${devnet.payTo}:no token:1` });
     const misnamed = await verifier.app.get(AcceptedAssets).findMisnamed(verifier.app.get(ChainReader), Infinity);
