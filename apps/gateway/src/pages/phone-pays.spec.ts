@@ -150,15 +150,18 @@ describe('a stranger with ticket, code, log line and transaction hash', () => {
   it('sees that an expired ticket is one, and cannot report with it long after', async () => {
     const { ticketUrl } = await openPage();
     const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 301_000);
-    const page = await send(phone().port, { path: ticketUrl ?? '' });
-    // A transaction that was sent in the last moment may still be reported.
-    const late = await post(phone(), ticketUrl ?? '', { txHash: createTxHash() });
-    now.mockReturnValue(Date.now() + 700_000);
-    const tooLate = await post(phone(), ticketUrl ?? '', { txHash: createTxHash() });
-    now.mockRestore();
-    expect(page.status).toBe(404);
-    expect(page.body).toContain('This code has expired');
-    expect([late.status, tooLate.status]).toEqual([202, 404]);
+    try {
+      const page = await send(phone().port, { path: ticketUrl ?? '' });
+      expect(page.status).toBe(404);
+      expect(page.body).toContain('This code has expired');
+      // A transaction that was sent in the last moment may still be reported.
+      const late = await post(phone(), ticketUrl ?? '', { txHash: createTxHash() });
+      now.mockReturnValue(Date.now() + 700_000);
+      const tooLate = await post(phone(), ticketUrl ?? '', { txHash: createTxHash() });
+      expect([late.status, tooLate.status]).toEqual([202, 404]);
+    } finally {
+      now.mockRestore();
+    }
   });
 });
 
