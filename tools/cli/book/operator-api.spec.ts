@@ -37,13 +37,13 @@ describe('an answer that is read as it comes', () => {
     const soon = AbortSignal.timeout(1_000);
     jest.spyOn(AbortSignal, 'timeout').mockReturnValue(soon);
     answer = async (response) => {
-      for (let part = 0; part < 30; part++) {
+      for (let part = 0; part < 50; part++) {
         response.write(PART);
         await sleep(100);
       }
       response.end();
     };
-    expect(await read(2_000)).toBe(PART.repeat(30));
+    expect(await read(4_000)).toBe(PART.repeat(50));
   });
 
   it('is not complete when no more comes, or when it breaks off', async () => {
