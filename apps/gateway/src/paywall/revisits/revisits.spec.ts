@@ -52,7 +52,7 @@ beforeAll(async () => {
     createRoute(produce, { path: '/v1/quotes/:symbol', revisitSeconds: 600 }),
     createRoute(produce, { path: '/plain' }),
   ];
-  const env = { SIGNED_PAYMENTS: 'true', LEASE_MS: '1000', CHALLENGE_SECRET: SECRET };
+  const env = { SIGNED_PAYMENTS: 'true', CHALLENGE_SECRET: SECRET };
   gateway = await startGateway(redis.url, routes, { ...env, PUBLIC_URL });
   other = await startGateway(redis.url, routes, { ...env, PUBLIC_URL: 'https://other.example' });
 });
