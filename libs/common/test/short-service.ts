@@ -1,6 +1,7 @@
 /**
  * A process that uses `runService`, for its test: `slow` never finishes closing, `wrong` cannot start, `opening` waits
- * until it is closed, `broken` cannot go on, and `refused` finds that out while it is closed.
+ * until it is closed, `broken` cannot go on, and `refused` finds that out while it is closed. It prints on stderr alone, since
+ * what comes by two streams has no order.
  */
 import { ConfigurationError, runService } from '../src/index.js';
 
@@ -8,7 +9,7 @@ const mode = process.argv[2];
 void runService('short-service', async () => {
   if (mode === 'wrong') throw new ConfigurationError(['PORT is not set.', 'HOST is not set.']);
   setInterval(() => undefined, 1_000);
-  console.log('started');
+  console.error('started');
   let end: (reason: Error) => void = () => undefined;
   const opened = new Promise((resolve, reject) => {
     if (mode === 'broken') throw new ConfigurationError(['REDIS_URL is another one.']);
@@ -19,7 +20,7 @@ void runService('short-service', async () => {
     opened,
     shutdownTimeoutMs: mode === 'late' ? 50 : 30_000,
     close: async () => {
-      console.log('closing');
+      console.error('closing');
       end(mode === 'refused' ? new ConfigurationError(['HOST is another one.']) : new Error('closed'));
       if (mode === 'slow' || mode === 'late') await new Promise(() => undefined);
     },

@@ -74,7 +74,7 @@ describe('a stream that is found while the outbox is read', () => {
       expect(gaps).toHaveLength(1);
     }
     await fixture.stop();
-  }, 60_000);
+  });
 });
 
 describe('the time up to which every event is in the book', () => {

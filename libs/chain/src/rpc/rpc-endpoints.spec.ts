@@ -106,7 +106,7 @@ describe('several RPC servers', () => {
     answer();
     expect((await Promise.all([slow, next])).map(({ results }) => results.length)).toEqual([3, 3]);
     await endpoint.close();
-  }, 30_000);
+  });
 
   it('keep to the one that is preferred', async () => {
     servers.prefer(1);

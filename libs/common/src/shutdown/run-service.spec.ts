@@ -4,13 +4,14 @@ import { join } from 'node:path';
 
 function start(mode: string) {
   const program = join(__dirname, '../../test/short-service.ts');
-  const child = spawn(process.execPath, ['scripts/typescript.cjs', program, mode], { stdio: 'pipe' });
+  const child = spawn(process.execPath, ['scripts/typescript.cjs', program, mode], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let output = '';
-  child.stdout.on('data', (data: Buffer) => (output += data.toString()));
   child.stderr.on('data', (data: Buffer) => (output += data.toString()));
   const exited = once(child, 'close').then(([code]) => ({ code: code as number, output }));
   const says = async (word: string) => {
-    while (!output.includes(word)) await once(child.stdout, 'data');
+    while (!output.includes(word)) await once(child.stderr, 'data');
   };
   return { child, exited, says };
 }

@@ -19,8 +19,8 @@ export function isStopping(): boolean {
 }
 
 /**
- * Runs a process: starts the service, or prints the error, closes what was started, and exits 1. At SIGTERM or SIGINT it closes the service and
- * exits 0, or 1 if that takes longer than `shutdownTimeoutMs`. A second signal exits at once.
+ * Runs a process: starts the service, or prints the error, closes what was started, and exits 1. At SIGTERM or SIGINT it
+ * closes the service and exits 0, or 1 if that takes longer than `shutdownTimeoutMs`. A second signal exits at once.
  */
 export async function runService(name: string, start: () => Promise<RunningService>): Promise<void> {
   let service: RunningService | null = null;
