@@ -18,6 +18,10 @@ import {
 } from '../../test/start-gateway.js';
 import type { ProducedAnswer } from './route/paid-route.js';
 
+interface Challenge {
+  accepts: [{ extra: { reference: string } }];
+}
+
 describe('what the paywall reports to the book', () => {
   let server: RedisServer;
   let redis: Redis;
@@ -102,6 +106,24 @@ describe('what the paywall reports to the book', () => {
       type: 'released',
       facts: { reason: 'not_charged', sale: { transaction: txHash, route: '/api/weather', price: '1000' } },
     });
+  });
+
+  it('has the price of an earlier challenge only where the transaction is bound to it', async () => {
+    produced = answerJson({ sunny: true });
+    const routes = [createRoute(() => produced, { priceBaseUnits: 900n })];
+    const earlier = await startGateway(server.url, routes, { BOOK: 'on', CHAIN_ID: '1328' });
+    const challenge = (await (await fetch(`${earlier.url}/api/weather`)).json()) as Challenge;
+    await earlier.stop();
+    const { reference } = challenge.accepts[0].extra;
+    for (const [bound, price] of [
+      [false, '1000'],
+      [true, '900'],
+    ] as const) {
+      const txHash = createTxHash();
+      verifier.judgements.set(txHash, async (request) => ({ ...(await verifier.claim(request)), bound }) as never);
+      expect((await present(txHash, { 'X-Payment': proofFor(txHash, { reference }) })).status).toBe(200);
+      expect(await readEvents(redis, `tx:1328:${txHash}:0`)).toMatchObject([{ facts: { price } }]);
+    }
   });
 
   it('is nothing about a proof that the verifier refuses, and about a challenge', async () => {

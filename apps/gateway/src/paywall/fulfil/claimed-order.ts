@@ -174,7 +174,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const { paymentIdentifier: identifier, form } = this.order.purchase;
     // A verifier of an earlier release ignores `keyReserves`, so its claim keeps the payment for the reference.
     const forgetsKey = bound === false && form !== 'documented';
-    const sale = this.#clock && this.#moved && describeSale(this.order, lease, this.parts.terms, this.#moved);
+    const sale = this.#clock && this.#moved && describeSale(this.order, this.claim, this.parts.terms, this.#moved);
     const facts = this.#clock && sale && { reason: cause, sale, timeline: this.#clock.read() };
     const released = await ledger.release(lease, { ...terms, forgetsKey }, facts);
     // An identifier that could not be deleted expires.
@@ -194,9 +194,9 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   /** For the book. A settlement of a fixed price does not repeat its amount, and a claim may know the transferred one. */
   #describe(status: number, made: MadePayment): AnsweredFacts | null {
     if (this.#clock === null) return null;
-    const { lease, amountBaseUnits } = this.claim;
+    const { amountBaseUnits } = this.claim;
     const money = { ...made, amountBaseUnits: made.amountBaseUnits ?? amountBaseUnits };
-    const sale = describeSale(this.order, lease, this.parts.terms, money);
+    const sale = describeSale(this.order, this.claim, this.parts.terms, money);
     const body = Buffer.isBuffer(this.body) ? this.body : null;
     return describeAnswer(sale, { fingerprint: this.order.caller.fingerprint, status, body, clock: this.#clock });
   }

@@ -56,12 +56,17 @@ export class SaleClock {
 }
 
 /** The sale as the book records it. @param money what is known of it: from the claim, or from the settlement */
-export function describeSale(order: Order, lease: Lease, terms: QuestionTerms, money: MadePayment): SaleFacts {
-  const { purchase, caller } = order;
+export function describeSale(
+  { purchase, caller }: Order,
+  { lease, bound }: { lease: Lease; bound?: boolean },
+  terms: QuestionTerms,
+  money: MadePayment,
+): SaleFacts {
   const { instrument, endpoint } = purchase;
   const isTransaction = instrument.kind === 'transaction';
   const { chainId, asset, payTo } = isTransaction ? terms : terms.signed;
-  const price = purchase.priceBaseUnits.toString();
+  // The verifiers honour the price of a challenge only for a transaction that is bound to it.
+  const price = (bound === false ? endpoint.route : purchase).priceBaseUnits.toString();
   return {
     requestId: caller.requestId,
     route: endpoint.route.path,

@@ -34,7 +34,7 @@ export interface Purchase {
   readonly reference: AuthenticReference | null;
   /** As the payer names it. */
   readonly referenceText: string | null;
-  /** The amount of a signed payment; for a metered one the maximum charge. */
+  /** The amount of a signed payment, for a metered one the maximum charge; of a transaction if it is bound to its reference. */
   readonly priceBaseUnits: bigint;
   /** The payment answers a challenge that this gateway would not issue today: its money must have moved, or be moving. */
   readonly mustBeSettled: boolean;
