@@ -70,12 +70,9 @@ export class PaywallLog {
   ): void {
     const { status, code } = answer.problem;
     const line = this.#describe(facts, answer);
-    if (status >= 500) this.#unbought.warn(about(facts, code), line);
-    else this.#unbought.log(about(facts, code), line);
-  }
-
-  unavailable(facts: RequestFacts & PaymentFacts & { reason: string }): void {
-    this.#unbought.warn(about(facts, facts.reason), { msg: 'verification unavailable', ...facts });
+    const like = about(facts, facts.reason ?? code);
+    if (status >= 500) this.#unbought.warn(like, line);
+    else this.#unbought.log(like, line);
   }
 
   failed(error: unknown, { purchase, caller }: Order): void {

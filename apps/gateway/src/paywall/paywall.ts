@@ -179,11 +179,9 @@ export class Paywall implements OnApplicationShutdown {
     if (answer.kind === 'refused') return this.#refuseOrder(order, request, reply, answer);
     const { log } = this.parts;
     const facts = orderFacts(order, request);
-    if (end.outcome === 'unavailable') log.unavailable({ ...facts, reason: end.reason });
     const durationMs = this.#count(order, answer);
     if (answer.kind === 'problem' && TURNED_AWAY.has(end.outcome)) {
-      const reason = end.outcome === 'refused' ? { reason: end.failure } : {};
-      log.turnedAway({ ...facts, ...reason, durationMs }, answer);
+      log.turnedAway({ ...facts, ...reasonOf(end), durationMs }, answer);
     } else log.answered({ ...facts, ...(presented.payer && { payer: presented.payer }), durationMs }, answer);
     return sendAnswer(reply, answer);
   }
@@ -270,6 +268,11 @@ interface Refusal {
 }
 
 type RefusedRequest = RoutedRequest & Refusal;
+
+function reasonOf(end: OrderEnd): { reason?: string } {
+  if (end.outcome === 'refused') return { reason: end.failure };
+  return end.outcome === 'unavailable' ? { reason: end.reason } : {};
+}
 
 function orderFacts({ purchase }: Order, request: FastifyRequest): RequestFacts & PaymentFacts {
   return { ...factsOf(request, purchase.path), ...paymentFactsOf(purchase) };
