@@ -33,13 +33,13 @@ import { Jobs } from './jobs.js';
 const ID = 'The id of the job.';
 const VIEW = ref('AgentJobView');
 
-const FLOORS_HASH = 'must be the hash of the plan to approve';
+const FLOORS_HASH = "must be the hash of the bounds of the plan to approve, the job's `floorsHash`";
 
 const approvalBody = onlyFields({
   floorsHash: z
     .string(FLOORS_HASH)
     .regex(/^[\w-]{1,128}$/, FLOORS_HASH)
-    .describe('The hash of the plan that was reviewed.'),
+    .describe('The hash of the bounds of the plan that was reviewed.'),
 });
 
 const NO_NONCE = { minedNonce: 0, isAttemptMined: false };
