@@ -11,7 +11,7 @@ import type { GatewayEnvironment } from './config/gateway.config.js';
 import { registerDocs } from './docs/register-docs.js';
 import { FacilitatorAccess } from './facilitator/facilitator-access.js';
 import { preparePages, registerPages } from './pages/register-pages.js';
-import { challengeWordsOf } from './paywall/offer/paid-endpoint.js';
+import { challengeSettingsOf } from './paywall/offer/paid-endpoint.js';
 import { Paywall } from './paywall/paywall.js';
 import { PaywallConnections } from './paywall/paywall.module.js';
 import { registerPaidRoutes } from './paywall/register-paid-routes.js';
@@ -56,10 +56,10 @@ export async function createGateway(
   }
   await app.init();
   const relayer = app.get(AvailableRelayer);
-  const words = challengeWordsOf(environment, () => relayer.address);
+  const settings = challengeSettingsOf(environment, () => relayer.address);
   const { redis } = app.get(PaywallConnections);
   const renderPage = await registerPages(server, { environment, routes, redis, document });
-  await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, words, renderPage });
+  await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, settings, renderPage });
   await app.get(QueueBoard).register(server);
   registerDocs(server, { app, routes, environment });
   completeRoutes();

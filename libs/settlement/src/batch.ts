@@ -40,10 +40,10 @@ export async function batch(
   jobId: string,
   simulating: Promise<Simulated>,
 ): Promise<ReadyBatch> {
-  const [claimed, simulated] = await Promise.all([claim(parts, attempts, jobId, onTrouble), simulating]);
-  const own = attempts.filter((attempt) => !claimed.has(attempt));
+  const [lost, simulated] = await Promise.all([claim(parts, attempts, jobId, onTrouble), simulating]);
+  const own = attempts.filter((attempt) => !lost.has(attempt));
   const ready = own.filter((attempt) => !simulated.ends.has(attempt));
-  const ends: EarlyEnds = new Map([...simulated.ends, ...claimed]);
+  const ends: EarlyEnds = new Map([...simulated.ends, ...lost]);
   let transaction = ready.length === 0 ? null : simulated.transaction;
   if (transaction && transaction.entries.length > ready.length) {
     const left = ready.map(({ payment }) => payment);
@@ -71,8 +71,8 @@ async function claim(
     const [first] = attempts;
     // Only a payment that has failed before names its former job, and then it goes alone.
     const isTakenOver = first?.endedJobId != null && (await records.replace(first.record, first.endedJobId, jobId));
-    const claimed = attempts.map(({ record }) => record);
-    const holdings = isTakenOver ? [] : await records.claim(claimed, jobId);
+    const asked = attempts.map(({ record }) => record);
+    const holdings = isTakenOver ? [] : await records.claim(asked, jobId);
     for (const [index, attempt] of attempts.entries()) {
       const holding = holdings[index] ?? { jobId };
       if ('answer' in holding) {

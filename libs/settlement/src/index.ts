@@ -5,7 +5,7 @@ export { JobWatch } from './confirm.js';
 export { ContractWallets } from './contract-wallets.js';
 export { nameSettlement, type PaymentEntry, planEntry } from './payment-entry.js';
 export { Relayers } from './relayers.js';
-export { type Claimed, InFlightExposure } from './reserve.js';
+export { type Debit, InFlightExposure } from './reserve.js';
 export type { SettleServer, SettleServers } from './serve-relayer.js';
 export { settle } from './settle.js';
 export { encodeSettlementJob, parseSettlementJob } from './settlement-job.js';

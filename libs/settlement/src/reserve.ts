@@ -44,7 +44,7 @@ export async function reserve(
 }
 
 /** The amount that settling a payment takes from its payer. */
-export interface Claimed {
+export interface Debit {
   asset: Hex;
   payer: Hex;
   amountBaseUnits: bigint;
@@ -66,8 +66,8 @@ interface WaitingPayment {
   isTurn: Deferred<boolean>;
 }
 
-/** An older simulation is repeated before the payment is sent. */
-const FRESH_MS = 2_000;
+/** A simulation of the verification that is older is repeated before the payment is sent. */
+const VERIFIED_FRESH_MS = 2_000;
 
 /** The payments of one payer in one token. */
 interface PayerQueue {
@@ -113,46 +113,47 @@ export class InFlightExposure {
    * Resolves when the payment's turn comes, in order of arrival. A payment does not wait when its payer has nothing else
    * in flight, or had enough for all of it when the payment was simulated. Null when too many payments wait already.
    */
-  async begin(claimed: Claimed): Promise<Turn | null> {
-    const key = ExposureCounter.keyOf(claimed);
+  async begin(debit: Debit): Promise<Turn | null> {
+    const key = ExposureCounter.keyOf(debit);
     const queue = this.#queues.get(key) ?? { key, openCount: 0, waiting: [], isReading: false };
     this.#queues.set(key, queue);
-    const isSimulated = this.#isCovered(key, claimed);
-    const waiting: WaitingPayment = { amountBaseUnits: claimed.amountBaseUnits, isHeld: false, isTurn: new Deferred() };
+    const isSimulated = this.#isCovered(key, debit);
+    const waiting: WaitingPayment = { amountBaseUnits: debit.amountBaseUnits, isHeld: false, isTurn: new Deferred() };
     if (isSimulated) this.#admit(queue, waiting);
     else {
       queue.waiting.push(waiting);
-      this.#admitWaiting(queue, claimed);
+      this.#admitWaiting(queue, debit);
     }
     if (!(await waiting.isTurn.promise)) return null;
-    return { isSimulated, end: () => this.#end(queue, claimed) };
+    return { isSimulated, end: () => this.#end(queue, debit) };
   }
 
-  #end(queue: PayerQueue, claimed: Claimed): void {
-    const { amountBaseUnits } = claimed;
+  #end(queue: PayerQueue, debit: Debit): void {
+    const { amountBaseUnits } = debit;
     queue.openCount--;
     this.#inFlight.add(queue.key, -amountBaseUnits);
     this.#recentlyMoved.add(queue.key, amountBaseUnits);
     // Longer than any simulation is valid, even if Redis's clock is corrected.
-    setTimeout(() => this.#recentlyMoved.add(queue.key, -amountBaseUnits), 2 * FRESH_MS).unref();
+    setTimeout(() => this.#recentlyMoved.add(queue.key, -amountBaseUnits), 2 * VERIFIED_FRESH_MS).unref();
     if (queue.openCount === 0 && queue.waiting.length === 0) this.#queues.delete(queue.key);
-    else this.#admitWaiting(queue, claimed);
+    else this.#admitWaiting(queue, debit);
   }
 
   /** Whether the payer's balance at the simulation covers everything that the simulation may not have seen. */
-  #isCovered(key: string, { amountBaseUnits, earlierSimulation }: Claimed): boolean {
-    if (earlierSimulation === undefined || this.options.nowMs() - earlierSimulation.atMs > FRESH_MS) return false;
+  #isCovered(key: string, { amountBaseUnits, earlierSimulation }: Debit): boolean {
+    if (earlierSimulation === undefined || this.options.nowMs() - earlierSimulation.atMs > VERIFIED_FRESH_MS)
+      return false;
     const unseen = this.#inFlight.read(key) + this.#recentlyMoved.read(key);
     return unseen + amountBaseUnits <= BigInt(earlierSimulation.balanceBaseUnits);
   }
 
-  #admitWaiting(queue: PayerQueue, claimed: Claimed): void {
+  #admitWaiting(queue: PayerQueue, debit: Debit): void {
     if (queue.openCount === 0) this.#admitNext(queue);
-    if (queue.waiting.length > 0 && !queue.isReading) void this.#admitCovered(queue, claimed);
+    if (queue.waiting.length > 0 && !queue.isReading) void this.#admitCovered(queue, debit);
   }
 
   /** Reads the payer's balance, and admits what it covers, in order of arrival. */
-  async #admitCovered(queue: PayerQueue, { asset, payer }: Claimed): Promise<void> {
+  async #admitCovered(queue: PayerQueue, { asset, payer }: Debit): Promise<void> {
     queue.isReading = true;
     // If the balance cannot be read, admit: the simulation cannot be made either, and reports it.
     const balance = await this.options.readBalance(asset, payer).catch(() => null);

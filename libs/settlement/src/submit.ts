@@ -82,8 +82,8 @@ export async function submit(
   return { ...batch, mined };
 }
 
-/** A simulation younger than this is not repeated. */
-const FRESH_MS = 5_000;
+/** The relayer sends by a simulation of its own that is younger than this, and repeats an older one. */
+const PLANNED_FRESH_MS = 5_000;
 
 /**
  * Plans the single transaction of a relayer's job: from its recent simulation if there is one, otherwise from a new
@@ -102,7 +102,7 @@ export class SettlementPlanner implements JobPlanner {
   remember(jobId: string, transaction: SimulatedTransaction): void {
     const nowMs = performance.now();
     for (const [oldId, { atMs }] of this.#simulated) {
-      if (nowMs - atMs < FRESH_MS) break;
+      if (nowMs - atMs < PLANNED_FRESH_MS) break;
       this.#simulated.delete(oldId);
     }
     this.#simulated.set(jobId, { transaction, atMs: nowMs });
@@ -131,7 +131,7 @@ export class SettlementPlanner implements JobPlanner {
 
   #recall(jobId: string): SimulatedTransaction | null {
     const simulated = this.#simulated.get(jobId);
-    return simulated && performance.now() - simulated.atMs < FRESH_MS ? simulated.transaction : null;
+    return simulated && performance.now() - simulated.atMs < PLANNED_FRESH_MS ? simulated.transaction : null;
   }
 
   async #simulate(job: JobRecord): Promise<SimulatedTransaction | null> {

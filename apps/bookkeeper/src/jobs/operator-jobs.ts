@@ -87,19 +87,19 @@ export class OperatorJobs {
     if (result.outcome === 'refused' && result.reason === 'floors_changed') {
       throw planChanged(job.state, digestPlan(await this.#find(id)));
     }
-    return this.#settle(job, result);
+    return this.#showAfter(job, result);
   }
 
   /** Lets a job that needs an operator go on; not one of a refund that is paid by another transaction, or may be by another job. */
   async resume(id: string): Promise<OperatorJob> {
     const job = await this.#find(id);
     await this.#assertMayPay(job);
-    return this.#settle(job, await this.journals.journal.resumeJob(job.id));
+    return this.#showAfter(job, await this.journals.journal.resumeJob(job.id));
   }
 
   async cancel(id: string): Promise<OperatorJob> {
     const job = await this.#find(id);
-    return this.#settle(job, await this.journals.journal.cancel(job.id));
+    return this.#showAfter(job, await this.journals.journal.cancel(job.id));
   }
 
   /** Submits the request of a failed job again, as a new job for the same API key; returns that one. */
@@ -158,7 +158,7 @@ export class OperatorJobs {
     return job;
   }
 
-  async #settle(job: JobRecord, result: Transition | CancelResult): Promise<OperatorJob> {
+  async #showAfter(job: JobRecord, result: Transition | CancelResult): Promise<OperatorJob> {
     const current = await this.#find(job.id);
     if (result.outcome === 'refused') throw new ProblemError(problemOfRefusal(result.reason, current));
     return describe(current);

@@ -52,25 +52,25 @@ export class OperatorWallets {
     const lane = await this.#findWallet(name);
     const { journal } = this.journals;
     const mend = `tollgate wallets resume ${name}`;
-    return this.#settle({ lane, role: 'wallet', names: [name] }, await journal.pauseLane(lane, pausedBy(reason, mend)));
+    return this.#showAfter({ lane, role: 'wallet', names: [name] }, await journal.pauseLane(lane, pausedBy(reason, mend)));
   }
 
   async resumeWallet(name: string): Promise<OperatorWallet> {
     const lane = await this.#findWallet(name);
-    return this.#settle({ lane, role: 'wallet', names: [name] }, await this.journals.journal.resumeLane(lane));
+    return this.#showAfter({ lane, role: 'wallet', names: [name] }, await this.journals.journal.resumeLane(lane));
   }
 
   async pauseRelayer(address: string, reason: string): Promise<OperatorWallet> {
     const lane = await this.#findRelayer(address);
     const relayers = await this.journals.of('relayer');
     const mend = `POST /operator/relayers/${lane.address}/resume`;
-    return this.#settle({ lane, role: 'relayer', names: [] }, await relayers.pauseLane(lane, pausedBy(reason, mend)));
+    return this.#showAfter({ lane, role: 'relayer', names: [] }, await relayers.pauseLane(lane, pausedBy(reason, mend)));
   }
 
   async resumeRelayer(address: string): Promise<OperatorWallet> {
     const lane = await this.#findRelayer(address);
     const relayers = await this.journals.of('relayer');
-    return this.#settle({ lane, role: 'relayer', names: [] }, await relayers.resumeLane(lane));
+    return this.#showAfter({ lane, role: 'relayer', names: [] }, await relayers.resumeLane(lane));
   }
 
   async #findWallet(name: string): Promise<LaneId> {
@@ -86,7 +86,7 @@ export class OperatorWallets {
     return lane;
   }
 
-  async #settle(account: Account, result: LaneTransition): Promise<OperatorWallet> {
+  async #showAfter(account: Account, result: LaneTransition): Promise<OperatorWallet> {
     if (result.outcome === 'refused') {
       const detail = `The account ${account.lane.address} is not adopted: nothing is sent from it.`;
       throw new ProblemError({ status: 409, code: 'wallet_not_adopted', detail });

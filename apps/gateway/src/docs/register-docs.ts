@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
 
 import { escapeHtml } from '../pages/document.js';
-import { basePathOf } from '../pages/sale-facts.js';
+import { basePathOf } from '../pages/sale-terms.js';
 import { createDocument, type DocsParts } from './create-document.js';
 
 const renderPage = (base: string): string => `<!doctype html>

@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 import { GatewayEnvironment } from '../config/gateway.config.js';
 import { createMeteredOption } from '../paywall/offer/offer-template.js';
-import { challengeWordsOf, type ChallengeWords } from '../paywall/offer/paid-endpoint.js';
+import { challengeSettingsOf, type ChallengeSettings } from '../paywall/offer/paid-endpoint.js';
 import { publicOriginOf } from '../paywall/offer/public-origin.js';
 import { PAID_ROUTES, type PaidRoute } from '../paywall/route/paid-route.js';
 import { AvailableRelayer } from '../signed-payments/available-relayer.js';
@@ -32,15 +32,15 @@ export class ResourceListing {
     @Inject(AvailableRelayer) private readonly relayer: AvailableRelayer,
   ) {
     const { publicUrl } = environment.server;
-    const words = challengeWordsOf(environment, () => relayer.address);
+    const settings = challengeSettingsOf(environment, () => relayer.address);
     const lastUpdated = new Date().toISOString();
-    this.#x402Version = words.signedPayments ? 2 : 1;
+    this.#x402Version = settings.signedPayments ? 2 : 1;
     this.#items =
       publicUrl === undefined
         ? []
         : routes.map((route) => {
             const item: DiscoveredResource = {
-              ...describe(route, publicOriginOf(publicUrl).url + route.path, words),
+              ...describe(route, publicOriginOf(publicUrl).url + route.path, settings),
               ...{ type: 'http', lastUpdated, metadata: { methods: route.methods } },
             };
             return (relayer) => (route.isMetered === true && relayer !== null ? addMeteredOption(item, relayer) : item);
@@ -59,7 +59,7 @@ export class ResourceListing {
 }
 
 /** Describes a route with x402 v2 requirements if its 402 offers them, otherwise with those of its body. */
-function describe(route: PaidRoute, resource: string, { payment, signedPayments }: ChallengeWords) {
+function describe(route: PaidRoute, resource: string, { payment, signedPayments }: ChallengeSettings) {
   const { chainId, network, assetAddress, domainName, assetSymbol, assetVersion } = payment;
   const { description, mimeType } = route;
   const amount = route.priceBaseUnits.toString();

@@ -1,7 +1,7 @@
 import type { HtmlPage } from '../paywall/offer/html-page.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { renderDocument, type DocumentParts, escapeHtml } from './document.js';
-import { basePathOf, showPrice, type SaleTerms } from './sale-facts.js';
+import { basePathOf, showPrice, type SaleTerms } from './sale-terms.js';
 
 /** What is sold, at which price, and how to pay: for people. */
 export function renderFrontPage(document: DocumentParts, parts: FrontPageParts, originUrl: string): HtmlPage {

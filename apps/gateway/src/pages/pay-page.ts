@@ -4,7 +4,7 @@ import type { PayPageData } from '../../web/page-data.js';
 import type { HtmlPage, PageRequest } from '../paywall/offer/html-page.js';
 import { renderDocument, type DocumentParts, escapeHtml, renderDataBlock } from './document.js';
 import type { PayTickets } from './pay-tickets.js';
-import { basePathOf, renderFacts, showPrice, type SaleTerms } from './sale-facts.js';
+import { basePathOf, renderFacts, showPrice, type SaleTerms } from './sale-terms.js';
 
 export interface PayPageParts {
   readonly document: DocumentParts;

@@ -16,7 +16,7 @@ import { readBrand, loadTestWallet, readWebFiles, ASSETS_PATH } from './page-fil
 import { renderPayPage } from './pay-page.js';
 import { PayTickets } from './pay-tickets.js';
 import { ReportedHashes } from './reported-hashes.js';
-import { saleTermsOf } from './sale-facts.js';
+import { saleTermsOf } from './sale-terms.js';
 import { registerTicketRoutes } from './ticket-routes.js';
 
 export interface PagesParts {

@@ -9,7 +9,7 @@ import type { ReadPublicOrigin } from '../paywall/offer/public-origin.js';
 import { type DocumentParts, sendPage, renderDocument, escapeHtml, renderDataBlock } from './document.js';
 import type { PayTickets, TicketTerms } from './pay-tickets.js';
 import type { ReportedHashes } from './reported-hashes.js';
-import { basePathOf, type SaleTerms, renderFacts, showPrice } from './sale-facts.js';
+import { basePathOf, type SaleTerms, renderFacts, showPrice } from './sale-terms.js';
 
 export interface TicketRoutesParts {
   readonly document: DocumentParts;

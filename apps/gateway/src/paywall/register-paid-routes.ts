@@ -2,14 +2,14 @@ import { handleError } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
 import type { RenderHtmlPage } from './offer/html-page.js';
-import { type ChallengeWords, PaidEndpoint } from './offer/paid-endpoint.js';
+import { type ChallengeSettings, PaidEndpoint } from './offer/paid-endpoint.js';
 import type { Paywall } from './paywall.js';
 import type { PaidRoute } from './route/paid-route.js';
 
 interface PaidRoutesParts {
   readonly paywall: Paywall;
   readonly routes: readonly PaidRoute[];
-  readonly words: ChallengeWords;
+  readonly settings: ChallengeSettings;
   /** Null where browsers get the JSON too. */
   readonly renderPage: RenderHtmlPage | null;
 }
@@ -20,7 +20,7 @@ interface PaidRoutesParts {
  */
 export async function registerPaidRoutes(
   server: FastifyInstance,
-  { paywall, routes, words, renderPage }: PaidRoutesParts,
+  { paywall, routes, settings, renderPage }: PaidRoutesParts,
 ): Promise<void> {
   const pathsWithHead = new Set<string>();
   await server.register(async (scope) => {
@@ -28,7 +28,7 @@ export async function registerPaidRoutes(
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     scope.setErrorHandler(handleError);
     for (const route of routes) {
-      const endpoint = new PaidEndpoint(route, words, route.methods.includes('GET') ? renderPage : null);
+      const endpoint = new PaidEndpoint(route, settings, route.methods.includes('GET') ? renderPage : null);
       const methods = pathsWithHead.has(route.path) ? [...route.methods] : [...route.methods, 'HEAD'];
       pathsWithHead.add(route.path);
       scope.route({

@@ -1,6 +1,6 @@
 import { SETTLE_SIGNED_PAYMENT, type SettlementResult } from '@tollgate/common';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
-import { InFlightExposure, type Claimed } from '@tollgate/settlement';
+import { InFlightExposure, type Debit } from '@tollgate/settlement';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import type { DevnetAccount } from '../../../../tools/devnet/chain/chain.js';
@@ -140,8 +140,8 @@ describe('payments of one payer', () => {
 });
 
 /** Does the work when the payment's turn comes. */
-async function during<T>(exposure: InFlightExposure, claimed: Claimed, work: () => Promise<T>): Promise<T | null> {
-  const turn = await exposure.begin(claimed);
+async function during<T>(exposure: InFlightExposure, debit: Debit, work: () => Promise<T>): Promise<T | null> {
+  const turn = await exposure.begin(debit);
   return turn && work().finally(() => turn.end());
 }
 

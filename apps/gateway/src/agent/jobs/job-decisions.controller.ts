@@ -81,7 +81,7 @@ export class JobDecisionsController {
   ): Promise<AgentJobView> {
     const job = await this.jobs.find(caller, id);
     const result = await this.connections.journal.cancel(job.id);
-    const view = await this.#settle(job, result);
+    const view = await this.#showAfter(job, result);
     // A transaction is in flight, and whichever is mined decides whether the job was cancelled in time.
     if (result.outcome === 'cancelling') void reply.code(202);
     return view;
@@ -99,7 +99,7 @@ export class JobDecisionsController {
     // Only the bookkeeper knows every key that asked for a refund.
     if (job.operation === 'refund') throw new ProblemError(refuseState(job.state, SENDS_REFUND));
     const { journal } = this.connections;
-    return this.#settle(job, await journal.approve({ jobId: job.id, floorsHash, approvedBy: caller.id }));
+    return this.#showAfter(job, await journal.approve({ jobId: job.id, floorsHash, approvedBy: caller.id }));
   }
 
   @Post('reject')
@@ -107,7 +107,7 @@ export class JobDecisionsController {
   @ForOperators('Reject a job that waits for approval', 'The job does not wait for approval.')
   async reject(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
     const job = await this.jobs.find(caller, id);
-    return this.#settle(job, await this.connections.journal.reject({ jobId: job.id, failure: JOB_REJECTED }));
+    return this.#showAfter(job, await this.connections.journal.reject({ jobId: job.id, failure: JOB_REJECTED }));
   }
 
   @Post('resume')
@@ -117,7 +117,7 @@ export class JobDecisionsController {
     const job = await this.jobs.find(caller, id);
     // Only the bookkeeper knows whether the refund is paid, also where the journal has lost that.
     if (job.operation === 'refund') throw new ProblemError(refuseState(job.state, RESUMES_REFUND));
-    return this.#settle(job, await this.connections.journal.resumeJob(job.id));
+    return this.#showAfter(job, await this.connections.journal.resumeJob(job.id));
   }
 
   /**
@@ -136,10 +136,10 @@ export class JobDecisionsController {
     const { minedNonce, isAttemptMined } = hasNonce ? await readMinedNonce(this.connections, job) : NO_NONCE;
     if (isAttemptMined) throw new ProblemError(refuseState(job.state, OWN_IS_MINED));
     const { journal } = this.connections;
-    return this.#settle(job, await journal.abandonJob({ jobId: job.id, minedNonce, failure: JOB_ABANDONED }));
+    return this.#showAfter(job, await journal.abandonJob({ jobId: job.id, minedNonce, failure: JOB_ABANDONED }));
   }
 
-  async #settle(job: JobRecord, result: Transition | CancelResult): Promise<AgentJobView> {
+  async #showAfter(job: JobRecord, result: Transition | CancelResult): Promise<AgentJobView> {
     const { journal, queue } = this.connections;
     const current = await journal.readJob(job.id);
     if (current === null) throw new ProblemError(JOB_NOT_FOUND);

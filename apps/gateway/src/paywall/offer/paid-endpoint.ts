@@ -10,7 +10,7 @@ import { OfferTemplate } from './offer-template.js';
 import { publicOriginOf } from './public-origin.js';
 
 /** The settings that decide the form of the gateway's challenges. */
-export interface ChallengeWords {
+export interface ChallengeSettings {
   readonly payment: PaymentEnvironment;
   /**
    * The URL that precedes the resource's path in bodies for x402 v1 clients; null where bodies have the documented
@@ -23,10 +23,10 @@ export interface ChallengeWords {
   readonly readRelayer: () => Hex | null;
 }
 
-export function challengeWordsOf(
+export function challengeSettingsOf(
   { challenge, payment, server }: GatewayEnvironment,
   readRelayer: () => Hex | null,
-): ChallengeWords {
+): ChallengeSettings {
   const { challengeForm, signedPayments } = challenge;
   const isForV1Clients = challengeForm === 'v1-clients' && server.publicUrl !== undefined;
   const v1ClientsUrl = isForV1Clients ? publicOriginOf(server.publicUrl).url : null;
@@ -52,11 +52,11 @@ export class PaidEndpoint {
 
   constructor(
     readonly route: PaidRoute,
-    private readonly words: ChallengeWords,
+    private readonly settings: ChallengeSettings,
     /** Renders the page that browsers get in place of the JSON of an unpaid GET; null where there is none. */
     readonly renderPage: RenderHtmlPage | null = null,
   ) {
-    const { payment, v1ClientsUrl, signedPayments, readRelayer } = words;
+    const { payment, v1ClientsUrl, signedPayments, readRelayer } = settings;
     const {
       chainId,
       assetAddress: asset,
@@ -102,11 +102,11 @@ export class PaidEndpoint {
   }
 
   #renderStart(resource: string): string {
-    return this.template.renderStart((this.words.v1ClientsUrl ?? '') + resource);
+    return this.template.renderStart((this.settings.v1ClientsUrl ?? '') + resource);
   }
 
   #createTerms(method: string, resource: string): ReferenceTerms {
-    const { assetAddress, payTo, network } = this.words.payment;
+    const { assetAddress, payTo, network } = this.settings.payment;
     return { method, resource, asset: assetAddress, payTo, network };
   }
 }
