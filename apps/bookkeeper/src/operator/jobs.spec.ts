@@ -3,6 +3,7 @@ import { WalletDirectory, writeStoredPlan } from '@tollgate/agent-jobs';
 import type { ApiKeyScope } from '@tollgate/common';
 import { createLaneId, Journal, RELAYER_FLEET, type LaneId } from '@tollgate/journal';
 
+import { hashIdempotencyKey, idempotencyKey } from '../../../../libs/journal/src/jobs/keys.js';
 import { mineSample, planSample, sampleStep, spoilJob } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { BookkeeperFixture, type StartedBookkeeper } from '../../test/bookkeeper-fixture.js';
@@ -173,11 +174,16 @@ describe('the operator API for jobs and accounts', () => {
     const first = await post(`/operator/jobs/${repeated}/retry`);
     const { keyId } = (await journal.readJob(jobId))!;
     await fixture.redis.hset('tollgate:{api-keys}:revoked', keyId, Date.now());
-    const { status, body } = await post(`/operator/jobs/${jobId}/retry`);
-    const second = await post(`/operator/jobs/${repeated}/retry`);
-    await fixture.redis.hdel('tollgate:{api-keys}:revoked', keyId);
-    expect(second).toMatchObject({ status: 200, body: { id: first.body['id'] } });
-    expect([status, body]).toMatchObject([409, { code: 'job_state', detail: expect.stringContaining('is revoked') }]);
+    // As where an earlier call was refused, or killed, before it made a job.
+    await fixture.redis.set(idempotencyKey(hashIdempotencyKey(keyId, `retry-1-of-${jobId}`)), 'claimed');
+    try {
+      const { status, body } = await post(`/operator/jobs/${jobId}/retry`);
+      expect([status, body]).toMatchObject([409, { code: 'job_state', detail: expect.stringContaining('is revoked') }]);
+      const second = await post(`/operator/jobs/${repeated}/retry`);
+      expect(second).toMatchObject({ status: 200, body: { id: first.body['id'] } });
+    } finally {
+      await fixture.redis.hdel('tollgate:{api-keys}:revoked', keyId);
+    }
   });
 
   it('shows the accounts, and what is left of their limits', async () => {

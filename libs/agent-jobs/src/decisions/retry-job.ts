@@ -38,7 +38,7 @@ export async function retryJob(parts: RetryParts, job: JobRecord, givenKey?: str
   for (let count = 1; count <= MAX_RETRIES; count++) {
     const key = givenKey ?? `retry-${count}-of-${job.id}`;
     // What an earlier call made is still found.
-    if (isRevoked && !(await parts.journal.isKeyClaimed(job.keyId, key)))
+    if (isRevoked && !(await parts.journal.hasJobOf(job.lane, job.keyId, key)))
       return { outcome: 'refused', reason: 'key_revoked' };
     const submitted = await submit(parts, job, key);
     if (submitted.outcome === 'refused') return submitted;

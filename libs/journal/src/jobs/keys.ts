@@ -57,6 +57,9 @@ export const eventsKey = (lane: LaneId): string => `${root(lane)}events`;
 /** The position of each consumer in the events. */
 export const consumersKey = (lane: LaneId): string => `${root(lane)}consumers`;
 
+/** The jobs of the lane by the hashed idempotency keys that they were submitted with. */
+export const submittedKey = (lane: LaneId): string => `${root(lane)}idempotency`;
+
 /** An idempotency key belongs to no lane: it covers all wallets of its API key. */
 export const idempotencyKey = (hashed: string): string => `tollgate:{idempotency-${hashed}}`;
 

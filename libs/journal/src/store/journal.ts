@@ -2,8 +2,8 @@ import { AcknowledgedCommands, type Durability, explainRedisRefusals } from '@to
 import type { Cluster, Redis } from 'ioredis';
 
 import { encodeFailure } from '../jobs/encode-job.js';
-import type { JobFailure, JobRecord } from '../jobs/job.js';
-import { DEFAULT_FLEET, hashIdempotencyKey, idempotencyKey } from '../jobs/keys.js';
+import type { JobFailure, JobRecord, LaneId } from '../jobs/job.js';
+import { DEFAULT_FLEET, hashIdempotencyKey, idempotencyKey, submittedKey } from '../jobs/keys.js';
 import type { UnreadableJobError } from '../jobs/parse-job.js';
 import { readCancel, readTransition } from '../jobs/read-reply.js';
 import type * as on from '../jobs/transition.js';
@@ -138,6 +138,12 @@ export class Journal extends LaneJournal {
   /** Whether a job was submitted with this idempotency key, or is being submitted now. */
   async isKeyClaimed(keyId: string, key: string): Promise<boolean> {
     return (await this.runner.within(this.redis.exists(idempotencyKey(hashIdempotencyKey(keyId, key))))) === 1;
+  }
+
+  /** Whether the lane has a job of this idempotency key; a claim alone may have made none. */
+  async hasJobOf(lane: LaneId, keyId: string, key: string): Promise<boolean> {
+    const hashed = hashIdempotencyKey(keyId, key);
+    return (await this.runner.within(this.redis.hexists(submittedKey(lane), hashed))) === 1;
   }
 
   async readJob(jobId: string): Promise<JobRecord | null> {
