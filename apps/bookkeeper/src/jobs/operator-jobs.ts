@@ -6,6 +6,7 @@ import {
   problemOfRetry,
   JOB_NOT_FOUND,
   listCalls,
+  nameRefundJob,
   readRefundJob,
   refuseState,
   retryJob,
@@ -15,13 +16,16 @@ import {
 } from '@tollgate/agent-jobs';
 import { readRefund, type Refund } from '@tollgate/book';
 import { ProblemError, type ApiKey } from '@tollgate/common';
-import type { CancelResult, JobRecord, Transition } from '@tollgate/journal';
+import { isFinal, UnreadableJobError, type CancelResult, type JobRecord, type Transition } from '@tollgate/journal';
 import type { AgentJobView } from '@tollgate/protocol';
 
 import { BookHolder } from '../book/book-holder.js';
+import { SellerChain } from '../chain/seller-chain.js';
 import { Journals } from '../journals/journals.js';
-import { listHashes } from '../refunds/refund-attempt.js';
+import { hasFailed, listHashes } from '../refunds/refund-attempt.js';
 import { findBookedRefund } from '../refunds/refund-ledger.js';
+
+const END_IT = 'Cancel this job, or abandon it (`tollgate jobs abandon`) where it needs an operator.';
 
 /** A job as operators see it. */
 export interface OperatorJob extends AgentJobView {
@@ -54,6 +58,7 @@ export class OperatorJobs {
   constructor(
     @Inject(Journals) private readonly journals: Journals,
     @Inject(BookHolder) private readonly book: BookHolder,
+    @Inject(SellerChain) private readonly chain: SellerChain,
   ) {}
 
   /** Newest first. */
@@ -121,24 +126,37 @@ export class OperatorJobs {
 
   /** After a loss of Redis, the journal may not know what was sent and decided before it. */
   async #assertMayPay(job: JobRecord): Promise<void> {
-    if (job.operation !== 'refund') return;
-    // What is voided or mined pays no more, and could be ended neither by `abandon` nor by `cancel`.
-    const step = job.steps[job.stepIndex];
-    if (step !== undefined && (step.voided || step.mined !== null)) return;
+    // The journal refuses what has ended.
+    if (job.operation !== 'refund' || isFinal(job.state)) return;
     const fault = await this.#findFault(job, await this.#readRefund(job));
-    if (fault === null) return;
-    const detail = `The refund ${fault} Cancel this job, or abandon it where it needs an operator.`;
-    throw new ProblemError(refuseState(job.state, detail));
+    if (fault === null || (await this.#sendsNoTransfer(job))) return;
+    throw new ProblemError(refuseState(job.state, `The refund ${fault}`));
   }
 
   /** Why the job must not pay the refund; null: it may. */
   async #findFault(job: JobRecord, refund: Refund): Promise<string | null> {
-    if (refund.state === 'given_up') return 'was given up, and another one may pay the rest.';
-    const isEarlier = (readRefundJob(job)?.attempt ?? 0) < refund.attempt;
-    if (isEarlier) return `is sent by its attempt ${refund.attempt} now.`;
+    if (refund.state === 'given_up') return `was given up, and another one may pay the rest. ${END_IT}`;
+    const attempt = readRefundJob(job)?.attempt ?? 0;
+    if (attempt < refund.attempt) return `has a later attempt, ${refund.attempt}. ${END_IT}`;
     const paid = await findBookedRefund(this.book.writer.database, refund);
-    const isOwn = paid === undefined || listHashes(job).includes(paid.transaction);
-    return isOwn ? null : `is paid already, by the transaction ${paid.transaction}.`;
+    if (paid !== undefined && !listHashes(job).includes(paid.transaction))
+      return `is paid already, by the transaction ${paid.transaction}. ${END_IT}`;
+    const ids = Array.from({ length: attempt - 1 }, (_, index) =>
+      nameRefundJob(job.lane, { refund: refund.id, attempt: index + 1 }),
+    );
+    const earlier = await this.journals.journal.readEachJob(ids);
+    const rival = earlier.findIndex((one) => one !== null && (one instanceof UnreadableJobError || !hasFailed(one)));
+    return rival < 0 ? null : `may be paid by its earlier job ${ids[rival]}, or has been: look at that one first.`;
+  }
+
+  /** Only `resume` ends a job whose step is voided, or has used its nonce. */
+  async #sendsNoTransfer({ lane, steps, stepIndex }: JobRecord): Promise<boolean> {
+    const step = steps[stepIndex];
+    if (step === undefined) return false;
+    if (step.voided || step.mined !== null) return true;
+    if (lane.chainId !== this.chain.chainId) return false;
+    const seen = await Promise.all(step.attempts.map(({ hash }) => this.chain.readTransaction(hash)));
+    return seen.some((mined) => mined !== null);
   }
 
   async #readRefund(job: JobRecord): Promise<Refund> {

@@ -212,7 +212,7 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
   // Prevents: what another job or refund pays is paid by this job too.
   it.each([
     ['was given up', "state = 'given_up'"],
-    ['is sent by its attempt 2', "state = 'failed', attempt = 2"],
+    ['has a later attempt', "state = 'failed', attempt = 2"],
   ])(
     'is not paid by a lost job that is there again, where it %s meanwhile',
     async (detail, decided) => {
@@ -235,6 +235,29 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     },
     120_000,
   );
+
+  // Prevents: both attempts pay.
+  it('is not paid by a later attempt while the job of an earlier one, which is there again, may pay it', async () => {
+    await fixture.startBookkeeper();
+    await publish();
+    const [token, other] = [await createToken(), await createToken()];
+    const { redis } = fixture.base;
+    const { id, job: first } = await ask(await fixture.payRefused(), token);
+    await fixture.base.endBookkeepers();
+    const keys = await redis.keys(`tollgate:{*}:job:${first}*`);
+    const stored = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+    await redis.del(...keys);
+    await fixture.startBookkeeper();
+    await fixture.waitForRefund(id, 'failed', token);
+    await fixture.post(`/operator/refunds/${id}/retry`, token);
+    const { attempt, job: second } = await fixture.waitForRefund(id, 'sending', token);
+    expect(attempt).toBe(2);
+    await Promise.all(keys.map((key, index) => redis.restore(key, 0, stored[index]!)));
+    const resume = () => fixture.post(`/operator/jobs/${second}/resume`, other);
+    expect(await resume()).toMatchObject({ status: 409, body: { detail: expect.stringContaining(first!) } });
+    expect(await fixture.journal.cancel(first!)).toMatchObject({ outcome: 'done' });
+    expect(await resume()).toMatchObject({ status: 200 });
+  }, 120_000);
 
   it('is paid back by two people only, where an operator has abandoned its job after a loss', async () => {
     await fixture.startBookkeeper();

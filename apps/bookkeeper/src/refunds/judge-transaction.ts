@@ -4,7 +4,7 @@ import { codeOfLane, createLaneId, isFinal, UnreadableJobError, type JobRecord, 
 import type { Hex } from '@tollgate/protocol';
 
 import type { SellerChain } from '../chain/seller-chain.js';
-import { listHashes, minedTransaction } from './refund-attempt.js';
+import { describeInput, isSameTransfer, listHashes, minedTransaction } from './refund-attempt.js';
 
 /** Where a transaction is looked for. */
 export interface TransactionPlaces {
@@ -60,10 +60,11 @@ async function findFaultOf(
   // Once its own transaction is final, the nonce is used, and it sends nothing else.
   if (listHashes(job).includes(transaction)) return null;
   if (!isFinal(job.state)) {
-    const advice = 'Cancel that job first, or abandon it where it needs an operator.';
+    const advice = 'Cancel that job first, or abandon it (`tollgate jobs abandon`) where it needs an operator.';
     return `The journal has its job ${job.id} as ${job.state}, which may still pay it. ${advice}`;
   }
-  if (job.state !== 'FINAL') return null;
+  // Its terms may be others, in a book that was restored.
+  if (job.state !== 'FINAL' || !isSameTransfer(job, describeInput(refund))) return null;
   const paid = minedTransaction(job);
   const isTaken = (await findRefundPaidBy(database, paid, refund.id)) !== null;
   return isTaken ? null : `Its job ${job.id} has paid it by ${paid}. Name that transaction.`;
