@@ -52,7 +52,10 @@ export class OperatorWallets {
     const lane = await this.#findWallet(name);
     const { journal } = this.journals;
     const mend = `tollgate wallets resume ${name}`;
-    return this.#showAfter({ lane, role: 'wallet', names: [name] }, await journal.pauseLane(lane, pausedBy(reason, mend)));
+    return this.#showAfter(
+      { lane, role: 'wallet', names: [name] },
+      await journal.pauseLane(lane, pausedBy(reason, mend)),
+    );
   }
 
   async resumeWallet(name: string): Promise<OperatorWallet> {
@@ -64,7 +67,10 @@ export class OperatorWallets {
     const lane = await this.#findRelayer(address);
     const relayers = await this.journals.of('relayer');
     const mend = `POST /operator/relayers/${lane.address}/resume`;
-    return this.#showAfter({ lane, role: 'relayer', names: [] }, await relayers.pauseLane(lane, pausedBy(reason, mend)));
+    return this.#showAfter(
+      { lane, role: 'relayer', names: [] },
+      await relayers.pauseLane(lane, pausedBy(reason, mend)),
+    );
   }
 
   async resumeRelayer(address: string): Promise<OperatorWallet> {
