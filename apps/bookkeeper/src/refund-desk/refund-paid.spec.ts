@@ -220,7 +220,9 @@ describe('a refund whose job is lost, and the transaction that a person names', 
     await fixture.journal.needOperator({ ...write, failure: FAILURE });
     await mineUntilFinal();
     expect(await name(id, transaction)).toMatchObject(refusal('may still pay it'));
-    // Its own transaction uses its nonce: it sends no other.
+    // Its own transaction uses its nonce: it sends no other, and only a resume ends it.
+    const approver = await fixture.base.createToken('operator:approve');
+    expect(await fixture.post(`/operator/jobs/${job}/resume`, approver)).toMatchObject({ status: 200 });
     expect(await name(id, attempt.hash)).toMatchObject({ status: 200, body: { state: 'refunded' } });
   }, 120_000);
 
