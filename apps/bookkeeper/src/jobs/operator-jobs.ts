@@ -14,7 +14,7 @@ import {
   type JobQuery,
   type PlannedCall,
 } from '@tollgate/agent-jobs';
-import { readRefund, type Refund } from '@tollgate/book';
+import { findRefundPaidBy, readRefund, type Refund } from '@tollgate/book';
 import { ProblemError, type ApiKey } from '@tollgate/common';
 import { isFinal, UnreadableJobError, type CancelResult, type JobRecord, type Transition } from '@tollgate/journal';
 import type { AgentJobView } from '@tollgate/protocol';
@@ -22,10 +22,12 @@ import type { AgentJobView } from '@tollgate/protocol';
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
 import { Journals } from '../journals/journals.js';
-import { hasFailed, listHashes } from '../refunds/refund-attempt.js';
+import { hasFailed, listHashes, minedTransaction } from '../refunds/refund-attempt.js';
 import { findBookedRefund } from '../refunds/refund-ledger.js';
 
+const UNKNOWN_REFUND = 'The book does not know this refund.';
 const END_IT = 'Cancel this job, or abandon it (`tollgate jobs abandon`) where it needs an operator.';
+const NAME_IT = 'cancel this one, and name its transaction (`tollgate refunds paid`).';
 
 /** A job as operators see it. */
 export interface OperatorJob extends AgentJobView {
@@ -95,7 +97,10 @@ export class OperatorJobs {
     return this.#showAfter(job, result);
   }
 
-  /** Lets a job that needs an operator go on; not one of a refund that is paid by another transaction, or may be by another job. */
+  /**
+   * Lets a job that needs an operator go on; not one of a refund that is paid by another transaction, or may be by another
+   * job, unless this one sends no transfer any more.
+   */
   async resume(id: string): Promise<OperatorJob> {
     const job = await this.#find(id);
     await this.#assertMayPay(job);
@@ -128,40 +133,60 @@ export class OperatorJobs {
   async #assertMayPay(job: JobRecord): Promise<void> {
     // The journal refuses what has ended.
     if (job.operation !== 'refund' || isFinal(job.state)) return;
-    const fault = await this.#findFault(job, await this.#readRefund(job));
-    if (fault === null || (await this.#sendsNoTransfer(job))) return;
-    throw new ProblemError(refuseState(job.state, `The refund ${fault}`));
+    // Resuming what is voided or mined sends no transfer, and may be the only way to end it.
+    const step = job.steps[job.stepIndex];
+    if (step !== undefined && (step.voided || step.mined !== null)) return;
+    const refund = await this.#findRefund(job);
+    const fault = refund === null ? UNKNOWN_REFUND : await this.#findFault(job, refund);
+    if (fault === null || (await this.#isOwnMined(job))) return;
+    throw new ProblemError(refuseState(job.state, fault));
   }
 
   /** Why the job must not pay the refund; null: it may. */
   async #findFault(job: JobRecord, refund: Refund): Promise<string | null> {
-    if (refund.state === 'given_up') return `was given up, and another one may pay the rest. ${END_IT}`;
+    if (refund.state === 'given_up') return `The refund was given up, and another one may pay the rest. ${END_IT}`;
     const attempt = readRefundJob(job)?.attempt ?? 0;
-    if (attempt < refund.attempt) return `has a later attempt, ${refund.attempt}. ${END_IT}`;
+    if (attempt < refund.attempt) return `The refund has a later attempt, ${refund.attempt}. ${END_IT}`;
     const paid = await findBookedRefund(this.book.writer.database, refund);
     if (paid !== undefined && !listHashes(job).includes(paid.transaction))
-      return `is paid already, by the transaction ${paid.transaction}. ${END_IT}`;
-    const ids = Array.from({ length: attempt - 1 }, (_, index) =>
-      nameRefundJob(job.lane, { refund: refund.id, attempt: index + 1 }),
+      return `The refund is paid already, by the transaction ${paid.transaction}. ${END_IT}`;
+    const rival = await this.#findEarlier(job.lane.chainId, refund, attempt);
+    return (
+      rival &&
+      `The refund may be paid by its earlier job ${rival}, or has been. End that job first; if it is FINAL, ${NAME_IT}`
     );
-    const earlier = await this.journals.journal.readEachJob(ids);
-    const rival = earlier.findIndex((one) => one !== null && (one instanceof UnreadableJobError || !hasFailed(one)));
-    return rival < 0 ? null : `may be paid by its earlier job ${ids[rival]}, or has been: look at that one first.`;
   }
 
-  /** Only `resume` ends a job whose step is voided, or has used its nonce. */
-  async #sendsNoTransfer({ lane, steps, stepIndex }: JobRecord): Promise<boolean> {
-    const step = steps[stepIndex];
-    if (step === undefined) return false;
-    if (step.voided || step.mined !== null) return true;
+  /** The job of an earlier attempt, by whichever account, that may pay the refund yet, or has paid it; null: there is none. */
+  async #findEarlier(chainId: number, refund: Refund, attempt: number): Promise<string | null> {
+    if (attempt < 2) return null;
+    const lanes = (await this.journals.journal.readLanes()).filter((lane) => lane.chainId === chainId);
+    const earlier = Array.from({ length: attempt - 1 }, (_, index) => ({ refund: refund.id, attempt: index + 1 }));
+    const ids = lanes.flatMap((lane) => earlier.map((one) => nameRefundJob(lane, one)));
+    for (const [index, job] of (await this.journals.journal.readEachJob(ids)).entries()) {
+      if (job === null) continue;
+      if (job instanceof UnreadableJobError) return ids[index] ?? null;
+      if (hasFailed(job)) continue;
+      // The transaction of a job may be booked for another refund: then it has not paid this one.
+      const isTaken =
+        job.state === 'FINAL' &&
+        (await findRefundPaidBy(this.book.writer.database, minedTransaction(job), refund.id)) !== null;
+      if (!isTaken) return job.id;
+    }
+    return null;
+  }
+
+  /** Whether its own transaction has used its nonce, so that it sends no other. */
+  async #isOwnMined({ lane, steps, stepIndex }: JobRecord): Promise<boolean> {
+    const attempts = steps[stepIndex]?.attempts ?? [];
     if (lane.chainId !== this.chain.chainId) return false;
-    const seen = await Promise.all(step.attempts.map(({ hash }) => this.chain.readTransaction(hash)));
+    const seen = await Promise.all(attempts.map(({ hash }) => this.chain.readTransaction(hash)));
     return seen.some((mined) => mined !== null);
   }
 
   async #readRefund(job: JobRecord): Promise<Refund> {
     const refund = await this.#findRefund(job);
-    if (refund === null) throw new ProblemError(refuseState(job.state, 'The book does not know this refund.'));
+    if (refund === null) throw new ProblemError(refuseState(job.state, UNKNOWN_REFUND));
     return refund;
   }
 

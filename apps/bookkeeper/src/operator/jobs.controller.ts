@@ -35,7 +35,7 @@ export class OperatorJobsController {
   @HttpCode(200)
   @ForOperators(
     'operator:approve',
-    'Approves exactly the plan with this digest; not of a job of its own, nor of one whose refund is paid, has a later attempt, or was given up',
+    'Approves exactly the plan with this digest; not of a job of its own, nor of one whose refund is paid, has another attempt, or was given up',
     'job.approve',
   )
   approve(
@@ -57,7 +57,7 @@ export class OperatorJobsController {
   @HttpCode(200)
   @ForOperators(
     'operator:approve',
-    'Lets a job that needs an operator go on; not one whose refund is paid, has a later attempt, or was given up',
+    'Lets a job that needs an operator go on; not one whose refund is paid, has another attempt, or was given up',
     'job.resume',
   )
   resume(@Param('id') id: string): Promise<OperatorJob> {

@@ -253,10 +253,13 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     const { attempt, job: second } = await fixture.waitForRefund(id, 'sending', token);
     expect(attempt).toBe(2);
     await Promise.all(keys.map((key, index) => redis.restore(key, 0, stored[index]!)));
-    const resume = () => fixture.post(`/operator/jobs/${second}/resume`, other);
-    expect(await resume()).toMatchObject({ status: 409, body: { detail: expect.stringContaining(first!) } });
+    const decide = (decision: string, body: object) =>
+      fixture.post(`/operator/jobs/${second}/${decision}`, other, body);
+    const refusal = { status: 409, body: { detail: expect.stringContaining(first!) } };
+    expect(await decide('resume', {})).toMatchObject(refusal);
+    expect(await decide('approve', { plan: 'ab'.repeat(32) })).toMatchObject(refusal);
     expect(await fixture.journal.cancel(first!)).toMatchObject({ outcome: 'done' });
-    expect(await resume()).toMatchObject({ status: 200 });
+    expect(await decide('resume', {})).toMatchObject({ status: 200 });
   }, 120_000);
 
   it('is paid back by two people only, where an operator has abandoned its job after a loss', async () => {
