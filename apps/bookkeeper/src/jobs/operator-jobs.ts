@@ -14,7 +14,7 @@ import {
   type JobQuery,
   type PlannedCall,
 } from '@tollgate/agent-jobs';
-import { findRefundPaidBy, readRefund, type Refund } from '@tollgate/book';
+import { readRefund, type Refund } from '@tollgate/book';
 import { ProblemError, type ApiKey } from '@tollgate/common';
 import { isFinal, UnreadableJobError, type CancelResult, type JobRecord, type Transition } from '@tollgate/journal';
 import type { AgentJobView } from '@tollgate/protocol';
@@ -22,8 +22,8 @@ import type { AgentJobView } from '@tollgate/protocol';
 import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
 import { Journals } from '../journals/journals.js';
-import { hasFailed, listHashes, minedTransaction } from '../refunds/refund-attempt.js';
-import { findBookedRefund } from '../refunds/refund-ledger.js';
+import { hasFailed, listHashes } from '../refunds/refund-attempt.js';
+import { findBookedRefund, hasPaidAnother } from '../refunds/refund-ledger.js';
 
 const UNKNOWN_REFUND = 'The book does not know this refund.';
 const END_IT = 'Cancel this job, or abandon it (`tollgate jobs abandon`) where it needs an operator.';
@@ -125,7 +125,8 @@ export class OperatorJobs {
   /** A refund may have been asked for with several keys, of which its job names the last. */
   async #assertNotAsker(job: JobRecord, keyId: string): Promise<void> {
     if (job.operation !== 'refund') return;
-    const refund = await this.#readRefund(job);
+    const refund = await this.#findRefund(job);
+    if (refund === null) throw new ProblemError(refuseState(job.state, UNKNOWN_REFUND));
     if (refund.askedBy.includes(keyId)) throw new ProblemError(problemOfRefusal('own_job', job));
   }
 
@@ -166,12 +167,7 @@ export class OperatorJobs {
     for (const [index, job] of (await this.journals.journal.readEachJob(ids)).entries()) {
       if (job === null) continue;
       if (job instanceof UnreadableJobError) return ids[index] ?? null;
-      if (hasFailed(job)) continue;
-      // The transaction of a job may be booked for another refund: then it has not paid this one.
-      const isTaken =
-        job.state === 'FINAL' &&
-        (await findRefundPaidBy(this.book.writer.database, minedTransaction(job), refund.id)) !== null;
-      if (!isTaken) return job.id;
+      if (!hasFailed(job) && !(await hasPaidAnother(this.book.writer.database, job, refund))) return job.id;
     }
     return null;
   }
@@ -182,12 +178,6 @@ export class OperatorJobs {
     if (lane.chainId !== this.chain.chainId) return false;
     const seen = await Promise.all(attempts.map(({ hash }) => this.chain.readTransaction(hash)));
     return seen.some((mined) => mined !== null);
-  }
-
-  async #readRefund(job: JobRecord): Promise<Refund> {
-    const refund = await this.#findRefund(job);
-    if (refund === null) throw new ProblemError(refuseState(job.state, UNKNOWN_REFUND));
-    return refund;
   }
 
   /** Null where the book does not know it, as after a restore. */

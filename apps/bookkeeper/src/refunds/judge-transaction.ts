@@ -1,10 +1,11 @@
-import { findRefundPaidBy, isOwnAccount, listUnpaidRefunds, type Queryable, type Refund } from '@tollgate/book';
+import { isOwnAccount, listUnpaidRefunds, type Queryable, type Refund } from '@tollgate/book';
 import { listTransfers, type Receipt } from '@tollgate/chain';
 import { codeOfLane, createLaneId, isFinal, UnreadableJobError, type JobRecord, type Journal } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
 import type { SellerChain } from '../chain/seller-chain.js';
 import { describeInput, isSameTransfer, listHashes, minedTransaction } from './refund-attempt.js';
+import { hasPaidAnother } from './refund-ledger.js';
 
 /** Where a transaction is looked for. */
 export interface TransactionPlaces {
@@ -65,9 +66,8 @@ async function findFaultOf(
   }
   // Its terms may be others, in a book that was restored.
   if (job.state !== 'FINAL' || !isSameTransfer(job, describeInput(refund))) return null;
-  const paid = minedTransaction(job);
-  const isTaken = (await findRefundPaidBy(database, paid, refund.id)) !== null;
-  return isTaken ? null : `Its job ${job.id} has paid it by ${paid}. Name that transaction.`;
+  if (await hasPaidAnother(database, job, refund)) return null;
+  return `Its job ${job.id} has paid it by ${minedTransaction(job)}. Name that transaction.`;
 }
 
 function notPaid(detail: string): TransactionVerdict {

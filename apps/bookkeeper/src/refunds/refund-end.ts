@@ -1,12 +1,12 @@
 import { JOB_ABANDONED } from '@tollgate/agent-jobs';
-import { changeRefund, findRefundPaidBy, takeTransaction, type BookWriter, type Refund } from '@tollgate/book';
+import { changeRefund, takeTransaction, type BookWriter, type Refund } from '@tollgate/book';
 import { crashPoint } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
 
 import type { Journals } from '../journals/journals.js';
 import { describeInput, hasFailed, isSameTransfer, minedTransaction } from './refund-attempt.js';
 import * as details from './refund-details.js';
-import { findBookedRefund, type RefundLedger } from './refund-ledger.js';
+import { findBookedRefund, hasPaidAnother, type RefundLedger } from './refund-ledger.js';
 
 /** Reads how refunds ended, from their jobs and from the book, and records those that were paid. Each call may be repeated. */
 export class RefundEnd {
@@ -37,9 +37,7 @@ export class RefundEnd {
     const job = await this.journals.journal.readJob(refund.job ?? '');
     if (job === null || hasFailed(job) || !isSameTransfer(job, describeInput(refund))) return null;
     // Another refund has the transaction of this job, and it would fail by it again.
-    const isTaken =
-      job.state === 'FINAL' && (await findRefundPaidBy(writer.database, minedTransaction(job), refund.id)) !== null;
-    if (isTaken) return null;
+    if (await hasPaidAnother(writer.database, job, refund)) return null;
     return changeRefund(writer, refund, ['failed'], { state: 'sending', transaction: null, detail: null });
   }
 

@@ -1,7 +1,10 @@
 import { isRefundOf } from '@tollgate/agent-jobs';
-import { readBookedPayment, type BookWriter, type Queryable, type Refund } from '@tollgate/book';
+import { findRefundPaidBy, readBookedPayment, type BookWriter, type Queryable, type Refund } from '@tollgate/book';
+import type { JobRecord } from '@tollgate/journal';
 import { readPaymentName, type CloseResult, type Ledger, type PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+
+import { minedTransaction } from './refund-attempt.js';
 
 /** Closes payments for their refunds in the ledger, and reports refunds to it: both are booked from its events. Each call may be repeated. */
 export class RefundLedger {
@@ -65,6 +68,11 @@ export class RefundLedger {
       await this.ledger.recordRefunded(paymentId, facts);
     }
   }
+}
+
+/** Whether a job's transaction is booked for another refund: then it has not paid this one. */
+export async function hasPaidAnother(within: Queryable, job: JobRecord, { id }: Refund): Promise<boolean> {
+  return job.state === 'FINAL' && (await findRefundPaidBy(within, minedTransaction(job), id)) !== null;
 }
 
 /** The refund's own event in the book. */
