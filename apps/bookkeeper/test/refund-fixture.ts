@@ -152,6 +152,17 @@ export class RefundFixture {
     await ledger.recordRefunded(id, facts);
   }
 
+  /** As in a Redis that started without its data; the result puts the job back, as one does that gets its data back. */
+  async loseJob(jobId: string): Promise<() => Promise<void>> {
+    const { redis } = this.base;
+    const keys = await redis.keys(`tollgate:{*}:job:${jobId}*`);
+    const stored = await Promise.all(keys.map(async (key) => [key, await redis.dumpBuffer(key)] as const));
+    await redis.del(...keys);
+    return async () => {
+      await Promise.all(stored.map(([key, data]) => redis.restore(key, 0, data)));
+    };
+  }
+
   /** A transfer of the price to the seller; its payment. */
   async pay(from = this.payer, amountBaseUnits = PRICE): Promise<TransferId> {
     const txHash = await transferTokens(this.chain, { from, amountBaseUnits });

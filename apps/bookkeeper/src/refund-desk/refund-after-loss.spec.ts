@@ -241,18 +241,15 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     await fixture.startBookkeeper();
     await publish();
     const [token, other] = [await createToken(), await createToken()];
-    const { redis } = fixture.base;
     const { id, job: first } = await ask(await fixture.payRefused(), token);
     await fixture.base.endBookkeepers();
-    const keys = await redis.keys(`tollgate:{*}:job:${first}*`);
-    const stored = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
-    await redis.del(...keys);
+    const putBack = await fixture.loseJob(first!);
     await fixture.startBookkeeper();
     await fixture.waitForRefund(id, 'failed', token);
     await fixture.post(`/operator/refunds/${id}/retry`, token);
     const { attempt, job: second } = await fixture.waitForRefund(id, 'sending', token);
     expect(attempt).toBe(2);
-    await Promise.all(keys.map((key, index) => redis.restore(key, 0, stored[index]!)));
+    await putBack();
     const decide = (decision: string, body: object) =>
       fixture.post(`/operator/jobs/${second}/${decision}`, other, body);
     const refusal = { status: 409, body: { detail: expect.stringContaining(first!) } };
@@ -309,7 +306,6 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
   it.each(['retry', 'give-up', 'paid'])(
     'is booked where its job, which was lost, is there again, and a person decides %s',
     async (decision) => {
-      const { redis } = fixture.base;
       await fixture.startBookkeeper();
       await fixture.startWorker();
       const payment = await fixture.payRefused();
@@ -321,13 +317,10 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
         await fixture.wakeAll();
         return (await fixture.journal.readJob(job!))?.state === 'FINAL';
       });
-      // As in a Redis that started without its data, and got it back.
-      const keys = await redis.keys(`tollgate:{*}:job:${job}*`);
-      const stored = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
-      await redis.del(...keys);
+      const putBack = await fixture.loseJob(job!);
       await fixture.startBookkeeper();
       await fixture.waitForRefund(id, 'failed', token);
-      await Promise.all(keys.map((key, index) => redis.restore(key, 0, stored[index]!)));
+      await putBack();
       const named = decision === 'paid' ? { transaction: hashOf(900) } : {};
       const { status, body } = await fixture.post<OperatorRefund>(`/operator/refunds/${id}/${decision}`, token, named);
       const { transaction } = await fixture.waitForRefund(id, 'refunded', token);

@@ -165,7 +165,7 @@ describe('a refund whose job is lost, and the transaction that a person names', 
       status: 200,
       body: { state: 'refunded', amount: '4000', askedAmount: '6000' },
     });
-    // Prevents: its caller is told to take the next number, under which more would be paid than it asked for.
+    // Prevents: the answer to the same request names the next number, and a program that uses it refunds more than it asked for.
     for (const amount of ['6000', '4000']) expect(await ask(payment, { amount })).toMatchObject({ id: refund.id });
     const other = await fixture.post('/operator/refunds', token, { payment, amount: '5000' });
     expect(other).toMatchObject({ status: 409, body: { code: 'refund_differs' } });
@@ -197,17 +197,13 @@ describe('a refund whose job is lost, and the transaction that a person names', 
 
   // Prevents: the payer is paid by that job too.
   it('is not booked by another transaction while its own job, which is there again, may still send', async () => {
-    const { redis } = fixture.base;
     const { id, job } = await ask(await fixture.payRefused());
     await fixture.base.endBookkeepers();
-    // As in a Redis that started without its data, and got it back.
-    const keys = await redis.keys(`tollgate:{*}:job:${job}*`);
-    const stored = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
-    await redis.del(...keys);
+    const putBack = await fixture.loseJob(job!);
     await fixture.startBookkeeper(SETTINGS);
     await fixture.waitForRefund(id, 'failed', token);
     expect(await decide(id, 'give-up')).toMatchObject({ status: 200 });
-    await Promise.all(keys.map((key, index) => redis.restore(key, 0, stored[index]!)));
+    await putBack();
     const transaction = await send();
     await mineUntilFinal();
     expect(await name(id, transaction)).toMatchObject(refusal('may still pay it'));
