@@ -5,7 +5,7 @@ module.exports = {
   testEnvironment: '<rootDir>/test/harness/jest/environment.cjs',
   runtime: '<rootDir>/test/harness/jest/runtime.cjs',
   testSequencer: '<rootDir>/test/harness/jest/longest-first.cjs',
-  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/packages', '<rootDir>/tools', '<rootDir>/test/docs'],
+  roots: ['apps', 'libs', 'packages', 'tools', 'test/docs', 'test/harness'].map((folder) => `<rootDir>/${folder}`),
   testMatch: ['**/*.spec.ts'],
   // The runtime compiles what it loads.
   transform: {},

@@ -26,7 +26,10 @@ module.exports = class SharedScopeEnvironment {
     this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
   }
 
-  async setup() {}
+  async setup() {
+    // Jest has just put its own mapping of traces in the place of Node's, and knows no map of what runtime.cjs loads.
+    delete Error.prepareStackTrace;
+  }
 
   /** Lets a hook know whether a test of its file has failed: see use-stack.ts. */
   handleTestEvent(event) {

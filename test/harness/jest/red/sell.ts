@@ -1,0 +1,9 @@
+import { Till } from './till.js';
+
+type Price = {
+  amount: bigint;
+};
+
+const price: Price = { amount: 1n };
+
+new Till(5n).take({ id: 'tea', ...price });
