@@ -1,13 +1,21 @@
-import { setup } from '../setup.mjs';
 // npm test, npm run test:stack, npm run test:pages, npm run test:cluster and npm run test:interop: Jest, with what its tests need set up before.
+import { setup } from '../setup.mjs';
+import { describeCpuTime } from './cpu-time.mjs';
 import { runJest } from './run-jest.mjs';
 
-const SLOWEST = ['--reporters=default', '--reporters=./test/harness/jest/slowest-files.cjs'];
+/** Options of our own, and the reporter that each adds. */
+const REPORTERS = { '--slowest': 'slowest-files', '--record-times': 'record-seconds' };
+const REVERSED = '--reversed';
+
+const given = process.argv.slice(2);
+const reporters = given.flatMap((arg) => REPORTERS[arg] ?? []).map((name) => `./test/harness/jest/${name}.cjs`);
 // One stack serves all tests of the pages. Elsewhere more than the two cores of the usual machine: most tests wait for servers that they have started.
-const areInOneProcess = process.argv.includes('test/pages/jest.config.cjs');
+const areInOneProcess = given.includes('test/pages/jest.config.cjs');
 const args = [
   `--maxWorkers=${areInOneProcess ? 1 : 4}`,
-  ...process.argv.slice(2).flatMap((arg) => (arg === '--slowest' ? SLOWEST : arg)),
+  ...given.filter((arg) => REPORTERS[arg] === undefined && arg !== REVERSED),
+  // The last, since Jest takes a path after it for one more reporter.
+  ...(reporters.length > 0 ? ['default', ...reporters].map((name) => `--reporters=${name}`) : []),
 ];
 
 await setup({
@@ -17,4 +25,6 @@ await setup({
   needsCrashPoints: args.includes('test/jest.config.cjs'),
   needsPublished: args.includes('test/interop/jest.config.cjs'),
 });
-process.exitCode = await runJest(args);
+process.exitCode = await runJest(args, given.includes(REVERSED) ? { TEST_ORDER: 'reversed' } : {});
+const cpuTime = describeCpuTime();
+if (cpuTime !== undefined) process.stderr.write(`${cpuTime}\n`);

@@ -1,42 +1,15 @@
+const { relative } = require('node:path');
+
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/**
- * By the end of a file's path. A long file that begins last is waited for alone, and a clean clone knows no times yet.
- */
-const LONGEST = [
-  'interop/packed-packages.spec.ts',
-  'interop/faults-behind-middlewares.spec.ts',
-  'interop/uses-behind-middlewares.spec.ts',
-  'interop/interop.spec.ts',
-  'faults/signed-payments-crashes.spec.ts',
-  'faults/agent-jobs-crashes.spec.ts',
-  'flows/demo-and-dev.spec.ts',
-  'flows/chat.spec.ts',
-  'flows/settings-differ.spec.ts',
-  'faults/signed-payments-pending.spec.ts',
-  'flows/costly-lookups.spec.ts',
-  'faults/signed-payments-fleet.spec.ts',
-  'flows/abuse.spec.ts',
-  'refund-desk/refund-crashes.spec.ts',
-  'chat/chat.spec.ts',
-  'refund-desk/refunds.spec.ts',
-  'book/lost-data.spec.ts',
-  'delivery/payment-events.spec.ts',
-  'signing/signer.spec.ts',
-  'src/agent-worker-process.spec.ts',
-  'reader/chain-reader.spec.ts',
-  'execution/parallel-operations.spec.ts',
-  'client/src/crash.spec.ts',
-  'settlement/turned-away-copies.spec.ts',
-  'payments/payment-crash.spec.ts',
-];
+const SECONDS = require('./seconds.json');
 
+/** A long file that begins last is waited for alone. The order is the same on each machine, and `--reversed` turns it round. */
 module.exports = class LongestFirst extends Sequencer {
   sort(tests) {
-    const rank = ({ path }) => {
-      const index = LONGEST.findIndex((end) => path.endsWith(end));
-      return index === -1 ? LONGEST.length : index;
-    };
-    return [...super.sort(tests)].sort((one, other) => rank(one) - rank(other));
+    const secondsOf = ({ path }) => SECONDS[relative(process.cwd(), path)] ?? 0;
+    const byPath = [...tests].sort((one, other) => (one.path < other.path ? -1 : 1));
+    const sorted = byPath.sort((one, other) => secondsOf(other) - secondsOf(one));
+    return process.env.TEST_ORDER === 'reversed' ? sorted.reverse() : sorted;
   }
 };
