@@ -133,10 +133,15 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
         const response = await get(pay());
         expect([response.status, await response.text()]).toEqual([status, 'no goods']);
       }
+      const broken = new Error('broken');
       goods = () => {
-        throw new Error('broken');
+        throw broken;
       };
+      const printed = jest.spyOn(console, 'error').mockReturnValue();
       expect((await get(pay())).status).toBe(500);
+      // Hono prints what a handler throws.
+      expect(printed.mock.calls).toEqual(name === 'hono' ? [[broken]] : []);
+      printed.mockRestore();
       expect(asked().filter((path) => path === '/settle')).toEqual([]);
     });
 
