@@ -7,13 +7,13 @@
 const { createHash } = require('node:crypto');
 const { readFileSync } = require('node:fs');
 const { isBuiltin } = require('node:module');
-const { dirname, join, sep } = require('node:path');
+const { dirname, join, relative, sep } = require('node:path');
 
 const SWC_OPTIONS = require('./scripts/swc-options.json');
 
 /** Modules that find files by their own place: a native addon, the pages of /docs, and a database in WASM. */
 const UNBUNDLED = ['msgpackr-extract', 'swagger-ui-dist/absolute-path.js', '@electric-sql/pglite'];
-const MAP = { namespace: 'tollgate', noSources: true, columns: false };
+const MAP = { noSources: true, columns: false };
 /** Removes what no service uses of the packages, a quarter of the time that a start takes, and keeps names and lines. */
 const WITHOUT_UNUSED_CODE = {
   minify: false,
@@ -31,6 +31,8 @@ module.exports = (
   const withCrashPoints = process.env.TOLLGATE_CRASH_POINTS === 'true';
   const main = join(withCrashPoints ? 'crash' : '', options.output.filename);
   const chunkFilename = ({ chunk }) => join(dirname(main), `${chunk.name ?? chunk.id}.js`);
+  // Relative to the map, so that a trace has paths, and Node finds the line that an uncaught error was thrown at.
+  const moduleFilenameTemplate = join(relative(dirname(join('dist', main)), ''), '[resource-path]');
   const filename = (file) => (file.chunk.name === 'packages' ? chunkFilename(file) : main);
   return {
     ...options,
@@ -40,7 +42,7 @@ module.exports = (
     plugins: [
       ...options.plugins,
       ...(withCrashPoints ? [] : [new DefinePlugin({ 'globalThis.tollgateCrashPoint': 'undefined' })]),
-      new SourceMapDevToolPlugin({ ...MAP, filename: '[file].map', test: /main\.js$/ }),
+      new SourceMapDevToolPlugin({ ...MAP, moduleFilenameTemplate, filename: '[file].map', test: /main\.js$/ }),
       { apply: (compiler) => makePackagesAScript(compiler, Compilation, sources) },
     ],
     externals: [findExternal],

@@ -1,32 +1,40 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 
 const RED = 'test/harness/jest/red';
 
-/** The position of a line that is one of its kind in a file of the folder `red`. */
-function at(file: string, text: string): { file: string; line: number; text: string } {
-  const lines = readFileSync(join(RED, file), 'utf8').split('\n');
-  const [found, ...others] = lines.filter((line) => line.includes(text));
-  if (found === undefined || others.length > 0) throw new Error(`${file} must have one line with ${text}`);
-  return { file: join(RED, file), line: lines.indexOf(found) + 1, text: found };
+interface Place {
+  frame: string;
+  /** How the line stands in the frame of code around it. */
+  marked: string;
+  text: string;
 }
 
-/** File and line of each frame that is in the folder `red`. */
+/** Where the only line with this text stands in a file. */
+function at(file: string, text: string): Place {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const [found, ...others] = lines.filter((line) => line.includes(text));
+  if (found === undefined || others.length > 0) throw new Error(`${file} must have one line with ${text}`);
+  const line = lines.indexOf(found) + 1;
+  return { frame: `${file}:${line}`, marked: `> ${line} | ${found}\n`, text: found };
+}
+
+/** File and line of each frame of TypeScript. */
 function framesIn(output: string): string[] {
-  return [...output.matchAll(/^ +at .*?(test\/harness\/jest\/red\/\S+:\d+):\d+\)?$/gm)].map(([, frame]) => frame!);
+  const frames = output.matchAll(/^ +at (?:async |.* \()?([^\s()]+\.ts):(\d+):\d+\)?$/gm);
+  return [...frames].map(([, path, line]) => `${relative('', resolve(path!))}:${line}`);
 }
 
 function run(...args: string[]): string {
-  const { stdout, stderr } = spawnSync(process.execPath, args, {
-    encoding: 'utf8',
-    env: { ...process.env, FORCE_COLOR: '0' },
-  });
+  const env = { ...process.env, FORCE_COLOR: '0', PAY_TO: 'nobody' };
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env });
   return `${stdout}${stderr}`;
 }
 
-const THROWN = at('till.ts', 'throw new Error');
-const TAKEN_LATER = at('till.ts', 'return this.take(order)');
+const THROWN = at(`${RED}/till.ts`, 'throw new Error');
+const TAKEN_LATER = at(`${RED}/till.ts`, 'return this.take(order)');
+const inTest = (text: string): Place => at(`${RED}/till.red.ts`, text);
 
 describe('the report of a test file that fails, compiled to other lines', () => {
   let report: string;
@@ -37,30 +45,34 @@ describe('the report of a test file that fails, compiled to other lines', () => 
   });
 
   it.each([
-    ['fails at an expectation', [at('till.red.ts', 'expect(new Till(1n)')]],
-    ['fails in a module', [THROWN, at('till.red.ts', ' till.take(')]],
-    ['fails in a module after a wait', [THROWN, TAKEN_LATER, at('till.red.ts', '  await till.takeLater')]],
-    ['fails at a rejection', [at('till.red.ts', 'await expect(till.takeLater')]],
-    ['whose hook fails › is not run', [THROWN, at('till.red.ts', 'new Till(9n).take')]],
-  ])('has file, line and frame of: %s', (name, trace) => {
-    const [, block] = report.split(`  ● a red file › ${name}\n`);
-    const [failure] = block!.split('  ● ');
-    expect(framesIn(failure!)).toEqual(trace.map(({ file, line }) => `${file}:${line}`));
-    expect(failure).toContain(`> ${trace[0]!.line} | ${trace[0]!.text}\n`);
+    ['fails at an expectation', [inTest('expect(new Till(1n)')]],
+    ['fails in a module', [THROWN, inTest(' till.take(')]],
+    ['fails in a module after a wait', [THROWN, TAKEN_LATER, inTest('  await till.takeLater')]],
+    ['fails at a rejection', [inTest('await expect(till.takeLater')]],
+    ['whose hook fails › is not run', [THROWN, inTest('new Till(9n).take')]],
+  ])('has file, line and frame of: %s', (name, places) => {
+    const [failure] = report.split(`  ● a red file › ${name}\n`)[1]!.split('  ● ');
+    expect(framesIn(failure!)).toEqual(places.map(({ frame }) => frame));
+    expect(failure).toContain(places[0]!.marked);
   });
 });
 
-describe('what a process that fails prints, compiled to other lines', () => {
-  const trace = [THROWN, at('sell.ts', 'new Till(5n)')];
-
+describe('what a process that fails prints', () => {
   // The second time its compiled code is in the cache.
   it.each([
     ['scripts/typescript.cjs', ['scripts/typescript.cjs']],
     ['scripts/typescript.cjs, again', ['scripts/typescript.cjs']],
     ['tsx', ['--import', 'tsx']],
-  ])('has file, line and frame of the error: %s', (_name, args) => {
-    const output = run(...args, join(RED, 'sell.ts'));
-    expect(framesIn(output)).toEqual(trace.map(({ file, line }) => `${file}:${line}`));
-    expect(output).toContain(`${resolve(THROWN.file)}:${THROWN.line}\n${THROWN.text}\n`);
+  ])('has file, line and text of the error under %s', (_name, args) => {
+    const output = run(...args, `${RED}/sell.ts`);
+    expect(framesIn(output)).toEqual([THROWN.frame, at(`${RED}/sell.ts`, 'new Till(5n)').frame]);
+    expect(output).toContain(`${resolve(THROWN.frame)}\n${THROWN.text}\n`);
+  });
+
+  it('has file and line of the sources in a built service', () => {
+    const get = `(env, name) => { if (name === 'PAY_TO') throw new Error('unreadable'); return env[name]; }`;
+    const preload = `data:text/javascript,process.env = new Proxy(process.env, { get: ${get} });`;
+    const output = run('--enable-source-maps', '--import', preload, 'dist/apps/verifier/main.js');
+    expect(framesIn(output)).toContain(at('apps/verifier/src/start-verifier.ts', 'readEnvironment(').frame);
   });
 });
