@@ -71,6 +71,10 @@ async function readHeader(within: Queryable): Promise<CopyHeader> {
       to_jsonb(complete_from) #>> '{}' AS "completeFrom", to_jsonb(now()) #>> '{}' AS at FROM bookkeeper`,
   );
   if (row === undefined) throw new Error('The book has no row of its bookkeeper: its tables are damaged.');
-  const migrations = await within.query<{ number: number }>('SELECT number FROM migrations ORDER BY number');
-  return { tollgateBook: 1, migrations: migrations.map(({ number }) => number), ...row };
+  return { tollgateBook: 1, migrations: await readMigrations(within), ...row };
+}
+
+export async function readMigrations(within: Queryable): Promise<number[]> {
+  const rows = await within.query<{ number: number }>('SELECT number FROM migrations ORDER BY number');
+  return rows.map(({ number }) => number);
 }

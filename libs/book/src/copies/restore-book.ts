@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 
 import { isRecord } from '@tollgate/protocol';
 
-import { migrateRows } from '../database/claim-book.js';
 import { isRefusedForGood, type Queryable } from '../database/database.js';
 import { skipEventNumbers } from '../events/outgoing-event.js';
 import type { BookWriter } from '../posting/book-writer.js';
-import { listTables, type CopyEnd, type CopyHeader } from './copy-book.js';
+import { listTables, readMigrations, type CopyEnd, type CopyHeader } from './copy-book.js';
 
-/** The file is no copy of a book, is damaged or of a broken book, or has tables of a later release. Nothing was written. */
+/** The file is no copy of a book, is damaged or of a broken book, or has other tables. Nothing was written. */
 export class CopyRefusedError extends Error {
   override readonly name = 'CopyRefusedError';
 }
@@ -37,13 +36,8 @@ export function restoreBook(writer: BookWriter, lines: AsyncIterable<string>): P
       await within.query(`DELETE FROM ${table}`);
     }
     const target = new Target(within, tables);
-    const header = await readCopy(lines, target);
+    const header = await readCopy(lines, target, await readMigrations(within));
     await target.flush();
-    const known = await within.query<{ number: number }>('SELECT number FROM migrations');
-    if (!header.migrations.every((number) => known.some((one) => one.number === number))) {
-      throw new CopyRefusedError('The copy was made by a later release. Restore it with that release.');
-    }
-    await migrateRows(within, header.migrations);
     await within.query(
       'UPDATE bookkeeper SET last_booking = $1, last_entry = $2, chain_hash = $3, complete_from = $4',
       [header.lastBooking, header.lastEntry, header.chainHash, header.completeFrom],
@@ -61,16 +55,24 @@ export function restoreBook(writer: BookWriter, lines: AsyncIterable<string>): P
   });
 }
 
-/** Hands over all rows, and checks that the copy is whole. */
-async function readCopy(lines: AsyncIterable<string>, target: Target): Promise<CopyHeader> {
+/** Hands over all rows, and checks that the copy is whole, and of tables with these migrations. */
+async function readCopy(
+  lines: AsyncIterable<string>,
+  target: Target,
+  migrations: readonly number[],
+): Promise<CopyHeader> {
   const hash = createHash('sha256');
   let header: CopyHeader | null = null;
   let [rows, end]: [number, CopyEnd | null] = [0, null];
   for await (const line of lines) {
     if (end !== null) throw new CopyRefusedError('The copy goes on after its end.');
     const value = parse(line);
-    if (header === null) header = parseHeader(value);
-    else if (isRow(value)) {
+    if (header === null) {
+      header = parseHeader(value);
+      if (header.migrations.join() !== migrations.join()) {
+        throw new CopyRefusedError('The copy was made by a release with other tables. Restore it with that release.');
+      }
+    } else if (isRow(value)) {
       await target.add(value, line);
       rows += 1;
     } else end = value as CopyEnd;

@@ -1,4 +1,5 @@
--- The book: events as they came, payments for the search, bookings and entries in double entry, closings, audit.
+-- The book: events as they came, payments for the search, bookings and entries in double entry, closings, audit; what the
+-- chain shows beside it; refunds; and the events of payments for other programs.
 
 CREATE TABLE bookkeeper (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
@@ -24,14 +25,27 @@ CREATE TABLE events (
   fields jsonb NOT NULL,
   -- False for an event that this release cannot read; a later one applies it at its start.
   applied boolean NOT NULL,
+  -- Why the database refuses it for good: it is kept, and not applied. Null for every other event.
+  refused text,
   PRIMARY KEY (stream, id)
 );
 CREATE INDEX events_unread ON events (stream, id) WHERE NOT applied;
+-- What `forget` removes, oldest first: it reads neither what stays nor what it has removed before. Also those below.
+CREATE INDEX events_oldest ON events (at) WHERE applied;
+
+-- How far this book has each stream of the outbox: the newest entry that was ever stored. Entries themselves may be removed.
+CREATE TABLE stream_positions (
+  stream text PRIMARY KEY,
+  -- The entry's id in Redis.
+  milliseconds bigint NOT NULL,
+  counter bigint NOT NULL
+);
 
 CREATE TABLE payments (
   id text PRIMARY KEY,
+  -- `withdrawn`: the chain no longer has its transfer, or the transfer belongs to another payment.
   state text NOT NULL CHECK (state IN
-    ('settled', 'answered', 'released', 'refused', 'unclaimed', 'refunding', 'refunded')),
+    ('settled', 'answered', 'released', 'refused', 'unclaimed', 'refunding', 'refunded', 'withdrawn')),
   at timestamptz NOT NULL,
   scheme text, network text, chain_id bigint, asset text, payer text, recipient text, route text, request_id text,
   transaction text, reason text,
@@ -49,8 +63,20 @@ CREATE INDEX payments_by_payer ON payments (payer, at DESC, id DESC);
 CREATE INDEX payments_by_transaction ON payments (transaction);
 CREATE INDEX payments_by_request ON payments (request_id);
 CREATE INDEX payments_by_amount ON payments (amount);
+CREATE INDEX payments_to_forget ON payments (at) WHERE request_salt <> '';
+-- What is owed: found without reading every payment. These repeat the conditions of their queries, word for word.
+CREATE INDEX payments_owed ON payments (at DESC, id DESC)
+  WHERE state IN ('refused', 'released', 'unclaimed', 'refunding', 'refunded') AND NOT reported ? 'answered'
+    AND amount IS DISTINCT FROM refunded;
+-- `state || ''`: a planner without statistics, which PGlite does not collect, would rather combine two indexes for the state,
+-- and read all that either has.
+CREATE INDEX payments_left_over ON payments (id)
+  WHERE state || '' IN ('refunding', 'refunded') AND NOT reported ? 'answered' AND amount IS DISTINCT FROM refunded;
+CREATE INDEX payments_paid_back ON payments USING gin ((reported -> 'refunded') jsonb_path_ops)
+  WITH (fastupdate = off) WHERE state = 'refunded';
 
--- Our own transactions on the chain, so that each one's gas is booked once.
+-- Our own transactions on the chain, so that each one's gas is booked once: `final` once the chain has shown them deep
+-- enough, `removed` when it no longer has them.
 CREATE TABLE transactions (
   chain_id bigint NOT NULL,
   hash text NOT NULL,
@@ -59,7 +85,21 @@ CREATE TABLE transactions (
   block_number bigint NOT NULL,
   gas_cost numeric(78, 0),
   at timestamptz NOT NULL,
+  nonce bigint,
+  value numeric(78, 0),
+  state text NOT NULL DEFAULT 'reported' CHECK (state IN ('reported', 'final', 'removed')),
   PRIMARY KEY (chain_id, hash)
+);
+CREATE INDEX transactions_reported ON transactions (block_number) WHERE state = 'reported';
+CREATE INDEX transactions_of_sender ON transactions (chain_id, sender, nonce);
+
+-- Our accounts: every transaction before `nonce` is known, and was in or before this block.
+CREATE TABLE senders (
+  chain_id bigint NOT NULL,
+  address text NOT NULL,
+  nonce bigint NOT NULL,
+  block_number bigint NOT NULL,
+  PRIMARY KEY (chain_id, address)
 );
 
 CREATE TABLE bookings (
@@ -87,6 +127,15 @@ CREATE TABLE entries (
 CREATE INDEX entries_of_booking ON entries (booking);
 CREATE INDEX entries_of_account ON entries (account, asset);
 
+-- The sum of the entries of each account and asset, changed in the transaction that books them. Those that are 0 are not kept:
+-- there is an account for each payer, and most return to 0.
+CREATE TABLE balances (
+  account text NOT NULL,
+  asset text NOT NULL,
+  amount numeric(100, 0) NOT NULL CHECK (amount <> 0),
+  PRIMARY KEY (account, asset)
+);
+
 CREATE TABLE closings (
   number bigint PRIMARY KEY,
   day date NOT NULL,
@@ -106,6 +155,168 @@ CREATE TABLE audit (
   subject text NOT NULL,
   request_id text NOT NULL,
   details jsonb NOT NULL
+);
+-- What an API key did today.
+CREATE INDEX audit_of_key ON audit (key_id, at);
+
+-- Times of which the book may lack events, because it was restored from a copy.
+CREATE TABLE gaps (
+  since timestamptz NOT NULL,
+  until timestamptz NOT NULL DEFAULT now()
+);
+
+-- How far the chain has been read. A recipient, asset or chain that is set anew begins at its own block.
+CREATE TABLE chain_positions (
+  scope text PRIMARY KEY,
+  first_block bigint NOT NULL,
+  next_block bigint NOT NULL,
+  -- Time of the newest block that was read.
+  read_until timestamptz
+);
+-- Blocks at which a page of transfers ended, so that a reorganisation of blocks that were read is noticed.
+CREATE TABLE chain_blocks (
+  scope text NOT NULL,
+  number bigint NOT NULL,
+  hash text NOT NULL,
+  PRIMARY KEY (scope, number)
+);
+
+-- The transfers that the chain shows, with the payment that each is booked as.
+CREATE TABLE chain_transfers (
+  chain_id bigint NOT NULL,
+  transaction text NOT NULL,
+  log_index bigint NOT NULL,
+  block_number bigint NOT NULL,
+  asset text NOT NULL,
+  payer text NOT NULL,
+  recipient text NOT NULL,
+  amount numeric(78, 0) NOT NULL CHECK (amount > 0),
+  payment text,
+  -- Time of its block, where it is known.
+  at timestamptz,
+  seen_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (chain_id, transaction, log_index)
+);
+CREATE INDEX chain_transfers_unbooked ON chain_transfers (transaction) WHERE payment IS NULL;
+CREATE INDEX chain_transfers_by_block ON chain_transfers (block_number);
+
+-- Payments whose transfer the chain has not shown, as they are booked. Small: a payment leaves it with its transfer.
+CREATE TABLE unreconciled_payments (
+  id text PRIMARY KEY,
+  chain_id bigint NOT NULL,
+  transaction text NOT NULL,
+  asset text NOT NULL,
+  -- Empty where no event names it.
+  payer text NOT NULL,
+  recipient text NOT NULL,
+  amount numeric(78, 0) NOT NULL,
+  since timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX unreconciled_payments_by_transaction ON unreconciled_payments (transaction);
+
+-- What the last comparison could not explain.
+CREATE TABLE differences (
+  list text NOT NULL CHECK (list IN ('chain_only', 'book_only', 'different')),
+  subject text NOT NULL,
+  transaction text,
+  asset text NOT NULL,
+  -- Base units that chain and book differ by.
+  amount numeric(78, 0) NOT NULL,
+  at timestamptz NOT NULL,
+  reason text NOT NULL,
+  PRIMARY KEY (list, subject)
+);
+
+-- Refunds, each once for a payment and a number.
+CREATE TABLE refunds (
+  -- Made from the payment and the number, so that the ledger and the journal know the refund by it too.
+  id text PRIMARY KEY,
+  payment text NOT NULL,
+  number integer NOT NULL CHECK (number > 0),
+  state text NOT NULL CHECK (state IN
+    ('asked', 'closed', 'sending', 'refunded', 'failed', 'given_up', 'refused')),
+  -- Base units of the asset.
+  amount numeric(78, 0) NOT NULL CHECK (amount > 0),
+  chain_id bigint NOT NULL,
+  asset text NOT NULL,
+  recipient text NOT NULL,
+  reason text,
+  -- Whether it is meant for a payment that bought an answer.
+  answered boolean NOT NULL,
+  -- Why it needs a person: texts.
+  doubts jsonb NOT NULL,
+  -- The API keys that asked for it: none of them may approve it.
+  asked_by text[] NOT NULL,
+  asked_at timestamptz NOT NULL,
+  changed_at timestamptz NOT NULL,
+  -- Of the job that sends it; each attempt is another job.
+  attempt integer NOT NULL,
+  job text,
+  transaction text,
+  -- Why it failed, or was refused.
+  detail text,
+  -- The ledger's name of the Permit2 permit that moved the money: it is closed as well.
+  permit text,
+  -- A job of it may have been sent, and what became of it is not known.
+  maybe_sent boolean NOT NULL DEFAULT false,
+  -- When this attempt was asked for: its job is accepted for some days from then on.
+  attempt_at timestamptz NOT NULL DEFAULT now(),
+  -- What was asked for, where a transaction that a person named has paid another amount; null where it is the amount.
+  asked_amount numeric(78, 0),
+  UNIQUE (payment, number)
+);
+CREATE INDEX refunds_newest ON refunds (asked_at DESC, id DESC);
+CREATE INDEX refunds_in_work ON refunds (id) WHERE state IN ('asked', 'closed', 'sending');
+CREATE INDEX refunds_by_transaction ON refunds (transaction) WHERE transaction IS NOT NULL;
+CREATE INDEX refunds_by_recipient ON refunds (recipient) WHERE state NOT IN ('refunded', 'refused');
+
+-- The events of payments for other programs, and who gets them. An event and its deliveries are written in the
+-- transaction of the booking that they report.
+
+CREATE TABLE payment_events (
+  -- Their order. One bookkeeper writes, one transaction after another, so none appears behind a later one.
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  -- Made of what it reports, so that it is the same in a book that was restored from a copy.
+  id text NOT NULL UNIQUE,
+  type text NOT NULL,
+  at timestamptz NOT NULL,
+  -- The JSON that is delivered.
+  content text NOT NULL
+);
+CREATE INDEX payment_events_oldest ON payment_events (at);
+
+CREATE TABLE webhook_targets (
+  id text PRIMARY KEY,
+  -- The API key that registered it.
+  key_id text NOT NULL,
+  url text NOT NULL,
+  -- Types of events; empty for all.
+  events text[] NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  -- Why it receives no events: gone, key_revoked. Null while it receives them.
+  disabled text,
+  -- Events that were dropped because too many waited for it.
+  crowded_out bigint NOT NULL DEFAULT 0
+);
+
+-- An event that is not delivered to a target yet.
+CREATE TABLE webhook_deliveries (
+  target text NOT NULL REFERENCES webhook_targets ON DELETE CASCADE,
+  event bigint NOT NULL REFERENCES payment_events,
+  attempts bigint NOT NULL DEFAULT 0,
+  -- Null for one that was given up: a dead letter.
+  next_at timestamptz DEFAULT now(),
+  tried_at timestamptz,
+  reason text,
+  PRIMARY KEY (target, event)
+);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (target, next_at);
+CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries (event);
+
+-- The last event that a consumer has taken, by its name.
+CREATE TABLE event_positions (
+  consumer text PRIMARY KEY,
+  number bigint NOT NULL
 );
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$

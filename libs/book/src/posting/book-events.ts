@@ -29,7 +29,7 @@ export async function bookEvents(
   }
 }
 
-/** Posts the events that an earlier release could not read, and those that were refused before. */
+/** Posts the events that were kept: those that could not be read when they came, and those that were refused. */
 export async function bookUnapplied(writer: BookWriter, seller: BookSeller): Promise<Posted> {
   return bookEvents(writer, await readUnapplied(writer.database), seller);
 }

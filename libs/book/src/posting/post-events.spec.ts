@@ -21,7 +21,6 @@ import {
   transferId,
 } from '../../test/sample-events.js';
 import type { ClaimedDatabase } from '../database/database.js';
-import rows from '../migrations/0009-balances-rows.sql';
 import { readBalances } from '../reading/read-balances.js';
 import { readBookedPayment } from '../reading/read-payment.js';
 import { verifyBook } from '../reading/verify-book.js';
@@ -198,14 +197,15 @@ describe('posting events', () => {
     expect(results.size).toBe(1);
   });
 
-  it('keeps the balances that the entries of an earlier release sum to, and none of 0', async () => {
+  it('keeps the balances that the entries sum to, and none of 0', async () => {
     await post(settled([authorizationId(++number)], { transaction: hashOf(700) }), answered(authorizationId(number)));
     const balances = await readBalances(database);
     expect(balances.length).toBeGreaterThan(3);
     expect(balances.filter(({ account }) => account.startsWith('payer:'))).toEqual([]);
-    await database.execute('DELETE FROM balances');
-    await database.query(rows);
-    expect(await readBalances(database)).toEqual(balances);
+    const sums = `SELECT account, asset, sum(amount) AS amount FROM entries GROUP BY account, asset HAVING sum(amount) <> 0
+      ORDER BY account, asset`;
+    const kept = await database.query('SELECT account, asset, amount FROM balances ORDER BY account, asset');
+    expect(kept).toEqual(await database.query(sums));
   });
 
   it('keeps an event of a later version, and posts it once it can be read', async () => {

@@ -1,7 +1,6 @@
 import { answered, deliver, refunded, SELLER, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
 import { readEventRange } from '../delivery/read-events.js';
-import rows from '../migrations/0007-stream-positions-rows.sql';
 import { removeRequests } from '../retention/remove-requests.js';
 import { bookEvents } from './book-events.js';
 import { notePositions } from './stream-positions.js';
@@ -71,16 +70,6 @@ describe('what is acknowledged in Redis, beside what the book has', () => {
     const later = await note(stream, `${Date.now() + 60_000}-0`);
     expect(later!.until.getTime()).toBeGreaterThan(first!.until.getTime());
     expect(await readGaps()).toEqual([{ since: first!.since, until: later!.until }]);
-  });
-
-  it('is known of a book of an earlier release, also where its events were removed', async () => {
-    const stream = await sell(`${OLD_MS}-9`, `${OLD_MS}-10`);
-    await bookEvents(book.writer, [{ ...deliver(answered(SOLD), `${OLD_MS}-1`), stream: 'forgotten' }], SELLER);
-    await book.database.execute(`DELETE FROM events WHERE stream = 'forgotten'; DELETE FROM stream_positions`);
-    await book.database.query(rows);
-    expect(await note(stream, `${OLD_MS}-10`)).toBeNull();
-    expect(await note('forgotten', `${OLD_MS}-1`)).toBeNull();
-    expect(await note('forgotten', `${Date.now()}-1`)).not.toBeNull();
   });
 
   it('is known after the events were removed', async () => {

@@ -43,13 +43,10 @@ export function notePositions(
 ): Promise<Gap | null> {
   return writer.write(async (within) => {
     const [ahead] = await within.query<{ had: number | null; newest: number | null }>(
-      // The row without a name stands for streams whose events were removed before positions were kept.
       `SELECT min(coalesce(own.milliseconds, $2::bigint)) AS had, max(theirs.milliseconds) AS newest
         FROM (${NEWEST}) AS theirs
         LEFT JOIN stream_positions AS own ON own.stream = theirs.stream
-        LEFT JOIN stream_positions AS removed ON removed.stream = ''
-        WHERE (theirs.milliseconds, theirs.counter) >
-          (coalesce(own.milliseconds, removed.milliseconds, -1), coalesce(own.counter, removed.counter, 0))`,
+        WHERE (theirs.milliseconds, theirs.counter) > (coalesce(own.milliseconds, -1), coalesce(own.counter, 0))`,
       [JSON.stringify(acknowledged), reportedSinceMs],
     );
     if (ahead == null || ahead.had === null || ahead.newest === null) return null;
