@@ -21,10 +21,9 @@ export type CloseResult =
   /** `expired`: the request that held it is gone, and can no longer commit. `free`: the ledger did not know it. */
   | { outcome: 'closed'; from: RefundingFacts['from'] }
   /**
-   * `by`: the refund that closed it; null: a release that did not store it. `sinceMs`: for the refund that asks. `paid`: the
-   * refunds that were recorded as sent.
+   * `by`: the refund that closed it. `sinceMs`: for the refund that asks. `paid`: the refunds that were recorded as sent.
    */
-  | { outcome: 'closed_before'; sinceMs: number; by: string | null; paid: readonly string[] }
+  | { outcome: 'closed_before'; sinceMs: number; by: string; paid: readonly string[] }
   /** A request holds it: ask again once it has ended. */
   | { outcome: 'leased'; retryAfterMs: number }
   /** It bought an answer. */
@@ -57,7 +56,7 @@ export async function closePayment(
     case 'leased':
       return { outcome, retryAfterMs: Number(detail) };
     case 'closed_before':
-      return { outcome, sinceMs: Number(detail), by: by === '' ? null : by, paid };
+      return { outcome, sinceMs: Number(detail), by, paid };
     case 'answered':
     case 'other_form':
       return { outcome };

@@ -174,18 +174,18 @@ export class Ledger {
   /**
    * Releases the payment unspent; a counted release uses up one of five. False when the lease was not this holder's.
    * `forgetsAmount`: drops the amount fixed under this lease, because nothing sent under it can still be moved; an
-   * amount fixed under an earlier lease stays. `forgetsKey`: any request may claim the payment next.
+   * amount fixed under an earlier lease stays.
    * @param facts for a payment whose money has arrived
    */
   async release(
     lease: Lease,
-    terms: { counted: boolean; forgetsAmount?: boolean; forgetsKey?: boolean },
+    terms: { counted: boolean; forgetsAmount?: boolean },
     facts: ReleasedFacts | null = null,
   ): Promise<boolean> {
-    const { counted, forgetsAmount = false, forgetsKey = false } = terms;
+    const { counted, forgetsAmount = false } = terms;
     const { bucket, slot, entry } = this.#locate(lease.id);
     const holder = [slot, lease.generation, lease.owner, counted ? 1 : 0, forgetsAmount ? 1 : 0];
-    const args = [...holder, nameOfPayment(lease.id), this.#encode(facts), forgetsKey ? 1 : 0];
+    const args = [...holder, nameOfPayment(lease.id), this.#encode(facts)];
     return (await this.#runner.run(LEDGER_SCRIPTS.release, [entry, bucketEventsKey(bucket)], args))[0] === 'released';
   }
 

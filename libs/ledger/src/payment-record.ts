@@ -19,7 +19,7 @@ export interface PaymentRecord {
   atMs: number;
   /** End of the lease; null without one. */
   untilMs: number | null;
-  /** The present or last holder of the lease; null once it is closed for a refund. Earlier releases: also once spent. */
+  /** The present or last holder of the lease; null once it is closed for a refund. */
   owner: string | null;
   fingerprint: string;
   retryKey: string | null;

@@ -15,23 +15,19 @@ export class RefundLedger {
    * book has the money under the payment's name, so only that closing is reported to it.
    * @param isPaid the refund was sent: they are closed whatever they are
    */
-  async close(writer: BookWriter, refund: Refund, isPaid = false): Promise<CloseResult> {
+  async close(refund: Refund, isPaid = false): Promise<CloseResult> {
     const { id, payment, permit, reason, answered } = refund;
     if (permit !== null) {
       const asked = { id: parsePayment(permit), refund: id, reason, allowsAnswered: isPaid, isReported: false };
       const closed = await this.ledger.close(asked);
-      if (!(await this.isOwn(writer, refund, closed))) return closed;
+      if (!this.isOwn(refund, closed)) return closed;
     }
     return this.ledger.close({ id: parsePayment(payment), refund: id, reason, allowsAnswered: answered || isPaid });
   }
 
   /** Whether the ledger is closed, by a refund of this payment, also one that a book which was restored does not have. */
-  async isOwn({ database }: BookWriter, { payment }: Refund, closed: CloseResult): Promise<boolean> {
-    if (closed.outcome !== 'closed_before') return closed.outcome === 'closed';
-    // An earlier release did not store which refund it was; its event says it.
-    const booked = closed.by === null ? await readBookedPayment(database, payment) : null;
-    const closer = closed.by ?? booked?.reported.refunding?.refund;
-    return closer !== undefined && isRefundOf(payment, closer);
+  isOwn({ payment }: Refund, closed: CloseResult): boolean {
+    return closed.outcome === 'closed_before' ? isRefundOf(payment, closed.by) : closed.outcome === 'closed';
   }
 
   /** The payment's refunds that the ledger has as paid and the book lacks, which was restored from a copy or has lost data. */
@@ -64,7 +60,7 @@ export class RefundLedger {
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // Redis has lost that the payment was closed. It is closed again, whatever it may have become since.
-      await this.close(writer, refund, true);
+      await this.close(refund, true);
       await this.ledger.recordRefunded(paymentId, facts);
     }
   }

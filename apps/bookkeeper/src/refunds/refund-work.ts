@@ -103,7 +103,7 @@ export class RefundWork {
   /** The payment's refunds that the ledger has as paid and the book lacks; null: the book has not read all events yet. */
   async findLost(writer: BookWriter, refund: Refund): Promise<readonly string[] | null> {
     if (!(await this.drain.waitUntilRead(READ_WITHIN_MS))) return null;
-    const closed = await this.#ledger.close(writer, refund);
+    const closed = await this.#ledger.close(refund);
     const refunds = await listRefundsOf(writer.database, refund.payment);
     return this.#ledger.findLost(writer.database, { payment: refund.payment, refunds }, closed);
   }
@@ -134,12 +134,12 @@ export class RefundWork {
   async #close(writer: BookWriter, refund: Refund): Promise<Refund | null> {
     const refuse = (detail: string) => changeRefund(writer, refund, ['asked'], { state: 'refused', detail });
     crashPoint('R1');
-    const closed = await this.#ledger.close(writer, refund);
+    const closed = await this.#ledger.close(refund);
     crashPoint('R2');
     switch (closed.outcome) {
       case 'closed':
       case 'closed_before':
-        if (!(await this.#ledger.isOwn(writer, refund, closed))) return refuse(details.CLOSED_ELSEWHERE);
+        if (!this.#ledger.isOwn(refund, closed)) return refuse(details.CLOSED_ELSEWHERE);
         return changeRefund(writer, refund, ['asked'], { state: 'closed', detail: null });
       case 'leased':
         return refuse(details.HELD);
@@ -161,8 +161,8 @@ export class RefundWork {
     if (refund.job !== null && refund.job !== jobId) return this.#findJob(writer, refund, refund.job);
     crashPoint('R3');
     // Redis may have lost since then that the payment is closed, and nothing is sent for one that is not.
-    const closed = await this.#ledger.close(writer, refund);
-    const reopened = await this.#findReopened(writer, refund, closed);
+    const closed = await this.#ledger.close(refund);
+    const reopened = this.#findReopened(refund, closed);
     if (reopened !== null) return this.#stop(writer, refund, jobId, reopened);
     let named: Refund | null = refund;
     // What a restored book names may have been sent and deleted since the copy.
@@ -192,11 +192,11 @@ export class RefundWork {
   }
 
   /** Null: the payment is closed for this refund, as it was. */
-  async #findReopened(writer: BookWriter, refund: Refund, closed: CloseResult): Promise<Stop | null> {
+  #findReopened(refund: Refund, closed: CloseResult): Stop | null {
     const maybeSent = refund.job !== null;
     if (closed.outcome === 'leased') return { wait: details.HELD };
     if (closed.outcome === 'answered' || closed.outcome === 'other_form') return { fail: details.SOLD, maybeSent };
-    if (!(await this.#ledger.isOwn(writer, refund, closed))) return { fail: details.CLOSED_ELSEWHERE, maybeSent };
+    if (!this.#ledger.isOwn(refund, closed)) return { fail: details.CLOSED_ELSEWHERE, maybeSent };
     // It was open again: Redis has lost what came after the closing, and with it the job, which may have been sent.
     return closed.outcome === 'closed' && maybeSent ? { fail: details.FORGOTTEN, maybeSent } : null;
   }

@@ -30,12 +30,12 @@ end
 local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'at', 'block', 'exact', 'retention', 'replicas', 'seen')
 local run, info = server_run()
 if birth[1] ~= run then return answer('discontinued') end
-local acknowledged = tonumber(birth[7] or '0')
+local acknowledged = tonumber(birth[7])
 -- A replica that need not acknowledge may be promoted without what is answered from now on.
 if acknowledged > 0 and count_replicas(info) > acknowledged then redis.call('HSET', KEYS[1], 'replicas', '0') end
 local epoch, born_at, born_block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[4])
 -- The clock was ahead and is not any more: see the guard.
-if math.max(born_at, tonumber(birth[8] or '0')) > now + skew then return answer('discontinued') end
+if math.max(born_at, tonumber(birth[8])) > now + skew then return answer('discontinued') end
 local retention = tonumber(birth[6])
 if window > retention then
   -- A longer window than any before: entries kept for the shorter ones may have expired.
@@ -83,7 +83,7 @@ local function take(candidate, old)
   }
   local permanent = known and redis.call('PTTL', KEYS[2]) == -1
   write_record(KEYS[2], candidate.slot, record)
-  -- Its generation: an earlier release does not delete it when it takes the payment for another key.
+  -- Only for this generation: the next claim may be by a key that reserves it.
   if not reserves then redis.call('HSET', KEYS[2], candidate.slot .. ':open', text(record.generation)) end
   if not candidate.window then
     redis.call('PERSIST', KEYS[2])

@@ -1,7 +1,7 @@
 -- KEYS birth, entry, answer, outbox; ARGV slot, 1 when an answered payment may be closed, payment, facts for the book
 -- without the state it was in, or '', name of the refund, replicas that acknowledge it before anything leaves. Returns
 -- {now, `closed`, state}, {now, `leased`, ms until the lease ends}, {now, `closed_before`, since when for this refund,
--- which refund closed it or '', each refund that was recorded as paid}, {now, `answered` | `other_form`} or
+-- which refund closed it, each refund that was recorded as paid}, {now, `answered` | `other_form`} or
 -- {now, `discontinued` | `durability_differs`}.
 --
 -- Atomic: checking that no request holds the payment and it bought nothing, and closing it for a refund. Otherwise a
@@ -11,7 +11,7 @@ local now = now_ms()
 local birth = redis.call('HMGET', KEYS[1], 'run', 'epoch', 'replicas')
 if birth[1] ~= server_run() then return {text(now), 'discontinued'} end
 -- A successor could lack the mark while its birth says that it lacks nothing: the payment would be answered as well.
-if tonumber(birth[3] or '0') > tonumber(ARGV[6]) then return {text(now), 'durability_differs'} end
+if tonumber(birth[3]) > tonumber(ARGV[6]) then return {text(now), 'durability_differs'} end
 local records = read_entry(KEYS[2])
 -- A transaction redeemed as a whole has spent its transfers, and vice versa: closing one form would leave the other.
 if next(records) and (records['receipt'] ~= nil) ~= (slot == 'receipt') then return {text(now), 'other_form'} end
@@ -26,7 +26,7 @@ local r = records[slot]
 local from = 'free'
 if r then
   if r.state == 'F' then
-    local answer = {text(now), 'closed_before', note_refund(), redis.call('HGET', KEYS[2], slot .. ':closer') or ''}
+    local answer = {text(now), 'closed_before', note_refund(), redis.call('HGET', KEYS[2], slot .. ':closer')}
     local prefix = slot .. ':refund:'
     -- Not HKEYS: the Redis user of the bookkeeper may read the entry by the commands of the other scripts only.
     local fields = redis.call('HGETALL', KEYS[2])

@@ -15,9 +15,8 @@ if birth[1] ~= server_run() then return {text(now), 'discontinued'} end
 
 local fields = redis.call('HMGET', KEYS[2], slot, slot .. ':by')
 local r = read_record(fields[1], fields[2])
--- After lost writes, generations begin anew: two holders can have the same one. Earlier releases spent without an owner.
-local is_own = r and r.generation == generation and (r.owner == owner or (is_done(r) and r.owner == ''))
-if not is_own then return {text(now), 'stale'} end
+-- After lost writes, generations begin anew: two holders can have the same one.
+if not r or r.generation ~= generation or r.owner ~= owner then return {text(now), 'stale'} end
 -- The same commit sent twice (its reply was lost) is one commit.
 if r.state == 'D' then return {text(now), 'done'} end
 if r.state == 'A' then return {text(now), 'answered'} end
@@ -51,7 +50,7 @@ end
 
 -- The claim set the expiry as for a payment mined by then. One that was mined later may be presented for longer.
 if now - r.at > slack / 2 then
-  redis.call('PEXPIREAT', KEYS[2], text(now + tonumber(birth[4] or '0') + slack), 'GT')
+  redis.call('PEXPIREAT', KEYS[2], text(now + tonumber(birth[4]) + slack), 'GT')
 end
 -- The owner is kept: only its own commit may be repeated, and without a retry key its repeated question must not take
 -- another payment.

@@ -56,7 +56,7 @@ local epoch, at, block = tonumber(birth[2]), tonumber(birth[3]), tonumber(birth[
 -- restart without loss, the write below follows every key in what the replicas receive. A replica that has it has them
 -- all; one that lacks it finds a run that it did not follow, and counts as a loss. A promoted server may lack keys, and
 -- those of a slot on its way may come after it.
-local vouching = tonumber(birth[9] or '0')
+local vouching = tonumber(birth[9])
 local is_known = birth[1] == run or birth[1] == predecessor or birth[8] == process
 if not is_known and (promoted or durable ~= '1' or birth[6] ~= '1' or is_slot_moving()) then vouching = 0 end
 -- A process for which no replica acknowledges would take a promotion for a loss, though nothing is lost: it waits until
@@ -68,7 +68,7 @@ local lost = acknowledged == 0 and (promoted or (birth[8] ~= process and (durabl
 -- A birth or an earlier guard that is later than now: the clock was ahead, and keys may have expired before their time.
 -- Or it is behind now, which looks the same. So a birth moves back only with the chain's head, up to whose block all is
 -- refused; a claim that finds one comes here and brings it. A difference between the clocks of two servers is neither.
-local seen = tonumber(birth[11] or '0')
+local seen = tonumber(birth[11])
 local was_ahead = head and math.max(at, seen) > now + skew
 if was_ahead or (birth[1] ~= run and lost) then
   born(epoch + 1, was_ahead and now or math.max(at, now), math.max(block, head or 0))

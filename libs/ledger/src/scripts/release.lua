@@ -1,12 +1,11 @@
 -- KEYS entry, outbox; ARGV slot, generation, owner, 1 when the release counts, 1 to forget the amount that this holder
--- fixed, payment, facts for the book or '', 1 to forget the retry key. Returns {now, `released` | `stale`}.
+-- fixed, payment, facts for the book or ''. Returns {now, `released` | `stale`}.
 --
 -- Atomic: checking that the lease is still this holder's, releasing the payment, and reporting it to the book.
 -- Otherwise, after a take-over, the new holder's payment could become free for a third request, or be reported as
 -- released.
 local now = now_ms()
-local found = redis.call('HMGET', KEYS[1], ARGV[1], ARGV[1] .. ':by', ARGV[1] .. ':open')
-local r = read_record(found[1], found[2])
+local r = read_record(redis.call('HGET', KEYS[1], ARGV[1]))
 if not r or r.generation ~= tonumber(ARGV[2]) or r.owner ~= ARGV[3] then return {text(now), 'stale'} end
 -- The same release sent twice (its reply was lost) is one release.
 if r.state == 'R' then return {text(now), 'released'} end
@@ -17,12 +16,6 @@ r.releases = r.releases + tonumber(ARGV[4])
 -- An amount fixed by an earlier holder may still be moved by another permit with this nonce.
 local amount, fixer = ARGV[1] .. ':amount', ARGV[1] .. ':fixer'
 if ARGV[5] == '1' and redis.call('HGET', KEYS[1], fixer) == ARGV[2] then redis.call('HDEL', KEYS[1], amount, fixer) end
--- Not where the claim itself left it open: its own request still finds it by the key.
-if ARGV[8] == '1' and found[3] ~= ARGV[2] then
-  r.key = ''
-  write_record(KEYS[1], ARGV[1], r)
-else
-  write_state(KEYS[1], ARGV[1], r)
-end
+write_state(KEYS[1], ARGV[1], r)
 report_release(KEYS[1], KEYS[2], ARGV[1], now, ARGV[6], ARGV[7])
 return {text(now), 'released'}
