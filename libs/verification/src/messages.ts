@@ -106,8 +106,7 @@ export function parseContractSignatureRequest(message: unknown): VerifyContractS
     chainId: readNumber(fields, 'chainId'),
     signer: readHex(fields, 'signer', isAddress),
     hash: readHex(fields, 'hash', isHash),
-    // A gateway of an earlier release sends no address: all its clients share one.
-    clientAddress: fields.clientAddress === undefined ? '' : readTextField(fields, 'clientAddress'),
+    clientAddress: readTextField(fields, 'clientAddress'),
     signature: signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES ? signature : refuseField('signature'),
   };
 }

@@ -89,14 +89,4 @@ describe('a gateway among verifiers with different settings', () => {
       watch.stop();
     }
   });
-
-  it('treats a verifier of an earlier release as agreeing', async () => {
-    const server = new RequestReplyServer({ redisUrl: redis.url, queue: 'verify' });
-    await server.listen(() => undefined);
-    servers.push(server);
-    const watch = new SettingsWatch(verifiers, agreement);
-    watch.start();
-    await waitFor('it agrees', () => agreement.isFresh());
-    watch.stop();
-  });
 });

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Logger } from '@nestjs/common';
 import {
   findDifferences,
   isSettingsDiffer,
@@ -12,7 +11,6 @@ import {
   type VERIFY_QUEUE,
   COMPARE_SETTINGS,
   NoReplyError,
-  RequestFailedError,
 } from '@tollgate/common';
 
 export interface AgreeingVerifiersParts {
@@ -99,9 +97,9 @@ export class Agreement {
     this.#others = '';
   }
 
-  /** @param settings the verifier's; a verifier of an earlier release does not report them */
-  noteDiffering(settings: string | undefined): void {
-    this.#others = settings ?? '';
+  /** @param settings the verifier's, where these differ */
+  noteDiffering(settings = ''): void {
+    this.#others = settings;
   }
 
   isFresh(withinMs = AGREED_WITHIN_MS): boolean {
@@ -128,10 +126,8 @@ const ANSWERS_WITHIN_MS = 2_000;
 
 /** Compares settings with the verifiers while no payment does so. */
 export class SettingsWatch {
-  readonly #logger = new Logger('Verifiers');
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
-  #hasWarned = false;
 
   constructor(
     private readonly verifiers: Verifiers,
@@ -152,22 +148,7 @@ export class SettingsWatch {
   async #look(): Promise<void> {
     if (this.agreement.isFresh(FRESH_MS)) return;
     const options = { timeoutMs: ANSWERS_WITHIN_MS, isTakenBack: true, requestId: 'compare-settings' };
-    try {
-      await this.verifiers.ask(COMPARE_SETTINGS, {}, options);
-    } catch (error) {
-      // If there is no reply, readiness reports it.
-      if (error instanceof RequestFailedError && error.code === 'no_handler') this.#takeForAgreed();
-    }
-  }
-
-  /**
-   * During an update, gateways are replaced first: verifiers of an earlier release serve them, and compare only some
-   * settings.
-   */
-  #takeForAgreed(): void {
-    this.agreement.noteAgreed();
-    if (!this.#hasWarned)
-      this.#logger.warn('a verifier of an earlier release compares only some of the payment settings: update it');
-    this.#hasWarned = true;
+    // If there is no reply, readiness reports it.
+    await this.verifiers.ask(COMPARE_SETTINGS, {}, options).catch(() => undefined);
   }
 }

@@ -44,7 +44,12 @@ describe("gateways' settings, compared by a verifier", () => {
     ['too long', 'x'.repeat(20_000)],
   ])('count as different if they are %s', (_, settings) => {
     expect(ask(settings)).toEqual({ outcome: 'unavailable', reason: 'settings_differ', settings: OWN });
-    expect(askers.differences).toEqual([[{ setting: 'missing', gateway: null, verifier: null }]]);
+    expect(askers.differences).toEqual([
+      [
+        { setting: 'PAYMENT_POLICY', gateway: null, verifier: 'transfer' },
+        { setting: 'CHAIN_ID', gateway: null, verifier: '1' },
+      ],
+    ]);
   });
 
   it('count as different if the message is not an object', () => {

@@ -20,8 +20,6 @@ const SHOWN_MS = 60_000;
 /** Any writer to the queue can send made-up settings, so memory and log are bounded. */
 const MOST_KEPT = 16;
 const MAX_TEXT = 16_384;
-/** Stands for a setting's name when a question came without settings. */
-const MISSING = 'missing';
 
 /**
  * Compares each gateway's settings with this verifier's own, and reports differences once in the log, in a metric, and
@@ -36,7 +34,7 @@ export class AskersSettings {
 
   constructor(private readonly options: AskersSettingsOptions) {
     const all = findDifferences({ gateway: '', verifier: options.own });
-    this.#labels = new Set([MISSING, ...all.map(({ setting }) => setting)]);
+    this.#labels = new Set(all.map(({ setting }) => setting));
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#counter = new Counter({
       name: 'tollgate_verifier_settings_differ_total',
@@ -65,10 +63,11 @@ export class AskersSettings {
   /** False when only the order differs. */
   #note(asked: string): boolean {
     const known = this.#others.get(asked);
-    const other = known ?? { differences: this.#compare(asked), lastAskedMs: 0 };
+    const { own } = this.options;
+    const other = known ?? { differences: findDifferences({ gateway: asked, verifier: own }), lastAskedMs: 0 };
     const { differences } = other;
     other.lastAskedMs = this.#nowMs();
-    // Metric labels are limited to the settings of this release, whatever was sent.
+    // Metric labels are limited to the settings that are known, whatever was sent.
     for (const { setting } of differences)
       this.#counter.inc({ setting: this.#labels.has(setting) ? setting : 'unknown' });
     if (known === undefined) this.#keep(asked, other);
@@ -82,14 +81,9 @@ export class AskersSettings {
     if (other.differences.length > 0)
       this.#logger.error(`a gateway's questions are answered with settings_differ: ${describe(other)}`);
   }
-
-  #compare(asked: string): SettingDifference[] {
-    if (asked === '') return [{ setting: MISSING, gateway: null, verifier: null }];
-    return findDifferences({ gateway: asked, verifier: this.options.own });
-  }
 }
 
-/** Empty for a message without settings, which a gateway of an earlier release sends. */
+/** Empty for a message that is none of a gateway. */
 function readSettings(message: unknown): string {
   const { settings } = (message ?? {}) as { settings?: unknown };
   return typeof settings === 'string' && settings.length <= MAX_TEXT ? settings : '';
@@ -97,10 +91,9 @@ function readSettings(message: unknown): string {
 
 function describe({ differences }: OtherSettings): string {
   return differences
-    .map(({ setting, gateway, verifier }) =>
-      setting === MISSING
-        ? 'it does not send its settings, so it is of an earlier release; update it'
-        : `${setting} is ${gateway ?? 'unknown'} there and ${verifier ?? 'unknown'} here`,
+    .map(
+      ({ setting, gateway, verifier }) =>
+        `${setting} is ${gateway ?? 'unknown'} there and ${verifier ?? 'unknown'} here`,
     )
     .join(', ');
 }

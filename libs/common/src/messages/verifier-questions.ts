@@ -75,16 +75,13 @@ export type ContractSignatureVerdict =
 /** Sent to any verifier over `VERIFY_QUEUE`, by a gateway that has had no verdict for a while. */
 export const COMPARE_SETTINGS = 'compare-settings.v1';
 
-/**
- * Every question that yields a verdict carries the settings of its sender, from `describeSettings`. A question without
- * them, from a gateway of an earlier release, counts as different.
- */
+/** Every question that yields a verdict carries the settings of its sender, from `describeSettings`. */
 export type ComparedQuestion<TRequest extends object> = TRequest & { settings: string };
 
 export interface SettingsDiffer {
   outcome: 'unavailable';
   reason: 'settings_differ';
-  /** The settings of the verifier; missing from one of an earlier release. */
+  /** The settings of the verifier; missing where they agree and the question's terms do not. */
   settings?: string;
 }
 

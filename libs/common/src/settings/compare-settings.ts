@@ -41,10 +41,9 @@ export function describeSettings({ payment, acceptance, signedPayments, redis }:
     BOUND_REDEMPTION_WINDOW_SECONDS: acceptance.boundRedemptionWindowSeconds,
     FACILITATOR_ASSETS: sorted([...others.values()].map((one) => [one.asset, one.name, one.version].join(':'))),
     EIP6492_FACTORIES: sorted([...signedPayments.factories]),
-    // Left out when off or local, so that processes of a release without it agree during an update.
-    ...(redis.book === 'on' && { BOOK: redis.book }),
+    BOOK: redis.book,
     // A failover could lose a commit that no replica has acknowledged, while the claim before it says that nothing is lost.
-    ...(redis.durability && { LEDGER_DURABILITY: `replica:${redis.durability.replicas}` }),
+    LEDGER_DURABILITY: redis.durability ? `replica:${redis.durability.replicas}` : 'local',
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}`)

@@ -128,12 +128,6 @@ describe('the request for it', () => {
     expect(parseContractSignatureRequest(right)).toEqual({ ...right, signer: right.signer.toLowerCase() });
   });
 
-  it('may come from a gateway that sends no client address', () => {
-    const older: Record<string, unknown> = { ...right };
-    delete older['clientAddress'];
-    expect(parseContractSignatureRequest(older)).toMatchObject({ clientAddress: '' });
-  });
-
   it.each([
     ['signer', '0x12'],
     ['hash', '0x12'],
