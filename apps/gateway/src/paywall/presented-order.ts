@@ -44,7 +44,7 @@ import {
 } from './answer/settlement-headers.js';
 import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './fulfil/claimed-order.js';
 import { createResourceRequest } from './fulfil/resource-request.js';
-import { isReferenceUnknown, retryKeysOf, type Order, type TransactionInstrument } from './present/purchase.js';
+import { isReferenceUnknown, retryKeyOf, type Order, type TransactionInstrument } from './present/purchase.js';
 import { isCharged, type ProducedAnswer } from './route/paid-route.js';
 import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify/verify-questions.js';
 
@@ -216,11 +216,10 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
   async #find(): Promise<State | null> {
     const { purchase, caller } = this.order;
     const { ledger, terms } = this.parts;
-    for (const retryKey of retryKeysOf(purchase)) {
-      const found = await ledger.find({ ...entryOf(purchase, terms), fingerprint: caller.fingerprint, retryKey });
-      if (found.outcome !== 'none') return found;
-    }
-    return null;
+    const retryKey = retryKeyOf(purchase);
+    if (retryKey === null) return null;
+    const found = await ledger.find({ ...entryOf(purchase, terms), fingerprint: caller.fingerprint, retryKey });
+    return found.outcome === 'none' ? null : found;
   }
 
   #ask(): Promise<State | Claim> {
@@ -254,21 +253,13 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     const { signedPayments, terms } = this.parts;
     const keys = {
       fingerprint: caller.fingerprint,
-      retryKey: retryKeysOf(purchase)[0] ?? null,
+      retryKey: retryKeyOf(purchase),
       ...(purchase.mustBeSettled && { mustBeSettled: true as const }),
     };
-    const claim = await signedPayments.claim(createSignedQuestion(this.order, payment, terms), keys);
-    const verdict = purchase.mustBeSettled ? await this.#refuseUnsettled(claim) : claim;
+    const verdict = await signedPayments.claim(createSignedQuestion(this.order, payment, terms), keys);
     if (verdict.outcome !== 'claimed' || purchase.paymentIdentifier === null) return verdict;
     const named = await this.#takeIdentifier(purchase.paymentIdentifier, verdict);
     return named === 'another' ? { outcome: 'identifier_reused' } : { ...verdict, isNamedBefore: named === 'before' };
-  }
-
-  /** A verifier of an earlier release claims a payment that must be settled also where it is not. */
-  async #refuseUnsettled(verdict: SignedPaymentVerdict): Promise<SignedPaymentVerdict> {
-    if (verdict.outcome !== 'claimed' || verdict.txHash !== null) return verdict;
-    await this.parts.ledger.release(verdict.lease, { counted: false }).catch(() => false);
-    return { outcome: 'refused', failure: 'unknown_reference' };
   }
 
   /**

@@ -4,7 +4,6 @@ import { type Problem, sendProblem } from '@tollgate/common';
 import {
   type PaymentFailure,
   IDEMPOTENT_REPLAYED,
-  instructsSharedCaches,
   keepPrivate,
   X_PAYMENT_RELEASED,
 } from '@tollgate/protocol';
@@ -218,8 +217,6 @@ export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | Problem
   const { origin, status, headers, body, isFailed = false } = answer;
   void reply.code(status);
   for (const [name, value] of headers) {
-    // Copies of earlier releases may have these.
-    if (instructsSharedCaches(name)) continue;
     // Fastify appends only cookies; every other repeated header is joined as RFC 9110, 5.3 allows.
     const earlier = name.toLowerCase() === 'set-cookie' ? undefined : reply.getHeader(name);
     void reply.header(name, earlier === undefined ? value : `${String(earlier)}, ${value}`);

@@ -170,13 +170,11 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
 
   async release({ cause, mayBeSettled, ...terms }: ReleaseTerms): Promise<boolean> {
     const { ledger, identifiers } = this.parts;
-    const { lease, payer, bound } = this.claim;
-    const { paymentIdentifier: identifier, form } = this.order.purchase;
-    // A verifier of an earlier release ignores `keyReserves`, so its claim keeps the payment for the reference.
-    const forgetsKey = bound === false && form !== 'documented';
+    const { lease, payer } = this.claim;
+    const { paymentIdentifier: identifier } = this.order.purchase;
     const sale = this.#clock && this.#moved && describeSale(this.order, this.claim, this.parts.terms, this.#moved);
     const facts = this.#clock && sale && { reason: cause, sale, timeline: this.#clock.read() };
-    const released = await ledger.release(lease, { ...terms, forgetsKey }, facts);
+    const released = await ledger.release(lease, terms, facts);
     // An identifier that could not be deleted expires.
     if (identifier !== null && !mayBeSettled)
       await identifiers.forget({ payer, identifier, lease }).catch(() => undefined);

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { createOwner, hashRetryKey } from '@tollgate/ledger';
+import { createOwner } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
@@ -181,19 +181,6 @@ describe('a transaction sent by the payer', () => {
     }
   });
 
-  // Prevents: the same in a rolling upgrade, where the verifier's claim keeps the payment for the reference.
-  it.each(['mpp', 'v2'] as const)('pays after a failure, claimed by an earlier verifier by %s', async (form) => {
-    const url = await start({ SIGNED_PAYMENTS: 'true' });
-    const [own, other] = [await readChallenge(url), await readChallenge(url)];
-    const txHash = createTxHash();
-    verifier.judgements.set(txHash, ({ keyReserves: _, ...request }) => verifier.claim(request));
-    failures = 1;
-    expect((await fetch(url, { headers: present[form](own, txHash) })).status).toBe(500);
-    expect((await fetch(url, { headers: present[form](other, txHash) })).status).toBe(200);
-    const stranger = await fetch(url, { headers: present[form](await readChallenge(url), txHash) });
-    expect([stranger.status, stranger.headers.get('x-payment-failure')]).toEqual([402, 'payment_used']);
-  });
-
   // Prevents: the same after a verifier's reply was lost, or a gateway was killed that held the payment.
   it.each(['mpp', 'v2'] as const)('pays after a request that ended without an answer by %s', async (form) => {
     const url = await start({ SIGNED_PAYMENTS: 'true' });
@@ -233,17 +220,6 @@ describe('a transaction sent by the payer', () => {
         expect(responses[1]!.headers.get('idempotent-replayed')).toBe('true');
       }
     }
-  });
-
-  // Prevents: while the gateways are replaced, the answer that an older one keeps under another key is not found.
-  it('gets the answer that an earlier release stored under its Idempotency-Key', async () => {
-    const url = await start({ SIGNED_PAYMENTS: 'true' });
-    const [txHash, challenge] = [createTxHash(), await readChallenge(url)];
-    const retryKey = hashRetryKey(`${challenge.reference}\na-key-of-both-tries`);
-    verifier.judgements.set(txHash, (request) => verifier.claim({ ...request, retryKey }));
-    const headers = { ...present.mpp(challenge, txHash), 'Idempotency-Key': 'a-key-of-both-tries' };
-    expect((await fetch(url, { headers })).status).toBe(200);
-    expect((await fetch(url, { headers })).headers.get('idempotent-replayed')).toBe('true');
   });
 
   it('in the documented form is refused the second time, with or without a reference', async () => {

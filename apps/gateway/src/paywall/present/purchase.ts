@@ -73,15 +73,12 @@ export function isReferenceUnknown({
 }
 
 /**
- * The keys that identify a repeat of this purchase; none where a repeat cannot be distinguished from a stolen payment. It
- * is claimed with the first: by x402 v2 or MPP a transaction's reference, whether or not a request has a key beside it.
+ * The key that identifies a repeat of this purchase; null where a repeat cannot be distinguished from a stolen payment. By
+ * x402 v2 or MPP it is a transaction's reference, whether or not a request has a key beside it.
  */
-export function retryKeysOf({ form, instrument, retryKey, referenceText }: Purchase): string[] {
+export function retryKeyOf({ form, instrument, retryKey, referenceText }: Purchase): string | null {
   const ofReference = referenceText === null ? null : hashRetryKey(referenceText);
-  // An earlier release claimed such a transaction with its Idempotency-Key.
-  const keys =
-    instrument.kind === 'transaction' && form !== 'documented' ? [ofReference, retryKey] : [retryKey ?? ofReference];
-  return keys.filter((key) => key !== null);
+  return instrument.kind === 'transaction' && form !== 'documented' ? (ofReference ?? retryKey) : (retryKey ?? ofReference);
 }
 
 /** Identifies a payment in the log. */

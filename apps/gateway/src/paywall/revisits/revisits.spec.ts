@@ -262,12 +262,6 @@ describe('a payer that returns', () => {
     ]);
   });
 
-  it('is remembered by a release that noted no payment', async () => {
-    const account = await payer();
-    for (const key of await client.keys('tollgate:revisit:*')) await client.set(key, '1', 'KEEPTTL');
-    expect((await get('/api/weather', await signIn(account, await readOffer('/api/weather')))).status).toBe(200);
-  });
-
   it('is charged if it pays again, and its sign-in is ignored', async () => {
     const account = newcomer();
     const challenge = await readChallenge(`${gateway.url}/api/weather`);

@@ -42,16 +42,14 @@ export class Revisits {
   ): Promise<void> {
     const key = this.#keyOf(payer, resource);
     const nowMs = Date.now();
-    const earlier = readRights(await within(this.redis.get(key)), nowMs).filter(
-      ({ name, untilMs }) => name !== payment && untilMs !== null,
-    );
+    const earlier = readRights(await within(this.redis.get(key)), nowMs).filter(({ name }) => name !== payment);
     const rights = [{ name: payment, untilMs: nowMs + seconds * 1000 }, ...earlier].slice(0, MOST_PAYMENTS);
-    const untilMs = Math.max(...rights.map((right) => right.untilMs ?? 0));
+    const untilMs = Math.max(...rights.map((right) => right.untilMs));
     const value = rights.map((right) => `${right.name}@${right.untilMs}`).join(' ');
     await within(this.redis.set(key, value, 'PX', untilMs - nowMs));
   }
 
-  /** The names of the payments by which the payer may revisit the resource; `1` from releases that noted no name. */
+  /** The names of the payments by which the payer may revisit the resource. */
   async findPayments(payer: Hex, resource: RevisitedResource): Promise<string[]> {
     const stored = await within(this.redis.get(this.#keyOf(payer, resource)));
     return readRights(stored, Date.now()).map(({ name }) => name);
@@ -72,18 +70,18 @@ export class Revisits {
   }
 }
 
-/** A payment's name, and until when it permits revisits; null: for as long as the entry is stored. */
+/** A payment's name, and until when it permits revisits. */
 interface Right {
   readonly name: string;
-  readonly untilMs: number | null;
+  readonly untilMs: number;
 }
 
-/** Reads `<name>@<until ms>`, separated by spaces; earlier releases stored `1`. */
+/** Reads `<name>@<until ms>`, separated by spaces. */
 function readRights(stored: string | null, nowMs: number): Right[] {
   const parts = stored === null ? [] : stored.split(' ').map((part) => part.split('@'));
   return parts
-    .map(([name = '', untilMs]) => ({ name, untilMs: untilMs === undefined ? null : Number(untilMs) }))
-    .filter(({ untilMs }) => untilMs === null || untilMs > nowMs);
+    .map(([name = '', untilMs]) => ({ name, untilMs: Number(untilMs) }))
+    .filter(({ untilMs }) => untilMs > nowMs);
 }
 
 async function within<T>(work: Promise<T>): Promise<T> {

@@ -111,7 +111,7 @@ export class Visits {
     // A refund takes the right to come back with it.
     const closed = payments.map(async (payment) => {
       const id = readPaymentName(payment);
-      return id !== null && (await ledger.isClosed(id));
+      return id === null || (await ledger.isClosed(id));
     });
     if ((await Promise.all(closed)).every(Boolean)) return 'not_paid';
     const message = createSignInMessage(asked, signIn.address);

@@ -3,7 +3,7 @@ import { createOwner, signedPaymentId, type EntryId } from '@tollgate/ledger';
 import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 import type { SignedPaymentQuestion } from '../../signed-payments/signed-payments.js';
-import { retryKeysOf, type Order, type TransactionInstrument, type Purchase } from '../present/purchase.js';
+import { retryKeyOf, type Order, type TransactionInstrument, type Purchase } from '../present/purchase.js';
 
 /** The terms that every payment must meet. */
 export interface QuestionTerms {
@@ -29,7 +29,7 @@ export function createTransactionQuestion(
   const { reference, endpoint, form } = purchase;
   // The documented form demands that a second showing without an Idempotency-Key is refused. Where the payment is bound
   // to its reference, the verifier makes the reference its key.
-  const retryKey = form === 'documented' ? purchase.retryKey : (retryKeysOf(purchase)[0] ?? null);
+  const retryKey = form === 'documented' ? purchase.retryKey : retryKeyOf(purchase);
   const { requestId, clientAddress, fingerprint } = caller;
   return {
     requestId,
