@@ -284,8 +284,8 @@ export interface LaneStatus {
   paused: JobFailure | null;
   /** Identifies this run of the server; `thaw` passes it to show during which run the chain was read. */
   run: string | null;
-  /** `lastsMs`: how long it lasts from when it is taken or renewed; null: an earlier release took it. */
-  lease: (Omit<LaneLease, 'lane'> & { lastsMs: number | null }) | null;
+  /** `lastsMs`: how long it lasts from when it is taken or renewed. */
+  lease: (Omit<LaneLease, 'lane'> & { lastsMs: number }) | null;
   openJobs: number;
   /** Steps with a nonce that are not mined. */
   unminedSteps: number;

@@ -98,14 +98,11 @@ describe('a lane', () => {
       expect((await journal.readLane(lane)).lease).toMatchObject({ owner: 'b', token: 99 });
     });
 
-    it('is over if it was taken by a clock that was ahead, unless it is of an earlier release', async () => {
+    it('is over if it was taken by a clock that was ahead', async () => {
       const ahead = (await journal.takeLease(lane, 'a', 60_000))!;
       await redis.hincrby(laneKey(lane), 'leaseUntil', 3_600_000);
       expect(await journal.takeLease(lane, 'b', 60_000)).toMatchObject({ token: ahead.token + 1 });
       expect(await journal.renewLease(ahead, 60_000)).toBeNull();
-      await redis.hincrby(laneKey(lane), 'leaseUntil', 3_600_000);
-      await redis.hdel(laneKey(lane), 'leaseLasts');
-      expect(await journal.takeLease(lane, 'c', 60_000)).toBeNull();
     });
 
     it('is free when its holder releases it', async () => {

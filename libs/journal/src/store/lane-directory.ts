@@ -63,5 +63,5 @@ const CLOCK_LAG_MS = 60_000;
 
 /** A lease that has far longer to go than it lasts was taken by a clock that was ahead, and is over. */
 export function isLeaseRunning({ untilMs, lastsMs }: NonNullable<LaneStatus['lease']>, nowMs: number): boolean {
-  return untilMs > nowMs && (lastsMs === null || untilMs - nowMs <= lastsMs + CLOCK_LAG_MS);
+  return untilMs > nowMs && untilMs - nowMs <= lastsMs + CLOCK_LAG_MS;
 }

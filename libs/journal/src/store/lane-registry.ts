@@ -94,9 +94,12 @@ export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Prom
 
 function findLease({ leaseOwner, leaseToken, leaseUntil, leaseLasts }: Record<string, string>): LaneStatus['lease'] {
   if (leaseOwner === undefined) return null;
-  const [token, lasts] = leaseLasts?.split(' ') ?? [];
-  const lastsMs = token === leaseToken ? Number(lasts) : null;
-  return { owner: leaseOwner, token: Number(leaseToken), untilMs: Number(leaseUntil), lastsMs };
+  return {
+    owner: leaseOwner,
+    token: Number(leaseToken),
+    untilMs: Number(leaseUntil),
+    lastsMs: Number(leaseLasts),
+  };
 }
 
 /** In one round trip, because every look at the lane reads it. */

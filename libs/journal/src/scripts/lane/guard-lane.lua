@@ -16,8 +16,7 @@ if not lane[1] then return {text(now), 'unadopted'} end
 -- The same process, never a replica, has lost nothing. Its replication id also changes when it gets its first replica.
 if lane[2] == run or (lane[3] == process and not promoted) then return {text(now), 'same'} end
 -- A restored old data file looks like a restart, so the chain is checked after every restart.
--- A promoted replica may lack writes, unless none counts without it: neither this process's nor those of before. An
--- earlier release does not store whether its own did.
+-- A promoted replica may lack writes, unless none counts without it: neither this process's nor those of before.
 local acknowledged = ARGV[5] == '1' and lane[6] == '1'
 local lost = (promoted and not acknowledged) or ARGV[1] ~= '1' or lane[4] ~= '1'
 if not lane[5] or lane[5] == 'restarted' then redis.call('HSET', LANE, 'frozen', lost and 'lost' or 'restarted') end

@@ -4,5 +4,5 @@
 -- worker's lease would end.
 local lease = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken')
 if lease[1] ~= ARGV[1] or lease[2] ~= ARGV[2] then return {text(now), 'taken'} end
-redis.call('HDEL', LANE, 'leaseOwner', 'leaseUntil')
+redis.call('HDEL', LANE, 'leaseOwner', 'leaseUntil', 'leaseLasts')
 return {text(now), 'done'}

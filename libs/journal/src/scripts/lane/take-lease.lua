@@ -9,7 +9,7 @@ if is_live and lease[1] ~= ARGV[1] then return {text(now), 'taken'} end
 local token = is_live and lease[2] or text(tonumber(lease[2] or '0') + 1)
 local until_ms = text(now + tonumber(ARGV[2]))
 redis.call('HSET', LANE, 'leaseOwner', ARGV[1], 'leaseToken', token, 'leaseUntil', until_ms,
-  'leaseLasts', token .. ' ' .. ARGV[2])
+  'leaseLasts', ARGV[2])
 -- Jobs are taken only of processes that do the same.
 if ARGV[3] ~= '' then redis.call('HSET', LANE, 'book', ARGV[3]) else redis.call('HDEL', LANE, 'book') end
 return {text(now), 'done', token, until_ms}

@@ -19,13 +19,11 @@ end
 
 local function refused(reason, state, ...) return {text(now), 'refused', reason, state or '', ...} end
 
--- A lease that has longer to go than it lasts is of a clock that was ahead, and over. An earlier release does not store
--- how long its leases last.
+-- A lease that has longer to go than it lasts is of a clock that was ahead, and over.
 local function is_held()
-  local held = redis.call('HMGET', LANE, 'leaseOwner', 'leaseToken', 'leaseUntil', 'leaseLasts')
-  if not held[1] or tonumber(held[3]) <= now then return false end
-  local token, lasts_ms = string.match(held[4] or '', '^(%d+) (%d+)$')
-  return token ~= held[2] or held[3] - now <= tonumber(lasts_ms)
+  local held = redis.call('HMGET', LANE, 'leaseOwner', 'leaseUntil', 'leaseLasts')
+  if not held[1] or tonumber(held[2]) <= now then return false end
+  return held[2] - now <= tonumber(held[3])
 end
 
 -- Read once for consecutive job transitions.
