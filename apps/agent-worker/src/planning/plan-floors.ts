@@ -46,8 +46,8 @@ export function isWithin(fresh: PlanFloors, agreed: PlanFloors): boolean {
     isCovered(fresh.spends, agreed.spends) &&
     isCovered(agreed.receives, fresh.receives) &&
     canonicalJson(fresh.recipients) === canonicalJson(agreed.recipients) &&
-    (!agreed.deposit ||
-      (agreed.deposit.fee === fresh.deposit?.fee && isCovered(agreed.deposit.atLeast, fresh.deposit.atLeast)))
+    agreed.deposit?.fee === fresh.deposit?.fee &&
+    isCovered(agreed.deposit?.atLeast ?? {}, fresh.deposit?.atLeast ?? {})
   );
 }
 

@@ -1,4 +1,4 @@
-import { readStoredFloors, readStoredPlan, writeStoredPlan } from '@tollgate/agent-jobs';
+import { readStoredPlan } from '@tollgate/agent-jobs';
 import { AgentKit } from '@tollgate/agent-kit';
 import type { JobRecord } from '@tollgate/journal';
 import { encodeFunctionData, parseAbi, parseUnits } from 'viem';
@@ -8,7 +8,6 @@ import { waitFor } from '../../../../test/harness/retry.js';
 import { openPools } from '../../../../test/harness/stack/create-pool.js';
 import { DEPLOYER, sendAsDeployer } from '../../../../tools/devnet/protocols/deployer.js';
 import { PlanningFixture } from '../../test/planning-fixture.js';
-import { hashFloors } from './plan-floors.js';
 
 const mintAbi = parseAbi(['function mint(address to, uint256 amount)']);
 const OTHER = '0x00000000000000000000000000000000000B0b00';
@@ -171,18 +170,6 @@ describe('what a wallet may do', () => {
         const job = await askedAnew(before);
         expect(readStoredPlan(job)!.summary).toContain('with a fee of 1 %');
       });
-    });
-
-    it('is a position whose bounds were approved under an earlier release, which did not have its pool', async () => {
-      fixture.startLane({ approvalAbove });
-      const job = await asked(await fixture.submit('addLiquidity', POSITION));
-      const { spends, receives, recipients } = readStoredFloors(job)!;
-      const floors = { spends, receives, recipients };
-      const floorsHash = hashFloors(floors);
-      const approval = { floorsHash, approvedBy: 'key-2' };
-      const planner = fixture.createPlanner({ approvalAbove });
-      const earlier = { ...job, plan: writeStoredPlan(readStoredPlan(job)!, floors), approval };
-      expect(await planner.plan(earlier, { stepIndex: 0, token: 1 })).toMatchObject({ floorsHash });
     });
   });
 

@@ -10,7 +10,7 @@ export interface PlanFloors {
   receives: Readonly<Record<string, string>>;
   /** Lower case, sorted. */
   recipients: readonly string[];
-  /** For a deposit into a pool, whose fee tier is in millionths. Bounds that an earlier release has stored lack it. */
+  /** For a deposit into a pool, whose fee tier is in millionths. */
   deposit?: { atLeast: Readonly<Record<string, string>>; fee: number };
 }
 

@@ -16,7 +16,7 @@ export interface KnownToken {
   names: readonly string[];
 }
 
-/** Null for an invalid list of tokens, which another version may have written. */
+/** Null for an invalid list of tokens. */
 export function parseKnownTokens(text: string): readonly KnownToken[] | null {
   try {
     const tokens: unknown = JSON.parse(text);

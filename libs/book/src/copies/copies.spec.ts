@@ -10,7 +10,6 @@ import {
   authorizationId,
   deliver,
   PAY_TO,
-  PAYER,
   refused,
   SELLER,
   settled,

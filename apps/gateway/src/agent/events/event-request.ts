@@ -64,25 +64,21 @@ async function startAfter(journal: Journal, event: { jobId: string; sequence: nu
  * A position beyond a lane's last event, or at an event later than all of the client's, belongs to events that the journal
  * lost. That lane continues from about the time of the client's latest event; some events may be repeated.
  */
-async function forgetLost(journal: Journal, { cursor, latestMs }: ReadPosition): Promise<EventPosition> {
-  /** Returns a time at or after that of the lane's event at its position. */
-  const forget = async (lane: LaneId): Promise<number> => {
+async function forgetLost(journal: Journal, { cursor, latestMs }: EventPosition): Promise<EventPosition> {
+  const forget = async (lane: LaneId): Promise<void> => {
     const code = codeOfLane(lane);
     const sequence = cursor.get(code) ?? 0;
-    if (sequence === 0) return 0;
+    if (sequence === 0) return;
     const [[found], { lastSequence }] = await Promise.all([
       journal.outbox.read(lane, { after: sequence - 1, count: 1 }),
       journal.readLane(lane),
     ]);
-    const atMs = found?.sequence === sequence ? found.atMs : 0;
-    if (sequence <= lastSequence && (latestMs === null || atMs <= latestMs)) return atMs;
-    const last = Math.min(sequence, lastSequence);
-    const isDated = latestMs !== null;
-    cursor.set(code, await (isDated ? findLater(journal, lane, last, latestMs) : findRecent(journal, lane, last)));
-    return isDated ? 0 : Date.now();
+    const isLater = found?.sequence === sequence && found.atMs > latestMs;
+    if (sequence <= lastSequence && !isLater) return;
+    cursor.set(code, await findLater(journal, lane, Math.min(sequence, lastSequence), latestMs));
   };
-  const times = await Promise.all((await journal.readLanes()).map(forget));
-  return { cursor, latestMs: Math.max(latestMs ?? 0, ...times) };
+  await Promise.all((await journal.readLanes()).map(forget));
+  return { cursor, latestMs };
 }
 
 /** The position before a lane's first event since about a time, which is at the latest the one after `last`. */
@@ -123,44 +119,27 @@ export interface EventPosition {
   readonly latestMs: number;
 }
 
-interface ReadPosition {
-  readonly cursor: Map<string, number>;
-  /** Null: an earlier release wrote it, or moved it on. */
-  readonly latestMs: number | null;
-}
-
 const MAX_LENGTH = 8_192;
+const TIME = /^t([0-9a-z]{1,10})$/;
 const PLACE = /^(j[0-9a-f]{8})-([0-9a-z]{1,10})$/;
-/**
- * Stand for the time, and for the sum of the sequences that it is of. An earlier release reads both as further lanes, and
- * sends them back as they were, although its client has later events by then: the sum shows it.
- */
-const [TIME, SUM] = ['j00000000', 'j00000001'];
 
 /** Encodes a position in one opaque word, which clients send back unchanged. */
 export function writePosition({ cursor, latestMs }: EventPosition): string {
-  const places: (readonly [string, number])[] = [...cursor, [TIME, latestMs], [SUM, sumOf(cursor)]];
-  return ['e1', ...places.map(([code, number]) => `${code}-${number.toString(36)}`)].join('.');
+  const places = [...cursor].map(([code, sequence]) => `${code}-${sequence.toString(36)}`);
+  return ['e1', `t${latestMs.toString(36)}`, ...places].join('.');
 }
 
 /** Null for text that is not a position. */
-function readPosition(text: string): ReadPosition | null {
+function readPosition(text: string): EventPosition | null {
   if (text.length > MAX_LENGTH) return null;
-  const [version, ...places] = text.split('.');
+  const [version, time = '', ...places] = text.split('.');
+  const [, latest] = TIME.exec(time) ?? [];
+  if (version !== 'e1' || latest === undefined) return null;
   const cursor = new Map<string, number>();
   for (const place of places) {
     const [, code, digits = ''] = PLACE.exec(place) ?? [];
-    const number = Number.parseInt(digits, 36);
-    if (code === undefined || !Number.isSafeInteger(number)) return null;
-    cursor.set(code, number);
+    if (code === undefined) return null;
+    cursor.set(code, Number.parseInt(digits, 36));
   }
-  if (version !== 'e1') return null;
-  const [latestMs = null, sum] = [cursor.get(TIME), cursor.get(SUM)];
-  cursor.delete(TIME);
-  cursor.delete(SUM);
-  return { cursor, latestMs: sum === sumOf(cursor) ? latestMs : null };
-}
-
-function sumOf(cursor: EventCursor): number {
-  return [...cursor.values()].reduce((sum, sequence) => sum + sequence, 0);
+  return { cursor, latestMs: Number.parseInt(latest, 36) };
 }

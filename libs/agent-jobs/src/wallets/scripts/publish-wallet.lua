@@ -13,7 +13,6 @@ for index = 1, #known, 2 do
   end
 end
 if account and account ~= ARGV[2] then return {ARGV[1], account} end
--- Also for a name that is known: a worker of an earlier release may have added the other one.
 if other then return {other, ARGV[2]} end
 if not account then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
 return {ARGV[1], ARGV[2]}
