@@ -1,5 +1,5 @@
 // Builds the command line to dist/tollgate.js: a small entry, and a chunk for each command that is loaded when it runs.
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,15 +10,6 @@ import nodeExternals from 'webpack-node-externals';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const dist = join(root, 'dist');
-
-/** Programs of earlier versions; each says for one release what has taken its place. */
-const MOVED = {
-  'libs/ledger/cli/payments.js': 'payments',
-  'libs/agent-jobs/cli/keys.js': 'keys',
-  'libs/agent-jobs/cli/jobs.js': 'jobs',
-  'libs/agent-jobs/cli/wallets.js': 'wallets',
-  'libs/agent-jobs/cli/webhooks.js': 'webhooks',
-};
 
 const compiler = rspack({
   context: root,
@@ -74,10 +65,3 @@ if (stats.hasErrors()) {
   process.exit(1);
 }
 chmodSync(join(dist, 'tollgate.js'), 0o755);
-
-for (const [path, command] of Object.entries(MOVED)) {
-  mkdirSync(dirname(join(dist, path)), { recursive: true });
-  rmSync(join(dist, `${path}.map`), { force: true });
-  const text = `This program has moved. Run: tollgate ${command} (node dist/tollgate.js ${command})`;
-  writeFileSync(join(dist, path), `console.error(${JSON.stringify(text)});\nprocess.exitCode = 2;\n`);
-}

@@ -122,7 +122,7 @@ export function safely<T>(work: () => T, otherwise: T): T {
   }
 }
 
-/** Storage may have been written by an older version, or by hand: what is not a purchase is left out. */
+/** Storage may have been changed by hand: what is not a purchase is left out. */
 function parse(text: string): KeptPurchase[] {
   const value = safely<unknown>(() => JSON.parse(text), []);
   return Array.isArray(value) ? value.filter(isPurchase) : [];

@@ -10,19 +10,17 @@ const count = z.int().nonnegative();
 const decimal = z.string().regex(/^(?:0|[1-9]\d*)$/);
 const address = z.custom<Hex>(isAddress);
 const hash32 = z.custom<Hex>(isHash);
-/** A writer may leave a field out that is null. */
-const orNull = <T>(schema: z.ZodType<T>) => schema.nullish().transform((value): T | null => value ?? null);
 
 /** Milliseconds since 1970 on Redis's clock. Null: the step did not happen, or its time is not known. */
 const timeline = z.object({
   /** The gateway received the request. */
   presentedAtMs: count,
   /** The gateway had the verdict. */
-  verifiedAtMs: orNull(count),
-  claimedAtMs: orNull(count),
+  verifiedAtMs: count.nullable(),
+  claimedAtMs: count.nullable(),
   /** The resource had responded. */
-  fulfilledAtMs: orNull(count),
-  settledAtMs: orNull(count),
+  fulfilledAtMs: count.nullable(),
+  settledAtMs: count.nullable(),
 });
 export type PaymentTimeline = z.output<typeof timeline>;
 
@@ -40,14 +38,14 @@ const sale = z.object({
   asset: address,
   payTo: address,
   /** As the chain names it, or as the payer signed; null if it is not known. */
-  payer: orNull(address),
+  payer: address.nullable(),
   /** What was paid; null if it is not known. */
-  amount: orNull(decimal),
+  amount: decimal.nullable(),
   price: decimal,
   /** The transaction that moved the money; null for a payment that moved nothing (a metered charge of 0). */
-  transaction: orNull(hash32),
+  transaction: hash32.nullable(),
   /** Null where only the transaction is known. */
-  logIndex: orNull(count),
+  logIndex: count.nullable(),
 });
 export type SaleFacts = z.output<typeof sale>;
 
@@ -59,7 +57,7 @@ const transaction = z.object({
   outcome: z.enum(['success', 'reverted']),
   gasUsed: decimal,
   /** Wei per gas; null where the RPC server does not return it. */
-  effectiveGasPrice: orNull(decimal),
+  effectiveGasPrice: decimal.nullable(),
   blockNumber: count,
   blockHash: hash32,
   jobId: words,
@@ -74,9 +72,9 @@ const settledPayment = z.object({
   payTo: address,
   payer: address,
   /** What was moved; null: this transaction did not move it. */
-  amount: orNull(decimal),
+  amount: decimal.nullable(),
   /** The index of the `Transfer` log in its block; null where it is not known. */
-  logIndex: orNull(count),
+  logIndex: count.nullable(),
 });
 export type SettledPayment = z.output<typeof settledPayment>;
 
@@ -86,13 +84,13 @@ const FACTS = {
     /** SHA-256 of method, path, query and body, 22 base64url characters: the ledger's fingerprint. */
     requestHash: words,
     /** SHA-256 of the body, 64 hexadecimal digits; null for a body that was streamed. */
-    answerHash: orNull(words),
+    answerHash: words.nullable(),
     /** HTTP status of the answer. */
     status: count,
     /** Length of the body; null for one that was streamed. */
-    bytes: orNull(count),
+    bytes: count.nullable(),
     /** How long the resource took; null without one. */
-    upstreamMs: orNull(count),
+    upstreamMs: count.nullable(),
     /** `at` is when it was committed. */
     timeline,
   }),
@@ -103,8 +101,8 @@ const FACTS = {
     /** `not_charged`, `unreached`, `failed`, `not_settled`, `request_ended`, `identifier_reused`. */
     reason: words,
     /** Null if the request ended before its verdict. */
-    sale: orNull(sale),
-    timeline: orNull(timeline),
+    sale: sale.nullable(),
+    timeline: timeline.nullable(),
   }),
   /**
    * Money that arrived was refused. Repeats of one payment and failure are reported under the same `payment` and `failure`
@@ -113,13 +111,13 @@ const FACTS = {
   refused: z.object({
     /** A `PaymentFailure`, maybe of a later version. */
     failure: words,
-    payer: orNull(address),
-    amount: orNull(decimal),
-    transaction: orNull(hash32),
-    logIndex: orNull(count),
-    minedAtMs: orNull(count),
+    payer: address.nullable(),
+    amount: decimal.nullable(),
+    transaction: hash32.nullable(),
+    logIndex: count.nullable(),
+    minedAtMs: count.nullable(),
     /** What must be read before a refund: whether the payment may have been served. */
-    detail: orNull(words),
+    detail: words.nullable(),
     count,
   }),
   /** The ledger is closed for a payment: it buys nothing any more, so that it can be paid back. */
@@ -128,7 +126,7 @@ const FACTS = {
     from: z.enum(['free', 'expired', 'released', 'answered']),
     /** Names the refund, as its caller passed it. */
     refund: words,
-    reason: orNull(words),
+    reason: words.nullable(),
   }),
   /** A refund was sent and is final on the chain. */
   refunded: z.object({ refund: words, transaction: hash32, amount: decimal, recipient: address }),

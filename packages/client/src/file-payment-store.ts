@@ -10,7 +10,6 @@ import {
   parsePaymentRequirement,
   parseSignedPayment,
   PaymentError,
-  type SignedPayment,
 } from '@tollgate/protocol';
 
 import { parseStoredSignable } from './offer/signable-requirement.js';
@@ -159,11 +158,6 @@ function parseTransaction(value: unknown): SignedTransaction | null {
   return { txHash, rawTransaction, nonce };
 }
 
-/** Older stores have no authorizations. */
-function parseAuthorization(value: unknown): SignedPayment | null {
-  return value === null || value === undefined ? null : parseSignedPayment(value);
-}
-
 function parseRequirement(value: unknown): StoredPayment['requirement'] {
   return isRecord(value) && 'x402Version' in value ? parseStoredSignable(value) : parsePaymentRequirement(value);
 }
@@ -174,7 +168,7 @@ function parseRequirement(value: unknown): StoredPayment['requirement'] {
  */
 export function parseStoredPayment(value: unknown): StoredPayment {
   if (!isRecord(value)) throw new TypeError('not an object');
-  const { state, method, url, idempotencyKey, chainId, payer, createdAtMs } = value;
+  const { state, method, url, idempotencyKey, chainId, payer, createdAtMs, nonceTakenAtMs } = value;
   if (!isState(state)) throw new TypeError('state is unknown');
   if (typeof method !== 'string' || typeof url !== 'string' || typeof idempotencyKey !== 'string') {
     throw new TypeError('method, url or idempotencyKey is not a string');
@@ -182,10 +176,10 @@ export function parseStoredPayment(value: unknown): StoredPayment {
   if (typeof chainId !== 'number' || typeof createdAtMs !== 'number' || !isAddress(payer)) {
     throw new TypeError('chainId, createdAtMs or payer is not what was written');
   }
-  // Older stores have no such time.
-  const nonceTakenAtMs = typeof value['nonceTakenAtMs'] === 'number' ? value['nonceTakenAtMs'] : null;
+  if (nonceTakenAtMs !== null && typeof nonceTakenAtMs !== 'number')
+    throw new TypeError('nonceTakenAtMs is not a time');
   const transaction = parseTransaction(value['transaction']);
-  const authorization = parseAuthorization(value['authorization']);
+  const authorization = value['authorization'] === null ? null : parseSignedPayment(value['authorization']);
   if (state === 'signed' && transaction === null && authorization === null) {
     throw new TypeError('a signed payment has no transaction and no authorization');
   }

@@ -2,7 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { Answers, READ_MINED_NONCE, type ReadMinedNonceReply, type ReadMinedNonceRequest } from '@tollgate/common';
 import { Chain, createLaneId } from '@tollgate/journal';
-import { isHash } from 'viem';
+import { isHash } from '@tollgate/protocol';
 
 /**
  * For gateways, which have no chain access for jobs: a job may be abandoned only if another transaction used its nonce.
@@ -17,19 +17,14 @@ export class ReadMinedNonceController {
     const lane = createLaneId(Number(chainId), String(address));
     if (lane.chainId !== this.chain.chainId)
       return { outcome: 'unavailable', reason: 'this worker is on another chain' };
+    if (!Array.isArray(attempts)) return { outcome: 'unavailable', reason: 'the question names no attempts' };
     try {
       const { minedNonce } = await this.chain.readHead(lane.address);
-      const hashes = Array.isArray(attempts)
-        ? (attempts as unknown[]).filter(isText).filter((hash) => isHash(hash))
-        : [];
+      const hashes = attempts.filter(isHash);
       const isAttemptMined = hashes.length > 0 && (await this.chain.findReceipt(hashes)) !== null;
       return { outcome: 'read', minedNonce, isAttemptMined };
     } catch {
       return { outcome: 'unavailable', reason: 'the chain does not answer' };
     }
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
 }

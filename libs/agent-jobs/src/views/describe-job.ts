@@ -39,8 +39,8 @@ export function describeJob(job: JobRecord, { explorerUrl }: DescribeOptions): A
 
 function readAnswer({ details: { answer } }: JobRecord): AgentAnswerView | null {
   if (answer === undefined) return null;
-  // Safe to cast: only the worker writes it. Older ones wrote text only.
-  return { bodyBase64: null, ...(answer as unknown as Omit<AgentAnswerView, 'bodyBase64'>) };
+  // Safe to cast: only the worker writes it.
+  return answer as unknown as AgentAnswerView;
 }
 
 /** @throws TypeError for an operation that this version of the program does not know */

@@ -171,14 +171,17 @@ describe('a copy of the book', () => {
     await expect(unbalanced).rejects.toThrow(/the book that was copied was broken: booking 1 is not complete/);
   });
 
-  it.each([{ migrations: [1, 2] }, { migrations: [] }])('of a release with the migrations $migrations is refused', async (of) => {
-    const copy = asCopy({ ...(JSON.parse(lines[0]!) as CopyHeader), ...of }, lines.slice(1, -1));
-    const before = await dump(other.database);
-    const restored = restoreBook(other.writer, read(copy));
-    await expect(restored).rejects.toBeInstanceOf(CopyRefusedError);
-    await expect(restored).rejects.toThrow('The copy was made by a release with other tables.');
-    expect(await dump(other.database)).toEqual(before);
-  });
+  it.each([{ migrations: [1, 2] }, { migrations: [] }])(
+    'of a release with the migrations $migrations is refused',
+    async (of) => {
+      const copy = asCopy({ ...(JSON.parse(lines[0]!) as CopyHeader), ...of }, lines.slice(1, -1));
+      const before = await dump(other.database);
+      const restored = restoreBook(other.writer, read(copy));
+      await expect(restored).rejects.toBeInstanceOf(CopyRefusedError);
+      await expect(restored).rejects.toThrow('The copy was made by a release with other tables.');
+      expect(await dump(other.database)).toEqual(before);
+    },
+  );
 
   it('is not written over a book in which an operator has acted', async () => {
     const { writer, database } = other;

@@ -22,7 +22,7 @@ export type PlanJobReply =
 export interface ReadMinedNonceRequest {
   chainId: number;
   address: Hex;
-  attempts?: readonly Hex[];
+  attempts: readonly Hex[];
 }
 
 /** The number of the account's transactions up to the chain's latest block, and whether an attempt has a receipt. */

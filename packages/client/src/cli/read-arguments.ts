@@ -117,7 +117,7 @@ const OF_THE_DEVNET = { network: '--network', chainId: '--chain-id', asset: '--a
 
 const stateDirectory = (env: NodeJS.ProcessEnv): string => env['TOLLGATE_STATE_DIR'] || '.tollgate';
 
-/** The devnet writes this file for its tools; it is trusted, but may be of another version. */
+/** The devnet writes this file for its tools; it is trusted, but may be of another checkout. */
 function readDevnet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
   const contradicting = Object.entries(OF_THE_DEVNET).flatMap(([name, flag]) =>
     values[name as keyof typeof OF_THE_DEVNET] === undefined ? [] : [flag],

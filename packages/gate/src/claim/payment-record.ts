@@ -36,7 +36,7 @@ export interface ClaimRecord {
   /** The claim of a request: a random name, and its end by the store's clock. */
   readonly owner: string;
   readonly leasedUntilMs: number;
-  /** The terms of the first settlement that was requested; missing in records of earlier releases. */
+  /** The terms of the first settlement that was requested. */
   readonly asked?: AskedTerms;
   /** The facilitator's settlement response, for a settled payment. */
   readonly receipt?: SettleResponse;

@@ -154,7 +154,10 @@ describe('GET /agent/events', () => {
     const ahead = lastEventId.replace(/-[0-9a-z]+/g, '-zzzz');
     const job = await endJob(owner);
     const reader = await listen(owner, { query: `?jobId=${job}`, after: ahead });
-    expect(jobsOf(await reader.readEvents(1))).toEqual([job]);
+    let block = await reader.readBlock();
+    // This journal may have forgotten its first events.
+    while (block?.event === undefined || block.event === 'eventsMissed') block = await reader.readBlock();
+    expect(block).toMatchObject({ event: 'transactionFailed', data: expect.stringContaining(job) });
   });
 
   it.each([

@@ -78,7 +78,9 @@ export function isReferenceUnknown({
  */
 export function retryKeyOf({ form, instrument, retryKey, referenceText }: Purchase): string | null {
   const ofReference = referenceText === null ? null : hashRetryKey(referenceText);
-  return instrument.kind === 'transaction' && form !== 'documented' ? (ofReference ?? retryKey) : (retryKey ?? ofReference);
+  return instrument.kind === 'transaction' && form !== 'documented'
+    ? (ofReference ?? retryKey)
+    : (retryKey ?? ofReference);
 }
 
 /** Identifies a payment in the log. */

@@ -50,7 +50,7 @@ describe('payment identifiers', () => {
     expect(await identifiers.take(name('free', createId()))).toBe('anew');
   });
 
-  // Prevents: a holder releases a payment and forgets its identifier after the next holder has taken it and settles the
+  // Prevents: a holder that releases a payment forgets its identifier after the next holder has taken it and settles the
   // payment.
   it('are not forgotten by a holder that lost the payment to another', async () => {
     const id = createId();
