@@ -1,7 +1,11 @@
+import { execFileSync } from 'node:child_process';
+
 import { readArguments } from '../answer-usage.mjs';
 import { loadWhenReady } from '../load-when-ready.mjs';
 
-const HELP = `npm run test:upgrade -- <commit> [options]: replaces the services of that commit by those of this folder under load, and back.
+const HELP = `npm run test:upgrade [-- <commit>] [options]: replaces the services of that commit by those of this folder under load, and back.
+
+The commit is the newest release (the tag v*) if none is named; until there is a release it is HEAD.
 
 It builds the commit in a git worktree in a temporary folder, which it removes at the end, and starts a bookkeeper, two
 gateways, two verifiers and two agent workers of it over one Redis and one local chain. While clients pay by transaction
@@ -20,9 +24,15 @@ const { values, positionals } = readArguments(
   HELP,
   { allowPositionals: true, options: { seconds: { type: 'string', default: '5' } } },
   (read) => {
-    if (read.positionals.length !== 1) throw new Error('Name one commit to upgrade from, for example HEAD~3.');
+    if (read.positionals.length > 1) throw new Error('Name one commit to upgrade from, for example HEAD~3.');
     if (!(Number(read.values.seconds) >= 1)) throw new Error('--seconds needs a number of 1 or more.');
   },
 );
 const { runUpgradeTest } = await loadWhenReady('test/upgrade/run-upgrade-test.ts', { needsRedisServer: true });
-process.exit(await runUpgradeTest({ commit: positionals[0], seconds: Number(values.seconds) }));
+const [commit = findNewestRelease() ?? 'HEAD'] = positionals;
+process.exit(await runUpgradeTest({ commit, seconds: Number(values.seconds) }));
+
+function findNewestRelease() {
+  const tags = execFileSync('git', ['tag', '--list', 'v*', '--sort=-version:refname'], { encoding: 'utf8' });
+  return tags.split('\n').find(Boolean);
+}

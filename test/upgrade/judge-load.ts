@@ -23,8 +23,8 @@ interface JudgedLoad {
   fromBlock?: number;
   /** Payments that were refused and recorded for a refund. Default none. */
   owed?: ReadonlySet<string>;
-  /** Asks the bookkeeper; null without one. */
-  askBook: AskOperator | null;
+  /** Asks the bookkeeper. */
+  askBook: AskOperator;
   /** The last answers to the payments of earlier loads on the same chain. Default none. */
   answeredBefore?: readonly LastAnswer[];
 }
@@ -75,7 +75,6 @@ export function listLastAnswers({ purchases }: Pick<LoadRecord, 'purchases'>): L
 
 /** Once everything is booked: compares the book with the chain, and the states of its payments with the last answers. */
 async function findBookFaults({ chain, record, askBook, answeredBefore = [] }: JudgedLoad): Promise<string[]> {
-  if (askBook === null) return [];
   try {
     await expectWholeBook(askBook, Number(await callRpc(chain.rpcUrl, 'eth_blockNumber')));
   } catch (error) {

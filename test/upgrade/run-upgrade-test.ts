@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,8 +31,7 @@ interface Version {
 
 interface Run extends LoadOptions {
   stack: Stack;
-  /** Asks the bookkeeper; null for a commit that has none. */
-  askBook: AskOperator | null;
+  askBook: AskOperator;
   seconds: number;
   signal: AbortSignal;
   say: (line: string) => void;
@@ -109,13 +108,11 @@ async function startRun(
   let sold = 0;
   const upstream = keep(await startUpstream((_, response) => response.end(`answer ${(sold += 1)}`)));
   say('starting the old services');
-  // A commit before the bookkeeper reports nothing to a book.
-  const hasBook = existsSync(join(checkout, 'dist/apps/bookkeeper/main.js'));
   const stack = keep(
     await startStack({
       ...{ chain, checkout, gateways: 2, verifiers: 2, agentWorkers: 2 },
       agentWallets: Object.fromEntries(WALLETS.map((name) => [name, {}])),
-      ...(hasBook && { book: { folder: join(folder, 'book'), signingKey: '22'.repeat(32) } }),
+      book: { folder: join(folder, 'book'), signingKey: '22'.repeat(32) },
       serviceEnv: { bookkeeper: { RECONCILE_GRACE_SECONDS: '5', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' } },
       env: {
         ROUTES_FILE: join(folder, 'routes.yaml'),
@@ -133,21 +130,19 @@ async function startRun(
   const { token } = await stack.agents!.createApiKey(['submit', 'read']);
   const random = createRandom(1);
   const plannedJobs = planAgentJobs(chain, { count: PLANNED_JOBS, wallets: WALLETS, random });
-  const { bookkeeper, redis } = stack;
-  if (bookkeeper === null) say('this commit has no bookkeeper: the book is left out');
-  const askBook = bookkeeper && connectOperator(bookkeeper.url, await createOperatorKey(redis.url));
+  const askBook = connectOperator(stack.bookkeeper!.url, await createOperatorKey(stack.redis.url));
   return { stack, chain, client, token, plannedJobs, askBook, record: createRecord(), seconds, signal, say };
 }
 
 /**
- * The bookkeeper first, which reads what earlier releases write; then workers before gateways, gateways before
- * verifiers. The way back is the reverse, without the bookkeeper: its tables are those of the later release.
+ * The bookkeeper first, which books what the others report; then workers before gateways, gateways before verifiers. The
+ * way back is the reverse, without the bookkeeper: it may have changed its tables.
  */
 async function upgradeAndReturn(run: Run, { old, now }: { old: Version; now: Version }): Promise<string[]> {
   const { bookkeeper, agentWorkers, gateways, verifiers } = run.stack;
   const services = [...agentWorkers, ...gateways, ...verifiers];
   run.say(`upgrade under load: ${old.name} -> ${now.name}`);
-  const faults = await replaceUnderLoad(run, bookkeeper === null ? services : [bookkeeper, ...services], now);
+  const faults = await replaceUnderLoad(run, [bookkeeper!, ...services], now);
   run.say(`and back: ${now.name} -> ${old.name}`);
   return [...faults, ...(await replaceUnderLoad(run, services.reverse(), old))];
 }
