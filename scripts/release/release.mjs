@@ -14,7 +14,8 @@ package-lock.json, that the tag is free, and that CHANGELOG.md has a section of 
 dist/release/<version>; makes the tag v<version> in this clone; and prints the notes and the commands that publish.
 It pushes and publishes nothing: those commands need your credentials.
 
-  --dry-run  makes no tag, shows every problem, and takes the notes of "Unreleased" where the version has no section
+  --dry-run  makes no tag, shows every problem, takes the notes of "Unreleased" where the version has no section, and asks
+             for no date of the release
   --help     this text
 
 The exit code is 0 when nothing stands in the way of the release, and 1 otherwise.
@@ -30,6 +31,10 @@ const problems = [...findTreeProblems(), ...findVersionProblems()];
 const notes = readNotes(version) ?? (isDryRun ? readNotes('Unreleased') : null);
 if (readNotes(version) === null) {
   problems.push(`CHANGELOG.md has no section "## ${version} - <date>": rename "## Unreleased" to it.`);
+} else if (!isDryRun && !isDated(version)) {
+  problems.push(
+    `CHANGELOG.md has no date of ${version}: write "## ${version} - ${new Date().toISOString().slice(0, 10)}".`,
+  );
 }
 for (const problem of problems) process.stderr.write(`✗ ${problem}\n`);
 if (problems.length > 0) process.exitCode = 1;
@@ -93,10 +98,18 @@ function findVersionProblems() {
 
 /** The text under a heading such as `## 1.2.0 - 2026-01-31` or `## Unreleased`; null where there is none. */
 function readNotes(name) {
-  if (!existsSync(join(root, 'CHANGELOG.md'))) return null;
-  const sections = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^## /m).slice(1);
-  const section = sections.find((text) => text.split(/\s/, 1)[0].replace(/[[\]]/g, '') === name);
+  const section = findSection(name);
   return section?.slice(section.indexOf('\n')).trim() || null;
+}
+
+function isDated(name) {
+  return / - \d{4}-\d{2}-\d{2}$/.test(findSection(name).split('\n', 1)[0]);
+}
+
+function findSection(name) {
+  if (!existsSync(join(root, 'CHANGELOG.md'))) return undefined;
+  const sections = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^## /m).slice(1);
+  return sections.find((text) => text.split(/\s/, 1)[0].replace(/[[\]]/g, '') === name);
 }
 
 function git(gitArgs, input) {

@@ -88,6 +88,16 @@ describe('npm run release', () => {
     expect(stdout).toContain('- A gate.');
   });
 
+  it('needs the date of the release, but not in a dry run', async () => {
+    write('CHANGELOG.md', CHANGELOG.replace('2026-01-31', 'Unreleased'));
+    commit();
+    expect(await release('--dry-run')).toMatchObject({ code: 0, stderr: '' });
+    const { code, stdout, stderr } = await release();
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^✗ CHANGELOG.md has no date of 1\.2\.0: write "## 1\.2\.0 - \d{4}-\d\d-\d\d"\.\n$/);
+    expect(git('tag')).toBe('');
+  });
+
   it('makes nothing where there is a problem', async () => {
     write('left.txt', 'over');
     expect(await release()).toMatchObject({ code: 1, stdout: '' });
