@@ -1,12 +1,7 @@
 import { Readable } from 'node:stream';
 
 import { type Problem, sendProblem } from '@tollgate/common';
-import {
-  type PaymentFailure,
-  IDEMPOTENT_REPLAYED,
-  keepPrivate,
-  X_PAYMENT_RELEASED,
-} from '@tollgate/protocol';
+import { type PaymentFailure, IDEMPOTENT_REPLAYED, keepPrivate, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 
 import { UpstreamError, type Resource, type ResourceRequest } from '../route/paid-route.js';
