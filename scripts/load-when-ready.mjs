@@ -9,7 +9,7 @@ import { setup } from './setup.mjs';
  */
 export async function loadWhenReady(path, options) {
   process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-  await setup(options).catch(() => process.exit(1));
+  await setup(options);
   const require = createRequire(import.meta.url);
   require('./typescript.cjs');
   return require(`../${path}`);

@@ -11,33 +11,43 @@ import { areServicesBuilt, buildServices } from './build/build-services.mjs';
 import { claimPidFile } from './process-identity.mjs';
 import { runStep } from './run-step.mjs';
 import { isRedisUrlAnswering } from './setup/ask-redis.mjs';
-import { findRedisServer, OLDEST_FOR_CLUSTERS } from './setup/find-redis-server.mjs';
+import { findRedis70, findRedisServer } from './setup/find-redis-server.mjs';
 import { findChromium, hasPostgres, installChromium, installPostgres } from './setup/install-debian.mjs';
 import { arePackagesInstalled, installPackages } from './setup/install-packages.mjs';
-import { installRedis, installValkey } from './setup/install-redis.mjs';
+import { installRedis, installRedis70 } from './setup/install-redis.mjs';
+import { findMissingPrograms, unpackPrograms, useOwnPrograms } from './setup/own-programs.mjs';
 import { sweepCaches } from './setup/sweep-caches.mjs';
+import { removeLists } from './setup/unpack-debian.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const HELP = `npm run setup: installs the packages, builds the services, compiles the devnet's contracts and installs a Redis server,
+const HELP = `npm run setup: installs the packages, builds the services, compiles the devnet's contracts and gets a Valkey or Redis server,
 each only if it is missing. The other commands run it themselves.
 
   npm run setup -- --packages      only the packages
-  npm run setup -- --redis-server  a Redis server even if REDIS_URL answers, because tests start and kill their own
-  npm run setup -- --clusters      also Valkey, or a Redis server new enough for tests of clusters and Sentinels
+  npm run setup -- --git           also git, which checks run
+  npm run setup -- --redis-server  the server even if REDIS_URL answers, because tests start and kill their own
+  npm run setup -- --tests         what \`npm test\` needs: the server, a Redis 7.0 beside it, and git, curl and python3
   npm run setup -- --chromium      also the browser in which the pages are tested
   npm run setup -- --crash-points  also the services that the tests of whole stacks kill at a certain line
   npm run setup -- --published     also the published clients and servers for test/interop (550 MB)
 
+A server on the PATH is used if it is a Valkey, or a Redis of version 7.2 or newer. Otherwise, and where
+TOLLGATE_OWN_SERVERS is 1, Debian's packages are unpacked into .tollgate, which needs no rights and installs nothing;
+on other systems a package manager installs Valkey if this user may.
+
 It writes only to node_modules, dist and .tollgate of this folder. TOLLGATE_STATE_DIR is for the data of the other commands.
 `;
 const OLDEST_NODE = [20, 19];
+/** What specs and checks run. */
+export const TEST_PROGRAMS = ['git', 'curl', 'python3'];
 
-/** Throws if a step failed; the reason is then on the terminal. */
+/** Ends the process if a step failed; the reason is then on the terminal. */
 export async function setup({
   onlyPackages = false,
   needsServices = true,
   needsRedisServer = false,
-  needsClusters = false,
+  needsRedis70 = false,
+  needsPrograms = [],
   needsPostgres = false,
   needsChromium = false,
   needsCrashPoints = false,
@@ -45,8 +55,13 @@ export async function setup({
 } = {}) {
   assertNodeVersion();
   sweepCaches(root);
-  const steps = [
-    { name: 'packages (npm ci)', isDone: () => arePackagesInstalled(root), run: () => installPackages(root) },
+  useOwnPrograms(root);
+  const packages = {
+    name: 'packages (npm ci)',
+    isDone: () => arePackagesInstalled(root),
+    run: () => installPackages(root),
+  };
+  const others = [
     needsServices && {
       name: 'services (nest build)',
       isDone: () => areServicesBuilt(root),
@@ -62,21 +77,21 @@ export async function setup({
       isDone: () => existsSync(compiledContractsPath()),
       run: async () => void compileContracts(),
     },
-    { name: 'redis', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
+    { name: 'valkey', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
+    needsRedis70 && { name: 'redis 7.0', isDone: () => Boolean(findRedis70(root)), run: () => installRedis70(root) },
     needsPostgres && { name: 'postgresql', isDone: hasPostgres, run: installPostgres },
     needsChromium && {
       name: 'chromium',
       isDone: () => findChromium() !== undefined,
       run: () => installChromium(),
     },
-    needsClusters && {
-      name: 'valkey',
-      isDone: () => Boolean(findRedisServer(root, OLDEST_FOR_CLUSTERS)),
-      run: () => installValkey(root),
-    },
-  ]
-    .filter(Boolean)
-    .slice(0, onlyPackages ? 1 : undefined);
+  ];
+  const programs = {
+    name: 'programs of the system',
+    isDone: () => findMissingPrograms(needsPrograms).length === 0,
+    run: () => unpackPrograms(root, needsPrograms),
+  };
+  const steps = [packages, ...(onlyPackages ? [] : others), programs].filter(Boolean);
   const interop = join(root, 'test', 'interop');
   if (needsPublished) {
     steps.push({
@@ -88,11 +103,22 @@ export async function setup({
 
   if (await isEverythingDone(steps)) return;
   // Two set-ups at once in one folder would delete each other's files.
-  await withLock(join(root, '.tollgate', 'setup.lock'), async () => {
-    for (const { name, isDone, run } of steps) {
-      if (!(await isDone())) await runStep(name, run);
-    }
-  });
+  const isReady = await withLock(join(root, '.tollgate', 'setup.lock'), () => runSteps(steps));
+  if (!isReady) process.exit(1);
+}
+
+async function runSteps(steps) {
+  const run = (step) =>
+    runStep(step.name, step.run).then(
+      () => true,
+      () => false,
+    );
+  try {
+    for (const step of steps) if (!(await step.isDone()) && !(await run(step))) return false;
+    return true;
+  } finally {
+    removeLists(root);
+  }
 }
 
 async function isEverythingDone(steps) {
@@ -122,7 +148,7 @@ async function withLock(path, work) {
     await sleep(200);
   }
   try {
-    await work();
+    return await work();
   } finally {
     rmSync(path, { force: true });
   }
@@ -133,11 +159,12 @@ if (process.argv[1] && fileURLToPath(import.meta.url) === process.argv[1]) {
   answerHelp(flags, HELP);
   const options = {
     onlyPackages: flags.includes('--packages'),
-    needsRedisServer: flags.includes('--redis-server'),
-    needsClusters: flags.includes('--clusters'),
+    needsRedisServer: flags.includes('--redis-server') || flags.includes('--tests'),
+    needsRedis70: flags.includes('--tests'),
+    needsPrograms: flags.includes('--tests') ? TEST_PROGRAMS : flags.includes('--git') ? ['git'] : [],
     needsChromium: flags.includes('--chromium'),
     needsCrashPoints: flags.includes('--crash-points'),
     needsPublished: flags.includes('--published'),
   };
-  setup(options).catch(() => process.exit(1));
+  await setup(options);
 }

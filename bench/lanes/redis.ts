@@ -1,6 +1,5 @@
 import type { ClaimRequest } from '@tollgate/ledger';
 
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import type { Devnet } from '../../tools/devnet/chain/chain.js';
 import { startRedisShards } from '../../tools/devnet/processes/redis-shards.js';
 import { startRedis } from '../../tools/devnet/processes/redis.js';
@@ -37,7 +36,7 @@ async function measurePaid(chain: Devnet, options: LaneOptions, keep: KeepUntilE
 
 /** Servers of Redis for stacks; the first one is what the others are compared with. */
 async function startSetups(keep: KeepUntilEnd): Promise<PaidStack[]> {
-  const one = keep(await startRedis({ oldest: OLDEST_FOR_CLUSTERS }));
+  const one = keep(await startRedis());
   const env = { LEDGER_DURABILITY: 'replica' };
   const setups: PaidStack[] = [
     { name: LOCAL, options: { redis: await startPair(keep) } },
@@ -51,9 +50,9 @@ async function startSetups(keep: KeepUntilEnd): Promise<PaidStack[]> {
 
 /** A primary with a replica. */
 async function startPair(keep: KeepUntilEnd): Promise<BenchServers> {
-  const primary = keep(await startRedis({ args: ['--repl-diskless-sync-delay', '0'], oldest: OLDEST_FOR_CLUSTERS }));
+  const primary = keep(await startRedis({ args: ['--repl-diskless-sync-delay', '0'] }));
   const args = ['--replicaof', '127.0.0.1', String(primary.port)];
-  const replica = keep(await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS }));
+  const replica = keep(await startRedis({ args }));
   return { url: primary.url, servers: [primary, replica] };
 }
 

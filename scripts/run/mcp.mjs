@@ -9,7 +9,7 @@ process.chdir(join(dirname(fileURLToPath(import.meta.url)), '..', '..'));
 // stdout belongs to the protocol, so the output of an installation goes to stderr.
 const writeToStdout = process.stdout.write;
 process.stdout.write = process.stderr.write.bind(process.stderr);
-await setup({ onlyPackages: true }).catch(() => process.exit(1));
+await setup({ onlyPackages: true });
 process.stdout.write = writeToStdout;
 process.argv.splice(2, 0, 'mcp');
 const require = createRequire(import.meta.url);

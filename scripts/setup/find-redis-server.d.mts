@@ -2,5 +2,5 @@ export interface RedisProgram {
   command: string;
   environment: Record<string, string>;
 }
-export function findRedisServer(root: string, oldest?: number): RedisProgram | undefined;
-export const OLDEST_FOR_CLUSTERS: number;
+export function findRedisServer(root: string): RedisProgram | undefined;
+export function findRedis70(root: string): RedisProgram | undefined;

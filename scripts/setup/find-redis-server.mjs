@@ -1,45 +1,53 @@
-// Finds the Redis server program of this machine. Used by the setup and, through tools/devnet/processes/redis.ts, by everything that starts one.
+// Finds the Redis or Valkey server program that this project starts. Used by the setup and, through
+// tools/devnet/processes/redis.ts, by everything that starts one.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { isProgram, listOnPath } from './on-path.mjs';
 
-/** The verify queue uses BLMPOP, which came with Redis 7. */
-const OLDEST = 7;
-/** With WAITAOF. */
-export const OLDEST_FOR_CLUSTERS = 7.2;
+/** With WAITAOF, for tests of clusters and replicas. A Redis of somebody's own may be older: see `findRedis70`. */
+export const OLDEST = 7.2;
+/** The oldest version that Tollgate supports: the verify queue uses BLMPOP. */
+const OLDEST_SUPPORTED = 7;
 
 /** Written by the setup next to a server that it unpacked: the paths of the server and its libraries. */
 export function unpackedServerPath(root, name) {
   return join(root, '.tollgate', `${name}-bin`, 'program.json');
 }
 
-/** By root and PATH, because tests start many servers, and to ask one for its version is to start it. */
+/** By all that decides, because tests start many servers, and to ask one for its version is to start it. */
 const found = new Map();
 
 /** `{command, environment}` of the first server that is new enough: on the PATH, else unpacked by the setup. */
-export function findRedisServer(root, oldest = OLDEST) {
-  const key = `${root}\n${oldest}\n${process.env.PATH}`;
-  if (found.has(key)) return found.get(key);
-  for (const program of candidates(root)) {
-    if (readVersion(program) < oldest) continue;
-    found.set(key, program);
-    return program;
-  }
-  return undefined;
+export function findRedisServer(root) {
+  return findFirst(root, 'valkey', ['redis-server', 'valkey-server'], (version) => version >= OLDEST);
 }
 
-function* candidates(root) {
-  for (const command of listOnPath('redis-server', 'valkey-server')) {
-    if (isProgram(command)) yield { command, environment: {} };
-  }
-  for (const name of ['redis', 'valkey']) {
-    const unpacked = unpackedServerPath(root, name);
-    if (!existsSync(unpacked)) continue;
-    const { command, libraries } = JSON.parse(readFileSync(unpacked, 'utf8'));
-    if (isProgram(command)) yield { command, environment: { LD_LIBRARY_PATH: libraries } };
-  }
+/** A Redis older than the one of `findRedisServer`, for the spec of the oldest one that Tollgate supports. */
+export function findRedis70(root) {
+  const isOld = (version) => version >= OLDEST_SUPPORTED && version < OLDEST;
+  return findFirst(root, 'redis-7.0', ['redis-server'], isOld, process.env.TOLLGATE_REDIS_7_0);
+}
+
+function findFirst(root, unpackedName, names, isRight, named) {
+  const { PATH, TOLLGATE_OWN_SERVERS: own } = process.env;
+  const key = JSON.stringify([root, unpackedName, named, PATH, own]);
+  if (found.has(key)) return found.get(key);
+  const onPath = own === '1' ? [] : listOnPath(...names);
+  const programs = [...(named ? [named] : []), ...onPath]
+    .filter(isProgram)
+    .map((command) => ({ command, environment: {} }));
+  const program = [...programs, ...readUnpacked(root, unpackedName)].find((one) => isRight(readVersion(one)));
+  if (program !== undefined) found.set(key, program);
+  return program;
+}
+
+function readUnpacked(root, name) {
+  const path = unpackedServerPath(root, name);
+  if (!existsSync(path)) return [];
+  const { command, libraries } = JSON.parse(readFileSync(path, 'utf8'));
+  return isProgram(command) ? [{ command, environment: { LD_LIBRARY_PATH: libraries } }] : [];
 }
 
 /** Such as 7.2; 0 if the program does not run, for instance because a library is missing. */

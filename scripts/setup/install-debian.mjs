@@ -25,7 +25,7 @@ export const hasPostgres = () => existsSync('/usr/lib/postgresql');
 export const installPostgres = () => installDebianPackage('postgresql', POSTGRES_CHOICES);
 
 /** Installs a package of the system. @throws StepError with the remedy where this user may not, or apt-get fails */
-export async function installDebianPackage(name, remedy) {
+async function installDebianPackage(name, remedy) {
   if (process.getuid?.() !== 0) throw new StepError(`there is no ${name}, and only root can install it`, { remedy });
   // RUNLEVEL=1 keeps a server from starting with its package: its user starts one with data of its own.
   const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };

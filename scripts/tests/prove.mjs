@@ -68,7 +68,7 @@ const all = values.quick ? proofs.filter((name) => !WITHOUT_SHORT_FORM.includes(
 const names = positionals.length === 0 ? all : positionals;
 await setup({
   needsRedisServer: true,
-  needsClusters: names.includes('cluster'),
+  needsPrograms: ['git'],
   needsPostgres: names.includes('book'),
 });
 const outcomes = [];

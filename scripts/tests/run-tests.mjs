@@ -1,5 +1,5 @@
 // npm test, npm run test:stack, npm run test:pages, npm run test:cluster and npm run test:interop: Jest, with what its tests need set up before.
-import { setup } from '../setup.mjs';
+import { setup, TEST_PROGRAMS } from '../setup.mjs';
 import { describeCpuTime } from './cpu-time.mjs';
 import { runJest } from './run-jest.mjs';
 
@@ -20,7 +20,9 @@ const args = [
 
 await setup({
   needsRedisServer: true,
-  needsClusters: args.includes('test/cluster/jest.config.cjs'),
+  // Its specs beside the code have one for the oldest Redis.
+  needsRedis70: !args.includes('--config'),
+  needsPrograms: TEST_PROGRAMS,
   needsChromium: areInOneProcess,
   needsCrashPoints: args.includes('test/jest.config.cjs'),
   needsPublished: args.includes('test/interop/jest.config.cjs'),

@@ -8,7 +8,6 @@ import { Journal } from '../../libs/journal/src/index.js';
 import { finishSample, sampleLane, submitSample } from '../../libs/journal/test/sample-jobs.js';
 import { Ledger } from '../../libs/ledger/src/index.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../../libs/ledger/test/sample-payments.js';
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { tollgate } from '../../tools/cli/test/run-tollgate.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { startCluster, type StartedCluster } from './start-cluster.js';
@@ -25,7 +24,7 @@ describe('a backup', () => {
   let [ofCluster, ofSingle]: RedisClient[] = [];
 
   beforeAll(async () => {
-    [cluster, single] = await Promise.all([startCluster(), startRedis({ oldest: OLDEST_FOR_CLUSTERS })]);
+    [cluster, single] = await Promise.all([startCluster(), startRedis({ plain: true })]);
     ofCluster = createRedis(cluster.url, {});
     ofSingle = createRedis(single.url, {});
   });

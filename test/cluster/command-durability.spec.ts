@@ -3,7 +3,6 @@ import { createRedis, type RedisClient } from '@tollgate/redis';
 
 import { Journal, type LaneId } from '../../libs/journal/src/index.js';
 import { sampleLane, submitSample } from '../../libs/journal/test/sample-jobs.js';
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { NOT_DONE, tollgate } from '../../tools/cli/test/run-tollgate.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { waitFor } from '../harness/retry.js';
@@ -29,7 +28,7 @@ describe('decisions of the command line where a replica must acknowledge', () =>
   let redis: RedisClient;
 
   beforeAll(async () => {
-    primary = await startRedis({ oldest: OLDEST_FOR_CLUSTERS });
+    primary = await startRedis({ plain: true });
     redis = createRedis(primary.url, {});
   });
 
@@ -52,7 +51,7 @@ describe('decisions of the command line where a replica must acknowledge', () =>
     expect(await run(['wallets', 'list'])).toContain('main');
 
     const args = ['--replicaof', '127.0.0.1', String(primary.port), '--repl-diskless-sync-delay', '0'];
-    const replica = await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS });
+    const replica = await startRedis({ args });
     try {
       const cancel = () => run(['jobs', 'cancel', jobIds[0]], PATIENT);
       await waitFor('the replica', () => cancel().then(Boolean, () => false));

@@ -22,7 +22,6 @@ import {
 } from '../../libs/ledger/test/sample-payments.js';
 import { connectRedis, createRedis, type RedisClient } from '../../libs/redis/src/connect-redis.js';
 import { StoreUnavailableError } from '../../libs/redis/src/index.js';
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { withRedis } from '../../tools/devnet/processes/with-redis.js';
 import { waitFor } from '../harness/retry.js';
@@ -110,7 +109,7 @@ async function readRefusals(work: Record<string, () => Promise<unknown>>): Promi
 }
 
 it('takes the promotion of a replica that acknowledges for a restart, after which a wallet lacks nothing', async () => {
-  const server = await startRedis({ oldest: OLDEST_FOR_CLUSTERS });
+  const server = await startRedis({ plain: true });
   const redis = new Redis(server.url);
   const journal = new Journal({ redis });
   await journal.open();
@@ -141,9 +140,9 @@ describe('a primary with one replica that must acknowledge', () => {
   let hastyJournal: Journal;
 
   beforeAll(async () => {
-    primary = await startRedis({ oldest: OLDEST_FOR_CLUSTERS });
+    primary = await startRedis({ plain: true });
     const args = ['--replicaof', '127.0.0.1', String(primary.port)];
-    replica = await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS });
+    replica = await startRedis({ args });
     redis = new Redis(primary.url);
     ledger = new Ledger({ redis, ...PATIENT });
     journal = new Journal({ redis, ...PATIENT });
@@ -267,7 +266,7 @@ describe('a replica that succeeds its primary', () => {
   const connections: RedisClient[] = [];
   const serve = async (...args: string[]): Promise<RedisServer> => {
     const timing = ['--repl-diskless-sync-delay', '0'];
-    servers.push(await startRedis({ args: [...timing, ...args], oldest: OLDEST_FOR_CLUSTERS }));
+    servers.push(await startRedis({ args: [...timing, ...args] }));
     return servers.at(-1)!;
   };
   const follow = ({ port }: RedisServer) => serve('--replicaof', '127.0.0.1', String(port));

@@ -7,7 +7,6 @@ import { Redis } from 'ioredis';
 import { Ledger } from '../../libs/ledger/src/index.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../../libs/ledger/test/sample-payments.js';
 import { connectRedis, type RedisClient } from '../../libs/redis/src/connect-redis.js';
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { withRedis } from '../../tools/cli/shared/with-redis.js';
 import { meet } from '../../tools/devnet/processes/cluster-servers.js';
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
@@ -207,7 +206,7 @@ describe.each([
     const key = ['--tls-key-file', resolve(file.replace('.cert.', '.key.'))];
     const announced = cluster.length > 0 ? ['--cluster-announce-ip', '127.0.0.1'] : [];
     const args = [...tls, ...key, ...cluster, ...announced];
-    const server = await startRedis({ port, args, oldest: OLDEST_FOR_CLUSTERS });
+    const server = await startRedis({ port, args });
     if (cluster.length > 0) {
       const node = new Redis({ port, tls: { rejectUnauthorized: false } });
       await node.call('CLUSTER', 'ADDSLOTSRANGE', 0, 16_383);

@@ -5,7 +5,6 @@ import { Redis } from 'ioredis';
 
 import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
 import { Ledger } from '../../libs/ledger/src/index.js';
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
@@ -118,7 +117,7 @@ describe.each([
 
   beforeAll(async () => {
     cluster = await startCluster();
-    server = await startRedis({ oldest: OLDEST_FOR_CLUSTERS });
+    server = await startRedis({ plain: true });
     const [ledger, queues] = isLedgerOnCluster ? [cluster.url, server.url] : [server.url, cluster.url];
     const redis = { ...server, url: ledger };
     stack = await startStack({ redis, agentWorkers: 1, env: { SIGNED_PAYMENTS: 'true', QUEUE_REDIS_URL: queues } });

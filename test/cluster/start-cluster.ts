@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 import { Redis } from 'ioredis';
 
-import { OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
 import { assignSlots, meet } from '../../tools/devnet/processes/cluster-servers.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
 import { waitFor } from '../harness/retry.js';
@@ -36,7 +35,7 @@ export async function startCluster({ users = null }: { users?: RedisUsers | null
   const servers: RedisServer[] = [];
   const startServer = async () => {
     const args = ['--cluster-enabled', 'yes', ...timing, ...acl];
-    const server = await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS });
+    const server = await startRedis({ args });
     servers.push(server);
     return server;
   };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { Redis } from 'ioredis';
 
-import { findRedisServer, OLDEST_FOR_CLUSTERS } from '../../scripts/setup/find-redis-server.mjs';
+import { findRedisServer } from '../../scripts/setup/find-redis-server.mjs';
 import { startChild, type Child } from '../../tools/devnet/processes/child-process.js';
 import { findFreePort } from '../../tools/devnet/processes/free-port.js';
 import { startRedis, type RedisServer } from '../../tools/devnet/processes/redis.js';
@@ -33,9 +33,9 @@ export async function startSentinels(): Promise<SentinelGroup> {
   const acl = ['--requirepass', SENTINEL_GROUP_PASSWORD, '--masterauth', SENTINEL_GROUP_PASSWORD];
   const timing = ['--repl-diskless-sync-delay', '0'];
   const args = [...acl, ...timing, '--user', USER, 'on', `>${SENTINEL_GROUP_PASSWORD}`, '~*', '&*', '+@all'];
-  const primary = await startRedis({ args, oldest: OLDEST_FOR_CLUSTERS });
+  const primary = await startRedis({ args });
   const following = ['--replicaof', '127.0.0.1', String(primary.port)];
-  const replica = await startRedis({ args: [...args, ...following], oldest: OLDEST_FOR_CLUSTERS });
+  const replica = await startRedis({ args: [...args, ...following] });
   const sentinels: Child[] = [];
   const sentinelPorts: number[] = [];
   for (let index = 0; index < 3; index++) {
@@ -86,8 +86,8 @@ async function startSentinel(port: number, dir: string, watchedPort: number): Pr
     `sentinel failover-timeout ${NAME} 5000`,
   ];
   writeFileSync(join(dir, 'sentinel.conf'), `${lines.join('\n')}\n`);
-  const program = findRedisServer(repositoryRoot(), OLDEST_FOR_CLUSTERS);
-  if (!program) throw new Error(`There is no Valkey, nor a Redis of version ${OLDEST_FOR_CLUSTERS}.`);
+  const program = findRedisServer(repositoryRoot());
+  if (!program) throw new Error('There is no Valkey, nor a Redis of version 7.2 or newer.');
   const sentinel = await startChild({
     name: `sentinel ${port}`,
     command: program.command,

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 
 import { isRunning } from '../../../scripts/process-identity.mjs';
 import { isRedisUrlAnswering } from '../../../scripts/setup/ask-redis.mjs';
-import { findRedisServer } from '../../../scripts/setup/find-redis-server.mjs';
+import { findRedis70, findRedisServer } from '../../../scripts/setup/find-redis-server.mjs';
 import { startChild, type Child, type Exit } from './child-process.js';
 import { assignSlots } from './cluster-servers.js';
 import { findFreePort } from './free-port.js';
@@ -20,14 +20,16 @@ export interface RedisOptions {
   appendonly?: boolean;
   appendfsync?: 'always' | 'everysec' | 'no';
   port?: number;
-  /** The oldest version of the program that will do, such as 7.2. Default 7. */
-  oldest?: number;
+  /** No cluster of one, even where ONE_SLOT_ONLY is set. */
+  plain?: boolean;
+  /** Redis 7.0, the oldest that Tollgate supports, instead of the server of all other tests. */
+  isOldest?: boolean;
   /** Further arguments, e.g. `['--maxmemory', '4mb']`. */
   args?: string[];
 }
 
 /**
- * With this variable set, a server without further arguments and version is a cluster of one: it has all slots, and
+ * With this variable set, a server without further arguments is a cluster of one unless it is `plain`: it has all slots, and
  * refuses every command and script that touches two. `npm run test:cluster` runs specs of the stores so.
  */
 const ONE_SLOT_ONLY = 'TOLLGATE_TEST_ONE_SLOT_ONLY';
@@ -129,10 +131,12 @@ async function launch(
   dir: string,
   wanted: { port?: number | undefined; bus?: number | undefined },
 ): Promise<{ child: Child; port: number; bus: number }> {
-  const program = findRedisServer(repositoryRoot(), options.oldest);
+  const program = options.isOldest ? findRedis70(repositoryRoot()) : findRedisServer(repositoryRoot());
   const isClustered = isOneSlotOnly(options) || options.args?.includes('--cluster-enabled');
-  if (!program)
-    throw new Error(`There is no redis-server of version ${options.oldest ?? 7} or newer: run \`npm run setup\`.`);
+  if (!program) {
+    const missing = options.isOldest ? 'Redis 7.0' : 'Valkey, nor a Redis of version 7.2 or newer';
+    throw new Error(`There is no ${missing}: run \`npm run setup -- --tests\`.`);
+  }
   for (let attempt = 1; ; attempt++) {
     const port = wanted.port ?? (await findFreePort());
     // The default, 10,000 above the other port, is an ephemeral port: a connection of any process may have it.
@@ -155,8 +159,8 @@ async function launch(
   }
 }
 
-function isOneSlotOnly({ args, oldest }: RedisOptions): boolean {
-  return args === undefined && oldest === undefined && process.env[ONE_SLOT_ONLY] !== undefined;
+function isOneSlotOnly({ args, plain }: RedisOptions): boolean {
+  return args === undefined && !plain && process.env[ONE_SLOT_ONLY] !== undefined;
 }
 
 /** Its file of nodes brings the slots back when it starts again. */

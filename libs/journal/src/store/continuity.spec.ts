@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailableError } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 
-import { OLDEST_FOR_CLUSTERS } from '../../../../scripts/setup/find-redis-server.mjs';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startRedis, type RedisOptions, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { copyData } from '../../test/copy-data.js';
@@ -373,7 +372,7 @@ describe('a Redis that may have lost writes', () => {
   });
 
   it('counts a promotion as a loss unless the writes before it had to be acknowledged, too', async () => {
-    const server = await serve({ oldest: OLDEST_FOR_CLUSTERS });
+    const server = await serve();
     const { redis, journal } = await openJournal(server.url);
     const strict = new Journal({ redis, timeoutMs: 10_000, durability: { replicas: 1, timeoutMs: 1_000 } });
     const { lane: kept } = await useLane(journal);
