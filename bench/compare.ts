@@ -177,7 +177,8 @@ export async function* compareCheckouts(comparison: Comparison): AsyncGenerator<
   }
 }
 
-async function setUp(checkout: string): Promise<void> {
+/** Builds and installs what the lanes run, where it is missing. */
+export async function setUp(checkout: string): Promise<void> {
   if (!existsSync(join(checkout, 'bench/main.ts'))) {
     throw new Error(`${checkout} is no checkout of this repository: it has no bench/main.ts.`);
   }

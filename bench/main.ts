@@ -1,6 +1,6 @@
 import { dirname, relative } from 'node:path';
 
-import { compareCheckouts, formatComparison, type ComparedLane } from './compare.js';
+import { compareCheckouts, formatComparison, setUp, type ComparedLane } from './compare.js';
 import type { LaneResult } from './lane.js';
 import { runLane } from './lanes/run-lane.js';
 import { HELP, parseOptions } from './options.js';
@@ -26,6 +26,8 @@ async function main(): Promise<void> {
     sayWhere(options.output);
     return;
   }
+  progress.show('setting up');
+  await setUp(process.cwd());
   const results: LaneResult[] = [];
   for (const lane of options.lanes) {
     const run = () => runLane(lane, { ...options, progress: (text) => progress.show(`${lane}: ${text}`) });

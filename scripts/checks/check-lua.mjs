@@ -1,18 +1,19 @@
 // Parses every `.lua` file, and reports names that neither Lua and Redis nor a file in a `shared` folder beside it defines.
 // The ledger's and the journal's scripts are also checked as they are composed.
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 import luaparse from 'luaparse';
 
+import { runGit } from '../run-git.mjs';
+
 const KNOWN = new Set([
   ...['redis', 'KEYS', 'ARGV', 'cjson', 'cmsgpack', 'bit', 'struct'],
   ...['assert', 'error', 'ipairs', 'math', 'next', 'pairs', 'pcall', 'select', 'string', 'table', 'tonumber'],
   ...['tostring', 'type', 'unpack'],
 ]);
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.lua'], { encoding: 'utf8' })
+const files = runGit(['ls-files', '-co', '--exclude-standard', '*.lua'])
   .split('\n')
   .filter((file) => file !== '' && existsSync(file));
 

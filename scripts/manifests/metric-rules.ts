@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { IHorizontalPodAutoscalerSpec } from 'kubernetes-models/autoscaling/v2';
 
 import { ROOT } from '../docs/generated-files.js';
+import { runGit } from '../run-git.mjs';
 import { listOf, nameOf, podsOf, type Manifest } from './manifest.js';
 import { PATHS } from './processes.js';
 
@@ -56,7 +56,7 @@ export function findPageProblems(): string[] {
 
 /** The series in Prometheus, by process: a histogram is several. */
 export function readSeriesNames(): Map<string, ReadonlySet<string>> {
-  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'apps/*.ts'], { encoding: 'utf8' })
+  const files = runGit(['ls-files', '-co', '--exclude-standard', 'apps/*.ts'])
     .split('\n')
     .filter((file) => /(?<!\.spec)\.ts$/.test(file) && existsSync(file));
   const byProcess = new Map<string, Set<string>>();

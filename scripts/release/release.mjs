@@ -1,9 +1,9 @@
 // Prepares a release: checks, tarballs, tag and notes. It publishes nothing.
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 import { readArguments } from '../answer-usage.mjs';
+import { runGit } from '../run-git.mjs';
 import { runStep } from '../run-step.mjs';
 import { packPackages, readPackages } from './pack-packages.mjs';
 
@@ -113,7 +113,7 @@ function findSection(name) {
 }
 
 function git(gitArgs, input) {
-  return execFileSync('git', gitArgs, { cwd: root, encoding: 'utf8', input }).trim();
+  return runGit(gitArgs, { cwd: root, input }).trim();
 }
 
 function readJson(file) {

@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process';
-
 import { readArguments } from '../answer-usage.mjs';
 import { loadWhenReady } from '../load-when-ready.mjs';
+import { runGit } from '../run-git.mjs';
 
 const HELP = `npm run test:upgrade [-- <commit>] [options]: replaces the services of that commit by those of this folder under load, and back.
 
@@ -28,11 +27,14 @@ const { values, positionals } = readArguments(
     if (!(Number(read.values.seconds) >= 1)) throw new Error('--seconds needs a number of 1 or more.');
   },
 );
-const { runUpgradeTest } = await loadWhenReady('test/upgrade/run-upgrade-test.ts', { needsRedisServer: true });
+const { runUpgradeTest } = await loadWhenReady('test/upgrade/run-upgrade-test.ts', {
+  needsRedisServer: true,
+  needsPrograms: ['git'],
+});
 const [commit = findNewestRelease() ?? 'HEAD'] = positionals;
 process.exit(await runUpgradeTest({ commit, seconds: Number(values.seconds) }));
 
 function findNewestRelease() {
-  const tags = execFileSync('git', ['tag', '--list', 'v*', '--sort=-version:refname'], { encoding: 'utf8' });
-  return tags.split('\n').find(Boolean);
+  return runGit(['tag', '--list', 'v*', '--sort=-version:refname']).split('
+').find(Boolean);
 }

@@ -1,0 +1,1 @@
+export function runGit(args: string[], options?: { cwd?: string }): string;
