@@ -34,18 +34,19 @@ const HEADERS = {
   'Cache-Control': 'no-cache',
 };
 
-/** `GET /docs` for people, `GET /docs/openapi.json` for programs. */
+/** `GET /docs` for people, `GET /docs/openapi.json` for programs: made when first asked for, so that no start waits for them. */
 export function registerDocs(server: FastifyInstance, parts: DocsParts): void {
-  const document = JSON.stringify(createDocument(parts));
   const base = basePathOf(parts.environment.server.publicUrl ?? '');
   const assets = swaggerUiPath();
-  const read = (file: string): Buffer => readFileSync(join(assets, file));
-  const serve = (url: string, type: string, content: string | Buffer): void => {
-    server.get(url, (_request, reply) => reply.type(type).headers(HEADERS).send(content));
+  const serve = (url: string, type: string, create: () => string | Buffer): void => {
+    let content: string | Buffer | undefined;
+    server.get(url, (_request, reply) => reply.type(type).headers(HEADERS).send((content ??= create())));
   };
-  serve('/docs', 'text/html; charset=utf-8', renderPage(escapeHtml(base)));
-  serve('/docs/start.js', 'text/javascript; charset=utf-8', renderStart(base));
-  serve('/docs/swagger-ui.css', 'text/css; charset=utf-8', read('swagger-ui.css'));
-  serve('/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8', read('swagger-ui-bundle.js'));
-  serve('/docs/openapi.json', 'application/json; charset=utf-8', document);
+  const serveAsset = (file: string, type: string): void =>
+    serve(`/docs/${file}`, type, () => readFileSync(join(assets, file)));
+  serve('/docs', 'text/html; charset=utf-8', () => renderPage(escapeHtml(base)));
+  serve('/docs/start.js', 'text/javascript; charset=utf-8', () => renderStart(base));
+  serveAsset('swagger-ui.css', 'text/css; charset=utf-8');
+  serveAsset('swagger-ui-bundle.js', 'text/javascript; charset=utf-8');
+  serve('/docs/openapi.json', 'application/json; charset=utf-8', () => JSON.stringify(createDocument(parts)));
 }
