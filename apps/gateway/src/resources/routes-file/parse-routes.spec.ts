@@ -1,6 +1,7 @@
 import { ConfigurationError } from '@tollgate/common';
 import fc from 'fast-check';
 
+import { anyText } from '../../../test/any-text.js';
 import { parseRoutes } from './parse-routes.js';
 import { ROUTE_KEYS } from './route-description.js';
 
@@ -299,7 +300,7 @@ rotes: []
     );
     const route = fc.dictionary(fc.oneof(fc.constantFrom(...ROUTE_KEYS), fc.string({ maxLength: 5 })), value);
     const file = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText,
       fc.record({ routes: fc.array(fc.oneof(route, value), { maxLength: 4 }) }).map((routes) => JSON.stringify(routes)),
     );
     fc.assert(
