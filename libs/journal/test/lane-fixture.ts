@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
 
 import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 import { privateKeyToAddress } from 'viem/accounts';
 
 import { waitFor } from '../../../test/harness/retry.js';
+import { bundleProgram } from '../../../test/harness/stack/bundle-program.js';
 import { startChain, type ChainOptions, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { startChild, type Child } from '../../../tools/devnet/processes/child-process.js';
 import { callRpc, callRpcBatch } from '../../../tools/devnet/processes/json-rpc.js';
@@ -166,7 +166,7 @@ export class LaneFixture {
     const child = await startChild({
       name: task.owner,
       command: process.execPath,
-      args: ['scripts/typescript.cjs', resolve('libs/journal/test/lane-worker.ts')],
+      args: [await bundleProgram('libs/journal/test/lane-worker.ts')],
       env: { ...process.env, TASK: JSON.stringify(task) },
     });
     this.#children.push(child);
