@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { request, type RequestOptions } from 'node:https';
 import { json } from 'node:stream/consumers';
 
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { createRoute, startGateway, type RunningGateway } from '../test/start-gateway.js';
 
 const CERTIFICATE = 'test/certificates/localhost.cert.pem';
 
 describe('a gateway with a certificate', () => {
-  let redis: RedisServer;
+  let redis: BorrowedRedis;
   let gateway: RunningGateway;
 
   beforeAll(async () => {
-    redis = await startRedis();
+    redis = await borrowRedis();
     const route = createRoute(() => ({ status: 200, headers: [], body: Buffer.from('{}') }));
     gateway = await startGateway(redis.url, [route], {
       TLS_CERT: CERTIFICATE,

@@ -6,7 +6,7 @@ import { createLaneId, Journal, type LaneId } from '@tollgate/journal';
 import type { AgentJobView } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startGateway, type RunningGateway } from './start-gateway.js';
 
 /** A token and the id of its key. */
@@ -18,7 +18,7 @@ export interface TestKey {
 /** A gateway with a journal and the wallet `main`, and no worker: jobs stay as they were accepted. */
 export class AgentsFixture {
   private constructor(
-    readonly server: RedisServer,
+    readonly server: BorrowedRedis,
     readonly redis: Redis,
     readonly journal: Journal,
     readonly keys: ApiKeyStore,
@@ -26,8 +26,9 @@ export class AgentsFixture {
     readonly gateway: RunningGateway,
   ) {}
 
-  static async start(env: Record<string, string> = {}): Promise<AgentsFixture> {
-    const server = await startRedis();
+  /** @param own a Redis that the test kills */
+  static async start(env: Record<string, string> = {}, own?: BorrowedRedis): Promise<AgentsFixture> {
+    const server = own ?? (await borrowRedis());
     const redis = new Redis(server.url);
     redis.on('error', () => undefined);
     const journal = new Journal({ redis, timeoutMs: 30_000 });

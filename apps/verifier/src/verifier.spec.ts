@@ -27,24 +27,25 @@ import { birthKey, BUCKETS } from '../../../libs/ledger/src/keys.js';
 import { randomNonce, signAuthorization } from '../../../libs/verification/test/sign-authorization.js';
 import { closeWhileBusy } from '../../../test/harness/network/close-while-busy.js';
 import { waitFor } from '../../../test/harness/retry.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { startRedis } from '../../../tools/devnet/processes/redis.js';
 import { withRedis } from '../../../tools/devnet/processes/with-redis.js';
 import { settingsOf } from '../test/settings-of.js';
 import { startVerifier } from './start-verifier.js';
 
 describe('the verifier', () => {
   let devnet: Devnet;
-  let redis: RedisServer;
+  let redis: BorrowedRedis;
   let rpc: RpcStandIn;
   let client: RequestReplyClient;
   let verifier: { app: NestFastifyApplication; close(): Promise<unknown> };
 
   beforeAll(async () => {
-    [devnet, redis] = await Promise.all([startChain(), startRedis()]);
+    [devnet, redis] = await Promise.all([startChain(), borrowRedis()]);
     rpc = await startRpcStandIn(devnet.rpcUrl);
     client = new RequestReplyClient({ redisUrl: redis.url, queue: VERIFY_QUEUE });
     await client.connect();
@@ -238,7 +239,7 @@ describe('the verifier', () => {
 
   it('takes payments of after its start at once when the chain is back, with a new ledger', async () => {
     await verifier.close();
-    const fresh = await startRedis();
+    const fresh = await borrowRedis();
     try {
       rpc.fail({ kind: 'status', status: 500 });
       verifier = await start({ REDIS_URL: fresh.url });
@@ -303,7 +304,7 @@ describe('the verifier', () => {
 
   it('stops while a relayer waits for the Redis of the queue', async () => {
     await verifier.close();
-    const queue = await startRedis();
+    const queue = await borrowRedis();
     rpc.fail({ kind: 'status', status: 500 });
     const warn = jest.spyOn(Logger.prototype, 'warn');
     verifier = await start({

@@ -12,10 +12,10 @@ import {
 import type { Hex, SignedAuthorization, SignedPayment, TransferAuthorization } from '@tollgate/protocol';
 import { encodeFunctionData, numberToHex, parseAbi } from 'viem';
 
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
 import { signAuthorization } from '../../../tools/devnet/chain/sign-authorization.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { startVerifier } from '../src/start-verifier.js';
 import { settingsOf } from './settings-of.js';
 
@@ -27,14 +27,14 @@ export class SettlementFixture {
   readonly #verifiers: { close(): Promise<unknown> }[] = [];
 
   private constructor(
-    readonly redis: RedisServer,
+    readonly redis: BorrowedRedis,
     readonly chain: Devnet,
     readonly client: RequestReplyClient,
     private readonly verifyClient: RequestReplyClient,
   ) {}
 
   static async start(): Promise<SettlementFixture> {
-    const [redis, chain] = await Promise.all([startRedis(), startChain()]);
+    const [redis, chain] = await Promise.all([borrowRedis(), startChain()]);
     const client = new RequestReplyClient({ redisUrl: redis.url, queue: SETTLE_QUEUE });
     const verifyClient = new RequestReplyClient({ redisUrl: redis.url, queue: VERIFY_QUEUE });
     await Promise.all([client.connect(), verifyClient.connect()]);

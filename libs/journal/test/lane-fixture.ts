@@ -5,11 +5,11 @@ import { Redis } from 'ioredis';
 import { privateKeyToAddress } from 'viem/accounts';
 
 import { waitFor } from '../../../test/harness/retry.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { bundleProgram } from '../../../test/harness/stack/bundle-program.js';
 import { startChain, type ChainOptions, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { startChild, type Child } from '../../../tools/devnet/processes/child-process.js';
 import { callRpc, callRpcBatch } from '../../../tools/devnet/processes/json-rpc.js';
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { Chain } from '../src/chain/chain.js';
 import { isOpen, type JobEvent, type JobRecord, type LaneId } from '../src/jobs/job.js';
 import { createLaneId } from '../src/jobs/keys.js';
@@ -54,14 +54,15 @@ export class LaneFixture {
   troubles: unknown[] = [];
 
   private constructor(
-    readonly server: RedisServer,
+    readonly server: BorrowedRedis,
     readonly redis: Redis,
     readonly journal: Journal,
     readonly chain: Devnet,
   ) {}
 
-  static async start(options: ChainOptions = {}): Promise<LaneFixture> {
-    const [server, chain] = await Promise.all([startRedis(), startChain(options)]);
+  /** @param own a Redis that the test kills or configures */
+  static async start(options: ChainOptions = {}, own?: BorrowedRedis): Promise<LaneFixture> {
+    const [server, chain] = await Promise.all([own ?? borrowRedis(), startChain(options)]);
     const redis = new Redis(server.url);
     redis.on('error', () => undefined);
     const journal = new Journal({ redis, timeoutMs: 30_000 });

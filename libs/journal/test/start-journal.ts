@@ -1,18 +1,21 @@
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { Journal, type JournalOptions } from '../src/store/journal.js';
 
 export interface StartedJournal {
-  readonly server: RedisServer;
+  readonly server: BorrowedRedis;
   readonly redis: Redis;
   readonly journal: Journal;
   stop(): Promise<void>;
 }
 
-/** An open journal on a Redis server of its own, without persistence. */
-export async function startJournal(options: Omit<JournalOptions, 'redis'> = {}): Promise<StartedJournal> {
-  const server = await startRedis({ appendfsync: 'no' });
+/** An open journal in an empty Redis, or in one that the test may kill. */
+export async function startJournal(
+  options: Omit<JournalOptions, 'redis'> = {},
+  own?: BorrowedRedis,
+): Promise<StartedJournal> {
+  const server = own ?? (await borrowRedis());
   const redis = new Redis(server.url);
   const journal = new Journal({ timeoutMs: 30_000, ...options, redis });
   await journal.open();

@@ -25,7 +25,7 @@ describe('what the ledger reports to the book', () => {
   let ledger: Ledger;
 
   beforeAll(async () => {
-    started = await startLedger({ appendfsync: 'no' }, { book: { outboxLimit: LIMIT }, refusalsKept: 3 });
+    started = await startLedger({ book: { outboxLimit: LIMIT }, refusalsKept: 3 });
     ({ ledger } = started);
   });
 

@@ -29,7 +29,7 @@ describe('closing a payment for a refund', () => {
   let ledger: Ledger;
 
   beforeAll(async () => {
-    started = await startLedger({ appendfsync: 'no' }, { book: { outboxLimit: 1_000_000 } });
+    started = await startLedger({ book: { outboxLimit: 1_000_000 } });
     ({ ledger } = started);
   });
 

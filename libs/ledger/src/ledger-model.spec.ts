@@ -182,7 +182,7 @@ describe('the ledger, compared with a model of its rules', () => {
   let redis: Redis;
 
   beforeAll(async () => {
-    started = await startLedger({ appendfsync: 'no' });
+    started = await startLedger();
     ({ ledger, redis } = started);
   });
 

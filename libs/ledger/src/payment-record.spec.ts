@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
-import { startRedis } from '../../../tools/devnet/processes/redis.js';
+import { borrowRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { createFingerprint, createOwner, hashRetryKey } from './create-keys.js';
 import { locatePayment, readPaymentId, type PaymentId } from './payment-id.js';
 import { readRecord } from './payment-record.js';
@@ -61,7 +61,7 @@ describe('what the ledger writes', () => {
   ])('is not read if it is not a record: %j for %j', (line, by) => expect(readRecord(line, by)).toBeNull());
 
   it('reads the same in Lua as in TypeScript, and is written back the same', async () => {
-    const server = await startRedis();
+    const server = await borrowRedis();
     const redis = new Redis(server.url);
     const copy = `${RECORD_LUA} write_record(KEYS[1], 'copy', read_record(ARGV[1], ARGV[2]))
       return cjson.encode(read_entry(KEYS[1])['copy'])`;

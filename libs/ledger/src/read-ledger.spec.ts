@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 
 import type { Redis } from 'ioredis';
 
-import type { RedisServer } from '../../../tools/devnet/processes/redis.js';
+import type { BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
+import { tollgate } from '../../../tools/cli/test/run-tollgate.js';
 import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 import { startLedger, type StartedLedger } from '../test/start-ledger.js';
 import { hashRetryKey } from './create-keys.js';
@@ -21,7 +22,7 @@ const ADDRESS = `0x${'ab'.repeat(20)}` as const;
 
 describe('reading the ledger', () => {
   let started: StartedLedger;
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let ledger: Ledger;
 
@@ -48,12 +49,9 @@ describe('reading the ledger', () => {
     return leases;
   };
 
-  const runWith = async (settings: NodeJS.ProcessEnv, ...args: string[]) => {
-    const cli = ['scripts/typescript.cjs', 'tools/cli/main.ts', 'payments'];
-    const env = { ...process.env, REDIS_URL: server.url, ...settings };
-    const { stdout } = await run(process.execPath, [...cli, ...args], { env });
-    return stdout;
-  };
+  /** In this process; the last test starts one. */
+  const runWith = (settings: Record<string, string>, ...args: string[]) =>
+    tollgate(['payments', ...args], { REDIS_URL: server.url, ...settings });
   const payments = (...args: string[]) => runWith({}, ...args);
 
   it('lists every payment once, page by page', async () => {
@@ -137,7 +135,7 @@ describe('reading the ledger', () => {
     expect(json).toMatchObject([{ state: 'leased', id: leased.id }]);
     const details = await payments('show', answered.id.txHash.toUpperCase().replace('0X', '0x'));
     expect(details).toMatch(/stored answer +\d+ bytes/);
-    expect(await payments('refused')).toBe('No payment was refused.\n');
+    expect(await payments('refused')).toBe('No payment was refused.');
     await ledger.recordRefusal({ id: leased.id, failure: 'payment_too_old', amountBaseUnits: 1000n });
     expect(await payments('refused')).toMatch(/payment_too_old +1000 /);
   });

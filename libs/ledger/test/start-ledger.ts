@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { Ledger } from '../src/ledger.js';
 import type { LedgerOptions } from '../src/types.js';
 import { HEAD_AT_BIRTH } from './sample-payments.js';
@@ -9,20 +9,17 @@ import { HEAD_AT_BIRTH } from './sample-payments.js';
 const ANSWER_WITHIN_MS = 15_000;
 
 export interface StartedLedger {
-  readonly server: RedisServer;
+  readonly server: BorrowedRedis;
   readonly redis: Redis;
   readonly ledger: Ledger;
   stop(): Promise<void>;
 }
 
-/** An open ledger with its own Redis server. */
-export async function startLedger(
-  options: RedisOptions = {},
-  ledgerOptions: Partial<LedgerOptions> = {},
-): Promise<StartedLedger> {
-  const server = await startRedis(options);
+/** An open ledger in an empty Redis. */
+export async function startLedger(options: Partial<LedgerOptions> = {}): Promise<StartedLedger> {
+  const server = await borrowRedis();
   const redis = new Redis(server.url, { commandTimeout: ANSWER_WITHIN_MS });
-  const ledger = new Ledger({ redis, timeoutMs: 30_000, ...ledgerOptions });
+  const ledger = new Ledger({ redis, timeoutMs: 30_000, ...options });
   const stop = async (): Promise<void> => {
     redis.disconnect();
     await server.stop();

@@ -1,14 +1,14 @@
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { trimAcknowledged } from './trim-acknowledged.js';
 
 describe('trimAcknowledged', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
+    server = await borrowRedis();
     redis = new Redis(server.url);
   });
 

@@ -3,7 +3,7 @@ import type { Hex, SignedAuthorization } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../test/harness/retry.js';
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import {
   mineSample,
   planSample,
@@ -19,13 +19,13 @@ import { nameSettlement } from './payment-entry.js';
 import { SettlementsUnderWay } from './under-way.js';
 
 describe('a closed watch of jobs', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let watch: JobWatch;
   const troubles: unknown[] = [];
 
   beforeAll(async () => {
-    server = await startRedis();
+    server = await borrowRedis();
     redis = new Redis(server.url);
   });
 

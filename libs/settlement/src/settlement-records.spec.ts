@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import type { UnmadeSettlement } from './attempt.js';
 import { SettlementRecords } from './batch.js';
 
@@ -9,13 +9,13 @@ const OTHER: UnmadeSettlement = { outcome: 'failed', failure: 'settlement_failed
 
 /** Two verifiers that each handle a copy, in either order of their steps. */
 describe('the record of a payment whose question is answered with a failure', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let records: SettlementRecords;
   let count = 0;
 
   beforeAll(async () => {
-    server = await startRedis();
+    server = await borrowRedis();
     redis = new Redis(server.url);
     records = new SettlementRecords(redis);
   });

@@ -6,10 +6,10 @@ import { createOwner, Ledger } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
+import { borrowRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet, type DevnetAccount } from '../../../tools/devnet/chain/chain.js';
 import { deployBatchPayer, deployToken, type BatchPayer } from '../../../tools/devnet/chain/deploy.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
-import { startRedis } from '../../../tools/devnet/processes/redis.js';
 import { startRpcStandIn, type RpcStandIn } from '../../chain/test/rpc-stand-in.js';
 import { ClientShares } from '../src/limits/client-shares.js';
 import { WaitingRoom } from '../src/limits/waiting-room.js';
@@ -45,7 +45,7 @@ interface Parts {
 }
 
 async function startParts(): Promise<Parts> {
-  const [devnet, redisServer] = await Promise.all([startChain(), startRedis()]);
+  const [devnet, redisServer] = await Promise.all([startChain(), borrowRedis()]);
   const redis = new Redis(redisServer.url);
   const rpc = await startRpcStandIn(devnet.rpcUrl);
   const ledger = new Ledger({ redis, retentionMs: 86_400_000, timeoutMs: 30_000, book: { outboxLimit: 1_000_000 } });

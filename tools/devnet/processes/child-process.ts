@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
 export interface ChildOptions {
@@ -28,6 +29,8 @@ export interface Child {
   signal(signal: NodeJS.Signals): void;
   /** Sends the signal, waits for the end; SIGKILL when that takes longer than `graceMs` (default 10,000). */
   end(signal: NodeJS.Signals, graceMs?: number): Promise<Exit>;
+  /** Lets this process end, which ends the child. */
+  unref(): void;
 }
 
 const KEPT_LINES = 400;
@@ -87,6 +90,10 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       const result = await exited;
       clearTimeout(timer);
       return result;
+    },
+    unref: () => {
+      child.unref();
+      for (const output of [child.stdout, child.stderr]) (output as Socket).unref();
     },
     waitForLine: (pattern, timeoutMs) =>
       new Promise((resolve, reject) => {

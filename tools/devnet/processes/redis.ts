@@ -48,6 +48,8 @@ export interface RedisServer {
   /** Resolves when the running process ends, for whatever reason. */
   exited(): Promise<Exit>;
   logs: () => string;
+  /** Lets this process end while it runs, and ends it then. */
+  unref(): void;
   stop(): Promise<void>;
 }
 
@@ -82,6 +84,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     signal: (signal) => child.signal(signal),
     exited: () => child.exited,
     logs: () => child.logs(),
+    unref: () => child.unref(),
     stop: async () => {
       child.signal('SIGCONT');
       await child.end('SIGTERM');
@@ -110,6 +113,7 @@ function describeForeignRedis(url: string): RedisServer {
     signal: () => undefined,
     exited: () => new Promise(() => undefined),
     logs: () => '',
+    unref: () => undefined,
     stop: () => Promise.resolve(),
   };
 }

@@ -4,6 +4,7 @@ import { copyData } from '../../../../libs/journal/test/copy-data.js';
 import { sampleLane, spoilEvents, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../../../libs/journal/test/start-journal.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { EventBell, EventPumps, type EventConsumer } from './event-pumps.js';
 
 /** Records the events it receives, and fails or waits when configured to. */
@@ -22,6 +23,7 @@ class Collector implements EventConsumer {
 }
 
 describe('the event pumps', () => {
+  let server: RedisServer;
   let started: StartedJournal;
   let journal: Journal;
   let bell: EventBell;
@@ -30,9 +32,10 @@ describe('the event pumps', () => {
   let troubles: string[];
 
   beforeAll(async () => {
-    started = await startJournal();
+    server = await startRedis({ appendfsync: 'no' });
+    started = await startJournal({}, server);
     ({ journal } = started);
-    bell = new EventBell(started.server.url, (error) => troubles.push(String(error)));
+    bell = new EventBell(server.url, (error) => troubles.push(String(error)));
   });
 
   afterAll(async () => {
@@ -165,8 +168,8 @@ describe('the event pumps', () => {
     run([collector]);
     const early = await happen(1);
     await waitFor('the first came', () => collector.taken.length === 1);
-    await started.server.kill();
-    await started.server.start();
+    await server.kill();
+    await server.start();
     await started.redis.ping();
     await journal.open();
     const reading = { pendingNonce: 0, blockNumber: 1, run: (await journal.readLane(lane)).run ?? '' };
@@ -185,7 +188,7 @@ describe('the event pumps', () => {
     await happen(5);
     const isAt = async (position: number) => (await journal.outbox.readPositions(lane))['one'] === position;
     await waitFor('the first came', () => isAt(5));
-    const putBack = copyData(started.server);
+    const putBack = copyData(server);
     const hanging: (() => void)[] = [];
     if (isHanging) collector.refuses = () => new Promise((resolve) => hanging.push(resolve));
     await happen(5);

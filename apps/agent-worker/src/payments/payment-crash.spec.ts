@@ -8,6 +8,7 @@ import { LaneFixture, QUICK } from '../../../../libs/journal/test/lane-fixture.j
 import { listTransfers } from '../../../../packages/client/test/paid-server.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { startChild, type Child } from '../../../../tools/devnet/processes/child-process.js';
+import { startRedis } from '../../../../tools/devnet/processes/redis.js';
 import { startStack, type Stack } from '../../../../tools/devnet/stack/stack.js';
 import type { PaymentWorkerTask } from '../../test/payment-worker.js';
 
@@ -25,9 +26,9 @@ describe('a worker that is killed during a payment', () => {
   let workers: Child[];
 
   beforeAll(async () => {
-    fixture = await LaneFixture.start();
-    const { server: redis, chain } = fixture;
-    stack = await startStack({ redis, chain, env: { PAYMENT_POLICY: 'bound' } });
+    const redis = await startRedis();
+    fixture = await LaneFixture.start({}, redis);
+    stack = await startStack({ redis, chain: fixture.chain, env: { PAYMENT_POLICY: 'bound' } });
   }, 120_000);
 
   afterAll(async () => {

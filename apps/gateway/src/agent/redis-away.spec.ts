@@ -1,20 +1,22 @@
 import { waitFor } from '../../../../test/harness/retry.js';
+import { startRedis } from '../../../../tools/devnet/processes/redis.js';
 import { openEvents } from '../../test/read-events.js';
 import { AgentsFixture, createKeyText, readProblem, SAMPLE_JOB } from '../../test/start-agents.js';
 
 describe('without Redis', () => {
   it('no job is accepted, and the same request is accepted once when Redis is back', async () => {
-    const agents = await AgentsFixture.start();
+    const server = await startRedis();
+    const agents = await AgentsFixture.start({}, server);
     const owner = await agents.createKey(['submit', 'read']);
     const accepted = await agents.submitSample(owner);
     const reader = await openEvents(`${agents.gateway.url}/agent/events`, owner.token);
-    await agents.server.kill();
+    await server.kill();
     const key = createKeyText();
     for (const response of [await agents.submit(owner, SAMPLE_JOB, key), await agents.call('/agent/jobs', owner)]) {
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(await readProblem(response)).toEqual([503, 'jobs_unavailable']);
     }
-    await agents.server.start();
+    await server.start();
     await agents.redis.ping();
     let response = await agents.submit(owner, SAMPLE_JOB, key);
     await waitFor('the job is accepted', async () => {

@@ -6,7 +6,7 @@ import type { Hex, SettleResponse, VerifyResponse } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
 import { startTcpProxy } from '../../../../test/harness/network/tcp-proxy.js';
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { readProblem } from '../../test/start-agents.js';
 import { ASSET, PAY_TO, send, startGateway, type RunningGateway } from '../../test/start-gateway.js';
 import { createHash, startRelay, type Relay } from '../../test/start-relay.js';
@@ -50,14 +50,14 @@ function payloadOf(nonce: string, to: string, value: string) {
 }
 
 describe('the facilitator', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let relay: Relay;
   let gateway: RunningGateway;
   let token: string;
 
   beforeAll(async () => {
-    server = await startRedis();
+    server = await borrowRedis();
     redis = new Redis(server.url);
     relay = await startRelay(server.url);
     const keys = new ApiKeyStore(redis);
@@ -378,8 +378,8 @@ describe('the facilitator', () => {
 });
 
 describe('the facilitator with other settings', () => {
-  let server: RedisServer;
-  beforeAll(async () => void (server = await startRedis()));
+  let server: BorrowedRedis;
+  beforeAll(async () => void (server = await borrowRedis()));
   afterAll(() => server.stop());
 
   const post = (url: string) =>

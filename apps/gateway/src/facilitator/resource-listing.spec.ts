@@ -1,6 +1,6 @@
 import type { DiscoveryResponse, PaymentRequiredV2 } from '@tollgate/protocol';
 
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { readProblem } from '../../test/start-agents.js';
 import { answerJson, ASSET, createRoute, PAY_TO, startGateway, type RunningGateway } from '../../test/start-gateway.js';
 
@@ -14,12 +14,12 @@ const routes = [
 const REFERENCE = expect.any(String) as unknown;
 
 describe('the list of paid resources', () => {
-  let redis: RedisServer;
+  let redis: BorrowedRedis;
   const gateways: RunningGateway[] = [];
   let url: string;
 
   beforeAll(async () => {
-    redis = await startRedis();
+    redis = await borrowRedis();
     ({ url } = await start({ PUBLIC_URL, SIGNED_PAYMENTS: 'true' }));
   });
 

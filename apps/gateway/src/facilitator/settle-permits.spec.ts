@@ -8,7 +8,7 @@ import {
 } from '@tollgate/protocol';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { readProblem } from '../../test/start-agents.js';
 import { ASSET, PAY_TO, startGateway, type RunningGateway } from '../../test/start-gateway.js';
 import { createHash, startRelay, type Relay } from '../../test/start-relay.js';
@@ -46,12 +46,12 @@ function ask({ scheme = 'upto', amount = MOST, nonce = BigInt(createHash()) }: W
 const refusal = (failure: PaymentFailure): SignedPaymentVerdict => ({ outcome: 'refused', failure, payer: PAYER });
 
 describe('the facilitator settling permits', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let relay: Relay;
   let gateway: RunningGateway;
 
   beforeAll(async () => {
-    server = await startRedis();
+    server = await borrowRedis();
     relay = await startRelay(server.url);
     gateway = await startGateway(server.url, [], {
       ...{ FACILITATOR: 'true', FACILITATOR_PAY_TO: PAY_TO, FACILITATOR_MIN_BASE_UNITS: '1' },
@@ -188,14 +188,14 @@ describe('the facilitator settling permits', () => {
 
 describe('the facilitator without a submitted transaction', () => {
   const PENDING: SettlementResult = { outcome: 'pending', txHash: null };
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let gateway: RunningGateway;
   /** Each has one short deadline, of the answer that does not come. */
   let hastySettle: RunningGateway;
   let hastyVerify: RunningGateway;
 
   beforeAll(async () => {
-    server = await startRedis();
+    server = await borrowRedis();
     const env = { FACILITATOR: 'true', FACILITATOR_PAY_TO: PAY_TO };
     gateway = await startGateway(server.url, [], env);
     hastySettle = await startGateway(server.url, [], { ...env, SETTLE_DEADLINE_MS: '500' });

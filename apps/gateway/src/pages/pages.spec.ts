@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { answerJson, createRoute, send, startGateway, type RunningGateway } from '../../test/start-gateway.js';
 
 const HOSTILE = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`;
@@ -16,12 +16,12 @@ const routes = [
 ];
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-dest': 'document' };
 
-let redis: RedisServer;
+let redis: BorrowedRedis;
 let gateway: RunningGateway;
 const folder = mkdtempSync(join(tmpdir(), 'pages-'));
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await borrowRedis();
   gateway = await startGateway(redis.url, routes, {
     SIGNED_PAYMENTS: 'true',
     EXPLORER_URL: 'https://explorer.example/',

@@ -3,7 +3,8 @@ import { hashRetryKey } from '@tollgate/ledger';
 import { createHashLock, type Hex } from '@tollgate/protocol';
 import { connectRedis } from '@tollgate/redis';
 
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
+import { startRedis } from '../../../../tools/devnet/processes/redis.js';
 import {
   answerJson,
   createRoute,
@@ -19,14 +20,14 @@ import { ReportedHashes } from './reported-hashes.js';
 
 const BROWSER = { accept: 'text/html', 'sec-fetch-dest': 'document' };
 const JSON_TYPE = { 'content-type': 'application/json' };
-let redis: RedisServer;
+let redis: BorrowedRedis;
 let verifier: LedgerVerifier;
 /** Two replicas over one Redis. */
 let gateways: RunningGateway[];
 let answers = 0;
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await borrowRedis();
   verifier = await startLedgerVerifier(redis.url);
   const routes = [createRoute(() => answerJson({ secret: `answer ${(answers += 1)}` }))];
   gateways = [await startGateway(redis.url, routes), await startGateway(redis.url, routes)];

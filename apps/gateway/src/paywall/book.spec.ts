@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Redis } from 'ioredis';
 
 import { readEvents } from '../../../../libs/ledger/test/read-events.js';
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import {
   answerJson,
   ASSET,
@@ -23,14 +23,14 @@ interface Challenge {
 }
 
 describe('what the paywall reports to the book', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let verifier: LedgerVerifier;
   let gateway: RunningGateway;
   let produced: ProducedAnswer;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
+    server = await borrowRedis();
     redis = new Redis(server.url);
     verifier = await startLedgerVerifier(server.url);
     gateway = await startGateway(server.url, [createRoute(() => produced)], { BOOK: 'on', CHAIN_ID: '1328' });

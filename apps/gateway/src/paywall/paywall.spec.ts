@@ -8,7 +8,7 @@ import type { Hex } from '@tollgate/protocol';
 
 import { startTcpProxy, type TcpProxy } from '../../../../test/harness/network/tcp-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { withRedis } from '../../../../tools/devnet/processes/with-redis.js';
 import {
   answerJson,
@@ -29,7 +29,7 @@ const LEASE_MS = 9000;
 /** How long the ledger waits for a reply of Redis. */
 const ANSWERED_WITHIN_MS = 3000;
 
-let redis: RedisServer;
+let redis: BorrowedRedis;
 let verifier: LedgerVerifier;
 let gateway: RunningGateway;
 /** A gateway with short deadlines, for verdicts that never come. */
@@ -43,7 +43,7 @@ const resource = (request: ResourceRequest): Promise<ProducedAnswer> | ProducedA
 };
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await borrowRedis();
   verifier = await startLedgerVerifier(redis.url);
   const routes = [
     createRoute(resource),

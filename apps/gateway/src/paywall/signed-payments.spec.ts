@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import {
   createMppPayment,
   createPayment,
@@ -14,7 +14,7 @@ import { answerJson, ASSET, createRoute, PAY_TO, startGateway, type RunningGatew
 import { startRelay, type Relay } from '../../test/start-relay.js';
 import type { ProducedAnswer, ResourceRequest } from './route/paid-route.js';
 
-let redis: RedisServer;
+let redis: BorrowedRedis;
 let relay: Relay;
 let gateway: RunningGateway;
 /** A gateway with short deadlines, for replies that never come. */
@@ -30,7 +30,7 @@ const resource = (request: ResourceRequest): Promise<ProducedAnswer> | ProducedA
 };
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await borrowRedis();
   relay = await startRelay(redis.url);
   const routes = [
     createRoute(resource),

@@ -1,14 +1,14 @@
 import { COMPARE_SETTINGS, RequestReplyClient, RequestReplyServer, type SettingsComparison } from '@tollgate/common';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { AgreeingVerifiers, Agreement, SettingsWatch } from './agreeing-verifiers.js';
 
 const OWN = 'PAYMENT_POLICY=transfer';
 const OTHER = 'PAYMENT_POLICY=receipt';
 
 describe('a gateway among verifiers with different settings', () => {
-  let redis: RedisServer;
+  let redis: BorrowedRedis;
   let client: RequestReplyClient;
   let agreement: Agreement;
   let verifiers: AgreeingVerifiers;
@@ -16,7 +16,7 @@ describe('a gateway among verifiers with different settings', () => {
   const asked = { agreeing: 0, differing: 0 };
 
   beforeAll(async () => {
-    redis = await startRedis();
+    redis = await borrowRedis();
   });
   afterAll(() => redis.stop());
 

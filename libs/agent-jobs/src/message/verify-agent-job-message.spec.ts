@@ -4,7 +4,7 @@ import type { AgentJobMessage, AgentJobOf } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { deriveEnqueueSecret, verifyAgentJobMessage, type VerifyMessageOptions } from './verify-agent-job-message.js';
 
 const AGENT_SECRET = 'a secret that only the processes of one installation have';
@@ -15,12 +15,12 @@ const JOB: AgentJobOf<'swap'> = {
   input: { amount: '1.5', fromToken: '0x0', toToken: 'USDC', slippageBps: 50 },
 };
 
-let server: RedisServer;
+let server: BorrowedRedis;
 let redis: Redis;
 let apiKeys: ApiKeyStore;
 
 beforeAll(async () => {
-  server = await startRedis();
+  server = await borrowRedis();
   redis = new Redis(server.url);
   apiKeys = new ApiKeyStore(redis);
 });

@@ -1,19 +1,19 @@
 import { ApiKeyStore } from '@tollgate/common';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { UnreadableTargetError, WebhookTargets, type NewWebhookTarget, type WebhookTarget } from './webhook-targets.js';
 
 const URL = 'https://example.org/events?token=1';
 
 describe('the webhook targets', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let targets: WebhookTargets;
   let keyId: string;
 
   beforeAll(async () => {
-    server = await startRedis({ appendonly: false });
+    server = await borrowRedis();
     redis = new Redis(server.url);
     targets = new WebhookTargets(redis, { limit: 3, rules: { allowPrivateTargets: true } });
   });

@@ -1,18 +1,18 @@
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { ApiKeyStore, type NewApiKey } from './api-key-store.js';
 import { mayUseWallet } from './api-key.js';
 
 const KEYS = 'tollgate:{api-keys}';
 const BOT: NewApiKey = { name: 'bot', scopes: ['submit', 'read'], wallets: ['main'] };
 
-let server: RedisServer;
+let server: BorrowedRedis;
 let redis: Redis;
 let store: ApiKeyStore;
 
 beforeAll(async () => {
-  server = await startRedis();
+  server = await borrowRedis();
   redis = new Redis(server.url);
   store = new ApiKeyStore(redis);
 });

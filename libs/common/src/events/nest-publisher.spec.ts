@@ -4,17 +4,17 @@ import { Redis } from 'ioredis';
 
 import { startRedisStandIn } from '../../../../test/harness/network/redis-stand-in.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { NestPublisher } from './nest-publisher.js';
 
 /** How long ioredis gives a stream to end before it destroys it. */
 const DISCONNECT_TIMEOUT_MS = 2_000;
 
 describe('a publisher of events', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
+    server = await borrowRedis();
   });
 
   afterEach(() => jest.restoreAllMocks());

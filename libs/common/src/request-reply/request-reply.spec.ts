@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { firstValueFrom, of } from 'rxjs';
 
 import { waitFor } from '../../../../test/harness/retry.js';
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { currentRequestId } from '../logging/request-id.js';
 import type { RequestEnvelope } from './envelope.js';
 import { RequestReplyClient, type AskOptions, type RequestReplyClientOptions } from './request-reply-client.js';
@@ -70,13 +70,13 @@ function createModule(replica: number) {
 }
 
 describe('request and reply', () => {
-  let redis: RedisServer;
+  let redis: BorrowedRedis;
   let direct: Redis;
   let cleanUp: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
     Logger.overrideLogger(false);
-    redis = await startRedis({ appendfsync: 'no' });
+    redis = await borrowRedis();
     direct = new Redis(redis.url);
     direct.on('error', () => undefined);
   });

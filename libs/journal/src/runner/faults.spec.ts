@@ -5,6 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { startRpcProxy, type Interception, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
 import { USDC_ADDRESS } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { copyData } from '../../test/copy-data.js';
 import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
@@ -16,11 +17,13 @@ const JSON_BODY = { 'content-type': 'application/json' };
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
 describe('a lane on a chain that fails', () => {
+  let server: RedisServer;
   let fixture: LaneFixture;
   let proxy: RpcProxy;
 
   beforeAll(async () => {
-    fixture = await LaneFixture.start();
+    server = await startRedis();
+    fixture = await LaneFixture.start({}, server);
     proxy = await startRpcProxy(fixture.chain.rpcUrl);
   });
 
@@ -378,8 +381,8 @@ describe('a lane on a chain that fails', () => {
     const jobIds = await submitMany(3);
     fixture.startRunner();
     await fixture.waitForEnds(jobIds);
-    await fixture.server.kill();
-    await fixture.server.start();
+    await server.kill();
+    await server.start();
     await fixture.redis.ping();
     const later = await fixture.submit();
     await fixture.waitForState(later, 'FINAL');
@@ -387,7 +390,7 @@ describe('a lane on a chain that fails', () => {
   });
 
   it('sends no job twice that Redis lost the sending of, while the server does not show its transaction yet', async () => {
-    const { journal, redis, server, lane } = fixture;
+    const { journal, redis, lane } = fixture;
     await fixture.rpc('evm_setAutomine', [false]);
     // As of a Redis with `appendfsync everysec`.
     await redis.config('SET', 'appendfsync', 'everysec');

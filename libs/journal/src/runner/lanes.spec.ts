@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
-import type { RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import type { BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import {
   FAILURE,
   finishSample,
@@ -25,7 +25,7 @@ import { holdLane } from './lane-lease.js';
 
 describe('a lane', () => {
   let started: StartedJournal;
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let journal: Journal;
   let lane: LaneId;

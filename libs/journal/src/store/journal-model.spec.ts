@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { FAILURE, sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from '../../test/sample-jobs.js';
 import { isFinal, type JobEvent, type JobRecord, type LaneId } from '../jobs/job.js';
 import { laneKey } from '../jobs/keys.js';
@@ -181,12 +181,12 @@ class FromOutside implements fc.AsyncCommand<Model, World> {
 }
 
 describe('the journal under random interleavings', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let journal: Journal;
 
   beforeAll(async () => {
-    server = await startRedis({ appendfsync: 'no' });
+    server = await borrowRedis();
     redis = new Redis(server.url);
     journal = new Journal({ redis });
     await journal.open();

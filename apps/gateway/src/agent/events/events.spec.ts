@@ -9,6 +9,7 @@ import type { AgentJobEvent } from '@tollgate/protocol';
 import { copyData } from '../../../../../libs/journal/test/copy-data.js';
 import { spoilEvents } from '../../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../../test/harness/retry.js';
+import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
 import { openEvents, type EventReader } from '../../../test/read-events.js';
 import { AgentsFixture, readProblem, SAMPLE_JOB, type TestKey } from '../../../test/start-agents.js';
 import { startGateway } from '../../../test/start-gateway.js';
@@ -286,11 +287,13 @@ describe('a gateway that stops', () => {
 });
 
 describe('a gateway whose Redis lost events', () => {
+  let server: RedisServer;
   let agents: AgentsFixture;
   let owner: TestKey;
 
   beforeEach(async () => {
-    agents = await AgentsFixture.start();
+    server = await startRedis();
+    agents = await AgentsFixture.start({}, server);
     owner = await agents.createKey(['submit', 'read']);
   });
 
@@ -313,7 +316,7 @@ describe('a gateway whose Redis lost events', () => {
     let reader = await listen();
     await endJobs(5);
     await reader.readEvents(5);
-    const putBack = copyData(agents.server);
+    const putBack = copyData(server);
     await endJobs(5);
     await reader.readEvents(5);
     const missing = new Set<string>();
@@ -331,7 +334,7 @@ describe('a gateway whose Redis lost events', () => {
     const reader = await listen();
     await endJobs(5);
     await reader.readEvents(5);
-    const putBack = copyData(agents.server);
+    const putBack = copyData(server);
     await endJobs(5);
     await reader.readEvents(5);
     reader.close();

@@ -1,6 +1,6 @@
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 
-import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../../test/harness/stack/borrow-redis.js';
 import { answerJson, createRoute, PAY_TO, startGateway, type RunningGateway } from '../../../test/start-gateway.js';
 
 interface Schema {
@@ -19,12 +19,12 @@ interface Described {
 }
 
 describe('the document of the facilitator', () => {
-  let redis: RedisServer;
+  let redis: BorrowedRedis;
   let gateway: RunningGateway;
   let document: Described;
 
   beforeAll(async () => {
-    redis = await startRedis();
+    redis = await borrowRedis();
     gateway = await startGateway(redis.url, [createRoute(() => answerJson('fine'))], {
       ...{ FACILITATOR: 'true', FACILITATOR_PAY_TO: PAY_TO, PUBLIC_URL: 'https://api.example' },
       ...{ SIGNED_PAYMENTS: 'true', VERIFY_DEADLINE_MS: '200', VERIFY_RETRY_MS: '100' },

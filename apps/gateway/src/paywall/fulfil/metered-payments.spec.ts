@@ -9,7 +9,7 @@ import {
 import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../../../test/harness/retry.js';
-import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../../test/harness/stack/borrow-redis.js';
 import {
   createPayment,
   createPermit,
@@ -33,7 +33,7 @@ import type { ProducedAnswer, ResourceRequest } from '../route/paid-route.js';
 
 const RELAYER: Hex = '0x00000000000000000000000000000000000000aa';
 
-let redis: RedisServer;
+let redis: BorrowedRedis;
 let relay: Relay;
 let gateway: RunningGateway;
 let client: Redis;
@@ -53,7 +53,7 @@ const produce = (request: ResourceRequest): ProducedAnswer => {
 };
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await borrowRedis();
   relay = await startRelay(redis.url);
   client = new Redis(redis.url);
   journal = new Journal({ redis: client, fleet: RELAYER_FLEET, timeoutMs: 30_000 });

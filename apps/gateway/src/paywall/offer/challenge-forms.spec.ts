@@ -1,9 +1,9 @@
 import { parseChallenge } from '@tollgate/protocol';
 
-import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../../test/harness/stack/borrow-redis.js';
 import { answerJson, createRoute, pay, startGateway, type RunningGateway } from '../../../test/start-gateway.js';
 
-let redis: RedisServer;
+let redis: BorrowedRedis;
 let gateway: RunningGateway;
 
 const routes = [createRoute(() => answerJson({})), createRoute(() => answerJson({}), { path: '/files/*' })];
@@ -17,7 +17,7 @@ const decode = (value: string | null): Record<string, unknown> =>
   JSON.parse(Buffer.from(value ?? '', 'base64').toString()) as Record<string, unknown>;
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await borrowRedis();
 });
 afterEach(() => gateway.stop());
 afterAll(() => redis.stop());

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
-import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../../test/harness/stack/borrow-redis.js';
 import {
   createCredential,
   createPayment,
@@ -24,7 +24,7 @@ import {
   type RunningGateway,
 } from '../../../test/start-gateway.js';
 
-let redis: RedisServer;
+let redis: BorrowedRedis;
 let verifier: LedgerVerifier;
 let gateway: RunningGateway;
 
@@ -50,7 +50,7 @@ async function start(env: Record<string, string>): Promise<string> {
 }
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await borrowRedis();
   verifier = await startLedgerVerifier(redis.url);
 });
 beforeEach(() => {

@@ -5,7 +5,8 @@ import { Redis } from 'ioredis';
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts';
 
 import { startTcpProxy } from '../../../../../test/harness/network/tcp-proxy.js';
-import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../../test/harness/stack/borrow-redis.js';
+import { startRedis } from '../../../../../tools/devnet/processes/redis.js';
 import { createPayment, presentV2, readChallenge, readHeader } from '../../../test/present-payments.js';
 import {
   answerJson,
@@ -30,7 +31,7 @@ interface SignInOffer {
   readonly schema: object;
 }
 
-let redis: RedisServer;
+let redis: BorrowedRedis;
 let client: Redis;
 let relay: Relay;
 let gateway: RunningGateway;
@@ -44,7 +45,7 @@ const produce = (request: ResourceRequest): ProducedAnswer => {
 };
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await borrowRedis();
   client = new Redis(redis.url);
   relay = await startRelay(redis.url);
   const routes = [

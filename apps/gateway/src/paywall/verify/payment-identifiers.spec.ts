@@ -2,19 +2,19 @@ import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../../../test/harness/stack/borrow-redis.js';
 import { createHash } from '../../../test/start-relay.js';
 import { PaymentIdentifiers } from './payment-identifiers.js';
 
 const PAYER: Hex = '0x1111111111111111111111111111111111111111';
 
 describe('payment identifiers', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let identifiers: PaymentIdentifiers;
 
   beforeAll(async () => {
-    server = await startRedis();
+    server = await borrowRedis();
     redis = new Redis(server.url);
     identifiers = new PaymentIdentifiers(redis);
   });
