@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 import type { Hex } from '@tollgate/protocol';
 
+import { postJson } from '../../../tools/devnet/processes/json-rpc.js';
+
 export interface RpcAnswer {
   id: number;
   method: string;
@@ -84,12 +86,8 @@ export async function startRpcStandIn(upstreamUrl: string): Promise<RpcStandIn> 
       default:
         break;
     }
-    const upstream = await fetch(upstreamUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: now?.kind === 'lag' ? body.replaceAll('"latest"', `"${now.headBlockNumber}"`) : body,
-    });
-    const text = await upstream.text();
+    const asked = now?.kind === 'lag' ? body.replaceAll('"latest"', `"${now.headBlockNumber}"`) : body;
+    const text = await postJson(upstreamUrl, asked);
     standIn.longestAnswer = Math.max(standIn.longestAnswer, text.length);
     if (now?.kind === 'truncate') response.end(text.slice(0, text.length / 2));
     else if (now?.kind === 'rewrite') response.end(JSON.stringify(now.rewrite(withMethods(text, calls))));

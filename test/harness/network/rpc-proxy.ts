@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
+import { postJson } from '../../../tools/devnet/processes/json-rpc.js';
+
 export interface RpcCall {
   method: string;
   params: unknown[];
@@ -43,15 +45,11 @@ export function refuseCalls(targetUrl: string, messageFor: (call: RpcCall) => st
     const answers = asked.map(async (each, index) => {
       const message = messages[index];
       if (message) return { jsonrpc: '2.0', id: each.id, error: { code: -32000, message } };
-      return JSON.parse(await post(targetUrl, JSON.stringify(each))) as unknown;
+      return JSON.parse(await postJson(targetUrl, JSON.stringify(each))) as unknown;
     });
     const all = await Promise.all(answers);
     return { body: JSON.stringify(Array.isArray(call) ? all : all[0]) };
   };
-}
-
-async function post(url: string, body: string): Promise<string> {
-  return (await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).text();
 }
 
 /**
@@ -65,7 +63,7 @@ export async function startRpcProxy(targetUrl: string, path = '', keepsCalls = t
     const body = await text(request);
     const call = JSON.parse(body) as RpcCall;
     if (keepsCalls) calls.push(call);
-    const forward = () => post(targetUrl, body);
+    const forward = () => postJson(targetUrl, body);
     const interception = interceptions.get(call.method) ?? interceptions.get('*');
     return interception ? interception(call, forward) : { body: await forward() };
   };
