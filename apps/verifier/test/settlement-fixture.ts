@@ -25,6 +25,7 @@ const ASK_MS = 20_000;
 /** A Redis, a chain, verifiers in this process that settle, and a client that asks them. */
 export class SettlementFixture {
   readonly #verifiers: { close(): Promise<unknown> }[] = [];
+  #settings: string | undefined;
 
   private constructor(
     readonly redis: BorrowedRedis,
@@ -102,7 +103,7 @@ export class SettlementFixture {
       },
       payment,
       amountBaseUnits: value,
-      settings: settingsOf(this.chain),
+      settings: this.settings(),
       ...changes,
     };
   }
@@ -119,9 +120,13 @@ export class SettlementFixture {
   /** The check before a resource is produced; nothing is claimed. */
   verify(payment: SignedPayment, terms: SettleSignedPaymentRequest['terms']): Promise<SignedPaymentVerdict> {
     const deadlineMs = Date.now() + ASK_MS;
-    const settings = settingsOf(this.chain);
+    const settings = this.settings();
     const asked = { requestId: 'test', deadlineMs, terms, payment, clientAddress: '127.0.0.1', claim: null, settings };
     return this.verifyClient.ask<SignedPaymentVerdict>(VERIFY_SIGNED_PAYMENT, asked, { timeoutMs: ASK_MS });
+  }
+
+  private settings(): string {
+    return (this.#settings ??= settingsOf(this.chain));
   }
 
   rpc(method: string, params: unknown[] = []): Promise<unknown> {

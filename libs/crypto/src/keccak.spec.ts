@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { keccak256 as hashInJavaScript } from 'viem';
+import { bytesToHex, keccak256 as hashInJavaScript } from 'viem';
 
 import { keccak256, keccak256Hex, loadKeccak } from './keccak.js';
 
@@ -17,9 +17,9 @@ describe('keccak256', () => {
     const bytes = fc.oneof(fc.uint8Array({ maxLength: 600 }), fc.uint8Array({ minLength: 30_000, maxLength: 40_000 }));
     fc.assert(
       fc.property(bytes, (array) => {
-        expect([...keccak256(array)]).toEqual([...hashInJavaScript(array, 'bytes')]);
-        const hex = `0x${Buffer.from(array).toString('hex')}` as const;
-        expect(keccak256Hex(hex)).toBe(hashInJavaScript(hex));
+        const expected = hashInJavaScript(array, 'bytes');
+        expect([...keccak256(array)]).toEqual([...expected]);
+        expect(keccak256Hex(bytesToHex(array))).toBe(bytesToHex(expected));
       }),
       { numRuns: 100 },
     );

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import { anyText } from '../../../../test/harness/any-text.js';
 import { PaymentError } from '../wire/payment-error.js';
 import { isPaymentIdentifier } from './payment-identifier.js';
 import { assertAccepted, parsePaymentSignature } from './payment-signature.js';
@@ -100,7 +101,7 @@ describe('parsePaymentSignature', () => {
       extensions: fc.oneof(fc.record({ 'payment-identifier': fc.record({ info: fc.anything() }) }), fc.anything()),
     });
     const header = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText,
       fc.json().map((text) => Buffer.from(text).toString('base64')),
       structured.map((value) => encode(fc.stringify(value).length > 4000 ? null : value)),
     );

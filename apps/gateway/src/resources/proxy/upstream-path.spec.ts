@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { anyText } from '../../../test/any-text.js';
+import { anyText } from '../../../../../test/harness/any-text.js';
 import { parsePathPattern } from '../../paywall/route/paid-path.js';
 import { UpstreamError } from '../../paywall/route/paid-route.js';
 import { UpstreamPath, UpstreamPathError } from './upstream-path.js';

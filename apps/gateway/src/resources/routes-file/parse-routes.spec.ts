@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@tollgate/common';
 import fc from 'fast-check';
 
-import { anyText } from '../../../test/any-text.js';
+import { anyText } from '../../../../../test/harness/any-text.js';
 import { parseRoutes } from './parse-routes.js';
 import { ROUTE_KEYS } from './route-description.js';
 

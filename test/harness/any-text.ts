@@ -3,7 +3,8 @@ import fc from 'fast-check';
 const SURROGATES = { first: 0xd800, count: 0x800 };
 const LAST_CHARACTER = 0x10ffff;
 
-const character = fc.nat(LAST_CHARACTER - SURROGATES.count).map(
+/** The unit `binary` of fast-check means the same, and first makes a table of all characters. */
+export const anyCharacter = fc.nat(LAST_CHARACTER - SURROGATES.count).map(
   (index) => String.fromCodePoint(index < SURROGATES.first ? index : index + SURROGATES.count),
   (text) => {
     const code = typeof text === 'string' ? text.codePointAt(0) : undefined;
@@ -12,5 +13,4 @@ const character = fc.nat(LAST_CHARACTER - SURROGATES.count).map(
   },
 );
 
-/** A text of any characters. The unit `binary` of fast-check means the same, and first makes a table of all of them. */
-export const anyText = fc.string({ unit: character });
+export const anyText = fc.string({ unit: anyCharacter });
