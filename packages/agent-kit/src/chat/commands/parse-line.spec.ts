@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
+import { anyCharacter } from '../../../../../test/harness/any-text.js';
 import { CATALOG } from '../../operations/catalog.js';
 import { defineWrite } from '../../operations/define/operation.js';
 import { completeLine } from '../command-line.js';
@@ -129,7 +130,7 @@ const word = fc.oneof(
     weight: 1,
     arbitrary: fc.constantFrom('cent', '1e3', '-1', '$1', '0x', '1USDC', 'from', 'not', '--', '--token=SEI'),
   },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 6 }) },
 );
 
 it('orders nothing that is not in the line, and skips no word of it', () => {
