@@ -40,7 +40,10 @@ export function registerDocs(server: FastifyInstance, parts: DocsParts): void {
   const assets = swaggerUiPath();
   const serve = (url: string, type: string, create: () => string | Buffer): void => {
     let content: string | Buffer | undefined;
-    server.get(url, (_request, reply) => reply.type(type).headers(HEADERS).send((content ??= create())));
+    server.get(url, (_request, reply) => {
+      content ??= create();
+      return reply.type(type).headers(HEADERS).send(content);
+    });
   };
   const serveAsset = (file: string, type: string): void =>
     serve(`/docs/${file}`, type, () => readFileSync(join(assets, file)));
