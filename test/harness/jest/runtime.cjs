@@ -1,3 +1,4 @@
+const asyncHooks = require('node:async_hooks');
 const Module = require('node:module');
 
 const { default: JestRuntime } = require('jest-runtime');
@@ -24,9 +25,41 @@ module.exports = class SharedModulesRuntime extends JestRuntime {
     if (!TEST_FRAMEWORK.test(path)) return require(path);
     // The handlers of the previous file would read a state that is gone.
     delete globalThis[Symbol.for('EVENT_HANDLERS')];
-    return requireAnew(path);
+    const { AsyncLocalStorage } = asyncHooks;
+    setStorage(RunningTest);
+    try {
+      return requireAnew(path);
+    } finally {
+      setStorage(AsyncLocalStorage);
+    }
   }
 };
+
+/**
+ * Holds the test that runs, for Jest's framework. The tests of a file run one after the other, so a variable is enough:
+ * every promise of a worker would carry an `AsyncLocalStorage` of each file before, a fifth of the suite's CPU time.
+ */
+class RunningTest {
+  #test;
+
+  getStore() {
+    return this.#test;
+  }
+
+  async run(test, callback) {
+    const outer = this.#test;
+    this.#test = test;
+    try {
+      return await callback();
+    } finally {
+      this.#test = outer;
+    }
+  }
+}
+
+function setStorage(value) {
+  Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value, configurable: true, enumerable: true, writable: true });
+}
 
 function requireAnew(path) {
   delete require.cache[path];
