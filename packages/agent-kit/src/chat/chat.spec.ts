@@ -5,8 +5,16 @@ import { parseEther, type Hex } from 'viem';
 
 import type { ModelReply, ModelRequest, ModelStandIn } from '../../../../test/harness/chat/model-replies.js';
 import { startOpenAiStandIn } from '../../../../test/harness/chat/openai-stand-in.js';
-import { PROMPT, runPiped, startChat, type ChatStart } from '../../../../test/harness/chat/start-chat.js';
-import { CTRL_C, CTRL_D, type TerminalSession } from '../../../../test/harness/chat/start-in-terminal.js';
+import type { Session } from '../../../../test/harness/chat/session.js';
+import {
+  PROMPT,
+  runPiped,
+  runPipedProgram,
+  startChat,
+  startChatInTerminal,
+  type ChatStart,
+} from '../../../../test/harness/chat/start-chat.js';
+import { CTRL_C, CTRL_D } from '../../../../test/harness/chat/start-in-terminal.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 
@@ -15,7 +23,7 @@ const ESCAPE = '\u001b';
 
 let chain: Devnet;
 let standIn: ModelStandIn | undefined;
-let chat: TerminalSession | undefined;
+let chat: Session | undefined;
 
 beforeAll(async () => {
   chain = await startChain();
@@ -30,8 +38,13 @@ afterEach(async () => {
 const payer = () => chain.accounts[0]!;
 const settings = (): NodeJS.ProcessEnv => ({ RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: payer().privateKey });
 
-async function start(start: ChatStart = {}): Promise<TerminalSession> {
-  chat = startChat({ ...start, env: { ...settings(), ...start.env } });
+/** `run`: in this process, or as a program in a terminal. */
+interface Start extends ChatStart {
+  run?: (start: ChatStart) => Session;
+}
+
+async function start({ run = startChat, ...start }: Start = {}): Promise<Session> {
+  chat = run({ ...start, env: { ...settings(), ...start.env } });
   await chat.waitFor(PROMPT);
   return chat;
 }
@@ -39,10 +52,11 @@ async function start(start: ChatStart = {}): Promise<TerminalSession> {
 /** With a model that gives the test's replies. */
 async function startWith(
   replies: ModelReply[] | ((request: ModelRequest, number: number) => ModelReply),
-  { args = [], env = {} }: ChatStart = {},
-): Promise<TerminalSession> {
+  { args = [], env = {}, run }: Start = {},
+): Promise<Session> {
   standIn = await startOpenAiStandIn(replies);
   return start({
+    ...(run ? { run } : {}),
     args: ['--model', standIn.url, ...args],
     env: { MODEL_NAME: 'stand-in', MODEL_API_KEY: 'k-1', ...env },
   });
@@ -190,8 +204,8 @@ describe('Ctrl-C', () => {
       await callRpc(chain.rpcUrl, 'evm_setAutomine', [true]);
     });
 
-    async function stopAfterSending(): Promise<{ terminal: TerminalSession; hash: string }> {
-      const terminal = await startWith([send('0.7'), { text: 'It was sent.' }]);
+    async function stopAfterSending(run = startChat): Promise<{ terminal: Session; hash: string }> {
+      const terminal = await startWith([send('0.7'), { text: 'It was sent.' }], { run });
       terminal.enter('send 0.7');
       await terminal.waitFor('[y/N] ');
       terminal.enter('y');
@@ -214,7 +228,7 @@ describe('Ctrl-C', () => {
     });
 
     it('leaves at once when pressed again, and names it', async () => {
-      const { terminal, hash } = await stopAfterSending();
+      const { terminal, hash } = await stopAfterSending(startChatInTerminal);
       terminal.type(CTRL_C);
       expect(await terminal.waitFor(/confirmation unknown:\s+\S+/)).toContain(hash);
       expect(await terminal.exited).toBe(130);
@@ -224,7 +238,7 @@ describe('Ctrl-C', () => {
 
 describe('a missing setting', () => {
   it('is prompted for, and the key is not shown', async () => {
-    chat = startChat({});
+    chat = startChatInTerminal({});
     await chat.waitFor('RPC_URL');
     chat.enter('nowhere');
     await chat.waitFor('not an http or https URL');
@@ -318,6 +332,8 @@ it('sends the conversation to the model alone, whatever tracing is set up for ot
   const url = `http://127.0.0.1:${(tracer.address() as AddressInfo).port}`;
   try {
     const terminal = await startWith([{ toolCalls: [{ name: 'getERC20Balance', input: {} }] }, { text: 'Rich.' }], {
+      // A program: its whole environment is that of the tracing.
+      run: startChatInTerminal,
       env: {
         LANGSMITH_TRACING: 'true',
         LANGCHAIN_TRACING_V2: 'true',
@@ -380,7 +396,7 @@ describe('without a model', () => {
   });
 
   it('completes words, and has colours unless NO_COLOR is set', async () => {
-    const terminal = await start();
+    const terminal = await start({ run: startChatInTerminal });
     // One key after the other: pasted text is taken unchanged.
     for (const [typed, shown] of [
       ['bal', 'bal'],
@@ -395,7 +411,7 @@ describe('without a model', () => {
     expect(await terminal.waitFor(PROMPT)).toContain(`${ESCAPE}[32mBalance: `);
     terminal.type(CTRL_D);
     await terminal.exited;
-    const uncoloured = await start(plain);
+    const uncoloured = await start({ ...plain, run: startChatInTerminal });
     uncoloured.enter('balance');
     expect(await uncoloured.waitFor(PROMPT)).not.toContain(`${ESCAPE}[32m`);
   });
@@ -423,7 +439,9 @@ describe('without a terminal', () => {
   const run = (input: string, args: string[] = [], env = settings()) => runPiped({ input, args, env });
 
   it('reads the lines of a pipe, answers to questions too', async () => {
-    const { stdout, code } = await run(`${chain.rpcUrl}\n${payer().privateKey}\n/help\nbye\n/tools\n`, [], {});
+    const { stdout, code } = await runPipedProgram({
+      input: `${chain.rpcUrl}\n${payer().privateKey}\n/help\nbye\n/tools\n`,
+    });
     expect(code).toBe(0);
     expect(stdout).toContain(payer().address);
     expect(stdout).toContain('> /help');
@@ -432,7 +450,7 @@ describe('without a terminal', () => {
   });
 
   it('reports the missing input when the pipe has no answer to a question', async () => {
-    const { stdout, code } = await run('', [], { RPC_URL: chain.rpcUrl });
+    const { stdout, code } = await runPipedProgram({ input: '', env: { RPC_URL: chain.rpcUrl } });
     expect(stdout).toContain('Not set, and there is no terminal to ask on: WALLET_PRIVATE_KEY');
     expect(code).toBe(2);
   });
