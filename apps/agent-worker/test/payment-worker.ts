@@ -12,7 +12,7 @@ export interface PaymentWorkerTask {
   privateKey: Hex;
   owner: string;
   settings: Partial<LaneSettings>;
-  crashAt: string | null;
+  crashAt: string;
 }
 
 const task = JSON.parse(process.env['TASK'] ?? '') as PaymentWorkerTask;
@@ -27,7 +27,7 @@ redis.on('error', () => undefined);
 const journal = new Journal({ redis, timeoutMs: 10_000 });
 const chain = new Chain({ chainId: task.chainId, rpcUrls: [task.rpcUrl], timeoutMs: 5000 });
 const signer = createKeySigner(task.privateKey);
-const { wallet, payments } = createPayingWallet({ rpcUrl: task.rpcUrl, address: signer.address, journal });
+const { wallet } = createPayingWallet({ rpcUrl: task.rpcUrl, address: signer.address, journal });
 const runner = new LaneRunner({
   journal,
   chain,
@@ -39,12 +39,4 @@ const runner = new LaneRunner({
   onTrouble: (error) => console.log('trouble:', error instanceof Error ? error.message : error),
 });
 
-process.once('SIGTERM', () => {
-  void runner.stop().then(async () => {
-    await payments.stop();
-    redis.disconnect();
-    await chain.close();
-  });
-});
 runner.start();
-console.log('worker ready');

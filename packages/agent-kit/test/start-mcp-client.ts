@@ -1,16 +1,45 @@
 import { resolve } from 'node:path';
+import { PassThrough } from 'node:stream';
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import type { JsonSchemaType, JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+
+import { createMcpCommand } from '../src/cli/mcp-command.js';
+import { runMcp } from '../src/cli/run-mcp.js';
 
 export const MCP_PROGRAM = resolve('scripts/run/mcp.mjs');
 
+type Answer = 'accept' | 'decline';
+
 /**
- * A client that starts a server of its own, with only the given environment variables.
+ * A client and a server of its own in this process, with only the given environment variables.
  * @param answer the person's answer when asked; if omitted, the client cannot ask.
  */
-export async function startMcpClient(args: string[], env: Record<string, string>, answer?: 'accept' | 'decline') {
+export async function startMcpClient(args: string[], env: Record<string, string>, answer?: Answer) {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  // The two directions of stdio are alike.
+  const transport = new StdioServerTransport(stdout, stdin);
+  let stderr = '';
+  const command = createMcpCommand(async (words) => {
+    const stopRequest = new Promise(() => undefined);
+    await runMcp(words, env, { stdin, stdout, stderr: (line) => (stderr += `${line}\n`), stopRequest });
+  });
+  const served = command.parseAsync(args, { from: 'user' }).then(() => transport.close());
+  const connected = await connect(transport, answer);
+  const close = async () => {
+    stdin.end();
+    await served;
+  };
+  return { ...connected, close, stderr: () => stderr };
+}
+
+/** The same with a server that runs as a program. */
+export async function startMcpProgram(args: string[], env: Record<string, string>, answer?: Answer) {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [MCP_PROGRAM, ...args],
@@ -19,7 +48,13 @@ export async function startMcpClient(args: string[], env: Record<string, string>
   });
   let stderr = '';
   transport.stderr?.on('data', (chunk) => (stderr += String(chunk)));
-  const client = new Client({ name: 'spec', version: '1' }, { capabilities: answer ? { elicitation: {} } : {} });
+  const connected = await connect(transport, answer);
+  return { ...connected, close: () => connected.client.close(), stderr: () => stderr };
+}
+
+async function connect(transport: Transport, answer?: Answer) {
+  const capabilities = answer ? { elicitation: {} } : {};
+  const client = new Client({ name: 'spec', version: '1' }, { capabilities, jsonSchemaValidator: { getValidator } });
   const faults: Error[] = [];
   client.onerror = (error) => faults.push(error);
   const asked: string[] = [];
@@ -30,5 +65,16 @@ export async function startMcpClient(args: string[], env: Record<string, string>
     });
   }
   await client.connect(transport);
-  return { client, asked, faults, stderr: () => stderr };
+  return { client, asked, faults };
+}
+
+const ajv = new AjvJsonSchemaValidator();
+const validators = new Map<string, JsonSchemaValidator<unknown>>();
+
+/** Of a schema that was seen before the same one: each takes some 10 ms to compile, and every client lists all tools. */
+function getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
+  const text = JSON.stringify(schema);
+  const validator = validators.get(text) ?? ajv.getValidator(schema);
+  validators.set(text, validator);
+  return validator as JsonSchemaValidator<T>;
 }

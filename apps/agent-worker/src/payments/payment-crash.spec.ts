@@ -10,7 +10,9 @@ import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.j
 import { startChild, type Child } from '../../../../tools/devnet/processes/child-process.js';
 import { startRedis } from '../../../../tools/devnet/processes/redis.js';
 import { startStack, type Stack } from '../../../../tools/devnet/stack/stack.js';
+import { createPayingWallet } from '../../test/paying-lane.js';
 import type { PaymentWorkerTask } from '../../test/payment-worker.js';
+import type { PaymentPlanner } from './payment-planner.js';
 
 /**
  * With the challenge stored and nothing signed; signed and not sent; mined and not redeemed; redeemed and not noted.
@@ -24,6 +26,7 @@ describe('a worker that is killed during a payment', () => {
   let fixture: LaneFixture;
   let stack: Stack;
   let workers: Child[];
+  let payments: PaymentPlanner | undefined;
 
   beforeAll(async () => {
     const redis = await startRedis();
@@ -44,9 +47,11 @@ describe('a worker that is killed during a payment', () => {
 
   afterEach(async () => {
     await Promise.all(workers.map((worker) => worker.end('SIGKILL')));
+    await fixture.endWorkers();
+    await payments?.stop();
   });
 
-  const startWorker = async (crashAt: CrashPoint | null): Promise<Child> => {
+  const startWorker = async (crashAt: CrashPoint): Promise<Child> => {
     const { rpcUrl, chainId } = fixture.chain;
     const owner = `worker-${workers.length}`;
     const task: PaymentWorkerTask = {
@@ -63,6 +68,14 @@ describe('a worker that is killed during a payment', () => {
     });
     workers.push(worker);
     return worker;
+  };
+
+  /** The worker after the killed one, in this process. */
+  const startSuccessor = (): void => {
+    const { chain, journal, lane } = fixture;
+    const paying = createPayingWallet({ rpcUrl: chain.rpcUrl, address: lane.address, journal });
+    payments = paying.payments;
+    fixture.startRunner(QUICK, { planner: paying.wallet, judgeStep: paying.wallet.judgeStep });
   };
 
   const submit = async (): Promise<string> => {
@@ -89,7 +102,7 @@ describe('a worker that is killed during a payment', () => {
       expect((await fixture.readJob(jobId)).details).not.toHaveProperty('answer');
       expect(await readLedger()).toHaveLength(before + (point === 'F16' ? 1 : 0));
 
-      await startWorker(null);
+      startSuccessor();
       const job = await fixture.waitForState(jobId, 'FINAL');
       expect(job.details['answer']).toMatchObject({
         httpStatus: 200,

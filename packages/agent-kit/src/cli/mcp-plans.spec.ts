@@ -2,23 +2,22 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { createPublicClient, http, numberToHex, parseEther, parseUnits, toHex, type Hex } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
-import { startMcpClient } from '../../test/start-mcp-client.js';
+import { startMcpClient, startMcpProgram } from '../../test/start-mcp-client.js';
 
 let chain: DevnetWithProtocols;
 let directory: string;
 let receivers = 0x7000;
-const open: Client[] = [];
+const open: { close(): Promise<unknown> }[] = [];
 
 beforeAll(async () => {
   chain = await startChain({ protocols: true });
   directory = await mkdtemp(join(tmpdir(), 'mcp-plans-'));
 });
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((client) => client.close()));
+  await Promise.all(open.splice(0).map((server) => server.close()));
 });
 afterAll(async () => {
   await chain.stop();
@@ -29,11 +28,12 @@ const newReceiver = (): Hex => numberToHex(receivers++, { size: 20 });
 const reader = () => createPublicClient({ transport: http(chain.rpcUrl) });
 
 /** A client without elicitation, so that it cannot ask its person, and a server for an account of the devnet. */
-async function start(args: string[], account = 0, env: Record<string, string> = {}) {
+async function start(args: string[], account = 0, env: Record<string, string> = {}, startServer = startMcpClient) {
   const { privateKey } = chain.accounts[account]!;
   const wallet = { RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: privateKey, TOLLGATE_STATE_DIR: directory };
-  const { client, stderr } = await startMcpClient(args, { ...wallet, ...env });
-  open.push(client);
+  const started = await startServer(args, { ...wallet, ...env });
+  open.push(started);
+  const { client, stderr } = started;
   // From here on the client checks each answer against the schema of its tool.
   const { tools } = await client.listTools();
   const call = async (name: string, input: Record<string, unknown> = {}) => {
@@ -123,7 +123,8 @@ describe('plans over MCP', () => {
     ['another process', 0],
     ['another wallet', 1],
   ])('are not known to %s', async (_name, account) => {
-    const [first, other] = [await start(['--execute-plans']), await start(['--execute-plans'], account)];
+    const first = await start(['--execute-plans']);
+    const other = await start(['--execute-plans'], account, {}, startMcpProgram);
     const to = newReceiver();
     const shown = await planTransfer(first.call, to);
     expect(await other.call('executePlan', shown)).toMatchObject({ isError: true, code: 'UNKNOWN_PLAN' });

@@ -3,19 +3,20 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { createPublicClient, http, parseEther, type Hex } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
-import { MCP_PROGRAM, startMcpClient } from '../../test/start-mcp-client.js';
+import { MCP_PROGRAM, startMcpClient, startMcpProgram } from '../../test/start-mcp-client.js';
 import { CATALOG } from '../operations/catalog.js';
+import { runMcp } from './run-mcp.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000000b2';
 
 let chain: DevnetWithProtocols;
 let stateDirectory: string;
-const open: Client[] = [];
+const open: { close(): Promise<unknown> }[] = [];
 
 beforeAll(async () => {
   chain = await startChain({ protocols: true });
@@ -24,7 +25,7 @@ beforeAll(async () => {
   await writeFile(join(stateDirectory, 'dev.json'), JSON.stringify({ rpcUrl, accounts }));
 });
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((client) => client.close()));
+  await Promise.all(open.splice(0).map((server) => server.close()));
 });
 afterAll(async () => {
   await chain.stop();
@@ -37,7 +38,7 @@ const key = () => chain.accounts[1]!.privateKey;
 /** The server on the devnet of this spec. */
 async function start(args: string[], answer?: 'accept' | 'decline', env: Record<string, string> = {}) {
   const started = await startMcpClient(args, { TOLLGATE_STATE_DIR: stateDirectory, ...env }, answer);
-  open.push(started.client);
+  open.push(started);
   return started;
 }
 
@@ -69,7 +70,9 @@ async function run(
 
 describe('the MCP server', () => {
   it('serves the devnet that runs, with every operation, and reports it on stderr only', async () => {
-    const { client, faults, stderr } = await start([]);
+    const started = await startMcpProgram([], { TOLLGATE_STATE_DIR: stateDirectory });
+    open.push(started);
+    const { client, faults, stderr } = started;
     const { tools } = await client.listTools();
     const names = tools.map(({ name }) => name);
     expect(names.slice(0, CATALOG.length)).toEqual(CATALOG.map(({ name }) => name));
@@ -187,8 +190,16 @@ describe('the MCP program', () => {
   });
 
   it('does not repeat a key that is malformed', async () => {
-    const end = await run([], { ...devnet(), RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: `${key()}ff` });
-    expect(end).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Invalid private key') });
-    expect(end.stderr).not.toContain(key().slice(2, 20));
+    let stderr = '';
+    const code = await runMcp(
+      { unknown: [] },
+      { ...devnet(), RPC_URL: chain.rpcUrl, WALLET_PRIVATE_KEY: `${key()}ff` },
+      {
+        ...{ stdin: new PassThrough(), stdout: new PassThrough(), stopRequest: new Promise(() => undefined) },
+        stderr: (line) => (stderr += line),
+      },
+    );
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Invalid private key') });
+    expect(stderr).not.toContain(key().slice(2, 20));
   });
 });

@@ -113,20 +113,14 @@ describe('pay', () => {
   });
 
   it('takes everything from a running devnet', async () => {
-    await writeDevnet(join(directory, '.tollgate'));
-    const stranger = await runCommand([server.url, '--max', '0.01', '--dev', '--pay-to', `0x${'11'.repeat(20)}`]);
+    const folder = join(directory, '.tollgate');
+    await writeDevnet(folder);
+    const state = { TOLLGATE_STATE_DIR: folder };
+    const stranger = await runHere([server.url, '--max', '0.01', '--dev', '--pay-to', `0x${'11'.repeat(20)}`], state);
     expect(stranger).toMatchObject({ code: 3, stderr: expect.stringContaining('[no_trusted_requirement]') });
     // It refuses options that it would ignore: another token, for example, is not the one it pays with.
-    const contradicting = await runCommand([
-      server.url,
-      '--max',
-      '0.01',
-      '--dev',
-      '--asset',
-      chain.asset,
-      '--key-env',
-      'KEY',
-    ]);
+    const ignored = ['--asset', chain.asset, '--key-env', 'KEY'];
+    const contradicting = await runHere([server.url, '--max', '0.01', '--dev', ...ignored], state);
     expect(contradicting).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--dev .* --asset, --key-env\n/) });
     const { code, stdout } = await runCommand([server.url, '--max', '0.01', '--dev', ...PATIENT]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '{"conditions":"Clear","number":1}' });
@@ -235,7 +229,7 @@ describe('pay', () => {
       server.interfere = [send, send];
       const run = await runCommand([...payArguments(), '--json'], key(), line);
       expect(run).toMatchObject({ code: 4, stderr: expect.stringContaining(error) });
-      expect(await runCommand(payArguments(), key())).toMatchObject({ code: 0 });
+      expect(await runHere(payArguments(), key())).toMatchObject({ code: 0 });
       expect([server.paid().length, paid()]).toEqual([2, 1]);
     });
   });
