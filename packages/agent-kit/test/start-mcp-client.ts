@@ -6,11 +6,10 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import type { JsonSchemaType, JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 
 import { createMcpCommand } from '../src/cli/mcp-command.js';
 import { runMcp } from '../src/cli/run-mcp.js';
+import { sharedValidators } from './shared-validators.js';
 
 export const MCP_PROGRAM = resolve('scripts/run/mcp.mjs');
 
@@ -54,7 +53,7 @@ export async function startMcpProgram(args: string[], env: Record<string, string
 
 async function connect(transport: Transport, answer?: Answer) {
   const capabilities = answer ? { elicitation: {} } : {};
-  const client = new Client({ name: 'spec', version: '1' }, { capabilities, jsonSchemaValidator: { getValidator } });
+  const client = new Client({ name: 'spec', version: '1' }, { capabilities, jsonSchemaValidator: sharedValidators });
   const faults: Error[] = [];
   client.onerror = (error) => faults.push(error);
   const asked: string[] = [];
@@ -66,15 +65,4 @@ async function connect(transport: Transport, answer?: Answer) {
   }
   await client.connect(transport);
   return { client, asked, faults };
-}
-
-const ajv = new AjvJsonSchemaValidator();
-const validators = new Map<string, JsonSchemaValidator<unknown>>();
-
-/** Of a schema that was seen before the same one: each takes some 10 ms to compile, and every client lists all tools. */
-function getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
-  const text = JSON.stringify(schema);
-  const validator = validators.get(text) ?? ajv.getValidator(schema);
-  validators.set(text, validator);
-  return validator as JsonSchemaValidator<T>;
 }

@@ -5,6 +5,7 @@ import { createPublicClient, http, parseEther, type Hex } from 'viem';
 
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { createHostileOperations, INSTRUCTION } from '../../test/hostile-operations.js';
+import { sharedValidators } from '../../test/shared-validators.js';
 import { AgentKit } from '../agent-kit.js';
 import { createMcpServer, type McpServerOptions } from './mcp.js';
 
@@ -24,7 +25,8 @@ type Answer = () => ElicitResult | Promise<ElicitResult>;
 
 async function connect(options: McpServerOptions = {}, answer?: Answer) {
   const server = createMcpServer(kit, options);
-  const client = new Client({ name: 'spec', version: '1' }, { capabilities: answer ? { elicitation: {} } : {} });
+  const capabilities = answer ? { elicitation: {} } : {};
+  const client = new Client({ name: 'spec', version: '1' }, { capabilities, jsonSchemaValidator: sharedValidators });
   const asked: string[] = [];
   if (answer) {
     client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
