@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 
 import { numberToHex, parseEther, zeroAddress, zeroHash, type Hex } from 'viem';
 
@@ -20,6 +22,8 @@ export interface AnvilOptions {
   port?: number;
   /** Accounts with their first nonces, from block 0 on; the chain's clock may then be a second late. Default: 0 for all. */
   nonces?: ReadonlyMap<Hex, number>;
+  /** A file of `saveState`, whose chain goes on. */
+  stateFile?: string;
 }
 
 /** Blocks whose state a call can read, newest first. */
@@ -38,6 +42,7 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
       ...['--host', '127.0.0.1', '--port', String(options.port ?? 0), '--chain-id', String(options.chainId)],
       ...['--accounts', String(options.accounts), '--balance', String(BALANCE)],
       ...(genesis === null ? [] : ['--init', genesis]),
+      ...(options.stateFile === undefined ? [] : ['--load-state', options.stateFile]),
       // Room for thousands of transfers in one block: see mine-transfers.ts.
       ...['--gas-limit', String(GAS_LIMIT)],
       // Without it anvil writes the state after each older block below ~/.foundry, gigabytes in minutes, and keeps it.
@@ -58,6 +63,12 @@ export async function startAnvil(options: AnvilOptions): Promise<{ child: Child;
   } finally {
     if (genesis !== null) rmSync(dirname(genesis), { recursive: true });
   }
+}
+
+/** Writes blocks, transactions, receipts and the newest state to a file. A call can read no state of an earlier block then. */
+export async function saveState(rpcUrl: string, file: string): Promise<void> {
+  const dump = (await callRpc(rpcUrl, 'anvil_dumpState', [])) as Hex;
+  await writeFile(file, gunzipSync(Buffer.from(dump.slice(2), 'hex')));
 }
 
 /** Returns the file's path, in a folder of its own. */

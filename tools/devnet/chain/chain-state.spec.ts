@@ -1,11 +1,13 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { createPublicClient, http, parseAbi, parseEther } from 'viem';
+import { createPublicClient, http, numberToHex, parseAbi, parseEther, type Hex } from 'viem';
 
-import { callRpc } from '../processes/json-rpc.js';
+import { callRpc, callRpcBatch } from '../processes/json-rpc.js';
 import { repositoryRoot } from '../processes/repository.js';
 import { startChain } from './chain.js';
+import { transferTokens } from './transfer-tokens.js';
 
 const CHAIN_ID = 71_329;
 const folder = join(repositoryRoot(), '.tollgate', 'cache');
@@ -74,6 +76,39 @@ describe('the kept state of a chain', () => {
       expect(Number(pooled - parseEther('100000'))).toBeLessThan(Number(perSecond * 60n));
     } finally {
       await chain.stop();
+    }
+  });
+});
+
+describe('a saved chain', () => {
+  it('goes on with its blocks, transactions, receipts and nonces', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tollgate-chain-'));
+    const file = join(folder, 'chain.json');
+    const chain = await startChain();
+    const read = (rpcUrl: string, hash: Hex) =>
+      callRpcBatch(rpcUrl, [
+        { method: 'eth_getTransactionByHash', params: [hash] },
+        { method: 'eth_getTransactionReceipt', params: [hash] },
+        { method: 'eth_getBlockByNumber', params: ['0x1', true] },
+        { method: 'eth_getBlockByNumber', params: ['latest', true] },
+        { method: 'eth_getTransactionCount', params: [chain.accounts[0]!.address, 'latest'] },
+        { method: 'eth_getLogs', params: [{ fromBlock: '0x0', toBlock: 'latest', address: chain.asset }] },
+      ]);
+    const hash = await transferTokens(chain, { amountBaseUnits: 1_000n });
+    const before = await read(chain.rpcUrl, hash);
+    await chain.save(file);
+    await chain.stop();
+    const again = await startChain({ saved: { file, contracts: chain.contracts } });
+    try {
+      expect([chain.isNew, again.isNew]).toEqual([true, false]);
+      expect(await read(again.rpcUrl, hash)).toEqual(before);
+      const next = await transferTokens(again, { amountBaseUnits: 1_000n });
+      const mined = await callRpc(again.rpcUrl, 'eth_getTransactionReceipt', [next]);
+      const { number } = before[3] as { number: Hex };
+      expect(mined).toMatchObject({ status: '0x1', blockNumber: numberToHex(BigInt(number) + 1n) });
+    } finally {
+      await again.stop();
+      await rm(folder, { recursive: true });
     }
   });
 });

@@ -36,7 +36,12 @@ const SOURCES = [
 ];
 const SOURCE_FOLDER = 'tools/devnet/protocols';
 
-let sourcesHash: Promise<string> | undefined;
+let hash: Promise<string> | undefined;
+
+/** Of everything that decides the state of a new chain. */
+export function sourcesHash(): Promise<string> {
+  return (hash ??= hashSources());
+}
 
 /**
  * Gives a new chain the wanted state, which is made once and kept in `.tollgate/cache` without its transactions, and mines
@@ -52,8 +57,7 @@ export async function loadChainState(rpcUrl: string, wanted: WantedState): Promi
 }
 
 async function readState(wanted: WantedState): Promise<ChainState> {
-  sourcesHash ??= hashSources();
-  const name = ['chain', wanted.chainId, ...(wanted.protocols ? ['protocols'] : []), await sourcesHash].join('-');
+  const name = ['chain', wanted.chainId, ...(wanted.protocols ? ['protocols'] : []), await sourcesHash()].join('-');
   const path = join(repositoryRoot(), '.tollgate', 'cache', `${name}.json`);
   return (await readKept(path)) ?? keep(path, await makeState(wanted));
 }
@@ -62,12 +66,12 @@ async function hashSources(): Promise<string> {
   const root = repositoryRoot();
   const anvil = await realpath(anvilProgram());
   const { size, mtimeMs } = await stat(anvil);
-  const hash = createHash('sha256').update([compiledContractsPath(), anvil, size, mtimeMs].join('\n'));
+  const sum = createHash('sha256').update([compiledContractsPath(), anvil, size, mtimeMs].join('\n'));
   const folder = (await readdir(join(root, SOURCE_FOLDER))).filter((file) => !file.endsWith('.spec.ts')).sort();
   for (const file of [...SOURCES, ...folder.map((name) => join(SOURCE_FOLDER, name))]) {
-    hash.update(`\n${file}\n`).update(await readFile(join(root, file)));
+    sum.update(`\n${file}\n`).update(await readFile(join(root, file)));
   }
-  return hash.digest('hex').slice(0, 16);
+  return sum.digest('hex').slice(0, 16);
 }
 
 /** Undefined if there is no such file, or a broken one. */

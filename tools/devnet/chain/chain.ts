@@ -9,7 +9,7 @@ import type { Exit } from '../processes/child-process.js';
 import { callRpc, callRpcBatch } from '../processes/json-rpc.js';
 import { deployProtocols } from '../protocols/deploy-protocols.js';
 import { placeContracts, USDC_ADDRESS } from '../protocols/place-contracts.js';
-import { startAnvil } from './anvil.js';
+import { saveState, startAnvil } from './anvil.js';
 import { loadChainState } from './chain-state.js';
 import { watchPool } from './watch-pool.js';
 
@@ -33,8 +33,15 @@ export interface ChainOptions {
    * theirs. The chain's clock may then be a second late.
    */
   hasNoncesAtStart?: boolean;
+  /** Goes on with a chain that was saved, of the same chain id; it has the protocols if it had them. */
+  saved?: SavedChain | undefined;
   /** Swaps, lending, staking and perps too, seeded, and tokens to try them with. Without it (false), USDC alone. */
   protocols?: boolean;
+}
+
+export interface SavedChain {
+  file: string;
+  contracts: DevnetContracts | null;
 }
 
 export interface DevnetAccount {
@@ -59,11 +66,15 @@ export interface Devnet {
   blockTimeSeconds: number | null;
   /** Null on a chain that was started without the protocols. */
   contracts: DevnetContracts | null;
+  /** Whether it has just begun, and is no saved one that goes on. */
+  isNew: boolean;
   /** The id of anvil's process. */
   pid: number;
   /** Resolves when the running process ends, for whatever reason. */
   exited(): Promise<Exit>;
   logs: () => string;
+  /** Writes it to a file, for `saved`. */
+  save(file: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -77,6 +88,7 @@ export async function startChain(options: ChainOptions & { protocols: true }): P
 export async function startChain(options?: ChainOptions): Promise<Devnet>;
 export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
   const { chainId = 1328, blockTimeSeconds, port, onNudge, hasNoncesAtStart = false, protocols = false } = options;
+  const { saved } = options;
   const accounts = Array.from({ length: ACCOUNTS }, (_, index) => deriveAccount(index));
   const nonces = scatterNonces(accounts);
   const { child, rpcUrl } = await startAnvil({
@@ -84,16 +96,19 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
     ...(hasNoncesAtStart ? { nonces } : {}),
     ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds }),
     ...(port === undefined ? {} : { port }),
+    ...(saved === undefined ? {} : { stateFile: saved.file }),
   });
   const payers = accounts.slice(0, PAY_TO_INDEX);
   const agentWallets = accounts.slice(FIRST_AGENT_WALLET, FIRST_RELAYER);
   const relayers = accounts.slice(FIRST_RELAYER);
   let contracts: DevnetContracts | null;
   try {
-    const seed = (bareUrl: string) => seedChain(bareUrl, accounts, protocols);
-    contracts = await loadChainState(rpcUrl, { chainId, accounts: ACCOUNTS, protocols, seed });
-    // The state has those of the chain that it was made on.
-    await setNonces(rpcUrl, nonces);
+    if (saved === undefined) {
+      const seed = (bareUrl: string) => seedChain(bareUrl, accounts, protocols);
+      contracts = await loadChainState(rpcUrl, { chainId, accounts: ACCOUNTS, protocols, seed });
+      // The state has those of the chain that it was made on.
+      await setNonces(rpcUrl, nonces);
+    } else contracts = saved.contracts;
   } catch (error) {
     await child.end('SIGKILL');
     throw error;
@@ -113,9 +128,11 @@ export async function startChain(options: ChainOptions = {}): Promise<Devnet> {
     relayers,
     blockTimeSeconds: blockTimeSeconds ?? null,
     contracts,
+    isNew: saved === undefined,
     pid: child.pid,
     exited: () => child.exited,
     logs: () => child.logs(),
+    save: (file) => saveState(rpcUrl, file),
     stop: async () => {
       child.signal('SIGCONT');
       await child.end('SIGTERM', 3000);
