@@ -32,4 +32,4 @@ for (const file of pidFiles) {
   process.stdout.write(existsSync(file) ? `process ${pid} does not stop\n` : `stopped process ${pid}\n`);
   if (!existsSync(file)) stopped++;
 }
-if (stopped === 0) process.stdout.write('nothing to stop here\n');
+if (stopped === 0) process.stdout.write(`no npm run dev runs in ${folder}\n`);

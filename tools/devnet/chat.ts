@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { runChatCommand } from '../../packages/agent-kit/src/chat/chat-command.js';
@@ -44,6 +44,8 @@ async function openPlace(onFailure: (reason: string) => void): Promise<ChatPlace
     );
   }
   const running = await findRunningDevnet();
+  if (running === null && existsSync(join(stateDirectory(), 'dev.json')))
+    console.log(`The npm run dev in ${stateDirectory()} does not answer.`);
   if (running) {
     console.log(`Using the devnet that runs here: ${running.rpcUrl}`);
     return createPlace(running, () => Promise.resolve());

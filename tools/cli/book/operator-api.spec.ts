@@ -7,25 +7,38 @@ import { OperatorApi } from './operator-api.js';
 
 const PART = '["entries",{}]\n';
 
+let server: Server;
+let answer: (response: ServerResponse) => unknown;
+let operator: string;
+
+beforeAll(async () => {
+  server = createServer((_, response) => answer(response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  operator = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterEach(() => jest.restoreAllMocks());
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+it.each([
+  [401, 'The API key is unknown or revoked.'],
+  [403, 'The key lacks operator:refund.'],
+  [502, undefined],
+])('names the address that refused a request with status %d', async (status, detail) => {
+  answer = (response) => response.writeHead(status).end(JSON.stringify({ detail }));
+  const api = new OperatorApi({ operator }, { OPERATOR_API_KEY: 'key' });
+  await expect(api.read('/operator/balances')).rejects.toThrow(
+    `The operator API at ${operator} refused the request: ${detail ?? 'status 502'}`,
+  );
+});
+
 describe('an answer that is read as it comes', () => {
-  let server: Server;
-  let answer: (response: ServerResponse) => unknown;
-
-  beforeAll(async () => {
-    server = createServer((_, response) => answer(response));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-
-  afterEach(() => jest.restoreAllMocks());
-
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-
   async function read(partWithinMs: number): Promise<string> {
-    const operator = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     let text = '';
     const api = new OperatorApi({ operator }, { OPERATOR_API_KEY: 'key' }, partWithinMs);
     for await (const part of api.readParts('/operator/backup')) text += part;

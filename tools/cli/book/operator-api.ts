@@ -1,6 +1,6 @@
 import { Agent, fetch, type Response } from 'undici';
 
-import { CommandError } from '../shared/cli-command.js';
+import { CommandError, NoAnswerError } from '../shared/cli-command.js';
 import { findOperator } from '../shared/find-place.js';
 
 const WITHIN_MS = 600_000;
@@ -25,9 +25,8 @@ export class OperatorApi {
   ) {
     const { url, apiKey } = findOperator(operator, env);
     if (apiKey === '') {
-      throw new CommandError(
-        'OPERATOR_API_KEY is not set. Create a key with tollgate keys create --name me --scope operator:read.',
-      );
+      const create = 'Create a key with tollgate keys create --name me --scope operator:read.';
+      throw new NoAnswerError(`OPERATOR_API_KEY is not set. ${create}`, url);
     }
     this.#url = url;
     this.#apiKey = apiKey;
@@ -78,10 +77,13 @@ export class OperatorApi {
         ...{ method, headers, ...content, signal, dispatcher: this.#dispatcher },
       });
     } catch {
-      throw new CommandError(`No bookkeeper answers at ${this.#url}. Start one, or name it with OPERATOR_URL.`);
+      const message = `No bookkeeper answers at ${this.#url}. Start one, or name it with OPERATOR_URL.`;
+      throw new NoAnswerError(message, this.#url);
     }
     if (response.ok) return response;
     const { detail } = (await response.json().catch(() => ({}))) as { detail?: string };
-    throw new CommandError(detail ?? `The bookkeeper answered ${response.status}.`);
+    const { status } = response;
+    if (status !== 401 && status !== 403 && detail !== undefined) throw new CommandError(detail);
+    throw new CommandError(`The operator API at ${this.#url} refused the request: ${detail ?? `status ${status}`}`);
   }
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { findOperator, findRpcUrls } from './find-place.js';
+import { tollgate } from '../test/run-tollgate.js';
+import { findOperator, findRedisUrl, findRpcUrls } from './find-place.js';
 
 const OF_DEV = { url: 'http://127.0.0.1:40001', apiKey: 'key-of-dev' };
 const DEFAULT_URL = 'http://127.0.0.1:4023';
@@ -74,4 +75,51 @@ describe('findRpcUrls', () => {
       'https://a.example',
     ]);
   });
+});
+
+describe('a killed npm run dev', () => {
+  const NO_PROCESS = 2 ** 30;
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-place-'));
+    writeFileSync(join(folder, 'dev.json'), JSON.stringify({ redisUrl: 'redis://127.0.0.1:9', operator: OF_DEV }));
+    writeFileSync(join(folder, 'dev.pid'), `${NO_PROCESS} 12345`);
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const killed = () =>
+    `The npm run dev in ${folder} was killed, and nothing answers there: start it, or name the folder of its dev.json with TOLLGATE_STATE_DIR.\n`;
+
+  it.each([['payments'], ['jobs'], ['keys'], ['wallets'], ['webhooks'], ['book', 'balances'], ['refunds']])(
+    'is named by tollgate %s, with what to type',
+    async (...command) => {
+      const list = command.length === 1 ? [...command, 'list'] : command;
+      await expect(tollgate(list, { TOLLGATE_STATE_DIR: folder })).rejects.toMatchObject({ stderr: killed() });
+    },
+  );
+
+  it('is no reason to refuse a command that has an address', () => {
+    const env = { TOLLGATE_STATE_DIR: folder, REDIS_URL: 'redis://shop.example' };
+    expect(findRedisUrl(undefined, env)).toBe('redis://shop.example');
+  });
+
+  it('is one that runs while its process does', () => {
+    writeFileSync(join(folder, 'dev.pid'), `${process.pid} 12345`);
+    expect(findOperator(undefined, { TOLLGATE_STATE_DIR: folder })).toEqual(OF_DEV);
+  });
+});
+
+it('names the folder in which no npm run dev was found, where nothing else is set', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-place-'));
+  try {
+    await expect(tollgate(['book', 'balances'], { TOLLGATE_STATE_DIR: folder })).rejects.toMatchObject({
+      stderr: expect.stringMatching(
+        new RegExp(`^OPERATOR_API_KEY is not set\\. .* No npm run dev runs in ${folder}: start it, or name the folder`),
+      ),
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

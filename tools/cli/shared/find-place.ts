@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { CommandError } from './cli-command.js';
+import { explainMissingDevnet, stateDirectory } from '../../../packages/client/src/cli/dev-place.js';
+import { CommandError, NoAnswerError } from './cli-command.js';
 
 /** The part of a running `npm run dev`'s dev.json that commands need. */
 interface DevPlace {
@@ -68,7 +69,17 @@ function readSetting(env: NodeJS.ProcessEnv, name: string): string {
   }
 }
 
+/** Of a command without any settings: where it looked for an `npm run dev`, to add to the message; else an empty text. */
+export function explainNoAnswer({ url }: NoAnswerError, env: NodeJS.ProcessEnv): string {
+  const missing = url === DEFAULT_REDIS_URL || url === DEFAULT_OPERATOR_URL ? explainMissingDevnet(env) : null;
+  return missing === null ? '' : ` ${missing}`;
+}
+
+/** @throws CommandError where it was killed: a Redis at the default address would be another one */
 function readDevPlace(env: NodeJS.ProcessEnv): DevPlace {
-  const stateFile = join(env['TOLLGATE_STATE_DIR'] || '.tollgate', 'dev.json');
-  return existsSync(stateFile) ? (JSON.parse(readFileSync(stateFile, 'utf8')) as DevPlace) : {};
+  const stateFile = join(stateDirectory(env), 'dev.json');
+  if (!existsSync(stateFile)) return {};
+  const killed = explainMissingDevnet(env);
+  if (killed !== null) throw new CommandError(killed);
+  return JSON.parse(readFileSync(stateFile, 'utf8')) as DevPlace;
 }

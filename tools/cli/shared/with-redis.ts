@@ -1,6 +1,6 @@
 import { createRedis, explainRedisRefusal, findNodeTrouble, type RedisClient, StoreError } from '@tollgate/redis';
 
-import { CommandError } from './cli-command.js';
+import { CommandError, NoAnswerError } from './cli-command.js';
 
 /**
  * Runs the work on a Redis connection, and disconnects. It tries to connect only once, because a command is no service.
@@ -24,7 +24,7 @@ export async function withRedis<T>(url: string, work: (redis: RedisClient) => Pr
     // The error's message is only that the connection is closed; its code has no address in it.
     const cause = (await findNodeTrouble(url)) ?? trouble;
     const reason = sentinelTrouble?.message ?? cause?.code ?? cause?.message ?? 'the connection was closed';
-    throw new CommandError(`Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`);
+    throw new NoAnswerError(`Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`, url);
   } finally {
     redis.disconnect();
   }

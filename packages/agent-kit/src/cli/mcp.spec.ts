@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -180,14 +180,22 @@ describe('the MCP program', () => {
     });
   });
 
-  it('names every missing setting at once', async () => {
-    const end = await run(['--nonsense'], { TOLLGATE_STATE_DIR: join(stateDirectory, 'nowhere') });
-    expect(end).toMatchObject({ code: 2, stdout: '' });
-    for (const part of ['--nonsense', 'RPC_URL is not set', 'npm run dev', 'WALLET_PRIVATE_KEY is not set']) {
-      expect(end.stderr).toContain(part);
-    }
-    expect(end.stderr.trim().split('\n')).toHaveLength(1);
-  });
+  it.each(['has none', 'has one that was killed'])(
+    'names every missing setting at once: the folder %s',
+    async (what) => {
+      const folder = join(stateDirectory, what === 'has none' ? 'nowhere' : 'killed');
+      if (what !== 'has none') {
+        await mkdir(folder);
+        await copyFile(join(stateDirectory, 'dev.json'), join(folder, 'dev.json'));
+        await writeFile(join(folder, 'dev.pid'), `${2 ** 30} 12345`);
+      }
+      const end = await run(['--nonsense'], { TOLLGATE_STATE_DIR: folder });
+      expect(end).toMatchObject({ code: 2, stdout: '' });
+      const rpc = `RPC_URL is not set, and no npm run dev runs in ${folder}`;
+      for (const part of ['--nonsense', rpc, 'WALLET_PRIVATE_KEY is not set']) expect(end.stderr).toContain(part);
+      expect(end.stderr.trim().split('\n')).toHaveLength(1);
+    },
+  );
 
   it('does not repeat a key that is malformed', async () => {
     let stderr = '';

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
@@ -148,7 +148,7 @@ function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
   const settings = { rpcUrl: rpcUrl || devnet?.rpcUrl, privateKey: given.key || devnet?.privateKey };
   // An unreadable file is reported as the problem already.
   if (given.rpcUrl !== undefined && settings.rpcUrl === undefined) {
-    problems.push('RPC_URL is not set, and no devnet runs here (npm run dev)');
+    problems.push(`RPC_URL is not set, and no npm run dev runs in ${readStateDirectory(env)}`);
   }
   if (given.key !== undefined && settings.privateKey === undefined) problems.push('WALLET_PRIVATE_KEY is not set');
   if (problems.length > 0 || settings.rpcUrl === undefined || settings.privateKey === undefined) {
@@ -164,9 +164,12 @@ function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
   };
 }
 
-/** The devnet writes this file for its tools, and removes it at its end. */
+/** The devnet writes this file for its tools, and removes it at its end; one that was killed leaves its process id beside it. */
 function readDevnet(stateDirectory: string): { rpcUrl: string; privateKey: string; explorerUrl: string | null } | null {
   try {
+    const pidFile = join(stateDirectory, 'dev.pid');
+    // Throws where there is no such process.
+    if (existsSync(pidFile)) process.kill(Number(readFileSync(pidFile, 'utf8').split(' ')[0]), 0);
     const state = JSON.parse(readFileSync(join(stateDirectory, 'dev.json'), 'utf8')) as Partial<
       Record<string, unknown>
     >;

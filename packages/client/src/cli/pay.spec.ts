@@ -112,6 +112,18 @@ describe('pay', () => {
     expect(await readdir(directory)).toEqual(['state']);
   });
 
+  it('names the folder in which no devnet runs, or was killed, with what to type', async () => {
+    const folder = join(directory, 'state');
+    const command = [server.url, '--max', '0.01', '--dev'];
+    const none = await runCommand(command, { TOLLGATE_STATE_DIR: folder });
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining(`No npm run dev runs in ${folder}: start`) });
+    await writeDevnet(folder);
+    await writeFile(join(folder, 'dev.pid'), `${2 ** 30} 12345`);
+    const killed = await runCommand(command, { TOLLGATE_STATE_DIR: folder });
+    const text = `The npm run dev in ${folder} was killed, and nothing answers there: start it`;
+    expect(killed).toMatchObject({ code: 2, stderr: expect.stringContaining(text) });
+  });
+
   it('takes everything from a running devnet', async () => {
     const folder = join(directory, '.tollgate');
     await writeDevnet(folder);

@@ -8,6 +8,7 @@ import { readSystemCode } from '../network/read-system-code.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import type { WalletOptions } from '../sign/wallet.js';
+import { explainMissingDevnet, stateDirectory } from './dev-place.js';
 
 /** The options of the command as they are typed. */
 export interface PayOptions {
@@ -115,8 +116,6 @@ function readWallet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
 /** The options that `--dev` replaces by the devnet's values. */
 const OF_THE_DEVNET = { network: '--network', chainId: '--chain-id', asset: '--asset', keyEnv: '--key-env' } as const;
 
-const stateDirectory = (env: NodeJS.ProcessEnv): string => env['TOLLGATE_STATE_DIR'] || '.tollgate';
-
 /** The devnet writes this file for its tools; it is trusted, but may be of another checkout. */
 function readDevnet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
   const contradicting = Object.entries(OF_THE_DEVNET).flatMap(([name, flag]) =>
@@ -127,12 +126,14 @@ function readDevnet(values: PayOptions, env: NodeJS.ProcessEnv): WalletSource {
       `--dev takes chain, token and account from the running devnet: leave it out, or ${contradicting.join(', ')}`,
     );
   }
+  const missing = explainMissingDevnet(env);
+  if (missing !== null) throw new InvalidArgumentError(missing);
   const path = join(stateDirectory(env), 'dev.json');
   let state: Partial<Record<string, unknown>>;
   try {
     state = JSON.parse(readFileSync(path, 'utf8')) as Partial<Record<string, unknown>>;
   } catch {
-    throw new InvalidArgumentError(`${path} cannot be read: is the devnet running (npm run dev)?`);
+    throw new InvalidArgumentError(`${path} does not describe a devnet`);
   }
   const { rpcUrl, chainId, network, asset, payTo, accounts } = state;
   const privateKey: unknown = Array.isArray(accounts)
