@@ -1,6 +1,6 @@
 export { API_KEY_SCOPES, mayUseWallet, needsNoWallet, type ApiKey, type ApiKeyScope } from './api-keys/api-key.js';
 export { KeyAdmission, type Demand } from './api-keys/key-admission.js';
-export { ApiKeyStore } from './api-keys/api-key-store.js';
+export { ApiKeyStore, type NewApiKey } from './api-keys/api-key-store.js';
 export { AcceptanceEnvironment } from './config/acceptance.environment.js';
 export { AgentEnvironment, TargetEnvironment } from './config/agent.environment.js';
 export { ExplorerEnvironment } from './config/explorer.environment.js';
@@ -27,7 +27,7 @@ export {
 export { WebhookEnvironment } from './config/webhook.environment.js';
 export { SignedPaymentsEnvironment, type SignedAsset } from './config/signed-payments.environment.js';
 export { NestPublisher } from './events/nest-publisher.js';
-export { checkRedis, HealthModule, type ReadinessChecks } from './health/health.module.js';
+export { checkRedis, HealthModule, StillStartingError, type ReadinessChecks } from './health/health.module.js';
 export * from './http/request-schemas.js';
 export { closeWhenIdle } from './http/close-when-idle.js';
 export { clientNetwork, RateLimit } from './http/rate-limit.js';

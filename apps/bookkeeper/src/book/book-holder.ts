@@ -11,7 +11,7 @@ import {
   verifyBook,
   type ClaimedDatabase,
 } from '@tollgate/book';
-import { ConfigurationError, ProblemError } from '@tollgate/common';
+import { ConfigurationError, ProblemError, StillStartingError } from '@tollgate/common';
 import { nameProcess, pause } from '@tollgate/journal';
 
 import { DailyClosings } from '../closings/daily-closings.js';
@@ -23,6 +23,7 @@ import { Reconciler } from '../reconcile/reconciler.js';
 import { RefundWork } from '../refunds/refund-work.js';
 
 const CLAIM_EVERY_MS = 1_000;
+const OPENING = 'it has not been opened yet';
 /** PostgreSQL error codes that retrying does not fix: authorization, no such database, no right to create. */
 const MISCONFIGURED = /^(28|3D|42501)/;
 
@@ -33,7 +34,7 @@ export class BookHolder implements OnApplicationShutdown {
   readonly #owner = nameProcess();
   readonly #stopping = new AbortController();
   #open: BookWriter | null = null;
-  #waitsFor = 'it has not been opened yet';
+  #waitsFor = OPENING;
   #running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -48,6 +49,7 @@ export class BookHolder implements OnApplicationShutdown {
 
   /** Tries once, and goes on in the background. @throws ConfigurationError where waiting does not help */
   async start(): Promise<void> {
+    this.#logger.log('opening the book');
     const first = await this.#claim();
     this.#running = this.#run(first);
   }
@@ -65,7 +67,9 @@ export class BookHolder implements OnApplicationShutdown {
 
   /** @throws Error with the reason while this process does not have the book, or the database does not answer */
   async assertOpen(): Promise<void> {
-    if (this.#open === null) throw new Error(`the book is not open here: ${this.#waitsFor}`);
+    const isOpening = this.#waitsFor === OPENING;
+    if (this.#open === null)
+      throw new (isOpening ? StillStartingError : Error)(`the book is not open here: ${this.#waitsFor}`);
     await this.#open.database.query('SELECT 1');
   }
 

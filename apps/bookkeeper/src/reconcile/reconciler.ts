@@ -109,7 +109,8 @@ export class Reconciler implements OnApplicationShutdown {
 
   #conclude(found: Comparison | null): void {
     if (found === null) {
-      this.#note('the book is not complete yet (BOOK=on), or no block is final');
+      // As at the first start of every installation.
+      this.#note('the book is not complete yet (BOOK=on), or no block is final', 'log');
       return;
     }
     const { rewoundTo, bookings } = found;
@@ -135,8 +136,9 @@ export class Reconciler implements OnApplicationShutdown {
   }
 
   /** Logged once for each reason, however long it lasts. */
-  #note(reason: string): void {
-    if (this.#state.trouble !== reason) this.#logger.warn(`the book is not compared with the chain: ${reason}`);
+  #note(reason: string, level: 'log' | 'warn' = 'warn'): void {
+    const yet = level === 'log' ? ' yet' : '';
+    if (this.#state.trouble !== reason) this.#logger[level](`the book is not compared with the chain${yet}: ${reason}`);
     this.#state.trouble = reason;
   }
 }

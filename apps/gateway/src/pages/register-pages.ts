@@ -52,7 +52,7 @@ export async function registerPages(server: FastifyInstance, parts: PagesParts):
     return null;
   }
   const { files, testWallet } = document;
-  if (testWallet !== null) logger.warn('TEST_WALLET: pages pay without asking, with accounts of the local anvil.');
+  if (testWallet !== null) logger.log('TEST_WALLET: pages pay without asking, with accounts of the local anvil.');
   const readOrigin = createPublicOrigin(environment.server.publicUrl);
   const { served, notices } = findOwnPaths(routes);
   for (const notice of notices) logger.warn(notice);

@@ -27,6 +27,11 @@ const CHECK_EVERY_MS = 500;
 /** Probes start with the process; a dependency that is still connecting within this time is not logged. */
 const STARTING_MS = 3_000;
 
+/** A dependency is being prepared by this process, which is no reason for a warning, however long it takes. */
+export class StillStartingError extends Error {
+  override readonly name = 'StillStartingError';
+}
+
 /**
  * Checks by name: each resolves when its dependency works and rejects when it does not. An object it resolves with is
  * put into the body.
@@ -103,7 +108,12 @@ export class HealthController {
   }
 
   #report(name: string, error: unknown): void {
-    if (this.#failing.has(name) || performance.now() - this.#startedMs < STARTING_MS) return;
+    if (
+      error instanceof StillStartingError ||
+      this.#failing.has(name) ||
+      performance.now() - this.#startedMs < STARTING_MS
+    )
+      return;
     this.#failing.add(name);
     this.#logger.warn(`not ready: ${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
