@@ -1,7 +1,7 @@
-import { answerHelp, refuseUsage } from '../answer-usage.mjs';
+import { readArguments } from '../answer-usage.mjs';
 import { loadWhenReady } from '../load-when-ready.mjs';
 
-const HELP = `npm run dev: Redis, a local chain with USDC, verifier, agent worker, bookkeeper and gateway, until Ctrl-C.
+const HELP = `npm run dev [-- --fresh]: Redis, a local chain with USDC, verifier, agent worker, bookkeeper and gateway, until Ctrl-C.
 
 It installs and builds what is missing. When everything is ready, .tollgate/dev.json has the addresses,
 funded accounts and an API key for agent jobs; it is removed at the end. Settings of the services are environment variables, for example
@@ -10,7 +10,14 @@ funded accounts and an API key for agent jobs; it is removed at the end. Setting
 
 Signed payments (x402, MPP) are accepted too and settled by a funded relayer; SIGNED_PAYMENTS=false turns that off.
 
-  REDIS_URL           use this Redis, if it answers, instead of one of its own
+After Ctrl-C or npm run stop, the next start goes on with the same chain, Redis, book, API keys and webhooks, which are in
+.tollgate/world. After any other end, with another CHAIN_ID, or when the tables of the book or the devnet's contracts have
+changed, it begins a new world and says where the one before is: .tollgate/old-worlds keeps the last three.
+
+  --fresh             throw away what the last run kept
+
+  REDIS_URL           use this Redis, if it answers, instead of one of its own; what is in it is neither moved nor thrown
+                      away, and neither is the database of BOOK_DATABASE_URL
   TOLLGATE_STATE_DIR  where dev.json and the data are (default: .tollgate)
   EXPLORER_URL        block explorer for links (default: a page of its own)
 
@@ -18,9 +25,6 @@ A port that is taken is replaced by a free one, with a warning if PUBLIC_URL nam
 Everything that is wrong with the settings is listed before anything starts.
 `;
 
-const args = process.argv.slice(2);
-answerHelp(args, HELP);
-if (args.length > 0)
-  refuseUsage(`npm run dev takes no ${args.join(' ')}: its settings are environment variables.`, HELP);
+const { values } = readArguments(HELP, { options: { fresh: { type: 'boolean' } } });
 const { runDev } = await loadWhenReady('tools/devnet/dev.ts');
-process.exit(await runDev());
+process.exit(await runDev({ isFresh: values.fresh }));

@@ -1,51 +1,17 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { encodeJsonHeader } from '@tollgate/protocol';
 
 import { DEVNET_CONTRACTS } from '../../packages/agent-kit/src/registry/devnet-contracts.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import type { DevState } from '../../tools/devnet/dev-state.js';
-import { startChild, type Child } from '../../tools/devnet/processes/child-process.js';
 import { waitFor } from '../harness/retry.js';
 import { readDescendants, waitUntilGone } from '../harness/stack/processes.js';
+import { useDevRuns } from '../harness/stack/use-dev-runs.js';
 
-const STARTS_WITHIN_MS = 120_000;
-
-let folder: string;
-const children: Child[] = [];
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tollgate-'));
-});
-
-afterEach(async () => {
-  for (const child of children.splice(0)) await child.end('SIGTERM', 30_000);
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function runScript(script: 'dev' | 'demo', settings: NodeJS.ProcessEnv = {}): Promise<Child> {
-  const { PATH, HOME } = process.env;
-  const child = await startChild({
-    name: `npm run ${script}`,
-    command: 'npm',
-    args: ['run', script],
-    env: { PATH, HOME, TOLLGATE_STATE_DIR: folder, ...settings },
-  });
-  children.push(child);
-  return child;
-}
-
-async function waitForState(child: Child, path = join(folder, 'dev.json')): Promise<DevState> {
-  const deadlineMs = Date.now() + STARTS_WITHIN_MS;
-  while (!existsSync(path)) {
-    if (child.hasExited() || Date.now() > deadlineMs) throw new Error(`no ${path}:\n${child.logs()}`);
-    await sleep(50);
-  }
-  return JSON.parse(readFileSync(path, 'utf8')) as DevState;
-}
+const runs = useDevRuns();
+const { runScript, waitForState } = runs;
 
 const askWeather = async (state: DevState) => (await fetch(`${state.baseUrl}/api/weather`)).status;
 
@@ -77,7 +43,7 @@ describe('npm run dev', () => {
     ]);
     expect(state.contracts).toEqual(DEVNET_CONTRACTS);
     expect(Object.keys(state.accounts[0] ?? {})).toEqual(['address', 'privateKey']);
-    expect(statSync(join(folder, 'dev.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(runs.folder, 'dev.json')).mode & 0o777).toBe(0o600);
     expect(await askWeather(state)).toBe(402);
     expect(await payBySignature(state)).toBe(200);
 
@@ -87,9 +53,9 @@ describe('npm run dev', () => {
     dev.signal('SIGINT');
     await dev.exited;
     expect(await waitUntilGone(processes)).toEqual([]);
-    // The book, secrets, and a wallet to click with stay for the next time.
-    const kept = ['agent-secret', 'book', 'book-signing-key', 'challenge-secret', 'test-wallet.js'];
-    expect(readdirSync(folder)).toEqual(kept);
+    // Secrets, a wallet to click with, and the world stay for the next time.
+    const kept = ['agent-secret', 'book-signing-key', 'challenge-secret', 'test-wallet.js', 'world'];
+    expect(readdirSync(runs.folder)).toEqual(kept);
   }, 180_000);
 
   it('reports all wrong settings at once, of every service, before it starts any', async () => {
@@ -106,7 +72,7 @@ describe('npm run dev', () => {
     const firstState = await waitForState(first);
     const { port } = new URL(firstState.baseUrl);
     const second = await runScript('dev', { PORT: port, PUBLIC_URL: `http://localhost:${port}` });
-    const secondState = await waitForState(second, join(folder, 'dev-2', 'dev.json'));
+    const secondState = await waitForState(second, join(runs.folder, 'dev-2', 'dev.json'));
     for (const name of ['baseUrl', 'rpcUrl', 'redisUrl', 'explorerUrl'] as const) {
       expect(secondState[name]).not.toBe(firstState[name]);
     }
@@ -116,23 +82,6 @@ describe('npm run dev', () => {
     await first.exited;
     expect(await askWeather(secondState)).toBe(402);
   }, 240_000);
-
-  it('stops everything when npm is killed', async () => {
-    const dev = await runScript('dev');
-    await waitForState(dev);
-    const processes = readDescendants(dev.pid);
-    dev.signal('SIGKILL');
-    expect(await waitUntilGone(processes)).toEqual([]);
-    expect(existsSync(join(folder, 'dev.json'))).toBe(false);
-  }, 180_000);
-
-  it('leaves no process behind when it is killed itself', async () => {
-    const dev = await runScript('dev');
-    await waitForState(dev);
-    const processes = readDescendants(dev.pid);
-    process.kill(Number(readFileSync(join(folder, 'dev.pid'), 'utf8').split(' ')[0]), 'SIGKILL');
-    expect(await waitUntilGone(processes)).toEqual([]);
-  }, 180_000);
 
   it('reports which process died, and stops the others', async () => {
     const dev = await runScript('dev');
@@ -144,6 +93,8 @@ describe('npm run dev', () => {
     expect(dev.logs()).toContain('verifier was killed by SIGKILL');
     expect(await waitUntilGone(processes)).toEqual([]);
     await expect(askWeather(state)).rejects.toThrow();
+    // So the next start moves its world aside.
+    expect(readdirSync(join(runs.folder, 'world'))).not.toContain('kept.json');
   }, 180_000);
 });
 
@@ -157,34 +108,18 @@ async function findProcess(pids: number[], argument: string): Promise<{ pid: num
 it.each(['setup', 'run/dev', 'run/demo', 'run/stop'])(
   'scripts/%s.mjs --help describes it, and does nothing',
   async (script) => {
-    const { PATH, HOME } = process.env;
-    const args = [`scripts/${script}.mjs`, '--help'];
-    const child = await startChild({
-      name: script,
-      command: 'node',
-      args,
-      env: { PATH, HOME, TOLLGATE_STATE_DIR: folder },
-    });
-    children.push(child);
+    const child = await runs.run('node', [`scripts/${script}.mjs`, '--help']);
     expect((await child.exited).code).toBe(0);
     expect(child.logs()).toMatch(new RegExp(`^npm run ${basename(script)}\\b.*: `));
-    expect(readdirSync(folder)).toEqual([]);
+    expect(readdirSync(runs.folder)).toEqual([]);
   },
 );
 
 it.each(['dev', 'demo', 'stop'])('npm run %s refuses unknown arguments, and does nothing', async (script) => {
-  const { PATH, HOME } = process.env;
-  const env = { PATH, HOME, TOLLGATE_STATE_DIR: folder };
-  const child = await startChild({
-    name: script,
-    command: 'node',
-    args: [`scripts/run/${script}.mjs`, 'dance'],
-    env,
-  });
-  children.push(child);
+  const child = await runs.run('node', [`scripts/run/${script}.mjs`, 'dance']);
   expect((await child.exited).code).toBe(2);
   expect(child.logs()).toContain('dance');
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(runs.folder)).toEqual([]);
 });
 
 it('npm run demo pays once, and is refused the second time', async () => {

@@ -95,10 +95,15 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
 
 /** The Redis at the given address, if one answers there; else a new one. */
 export async function openRedis(url: string | undefined): Promise<RedisServer> {
-  if (url === undefined || url === '') return startRedis();
+  return (await findRedis(url)) ?? startRedis();
+}
+
+/** The Redis at the given address; null if none is given, or none answers there, which is said. */
+export async function findRedis(url: string | undefined): Promise<RedisServer | null> {
+  if (url === undefined || url === '') return null;
   if (await isRedisUrlAnswering(url)) return describeForeignRedis(url);
   console.error('No Redis answers at REDIS_URL; starting one.');
-  return startRedis();
+  return null;
 }
 
 /** A server that was not started here: it can be used, but neither stopped nor killed. */

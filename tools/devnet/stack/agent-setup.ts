@@ -56,7 +56,7 @@ export async function setUpAgents(options: AgentSetupOptions): Promise<AgentSetu
     return { name, terms, ...account, lane: createLaneId(chain.chainId, account.address) };
   });
   const place = { redisUrl: redis.url, rpcUrl: chain.rpcUrl, chainId: chain.chainId };
-  await adoptOnNewChain({ ...place, wallets });
+  await (chain.isNew ? adoptOnNewChain : adoptWallets)({ ...place, wallets });
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-wallets-'));
   return {
     wallets,

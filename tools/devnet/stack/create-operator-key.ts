@@ -1,12 +1,16 @@
-import { ApiKeyStore } from '@tollgate/common';
+import { ApiKeyStore, type NewApiKey } from '@tollgate/common';
 
 import { withRedis } from '../processes/with-redis.js';
 
-/** An API key for everything in the operator API. Returns its token. */
+/** An API key for everything in the operator API. */
+export const OPERATOR_KEY: NewApiKey = {
+  name: 'dev-operator',
+  scopes: ['operator:read', 'operator:refund', 'operator:approve', 'operator:wallets'],
+  wallets: [],
+};
+
+/** Returns the token of a new one. */
 export async function createOperatorKey(redisUrl: string): Promise<string> {
-  const scopes = ['operator:read', 'operator:refund', 'operator:approve', 'operator:wallets'] as const;
-  const { token } = await withRedis(redisUrl, (redis) =>
-    new ApiKeyStore(redis).create({ name: 'dev-operator', scopes, wallets: [] }),
-  );
+  const { token } = await withRedis(redisUrl, (redis) => new ApiKeyStore(redis).create(OPERATOR_KEY));
   return token;
 }

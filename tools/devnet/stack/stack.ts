@@ -104,7 +104,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
             }),
           );
     const relayers = chain.relayers.slice(0, options.relayers ?? 1);
-    await alignRelayers({ redisUrl: redis.url, rpcUrl: chain.rpcUrl, chainId: chain.chainId, relayers });
+    if (chain.isNew)
+      await alignRelayers({ redisUrl: redis.url, rpcUrl: chain.rpcUrl, chainId: chain.chainId, relayers });
     const own: Record<ServiceApp, NodeJS.ProcessEnv> = {
       gateway: {},
       verifier: { RELAYER_PRIVATE_KEYS: relayers.map(({ privateKey }) => privateKey).join(',') },

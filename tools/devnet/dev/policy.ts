@@ -1,0 +1,11 @@
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
+
+/** True unless it is turned off, or the policy accepts only transactions. */
+export function takesSignedPayments({ SIGNED_PAYMENTS: asked, PAYMENT_POLICY: policy }: NodeJS.ProcessEnv): boolean {
+  return asked === undefined ? policy !== 'receipt' : asked === 'true';
+}
+
+/** Whether the pages have a wallet, so that a browser without one can pay: not where others reach the gateway. */
+export function hasTestWallet({ HOST, PAGES }: NodeJS.ProcessEnv): boolean {
+  return PAGES !== 'false' && (HOST === undefined || LOOPBACK.includes(HOST));
+}

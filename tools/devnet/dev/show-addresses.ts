@@ -1,0 +1,67 @@
+import { relative } from 'node:path';
+
+import { warnOfPublicUrl } from '../check-settings.js';
+import type { DevFolder, DevState } from '../dev-state.js';
+import { hasTestWallet, takesSignedPayments } from './policy.js';
+
+/** What a devnet that runs has, for a person to copy. */
+export interface RunningDevnet {
+  state: DevState;
+  /** The account that settles signed payments. */
+  relayer: string | undefined;
+  /** The requested port of the gateway; 0: any. */
+  wantedPort: number;
+}
+
+export function showAddresses({ state, relayer, wantedPort }: RunningDevnet, folder: DevFolder): void {
+  const { FACILITATOR, PUBLIC_URL, ROUTES_FILE } = process.env;
+  const [account] = state.accounts;
+  const file = relative(process.cwd(), folder.stateFile);
+  const lines: [string, string][] = [
+    ['gateway', `${state.baseUrl}${portNote(state.baseUrl, wantedPort)}`],
+    ['', `curl -i ${state.baseUrl}/api/weather`],
+    ...lineIf(Boolean(ROUTES_FILE), '', `sells the routes of ${ROUTES_FILE} too`),
+    ['chain', `${state.rpcUrl}    chain id ${state.chainId}, a block per transaction`],
+    ['redis', state.redisUrl.replace(/\/\/[^@/]*@/, '//…@')],
+    ['explorer', `${state.explorerUrl}/tx/<transaction hash>`],
+    ['USDC', state.asset],
+    ['protocols', `Uniswap v2 and v3, Compound v2, staking, perps: their addresses are in ${file}`],
+    ['pays to', state.payTo],
+    ['a payer', `${account?.address}`],
+    ['its key', `${account?.privateKey}`],
+    ...lineIf(takesSignedPayments(process.env), 'relayer', `${relayer}    settles signed payments`),
+    ...lineIf(FACILITATOR === 'true', 'servers', `use ${state.baseUrl}/facilitator as their facilitator`),
+    ['agent', `wallet ${state.agent.wallet}, ${state.agent.address}; a first job:`],
+    ['', createFirstJob(state)],
+    ['book', `${state.operator.url}/operator/balances, or: npx tollgate book balances`],
+    ['console', `${state.operator.url}/console    who paid, what is owed, jobs, wallets, the book`],
+    ['its key', `${state.operator.apiKey}    for this devnet alone`],
+    ['all this', `${file}${folder.isUsual ? '' : '    (another devnet runs in this folder and has the usual file)'}`],
+  ];
+  const page = hasTestWallet(process.env) ? 'Open this page, click, and pay with a test wallet' : 'What it sells';
+  console.log(`\nTollgate runs. Ctrl-C stops it. ${page}:\n\n  ${state.baseUrl}/\n`);
+  for (const [name, value] of lines) console.log(`  ${name.padEnd(9)} ${value}`);
+  const warning = warnOfPublicUrl(PUBLIC_URL, wantedPort, state.baseUrl);
+  if (warning !== null) console.warn(`\n  ${warning}`);
+  console.log('');
+}
+
+function lineIf(isShown: boolean, name: string, text: string): [string, string][] {
+  return isShown ? [[name, text]] : [];
+}
+
+/** A command to paste into a shell. Not to the seller: the book would have it as money that nothing was sold for. */
+function createFirstJob({ baseUrl, agent, accounts }: DevState): string {
+  const to = accounts[1]?.address;
+  const job = { operation: 'transfer', wallet: agent.wallet, input: { amount: '1.5', token: 'USDC', to } };
+  return (
+    `curl -i ${baseUrl}/agent/jobs -H 'Authorization: Bearer ${agent.apiKey}' -H 'Idempotency-Key: first' ` +
+    `-H 'Content-Type: application/json' -d '${JSON.stringify(job)}'`
+  );
+}
+
+/** A note if the gateway has another port than the requested one. */
+function portNote(url: string, wanted: number): string {
+  const isElsewhere = wanted !== 0 && new URL(url).port !== String(wanted);
+  return isElsewhere ? `    (port ${wanted} was taken)` : '';
+}
