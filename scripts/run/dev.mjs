@@ -9,6 +9,7 @@ funded accounts and an API key for agent jobs; it is removed at the end. Setting
   PORT=4100 PAYMENT_POLICY=bound ROUTES_FILE=routes.yaml npm run dev
 
 Signed payments (x402, MPP) are accepted too and settled by a funded relayer; SIGNED_PAYMENTS=false turns that off.
+With PAYMENT_POLICY=receipt, signed payments, facilitator and relayers are off.
 
 After Ctrl-C or npm run stop, the next start goes on with the same chain, Redis, book, API keys and webhooks, which are in
 .tollgate/world. After any other end, with another CHAIN_ID, or when the tables of the book or the devnet's contracts have

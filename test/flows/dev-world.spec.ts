@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { join } from 'node:path';
 
 import { createJobsClient } from '@tollgate/client/jobs';
-import { encodeProof, parseChallenge } from '@tollgate/protocol';
-import type { Hex } from 'viem';
+import { encodeJsonHeader, encodeProof, parseChallenge } from '@tollgate/protocol';
+import { numberToHex, type Hex } from 'viem';
 
+import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import type { DevState } from '../../tools/devnet/dev-state.js';
 import { startWebhookTarget, type WebhookTarget } from '../../tools/devnet/stack/webhook-target.js';
@@ -112,5 +113,76 @@ describe('npm run dev', () => {
     expect(await waitUntilGone(processes)).toEqual([]);
     expect(existsSync(join(runs.folder, 'dev.json'))).toBe(false);
     expect(readdirSync(world())).toContain('kept.json');
+  }, 180_000);
+});
+
+describe('PAYMENT_POLICY=receipt npm run dev', () => {
+  const proofOf = (state: DevState, txHash: Hex, changes: object = {}) => ({
+    ...{ x402Version: 1, scheme: 'exact', network: state.network },
+    payload: { txHash, amount: '1000', from: state.accounts[0]!.address },
+    ...changes,
+  });
+
+  it('sells as the tables of the specification say, beside a world that it has moved aside', async () => {
+    leaveWorld();
+    const dev = await runs.runScript('dev', { PAYMENT_POLICY: 'receipt' });
+    const state = await runs.waitForState(dev);
+    expect(dev.logs()).toMatch(/A new world: the last run did not stop in order\. The one before is in \S+old-worlds/);
+    await waitFor('the line', () => dev.logs().includes('signed payments, facilitator and relayers are off'));
+    const chain = { ...state, blockTimeSeconds: null };
+    const references = new Set<string>();
+    const ask = async (proof?: object, header = 'X-Payment') => {
+      const headers = proof === undefined ? {} : { [header]: encodeJsonHeader(proof) };
+      const response = await fetch(`${state.baseUrl}/api/weather`, { headers });
+      return { status: response.status, headers: response.headers, body: await response.json() };
+    };
+    const expectChallenge = ({ status, body }: Awaited<ReturnType<typeof ask>>, error?: string) => {
+      expect(status).toBe(402);
+      const { payTo, asset } = state;
+      const requirement = {
+        ...{ scheme: 'exact', network: 'chain-testnet', maxAmountRequired: '1000', resource: '/api/weather' },
+        ...{ description: expect.any(String) as string, mimeType: 'application/json', payTo },
+        ...{ maxTimeoutSeconds: 300, asset },
+        extra: { name: 'USDC', version: '2', reference: expect.stringMatching(/^chain-\d{13}-[0-9a-z]+$/) as string },
+      };
+      expect(body).toEqual({ x402Version: 1, accepts: [requirement], ...(error !== undefined && { error }) });
+      const { reference } = parseChallenge(body).accepts[0]!.extra;
+      expect(references).not.toContain(reference);
+      references.add(reference);
+    };
+
+    const unpaid = await ask();
+    expectChallenge(unpaid);
+    expect([unpaid.headers.get('PAYMENT-REQUIRED'), unpaid.headers.get('WWW-Authenticate')]).toEqual([null, null]);
+
+    const mined = await transferTokens(chain, { amountBaseUnits: 1_000n });
+    for (const changes of [{ x402Version: 2 }, { scheme: 'upto' }, { network: 'mainnet' }]) {
+      expectChallenge(await ask(proofOf(state, mined, changes)), 'Invalid payment format or network');
+    }
+    const signed = await signAuthorization(state, state.accounts[0]!, { value: '1000' });
+    expectChallenge(await ask(proofOf(state, mined, { payload: signed })), 'Invalid payment format or network');
+
+    // More than the account has, and a transaction that nobody has sent.
+    const reverted = await transferTokens(chain, { amountBaseUnits: 10n ** 30n });
+    for (const txHash of [reverted, numberToHex(7, { size: 32 })]) {
+      expectChallenge(await ask(proofOf(state, txHash)), 'Payment verification failed');
+    }
+
+    // Neither recipient nor amount is compared, and the name of the header is read case-insensitively.
+    const elsewhere = await transferTokens(chain, { amountBaseUnits: 1n, to: state.accounts[1]!.address });
+    for (const [txHash, header] of [
+      [mined, 'X-Payment'],
+      [elsewhere, 'x-PAYMENT'],
+    ] as const) {
+      const { status, body } = await ask(proofOf(state, txHash), header);
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        ...{ location: expect.any(String) as string, temperature: expect.any(String) as string },
+        ...{ conditions: expect.any(String) as string, windSpeed: expect.any(String) as string },
+        humidity: expect.stringMatching(/^\d+%$/) as string,
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
+        payment: { isValid: true, txHash },
+      });
+    }
   }, 180_000);
 });

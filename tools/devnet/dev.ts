@@ -9,7 +9,7 @@ import { startExplorer } from './chain/explorer.js';
 import { checkSettings, chosenSettings } from './check-settings.js';
 import { claimDevFolder, type DevFolder, type DevState } from './dev-state.js';
 import { openKey } from './dev/open-key.js';
-import { hasTestWallet, takesSignedPayments } from './dev/policy.js';
+import { countRelayers, hasTestWallet, takesSignedPayments } from './dev/policy.js';
 import { showAddresses, type RunningDevnet } from './dev/show-addresses.js';
 import { hashBookSchema, namePlace, openWorld, type World } from './dev/world.js';
 import { findFreePort } from './processes/free-port.js';
@@ -98,6 +98,7 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
         chain,
         quiet: false,
         agentWorkers: 1,
+        relayers: countRelayers(env),
         book: { folder: join(world.path, 'book'), signingKey: folder.bookSigningKey },
         wantedPorts: {
           gateway: claimPort(ports.PORT),

@@ -7,20 +7,25 @@ import { hasTestWallet, takesSignedPayments } from './policy.js';
 /** What a devnet that runs has, for a person to copy. */
 export interface RunningDevnet {
   state: DevState;
-  /** The account that settles signed payments. */
+  /** The account that settles signed payments; undefined under PAYMENT_POLICY=receipt. */
   relayer: string | undefined;
   /** The requested port of the gateway; 0: any. */
   wantedPort: number;
 }
 
 export function showAddresses({ state, relayer, wantedPort }: RunningDevnet, folder: DevFolder): void {
-  const { FACILITATOR, PUBLIC_URL, ROUTES_FILE } = process.env;
+  const { FACILITATOR, PAYMENT_POLICY, PUBLIC_URL, ROUTES_FILE } = process.env;
   const [account] = state.accounts;
   const file = relative(process.cwd(), folder.stateFile);
   const lines: [string, string][] = [
     ['gateway', `${state.baseUrl}${portNote(state.baseUrl, wantedPort)}`],
     ['', `curl -i ${state.baseUrl}/api/weather`],
     ...lineIf(Boolean(ROUTES_FILE), '', `sells the routes of ${ROUTES_FILE} too`),
+    ...lineIf(
+      PAYMENT_POLICY === 'receipt',
+      'policy',
+      'receipt: any mined transaction pays; signed payments, facilitator and relayers are off',
+    ),
     ['chain', `${state.rpcUrl}    chain id ${state.chainId}, a block per transaction`],
     ['redis', state.redisUrl.replace(/\/\/[^@/]*@/, '//…@')],
     ['explorer', `${state.explorerUrl}/tx/<transaction hash>`],
