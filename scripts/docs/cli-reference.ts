@@ -12,9 +12,9 @@ const INTRODUCTION = `# The \`tollgate\` command
 
 <!-- Written by npm run docs:cli. -->
 
-One command for operators, payers and agents. \`npm run build\` makes it: \`node dist/tollgate.js\`. It is on the PATH of the
+One command for operators, payers and agents. In a clone it is \`npx tollgate\`, built by \`npm run setup\` and \`npm run dev\`. It is on the PATH of the
 service image (\`docker compose exec gateway tollgate payments list\`). In a clone \`npm run payments -- list\` is
-\`tollgate payments list\`; the same holds for \`jobs\`, \`keys\`, \`wallets\`, \`webhooks\`, \`backup\`, \`restore\`, \`pay\` and \`mcp\`. \`npm run chat\` is
+\`tollgate payments list\` too, without a build; the same holds for \`jobs\`, \`keys\`, \`wallets\`, \`webhooks\`, \`backup\`, \`restore\`, \`pay\` and \`mcp\`. \`npm run chat\` is
 \`tollgate chat\` on a devnet. The published packages have \`tollgate-pay\`, \`tollgate-chat\` and \`tollgate-mcp\`, which are
 \`tollgate pay\`, \`tollgate chat\` and \`tollgate mcp\`.
 
