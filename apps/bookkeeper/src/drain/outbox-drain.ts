@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import {
   bookEvents,
@@ -12,7 +10,7 @@ import {
   type BookSeller,
   type Posted,
 } from '@tollgate/book';
-import { pause } from '@tollgate/journal';
+import { pause, Wakeable } from '@tollgate/journal';
 import { isBookOff, readBookedSinceMs } from '@tollgate/ledger';
 
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
@@ -22,7 +20,6 @@ import { BookkeeperConnections } from './connections.js';
 import { OutboxStreams } from './outbox-streams.js';
 
 const PAUSE_MS = 500;
-const LOOK_EVERY_MS = 50;
 const NOTE_EVERY_MS = 5_000;
 /** A bookkeeper that was deposed may have taken entries after its successor looked for them. */
 const LOOK_BACK_EVERY_MS = 5_000;
@@ -40,6 +37,8 @@ export class OutboxDrain {
   #readToEndAtMs = 0;
   /** `#readToEndAtMs` on the monotonic clock. */
   #lastReadMs = 0;
+  /** Those who wait until the outbox is read to its end, and since when. */
+  readonly #waiting = new Map<Wakeable, number>();
 
   constructor(
     @Inject(BookkeeperEnvironment) { book, payment }: BookkeeperEnvironment,
@@ -48,7 +47,7 @@ export class OutboxDrain {
     @Inject(BookChanges) private readonly changes: BookChanges,
   ) {
     this.#batch = book.bookBatch;
-    this.#streams = new OutboxStreams(connections.outbox, book.bookBatch);
+    this.#streams = new OutboxStreams(connections.outbox, connections.commands, book.bookBatch);
     this.#seller = { asset: payment.assetAddress, payTo: payment.payTo };
     metrics.observeLag(() => this.readLag());
   }
@@ -65,12 +64,12 @@ export class OutboxDrain {
 
   /** Waits until every event that has been reported by now is in the book; false: it is not within this time. */
   async waitUntilRead(patienceMs: number): Promise<boolean> {
-    const askedAtMs = performance.now();
-    while (performance.now() < askedAtMs + patienceMs) {
-      if (this.#lastReadMs > askedAtMs) return true;
-      await sleep(LOOK_EVERY_MS);
-    }
-    return false;
+    const [waiting, askedAtMs] = [new Wakeable(), performance.now()];
+    this.#waiting.set(waiting, askedAtMs);
+    this.#streams.wake();
+    await waiting.sleep(patienceMs);
+    this.#waiting.delete(waiting);
+    return this.#lastReadMs > askedAtMs;
   }
 
   /** Until the signal is aborted; goes on when Redis or the database is back. @throws DeposedError */
@@ -95,9 +94,9 @@ export class OutboxDrain {
           while ((await this.#post(writer, await this.#streams.readUnacknowledged())) > 0 && !signal.aborted);
           lookedBackAtMs = nowMs;
         }
-        const posted = await this.#post(writer, await this.#streams.readNew());
+        const posted = await this.#post(writer, await this.#streams.readNew(() => this.#waiting.size > 0));
         // A stream that has more would have filled a batch of its own.
-        if (posted < this.#batch) [this.#readToEndAtMs, this.#lastReadMs] = [askedAtMs, nowMs];
+        if (posted < this.#batch) this.#noteEnd(askedAtMs, nowMs);
         this.#isFailing = false;
       } catch (error) {
         if (error instanceof DeposedError || signal.aborted) throw error;
@@ -107,6 +106,16 @@ export class OutboxDrain {
         this.#streams.forget();
         await pause(PAUSE_MS, signal);
       }
+    }
+  }
+
+  /** All that was reported before these times of the two clocks is in the book. */
+  #noteEnd(askedAtMs: number, nowMs: number): void {
+    [this.#readToEndAtMs, this.#lastReadMs] = [askedAtMs, nowMs];
+    for (const [waiting, sinceMs] of this.#waiting) {
+      if (sinceMs >= nowMs) continue;
+      this.#waiting.delete(waiting);
+      waiting.wake();
     }
   }
 

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { DeliveredEvent, StreamPosition } from '@tollgate/book';
 import { BOOK_GROUP, bucketEventsKey, laneBookKey, parseBookEvent, REFUSED_EVENTS } from '@tollgate/book-events';
+import { Wakeable } from '@tollgate/journal';
 import { BUCKETS } from '@tollgate/ledger';
 import type { RedisClient } from '@tollgate/redis';
 
@@ -26,9 +25,15 @@ export class OutboxStreams {
   /** Their names stay known, so that what waits in them is counted while nothing can be read. */
   readonly #known = new Set<string>();
   readonly #withGroup = new Set<string>();
+  /** Between two reads of a cluster. */
+  readonly #pause = new Wakeable();
+  /** The connection's number in Redis while a read waits there. */
+  #blockedAs: number | null = null;
 
+  /** @param commands ends the wait of the other connection */
   constructor(
     private readonly redis: RedisClient,
+    private readonly commands: RedisClient,
     private readonly count: number,
   ) {}
 
@@ -56,11 +61,31 @@ export class OutboxStreams {
     return this.#read('0', null);
   }
 
-  /** Entries that no bookkeeper has read; waits for half a second when there are none. */
-  async readNew(): Promise<DeliveredEvent[]> {
-    const read = await this.#read('>', BLOCK_MS);
-    if (read.length === 0 && this.redis.isCluster) await sleep(BLOCK_MS);
-    return read;
+  /** Entries that no bookkeeper has read; waits for half a second when there are none, unless somebody waits for the end. */
+  async readNew(isAwaited: () => boolean): Promise<DeliveredEvent[]> {
+    if (isAwaited()) return this.#read('>', null);
+    if (this.redis.isCluster) {
+      const read = await this.#read('>', null);
+      if (read.length === 0) await this.#pause.sleep(BLOCK_MS);
+      return read;
+    }
+    const noteBlocked = (id: number): void => {
+      this.#blockedAs = id;
+      if (isAwaited()) this.wake();
+    };
+    // Its answer comes before the read waits.
+    this.redis.client('ID').then(noteBlocked, () => undefined);
+    try {
+      return await this.#read('>', BLOCK_MS);
+    } finally {
+      this.#blockedAs = null;
+    }
+  }
+
+  /** Ends the wait of `readNew`. A hint: where it is lost, that ends by itself. */
+  wake(): void {
+    this.#pause.wake();
+    if (this.#blockedAs !== null) this.commands.client('UNBLOCK', this.#blockedAs).catch(() => undefined);
   }
 
   async acknowledge(delivered: readonly DeliveredEvent[]): Promise<void> {

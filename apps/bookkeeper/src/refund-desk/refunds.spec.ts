@@ -4,6 +4,7 @@ import { retryRefund } from '@tollgate/book';
 import { planPermitTransfer } from '@tollgate/chain';
 import { nameOfPayment, signedPaymentId, type PaymentId } from '@tollgate/ledger';
 import type { Hex, SignedPermit } from '@tollgate/protocol';
+import type { RedisClient } from '@tollgate/redis';
 
 import { spoilJob } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
@@ -13,6 +14,7 @@ import { encodeTransfer, sendTransaction, transferTokens } from '../../../../too
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
 import { BookHolder } from '../book/book-holder.js';
+import { BookkeeperConnections } from '../drain/connections.js';
 import type { RefundPreview } from '../refunds/refund-previews.js';
 import { RefundDesk, type OperatorRefund } from './refund-desk.js';
 
@@ -365,6 +367,19 @@ describe('refunds', () => {
     });
   });
 
+  // Prevents: a request waits for the next timed reading of the outbox, as here for an hour.
+  it('wakes the reader of the outbox, which it waits for', async () => {
+    await fixture.base.endBookkeepers();
+    const { app, url } = await fixture.base.startBookkeeper(fixture.settings(LIMITS));
+    fixture.useBookkeeper(url);
+    const payment = await fixture.payRefused();
+    await waitForAnHour(app.get(BookkeeperConnections).outbox);
+    const { body } = await ask(payment);
+    expect(await fixture.waitUntilRead(body, token)).toMatchObject({ state: 'sending', job: expect.any(String) });
+    await fixture.base.endBookkeepers();
+    await startBookkeeper();
+  });
+
   it('goes on with the others while one cannot', async () => {
     const first = await ask(await fixture.payRefused());
     await fixture.waitForRefund(first.body.id, 'refunded', token);
@@ -429,6 +444,19 @@ describe('refunds', () => {
     await mend();
     expect(await list()).toEqual(before);
   });
+
+  /** Has every read that waits for events wait for an hour, and resolves when the first one does. */
+  function waitForAnHour(outbox: RedisClient): Promise<void> {
+    const read = outbox.xreadgroup.bind(outbox) as (...args: unknown[]) => Promise<unknown>;
+    return new Promise((resolve) => {
+      const readForAnHour = (...args: unknown[]): Promise<unknown> => {
+        const block = args.indexOf('BLOCK') + 1;
+        if (block > 0) resolve();
+        return read(...(block > 0 ? args.with(block, 3_600_000) : args));
+      };
+      Object.assign(outbox, { xreadgroup: readForAnHour });
+    });
+  }
 
   async function adoptAgain(): Promise<void> {
     const { journal, lane } = fixture;
