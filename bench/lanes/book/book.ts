@@ -11,6 +11,7 @@ import { withCleanup, type KeepUntilEnd } from '../../with-cleanup.js';
 import { measurePaidStacks, type PaidStack } from '../paid-stacks.js';
 import { measureBookedLedger, openBenchLedger, sell } from './booked-ledger.js';
 import { measureBookkeepers, readLag } from './bookkeepers.js';
+import { measureRefundRequests } from './refund-requests.js';
 import { startBenchBookkeeper, STORES } from './start-bench-bookkeeper.js';
 
 const PAID_IN_FLIGHT = 64;
@@ -18,18 +19,19 @@ const PAID_IN_FLIGHT = 64;
 const ENV = { BOOK: 'on', BOOK_OUTBOX_LIMIT: '10000000' };
 const OFF = 'BOOK=off';
 
-/** What reporting to the book costs, how much a bookkeeper takes in, and when a payment is in the book. */
+/** What reporting to the book costs, how much a bookkeeper takes in, and when a payment is in the book or a refund in the journal. */
 export async function runBookLane(options: LaneOptions): Promise<LaneResult> {
   const paid = await withCleanup((keep) => measurePaid(options, keep));
   const ledger = await withCleanup((keep) => measureBookedLedger(options, keep));
   const bookkeepers = await withCleanup((keep) => measureBookkeepers(options, keep));
+  const refunds = await withCleanup((keep) => measureRefundRequests(options, keep));
   const rate = paid.find(({ subject }) => subject === OFF)?.perSecond;
   const bursts = options.full ? await withCleanup((keep) => measureBursts(rate ?? 0, options, keep)) : [];
   return {
     lane: 'book',
     title: 'paid answers and commits with the book on and off, and bookkeepers alone',
     baseline: OFF,
-    rows: [...paid, ...ledger, ...bookkeepers, ...bursts],
+    rows: [...paid, ...ledger, ...bookkeepers, ...refunds, ...bursts],
     notes: bookkeepers
       .filter(({ case: name }) => name.startsWith('outbox'))
       .map(({ subject, perSecond = NaN }) => {

@@ -16,7 +16,7 @@ export type BookStore = (typeof STORES)[number];
 /** A bookkeeper alone, with an empty book: in a PostgreSQL server of its own, or in a folder. */
 export async function startBenchBookkeeper(
   store: BookStore,
-  place: { redis: RedisServer; chain: Devnet },
+  { env, ...place }: { redis: RedisServer; chain: Devnet; env?: Record<string, string> },
   keep: KeepUntilEnd,
 ): Promise<Stack> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-book-'));
@@ -26,7 +26,7 @@ export async function startBenchBookkeeper(
     await startStack({
       ...{ ...place, gateways: 0, verifiers: 0, relayers: 0 },
       book: { folder: join(folder, 'book'), signingKey: randomBytes(32).toString('hex') },
-      env: { NODE_ENV: 'production', LOG_LEVEL: 'warn' },
+      env: { NODE_ENV: 'production', LOG_LEVEL: 'warn', ...env },
       // Without the comparison with the chain.
       serviceEnv: { bookkeeper: { RECONCILE_RPC_URL: '', ...(url && { BOOK_FOLDER: '', BOOK_DATABASE_URL: url }) } },
     }),
