@@ -15,12 +15,12 @@ import {
 } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
+import { runWorker } from '../../../test/harness/agents/run-worker.js';
 import { waitFor } from '../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
-import { findFreePort } from '../../../tools/devnet/processes/free-port.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
-import { startService, type ServiceProcess } from '../../../tools/devnet/processes/service-process.js';
+import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import type { OperatorRefund } from '../src/refund-desk/refund-desk.js';
 import { NOT_READ } from '../src/refunds/refund-details.js';
 import { BookkeeperFixture } from './bookkeeper-fixture.js';
@@ -35,9 +35,21 @@ interface Answered<T> {
 
 type TransferId = Extract<PaymentId, { kind: 'transfer' }>;
 
+/** What the tests of a file share. */
+export interface RefundServers {
+  redis: RedisServer;
+  chain: Devnet;
+}
+
+export async function startRefundServers(): Promise<RefundServers & { stop: () => Promise<void> }> {
+  const [redis, chain] = await Promise.all([startRedis(), startChain()]);
+  const stop = async () => void (await Promise.all([redis.stop(), chain.stop()]));
+  return { redis, chain, stop };
+}
+
 /** A chain, a ledger, a bookkeeper with its book, and an agent worker with the wallet of refunds. */
 export class RefundFixture {
-  #worker: ServiceProcess | null = null;
+  #worker: { stop: () => Promise<unknown> } | null = null;
   #url: string | null = null;
 
   private constructor(
@@ -48,10 +60,12 @@ export class RefundFixture {
     readonly lane: LaneId,
     private readonly queue: WakeQueues,
     private readonly folder: string,
+    private readonly isShared: boolean,
   ) {}
 
-  static async start(): Promise<RefundFixture> {
-    const [base, chain] = await Promise.all([BookkeeperFixture.start(), startChain()]);
+  /** @param shared is left running; Redis is emptied, and the chain goes on as it is */
+  static async start(shared?: RefundServers): Promise<RefundFixture> {
+    const [base, chain] = await Promise.all([BookkeeperFixture.start(shared?.redis), shared?.chain ?? startChain()]);
     const { redis } = base;
     const [wallet] = chain.agentWallets;
     if (wallet === undefined) throw new Error('the devnet has no agent wallets');
@@ -66,7 +80,7 @@ export class RefundFixture {
     const wallets = { refunds: { privateKeyFile: 'key' } };
     writeFileSync(join(folder, 'wallets.json'), JSON.stringify({ wallets }));
     const queue = new WakeQueues({ connection: redis, onTrouble: () => undefined });
-    const fixture = new RefundFixture(base, chain, ledger, journal, lane, queue, folder);
+    const fixture = new RefundFixture(base, chain, ledger, journal, lane, queue, folder, shared !== undefined);
     await fixture.adopt();
     return fixture;
   }
@@ -81,7 +95,7 @@ export class RefundFixture {
     await this.#worker?.stop();
     await this.queue.close();
     await this.base.stop();
-    await this.chain.stop();
+    if (!this.isShared) await this.chain.stop();
     rmSync(this.folder, { recursive: true });
   }
 
@@ -114,31 +128,25 @@ export class RefundFixture {
     for (const jobId of await this.journal.readOpenJobs(this.lane)) await this.queue.wake(jobId, this.lane);
   }
 
-  /** Starts the built agent worker, and waits until it has published the wallet. */
-  async startWorker(): Promise<void> {
-    const port = await findFreePort();
-    const { PATH, HOME, TMPDIR } = process.env;
-    const env = {
-      ...{ PATH, HOME, TMPDIR, AGENT_WORKER_PORT: String(port), REDIS_URL: this.base.server.url, BOOK: 'on' },
-      ...{ RPC_URL: this.chain.rpcUrl, CHAIN_ID: String(this.chain.chainId) },
-      ...{
-        WALLETS_FILE: join(this.folder, 'wallets.json'),
-        LOG_LEVEL: 'warn',
-        LANE_POLL_MS: '50',
-        LANE_LEASE_MS: '1500',
-      },
+  /** The settings of an agent worker that has the wallet. */
+  workerSettings(): Record<string, string> {
+    const { rpcUrl, chainId } = this.chain;
+    return {
+      ...{ REDIS_URL: this.base.server.url, BOOK: 'on', RPC_URL: rpcUrl, CHAIN_ID: String(chainId) },
+      ...{ WALLETS_FILE: join(this.folder, 'wallets.json'), LANE_POLL_MS: '50' },
       AGENT_SECRET: 'a secret of the agent worker that is long enough',
     };
-    const url = `http://127.0.0.1:${port}`;
-    this.#worker = await startService({ app: 'agent-worker', name: 'agent-worker', url, env });
-    const directory = new WalletDirectory(this.base.redis);
-    await waitFor('the wallet is published', async () => (await directory.find('refunds')) !== null);
   }
 
-  /** SIGKILL, and a start after it. */
-  async killWorker(): Promise<void> {
-    await this.#worker?.kill();
-    await this.#worker?.restart();
+  /** Waits until the worker has published the wallet. */
+  async startWorker(): Promise<void> {
+    this.#worker = await runWorker(this.workerSettings());
+    await this.waitUntilPublished();
+  }
+
+  async waitUntilPublished(): Promise<void> {
+    const directory = new WalletDirectory(this.base.redis);
+    await waitFor('the wallet is published', async () => (await directory.find('refunds')) !== null);
   }
 
   async stopWorker(): Promise<void> {

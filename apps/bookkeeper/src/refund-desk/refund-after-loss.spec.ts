@@ -11,24 +11,31 @@ import { hashOf } from '../../../../libs/book/test/sample-events.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { tollgate } from '../../../../tools/cli/test/run-tollgate.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
-import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
+import { PRICE, RefundFixture, startRefundServers } from '../../test/refund-fixture.js';
 import type { RefundPreview } from '../refunds/refund-previews.js';
 import type { OperatorRefund } from './refund-desk.js';
 
 /** Bought, served, lost and presented again; or asked for a refund, whose job or row was lost. */
 describe('a payment and its refund, after Redis or the book lost data', () => {
+  let servers: Awaited<ReturnType<typeof startRefundServers>>;
   let fixture: RefundFixture;
   const restored: TestBook[] = [];
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     Logger.overrideLogger(false);
-    fixture = await RefundFixture.start();
+    servers = await startRefundServers();
+  });
+
+  beforeEach(async () => {
+    fixture = await RefundFixture.start(servers);
   }, 120_000);
 
   afterEach(async () => {
     await fixture.stop();
     for (const book of restored.splice(0)) await book.remove();
   });
+
+  afterAll(() => servers.stop());
 
   const publish = (lane = fixture.lane) => new WalletDirectory(fixture.base.redis).publish({ name: 'refunds', lane });
   const createToken = (): Promise<string> =>
