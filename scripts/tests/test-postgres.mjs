@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { setup } from '../setup.mjs';
 import { runJest } from './run-jest.mjs';
 
-await setup({ needsRedisServer: true, needsPostgres: true });
+await setup({ needsRedisServer: true, needsPostgres: true, needsCrashPoints: true });
 const require = createRequire(import.meta.url);
 require('../typescript.cjs');
 const { startPostgres } = require('../../tools/devnet/processes/postgres.ts');

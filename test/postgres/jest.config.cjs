@@ -3,5 +3,6 @@
 module.exports = {
   ...require('../../jest.config.cjs'),
   rootDir: '../..',
-  roots: ['<rootDir>/test/postgres', '<rootDir>/libs/book', '<rootDir>/apps/bookkeeper'],
+  roots: ['<rootDir>/test/postgres', '<rootDir>/test/faults', '<rootDir>/libs/book', '<rootDir>/apps/bookkeeper'],
+  testMatch: ['**/{postgres,book,bookkeeper}/**/*.spec.ts', '**/test/faults/refund-crashes.spec.ts'],
 };

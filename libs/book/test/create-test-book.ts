@@ -1,5 +1,15 @@
 import { hash, randomBytes } from 'node:crypto';
-import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
@@ -35,8 +45,13 @@ let found: Promise<string> | undefined;
  */
 export async function createTestBook(): Promise<TestBook> {
   const server = process.env['TEST_DATABASE_URL'];
+  return server === undefined ? createTestFolder() : createOnServer(server, 'template1');
+}
+
+/** An empty book in a folder, whatever TEST_DATABASE_URL says. */
+export async function createTestFolder(): Promise<TestBook> {
   // To create a cluster takes seconds, to copy one no time.
-  return server === undefined ? copyFolder(await (found ??= findTemplate())) : createOnServer(server, 'template1');
+  return copyFolder(await (found ??= findTemplate()));
 }
 
 function copyFolder(source: string): TestBook {

@@ -3,6 +3,9 @@ import { startAgentWorker } from '../../../apps/agent-worker/src/start-agent-wor
 
 /** Runs an agent worker in this process: that takes a fraction of the time of another process. */
 export async function runWorker(settings: Record<string, string>): Promise<{ stop: () => Promise<unknown> }> {
-  const worker = await startAgentWorker({ AGENT_WORKER_PORT: '0', LOG_LEVEL: 'silent', ...settings }, createWalletPlanning);
+  const worker = await startAgentWorker(
+    { AGENT_WORKER_PORT: '0', LOG_LEVEL: 'silent', ...settings },
+    createWalletPlanning,
+  );
   return { stop: () => worker.close() };
 }

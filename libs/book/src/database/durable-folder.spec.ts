@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { startChild } from '../../../../tools/devnet/processes/child-process.js';
+import { createTestFolder, type TestBook } from '../../test/create-test-book.js';
 import { verifyBook } from '../reading/verify-book.js';
-import { claimBook } from './claim-book.js';
 import type { ClaimedDatabase } from './database.js';
 import { openFolder } from './pglite-database.js';
 
@@ -56,13 +56,13 @@ describe('a book in a folder', () => {
 });
 
 describe('a bookkeeper with its book in a folder', () => {
-  let folder: string;
+  let book: TestBook;
 
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'tollgate-failing-'));
+  beforeAll(async () => {
+    book = await createTestFolder();
   });
 
-  afterAll(() => rmSync(folder, { recursive: true }));
+  afterAll(() => book.remove());
 
   // The second goes on with the book that the first one left.
   it.each([
@@ -73,7 +73,7 @@ describe('a bookkeeper with its book in a folder', () => {
     const child = await startChild({
       name: 'killed-writer',
       command: process.execPath,
-      args: ['scripts/typescript.cjs', 'libs/book/test/killed-writer.ts', JSON.stringify({ folder }), call],
+      args: ['scripts/typescript.cjs', 'libs/book/test/killed-writer.ts', JSON.stringify(book.place), call],
       onLine: (line) => {
         const [, batch] = /^wrote (\d+)$/.exec(line) ?? [];
         if (batch !== undefined) written = Number(batch);
@@ -86,10 +86,10 @@ describe('a bookkeeper with its book in a folder', () => {
       await child.end('SIGKILL');
     }
     expect(written).toBe(3);
-    const book = await claimBook({ folder });
-    const { bookings, broken } = await verifyBook(book, []);
+    const database = await book.claim();
+    const { bookings, broken } = await verifyBook(database, []);
     expect(broken).toBeNull();
     expect(bookings).toBeGreaterThanOrEqual((written + 1) * 20);
-    await book.close();
+    await database.close();
   });
 });

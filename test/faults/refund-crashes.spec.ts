@@ -5,17 +5,16 @@ import { Logger } from '@nestjs/common';
 import type { CrashPoint } from '@tollgate/journal';
 import { locatePayment } from '@tollgate/ledger';
 
-import { waitFor } from '../../../../test/harness/retry.js';
-import { startChild, type Child } from '../../../../tools/devnet/processes/child-process.js';
-import { findFreePort } from '../../../../tools/devnet/processes/free-port.js';
-import { repositoryRoot } from '../../../../tools/devnet/processes/repository.js';
-import { PRICE, RefundFixture } from '../../test/refund-fixture.js';
-import type { OperatorRefund } from './refund-desk.js';
+import type { OperatorRefund } from '../../apps/bookkeeper/src/refund-desk/refund-desk.js';
+import { PRICE, RefundFixture } from '../../apps/bookkeeper/test/refund-fixture.js';
+import { findFreePort } from '../../tools/devnet/processes/free-port.js';
+import { startService, type ServiceApp, type ServiceProcess } from '../../tools/devnet/processes/service-process.js';
+import { waitFor } from '../harness/retry.js';
 
 describe('a bookkeeper that is killed between the steps of a refund', () => {
   let fixture: RefundFixture;
-  let service: Child;
-  let start: () => Promise<void>;
+  let service: ServiceProcess;
+  let worker: ServiceProcess;
   let token: string;
   let crashFile: string;
 
@@ -24,28 +23,25 @@ describe('a bookkeeper that is killed between the steps of a refund', () => {
     fixture = await RefundFixture.start();
     token = await fixture.base.createToken('operator:read', 'operator:refund');
     crashFile = join(fixture.base.server.dir, 'crash-point');
-    const port = await findFreePort();
-    const { PATH, HOME, TMPDIR } = process.env;
-    const settings = fixture.base.environment(fixture.settings({ BOOKKEEPER_PORT: String(port), LOG_LEVEL: 'warn' }));
-    const url = `http://127.0.0.1:${port}`;
-    const env = { PATH, HOME, TMPDIR, ...settings, CRASH_POINT_FILE: crashFile };
-    start = async () => {
-      const args = ['scripts/typescript.cjs', 'apps/bookkeeper/test/crashing-bookkeeper.ts'];
-      service = await startChild({ name: 'bookkeeper', command: process.execPath, args, env, cwd: repositoryRoot() });
-      await waitFor('it is ready', async () => {
-        if (service.hasExited()) throw new Error(service.logs());
-        return (await fetch(`${url}/health/ready`).catch(() => null))?.status === 200;
-      });
-    };
-    await start();
-    fixture.useBookkeeper(url);
-    await fixture.startWorker();
+    const settings = fixture.base.environment(fixture.settings({ CRASH_POINT_FILE: crashFile }));
+    service = await start('bookkeeper', 'BOOKKEEPER_PORT', settings, './test/harness/stack/crash-hook.ts');
+    fixture.useBookkeeper(service.url);
+    worker = await start('agent-worker', 'AGENT_WORKER_PORT', { ...fixture.workerSettings(), LANE_LEASE_MS: '1500' });
+    await fixture.waitUntilPublished();
   }, 180_000);
 
   afterAll(async () => {
-    await service.end('SIGTERM');
-    await fixture.stop();
+    await worker?.stop();
+    await service?.stop();
+    await fixture?.stop();
   });
+
+  async function start(app: ServiceApp, port: string, settings: NodeJS.ProcessEnv, preload?: string) {
+    const { PATH, HOME, TMPDIR } = process.env;
+    const number = String(await findFreePort());
+    const env = { PATH, HOME, TMPDIR, ...settings, LOG_LEVEL: 'warn', [port]: number };
+    return startService({ app, name: app, url: `http://127.0.0.1:${number}`, env, preload });
+  }
 
   it.each<CrashPoint>(['R1', 'R2', 'R3', 'R4', 'R5', 'R6'])(
     'pays back once if it was killed at %s, and goes on by itself or by the same command',
@@ -59,7 +55,7 @@ describe('a bookkeeper that is killed between the steps of a refund', () => {
       const asked = fixture.post<OperatorRefund>('/operator/refunds', token, { payment }).catch(() => null);
       await Promise.all([asked, waitFor('it is killed', () => wakeUntilKilled())]);
       // Every second time, the same command is given again; otherwise the bookkeeper goes on at its start.
-      await start();
+      await service.restart();
       if (['R1', 'R3', 'R5'].includes(point)) await fixture.post('/operator/refunds', token, { payment });
       const refund = await fixture.waitForRefund(fixture.refundOf(payment), 'refunded', token);
       expect((await fixture.balanceOf(payer)) - before).toBe(PRICE);
@@ -85,7 +81,7 @@ describe('a bookkeeper that is killed between the steps of a refund', () => {
     const { redis } = fixture.base;
     // Its entry expires.
     expect(await redis.del(await redis.keys(`tollgate:{pay-*}:${locatePayment(id).entry}*`))).toBeGreaterThan(0);
-    await start();
+    await service.restart();
     const refund = await fixture.waitForRefund(fixture.refundOf(payment), 'failed', token);
     expect(refund).toMatchObject({ maybeSent: false, detail: expect.stringContaining('bought an answer') });
     const retried = await fixture.post<OperatorRefund>(`/operator/refunds/${refund.id}/retry`, token);
@@ -101,7 +97,8 @@ describe('a bookkeeper that is killed between the steps of a refund', () => {
     const { body } = await fixture.post<OperatorRefund>('/operator/refunds', token, { payment: fixture.nameOf(id) });
     for (let turn = 0; turn < 3; turn++) {
       await fixture.wakeAll();
-      await fixture.killWorker();
+      await worker.kill();
+      await worker.restart();
     }
     await fixture.waitForRefund(body.id, 'refunded', token);
     expect((await fixture.balanceOf(payer)) - before).toBe(PRICE);
