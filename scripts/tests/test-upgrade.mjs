@@ -35,6 +35,5 @@ const [commit = findNewestRelease() ?? 'HEAD'] = positionals;
 process.exit(await runUpgradeTest({ commit, seconds: Number(values.seconds) }));
 
 function findNewestRelease() {
-  return runGit(['tag', '--list', 'v*', '--sort=-version:refname']).split('
-').find(Boolean);
+  return runGit(['tag', '--list', 'v*', '--sort=-version:refname']).split('\n').find(Boolean);
 }

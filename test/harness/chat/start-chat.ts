@@ -49,7 +49,11 @@ export async function runPiped({ input, ...start }: ChatStart & { input: string 
 }
 
 /** Runs the chat program without a terminal: its input is a pipe that ends. */
-export async function runPipedProgram({ input, args = [], env = {} }: ChatStart & { input: string }): Promise<PipedRun> {
+export async function runPipedProgram({
+  input,
+  args = [],
+  env = {},
+}: ChatStart & { input: string }): Promise<PipedRun> {
   const { PATH, HOME } = process.env;
   const [program = '', ...programArgs] = CHAT_COMMAND;
   const child = spawn(program, [...programArgs, ...args], { env: { PATH, HOME, ...env } });

@@ -58,7 +58,12 @@ class RunningTest {
 }
 
 function setStorage(value) {
-  Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value, configurable: true, enumerable: true, writable: true });
+  Object.defineProperty(asyncHooks, 'AsyncLocalStorage', {
+    value,
+    configurable: true,
+    enumerable: true,
+    writable: true,
+  });
 }
 
 function requireAnew(path) {
