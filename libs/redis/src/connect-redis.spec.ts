@@ -39,8 +39,9 @@ describe('a client that is closed while it waits to connect again', () => {
     const client = connectRedis({ url: server.url, role: 'waiting', use: 'blocking', logger });
     const twin = duplicateRedis(client, {});
     twin.on('error', () => undefined);
+    // Both, before the server ends: one that has never connected would not wait to connect again.
+    await Promise.all([client.ping(), twin.ping()]);
     const ended = [client, twin].map(async (one) => {
-      await one.ping();
       const [waits, ends] = [once(one, 'reconnecting'), once(one, 'end')];
       await server.stop();
       await waits;
