@@ -73,7 +73,7 @@ describe('a worker that is killed', () => {
   it.each(['F3', 'F4', 'F5', 'F6', 'F7', 'F8', 'F10'] as const)('%s: leaves a job that is completed', async (at) => {
     const jobId = await fixture.submit(twoSteps);
     await killAt(at);
-    await fixture.startWorker();
+    fixture.startRunner();
     await fixture.waitForState(jobId, 'FINAL');
     await expectEachStepOnce(jobId);
   });
@@ -84,7 +84,7 @@ describe('a worker that is killed', () => {
     await killAt('F9', { settings: { replaceAfterMs: 0 } });
     expect((await fixture.readJob(jobId)).steps[0]!.attempts.map(({ kind }) => kind)).toEqual(['first', 'replacement']);
     await fixture.rpc('evm_setAutomine', [true]);
-    await fixture.startWorker();
+    fixture.startRunner();
     await fixture.waitForState(jobId, 'FINAL');
     await expectEachStepOnce(jobId);
   });
@@ -103,7 +103,7 @@ describe('a worker that is killed', () => {
     await worker.exited;
     expect(await fixture.readMined()).toEqual([]);
 
-    await fixture.startWorker();
+    fixture.startRunner();
     const { steps: after } = await fixture.waitForState(jobId, 'FINAL');
     expect(after[0]!.attempts.map(({ hash }) => hash)).toEqual(before[0]!.attempts.map(({ hash }) => hash));
     await expectEachStepOnce(jobId);
@@ -113,7 +113,7 @@ describe('a worker that is killed', () => {
     const jobId = await fixture.submit(twoSteps);
     const zombie = await fixture.startWorker({ crash: { at: 'F12', signal: 'SIGSTOP' } });
     await zombie.waitForLine(/crash point F12$/, PROCESS_WITHIN_MS);
-    await fixture.startWorker();
+    fixture.startRunner();
     await fixture.waitForState(jobId, 'FINAL');
     const { attempts } = (await fixture.readJob(jobId)).steps[0]!;
     zombie.signal('SIGCONT');

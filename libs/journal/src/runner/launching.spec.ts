@@ -258,8 +258,9 @@ describe('a job that is signed before it is submitted', () => {
         const isWritten = !['F3', 'F5', 'F12'].includes(at);
         expect((await fixture.journal.readJob(jobId)) !== null).toBe(isWritten);
         // The caller submits again under the same id, which is the same job.
-        await fixture.startWorker({ launch: jobId });
-        await waitFor('the job is in the journal', async () => (await fixture.journal.readJob(jobId)) !== null);
+        const next = fixture.startRunner();
+        await waitFor('the next runner holds the lane', () => Promise.resolve(next.hasRoom));
+        await next.launch(planTransfer(fixture.lane, jobId));
         await expectEachOnce([jobId]);
       },
     );
