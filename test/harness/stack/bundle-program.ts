@@ -2,13 +2,25 @@ import { createHash } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 import { repositoryRoot } from '../../../tools/devnet/processes/repository.js';
 
 /** Where the program finds its native packages, and the source lines for an error that ends it. */
 const BANNER = `const importMetaUrl = require('node:url').pathToFileURL(__filename).href;
 require(${JSON.stringify(join(repositoryRoot(), 'test/harness/stack/map-last-error.cjs'))})(__filename);`;
+
+/** Packages that another one uses where they are installed, such as Nest's brokers, stay outside. */
+const leaveOutMissing: Plugin = {
+  name: 'leave-out-missing',
+  setup: ({ onResolve, resolve }) => {
+    onResolve({ filter: /^[^./]/ }, async ({ path, pluginData, ...place }) => {
+      if (pluginData === leaveOutMissing || !place.resolveDir.includes('node_modules')) return undefined;
+      const found = await resolve(path, { ...place, pluginData: leaveOutMissing });
+      return found.errors.length > 0 ? { path, external: true } : found;
+    });
+  },
+};
 
 const bundles = new Map<string, Promise<string>>();
 
@@ -34,6 +46,7 @@ async function writeBundle(entry: string): Promise<string> {
     loader: { '.lua': 'text', '.sql': 'text' },
     define: { 'import.meta.url': 'importMetaUrl' },
     banner: { js: BANNER },
+    plugins: [leaveOutMissing],
     external: ['msgpackr-extract'],
   });
   const hash = createHash('sha256');

@@ -1,11 +1,10 @@
-import { resolve } from 'node:path';
-
 import type { CrashPoint } from '@tollgate/journal';
 import { listPayments } from '@tollgate/ledger';
 import type { AgentAnswerView } from '@tollgate/protocol';
 
 import { LaneFixture, QUICK } from '../../../../libs/journal/test/lane-fixture.js';
 import { listTransfers } from '../../../../packages/client/test/paid-server.js';
+import { bundleProgram } from '../../../../test/harness/stack/bundle-program.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { startChild, type Child } from '../../../../tools/devnet/processes/child-process.js';
 import { startRedis } from '../../../../tools/devnet/processes/redis.js';
@@ -63,7 +62,7 @@ describe('a worker that is killed during a payment', () => {
     const worker = await startChild({
       name: owner,
       command: process.execPath,
-      args: ['scripts/typescript.cjs', resolve('apps/agent-worker/test/payment-worker.ts')],
+      args: [await bundleProgram('apps/agent-worker/test/payment-worker.ts')],
       env: { ...process.env, TASK: JSON.stringify(task) },
     });
     workers.push(worker);
