@@ -44,8 +44,12 @@ async function payByTransfer(state: DevState): Promise<{ txHash: Hex; proof: str
   return { txHash, proof: encodeProof({ x402Version: 1, scheme: 'exact', network: state.network, payload }) };
 }
 
-const present = async ({ baseUrl }: DevState, proof: string) =>
-  (await fetch(`${baseUrl}/api/weather`, { headers: { 'X-Payment': proof } })).status;
+/** A proof that names the reference of its challenge gets the stored answer again. */
+async function present({ baseUrl }: DevState, proof: string) {
+  const response = await fetch(`${baseUrl}/api/weather`, { headers: { 'X-Payment': proof } });
+  const isReplay = response.headers.get('Idempotent-Replayed') === 'true';
+  return { status: response.status, isReplay, body: await response.text() };
+}
 
 /** Good starts have none of these. */
 const ALARMS = / WARN +\[(Reconcile|Pages)\]|not ready: book| ERROR /;
@@ -60,7 +64,8 @@ describe('npm run dev', () => {
     const { job } = await jobs.submit({ operation: 'transfer', wallet: state.agent.wallet, input });
     await waitFor('the job is done', async () => (await jobs.get(job.id)).state === 'FINAL');
     const { txHash, proof } = await payByTransfer(state);
-    expect(await present(state, proof)).toBe(200);
+    const sold = await present(state, proof);
+    expect(sold).toMatchObject({ status: 200, isReplay: false });
     first.signal('SIGINT');
     expect((await first.exited).code).toBe(0);
     expect(first.logs()).not.toMatch(ALARMS);
@@ -69,7 +74,7 @@ describe('npm run dev', () => {
     const again = await runs.waitForState(second);
     expect(second.logs()).toContain('Going on with the world of the last run.');
     expect([again.agent, again.operator.apiKey]).toEqual([state.agent, state.operator.apiKey]);
-    expect(await present(again, proof)).toBe(402);
+    expect(await present(again, proof)).toEqual({ ...sold, isReplay: true });
     expect((await fetch(`${again.explorerUrl}/tx/${txHash}`)).status).toBe(200);
     const sameJobs = createJobsClient({ baseUrl: again.baseUrl, apiKey: again.agent.apiKey });
     expect(await sameJobs.get(job.id)).toMatchObject({ state: 'FINAL' });

@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 
-import { warnOfPublicUrl } from '../check-settings.js';
-import type { DevFolder, DevState } from '../dev-state.js';
-import { hasTestWallet, takesSignedPayments } from './policy.js';
+import { warnOfPublicUrl } from './check-settings.js';
+import type { DevFolder, DevState } from './dev-state.js';
+import { hasTestWallet, takesSignedPayments } from './dev/policy.js';
 
 /** What a devnet that runs has, for a person to copy. */
 export interface RunningDevnet {
