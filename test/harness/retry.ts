@@ -6,7 +6,7 @@ const GIVE_UP_MS = 60_000;
  * process.
  */
 const WAIT_MS = 90_000;
-const SHORTEST_PAUSE_MS = 10;
+const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 100;
 
 /**
@@ -43,6 +43,6 @@ export async function waitFor(what: string, holds: () => boolean | Promise<boole
     if (Date.now() > giveUpMs) throw new Error(`timed out waiting for: ${what}`);
     // Looks that take long would keep a core from what is waited for.
     const tookMs = performance.now() - lookedAtMs;
-    await sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, 2 * tookMs)));
+    await sleep(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, 4 * tookMs)));
   }
 }
