@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { BOOK_GROUP, bucketEventsKey, laneBookKey, REFUSED_EVENTS } from '../../libs/book-events/src/index.js';
 import { createJobId, createLaneId, Journal } from '../../libs/journal/src/index.js';
 import { Ledger } from '../../libs/ledger/src/index.js';
+import { waitFor } from '../harness/retry.js';
 import { startGuardedRedis, type GuardedRedis } from '../harness/stack/guarded-redis.js';
 
 const LANE = `1328:0x${'ab'.repeat(20)}`;
@@ -34,6 +35,15 @@ describe('the bookkeeper as a user of Redis', () => {
     }
     expect(await bookkeeper.hget('tollgate:{pay-7}:birth', 'booked')).toBe('5');
     expect(await bookkeeper.smembers('tollgate:{relayers}:lanes')).toEqual([LANE]);
+  });
+
+  it('ends the wait of a reading, as a refund does', async () => {
+    const reader = redis.connectAs('bookkeeper');
+    const id = await reader.client('ID');
+    const group = ['GROUP', BOOK_GROUP, 'one'] as const;
+    const reading = reader.xreadgroup(...group, 'BLOCK', 3_600_000, 'STREAMS', STREAMS[0]!, '>');
+    await waitFor('it waits, and is woken', async () => (await bookkeeper.client('UNBLOCK', id)) === 1);
+    expect(await reading).toBeNull();
   });
 
   it('decides about jobs and pauses accounts, with the scripts of the journal', async () => {
