@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { bundleProgram } from '../../../test/harness/stack/bundle-program.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
@@ -38,11 +39,8 @@ function createTask(idempotencyKey: string | null): PayTask {
 async function payInChild(dieAt: string | null = null, idempotencyKey: string | null = null): Promise<ChildResult> {
   const env = { ...process.env, TASK: JSON.stringify({ ...createTask(idempotencyKey), dieAt }) };
   try {
-    const { stdout, stderr } = await run(
-      process.execPath,
-      ['scripts/typescript.cjs', 'packages/client/test/paying-child.ts'],
-      { env, maxBuffer: 8 * 1024 * 1024 },
-    );
+    const program = await bundleProgram('packages/client/test/paying-child.ts');
+    const { stdout, stderr } = await run(process.execPath, [program], { env, maxBuffer: 8 * 1024 * 1024 });
     return { signal: null, stdout, stderr };
   } catch (error) {
     const { signal = null, stdout = '', stderr = '' } = error as Partial<ChildResult>;

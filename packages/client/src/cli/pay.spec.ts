@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 import { encodeJsonHeader } from '@tollgate/protocol';
 
 import { startInTerminal } from '../../../../test/harness/chat/start-in-terminal.js';
 import { startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
+import { bundleProgram } from '../../../../test/harness/stack/bundle-program.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';
@@ -27,10 +28,9 @@ interface Run {
 }
 
 /** The command as users run it, in a process of its own; by a line of bash in which it is "$@". */
-function runCommand(args: string[], env: NodeJS.ProcessEnv = {}, line = 'exec "$@"'): Promise<Run> {
-  const root = resolve('.');
-  const [program, command] = [join(root, 'scripts/typescript.cjs'), join(root, 'packages/client/src/cli/pay.ts')];
-  const child = spawn('bash', ['-c', line, 'bash', process.execPath, program, command, ...args], {
+async function runCommand(args: string[], env: NodeJS.ProcessEnv = {}, line = 'exec "$@"'): Promise<Run> {
+  const program = await bundleProgram('packages/client/src/cli/pay.ts');
+  const child = spawn('bash', ['-c', line, 'bash', process.execPath, program, ...args], {
     cwd: directory,
     env: { ...process.env, TOLLGATE_STATE_DIR: '', ...env },
   });
@@ -87,10 +87,10 @@ describe('pay', () => {
   });
 
   it('ends the answer with a line break on a terminal', async () => {
-    const session = startInTerminal(
-      [process.execPath, 'scripts/typescript.cjs', 'packages/client/src/cli/pay.ts', ...payArguments()],
-      { env: { ...process.env, ...key() } },
-    );
+    const program = await bundleProgram('packages/client/src/cli/pay.ts');
+    const session = startInTerminal([process.execPath, program, ...payArguments()], {
+      env: { ...process.env, ...key() },
+    });
     expect(await session.exited).toBe(0);
     expect(session.shown()).toMatch(/\{"conditions":"Clear","number":1\}\r\n$/);
   });
