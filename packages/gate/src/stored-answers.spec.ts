@@ -4,7 +4,7 @@ import { decodeJsonHeader } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
 import { retryUntilPaid } from '../../../test/harness/retry.js';
-import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { ASSET, PAY_TO, VERSIONS } from '../test/create-payment.js';
 import type { Shop } from '../test/serve-fetch.js';
 import {
@@ -30,7 +30,7 @@ const SHOWINGS: Readonly<Record<string, () => Record<string, string>>> = {
 };
 
 describe.each(['memory', 'Redis'])('responses stored in %s', (kept) => {
-  let redisServer: RedisServer | undefined;
+  let redisServer: BorrowedRedis | undefined;
   const connections: Redis[] = [];
   let store: () => PaymentStore;
 
@@ -38,7 +38,7 @@ describe.each(['memory', 'Redis'])('responses stored in %s', (kept) => {
     const memory = new MemoryStore();
     store = () => memory;
     if (kept === 'memory') return;
-    const { url } = (redisServer = await startRedis());
+    const { url } = (redisServer = await borrowRedis());
     store = () => {
       const redis = new Redis(url);
       connections.push(redis);

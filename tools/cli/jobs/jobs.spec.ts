@@ -18,9 +18,9 @@ import {
   spoilJob,
 } from '../../../libs/journal/test/sample-jobs.js';
 import { awaitReceipt } from '../../../test/harness/payments/await-receipt.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { startChain, type Devnet } from '../../devnet/chain/chain.js';
 import { callRpc } from '../../devnet/processes/json-rpc.js';
-import { startRedis, type RedisServer } from '../../devnet/processes/redis.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
 import { printEvents } from './jobs.js';
 
@@ -30,14 +30,14 @@ const FAILURE = { code: 'SLIPPAGE', message: `The price moved ${HOSTILE}.`, sugg
 
 describe('tollgate jobs', () => {
   let chain: Devnet;
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let journal: Journal;
   let lane: LaneId;
   let token: number;
 
   beforeAll(async () => {
-    [chain, server] = await Promise.all([startChain(), startRedis()]);
+    [chain, server] = await Promise.all([startChain(), borrowRedis()]);
     redis = new Redis(server.url, { maxRetriesPerRequest: null });
   });
 

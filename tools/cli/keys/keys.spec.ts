@@ -6,19 +6,19 @@ import { ApiKeyStore } from '@tollgate/common';
 import { createLaneId } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
-import { startRedis, type RedisServer } from '../../devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
 
 const run = promisify(execFile);
 const AGENT_SECRET = 'a-secret-of-one-installation-and-no-other';
 
 describe('tollgate keys', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let store: ApiKeyStore;
 
   beforeAll(async () => {
-    server = await startRedis();
+    server = await borrowRedis();
     redis = new Redis(server.url);
     store = new ApiKeyStore(redis);
   });

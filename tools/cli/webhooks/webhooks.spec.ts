@@ -13,16 +13,16 @@ import { UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
 import { waitFor } from '../../../test/harness/retry.js';
-import { startRedis, type RedisServer } from '../../devnet/processes/redis.js';
+import { borrowRedis, type BorrowedRedis } from '../../../test/harness/stack/borrow-redis.js';
 import { NOT_DONE, tollgate, WRONG_USAGE } from '../test/run-tollgate.js';
 
 describe('tollgate webhooks', () => {
-  let server: RedisServer;
+  let server: BorrowedRedis;
   let redis: Redis;
   let target: WebhookTarget;
 
   beforeAll(async () => {
-    server = await startRedis({ appendonly: false });
+    server = await borrowRedis();
     redis = new Redis(server.url, { maxRetriesPerRequest: null });
   });
 
