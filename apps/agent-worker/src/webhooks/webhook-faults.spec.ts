@@ -1,11 +1,10 @@
-import { resolve } from 'node:path';
-
 import { WebhookTargets } from '@tollgate/agent-jobs';
 import { Journal } from '@tollgate/journal';
 
 import { startDnsServer } from '../../../../libs/common/test/dns-server.js';
 import { sampleLane, submitSample } from '../../../../libs/journal/test/sample-jobs.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { bundleProgram } from '../../../../test/harness/stack/bundle-program.js';
 import { startChild } from '../../../../tools/devnet/processes/child-process.js';
 import { WebhookFixture } from '../../test/webhook-fixture.js';
 import { EventBell, EventPumps } from '../events/event-pumps.js';
@@ -40,7 +39,7 @@ describe('webhooks, during failures,', () => {
     const child = await startChild({
       name: 'pump',
       command: process.execPath,
-      args: ['scripts/typescript.cjs', resolve('apps/agent-worker/test/crashing-pump.ts')],
+      args: [await bundleProgram('apps/agent-worker/test/crashing-pump.ts')],
       env: { ...process.env, TASK: JSON.stringify({ redisUrl: fixture.server.url, lane }) },
     });
     expect(await child.exited).toEqual({ code: null, signal: 'SIGKILL' });
