@@ -7,6 +7,7 @@ module.exports = {
   testSequencer: '<rootDir>/test/harness/jest/longest-first.cjs',
   roots: ['apps', 'libs', 'packages', 'tools', 'test/docs', 'test/harness'].map((folder) => `<rootDir>/${folder}`),
   testMatch: ['**/*.spec.ts'],
+  cacheDirectory: '<rootDir>/.tollgate/jest',
   // The runtime compiles what it loads.
   transform: {},
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/bench/peers', '/\\.next/'],
