@@ -13,10 +13,10 @@ require(${JSON.stringify(join(repositoryRoot(), 'test/harness/stack/map-last-err
 /** Packages that another one uses where they are installed, such as Nest's brokers, stay outside. */
 const leaveOutMissing: Plugin = {
   name: 'leave-out-missing',
-  setup: ({ onResolve, resolve }) => {
-    onResolve({ filter: /^[^./]/ }, async ({ path, pluginData, ...place }) => {
+  setup: (building) => {
+    building.onResolve({ filter: /^[^./]/ }, async ({ path, pluginData, ...place }) => {
       if (pluginData === leaveOutMissing || !place.resolveDir.includes('node_modules')) return undefined;
-      const found = await resolve(path, { ...place, pluginData: leaveOutMissing });
+      const found = await building.resolve(path, { ...place, pluginData: leaveOutMissing });
       return found.errors.length > 0 ? { path, external: true } : found;
     });
   },
