@@ -4,6 +4,7 @@ const { ModuleMocker } = require('jest-mock');
 // Loads Node's own undici before the package of that name, whose connection pools Node's fetch would otherwise use.
 void globalThis.Request;
 
+const ANONYMOUS_FRAME = /(?<at>^ +at (?:async )?)<anonymous> \((?<place>.+)\)$/gm;
 const FAKE_TIMER_IDS = { idToRef: (id) => ({ id }), refToId: (timer) => timer?.id };
 
 /**
@@ -34,6 +35,8 @@ module.exports = class SharedScopeEnvironment {
   /** Lets a hook know whether a test of its file has failed: see use-stack.ts. */
   handleTestEvent(event) {
     if (event.name === 'test_fn_failure' || event.name === 'hook_failure') globalThis.hasFailedTest = true;
+    showAnonymousFrames(event.error);
+    if (event.name === 'test_fn_failure') showAnonymousFrames(event.test.asyncError);
   }
 
   async teardown() {
@@ -54,3 +57,10 @@ module.exports = class SharedScopeEnvironment {
     return {};
   }
 };
+
+/** Jest leaves out frames whose function is `<anonymous>`, which is how Node's mapping names each without a name. */
+function showAnonymousFrames(error) {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (typeof one.stack === 'string') one.stack = one.stack.replaceAll(ANONYMOUS_FRAME, '$<at>$<place>');
+  }
+}

@@ -46,14 +46,11 @@ class RunningTest {
     return this.#test;
   }
 
-  async run(test, callback) {
+  /** Not an async function, which would stand in the stack traces of the tests. */
+  run(test, callback) {
     const outer = this.#test;
     this.#test = test;
-    try {
-      return await callback();
-    } finally {
-      this.#test = outer;
-    }
+    return callback().finally(() => (this.#test = outer));
   }
 }
 

@@ -36,6 +36,9 @@ const THROWN = at(`${RED}/till.ts`, 'throw new Error');
 const TAKEN_LATER = at(`${RED}/till.ts`, 'return this.take(order)');
 const inTest = (text: string): Place => at(`${RED}/till.red.ts`, text);
 
+/** Jest's report has the frames of the reason before its own. */
+const NAMELESS = inTest(".rejects.toThrow('no tea')");
+
 describe('the report of a test file that fails, compiled to other lines', () => {
   let report: string;
 
@@ -48,7 +51,8 @@ describe('the report of a test file that fails, compiled to other lines', () => 
     ['fails at an expectation', [inTest('expect(new Till(1n)')]],
     ['fails in a module', [THROWN, inTest(' till.take(')]],
     ['fails in a module after a wait', [THROWN, TAKEN_LATER, inTest('  await till.takeLater')]],
-    ['fails at a rejection', [inTest('await expect(till.takeLater')]],
+    ['fails at a rejection', [inTest('.resolves.toBe(1n)')]],
+    ['fails in a function without a name', [THROWN, TAKEN_LATER, NAMELESS, NAMELESS]],
     ['whose hook fails › is not run', [THROWN, inTest('new Till(9n).take')]],
   ])('has file, line and frame of: %s', (name, places) => {
     const [failure] = report.split(`  ● a red file › ${name}\n`)[1]!.split('  ● ');

@@ -29,6 +29,10 @@ describe('a red file', () => {
     await expect(till.takeLater(SALES[0]!.order)).resolves.toBe(1n);
   });
 
+  it.each(Object.values(SALES))('fails in a function without a name', async ({ order }) => {
+    await expect(till.takeLater(order)).rejects.toThrow('no tea');
+  });
+
   describe('whose hook fails', () => {
     beforeAll(() => {
       new Till(9n).take(SALES[0]!.order);
