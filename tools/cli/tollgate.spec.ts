@@ -136,18 +136,4 @@ describe('dist/tollgate.js', () => {
       rmSync(folder, { recursive: true });
     }
   });
-
-  it.each([
-    ['ledger', 'payments'],
-    ['agent-jobs', 'keys'],
-    ['agent-jobs', 'jobs'],
-    ['agent-jobs', 'wallets'],
-    ['agent-jobs', 'webhooks'],
-  ])('replaces libs/%s/cli/%s.js, which names it', async (library, command) => {
-    await expect(run(process.execPath, [`dist/libs/${library}/cli/${command}.js`, 'list'])).rejects.toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining(`Run: tollgate ${command} `),
-    });
-  });
 });
