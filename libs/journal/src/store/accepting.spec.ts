@@ -51,6 +51,13 @@ describe('accepting, listing and deleting jobs', () => {
       expect(await journal.readOpenJobs(lane)).toEqual([named.jobId]);
     });
 
+    // Prevents: of two jobs that are accepted within a millisecond, the later one is carried out first.
+    it('comes after every job that was accepted before it', async () => {
+      const named = Array.from({ length: 20 }, request);
+      await Promise.all(named.map((one) => journal.submitNamed(one)));
+      expect(await journal.readOpenJobs(lane)).toEqual(named.map(({ jobId }) => jobId));
+    });
+
     it('is accepted even though recent jobs were deleted', async () => {
       await redis.hset(laneKey(lane), 'forgottenUntil', '9'.repeat(15));
       expect(await journal.submitNamed(request())).toMatchObject({ outcome: 'accepted' });
