@@ -16,7 +16,7 @@ const proofs = readdirSync(join(root, 'test', 'proofs'))
   .flatMap((file) => /^(.+)\.proof\.ts$/.exec(file)?.[1] ?? [])
   .sort();
 /** The first of the shares of ports that the proofs take; see tools/devnet/processes/free-port.ts. */
-const FIRST_PORT_SHARE = 5;
+const FIRST_PORT_SHARE = 6;
 /** It waits for time-outs of a minute and a half, and has no short form. */
 const WITHOUT_SHORT_FORM = ['slow-requests'];
 /** What `cluster` does to the servers; each kind has a record of its own. */

@@ -12,7 +12,7 @@ const reporters = given.flatMap((arg) => REPORTERS[arg] ?? []).map((name) => `./
 // One stack serves all tests of the pages. Elsewhere more than the two cores of the usual machine: most tests wait for servers that they have started.
 const areInOneProcess = given.includes('test/pages/jest.config.cjs');
 const args = [
-  `--maxWorkers=${areInOneProcess ? 1 : 4}`,
+  `--maxWorkers=${areInOneProcess ? 1 : 5}`,
   ...given.filter((arg) => REPORTERS[arg] === undefined && arg !== REVERSED),
   // The last, since Jest takes a path after it for one more reporter.
   ...(reporters.length > 0 ? ['default', ...reporters].map((name) => `--reporters=${name}`) : []),

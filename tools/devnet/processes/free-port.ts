@@ -5,9 +5,9 @@ import { createServer } from 'node:net';
 const [FIRST, LAST] = [20_000, 32_767];
 /**
  * Jest's workers, proofs that run at the same time and other programs get a share each, so that none takes a port that
- * another has stopped for a moment: 0 other programs, 1 to 4 Jest's workers, 5 to 9 proofs.
+ * another has stopped for a moment: 0 other programs, 1 to 5 Jest's workers, 6 to 11 proofs.
  */
-const SHARES = 10;
+const SHARES = 12;
 const SHARE = Number(process.env['PORT_SHARE'] ?? process.env['JEST_WORKER_ID'] ?? 0) % SHARES;
 const COUNT = Math.floor((LAST + 1 - FIRST) / SHARES);
 const TRIES = 100;
