@@ -1,4 +1,5 @@
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** The start time of a process, which distinguishes it from a later one with the same id; empty without /proc. */
 function readStartTime(pid) {
@@ -61,5 +62,22 @@ function isHeld(path) {
   } catch {
     // Released between the two reads.
     return false;
+  }
+}
+
+/** A new folder named after this process, which removes it; those of processes that were killed are removed here. */
+export function createOwnFolder(parent, kind) {
+  for (const name of readdirSync(parent)) {
+    const [, found, owner] = /^(.+)-(\d+)-\w+$/.exec(name) ?? [];
+    if (found === kind && !isRunning(Number(owner))) removeIfAllowed(join(parent, name));
+  }
+  return mkdtempSync(join(parent, `${kind}-${process.pid}-`));
+}
+
+function removeIfAllowed(path) {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    // Another user's, or another process removes it at this moment.
   }
 }

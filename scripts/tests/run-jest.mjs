@@ -1,12 +1,16 @@
 // Runs Jest as a process of its own, on this terminal.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+import { createOwnFolder } from '../process-identity.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 4 * 2 ** 30;
+/** The last one comes when the terminal is closed. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** Resolves with Jest's exit code, or with 130 if a signal ended it. */
 export function runJest(args, env = {}) {
@@ -18,23 +22,37 @@ export function runJest(args, env = {}) {
     env: { ...process.env, ...(temporary === undefined ? {} : { TMPDIR: temporary }), ...env },
   });
   const stop = (signal) => jest.kill(signal);
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  for (const signal of SIGNALS) process.on(signal, stop);
   return new Promise((resolve, reject) => {
     jest.on('error', reject);
     jest.on('close', (code, signal) => {
-      process.off('SIGINT', stop).off('SIGTERM', stop);
+      for (const signal of SIGNALS) process.off(signal, stop);
       if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
       resolve(signal === null ? code : 130);
     });
   });
 }
 
-/** The files of a book are copied for most tests of it: in memory that takes half the time. Undefined: it has little room. */
+/** The files of a book are copied for most tests of it: in memory that takes half the time. Undefined: not here. */
 function createFolderInMemory() {
+  if (process.env.TMPDIR) return undefined;
+  let folder;
   try {
     const { bavail, bsize } = statfsSync(MEMORY);
-    return bavail * bsize < ENOUGH_BYTES ? undefined : mkdtempSync(join(MEMORY, 'tollgate-tests-'));
+    if (bavail * bsize < ENOUGH_BYTES) return undefined;
+    folder = createOwnFolder(MEMORY, 'tollgate-tests');
+    assertExecutable(folder);
+    return folder;
   } catch {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     return undefined;
   }
+}
+
+/** Docker mounts /dev/shm so that nothing in it can be executed, and tests write scripts that they run. */
+function assertExecutable(folder) {
+  const script = join(folder, 'script');
+  writeFileSync(script, '#!/bin/sh\n', { mode: 0o755 });
+  execFileSync(script, { stdio: 'ignore' });
+  rmSync(script);
 }

@@ -183,7 +183,8 @@ async function openOperatorDoor(
  * together would both find it free, and one would mistake the other's gateway for its own.
  */
 function claimPort(port: number): number {
-  const file = join(tmpdir(), `tollgate-port-${port}`);
+  // Not in TMPDIR, by which tests and a developer's devnet would not see each other's claims.
+  const file = join(process.platform === 'win32' ? tmpdir() : '/tmp', `tollgate-port-${port}`);
   if (!claimPidFile(file)) return 0;
   process.once('exit', () => rmSync(file, { force: true }));
   return port;

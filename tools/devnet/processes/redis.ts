@@ -1,10 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
-import { isRunning } from '../../../scripts/process-identity.mjs';
+import { createOwnFolder } from '../../../scripts/process-identity.mjs';
 import { isRedisUrlAnswering } from '../../../scripts/setup/ask-redis.mjs';
 import { findRedis70, findRedisServer } from '../../../scripts/setup/find-redis-server.mjs';
 import { startChild, type Child, type Exit } from './child-process.js';
@@ -127,11 +126,7 @@ function describeForeignRedis(url: string): RedisServer {
 function createDirectory(): string {
   const parent = stateDirectory();
   mkdirSync(parent, { recursive: true });
-  for (const name of readdirSync(parent)) {
-    const owner = /^redis-(\d+)-/.exec(name)?.[1];
-    if (owner !== undefined && !isRunning(Number(owner))) rmSync(join(parent, name), { recursive: true, force: true });
-  }
-  return mkdtempSync(join(parent, `redis-${process.pid}-`));
+  return createOwnFolder(parent, 'redis');
 }
 
 /** With a given port, that port or an error; without one, another port if the first was taken meanwhile. */
