@@ -9,8 +9,11 @@ export class StepError extends Error {
   }
 }
 
-/** Runs the step and prints its duration; while the step runs, prints a line every ten seconds. */
-export async function runStep(name, work) {
+/**
+ * Runs the step and prints its duration; while the step runs, prints a line every ten seconds. What an optional step
+ * lacks is a warning.
+ */
+export async function runStep(name, work, { isOptional = false } = {}) {
   const start = Date.now();
   const elapsed = () => `${((Date.now() - start) / 1000).toFixed(1)} s`;
   const isTerminal = Boolean(process.stdout.isTTY);
@@ -24,7 +27,9 @@ export async function runStep(name, work) {
     process.stdout.write(`${clearLine}✓ ${name}${note ? `: ${note}` : ''}  ${elapsed()}\n`);
   } catch (error) {
     process.stdout.write(clearLine);
-    process.stderr.write(`✗ ${name} failed after ${elapsed()}: ${error.message}\n`);
+    process.stderr.write(
+      isOptional ? `! ${name}: ${error.message}\n` : `✗ ${name} failed after ${elapsed()}: ${error.message}\n`,
+    );
     for (const line of error.tail || []) process.stderr.write(`  | ${line}\n`);
     if (error.remedy) process.stderr.write(`  What to do: ${error.remedy}\n`);
     throw error;

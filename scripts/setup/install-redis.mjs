@@ -4,7 +4,14 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { StepError, runProgram } from '../run-step.mjs';
-import { findRedis70, findRedisServer, OLDEST, unpackedServerPath } from './find-redis-server.mjs';
+import {
+  findRedis70,
+  findRedisServer,
+  isRedis70,
+  OLDEST,
+  unpackedServerPath,
+  WITHOUT_REDIS_7_0,
+} from './find-redis-server.mjs';
 import { isProgram, listOnPath } from './on-path.mjs';
 import { hasApt, unpackDebian } from './unpack-debian.mjs';
 
@@ -12,8 +19,6 @@ const CHOICES =
   `install valkey-server, or redis-server ${OLDEST} or newer, so that it is on the PATH, for example with ` +
   '`apt-get install valkey-server` (Debian 12: from its backports), `dnf install valkey`, `apk add valkey` or ' +
   '`brew install valkey`; TOLLGATE_OWN_SERVERS must not be set then.';
-const CHOICES_OF_7_0 =
-  'build or unpack a Redis 7.0 and name its program in TOLLGATE_REDIS_7_0; Debian 12 and Ubuntu 24.04 have it as redis-server.';
 
 /** Returns the way in which it got one. */
 export async function installRedis(root) {
@@ -41,21 +46,19 @@ export async function installRedis(root) {
 
 /** For the spec of the oldest Redis that Tollgate supports. Returns the way in which it got one. */
 export async function installRedis70(root) {
-  if (hasApt()) await unpackServer(root, 'redis', 'redis-7.0').catch((error) => fail(error));
+  const failures = [];
+  if (hasApt())
+    await unpackServer(root, 'redis', 'redis-7.0', isRedis70).catch((error) =>
+      failures.push(error.message, ...(error.tail ?? []).slice(-5)),
+    );
   if (findRedis70(root)) return 'by apt-get';
-  return fail();
-
-  function fail(error) {
-    const tail = error && [error.message, ...(error.tail ?? []).slice(-5)];
-    const missing = 'there is no Redis 7.0 or 7.1, on which npm test runs libs/redis/src/oldest-redis.spec.ts';
-    throw new StepError(missing, { tail, remedy: CHOICES_OF_7_0 });
-  }
+  throw new StepError(WITHOUT_REDIS_7_0, { tail: failures });
 }
 
-async function unpackServer(root, product, name) {
+async function unpackServer(root, product, name, isRight) {
   const path = unpackedServerPath(root, name);
   const packages = [`${product}-server`, `${product}-tools`];
-  const libraries = await unpackDebian(root, dirname(path), packages, { needing: [`${product}-tools`] });
+  const libraries = await unpackDebian(root, dirname(path), packages, { needing: [`${product}-tools`], isRight });
   const command = join(dirname(path), 'files', 'usr', 'bin', `${product}-server`);
   writeFileSync(path, JSON.stringify({ command, libraries }));
 }

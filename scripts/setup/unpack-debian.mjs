@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { runProgram } from '../run-step.mjs';
+import { runProgram, StepError } from '../run-step.mjs';
 import { isProgram, listOnPath } from './on-path.mjs';
 
 const DEBIAN_KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';
@@ -18,17 +18,23 @@ export const hasApt = () => listOnPath('apt-get').some(isProgram);
 /**
  * Unpacks packages into a folder of their own, with the libraries that they need and that the system lacks; of these
  * packages alone are looked through that are named in `needing`. If the system's package lists do not have them, or are
- * empty, lists of its own are fetched, those of the backports among them. @returns the folders for LD_LIBRARY_PATH
+ * empty, lists of its own are fetched, those of the backports among them. `isRight` tells of a version such as 7.2 whether
+ * the packages may have it. @returns the folders for LD_LIBRARY_PATH
  */
-export async function unpackDebian(root, folder, packages, { needing = packages } = {}) {
+export async function unpackDebian(root, folder, packages, { needing = packages, isRight } = {}) {
   rmSync(folder, { recursive: true, force: true });
   const [downloads, files] = ['downloads', 'files'].map((part) => join(folder, part));
   for (const path of [downloads, files]) mkdirSync(path, { recursive: true });
   const download = async (options) => {
-    const wanted = [...packages, ...(await findMissing(needing, options))];
+    const chosen = isRight === undefined ? packages : await chooseVersions(packages, isRight, options);
+    const wanted = [...chosen, ...(await findMissing(needing, options))];
     await runProgram('apt-get', [...options, 'download', ...wanted], { cwd: downloads, env: { LC_ALL: 'C' } });
   };
-  await download([]).catch(async () => download(await fetchLists(root)));
+  await download([]).catch(async (error) => {
+    // Newer lists of the same system have no older version.
+    if (error instanceof WrongVersion) throw error;
+    await download(await fetchLists(root));
+  });
   for (const file of readdirSync(downloads)) await runProgram('dpkg', ['-x', join(downloads, file), files]);
   rmSync(downloads, { recursive: true });
   return ['usr/lib', 'lib']
@@ -80,6 +86,21 @@ async function describeBackports(options) {
     ?.split(' ')[0];
   const signedBy = existsSync(DEBIAN_KEYS) ? `[signed-by=${DEBIAN_KEYS}] ` : '';
   return site && `deb ${signedBy}${site} ${codename}-backports main\n`;
+}
+
+class WrongVersion extends StepError {}
+
+/** As `<name>=<version>`, by the package lists, so that no wrong version is downloaded. */
+async function chooseVersions(packages, isRight, options) {
+  const table = await runProgram('apt-cache', [...options, 'madison', ...packages]);
+  const rows = table.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  return packages.map((name) => {
+    const versions = rows.filter((row) => row[0] === name).map((row) => row[1]);
+    if (versions.length === 0) throw new StepError(`the package lists have no ${name}`);
+    const right = versions.find((version) => isRight(Number(/^(?:\d+:)?(\d+\.\d+)/.exec(version)?.[1])));
+    if (right === undefined) throw new WrongVersion(`the package lists have ${name} ${versions.join(', ')}`);
+    return `${name}=${right}`;
+  });
 }
 
 /** What these packages need, at any depth, and the system lacks: libraries, and the parts of Python. */

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 
 import { createOwnFolder } from '../../../scripts/process-identity.mjs';
 import { isRedisUrlAnswering } from '../../../scripts/setup/ask-redis.mjs';
-import { findRedis70, findRedisServer } from '../../../scripts/setup/find-redis-server.mjs';
+import { findRedis70, findRedisServer, WITHOUT_REDIS_7_0 } from '../../../scripts/setup/find-redis-server.mjs';
 import { startChild, type Child, type Exit } from './child-process.js';
 import { assignSlots } from './cluster-servers.js';
 import { findFreePort } from './free-port.js';
@@ -138,8 +138,8 @@ async function launch(
   const program = options.isOldest ? findRedis70(repositoryRoot()) : findRedisServer(repositoryRoot());
   const isClustered = isOneSlotOnly(options) || options.args?.includes('--cluster-enabled');
   if (!program) {
-    const missing = options.isOldest ? 'Redis 7.0' : 'Valkey, nor a Redis of version 7.2 or newer';
-    throw new Error(`There is no ${missing}: run \`npm run setup -- --tests\`.`);
+    const missing = 'there is no Valkey, nor a Redis of version 7.2 or newer: run `npm run setup -- --tests`.';
+    throw new Error(options.isOldest ? WITHOUT_REDIS_7_0 : missing);
   }
   for (let attempt = 1; ; attempt++) {
     const port = wanted.port ?? (await findFreePort());

@@ -1,0 +1,56 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { installRedis70 } from '../../../scripts/setup/install-redis.mjs';
+
+describe('the set-up of servers', () => {
+  const { PATH, TOLLGATE_OWN_SERVERS } = process.env;
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'tollgate-install-'));
+    mkdirSync(join(root, 'bin'));
+    process.env['PATH'] = join(root, 'bin');
+  });
+
+  afterEach(() => {
+    for (const [name, value] of Object.entries({ PATH, TOLLGATE_OWN_SERVERS })) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    rmSync(root, { recursive: true });
+  });
+
+  /** A stand-in for a program of the system, which records its calls. */
+  function standIn(name: string, script: string): void {
+    const text = `#!/bin/sh\necho "${name} $*" >> ${join(root, 'calls')}\n${script}\n`;
+    writeFileSync(join(root, 'bin', name), text, { mode: 0o755 });
+  }
+
+  function readCalls(): string[] {
+    return existsSync(join(root, 'calls')) ? readFileSync(join(root, 'calls'), 'utf8').trim().split('\n') : [];
+  }
+
+  function listVersions(version: string): void {
+    const rows = ['server', 'tools'].map((part) => `redis-${part} | ${version} | http://deb.debian.org/debian`);
+    standIn('apt-cache', `[ "$1" = madison ] && printf '%s\\n' ${rows.map((row) => `'${row}'`).join(' ')}; exit 0`);
+  }
+
+  it('downloads no Redis of another version than 7.0 or 7.1, and says what to do', async () => {
+    listVersions('5:8.0.2-3+deb13u1');
+    standIn('apt-get', 'exit 1');
+    await expect(installRedis70(root)).rejects.toMatchObject({
+      message: expect.stringMatching(/^there is no Redis 7\.0 or 7\.1, .* TOLLGATE_REDIS_7_0/) as string,
+      tail: ['the package lists have redis-server 5:8.0.2-3+deb13u1'],
+    });
+    expect(readCalls()).toEqual(['apt-cache madison redis-server redis-tools']);
+  });
+
+  it('downloads the version of Redis that the lists name', async () => {
+    listVersions('5:7.0.15-1~deb12u7');
+    standIn('apt-get', '[ "$1" = download ]');
+    await expect(installRedis70(root)).rejects.toThrow('there is no Redis 7.0');
+    expect(readCalls()).toContain('apt-get download redis-server=5:7.0.15-1~deb12u7 redis-tools=5:7.0.15-1~deb12u7');
+  });
+});
