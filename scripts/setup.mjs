@@ -38,6 +38,7 @@ on other systems a package manager installs Valkey if this user may.
 It writes only to node_modules, dist and .tollgate of this folder. TOLLGATE_STATE_DIR is for the data of the other commands.
 `;
 const OLDEST_NODE = [20, 19];
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** What specs and checks run. */
 export const TEST_PROGRAMS = ['git', 'curl', 'python3'];
 
@@ -119,10 +120,17 @@ async function runSteps(steps) {
       () => true,
       () => Boolean(step.isOptional),
     );
+  // A signal would end the process without the `finally`.
+  const stop = () => {
+    removeLists(root);
+    process.exit(130);
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, stop);
   try {
     for (const step of steps) if (!(await step.isDone()) && !(await run(step))) return false;
     return true;
   } finally {
+    for (const signal of STOP_SIGNALS) process.off(signal, stop);
     removeLists(root);
   }
 }

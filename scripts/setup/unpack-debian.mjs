@@ -24,8 +24,11 @@ export const hasApt = () => listOnPath('apt-get').some(isProgram);
 export async function unpackDebian(root, folder, packages, { needing = packages, isRight } = {}) {
   rmSync(folder, { recursive: true, force: true });
   const [downloads, files] = ['downloads', 'files'].map((part) => join(folder, part));
-  for (const path of [downloads, files]) mkdirSync(path, { recursive: true });
+  mkdirSync(files, { recursive: true });
   const download = async (options) => {
+    // What the first attempt left may have other versions than the second one brings.
+    rmSync(downloads, { recursive: true, force: true });
+    mkdirSync(downloads);
     const chosen = isRight === undefined ? packages : await chooseVersions(packages, isRight, options);
     const wanted = [...chosen, ...(await findMissing(needing, options))];
     await runProgram('apt-get', [...options, 'download', ...wanted], { cwd: downloads, env: { LC_ALL: 'C' } });
@@ -46,7 +49,8 @@ export async function unpackDebian(root, folder, packages, { needing = packages,
 /** Removes the package lists that `unpackDebian` fetched, which are large and are old tomorrow. */
 export function removeLists(root) {
   fetched = undefined;
-  rmSync(listsFolder(root), { recursive: true, force: true });
+  // After Ctrl-C, apt-get may still write there.
+  rmSync(listsFolder(root), { recursive: true, force: true, maxRetries: 5 });
 }
 
 const listsFolder = (root) => join(root, '.tollgate', 'apt');

@@ -34,7 +34,7 @@ describe('the set-up of servers', () => {
 
   function listVersions(version: string): void {
     const rows = ['server', 'tools'].map((part) => `redis-${part} | ${version} | http://deb.debian.org/debian`);
-    standIn('apt-cache', `[ "$1" = madison ] && printf '%s\\n' ${rows.map((row) => `'${row}'`).join(' ')}; exit 0`);
+    standIn('apt-cache', `case "$*" in *madison*) printf '%s\\n' ${rows.map((row) => `'${row}'`).join(' ')};; esac`);
   }
 
   it('downloads no Redis of another version than 7.0 or 7.1, and says what to do', async () => {
@@ -45,6 +45,17 @@ describe('the set-up of servers', () => {
       tail: ['the package lists have redis-server 5:8.0.2-3+deb13u1'],
     });
     expect(readCalls()).toEqual(['apt-cache madison redis-server redis-tools']);
+  });
+
+  // Prevents: two versions of one program or library are unpacked over each other.
+  it('unpacks nothing of a download that failed halfway, for instance because the lists are old', async () => {
+    listVersions('5:7.0.15-1~deb12u7');
+    const halfway = 'echo > libold_1.deb; exit 1';
+    standIn('apt-get', `case "$*" in download*) ${halfway};; *download*) echo > libnew_2.deb;; esac`);
+    standIn('dpkg', '');
+    await expect(installRedis70(root)).rejects.toThrow('there is no Redis 7.0');
+    const unpacked = readCalls().filter((call) => call.startsWith('dpkg -x'));
+    expect(unpacked).toEqual([expect.stringContaining('libnew_2.deb')]);
   });
 
   it('downloads the version of Redis that the lists name', async () => {
