@@ -33,7 +33,7 @@ each only if it is missing. The other commands run it themselves.
 
 A server on the PATH is used if it is a Valkey, or a Redis of version 7.2 or newer. Otherwise, and where
 TOLLGATE_OWN_SERVERS is 1, Debian's packages are unpacked into .tollgate, which needs no rights and installs nothing;
-on other systems a package manager installs Valkey if this user may.
+on other systems, and without that variable, a package manager installs Valkey if this user may.
 
 It writes only to node_modules, dist and .tollgate of this folder. TOLLGATE_STATE_DIR is for the data of the other commands.
 `;
@@ -78,7 +78,11 @@ export async function setup({
       isDone: () => existsSync(compiledContractsPath()),
       run: async () => void compileContracts(),
     },
-    { name: 'valkey', isDone: () => hasRedis(needsRedisServer), run: () => installRedis(root) },
+    {
+      name: 'valkey',
+      isDone: () => hasRedis(needsRedisServer),
+      run: () => installRedis(root, { needsServer: needsRedisServer }),
+    },
     // Many systems have none: then the one spec that needs it fails, with the reason.
     needsRedis70 && {
       name: 'redis 7.0',

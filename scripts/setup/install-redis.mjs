@@ -20,14 +20,18 @@ const CHOICES =
   '`apt-get install valkey-server` (Debian 12: from its backports), `dnf install valkey`, `apk add valkey` or ' +
   '`brew install valkey`; TOLLGATE_OWN_SERVERS must not be set then.';
 
-/** Returns the way in which it got one. */
-export async function installRedis(root) {
+const CHOICE_OF_ANOTHER = ' The REDIS_URL of a Redis that runs is enough, too.';
+
+/** Returns the way in which it got one. `needsServer`: a Redis that runs is not enough. */
+export async function installRedis(root, { needsServer = true } = {}) {
   const isRoot = process.getuid?.() === 0;
+  // What these install is on the PATH, which is not looked at with TOLLGATE_OWN_SERVERS=1.
+  const isOnPathUsed = process.env.TOLLGATE_OWN_SERVERS !== '1';
   const ways = [
     ['apt-get', true, () => unpackServer(root, 'valkey', 'valkey')],
-    ['dnf', isRoot, () => runProgram('dnf', ['install', '-y', 'valkey'])],
-    ['apk', isRoot, () => runProgram('apk', ['add', '--no-cache', 'valkey'])],
-    ['brew', !isRoot, () => runProgram('brew', ['install', 'valkey'])],
+    ['dnf', isOnPathUsed && isRoot, () => runProgram('dnf', ['install', '-y', 'valkey'])],
+    ['apk', isOnPathUsed && isRoot, () => runProgram('apk', ['add', '--no-cache', 'valkey'])],
+    ['brew', isOnPathUsed && !isRoot, () => runProgram('brew', ['install', 'valkey'])],
   ];
   const failures = [];
   for (const [tool, isAllowed, install] of ways) {
@@ -41,7 +45,7 @@ export async function installRedis(root) {
     }
   }
   const missing = `there is no Valkey, nor a Redis server of version ${OLDEST} or newer`;
-  throw new StepError(missing, { tail: failures, remedy: CHOICES });
+  throw new StepError(missing, { tail: failures, remedy: needsServer ? CHOICES : CHOICES + CHOICE_OF_ANOTHER });
 }
 
 /** For the spec of the oldest Redis that Tollgate supports. Returns the way in which it got one. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { installRedis70 } from '../../../scripts/setup/install-redis.mjs';
+import { installRedis, installRedis70 } from '../../../scripts/setup/install-redis.mjs';
 
 describe('the set-up of servers', () => {
   const { PATH, TOLLGATE_OWN_SERVERS } = process.env;
@@ -36,6 +36,23 @@ describe('the set-up of servers', () => {
     const rows = ['server', 'tools'].map((part) => `redis-${part} | ${version} | http://deb.debian.org/debian`);
     standIn('apt-cache', `case "$*" in *madison*) printf '%s\\n' ${rows.map((row) => `'${row}'`).join(' ')};; esac`);
   }
+
+  it.each([
+    ['', ['dnf install -y valkey', 'apk add --no-cache valkey', 'brew install valkey']],
+    ['1', []],
+  ])('installs into the system with TOLLGATE_OWN_SERVERS=%j: %j', async (own, allowed) => {
+    process.env['TOLLGATE_OWN_SERVERS'] = own;
+    for (const name of ['dnf', 'apk', 'brew']) standIn(name, '');
+    const isForUser = (call: string) => call.startsWith('brew') === (process.getuid?.() !== 0);
+    await expect(installRedis(root)).rejects.toThrow('there is no Valkey');
+    expect(readCalls()).toEqual(allowed.filter(isForUser));
+  });
+
+  it('names REDIS_URL to those alone for whom a Redis that runs is enough', async () => {
+    const remedy = expect.stringContaining('REDIS_URL') as unknown;
+    await expect(installRedis(root, { needsServer: false })).rejects.toMatchObject({ remedy });
+    await expect(installRedis(root)).rejects.not.toMatchObject({ remedy });
+  });
 
   it('downloads no Redis of another version than 7.0 or 7.1, and says what to do', async () => {
     listVersions('5:8.0.2-3+deb13u1');
