@@ -30,8 +30,11 @@ function runChat(
   command: readonly string[] = ['npm', 'run', '--silent', 'chat'],
   { env = {}, cwd = process.cwd() }: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
 ): TerminalSession {
-  const { PATH, HOME } = process.env;
-  chat = startInTerminal(command, { env: { PATH, HOME, NO_COLOR: '1', TOLLGATE_STATE_DIR: folder, ...env }, cwd });
+  const { PATH, HOME, TOLLGATE_OWN_SERVERS } = process.env;
+  chat = startInTerminal(command, {
+    env: { PATH, HOME, TOLLGATE_OWN_SERVERS, NO_COLOR: '1', TOLLGATE_STATE_DIR: folder, ...env },
+    cwd,
+  });
   return chat;
 }
 

@@ -13,13 +13,13 @@ describe('npm run demo -- interop', () => {
   });
 
   it('shows what two published clients paid, and that a failure is free', async () => {
-    const { PATH, HOME } = process.env;
+    const { PATH, HOME, TOLLGATE_OWN_SERVERS } = process.env;
     const lines: string[] = [];
     demo = await startChild({
       name: 'npm run demo -- interop',
       command: 'npm',
       args: ['run', 'demo', '--', 'interop'],
-      env: { PATH, HOME, TOLLGATE_STATE_DIR: folder },
+      env: { PATH, HOME, TOLLGATE_OWN_SERVERS, TOLLGATE_STATE_DIR: folder },
       onLine: (line) => lines.push(line),
     });
     const { code } = await demo.exited;

@@ -35,8 +35,8 @@ export function startChat(start: ChatStart): Session {
 
 /** The chat program in a terminal, with only the given settings. */
 export function startChatInTerminal({ args = [], env = {} }: ChatStart): TerminalSession {
-  const { PATH, HOME } = process.env;
-  return startInTerminal([...CHAT_COMMAND, ...args], { env: { PATH, HOME, ...env } });
+  const { PATH, HOME, TOLLGATE_OWN_SERVERS } = process.env;
+  return startInTerminal([...CHAT_COMMAND, ...args], { env: { PATH, HOME, TOLLGATE_OWN_SERVERS, ...env } });
 }
 
 /** Runs the chat in this process, without a terminal: its input ends. */
@@ -54,9 +54,9 @@ export async function runPipedProgram({
   args = [],
   env = {},
 }: ChatStart & { input: string }): Promise<PipedRun> {
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, TOLLGATE_OWN_SERVERS } = process.env;
   const [program = '', ...programArgs] = CHAT_COMMAND;
-  const child = spawn(program, [...programArgs, ...args], { env: { PATH, HOME, ...env } });
+  const child = spawn(program, [...programArgs, ...args], { env: { PATH, HOME, TOLLGATE_OWN_SERVERS, ...env } });
   let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
   child.stdin.on('error', () => undefined).end(input);

@@ -33,8 +33,8 @@ export function useDevRuns(): DevRuns {
   });
 
   const run: DevRuns['run'] = async (command, args, settings = {}) => {
-    const { PATH, HOME } = process.env;
-    const env = { PATH, HOME, TOLLGATE_STATE_DIR: folder, ...settings };
+    const { PATH, HOME, TOLLGATE_OWN_SERVERS } = process.env;
+    const env = { PATH, HOME, TOLLGATE_OWN_SERVERS, TOLLGATE_STATE_DIR: folder, ...settings };
     const child = await startChild({ name: [command, ...args].join(' '), command, args: [...args], env });
     children.push(child);
     return child;
