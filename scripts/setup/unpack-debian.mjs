@@ -16,8 +16,8 @@ const KINDS_LEFT_OUT = ['recommends', 'suggests', 'conflicts', 'breaks', 'replac
 export const hasApt = () => listOnPath('apt-get').some(isProgram);
 
 /**
- * Unpacks packages into a folder of their own, with the libraries that they need and that the system lacks; of these
- * packages alone are looked through that are named in `needing`. If the system's package lists do not have them, or are
+ * Unpacks packages into a folder of their own, with the libraries that they need and that the system lacks. Only the
+ * packages in `needing` are searched for libraries. If the system's package lists do not have them, or are
  * empty, lists of its own are fetched, those of the backports among them. `isRight` tells of a version such as 7.2 whether
  * the packages may have it. @returns the folders for LD_LIBRARY_PATH
  */
