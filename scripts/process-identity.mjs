@@ -10,7 +10,7 @@ function readStartTime(pid) {
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-export function isRunning(pid) {
+function isRunning(pid) {
   try {
     process.kill(pid, 0);
     return true;
