@@ -4,7 +4,7 @@ import { waitFor } from '../../../../test/harness/retry.js';
 import { FAILURE, finishSample, sampleLane, sampleRequest, spoilJob, submitSample } from '../../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import type { JobRecord, LaneId } from '../jobs/job.js';
-import { createJobId, hashIdempotencyKey, idempotencyKey, jobKey, laneKey } from '../jobs/keys.js';
+import { createJobId, hashIdempotencyKey, idempotencyKey, jobKey, jobsKey, laneKey } from '../jobs/keys.js';
 import type { JobPage, ListJobsRequest } from '../jobs/transition.js';
 import { Journal } from './journal.js';
 
@@ -56,6 +56,18 @@ describe('accepting, listing and deleting jobs', () => {
       const named = Array.from({ length: 20 }, request);
       await Promise.all(named.map((one) => journal.submitNamed(one)));
       expect(await journal.readOpenJobs(lane)).toEqual(named.map(({ jobId }) => jobId));
+    });
+
+    // Prevents: a resumed job is carried out before one that was accepted in the same millisecond, and earlier.
+    it('has its place again when it is resumed', async () => {
+      const [first, second, third] = [request(), request(), request()];
+      await journal.submitNamed(first);
+      // The places are ahead of the clock, as after many jobs of a millisecond.
+      await redis.zadd(jobsKey(lane), Date.now() + 60_000, first.jobId);
+      for (const next of [second, third]) await journal.submitNamed(next);
+      await journal.needOperator({ jobId: third.jobId, stepIndex: 0, token, failure: FAILURE });
+      expect(await journal.resumeJob(third.jobId)).toMatchObject({ outcome: 'done' });
+      expect(await journal.readOpenJobs(lane)).toEqual([first, second, third].map(({ jobId }) => jobId));
     });
 
     it('is accepted even though recent jobs were deleted', async () => {
