@@ -83,7 +83,7 @@ export class AskersSettings {
   }
 }
 
-/** Empty for a message that is none of a gateway. */
+/** Empty for a message that no gateway sent. */
 function readSettings(message: unknown): string {
   const { settings } = (message ?? {}) as { settings?: unknown };
   return typeof settings === 'string' && settings.length <= MAX_TEXT ? settings : '';

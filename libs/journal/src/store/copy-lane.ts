@@ -50,7 +50,7 @@ export async function restoreLane(redis: RedisClient, { key, value }: CopiedKey)
     .multi()
     .restore(key, 0, value, 'REPLACE')
     .hset(key, 'run', 'restored', 'process', '', 'durable', '0')
-    .hdel(key, 'leaseOwner', 'leaseUntil')
+    .hdel(key, 'leaseOwner', 'leaseUntil', 'leaseLasts')
     .exec();
   for (const [error] of replies ?? []) if (error) throw error;
 }
