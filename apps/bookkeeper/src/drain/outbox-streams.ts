@@ -35,7 +35,10 @@ export class OutboxStreams {
     private readonly redis: RedisClient,
     private readonly commands: RedisClient,
     private readonly count: number,
-  ) {}
+  ) {
+    // The next connection has another number, and this one may become another client's.
+    redis.on('close', () => (this.#blockedAs = null));
+  }
 
   /**
    * Finds the streams, and creates the group in those that are new. From the first entry on, or none would be missed.
