@@ -12,6 +12,7 @@ import { OutboxDrain } from './outbox-drain.js';
 const SCRAPES = 20;
 const SCRAPE_EVERY_MS = 250;
 const WAITS_MS = 120_000;
+const A_DAY_MS = 86_400_000;
 
 const FULL = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN RAISE EXCEPTION 'no space left on device' USING ERRCODE = '53100'; END $$;`;
@@ -47,6 +48,18 @@ describe('what waits in the outbox', () => {
       await sleep(SCRAPE_EVERY_MS);
     }
     expect(Math.min(...lags)).toBeGreaterThan(60);
+  });
+
+  it('is waited for no longer than it is read', async () => {
+    await fixture.change(
+      `${FULL} CREATE TRIGGER no_room BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION refuse()`,
+    );
+    const { app } = await fixture.startBookkeeper();
+    const drain = app.get(OutboxDrain);
+    const waiting = drain.waitUntilRead(A_DAY_MS);
+    await fixture.endBookkeepers();
+    expect(await waiting).toBe(false);
+    expect(await drain.waitUntilRead(A_DAY_MS)).toBe(false);
   });
 });
 

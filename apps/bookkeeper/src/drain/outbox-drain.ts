@@ -31,6 +31,7 @@ export class OutboxDrain {
   readonly #streams: OutboxStreams;
   readonly #seller: BookSeller;
   readonly #batch: number;
+  #isRunning = false;
   #isFailing = false;
   /** As the book has it; undefined while that is not known. */
   #completeFromMs: number | null | undefined;
@@ -62,8 +63,9 @@ export class OutboxDrain {
     return this.#readToEndAtMs;
   }
 
-  /** Waits until every event that has been reported by now is in the book; false: it is not within this time. */
+  /** Waits until every event that has been reported by now is in the book; false: it is not within this time, or the drain ends. */
   async waitUntilRead(patienceMs: number): Promise<boolean> {
+    if (!this.#isRunning) return false;
     const [waiting, askedAtMs] = [new Wakeable(), performance.now()];
     this.#waiting.set(waiting, askedAtMs);
     this.#streams.wake();
@@ -74,6 +76,16 @@ export class OutboxDrain {
 
   /** Until the signal is aborted; goes on when Redis or the database is back. @throws DeposedError */
   async run(writer: BookWriter, signal: AbortSignal): Promise<void> {
+    this.#isRunning = true;
+    try {
+      await this.#readUntilAborted(writer, signal);
+    } finally {
+      this.#isRunning = false;
+      for (const waiting of this.#waiting.keys()) waiting.wake();
+    }
+  }
+
+  async #readUntilAborted(writer: BookWriter, signal: AbortSignal): Promise<void> {
     let [lookedBackAtMs, notedAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
     let hasTriedAgain = false;
     // The database may be another one than before, or have lost what it had.

@@ -24,7 +24,7 @@ import { RefundLedger } from './refund-ledger.js';
 import { RefundPreviews } from './refund-previews.js';
 
 const LOOK_EVERY_MS = 1_000;
-/** The drain is at the end of the outbox once in half a second where nothing is behind. */
+/** The drain is woken, and reads to the end of the outbox at once; where much is behind, the refund waits for its next turn. */
 const READ_WITHIN_MS = 2_000;
 /** A job that the journal has not accepted by then may have been deleted from it since: a person looks at it. */
 const ACCEPTED_WITHIN_MS = 3 * 86_400_000;
