@@ -21,12 +21,16 @@ describe('a book to which no process reports for a while', () => {
   it('does not take what is sold meanwhile for unclaimed money', async () => {
     await waitFor('the book is complete', async () => (await readCompleteFrom()) !== null);
     await fixture.waitUntilCompared();
+    const warn = jest.spyOn(Logger.prototype, 'warn');
     // As the first process with BOOK=off does.
     await fixture.books.redis.hset('tollgate:{pay-7}:birth', 'epoch', '1');
     await fixture.books.redis.hdel('tollgate:{pay-7}:birth', 'booked');
     await waitFor('the book is not complete', async () => (await readCompleteFrom()) === null);
     const meanwhile = await fixture.pay(5_000n);
     await waitFor('nothing is compared', async () => (await fixture.read()).trouble !== null);
+    const line =
+      'the book is not compared with the chain: the book is not complete yet (BOOK=on), or no block is final';
+    expect(warn.mock.calls.filter(([said]) => said === line)).toHaveLength(1);
     // Blocks count whole seconds, and may run ahead of the clock.
     const head = await callRpc(fixture.chain.rpcUrl, 'eth_getBlockByNumber', ['latest', false]);
     const afterHeadMs = (Number((head as { timestamp: string }).timestamp) + 1) * 1000;

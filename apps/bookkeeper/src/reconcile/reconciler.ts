@@ -20,6 +20,8 @@ import { ChainComparison, type Comparison } from './chain-comparison.js';
 const RPC_TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const REQUESTS_AT_ONCE = 8;
+/** How long after its start a bookkeeper may wait for the first process that sells, and for the first final block. */
+const STARTING_MS = 5 * 60_000;
 
 /** How the last comparison went. */
 export interface ReconcilerState {
@@ -35,6 +37,9 @@ export class Reconciler implements OnApplicationShutdown {
   readonly #logger = new Logger('Reconcile');
   readonly #scope: ChainScope;
   readonly #chain: ConnectedChain | null;
+  #startedAtMs = 0;
+  /** The last line about why nothing is compared; null: something was since. */
+  #noted: string | null = null;
   readonly #state: ReconcilerState = { comparedAtMs: null, trouble: 'the chain has not been read yet' };
 
   constructor(
@@ -75,6 +80,7 @@ export class Reconciler implements OnApplicationShutdown {
   }
 
   async #runUntilAborted(comparison: ChainComparison, writer: BookWriter, signal: AbortSignal): Promise<void> {
+    this.#startedAtMs = nowMs();
     while (!signal.aborted) {
       try {
         const found = await comparison.run(writer, this.drain.readToEndAtMs, signal);
@@ -109,8 +115,9 @@ export class Reconciler implements OnApplicationShutdown {
 
   #conclude(found: Comparison | null): void {
     if (found === null) {
-      // As at the first start of every installation.
-      this.#note('the book is not complete yet (BOOK=on), or no block is final', 'log');
+      // Every installation starts so; later it means that sales are not booked, or that the chain stands still.
+      const isStarting = this.#state.comparedAtMs === null && nowMs() - this.#startedAtMs < STARTING_MS;
+      this.#note('the book is not complete yet (BOOK=on), or no block is final', isStarting ? 'log' : 'warn');
       return;
     }
     const { rewoundTo, bookings } = found;
@@ -125,6 +132,7 @@ export class Reconciler implements OnApplicationShutdown {
     this.metrics.compared(this.#scope, found);
     if (this.#state.trouble !== null && this.#state.comparedAtMs !== null) this.#logger.log('the chain is read again');
     Object.assign(this.#state, { comparedAtMs: Date.now(), trouble: null });
+    this.#noted = null;
   }
 
   #report(error: unknown): void {
@@ -135,11 +143,11 @@ export class Reconciler implements OnApplicationShutdown {
     this.#note(reason);
   }
 
-  /** Logged once for each reason, however long it lasts. */
+  /** Logged once for each reason and level, however long it lasts. */
   #note(reason: string, level: 'log' | 'warn' = 'warn'): void {
-    const yet = level === 'log' ? ' yet' : '';
-    if (this.#state.trouble !== reason) this.#logger[level](`the book is not compared with the chain${yet}: ${reason}`);
-    this.#state.trouble = reason;
+    const line = `the book is not compared with the chain${level === 'log' ? ' yet' : ''}: ${reason}`;
+    if (this.#noted !== line) this.#logger[level](line);
+    [this.#noted, this.#state.trouble] = [line, reason];
   }
 }
 
