@@ -1,6 +1,6 @@
 // Runs Jest as a process of its own, on this terminal.
 import { execFileSync, spawn } from 'node:child_process';
-import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -41,6 +41,8 @@ function createFolderInMemory() {
     const { bavail, bsize } = statfsSync(MEMORY);
     if (bavail * bsize < ENOUGH_BYTES) return undefined;
     folder = createOwnFolder(MEMORY, 'tollgate-tests');
+    // PostgreSQL does not run as root, so its files are another user's.
+    chmodSync(folder, 0o711);
     assertExecutable(folder);
     return folder;
   } catch {
