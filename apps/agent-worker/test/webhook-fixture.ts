@@ -37,6 +37,8 @@ export class WebhookFixture {
 
   private constructor(readonly server: RedisServer) {
     this.redis = new Redis(server.url);
+    // Some tests stop the server.
+    this.redis.on('error', () => undefined);
     this.targets = new WebhookTargets(this.redis, { rules: { allowPrivateTargets: true }, limit: 100 });
     this.queue = openWebhooksQueue(this.redis);
     this.deadLetters = new DeadLetters(this.queue);

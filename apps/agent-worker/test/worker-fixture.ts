@@ -122,6 +122,7 @@ export class WorkerFixture {
   /** Submits a transfer in the same way as the gateway: journaled, then woken through the lane's queue. */
   async submit(lane: LaneId, wallet = 'main'): Promise<string> {
     const connection = new Redis(this.server.url);
+    connection.on('error', () => undefined);
     const troubles: unknown[] = [];
     const queue = new WakeQueues({ connection, onTrouble: (error) => troubles.push(error) });
     const result = await acceptJob(

@@ -140,6 +140,7 @@ describe('a payment job', () => {
   it('is planned again, and not given up, when the journal does not answer', async () => {
     const { job, token } = await fixture.hold({ url: fixture.server.url });
     const redis = new Redis({ port: 1, lazyConnect: true, enableOfflineQueue: false });
+    redis.on('error', () => undefined);
     const { chain, lane } = fixture.lane;
     const away = { rpcUrl: chain.rpcUrl, address: lane.address, journal: new Journal({ redis }) };
     const { wallet, payments } = createPayingWallet(away);
