@@ -76,12 +76,15 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
   };
   const { ports, chainId = USUAL_CHAIN_ID } = checkSettings(env, servicesEnv);
   const { keep, stop } = keepParts();
+  let opened: World | undefined;
+  // Whether the chain's file is of the same moment as Redis and the book.
+  let isSaved = true;
   try {
     const ownRedis = await findRedis(env['REDIS_URL']);
-    const world = await openDevWorld(folder, { chainId, hasOwnRedis: ownRedis !== null, ...options });
+    const world = (opened = await openDevWorld(folder, { chainId, hasOwnRedis: ownRedis !== null, ...options }));
     const redis = keep(ownRedis ?? (await startRedis({ dir: join(world.path, 'redis') })));
     const chain = keep(await startDevChain(chainId, world.saved));
-    let isSaved = false;
+    isSaved = false;
     // Stopped before the chain, and after everything that sends to it.
     keep({
       stop: async () => {
@@ -124,6 +127,7 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
       operator: await openOperatorDoor(stack, redis.url, world),
       contracts: chain.contracts,
     };
+    world.markStarted();
     return {
       ...{ state, relayer: chain.relayers[0]?.address, wantedPort: ports.PORT, firstFailure: stack.firstFailure },
       stop: async (isKept) => {
@@ -133,6 +137,7 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
     };
   } catch (error) {
     await stop();
+    if (isSaved) opened?.keepAgain();
     throw error;
   }
 }

@@ -52,6 +52,14 @@ describe('the world of npm run dev', () => {
     expect([isFirst(world.path), isFirst(moved), world.saved]).toEqual([false, true, undefined]);
   });
 
+  it('goes on after starts that failed, if they ended in order, unless it is a new one', () => {
+    open().keepAgain();
+    expect(open().note).toContain('the last run did not stop in order');
+    begin({ isKept: true });
+    for (let start = 1; start <= 2; start++) open().keepAgain();
+    expect(isFirst(open().path)).toBe(true);
+  });
+
   it.each<[Partial<WorldTerms>, string]>([
     [{ book: 'b2' }, 'its book has another schema'],
     [{ chain: 'c2' }, "the devnet's contracts or chain have changed"],
@@ -76,6 +84,12 @@ describe('the world of npm run dev', () => {
   it('keeps the last three that were moved aside', () => {
     for (let second = 1; second <= 5; second++) open({}, { at: new Date(second * 1000) });
     expect(oldWorlds()).toEqual([3, 4, 5].map((second) => `1970-01-01T00-00-0${second}-000Z`));
+  });
+
+  it('stays where those that were moved aside later have never started', () => {
+    open().markStarted();
+    for (let second = 1; second <= 5; second++) open({}, { at: new Date(second * 1000) });
+    expect(oldWorlds()).toEqual([1, 3, 4, 5].map((second) => `1970-01-01T00-00-0${second}-000Z`));
   });
 
   it.each([true, false])('is thrown away where that is asked for, kept or not (%s)', (isKept) => {

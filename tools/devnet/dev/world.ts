@@ -25,8 +25,12 @@ export interface World {
   readonly note: string | null;
   /** Where `saved` is written to. */
   readonly chainFile: string;
+  /** Notes that everything has started, so that it is not deleted in favour of worlds in which it never has. */
+  markStarted(): void;
   /** Notes that everything was stopped in order, so that the next start goes on with it. */
   keep(contracts: SavedChain['contracts']): void;
+  /** `keep` after a start that failed. A new world is not gone on with then: its wallets may lack their nonces. */
+  keepAgain(): void;
 }
 
 interface Kept {
@@ -36,7 +40,10 @@ interface Kept {
 
 const WORLD = 'world';
 const OLD_WORLDS = 'old-worlds';
+/** Of each kind: those that have started, and those that never have. */
 const OLD_WORLDS_KEPT = 3;
+/** A file in a world that has started. */
+const STARTED = 'started';
 
 const REASONS: Readonly<Record<keyof WorldTerms, string>> = {
   chainId: 'it has another CHAIN_ID',
@@ -52,9 +59,14 @@ export function openWorld(folder: string, terms: WorldTerms, { isFresh = false, 
   const [chainFile, keptFile] = [join(path, 'chain.json'), join(path, 'kept.json')];
   const begin = (saved: SavedChain | undefined, note: string | null): World => {
     mkdirSync(path, { recursive: true, mode: 0o700 });
+    const keep: World['keep'] = (contracts) =>
+      writeWhole(keptFile, JSON.stringify({ terms, contracts } satisfies Kept));
     return {
-      ...{ path, saved, note, chainFile },
-      keep: (contracts) => writeWhole(keptFile, JSON.stringify({ terms, contracts } satisfies Kept)),
+      ...{ path, saved, note, chainFile, keep },
+      markStarted: () => writeFileSync(join(path, STARTED), ''),
+      keepAgain: () => {
+        if (saved !== undefined) keep(saved.contracts);
+      },
     };
   };
   if (!existsSync(path)) return begin(undefined, null);
@@ -102,7 +114,11 @@ function moveAside(folder: string, path: string, at: Date): string {
   mkdirSync(old, { recursive: true, mode: 0o700 });
   const moved = join(old, at.toISOString().replaceAll(/[:.]/g, '-'));
   renameSync(path, moved);
-  for (const name of readdirSync(old).sort().slice(0, -OLD_WORLDS_KEPT)) rmSync(join(old, name), { recursive: true });
+  const names = readdirSync(old).sort();
+  const started = names.filter((name) => existsSync(join(old, name, STARTED)));
+  const others = names.filter((name) => !started.includes(name));
+  for (const name of [started, others].flatMap((kind) => kind.slice(0, -OLD_WORLDS_KEPT)))
+    rmSync(join(old, name), { recursive: true });
   return moved;
 }
 
