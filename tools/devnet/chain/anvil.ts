@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 
 import { numberToHex, parseEther, zeroAddress, zeroHash, type Hex } from 'viem';
@@ -107,4 +109,9 @@ export function anvilProgram(): string {
       { cause },
     );
   }
+}
+
+/** Its version, with the commit and the time of its build. */
+export async function anvilVersion(): Promise<string> {
+  return (await promisify(execFile)(anvilProgram(), ['--version'])).stdout;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 import { numberToHex, type Hex } from 'viem';
@@ -9,7 +9,7 @@ import type { DevnetContracts } from '../../../packages/agent-kit/src/registry/d
 import { compiledContractsPath } from '../contracts/compile.mjs';
 import { callRpc, callRpcBatch } from '../processes/json-rpc.js';
 import { repositoryRoot } from '../processes/repository.js';
-import { anvilProgram, startAnvil, type AnvilOptions } from './anvil.js';
+import { anvilProgram, anvilVersion, startAnvil, type AnvilOptions } from './anvil.js';
 
 export interface WantedState extends Pick<AnvilOptions, 'chainId' | 'accounts'> {
   protocols: boolean;
@@ -38,7 +38,7 @@ const SOURCE_FOLDER = 'tools/devnet/protocols';
 
 let hash: Promise<string> | undefined;
 
-/** Of everything that decides the state of a new chain. */
+/** Of everything that decides the state of a new chain, wherever the repository and anvil are. */
 export function sourcesHash(): Promise<string> {
   return (hash ??= hashSources());
 }
@@ -57,16 +57,21 @@ export async function loadChainState(rpcUrl: string, wanted: WantedState): Promi
 }
 
 async function readState(wanted: WantedState): Promise<ChainState> {
-  const name = ['chain', wanted.chainId, ...(wanted.protocols ? ['protocols'] : []), await sourcesHash()].join('-');
+  const name = ['chain', wanted.chainId, ...(wanted.protocols ? ['protocols'] : []), await cacheKey()].join('-');
   const path = join(repositoryRoot(), '.tollgate', 'cache', `${name}.json`);
   return (await readKept(path)) ?? keep(path, await makeState(wanted));
 }
 
-async function hashSources(): Promise<string> {
-  const root = repositoryRoot();
+/** With the very program of anvil too: one that was built anew may have the same version. */
+async function cacheKey(): Promise<string> {
   const anvil = await realpath(anvilProgram());
   const { size, mtimeMs } = await stat(anvil);
-  const sum = createHash('sha256').update([compiledContractsPath(), anvil, size, mtimeMs].join('\n'));
+  return checksumOf([await sourcesHash(), anvil, size, mtimeMs].join('\n')).slice(0, 16);
+}
+
+async function hashSources(): Promise<string> {
+  const root = repositoryRoot();
+  const sum = createHash('sha256').update(`${basename(compiledContractsPath())}\n${await anvilVersion()}`);
   const folder = (await readdir(join(root, SOURCE_FOLDER))).filter((file) => !file.endsWith('.spec.ts')).sort();
   for (const file of [...SOURCES, ...folder.map((name) => join(SOURCE_FOLDER, name))]) {
     sum.update(`\n${file}\n`).update(await readFile(join(root, file)));
