@@ -88,10 +88,13 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
     // Stopped before the chain, and after everything that sends to it.
     keep({
       stop: async () => {
-        isSaved = await chain.save(world.chainFile).then(
-          () => true,
-          () => false,
-        );
+        try {
+          await chain.save(world.chainFile);
+          isSaved = true;
+        } catch (error) {
+          const reason = error instanceof Error ? error.message : String(error);
+          console.error(`The chain could not be saved, so the next start begins anew: ${reason}`);
+        }
       },
     });
     const explorerUrl = env['EXPLORER_URL'] ?? keep(await startExplorer(chain)).url;
