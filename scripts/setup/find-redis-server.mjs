@@ -36,6 +36,11 @@ export function findRedis70(root) {
   return findFirst(root, 'redis-7.0', ['redis-server'], isRedis70, process.env.TOLLGATE_REDIS_7_0);
 }
 
+/** Such as `Valkey 8.1`: what its files are of. */
+export function nameServer(program) {
+  return `${/^\w+/.exec(askVersion(program))} ${readVersion(program)}`;
+}
+
 function findFirst(root, unpackedName, names, isRight, named) {
   const { PATH, TOLLGATE_OWN_SERVERS: own } = process.env;
   const key = JSON.stringify([root, unpackedName, named, PATH, own]);
@@ -57,16 +62,20 @@ function readUnpacked(root, name) {
 }
 
 /** Such as 7.2; 0 if the program does not run, for instance because a library is missing. */
-function readVersion({ command, environment }) {
+function readVersion(program) {
   try {
-    const text = execFileSync(command, ['--version'], {
-      encoding: 'utf8',
-      env: { ...process.env, ...environment },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const match = /v=(\d+\.\d+)/.exec(text);
+    const match = /v=(\d+\.\d+)/.exec(askVersion(program));
     return match ? Number(match[1]) : 0;
   } catch {
     return 0;
   }
+}
+
+/** Such as `Valkey server v=8.1.3 sha=…`. */
+function askVersion({ command, environment }) {
+  return execFileSync(command, ['--version'], {
+    encoding: 'utf8',
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
 }

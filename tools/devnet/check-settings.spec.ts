@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
 import { checkSettings, chosenSettings, warnOfPublicUrl } from './check-settings.js';
 
 const SECRETS = {
@@ -11,7 +15,21 @@ describe('the settings of a devnet', () => {
     expect(check({})).toEqual({
       ports: { PORT: 4020, VERIFIER_PORT: 4021, AGENT_WORKER_PORT: 4022, BOOKKEEPER_PORT: 4023 },
       chainId: undefined,
+      bookDatabaseUrl: undefined,
     });
+  });
+
+  it("have the book in the devnet's own folder, or in the database that the bookkeeper reads from the settings", () => {
+    expect(chosenSettings({ BOOK_FOLDER: '/elsewhere' })).toEqual({});
+    const url = 'postgres://me@localhost/book';
+    expect(check({ BOOK_DATABASE_URL: url })).toMatchObject({ bookDatabaseUrl: url });
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-settings-'));
+    try {
+      writeFileSync(join(folder, 'url'), `${url}\n`);
+      expect(check({ BOOK_DATABASE_URL_FILE: join(folder, 'url') })).toMatchObject({ bookDatabaseUrl: url });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   // Prevents: a developer has to correct one setting per start, because only the first problem is reported.

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { ConfigurationError, examineEnvironment } from '@tollgate/common';
 
 import { AgentWorkerEnvironment } from '../../apps/agent-worker/src/config/agent-worker.config.js';
+import { BookEnvironment } from '../../apps/bookkeeper/src/config/book.environment.js';
 import { BookkeeperEnvironment } from '../../apps/bookkeeper/src/config/bookkeeper.config.js';
 import { readConfiguration } from '../../apps/gateway/src/read-configuration.js';
 import { VerifierEnvironment } from '../../apps/verifier/src/config/verifier.config.js';
@@ -16,14 +17,16 @@ interface DevSettings {
   readonly ports: Readonly<Record<PortName, number>>;
   /** Undefined: the devnet's own. */
   readonly chainId: number | undefined;
+  /** The developer's own database of the book; undefined: a folder of the devnet. */
+  readonly bookDatabaseUrl: string | undefined;
 }
 
-/** The developer's own settings, without those that this devnet sets itself (addresses of its parts). */
+/** The developer's own settings, without those that this devnet sets itself (addresses and folders of its parts). */
 export function chosenSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const decided = [
     ...['REDIS_URL', 'QUEUE_REDIS_URL', 'RPC_URL', 'CHAIN_ID', 'ASSET_ADDRESS', ...Object.keys(USUAL_PORTS)],
     ...['WALLET_PRIVATE_KEY', 'WALLET_PRIVATE_KEY_FILE', 'WALLETS_FILE', 'POLICY_FILE'],
-    ...['RELAYER_PRIVATE_KEYS', 'RELAYER_PRIVATE_KEYS_FILE'],
+    ...['RELAYER_PRIVATE_KEYS', 'RELAYER_PRIVATE_KEYS_FILE', 'BOOK_FOLDER'],
   ];
   return Object.fromEntries(Object.entries(env).filter(([name]) => !decided.includes(name)));
 }
@@ -80,6 +83,8 @@ export function checkSettings(env: NodeJS.ProcessEnv, servicesEnv: NodeJS.Proces
       ...{ AGENT_WORKER_PORT: numberOf('AGENT_WORKER_PORT'), BOOKKEEPER_PORT: numberOf('BOOKKEEPER_PORT') },
     },
     chainId: env['CHAIN_ID'] ? Number(env['CHAIN_ID']) : undefined,
+    bookDatabaseUrl: examineEnvironment(BookEnvironment, { BOOK_SIGNING_KEY: ANY_KEY, ...servicesEnv }).result
+      .bookDatabaseUrl,
   };
 }
 

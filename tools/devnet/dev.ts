@@ -13,7 +13,7 @@ import { countRelayers, hasTestWallet, takesSignedPayments } from './dev/policy.
 import { hashBookSchema, namePlace, openWorld, type World } from './dev/world.js';
 import { findFreePort } from './processes/free-port.js';
 import { keepParts } from './processes/keep-parts.js';
-import { findRedis, startRedis } from './processes/redis.js';
+import { findRedis, redisServerName, startRedis } from './processes/redis.js';
 import { repositoryRoot } from './processes/repository.js';
 import { waitForStopRequest } from './processes/stop-request.js';
 import { showAddresses, type RunningDevnet } from './show-addresses.js';
@@ -74,14 +74,19 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
     SIGNED_PAYMENTS: String(takesSignedPayments(env)),
     ...chosenSettings(env),
   };
-  const { ports, chainId = USUAL_CHAIN_ID } = checkSettings(env, servicesEnv);
+  const { ports, chainId = USUAL_CHAIN_ID, bookDatabaseUrl } = checkSettings(env, servicesEnv);
   const { keep, stop } = keepParts();
   let opened: World | undefined;
   // Whether the chain's file is of the same moment as Redis and the book.
   let isSaved = true;
   try {
     const ownRedis = await findRedis(env['REDIS_URL']);
-    const world = (opened = await openDevWorld(folder, { chainId, hasOwnRedis: ownRedis !== null, ...options }));
+    const world = (opened = await openDevWorld(folder, {
+      chainId,
+      bookDatabaseUrl,
+      hasOwnRedis: ownRedis !== null,
+      ...options,
+    }));
     const redis = keep(ownRedis ?? (await startRedis({ dir: join(world.path, 'redis') })));
     const chain = keep(await startDevChain(chainId, world.saved));
     isSaved = false;
@@ -147,15 +152,20 @@ async function startDevStack(folder: DevFolder, options: DevOptions): Promise<De
 
 async function openDevWorld(
   { path }: DevFolder,
-  { chainId, hasOwnRedis, isFresh = false }: DevOptions & { chainId: number; hasOwnRedis: boolean },
+  {
+    chainId,
+    bookDatabaseUrl,
+    hasOwnRedis,
+    isFresh = false,
+  }: DevOptions & { chainId: number; bookDatabaseUrl: string | undefined; hasOwnRedis: boolean },
 ): Promise<World> {
-  const { REDIS_URL = '', BOOK_DATABASE_URL: database } = process.env;
   const terms = {
     chainId,
     chain: await sourcesHash(),
     book: hashBookSchema(join(repositoryRoot(), 'libs', 'book', 'src', 'migrations')),
-    redis: hasOwnRedis ? namePlace(REDIS_URL) : null,
-    database: database ? namePlace(database) : null,
+    redis: hasOwnRedis ? namePlace(process.env['REDIS_URL'] ?? '') : null,
+    redisServer: hasOwnRedis ? null : redisServerName(),
+    database: bookDatabaseUrl === undefined ? null : namePlace(bookDatabaseUrl),
   };
   const world = openWorld(path, terms, { isFresh });
   if (world.note !== null) console.log(world.note);

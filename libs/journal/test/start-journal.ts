@@ -17,6 +17,7 @@ export async function startJournal(
 ): Promise<StartedJournal> {
   const server = own ?? (await borrowRedis());
   const redis = new Redis(server.url);
+  redis.on('error', () => undefined);
   const journal = new Journal({ timeoutMs: 30_000, ...options, redis });
   await journal.open();
   const stop = async (): Promise<void> => {

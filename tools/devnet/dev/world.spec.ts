@@ -4,7 +4,14 @@ import { join } from 'node:path';
 
 import { hashBookSchema, namePlace, openWorld, type WorldTerms } from './world.js';
 
-const TERMS: WorldTerms = { chainId: 1328, chain: 'c1', book: 'b1', redis: null, database: null };
+const TERMS: WorldTerms = {
+  chainId: 1328,
+  chain: 'c1',
+  book: 'b1',
+  redis: null,
+  redisServer: 'Redis 8.0',
+  database: null,
+};
 const AT = new Date('2026-11-28T09:30:05.123Z');
 
 describe('the world of npm run dev', () => {
@@ -65,6 +72,7 @@ describe('the world of npm run dev', () => {
     [{ chain: 'c2' }, "the devnet's contracts or chain have changed"],
     [{ chainId: 1 }, 'it has another CHAIN_ID'],
     [{ redis: 'localhost:6379/1' }, 'it belongs to another REDIS_URL'],
+    [{ redisServer: 'Valkey 8.1' }, 'its Redis is of another server or version'],
     [{ database: 'localhost/book' }, 'it belongs to another BOOK_DATABASE_URL'],
   ])('is moved aside where it was kept on other terms: %j', (changed, reason) => {
     begin({ isKept: true });

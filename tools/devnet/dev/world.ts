@@ -13,6 +13,8 @@ export interface WorldTerms {
   readonly book: string;
   /** Where the developer's own Redis and database are; null: they are in the world's folder. */
   readonly redis: string | null;
+  /** Whose files those of Redis in the world's folder are, with the version; null with the developer's own. */
+  readonly redisServer: string | null;
   readonly database: string | null;
 }
 
@@ -50,6 +52,7 @@ const REASONS: Readonly<Record<keyof WorldTerms, string>> = {
   chain: "the devnet's contracts or chain have changed",
   book: 'its book has another schema',
   redis: 'it belongs to another REDIS_URL',
+  redisServer: 'its Redis is of another server or version',
   database: 'it belongs to another BOOK_DATABASE_URL',
 };
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { findRedis70, findRedisServer } from '../../../scripts/setup/find-redis-server.mjs';
+import { findRedis70, findRedisServer, nameServer } from '../../../scripts/setup/find-redis-server.mjs';
 
 describe('the server that the project starts', () => {
   const { PATH, TOLLGATE_OWN_SERVERS, TOLLGATE_REDIS_7_0 } = process.env;
@@ -64,6 +64,11 @@ describe('the server that the project starts', () => {
     expect(findRedisServer(root)).toBeUndefined();
     const command = unpack('valkey', '8.0.0');
     expect(findRedisServer(root)).toMatchObject({ command });
+  });
+
+  it('has a name with its version, without what only corrects errors', () => {
+    write('bin/valkey-server', '8.1.3');
+    expect(nameServer(findRedisServer(root)!)).toBe('Server 8.1');
   });
 
   it('is, for the spec of Redis 7.0, never a newer one', () => {

@@ -5,7 +5,13 @@ import { Redis } from 'ioredis';
 
 import { createOwnFolder } from '../../../scripts/process-identity.mjs';
 import { isRedisUrlAnswering } from '../../../scripts/setup/ask-redis.mjs';
-import { findRedis70, findRedisServer, WITHOUT_REDIS_7_0 } from '../../../scripts/setup/find-redis-server.mjs';
+import {
+  findRedis70,
+  findRedisServer,
+  nameServer,
+  type RedisProgram,
+  WITHOUT_REDIS_7_0,
+} from '../../../scripts/setup/find-redis-server.mjs';
 import { startChild, type Child, type Exit } from './child-process.js';
 import { assignSlots } from './cluster-servers.js';
 import { findFreePort } from './free-port.js';
@@ -122,6 +128,18 @@ function describeForeignRedis(url: string): RedisServer {
   };
 }
 
+/** Name and version of the server that `startRedis` starts; another one may not read its files. */
+export function redisServerName(): string {
+  return nameServer(findProgram());
+}
+
+function findProgram({ isOldest = false }: RedisOptions = {}): RedisProgram {
+  const program = isOldest ? findRedis70(repositoryRoot()) : findRedisServer(repositoryRoot());
+  if (program) return program;
+  const missing = 'There is no Valkey, nor a Redis of version 7.2 or newer: run `npm run setup -- --tests`.';
+  throw new Error(isOldest ? WITHOUT_REDIS_7_0 : missing);
+}
+
 /** Named after this process, so that a later one can remove it if this one is killed. */
 function createDirectory(): string {
   const parent = stateDirectory();
@@ -135,12 +153,8 @@ async function launch(
   dir: string,
   wanted: { port?: number | undefined; bus?: number | undefined },
 ): Promise<{ child: Child; port: number; bus: number }> {
-  const program = options.isOldest ? findRedis70(repositoryRoot()) : findRedisServer(repositoryRoot());
+  const program = findProgram(options);
   const isClustered = isOneSlotOnly(options) || options.args?.includes('--cluster-enabled');
-  if (!program) {
-    const missing = 'there is no Valkey, nor a Redis of version 7.2 or newer: run `npm run setup -- --tests`.';
-    throw new Error(options.isOldest ? WITHOUT_REDIS_7_0 : missing);
-  }
   for (let attempt = 1; ; attempt++) {
     const port = wanted.port ?? (await findFreePort());
     // The default, 10,000 above the other port, is an ephemeral port: a connection of any process may have it.
