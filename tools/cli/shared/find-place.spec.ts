@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { claimPidFile } from '../../../scripts/process-identity.mjs';
 import { tollgate } from '../test/run-tollgate.js';
 import { findOperator, findRedisUrl, findRpcUrls } from './find-place.js';
 
@@ -106,8 +107,29 @@ describe('a killed npm run dev', () => {
   });
 
   it('is one that runs while its process does', () => {
-    writeFileSync(join(folder, 'dev.pid'), `${process.pid} 12345`);
+    expect(claimPidFile(join(folder, 'dev.pid'))).toBe(true);
     expect(findOperator(undefined, { TOLLGATE_STATE_DIR: folder })).toEqual(OF_DEV);
+  });
+
+  it('is one whose id a later process has, where the system tells when that one has started', () => {
+    writeFileSync(join(folder, 'dev.pid'), `${process.pid} 12345`);
+    const find = () => findOperator(undefined, { TOLLGATE_STATE_DIR: folder });
+    if (existsSync('/proc/self/stat')) expect(find).toThrow('was killed');
+    else expect(find()).toEqual(OF_DEV);
+  });
+
+  it("runs where its process is another user's", () => {
+    claimPidFile(join(folder, 'dev.pid'));
+    const refused = Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
+    const kill = jest.spyOn(process, 'kill').mockImplementation(() => {
+      throw refused;
+    });
+    try {
+      expect(findOperator(undefined, { TOLLGATE_STATE_DIR: folder })).toEqual(OF_DEV);
+      expect(kill).toHaveBeenCalledWith(process.pid, 0);
+    } finally {
+      kill.mockRestore();
+    }
   });
 });
 

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { wasDevnetKilled } from '@tollgate/client/dev-place';
 
 import { AgentKit } from '../agent-kit.js';
 import { loadPackages } from '../load-packages.js';
@@ -164,12 +165,10 @@ function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
   };
 }
 
-/** The devnet writes this file for its tools, and removes it at its end; one that was killed leaves its process id beside it. */
+/** The devnet writes this file for its tools, and removes it at its end. */
 function readDevnet(stateDirectory: string): { rpcUrl: string; privateKey: string; explorerUrl: string | null } | null {
   try {
-    const pidFile = join(stateDirectory, 'dev.pid');
-    // Throws where there is no such process.
-    if (existsSync(pidFile)) process.kill(Number(readFileSync(pidFile, 'utf8').split(' ')[0]), 0);
+    if (wasDevnetKilled(stateDirectory)) return null;
     const state = JSON.parse(readFileSync(join(stateDirectory, 'dev.json'), 'utf8')) as Partial<
       Record<string, unknown>
     >;

@@ -9,9 +9,25 @@ export function explainMissingDevnet(env: NodeJS.ProcessEnv): string | null {
   const folder = stateDirectory(env);
   const start = 'start it, or name the folder of its dev.json with TOLLGATE_STATE_DIR.';
   if (readText(join(folder, 'dev.json')) === null) return `No npm run dev runs in ${folder}: ${start}`;
-  const pid = readText(join(folder, 'dev.pid'))?.split(' ')[0];
-  if (pid === undefined || isAlive(Number(pid))) return null;
+  if (!wasDevnetKilled(folder)) return null;
   return `The npm run dev in ${folder} was killed, and nothing answers there: ${start}`;
+}
+
+/** Whether the folder's dev.pid, `<pid> <start time>`, names a process that has ended. Each `npm run dev` removes its own. */
+export function wasDevnetKilled(folder: string): boolean {
+  const text = readText(join(folder, 'dev.pid'));
+  if (text === null) return false;
+  const [pid, startTime] = text.split(' ');
+  if (!isAlive(Number(pid))) return true;
+  const found = readStartTime(Number(pid));
+  return found !== null && found !== startTime;
+}
+
+/** Tells a process from a later one with the same id; null where the system does not say. */
+function readStartTime(pid: number): string | null {
+  const text = readText(`/proc/${pid}/stat`);
+  // After the program's name, which is in parentheses and may hold spaces; the start is field 22 of all.
+  return text?.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? null;
 }
 
 function readText(file: string): string | null {
