@@ -95,12 +95,15 @@ describe.each([
 
   it('checks each primary before the first script', async () => {
     const fresh = connectRedis({ url: cluster.url, role: 'checks', logger });
-    const primary = await withRedis(cluster.primaries[1]!.url.replace('//', '//:canary-password@'), async (one) => {
-      await one.config('SET', 'maxmemory-policy', 'allkeys-lru');
-      await expect(new Ledger({ redis: fresh }).open()).rejects.toMatchObject({ code: 'redis_evicts' });
-      await one.config('SET', 'maxmemory-policy', 'noeviction');
-      return 'checked';
-    });
+    const primary = await withRedis(
+      { url: cluster.primaries[1]!.url.replace('//', '//:canary-password@') },
+      async (one) => {
+        await one.config('SET', 'maxmemory-policy', 'allkeys-lru');
+        await expect(new Ledger({ redis: fresh }).open()).rejects.toMatchObject({ code: 'redis_evicts' });
+        await one.config('SET', 'maxmemory-policy', 'noeviction');
+        return 'checked';
+      },
+    );
     expect(primary).toBe('checked');
     await new Ledger({ redis: fresh }).open();
     fresh.disconnect();
@@ -261,7 +264,7 @@ describe.each([
 describe('a cluster that is not one', () => {
   it('is named by the command line without its password', async () => {
     const url = 'redis+cluster://:canary-password@127.0.0.1:1';
-    const failed = withRedis(url, () => Promise.resolve());
+    const failed = withRedis({ url }, () => Promise.resolve());
     await expect(failed).rejects.toThrow(/Redis did not answer \(/);
     await expect(failed).rejects.not.toThrow('canary');
   });

@@ -82,7 +82,7 @@ describe('a cluster with a fault', () => {
     const { client, ledger: refused } = open(url());
     await expect(refused.open()).rejects.toMatchObject({ code: 'redis_wrong_password' });
     client.disconnect();
-    const failed = withRedis(url(), (one) => one.set('tollgate:{x}', '1'));
+    const failed = withRedis({ url: url() }, (one) => one.set('tollgate:{x}', '1'));
     await expect(failed).rejects.toThrow(/did not answer \(WRONGPASS/);
     await expect(failed).rejects.not.toThrow('canary');
     expect(lines.join('\n')).toMatch(/no connection to the cluster .*WRONGPASS/);
@@ -245,7 +245,7 @@ describe('Sentinels that name a dead primary', () => {
     await group.primary.kill();
     expect(await claim()).toMatch(/^StoreUnavailableError/);
     expect(await group.readNamedPort()).toBe(group.primary.port);
-    await expect(withRedis(group.url, (one) => one.ping())).rejects.toThrow(/did not answer \(/);
+    await expect(withRedis(group, (one) => one.ping())).rejects.toThrow(/did not answer \(/);
     await group.primary.start();
     await group.replica.start();
     await waitFor('a claim', async () => (await claim()) === 'claimed');

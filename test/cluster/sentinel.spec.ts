@@ -72,8 +72,8 @@ describe.each([
     expect(await ask('before')).toBe('before');
     await queue.add('job', 'before');
     await waitFor('the job', () => taken.includes('before'));
-    expect(await withRedis(group.url, (one) => one.client('GETNAME'))).toBeNull();
-    expect(await withRedis(group.url, async (one) => String(await one.call('ACL', 'WHOAMI')))).toBe('seller');
+    expect(await withRedis(group, (one) => one.client('GETNAME'))).toBeNull();
+    expect(await withRedis(group, async (one) => String(await one.call('ACL', 'WHOAMI')))).toBe('seller');
   });
 
   it('is backed up, and is not restored while these processes are connected', async () => {
@@ -158,12 +158,12 @@ describe('Sentinels that name no primary', () => {
     expect(lines[0]).toMatch(
       /^ledger: no connection to the primary another of the Sentinels .*: failed to connect to sentinel .* No such master/,
     );
-    await expect(withRedis(url, () => Promise.resolve())).rejects.toThrow(/did not answer \(.* No such master/);
+    await expect(withRedis({ url }, () => Promise.resolve())).rejects.toThrow(/did not answer \(.* No such master/);
   });
 
   it('refuse a wrong password with a reason that does not contain it', async () => {
     const url = group.url.replace('sentinelPassword=canary-watchword', 'sentinelPassword=canary-wrong');
-    const failed = withRedis(url, () => Promise.resolve());
+    const failed = withRedis({ url }, () => Promise.resolve());
     await expect(failed).rejects.toThrow(/did not answer \(failed to connect to sentinel .* because WRONGPASS/);
     await expect(failed).rejects.not.toThrow('canary');
   });

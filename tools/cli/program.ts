@@ -10,8 +10,7 @@ import { defineKeys } from './keys/command.js';
 import { definePaymentWebhooks } from './payment-webhooks/command.js';
 import { definePayments } from './payments/command.js';
 import { defineRefunds } from './refunds/command.js';
-import { CliCommand, EXIT_CODES, NoAnswerError } from './shared/cli-command.js';
-import { explainNoAnswer } from './shared/find-place.js';
+import { CliCommand, EXIT_CODES } from './shared/cli-command.js';
 import { defineWallets } from './wallets/command.js';
 import { defineWebhooks } from './webhooks/command.js';
 
@@ -56,8 +55,7 @@ export async function runTollgate(argv: readonly string[], surroundings: Surroun
   } catch (error) {
     // Commander has printed the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const why = error instanceof NoAnswerError ? explainNoAnswer(error, surroundings.env) : '';
-    surroundings.stderr(`${error instanceof Error ? error.message : String(error)}${why}\n`);
+    surroundings.stderr(`${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
   }
 }

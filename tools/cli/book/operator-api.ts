@@ -1,6 +1,6 @@
 import { Agent, fetch, type Response } from 'undici';
 
-import { CommandError, NoAnswerError } from '../shared/cli-command.js';
+import { CommandError } from '../shared/cli-command.js';
 import { findOperator } from '../shared/find-place.js';
 
 const WITHIN_MS = 600_000;
@@ -23,10 +23,10 @@ export class OperatorApi {
     env: NodeJS.ProcessEnv,
     private readonly partWithinMs = PART_WITHIN_MS,
   ) {
-    const { url, apiKey } = findOperator(operator, env);
+    const { url, apiKey, hint } = findOperator(operator, env);
     if (apiKey === '') {
       const create = 'Create a key with tollgate keys create --name me --scope operator:read.';
-      throw new NoAnswerError(`OPERATOR_API_KEY is not set. ${create}`, url);
+      throw new CommandError(`OPERATOR_API_KEY is not set. ${create}${hint === undefined ? '' : ` ${hint}`}`);
     }
     this.#url = url;
     this.#apiKey = apiKey;
@@ -77,8 +77,7 @@ export class OperatorApi {
         ...{ method, headers, ...content, signal, dispatcher: this.#dispatcher },
       });
     } catch {
-      const message = `No bookkeeper answers at ${this.#url}. Start one, or name it with OPERATOR_URL.`;
-      throw new NoAnswerError(message, this.#url);
+      throw new CommandError(`No bookkeeper answers at ${this.#url}. Start one, or name it with OPERATOR_URL.`);
     }
     if (response.ok) return response;
     const { detail } = (await response.json().catch(() => ({}))) as { detail?: string };

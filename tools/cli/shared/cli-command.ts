@@ -11,16 +11,6 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** Nothing answers at the address. */
-export class NoAnswerError extends CommandError {
-  constructor(
-    message: string,
-    readonly url: string,
-  ) {
-    super(message);
-  }
-}
-
 export const EXIT_CODES = `
 Exit codes: 0 done; 1 not done, the last line says why; 2 wrong usage; 130 ended by Ctrl-C.`;
 

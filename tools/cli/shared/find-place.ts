@@ -2,13 +2,20 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { explainMissingDevnet, stateDirectory } from '../../../packages/client/src/cli/dev-place.js';
-import { CommandError, NoAnswerError } from './cli-command.js';
+import { CommandError } from './cli-command.js';
 
 /** The part of a running `npm run dev`'s dev.json that commands need. */
 interface DevPlace {
   redisUrl?: string;
   rpcUrl?: string;
   operator?: { url: string; apiKey: string };
+}
+
+/** Where a command finds what it works on. */
+export interface Place {
+  url: string;
+  /** Of an address that is only the default: where an `npm run dev` was looked for, to add to a message. */
+  hint?: string | undefined;
 }
 
 const DEFAULT_OPERATOR_URL = 'http://127.0.0.1:4023';
@@ -18,16 +25,18 @@ const DEFAULT_REDIS_URL = 'redis://127.0.0.1:6379';
  * The journal's and the ledger's Redis: `given`, else REDIS_URL, else that of a running `npm run dev`, else the
  * default.
  */
-export function findRedisUrl(given: string | undefined, env: NodeJS.ProcessEnv): string {
-  return given ?? (readSetting(env, 'REDIS_URL') || (readDevPlace(env).redisUrl ?? DEFAULT_REDIS_URL));
+export function findRedis(given: string | undefined, env: NodeJS.ProcessEnv): Place {
+  const url = given ?? (readSetting(env, 'REDIS_URL') || readDevPlace(env).redisUrl);
+  return url === undefined ? { url: DEFAULT_REDIS_URL, hint: explainMissingDevnet(env) ?? undefined } : { url };
 }
 
 /** The queues' Redis: `given`, else QUEUE_REDIS_URL, else the journal's. */
-export function findQueueRedisUrl(
+export function findQueueRedis(
   { queueRedis, redis }: { queueRedis?: string; redis?: string },
   env: NodeJS.ProcessEnv,
-): string {
-  return queueRedis ?? (readSetting(env, 'QUEUE_REDIS_URL') || findRedisUrl(redis, env));
+): Place {
+  const url = queueRedis ?? readSetting(env, 'QUEUE_REDIS_URL');
+  return url === '' ? findRedis(redis, env) : { url };
 }
 
 /**
@@ -44,18 +53,19 @@ export function findRpcUrls({ rpc, redis }: { rpc?: string; redis?: string }, en
 
 function findDevRpcUrl(redis: string | undefined, env: NodeJS.ProcessEnv): string {
   const { redisUrl, rpcUrl = '' } = readDevPlace(env);
-  return findRedisUrl(redis, env) === redisUrl ? rpcUrl : '';
+  return findRedis(redis, env).url === redisUrl ? rpcUrl : '';
 }
 
 /**
  * The operator API: `given`, else OPERATOR_URL, else the default, with the key in OPERATOR_API_KEY. Where neither an
  * address nor a key is set, those of a running `npm run dev`. Its key goes to no other address, and no other key to its.
  */
-export function findOperator(given: string | undefined, env: NodeJS.ProcessEnv): { url: string; apiKey: string } {
+export function findOperator(given: string | undefined, env: NodeJS.ProcessEnv): Place & { apiKey: string } {
   const url = given ?? readSetting(env, 'OPERATOR_URL');
   const apiKey = readSetting(env, 'OPERATOR_API_KEY');
-  const { operator } = url === '' && apiKey === '' ? readDevPlace(env) : {};
-  return operator ?? { url: url || DEFAULT_OPERATOR_URL, apiKey };
+  if (url !== '' || apiKey !== '') return { url: url || DEFAULT_OPERATOR_URL, apiKey };
+  const { operator } = readDevPlace(env);
+  return operator ?? { url: DEFAULT_OPERATOR_URL, apiKey, hint: explainMissingDevnet(env) ?? undefined };
 }
 
 /** As the services read a secret: from the variable, or from the file that `<name>_FILE` names. */
@@ -67,12 +77,6 @@ function readSetting(env: NodeJS.ProcessEnv, name: string): string {
   } catch (error) {
     throw new CommandError(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code}): ${file}`);
   }
-}
-
-/** Of a command without any settings: where it looked for an `npm run dev`, to add to the message; else an empty text. */
-export function explainNoAnswer({ url }: NoAnswerError, env: NodeJS.ProcessEnv): string {
-  const missing = url === DEFAULT_REDIS_URL || url === DEFAULT_OPERATOR_URL ? explainMissingDevnet(env) : null;
-  return missing === null ? '' : ` ${missing}`;
 }
 
 /** @throws CommandError where it was killed: a Redis at the default address would be another one */

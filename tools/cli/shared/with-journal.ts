@@ -3,6 +3,7 @@ import { Chain, Journal } from '@tollgate/journal';
 import { type Durability, StoreError, StoreUnavailableError, type RedisClient } from '@tollgate/redis';
 
 import { CommandError } from './cli-command.js';
+import type { Place } from './find-place.js';
 import { withRedis } from './with-redis.js';
 
 const TIMEOUT_MS = 5000;
@@ -12,11 +13,11 @@ const TIMEOUT_MS = 5000;
  * @throws CommandError when Redis does not answer, or is unfit for a journal
  */
 export function withJournal<T>(
-  redisUrl: string,
+  redisPlace: Place,
   work: (journal: Journal, redis: RedisClient) => Promise<T>,
   durability: Durability | null = null,
 ): Promise<T> {
-  return withRedis(redisUrl, async (redis) => {
+  return withRedis(redisPlace, async (redis) => {
     const journal = new Journal({ redis, durability });
     await journal.open();
     return work(journal, redis);

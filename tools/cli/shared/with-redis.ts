@@ -1,12 +1,13 @@
 import { createRedis, explainRedisRefusal, findNodeTrouble, type RedisClient, StoreError } from '@tollgate/redis';
 
-import { CommandError, NoAnswerError } from './cli-command.js';
+import { CommandError } from './cli-command.js';
+import type { Place } from './find-place.js';
 
 /**
  * Runs the work on a Redis connection, and disconnects. It tries to connect only once, because a command is no service.
  * @throws CommandError when Redis does not answer; never with its URL, which may hold a password
  */
-export async function withRedis<T>(url: string, work: (redis: RedisClient) => Promise<T>): Promise<T> {
+export async function withRedis<T>({ url, hint }: Place, work: (redis: RedisClient) => Promise<T>): Promise<T> {
   const redis = createOnce(url);
   let trouble: NodeJS.ErrnoException | undefined;
   redis.on('error', (error: NodeJS.ErrnoException) => (trouble = error));
@@ -24,7 +25,8 @@ export async function withRedis<T>(url: string, work: (redis: RedisClient) => Pr
     // The error's message is only that the connection is closed; its code has no address in it.
     const cause = (await findNodeTrouble(url)) ?? trouble;
     const reason = sentinelTrouble?.message ?? cause?.code ?? cause?.message ?? 'the connection was closed';
-    throw new NoAnswerError(`Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`, url);
+    const message = `Redis did not answer (${reason}). Set REDIS_URL, or start one with npm run dev.`;
+    throw new CommandError(hint === undefined ? message : `${message} ${hint}`);
   } finally {
     redis.disconnect();
   }
