@@ -111,7 +111,7 @@ describe('npm run dev', () => {
     const mark = leaveWorld();
     const dev = await runs.runScript('dev', {}, ['--', '--fresh']);
     await runs.waitForState(dev);
-    expect(dev.logs()).toContain('Everything of before is thrown away.');
+    expect(dev.logs()).toContain('The previous world was deleted.');
     expect([existsSync(mark), readdirSync(runs.folder).includes('old-worlds')]).toEqual([false, false]);
     const processes = readDescendants(dev.pid);
     dev.signal('SIGKILL');
@@ -132,7 +132,9 @@ describe('PAYMENT_POLICY=receipt npm run dev', () => {
     leaveWorld();
     const dev = await runs.runScript('dev', { PAYMENT_POLICY: 'receipt' });
     const state = await runs.waitForState(dev);
-    expect(dev.logs()).toMatch(/A new world: the last run did not stop in order\. The one before is in \S+old-worlds/);
+    expect(dev.logs()).toMatch(
+      /A new world: the last run did not stop in order\. The previous one is in \S+old-worlds/,
+    );
     await waitFor('the line', () => dev.logs().includes('signed payments, facilitator and relayers are off'));
     const chain = { ...state, blockTimeSeconds: null };
     const references = new Set<string>();

@@ -55,7 +55,7 @@ describe('the world of npm run dev', () => {
     begin({ isKept: false });
     const world = open();
     const moved = join(folder, 'old-worlds', '2026-11-28T09-30-05-123Z');
-    expect(world.note).toBe(`A new world: the last run did not stop in order. The one before is in ${moved}.`);
+    expect(world.note).toBe(`A new world: the last run did not stop in order. The previous one is in ${moved}.`);
     expect([isFirst(world.path), isFirst(moved), world.saved]).toEqual([false, true, undefined]);
   });
 
@@ -103,7 +103,7 @@ describe('the world of npm run dev', () => {
   it.each([true, false])('is thrown away where that is asked for, kept or not (%s)', (isKept) => {
     begin({ isKept });
     const world = open({}, { isFresh: true });
-    expect(world.note).toBe('Everything of before is thrown away.');
+    expect(world.note).toBe('The previous world was deleted.');
     expect([isFirst(world.path), world.saved, oldWorlds()]).toEqual([false, undefined, []]);
   });
 

@@ -23,7 +23,7 @@ export interface World {
   readonly path: string;
   /** The chain that goes on; undefined in a new world. */
   readonly saved: SavedChain | undefined;
-  /** What has become of the world of before, in one line; null where there was none. */
+  /** What has become of the previous world, in one line; null where there was none. */
   readonly note: string | null;
   /** Where `saved` is written to. */
   readonly chainFile: string;
@@ -75,7 +75,7 @@ export function openWorld(folder: string, terms: WorldTerms, { isFresh = false, 
   if (!existsSync(path)) return begin(undefined, null);
   if (isFresh) {
     rmSync(path, { recursive: true });
-    return begin(undefined, `Everything of before is thrown away.${describeOwnServers(terms)}`);
+    return begin(undefined, `The previous world was deleted.${describeOwnServers(terms)}`);
   }
   const kept = readKept(keptFile);
   const reason = kept === null ? 'the last run did not stop in order' : findDifference(kept.terms, terms);
@@ -85,7 +85,7 @@ export function openWorld(folder: string, terms: WorldTerms, { isFresh = false, 
     return begin({ file: chainFile, contracts: kept.contracts }, note);
   }
   const moved = moveAside(folder, path, at);
-  return begin(undefined, `A new world: ${reason}. The one before is in ${moved}.${describeOwnServers(terms)}`);
+  return begin(undefined, `A new world: ${reason}. The previous one is in ${moved}.${describeOwnServers(terms)}`);
 }
 
 /** The tables of the book, as its migrations make them. */
