@@ -38,7 +38,8 @@ export function findRedis70(root) {
 
 /** Such as `Valkey 8.1`: what its files are of. */
 export function nameServer(program) {
-  return `${/^\w+/.exec(askVersion(program))} ${readVersion(program)}`;
+  const [, name, version] = /^(\w+).* v=(\d+\.\d+)/.exec(askVersion(program)) ?? [];
+  return `${name} ${version}`;
 }
 
 function findFirst(root, unpackedName, names, isRight, named) {

@@ -67,8 +67,8 @@ describe('the server that the project starts', () => {
   });
 
   it('has a name with its version, without what only corrects errors', () => {
-    write('bin/valkey-server', '8.1.3');
-    expect(nameServer(findRedisServer(root)!)).toBe('Server 8.1');
+    write('bin/valkey-server', '8.10.3');
+    expect(nameServer(findRedisServer(root)!)).toBe('Server 8.10');
   });
 
   it('is, for the spec of Redis 7.0, never a newer one', () => {
