@@ -5,7 +5,7 @@ import type { RedisClient } from '@tollgate/redis';
 
 import { OperatorApi, type OperatorPlace } from '../book/operator-api.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
-import { findRedis } from '../shared/find-place.js';
+import { findRedisPlace } from '../shared/find-place.js';
 import { formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
 import {
@@ -36,7 +36,7 @@ export async function backUp(
   say: (line: string) => void,
 ): Promise<CommandResult> {
   const copied = await writeNewFile(path, (file) =>
-    withRedis(findRedis(options.redis, env), (redis) => copyInto(file, redis, new Progress('copied', say))),
+    withRedis(findRedisPlace(options.redis, env), (redis) => copyInto(file, redis, new Progress('copied', say))),
   );
   const { startedAtMs, counts, bytes } = copied;
   const text = [

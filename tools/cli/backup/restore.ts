@@ -3,7 +3,7 @@ import { isBirthKey, restoreBirth } from '@tollgate/ledger';
 import { listPrimaries, RESTORE_MARKER, type RedisClient } from '@tollgate/redis';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
-import { findRedis } from '../shared/find-place.js';
+import { findRedisPlace } from '../shared/find-place.js';
 import { formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
 import { assertTarget } from './assert-target.js';
@@ -27,7 +27,7 @@ export function restore(
 ): Promise<CommandResult> {
   return readBackupFile(path, async (backup) => {
     const inspected = await inspectBackup(backup);
-    return withRedis(findRedis(options.redis, env), (redis) =>
+    return withRedis(findRedisPlace(options.redis, env), (redis) =>
       restoreInto(redis, { path, backup, inspected, options, say }),
     );
   });

@@ -18,7 +18,7 @@ import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-dir
 import { ApiKeyStore } from '../../../libs/common/src/api-keys/api-key-store.js';
 import type { CommandResult } from '../shared/cli-command.js';
 import { findDurability } from '../shared/find-durability.js';
-import { findQueueRedis, findRedis, findRpcUrls } from '../shared/find-place.js';
+import { findQueueRedisPlace, findRedisPlace, findRpcUrls } from '../shared/find-place.js';
 import { formatTime } from '../shared/format-table.js';
 import { withJournal } from '../shared/with-journal.js';
 import { decideJob, findJob, repeatJob, type Decision, type JobParts } from './decide-job.js';
@@ -45,7 +45,7 @@ export interface JobEventOptions extends JobOptions {
 
 export async function listMatchingJobs(options: JobListOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
   const filter = parseFilter(options);
-  const { found, unreadable } = await withJournal(findRedis(options.redis, env), async (journal, redis) => {
+  const { found, unreadable } = await withJournal(findRedisPlace(options.redis, env), async (journal, redis) => {
     const { wallet, limit } = options;
     const entry = wallet === undefined ? null : await new WalletDirectory(redis).find(wallet);
     // A name that was removed from its account is still in that account's jobs.
@@ -68,7 +68,7 @@ export async function listMatchingJobs(options: JobListOptions, env: NodeJS.Proc
 }
 
 export async function showJob(id: string, options: JobOptions, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const job = await withJournal(findRedis(options.redis, env), (journal) => findJob(journal, id));
+  const job = await withJournal(findRedisPlace(options.redis, env), (journal) => findJob(journal, id));
   return { json: toJobJson(job), text: formatJob(job, env['EXPLORER_URL']) };
 }
 
@@ -78,7 +78,7 @@ export function printReports(
   env: NodeJS.ProcessEnv,
   { print, say }: Pick<EventPrinting, 'print' | 'say'>,
 ): Promise<void> {
-  return withJournal(findRedis(options.redis, env), (journal) =>
+  return withJournal(findRedisPlace(options.redis, env), (journal) =>
     printEvents(journal, { limit, isFollowing: follow, isJson: json, print, say }),
   );
 }
@@ -97,9 +97,9 @@ function withParts(
   work: (parts: JobParts) => Promise<string>,
 ): Promise<string> {
   return withJournal(
-    findRedis(options.redis, env),
+    findRedisPlace(options.redis, env),
     (journal, redis) =>
-      withWakeQueues(findQueueRedis(options, env).url, (queue) =>
+      withWakeQueues(findQueueRedisPlace(options, env).url, (queue) =>
         work({ journal, queue, apiKeys: new ApiKeyStore(redis), rpcUrls: findRpcUrls(options, env) }),
       ),
     findDurability(env),

@@ -13,7 +13,7 @@ import type { RedisClient } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
-import { findRedis } from '../shared/find-place.js';
+import { findRedisPlace } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
 
@@ -33,7 +33,7 @@ export async function createKey(
 ): Promise<CommandResult> {
   const scopes = parseScopes(scope);
   const agentSecret = readAgentSecret(env);
-  const { key, token } = await withRedis(findRedis(redis, env), async (connection) => {
+  const { key, token } = await withRedis(findRedisPlace(redis, env), async (connection) => {
     const wallets = wallet ?? (scopes.every(needsNoWallet) ? [] : [await findOnlyWallet(connection)]);
     return new ApiKeyStore(connection).create({ name, scopes, wallets });
   }).catch((error: unknown) => {
@@ -108,7 +108,7 @@ function withStore<T>(
   env: NodeJS.ProcessEnv,
   work: (store: ApiKeyStore) => Promise<T>,
 ): Promise<T> {
-  return withRedis(findRedis(redisUrl, env), (redis) => work(new ApiKeyStore(redis)));
+  return withRedis(findRedisPlace(redisUrl, env), (redis) => work(new ApiKeyStore(redis)));
 }
 
 function describe({ createdAtMs, revokedAtMs, ...key }: ApiKey) {

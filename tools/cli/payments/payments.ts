@@ -14,7 +14,7 @@ import type { RedisClient } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
-import { findRedis } from '../shared/find-place.js';
+import { findRedisPlace } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
 
@@ -33,7 +33,7 @@ const SIGNED = `A signed payment is found by its own name (auth:â€¦ or permit:â€
 of the transaction that settled it.`;
 
 export async function listNewest(options: PaymentQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const found = await withRedis(findRedis(options.redis, env), (redis) => findNewest(redis, options));
+  const found = await withRedis(findRedisPlace(options.redis, env), (redis) => findNewest(redis, options));
   return { json: found, text: found.length === 0 ? 'The ledger holds no such payment.' : formatPayments(found) };
 }
 
@@ -44,14 +44,14 @@ export async function showLedgerEntry(
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
   const entry = parseEntry(payment, options, env);
-  const found = await withRedis(findRedis(options.redis, env), (redis) => showPayments(redis, entry));
+  const found = await withRedis(findRedisPlace(options.redis, env), (redis) => showPayments(redis, entry));
   const [, chain] = entry.split(':');
   if (found.length === 0) throw new CommandError(`Not in the ledger on chain ${chain}. ${SIGNED}`);
   return { json: found, text: formatDetails(found) };
 }
 
 export async function listRefused({ redis: url, limit }: PaymentQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const found = await withRedis(findRedis(url, env), (redis) => listRefusals(redis, { limit }));
+  const found = await withRedis(findRedisPlace(url, env), (redis) => listRefusals(redis, { limit }));
   return { json: found, text: found.length === 0 ? 'No payment was refused.' : formatRefusals(found) };
 }
 

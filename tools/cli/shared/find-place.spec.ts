@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { claimPidFile } from '../../../scripts/process-identity.mjs';
 import { tollgate } from '../test/run-tollgate.js';
-import { findOperator, findQueueRedis, findRedis, findRpcUrls } from './find-place.js';
+import { findOperator, findQueueRedisPlace, findRedisPlace, findRpcUrls } from './find-place.js';
 
 const OF_DEV = { url: 'http://127.0.0.1:40001', apiKey: 'key-of-dev' };
 const DEFAULT_URL = 'http://127.0.0.1:4023';
@@ -103,7 +103,7 @@ describe('a killed npm run dev', () => {
 
   it('is no reason to refuse a command that has an address', () => {
     const env = { TOLLGATE_STATE_DIR: folder, REDIS_URL: 'redis://shop.example' };
-    expect(findRedis(undefined, env)).toEqual({ url: 'redis://shop.example' });
+    expect(findRedisPlace(undefined, env)).toEqual({ url: 'redis://shop.example' });
   });
 
   it('is one that runs while its process does', () => {
@@ -150,10 +150,10 @@ it('adds that folder to no address that was set, be it the default', () => {
   const env = { TOLLGATE_STATE_DIR: join(tmpdir(), 'tollgate-nowhere') };
   const DEFAULT_REDIS = 'redis://127.0.0.1:6379';
   const hint = expect.stringContaining(`No npm run dev runs in ${env.TOLLGATE_STATE_DIR}`);
-  expect(findRedis(undefined, env)).toEqual({ url: DEFAULT_REDIS, hint });
-  expect(findQueueRedis({}, env)).toEqual({ url: DEFAULT_REDIS, hint });
+  expect(findRedisPlace(undefined, env)).toEqual({ url: DEFAULT_REDIS, hint });
+  expect(findQueueRedisPlace({}, env)).toEqual({ url: DEFAULT_REDIS, hint });
   expect(findOperator(undefined, env)).toEqual({ url: DEFAULT_URL, apiKey: '', hint });
-  expect(findRedis(undefined, { ...env, REDIS_URL: DEFAULT_REDIS })).toEqual({ url: DEFAULT_REDIS });
-  expect(findQueueRedis({}, { ...env, REDIS_URL: DEFAULT_REDIS })).toEqual({ url: DEFAULT_REDIS });
+  expect(findRedisPlace(undefined, { ...env, REDIS_URL: DEFAULT_REDIS })).toEqual({ url: DEFAULT_REDIS });
+  expect(findQueueRedisPlace({}, { ...env, REDIS_URL: DEFAULT_REDIS })).toEqual({ url: DEFAULT_REDIS });
   expect(findOperator(DEFAULT_URL, env)).toEqual({ url: DEFAULT_URL, apiKey: '' });
 });

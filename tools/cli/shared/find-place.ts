@@ -12,7 +12,7 @@ interface DevPlace {
 }
 
 /** Where a command finds what it works on. */
-export interface Place {
+export interface CommandPlace {
   url: string;
   /** Of an address that is only the default: where an `npm run dev` was looked for, to add to a message. */
   hint?: string | undefined;
@@ -25,18 +25,18 @@ const DEFAULT_REDIS_URL = 'redis://127.0.0.1:6379';
  * The journal's and the ledger's Redis: `given`, else REDIS_URL, else that of a running `npm run dev`, else the
  * default.
  */
-export function findRedis(given: string | undefined, env: NodeJS.ProcessEnv): Place {
+export function findRedisPlace(given: string | undefined, env: NodeJS.ProcessEnv): CommandPlace {
   const url = given ?? (readSetting(env, 'REDIS_URL') || readDevPlace(env).redisUrl);
   return url === undefined ? { url: DEFAULT_REDIS_URL, hint: explainMissingDevnet(env) ?? undefined } : { url };
 }
 
 /** The queues' Redis: `given`, else QUEUE_REDIS_URL, else the journal's. */
-export function findQueueRedis(
+export function findQueueRedisPlace(
   { queueRedis, redis }: { queueRedis?: string; redis?: string },
   env: NodeJS.ProcessEnv,
-): Place {
+): CommandPlace {
   const url = queueRedis ?? readSetting(env, 'QUEUE_REDIS_URL');
-  return url === '' ? findRedis(redis, env) : { url };
+  return url === '' ? findRedisPlace(redis, env) : { url };
 }
 
 /**
@@ -53,14 +53,14 @@ export function findRpcUrls({ rpc, redis }: { rpc?: string; redis?: string }, en
 
 function findDevRpcUrl(redis: string | undefined, env: NodeJS.ProcessEnv): string {
   const { redisUrl, rpcUrl = '' } = readDevPlace(env);
-  return findRedis(redis, env).url === redisUrl ? rpcUrl : '';
+  return findRedisPlace(redis, env).url === redisUrl ? rpcUrl : '';
 }
 
 /**
  * The operator API: `given`, else OPERATOR_URL, else the default, with the key in OPERATOR_API_KEY. Where neither an
  * address nor a key is set, those of a running `npm run dev`. Its key goes to no other address, and no other key to its.
  */
-export function findOperator(given: string | undefined, env: NodeJS.ProcessEnv): Place & { apiKey: string } {
+export function findOperator(given: string | undefined, env: NodeJS.ProcessEnv): CommandPlace & { apiKey: string } {
   const url = given ?? readSetting(env, 'OPERATOR_URL');
   const apiKey = readSetting(env, 'OPERATOR_API_KEY');
   if (url !== '' || apiKey !== '') return { url: url || DEFAULT_OPERATOR_URL, apiKey };

@@ -3,7 +3,7 @@ import { Chain, Journal } from '@tollgate/journal';
 import { type Durability, StoreError, StoreUnavailableError, type RedisClient } from '@tollgate/redis';
 
 import { CommandError } from './cli-command.js';
-import type { Place } from './find-place.js';
+import type { CommandPlace } from './find-place.js';
 import { withRedis } from './with-redis.js';
 
 const TIMEOUT_MS = 5000;
@@ -13,7 +13,7 @@ const TIMEOUT_MS = 5000;
  * @throws CommandError when Redis does not answer, or is unfit for a journal
  */
 export function withJournal<T>(
-  redisPlace: Place,
+  redisPlace: CommandPlace,
   work: (journal: Journal, redis: RedisClient) => Promise<T>,
   durability: Durability | null = null,
 ): Promise<T> {

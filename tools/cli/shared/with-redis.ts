@@ -1,13 +1,13 @@
 import { createRedis, explainRedisRefusal, findNodeTrouble, type RedisClient, StoreError } from '@tollgate/redis';
 
 import { CommandError } from './cli-command.js';
-import type { Place } from './find-place.js';
+import type { CommandPlace } from './find-place.js';
 
 /**
  * Runs the work on a Redis connection, and disconnects. It tries to connect only once, because a command is no service.
  * @throws CommandError when Redis does not answer; never with its URL, which may hold a password
  */
-export async function withRedis<T>({ url, hint }: Place, work: (redis: RedisClient) => Promise<T>): Promise<T> {
+export async function withRedis<T>({ url, hint }: CommandPlace, work: (redis: RedisClient) => Promise<T>): Promise<T> {
   const redis = createOnce(url);
   let trouble: NodeJS.ErrnoException | undefined;
   redis.on('error', (error: NodeJS.ErrnoException) => (trouble = error));

@@ -6,7 +6,7 @@ import { listAccounts, type Account, type AccountSources } from '../../../libs/a
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
 import type { CommandResult } from '../shared/cli-command.js';
 import { findDurability } from '../shared/find-durability.js';
-import { findRedis, findRpcUrls } from '../shared/find-place.js';
+import { findRedisPlace, findRpcUrls } from '../shared/find-place.js';
 import { formatTable } from '../shared/format-table.js';
 import { withChain, withJournal } from '../shared/with-journal.js';
 import type { AccountParts } from './release-account.js';
@@ -38,7 +38,7 @@ export function withAccounts<T>(
 ): Promise<T> {
   const durability = findDurability(env);
   return withJournal(
-    findRedis(options.redis, env),
+    findRedisPlace(options.redis, env),
     (journal, redis) => {
       // Not opened, because the verifiers set the options of the relayers' journal.
       const relayers = new Journal({ redis, fleet: RELAYER_FLEET, durability });

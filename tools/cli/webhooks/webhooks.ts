@@ -13,7 +13,7 @@ import type { Queue } from 'bullmq';
 import { InvalidArgumentError } from 'commander';
 
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
-import { findQueueRedis, findRedis } from '../shared/find-place.js';
+import { findQueueRedisPlace, findRedisPlace } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
 
@@ -106,7 +106,7 @@ function withTargets<T>(
   env: NodeJS.ProcessEnv,
   work: (targets: WebhookTargets) => Promise<T>,
 ): Promise<T> {
-  return withRedis(findRedis(url, env), (redis) => work(new WebhookTargets(redis)));
+  return withRedis(findRedisPlace(url, env), (redis) => work(new WebhookTargets(redis)));
 }
 
 function withQueue<T>(
@@ -114,7 +114,7 @@ function withQueue<T>(
   env: NodeJS.ProcessEnv,
   work: (queue: Queue<WebhookDelivery>, redis: RedisClient) => Promise<T>,
 ): Promise<T> {
-  return withRedis(findQueueRedis(options, env), async (redis) => {
+  return withRedis(findQueueRedisPlace(options, env), async (redis) => {
     const queue = openWebhooksQueue(redis);
     try {
       return await work(queue, redis);
