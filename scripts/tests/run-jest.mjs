@@ -27,7 +27,8 @@ export function runJest(args, env = {}) {
     jest.on('error', reject);
     jest.on('close', (code, signal) => {
       for (const signal of SIGNALS) process.off(signal, stop);
-      if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+      // After a signal, programs that tests have started may still write into it.
+      if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
       resolve(signal === null ? code : 130);
     });
   });

@@ -48,9 +48,13 @@ describe('an agent worker with a wrong setup', () => {
 
   it('does not start with a Redis that may lose jobs', async () => {
     const forgetful = await startRedis({ args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] });
+    // BullMQ warns of it too.
+    const warn = jest.spyOn(console, 'warn').mockReturnValue();
     try {
       expect(await refusalOf({ REDIS_URL: forgetful.url })).toMatch(/^REDIS_URL: .*noeviction/s);
+      for (const [said] of warn.mock.calls) expect(said).toContain('It should be "noeviction"');
     } finally {
+      warn.mockRestore();
       await forgetful.stop();
     }
   });
