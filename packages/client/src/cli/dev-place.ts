@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** Named here, because a program may use this module without the types of Node. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The folder in which a running `npm run dev` has its dev.json. */
-export const stateDirectory = (env: NodeJS.ProcessEnv): string => env['TOLLGATE_STATE_DIR'] || '.tollgate';
+export const stateDirectory = (env: Environment): string => env['TOLLGATE_STATE_DIR'] || '.tollgate';
 
 /** Why the folder's dev.json leads nowhere, and what to do: it is missing, or its process was killed. Null: it may be used. */
-export function explainMissingDevnet(env: NodeJS.ProcessEnv): string | null {
+export function explainMissingDevnet(env: Environment): string | null {
   const folder = stateDirectory(env);
   const start = 'start it, or name the folder of its dev.json with TOLLGATE_STATE_DIR.';
   if (readText(join(folder, 'dev.json')) === null) return `No npm run dev runs in ${folder}: ${start}`;
