@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { isProgram, listOnPath } from './on-path.mjs';
 
-/** With WAITAOF, for tests of clusters and replicas. A Redis of somebody's own may be older: see `findRedis70`. */
+/** With WAITAOF, for tests of clusters and replicas. An operator's own Redis may be older: see `findRedis70`. */
 export const OLDEST = 7.2;
 /** The oldest version that Tollgate supports: the verify queue uses BLMPOP. */
 const OLDEST_SUPPORTED = 7;

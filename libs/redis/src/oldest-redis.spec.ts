@@ -27,7 +27,7 @@ class Doubler {
 @Module({ controllers: [Doubler] })
 class Doubling {}
 
-// All other specs use Valkey, or a Redis of version 7.2 or newer. A Redis of somebody's own may be older.
+// All other specs use Valkey, or a Redis of version 7.2 or newer. An operator's own Redis may be older.
 describe('Redis 7.0, the oldest that is supported', () => {
   let server: RedisServer;
   let redis: Redis;

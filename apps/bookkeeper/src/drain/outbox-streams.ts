@@ -64,7 +64,7 @@ export class OutboxStreams {
     return this.#read('0', null);
   }
 
-  /** Entries that no bookkeeper has read; waits for half a second when there are none, unless somebody waits for the end. */
+  /** Entries that no bookkeeper has read; with none, it waits half a second, unless a refund waits for the end. */
   async readNew(isAwaited: () => boolean): Promise<DeliveredEvent[]> {
     if (isAwaited()) return this.#read('>', null);
     if (this.redis.isCluster) {
