@@ -8,13 +8,15 @@ COPY packages/protocol/package.json packages/protocol/
 COPY packages/client/package.json packages/client/
 COPY packages/gate/package.json packages/gate/
 COPY packages/agent-kit/package.json packages/agent-kit/
-RUN npm ci --no-progress --loglevel=error
+# No package's script runs. Two have native code: secp256k1 brings its binary for Linux x64 (elsewhere signatures are made in WASM),
+# msgpackr-extract is optional, and BullMQ does without it.
+RUN npm ci --ignore-scripts --no-progress --loglevel=error
 COPY . .
 RUN npm run build
 
 FROM build AS pruned
 # The optional packages belong to the devnet; the libraries are bundled, so packages that only the agent kit needs are left out.
-RUN npm prune --omit=dev --omit=optional --no-workspaces --no-progress --loglevel=error
+RUN npm prune --ignore-scripts --omit=dev --omit=optional --no-workspaces --no-progress --loglevel=error
 
 FROM build AS devnet
 # Compiles the contracts once, so that a start needs no compiler.

@@ -41,6 +41,8 @@ const OLDEST_NODE = [20, 19];
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** What specs and checks run. */
 export const TEST_PROGRAMS = ['git', 'curl', 'python3'];
+/** The proxies that whole stacks stand behind. */
+export const PROXY_PROGRAMS = ['nginx', 'caddy'];
 
 /** Ends the process if a step failed; the reason is then on the terminal. */
 export async function setup({

@@ -152,7 +152,7 @@ async function compare(writer: BookWriter, url: string, keep: KeepUntilEnd): Pro
   keep({ stop: () => chain.close() });
   const comparison = new ChainComparison({
     ...{ history: new ChainHistory(chain.batcher, nowMs, 30_000), scope: SCOPE, seller: SELLER },
-    ...{ confirmations: 12, rangeBlocks: 2_000, graceMs: 0, listAccounts: () => Promise.resolve([]) },
+    ...{ confirmations: 12, rangeBlocks: 2_000, graceMs: 0, least: null, listAccounts: () => Promise.resolve([]) },
   });
   const startedMs = performance.now();
   await comparison.run(writer, Date.now(), new AbortController().signal);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,12 +11,12 @@ import { listProcesses, settingsOf } from './read-settings.js';
 
 /** Well-formed values in place of those that Secrets have. */
 const SAMPLES: Record<string, string> = {
-  CHALLENGE_SECRET: '0123456789abcdef0123456789abcdef',
-  AGENT_SECRET: 'fedcba9876543210fedcba9876543210',
+  CHALLENGE_SECRET: randomBytes(16).toString('hex'),
+  AGENT_SECRET: randomBytes(16).toString('hex'),
   RPC_URL: 'https://rpc.example',
   RELAYER_PRIVATE_KEYS: `0x${'01'.repeat(32)}`,
   BOOK_DATABASE_URL: 'postgres://tollgate@db.example/tollgate',
-  BOOK_SIGNING_KEY: '03'.repeat(32),
+  BOOK_SIGNING_KEY: randomBytes(32).toString('hex'),
   WALLET_PRIVATE_KEY: `0x${'02'.repeat(32)}`,
 };
 

@@ -6,7 +6,7 @@ import { StepError } from '../run-step.mjs';
 import { isProgram, listOnPath } from './on-path.mjs';
 import { hasApt, unpackDebian } from './unpack-debian.mjs';
 
-/** By program: its packages, and the variables that tell it where its files are. */
+/** By program: its packages, the variables that tell it where its files are, and its folder in `usr`, if not `bin`. */
 const PROGRAMS = {
   git: {
     packages: ['git'],
@@ -14,6 +14,8 @@ const PROGRAMS = {
   },
   curl: { packages: ['curl'], variables: {} },
   python3: { packages: ['python3', 'python3-minimal'], variables: { PYTHONHOME: 'usr' } },
+  nginx: { packages: ['nginx'], variables: {}, folder: 'sbin' },
+  caddy: { packages: ['caddy'], variables: {} },
 };
 const folderOf = (root) => join(root, '.tollgate', 'programs');
 const binOf = (root) => join(folderOf(root), 'bin');
@@ -43,14 +45,14 @@ export async function unpackPrograms(root, names) {
 
 async function unpackProgram(root, name) {
   const folder = join(folderOf(root), name);
-  const { packages, variables } = PROGRAMS[name];
+  const { packages, variables, folder: programs = 'bin' } = PROGRAMS[name];
   const libraries = await unpackDebian(root, folder, packages);
   const files = join(folder, 'files');
   // Relative to the program, so that the clone can be moved.
   const quote = (path) => `"${path.replaceAll(folderOf(root), '$here')}"`;
   const paths = Object.entries(variables).map(([variable, path]) => `${variable}=${quote(join(files, path))}`);
   const settings = [...paths, `LD_LIBRARY_PATH=${quote(libraries)}`].join(' ');
-  const start = `#!/bin/sh\nhere=\${0%/bin/*}\n${settings} exec ${quote(join(files, 'usr', 'bin', name))} "$@"\n`;
+  const start = `#!/bin/sh\nhere=\${0%/bin/*}\n${settings} exec ${quote(join(files, 'usr', programs, name))} "$@"\n`;
   mkdirSync(binOf(root), { recursive: true });
   writeFileSync(join(binOf(root), name), start, { mode: 0o755 });
 }

@@ -1,5 +1,5 @@
 // npm test, npm run test:stack, npm run test:pages, npm run test:cluster and npm run test:interop: Jest, with what its tests need set up before.
-import { setup, TEST_PROGRAMS } from '../setup.mjs';
+import { PROXY_PROGRAMS, setup, TEST_PROGRAMS } from '../setup.mjs';
 import { describeCpuTime } from './cpu-time.mjs';
 import { runJest } from './run-jest.mjs';
 
@@ -9,10 +9,11 @@ const REVERSED = '--reversed';
 
 const given = process.argv.slice(2);
 const reporters = given.flatMap((arg) => REPORTERS[arg] ?? []).map((name) => `./test/harness/jest/${name}.cjs`);
-// One stack serves all tests of the pages. Elsewhere more than the two cores of the usual machine: most tests wait for servers that they have started.
-const areInOneProcess = given.includes('test/pages/jest.config.cjs');
+// Each worker of the pages has a stack and a browser. Elsewhere more than the two cores of the usual machine: most tests wait for servers that they have started.
+const arePages = given.includes('test/pages/jest.config.cjs');
+const areStacks = given.includes('test/jest.config.cjs');
 const args = [
-  `--maxWorkers=${areInOneProcess ? 1 : 5}`,
+  `--maxWorkers=${arePages ? 2 : 5}`,
   ...given.filter((arg) => REPORTERS[arg] === undefined && arg !== REVERSED),
   // The last, since Jest takes a path after it for one more reporter.
   ...(reporters.length > 0 ? ['default', ...reporters].map((name) => `--reporters=${name}`) : []),
@@ -22,9 +23,9 @@ await setup({
   needsRedisServer: true,
   // Its specs beside the code have one for the oldest Redis.
   needsRedis70: !args.includes('--config'),
-  needsPrograms: TEST_PROGRAMS,
-  needsChromium: areInOneProcess,
-  needsCrashPoints: args.includes('test/jest.config.cjs'),
+  needsPrograms: areStacks ? [...TEST_PROGRAMS, ...PROXY_PROGRAMS] : TEST_PROGRAMS,
+  needsChromium: arePages,
+  needsCrashPoints: areStacks,
   needsPublished: args.includes('test/interop/jest.config.cjs'),
 });
 process.exitCode = await runJest(args, given.includes(REVERSED) ? { TEST_ORDER: 'reversed' } : {});

@@ -122,11 +122,13 @@ describe.each([
     const hashes = many.map(() => sampleHash());
     for (let count = 0; count < 5; count++) await Promise.all(hashes.map((payer) => strikes.note(payer)));
     expect(await strikes.findBarred(hashes)).toEqual(new Set(hashes));
-    const settings = { areAccepted: true, burnGasPerHour: 1e9, burnsPerCode: 3, settleGasCap: 1_000 };
+    const budget = { gasPerHour: 1e9, gasCap: 1_000 };
+    const settings = { areAccepted: true, burnsPerCode: 3, budgets: { calls: budget, deployments: budget } };
     const contracts = new ContractWallets(redis, settings, () => undefined);
-    for (const [index, code] of hashes.entries()) {
-      expect(await contracts.admit(code, { code, gas: 10n })).toBeNull();
-      await contracts.conclude(code, { gasUsed: 9n, isSettled: index % 2 === 0 });
+    for (const [index, name] of hashes.entries()) {
+      const code = { name, budget: index % 3 === 0 ? 'deployments' : 'calls' } as const;
+      expect(await contracts.admit(name, { ...code, gas: 10n })).toBeNull();
+      await contracts.conclude(name, { gasUsed: 9n, isSettled: index % 2 === 0 });
       expect(await contracts.findRefusal(code)).toBeNull();
     }
     const identifiers = new PaymentIdentifiers(redis);
@@ -136,7 +138,7 @@ describe.each([
       expect(await identifiers.take({ payer, identifier: 'x', lease })).toBe('anew');
       await identifiers.forget({ payer, identifier: 'x', lease });
       expect(await revisits.takeNonce(payer)).toBe(true);
-      await revisits.remember(payer, { method: 'GET', path: '/', query: '' }, { payment: '1', seconds: 60 });
+      await revisits.remember(payer, 'a request', { payment: '1', seconds: 60 });
     }
   });
 

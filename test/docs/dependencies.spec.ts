@@ -25,4 +25,15 @@ describe('package.json', () => {
     expect(imported.length).toBeGreaterThan(10);
     expect(names.filter((name) => !imported.includes(name) && !peers.includes(name))).toEqual([]);
   });
+
+  it('brings no package into the image that wants to run a script, but the two with native code', () => {
+    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+      packages: Record<string, { hasInstallScript?: boolean; dev?: boolean; devOptional?: boolean }>;
+    };
+    const scripted = Object.entries(packages).filter(([, one]) => one.hasInstallScript && !one.dev && !one.devOptional);
+    expect(scripted.map(([path]) => path)).toEqual(['node_modules/msgpackr-extract', 'node_modules/secp256k1']);
+    const installations = readFileSync('Dockerfile', 'utf8').match(/^RUN npm (?:ci|prune|install).*$/gm) ?? [];
+    expect(installations.length).toBeGreaterThan(0);
+    expect(installations.filter((line) => !line.includes(' --ignore-scripts '))).toEqual([]);
+  });
 });

@@ -111,7 +111,7 @@ describe('the secrets of the services', () => {
     ['gateway', { verifiers: 0 }],
     ['verifier', { gateways: 0 }],
     ['agent-worker', { gateways: 0, verifiers: 0, agentWorkers: 1 }],
-    ['bookkeeper', { book: { folder: 'never-opened', signingKey: '1'.repeat(64) } }],
+    ['bookkeeper', { book: { folder: 'never-opened', signingKey: randomBytes(32).toString('hex') } }],
   ])('are not printed by a %s whose URL of Redis has a password that is not percent-encoded', async (name, counts) => {
     const { startStack } = await import('../../tools/devnet/stack/stack.js');
     const { redis } = shop.stack;

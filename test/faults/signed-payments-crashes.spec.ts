@@ -55,6 +55,10 @@ describe('a signed payment survives', () => {
   it('S4: the gateway dies with an answer that is paid for and not stored', async () =>
     expectToSurvive('S4', await sales().order()));
 
+  it.each(['F7', 'S4'] as const)('%s: the same where the answer is a stream that has begun', async (at) =>
+    expectToSurvive(at, await sales().order(undefined, '/v1/streams/A')),
+  );
+
   it('F9: the verifier dies with a replacement that was not sent, and one of the two is mined', async () => {
     await verifier().restart({ RELAYER_REPLACE_AFTER_MS: '600' });
     await sales().rpc('evm_setAutomine', [false]);

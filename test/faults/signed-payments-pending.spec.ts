@@ -71,6 +71,7 @@ describe('while the chain makes no blocks', () => {
   });
 
   it('an authorization is not reported as expired while its transaction may still be mined', async () => {
+    // Long enough for the route's time limit and a settlement.
     const validBefore = Math.floor(Date.now() / 1000) + 30;
     const purchase = await sales().present(await sales().sign({ validBefore: String(validBefore) }));
     await expectPending(purchase);

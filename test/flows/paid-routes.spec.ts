@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { listRefusals } from '@tollgate/ledger';
 import { encodeProof, parseChallenge } from '@tollgate/protocol';
+import { Redis } from 'ioredis';
 
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
@@ -17,6 +19,7 @@ describe('paid routes', () => {
   let upstream: Awaited<ReturnType<typeof startUpstream>>;
   let breaking: Upstream;
   let stack: Stack;
+  let redis: Redis;
   const folder = mkdtempSync(join(tmpdir(), 'paid-routes-'));
   let raw = '';
 
@@ -50,9 +53,11 @@ describe('paid routes', () => {
         MAX_STORED_ANSWER_BYTES: '100000',
       },
     });
+    redis = new Redis(stack.redis.url);
   });
 
   afterAll(async () => {
+    redis?.disconnect();
     await stack?.stop();
     await upstream.stop();
     await breaking.stop();
@@ -187,15 +192,46 @@ describe('paid routes', () => {
   });
 
   it('let a payment be released five times and not more', async () => {
-    upstream.answer = (_, response) => response.writeHead(503).end();
+    upstream.answer = (_, response) => response.writeHead(500).end();
     const redeem = await buy('/v1/quotes/D');
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const failed = await redeem();
-      expect([failed.status, isReleased(failed)]).toEqual([503, true]);
+      expect([failed.status, isReleased(failed)]).toEqual([500, true]);
     }
     const refused = await redeem();
     expect([refused.status, refused.headers.get('X-Payment-Failure')]).toEqual([402, 'released_too_often']);
     expect(upstream.requests).toHaveLength(5);
+  });
+
+  it('let a payment find its upstream busy fifty times, and list it for a refund then', async () => {
+    upstream.answer = (_, response) => response.writeHead(503, { 'retry-after': '0' }).end();
+    const entriesOf = () => redis.keys('*:tx:*');
+    const before = await entriesOf();
+    const redeem = await buy('/v1/quotes/E');
+    const untilAsked = async (): Promise<Response> => {
+      for (;;) {
+        const response = await redeem();
+        if (!(await response.clone().text()).includes('upstream_busy')) return response;
+        await sleep(100);
+      }
+    };
+    expect((await redeem()).status).toBe(503);
+    // As if it had been asked 48 times more, at a second each.
+    const [entry = ''] = (await entriesOf()).filter((key) => !before.includes(key));
+    const [pauses = ''] = (await redis.hkeys(entry)).filter((field) => field.endsWith(':pauses'));
+    expect(await redis.hincrby(entry, pauses, 48)).toBe(49);
+    const last = await untilAsked();
+    expect([last.status, isReleased(last)]).toEqual([503, true]);
+    const refused = await redeem();
+    expect([refused.status, refused.headers.get('X-Payment-Failure')]).toEqual([402, 'released_too_often']);
+    expect(upstream.requests).toHaveLength(2);
+    const [refusal] = await listRefusals(redis, { limit: 1 });
+    expect(refusal).toMatchObject({
+      failure: 'released_too_often',
+      amountBaseUnits: '10000',
+      payer: expect.stringMatching(/^0x/) as string,
+      redeemed: false,
+    });
   });
 
   it('keep a payment whose unsafe request timed out for its repeat, which the upstream can recognise', async () => {

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import type { Hex } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
+import { ReportedHashes } from '../../apps/gateway/src/pages/reported-hashes.js';
 import { presentV2, readChallenge } from '../../apps/gateway/test/present-payments.js';
 import { tollgate } from '../../tools/cli/test/run-tollgate.js';
 import { signAuthorization } from '../../tools/devnet/chain/sign-authorization.js';
@@ -167,6 +169,16 @@ describe('the users of Redis', () => {
   ])('may not %s', async (line) => {
     const [name = '', ...args] = line.split(' ');
     for (const user of USERS) expect([user, await isRefused(users.get(user)!.call(name, args))]).toEqual([user, true]);
+  });
+
+  it('of a gateway may note what phones report, and drop it for later reports', async () => {
+    const reports = new ReportedHashes(users.get('gateway')!);
+    const digits = (index: number): Hex => `0x${String(index + 10).repeat(32)}`;
+    const lock = digits(0);
+    // One more than are kept for a lock.
+    for (let index = 0; index < 17; index += 1)
+      expect(await reports.report({ lock, txHash: digits(index), network: '192.0.2.7' }, 0)).toBe(true);
+    expect(await reports.find(lock, 0)).toHaveLength(16);
   });
 
   it('keep passwords out of the ACL file', async () => {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parsePathPattern } from '../../apps/gateway/src/paywall/route/paid-path.js';
 import type { ResourceRequest } from '../../apps/gateway/src/paywall/route/paid-route.js';
 import { ProxyResource } from '../../apps/gateway/src/resources/proxy/proxy-resource.js';
+import { PublicPaths } from '../../apps/gateway/src/resources/proxy/public-paths.js';
 import { UpstreamPath } from '../../apps/gateway/src/resources/proxy/upstream-path.js';
 import { OpenMeteo } from '../../apps/gateway/src/resources/weather/open-meteo.js';
 import { RpcHttp } from '../../libs/chain/src/rpc/rpc-http.js';
@@ -23,7 +24,14 @@ interface Reader {
 }
 
 const paidRequest = (signal: AbortSignal): ResourceRequest => ({
-  ...{ method: 'GET', path: '/q/SEI', query: '', params: { symbol: 'SEI' }, headers: {}, body: null },
+  ...{
+    method: 'GET',
+    path: '/q/SEI',
+    query: '',
+    sent: { path: '/q/SEI', params: { symbol: 'SEI' } },
+    headers: {},
+    body: null,
+  },
   ...{ idempotencyKey: 'key', requestId: 'req-1', clientAddress: '203.0.113.9' },
   verification: { isValid: true, txHash: '0x00' },
   signal,
@@ -33,6 +41,7 @@ function startProxy(origin: string, answer: 'stored' | 'streamed'): Reader {
   const resource = new ProxyResource({
     ...{ origin, path: new UpstreamPath(parsePathPattern('/q/:symbol'), '/'), answer, timeoutMs: TIMEOUT_MS },
     ...{ headers: { added: [], passCredentials: false }, maxStoredAnswerBytes: 1_000 },
+    publicPaths: new PublicPaths(undefined),
   });
   return {
     read: async (signal) => buffer((await resource.produce(paidRequest(signal))).body as Readable),

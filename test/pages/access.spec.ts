@@ -34,6 +34,8 @@ describe.each([
     await page.goto(`${ticket}x`);
     expect(await page.textContent('h1')).toBe('This code has expired');
     expect(await problemsOf(page)).toEqual([]);
+    for (const path of ['/v1/orders', `/v1/notes/access?${'long=query&'.repeat(300)}`])
+      expect(await problemsOf(await visitor.open(path))).toEqual([]);
     await visitor.context.close();
   });
 });

@@ -6,12 +6,11 @@ import {
   authorizationId,
   deliver,
   hashOf,
-  refunded,
-  refunding,
   refused,
   released,
   transferId,
 } from '../../libs/book/test/sample-events.js';
+import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { withRedis } from '../../tools/devnet/processes/with-redis.js';
 import { waitFor } from '../harness/retry.js';
 import { consoleUrl, createOperator } from './operator.js';
@@ -34,12 +33,13 @@ async function report(events: readonly BookEvent[]): Promise<void> {
 
 /** A script in each text that a payer, a seller or a service may choose. */
 async function reportHostile(): Promise<void> {
-  const texts = { requestId: HOSTILE, route: `/${HOSTILE}`, method: HOSTILE, scheme: HOSTILE, network: HOSTILE };
+  const asked = { requestId: HOSTILE, route: `/${HOSTILE}`, path: `/${HOSTILE}`, query: HOSTILE, method: HOSTILE };
+  const texts = { ...asked, scheme: HOSTILE, network: HOSTILE };
   const events = [
     answered(SOLD, { ...texts, requestHash: HOSTILE, transaction: hashOf(70_001) }),
     released(transferId(70_003), texts),
     refused(REFUSED),
-    answered(authorizationId(70_004), { route: 'x'.repeat(2_000) }),
+    answered(authorizationId(70_004), { route: 'x'.repeat(2_000), path: 'x'.repeat(2_000) }),
   ];
   Object.assign(events[2]!.facts, { failure: HOSTILE, detail: HOSTILE });
   Object.assign(events[1]!.facts, { reason: HOSTILE });
@@ -107,15 +107,46 @@ it('says in words why money bought nothing, and its code on the page of the paym
   await operator.context.close();
 });
 
+it('says what the API answered, when with date and zone, and what each route has brought', async () => {
+  const operator = await createOperator(pages());
+  const late = released(transferId(70_006), { transaction: hashOf(70_006) });
+  Object.assign(late.facts, { reason: 'answered_422' });
+  const busy = released(transferId(70_007));
+  Object.assign(busy.facts, { reason: 'answered_503' });
+  await report([late, busy, refused(transferId(70_007), { failure: 'released_too_often' })]);
+  const page = await operator.logIn('#/owed?state=released');
+  const row = page.locator('tr:has-text("your API answered 422")');
+  await row.waitFor();
+  expect(await row.locator('time').textContent()).toMatch(/ 20\d\d, .*(GMT|UTC)/);
+  await goTo(page, 'owed?state=refused');
+  await page.waitForSelector('tr:has-text("or was busy fifty times; released before: your API answered 503")');
+  await goTo(page, 'now');
+  await page.waitForSelector('table[aria-label^="Revenue per route"] td:has-text("window.hacked")');
+  await goTo(page, 'wallets');
+  const wallets = page.locator('section[aria-label="refunds"]');
+  await wallets.locator('dd:has-text("USDC")').first().waitFor();
+  expect(await wallets.locator('dl').textContent()).toMatch(/Tokens[\d\s.]+USDC.*A refund can still pay[\d\s.]+USDC/);
+  expect(operator.faults).toEqual([]);
+  await operator.context.close();
+});
+
 it('shows of a payment that was refunded in part what is owed still', async () => {
   const operator = await createOperator(pages());
-  const id = transferId(70_006);
-  const closed = refunding(id);
-  Object.assign(closed.facts, { reason: null });
-  await report([refused(id, { failure: 'payment_late' }), closed, refunded(id, '4000')]);
+  const { chain } = pages().stack;
+  const transaction = await transferTokens(chain, { amountBaseUnits: 10_000n });
+  const id = `tx:${chain.chainId}:${transaction}:0`;
+  const late = refused(id, { failure: 'payment_late' });
+  Object.assign(late.facts, { transaction });
+  await report([late]);
+  const headers = { Authorization: `Bearer ${operator.token}`, 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ payment: id, amount: '4000' });
+  await waitFor('a part is asked for', async () => {
+    const asked = await fetch(`${consoleUrl(pages())}/operator/refunds`, { method: 'POST', headers, body });
+    return asked.status === 202;
+  });
   const page = await operator.logIn('#/owed?state=closed');
   const row = page.locator(`tr:has(a[href="#/payments/${encodeURIComponent(id)}"])`);
-  await row.locator('td:has-text("0.006 USDC")').waitFor();
+  await row.locator('td:has-text("0.006 USDC")').waitFor({ timeout: 60_000 });
   expect(await row.textContent()).toContain('closed for a refund');
   await page.click('button:text-is("all")');
   await row.locator('td:has-text("0.006 USDC")').waitFor();

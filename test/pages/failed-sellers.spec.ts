@@ -94,7 +94,7 @@ describe('a seller that fails', () => {
 
   it.each([
     [410, 'The seller answered 410. Your payment stays valid.'],
-    [429, 'The seller failed (status 429). Your payment stays valid.'],
+    [429, 'The seller is busy. Your payment stays valid.'],
   ])('with %i of its own is not taken for the gateway', async (status, expected) => {
     const visitor = await createVisitor(pages());
     const mend = breakSeller(status);
@@ -103,6 +103,30 @@ describe('a seller that fails', () => {
     await statusOf(page, expected);
     mend();
     await expectServedOnce(page, visitor);
+    await visitor.context.close();
+  });
+
+  it('is said not to have been paid where only a signature was given, until the outcome is not known', async () => {
+    const visitor = await createVisitor(pages());
+    breakSeller(404);
+    const page = await visitor.open(newUrl());
+    await page.click('button:has-text("Pay with")');
+    expect(await statusOf(page, 'answered 404')).toBe('Not charged: the seller answered 404.');
+    expect(await page.textContent('#answer h2')).toBe('What the seller answered');
+    breakSeller(500);
+    await endPause(page);
+    await page.click('button:has-text("Try again")');
+    expect(await statusOf(page, 'status 500')).toContain('Nothing was charged.');
+    await page.route('**/v1/notes/**', (route) =>
+      route.request().headers()['payment-signature'] === undefined ? route.continue() : route.abort(),
+    );
+    await endPause(page);
+    await page.reload();
+    await statusOf(page, 'The gateway does not answer.');
+    await page.unroute('**/v1/notes/**');
+    const text = await statusOf(page, 'status 500');
+    expect(text).toContain('stays valid');
+    expect(text).not.toContain('charged');
     await visitor.context.close();
   });
 

@@ -23,10 +23,19 @@ describe('paying in a browser', () => {
     await statusOf(page, PAID);
     expect(await page.textContent('h1')).toBe('Paid 0.001 USDC');
     expect(await page.getAttribute('#receipt a', 'href')).toMatch(/^http:\/\/127\.0\.0\.1:9\/tx\/0x[0-9a-f]{64}$/);
+    const { accounts, payTo } = pages().stack.chain;
+    const receipt = (await page.textContent('#receipt')) ?? '';
+    for (const fact of ['GET /api/weather', payTo, accounts[0]!.address.toLowerCase(), 'Test chain (chain 1328)'])
+      expect(receipt.toLowerCase()).toContain(fact.toLowerCase());
+    expect(await page.textContent('#receipt-time')).toMatch(/ 20\d\d, .*(GMT|UTC)/);
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.locator('button:visible, summary:visible, footer:visible').count()).toBe(0);
+    expect(await page.isVisible('#receipt')).toBe(true);
+    await page.emulateMedia({ media: null });
     const answer = await page.textContent('#answer pre');
     expect(answer).toContain('"location": "San Francisco"');
     // Below all that was bought: a click there forgets the payment.
-    expect(await page.locator('#receipt + #actions button').textContent()).toBe('Buy it again');
+    expect(await page.locator('#receipt + #actions button').allTextContents()).toEqual(['Print', 'Buy it again']);
     await page.reload();
     await statusOf(page, PAID);
     expect(await page.textContent('#answer pre')).toBe(answer);

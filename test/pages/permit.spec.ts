@@ -94,7 +94,7 @@ describe('paying by Permit2 in a browser', () => {
       response.writeHead(200, { 'content-type': 'application/json', 'Tollgate-Charge': '0.0042' }).end('{"words":7}');
     const visitor = await createApproved();
     const page = await visitor.open('/v1/words/1');
-    expect(await page.textContent('#facts')).toContain('0.01 USDC');
+    expect(await page.textContent('#facts')).toContain('at most 0.01 USDC');
     await page.click(SIGN);
     await statusOf(page, PAID);
     expect(spenderOf(visitor)).toBe(UPTO_PROXY_ADDRESS);

@@ -12,6 +12,7 @@ async function showCode(desktop: Visitor, url = newUrl()): Promise<{ page: Page;
   const page = await desktop.open(url);
   await page.click('summary:has-text("Pay with your phone")');
   const ticket = (await page.textContent('#code code')) ?? '';
+  expect(await page.textContent('#code > :first-child')).toContain('Your phone cannot reach 127.0.0.1');
   await statusOf(page, 'Waiting for your phone');
   return { page, ticket };
 }

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -23,7 +24,7 @@ export interface Pages {
 
 let pages: Promise<Pages> | undefined;
 
-/** One stack, seller and browser for all files, since the tests of the pages run in one process. */
+/** One stack, seller and browser for all files of a Jest worker. They end with the worker. */
 export function usePages(): () => Pages {
   let started: Pages | undefined;
   beforeAll(async () => {
@@ -61,11 +62,12 @@ async function start(): Promise<Pages> {
   const chain = await startChain();
   const stack = await startStack({
     chain,
-    book: { folder: join(folder, 'book'), signingKey: '22'.repeat(32) },
+    book: { folder: join(folder, 'book'), signingKey: randomBytes(32).toString('hex') },
     agentWorkers: 1,
     agentWallets: { main: { approvalAbove: { USDC: '1' } }, refunds: {} },
     env: {
       ROUTES_FILE: file,
+      WEATHER_SOURCE: 'sample',
       SIGNED_PAYMENTS: 'true',
       EXPLORER_URL: 'http://127.0.0.1:9',
       CHAIN_NAME: 'Test chain',
@@ -80,15 +82,6 @@ async function start(): Promise<Pages> {
     executablePath: findChromium() ?? 'chromium',
     // Root, as in a container, has no sandbox of Chromium's own.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-  });
-  Object.assign(globalThis, {
-    stopPages: async () => {
-      await browser.close();
-      await stack.stop();
-      await chain.stop();
-      await upstream.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
   });
   return { stack, browser, upstream };
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ describe('while bookkeeper, PostgreSQL, Redis, verifiers, gateways and the agent
   beforeAll(async () => {
     postgres = await startPostgres();
     sales = await startSignedSales({
-      ...{ gateways: 2, verifiers: 2, relayers: 2, book: { folder, signingKey: '22'.repeat(32) } },
+      ...{ gateways: 2, verifiers: 2, relayers: 2, book: { folder, signingKey: randomBytes(32).toString('hex') } },
       env: { LEASE_MS: '1500', RECEIPT_WAIT_MS: '0', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' },
       serviceEnv: {
         bookkeeper: {

@@ -4,7 +4,7 @@ import { requestHead } from '../harness/network/raw-http.js';
 import { createProof, outcomeOf, payLocked } from '../harness/payments/pay.js';
 import { startShop, type Shop } from '../harness/payments/start-shop.js';
 
-/** How long the gateway lets a request take to arrive, and how often Node looks. */
+/** How long the gateway lets a request take to arrive, and some more. */
 const LONGEST_MS = 60_000 + 30_000;
 
 describe('requests that arrive byte by byte', () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,7 +113,7 @@ async function startRun(
     await startStack({
       ...{ chain, checkout, gateways: 2, verifiers: 2, agentWorkers: 2 },
       agentWallets: Object.fromEntries(WALLETS.map((name) => [name, {}])),
-      book: { folder: join(folder, 'book'), signingKey: '22'.repeat(32) },
+      book: { folder: join(folder, 'book'), signingKey: randomBytes(32).toString('hex') },
       serviceEnv: { bookkeeper: { RECONCILE_GRACE_SECONDS: '5', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' } },
       env: {
         ROUTES_FILE: join(folder, 'routes.yaml'),

@@ -48,7 +48,7 @@ async function openPlace(onFailure: (reason: string) => void): Promise<ChatPlace
     console.log(`The npm run dev in ${stateDirectory()} does not answer.`);
   if (running) {
     console.log(`Using the devnet that runs here: ${running.rpcUrl}`);
-    return createPlace(running, () => Promise.resolve());
+    return createPlace(running, await listResources(running.baseUrl), () => Promise.resolve());
   }
   return startPlace(onFailure);
 }
@@ -88,15 +88,24 @@ async function startPlace(onFailure: (reason: string) => void): Promise<ChatPlac
       if (!isClosing) onFailure(`${name} ended. Its last lines:\n${logs.split('\n').slice(-10).join('\n')}`);
     });
     const { chain, baseUrl } = stack;
-    return createPlace({ ...chain, baseUrl, explorerUrl: explorer.url }, close);
+    const place = { ...chain, explorerUrl: explorer.url };
+    return createPlace(place, await listResources(baseUrl), close);
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
+/** A devnet with a routes file does not sell the weather. */
+async function listResources(baseUrl: string): Promise<ChatPlace['resources']> {
+  const weather = `${baseUrl}/api/weather`;
+  const { status } = await fetch(weather);
+  return status === 402 ? { weather } : {};
+}
+
 function createPlace(
-  { rpcUrl, baseUrl, explorerUrl, accounts }: Pick<DevState, 'rpcUrl' | 'baseUrl' | 'explorerUrl' | 'accounts'>,
+  { rpcUrl, explorerUrl, accounts }: Pick<DevState, 'rpcUrl' | 'explorerUrl' | 'accounts'>,
+  resources: ChatPlace['resources'],
   close: () => Promise<void>,
 ): ChatPlace {
   const [account] = accounts;
@@ -104,7 +113,7 @@ function createPlace(
   return {
     rpcUrl,
     privateKey: account.privateKey,
-    resources: { weather: `${baseUrl}/api/weather` },
+    resources,
     explorerUrl,
     close,
   };

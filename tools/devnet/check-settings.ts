@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
+
 import { ConfigurationError, examineEnvironment } from '@tollgate/common';
 
 import { AgentWorkerEnvironment } from '../../apps/agent-worker/src/config/agent-worker.config.js';
@@ -44,7 +46,7 @@ function portOf(url: string): number {
 
 const ANY_ADDRESS = `0x${'11'.repeat(20)}`;
 const OTHER_ADDRESS = `0x${'22'.repeat(20)}`;
-const ANY_KEY = `0x${'11'.repeat(32)}`;
+const ANY_KEY = `0x${randomBytes(32).toString('hex')}`;
 
 /** Placeholders for values that are known once Redis and the chain run. */
 const STAND_INS: NodeJS.ProcessEnv = {

@@ -19,8 +19,7 @@ export function showAddresses({ state, relayer, wantedPort }: RunningDevnet, fol
   const file = relative(process.cwd(), folder.stateFile);
   const lines: [string, string][] = [
     ['gateway', `${state.baseUrl}${portNote(state.baseUrl, wantedPort)}`],
-    ['', `curl -i ${state.baseUrl}/api/weather`],
-    ...lineIf(Boolean(ROUTES_FILE), '', `sells the routes of ${ROUTES_FILE} too`),
+    ['', ROUTES_FILE ? `sells the routes of ${ROUTES_FILE}` : `curl -i ${state.baseUrl}/api/weather`],
     ...lineIf(
       PAYMENT_POLICY === 'receipt',
       'policy',

@@ -2,11 +2,13 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { WalletDirectory } from '@tollgate/agent-jobs';
 import {
+  arriveWithin,
   closeWhenIdle,
   ProblemFilter,
   readEnvironment,
   RequestReplyServer,
   type RunningService,
+  warningsOf,
 } from '@tollgate/common';
 import { checkCrypto } from '@tollgate/crypto';
 import { Journal } from '@tollgate/journal';
@@ -39,7 +41,7 @@ export async function startAgentWorker(
   const { server, chain, ownWallets: wallets } = environment;
   const app = await NestFactory.create<NestFastifyApplication>(
     AgentWorkerModule.forRoot(environment, createPlanning),
-    new FastifyAdapter(),
+    new FastifyAdapter(arriveWithin()),
     { bufferLogs: true, abortOnError: false },
   );
   closeWhenIdle(app.getHttpAdapter().getInstance(), 0);
@@ -52,6 +54,7 @@ export async function startAgentWorker(
     app.connectMicroservice({ strategy: app.get(RequestReplyServer) });
     await app.listen(server.agentWorkerPort, server.agentWorkerHost);
     logger.log(`agent worker: secp256k1: ${secp256k1}`);
+    for (const warning of warningsOf(environment)) logger.warn(`agent worker: ${warning}`);
     logger.log(`agent worker: health and metrics at ${await app.getUrl()}`);
     await assertChain({ rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs, chainId: chain.chainId }, logger);
     const { journalRedis: redis } = app.get(WorkerConnections);

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import { Logger } from '@nestjs/common';
 import { ConfigurationError } from '@tollgate/common';
 import { RESTORE_MARKER } from '@tollgate/redis';
@@ -30,7 +32,10 @@ describe('the bookkeeper', () => {
 
   it.each([
     ['BOOK_SIGNING_KEY', { BOOK_SIGNING_KEY: 'ca'.repeat(20) }],
-    ['BOOK_SIGNING_KEY', { BOOK_SIGNING_KEY: '00'.repeat(32) }],
+    ['BOOK_SIGNING_KEY', { BOOK_SIGNING_KEY: 'ff'.repeat(16) + 'fedcba9876543210'.repeat(2) }],
+    ['BOOK_SIGNING_KEY', { BOOK_SIGNING_KEY: `0x${'22'.repeat(32)}` }],
+    // The first account of anvil and Hardhat.
+    ['BOOK_SIGNING_KEY', { BOOK_SIGNING_KEY: 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80' }],
     ['BOOK_FORMER_SIGNERS', { BOOK_FORMER_SIGNERS: `0x${'11'.repeat(20)},me` }],
     ['BOOK_DATABASE_URL', { BOOK_DATABASE_URL: 'mysql://canary@db' }],
     ['BOOK_DATABASE_URL', { BOOK_DATABASE_URL: 'postgres://user:canary#word@db/book' }],
@@ -93,7 +98,7 @@ describe('the bookkeeper', () => {
     const { closingKey } = (await health.json()) as { closingKey: string };
     const verifyWith = async (former: string) => {
       await fixture.endBookkeepers();
-      const env = { BOOK_SIGNING_KEY: '33'.repeat(32), BOOK_FORMER_SIGNERS: former };
+      const env = { BOOK_SIGNING_KEY: randomBytes(32).toString('hex'), BOOK_FORMER_SIGNERS: former };
       const { url } = await fixture.startBookkeeper(env);
       const response = await fetch(`${url}/operator/verification`, { headers });
       return (await response.json()) as { closings: number; broken: string | null };

@@ -1,12 +1,14 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import {
+  arriveWithin,
   closeWhenIdle,
   isLoopbackHost,
   openWhenUp,
   ProblemFilter,
   readEnvironment,
   type RunningService,
+  warningsOf,
 } from '@tollgate/common';
 import { checkCrypto } from '@tollgate/crypto';
 import { Logger } from 'nestjs-pino';
@@ -36,6 +38,7 @@ export async function startBookkeeper(
   const app = await NestFactory.create<NestFastifyApplication>(
     BookkeeperModule.forRoot(environment),
     new FastifyAdapter({
+      ...arriveWithin(),
       ...{ bodyLimit: MAX_BODY_BYTES, rewriteUrl: forwardToOperator },
       routerOptions: { maxParamLength: MAX_ID_LENGTH },
       trustProxy: proxies.trusted,
@@ -51,6 +54,7 @@ export async function startBookkeeper(
     const { consoleHosts } = environment.server;
     guardConsole(app.getHttpAdapter().getInstance(), app.get(ConsoleSessions), consoleHosts);
     await app.listen(port, host);
+    for (const warning of warningsOf(environment)) logger.warn(`bookkeeper: ${warning}`);
     if (!isLoopbackHost(host)) {
       logger.warn(`bookkeeper: BOOKKEEPER_HOST is ${host}: let only operators reach it, through a proxy with HTTPS`);
     }

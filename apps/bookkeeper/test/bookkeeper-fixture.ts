@@ -1,14 +1,19 @@
+import { randomBytes } from 'node:crypto';
+
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { DeliveredEvent } from '@tollgate/book';
+import type { DeliveredEvent, Queryable } from '@tollgate/book';
+import type { BookEvent } from '@tollgate/book-events';
 import { ApiKeyStore, type ApiKeyScope } from '@tollgate/common';
 import { Redis } from 'ioredis';
 
+import { askForRefunds } from '../../../libs/book/test/ask-for-refunds.js';
 import { createTestBook, type TestBook } from '../../../libs/book/test/create-test-book.js';
 import { ASSET, PAY_TO } from '../../../libs/book/test/sample-events.js';
 import { startRedis, type RedisServer } from '../../../tools/devnet/processes/redis.js';
+import { BookHolder } from '../src/book/book-holder.js';
 import { startBookkeeper } from '../src/start-bookkeeper.js';
 
-const SIGNING_KEY = '22'.repeat(32);
+const SIGNING_KEY = randomBytes(32).toString('hex');
 /** A port that refuses. */
 const NO_RPC_SERVER = 'http://127.0.0.1:9';
 
@@ -91,6 +96,17 @@ export class BookkeeperFixture {
   /** Writes an event to the outbox, as the ledger's scripts do. */
   async report({ stream, fields }: DeliveredEvent): Promise<void> {
     await this.redis.xadd(stream, '*', ...fields);
+  }
+
+  /** Has the book of the bookkeeper that was started last have asked for the refunds that these events report. */
+  async askForRefunds(...events: readonly BookEvent[]): Promise<void> {
+    await askForRefunds(this.database, ...events);
+  }
+
+  /** The open book of the bookkeeper that was started last. */
+  get database(): Queryable {
+    const [{ app }] = this.#started.slice(-1) as [StartedBookkeeper];
+    return app.get(BookHolder).writer.database;
   }
 
   async createToken(...scopes: ApiKeyScope[]): Promise<string> {

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { warningsOf } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 import { Logger as PinoLogger } from 'nestjs-pino';
 
@@ -43,7 +44,7 @@ export async function createGateway(
     abortOnError: false,
   });
   app.useLogger(app.get(PinoLogger));
-  for (const warning of environment.warnings) new Logger('Settings').warn(warning);
+  for (const warning of warningsOf(environment)) new Logger('Settings').warn(warning);
   server.decorate('apiKeyAccess', app.get<ApiKeyAccess>(ApiKeyAccess));
   if (environment.facilitator.isServed)
     server.decorate('facilitatorAccess', app.get<FacilitatorAccess>(FacilitatorAccess));
@@ -56,9 +57,11 @@ export async function createGateway(
   }
   await app.init();
   const relayer = app.get(AvailableRelayer);
-  const settings = challengeSettingsOf(environment, () => relayer.address);
-  const { redis } = app.get(PaywallConnections);
-  const renderPage = await registerPages(server, { environment, routes, redis, document });
+  const { redis, agreement } = app.get(PaywallConnections);
+  const takesAuthorizations = (): boolean => agreement.takesAuthorizations;
+  const settings = challengeSettingsOf(environment, { readRelayer: () => relayer.address, takesAuthorizations });
+  const signs = (): boolean => environment.challenge.signedPayments && takesAuthorizations();
+  const renderPage = await registerPages(server, { environment, routes, redis, document, signs });
   await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, settings, renderPage });
   await app.get(QueueBoard).register(server);
   registerDocs(server, { app, routes, environment });

@@ -9,8 +9,9 @@ import { drain } from './server/drain.js';
 
 void runService('gateway', async () => {
   const secp256k1 = await checkCrypto();
-  const { environment, routes } = readConfiguration(process.env);
+  const { environment, routes, warnings } = readConfiguration(process.env);
   const app = await createGateway(environment, routes);
+  for (const warning of warnings) new Logger('Settings').warn(warning);
   const { host, port } = environment.server;
   await app.listen(port, host);
   new Logger('Gateway').log(`secp256k1: ${secp256k1}`);

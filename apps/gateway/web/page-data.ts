@@ -39,6 +39,8 @@ export interface PayPageData extends PriceFacts {
   readonly ticketUrl: string | null;
   /** Whether a relayer settles signatures, so that the payer needs no gas. */
   readonly signs: boolean;
+  /** Whether a signature is settled before the seller is asked, so that its error comes after the tokens have moved. */
+  readonly settlesFirst: boolean;
   /** How long the gateway gives the answer again for the same payment. */
   readonly receiptSeconds: number;
 }

@@ -1,5 +1,6 @@
 import { formatTokenAmount, isHash } from '@tollgate/protocol';
 
+import { showTime } from '../../../libs/common/src/web/show-time.js';
 import { expireCalldata, showHashField } from './document/by-hand.js';
 import { create, createButton, find, showStatus, untilTime } from './document/dom.js';
 import { showCode } from './document/phone-code.js';
@@ -148,7 +149,8 @@ export class PayView {
     const again = createButton('Try again', () => void this.#run(() => this.#redeem(purchase)));
     const anew = createButton('Begin anew', () => this.#beginAnew(purchase));
     const buy = createButton('Buy it again', () => this.#forget(purchase));
-    const buttons = { done: [buy], retry: [again], refused: [again, anew] }[kind];
+    const printed = createButton('Print', () => print());
+    const buttons = { done: [printed, buy], retry: [again], uncharged: [again, anew], refused: [again, anew] }[kind];
     this.#show(() => [create('div', { class: 'buttons' }, ...buttons)]);
   }
 
@@ -164,7 +166,7 @@ export class PayView {
   /** A wallet was opened and the tab closed before it answered: the chain knows whether it paid. */
   #offerSearch(purchase: KeptPurchase): void {
     const amount = formatTokenAmount(BigInt(purchase.amountBaseUnits), this.data.token.decimals);
-    const since = new Date(purchase.atMs).toLocaleTimeString();
+    const since = showTime(purchase.atMs);
     showStatus(
       `You began to pay ${amount} ${this.data.token.symbol} at ${since}, and the page does not know whether your wallet paid.`,
     );

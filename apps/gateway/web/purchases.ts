@@ -14,11 +14,14 @@ export interface KeptPurchase {
   readonly atMs: number;
   readonly network: string;
   readonly amountBaseUnits: string;
+  readonly payTo: string;
   readonly from?: Hex;
   /** The newest block when the wallet was asked, in hexadecimal. */
   readonly fromBlock?: string;
   readonly txHash?: Hex;
   readonly proof?: ProofHeader;
+  /** Whether the gateway may have settled the signature: an attempt ended without an answer that says so. */
+  readonly mayHaveMoved?: boolean;
   /** Whether the answer has been received. */
   readonly isRedeemed?: boolean;
   /** How often the seller failed for this payment, and when it may be asked again. */
@@ -130,8 +133,8 @@ function parse(text: string): KeptPurchase[] {
 
 function isPurchase(value: unknown): value is KeptPurchase {
   if (!isRecord(value)) return false;
-  const { reference, way, atMs, network, amountBaseUnits, txHash, proof, releases = 0, retryAtMs = 0 } = value;
-  const isText = [reference, network, amountBaseUnits].every((one) => typeof one === 'string');
+  const { reference, way, atMs, network, amountBaseUnits, payTo, txHash, proof, releases = 0, retryAtMs = 0 } = value;
+  const isText = [reference, network, amountBaseUnits, payTo].every((one) => typeof one === 'string');
   const isTimed = [atMs, releases, retryAtMs].every((one) => typeof one === 'number');
   const isProof =
     proof === undefined || (isRecord(proof) && typeof proof['value'] === 'string' && isHeader(proof['name']));

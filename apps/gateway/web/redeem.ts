@@ -2,7 +2,7 @@ import { encodeProof, X_PAYMENT, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED, type Hex
 
 import { runInTurn } from './locks.js';
 import type { KeptPurchase, KeptPurchases, ProofHeader } from './purchases.js';
-import { RELEASED_TOO_OFTEN } from './sale-end.js';
+import { RELEASED_TOO_OFTEN, tellFate } from './sale-end.js';
 
 /** How a request with a payment ended. */
 export type RedeemEnd =
@@ -25,6 +25,8 @@ export type RedeemAttempt =
       readonly delayMs: number;
       /** The chain has no receipt of the transaction. */
       readonly isMissing: boolean;
+      /** Whether the gateway may have settled the payment without saying so. */
+      readonly isUncertain: boolean;
       /** How often the seller has failed for this payment, where it has failed now. */
       readonly releases: number | null;
     };
@@ -37,10 +39,6 @@ export interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** What is true of a payment for which the seller has failed. */
-export const STAYS_VALID =
-  'Your payment stays valid. After five failures it is refused, and recorded for a refund if tokens moved.';
-
 const GIVE_UP_AFTER_MS = 120_000;
 const LEAST_DELAY_MS = 700;
 const LONGEST_DELAY_MS = 10_000;
@@ -49,6 +47,7 @@ const UNREACHED_DELAY_MS = 5_000;
 const PAUSES_MS = [5_000, 30_000, 120_000, 900_000];
 /** The statuses below 500 that may go away with time. */
 const TRANSIENT_STATUSES = new Set([409, 425, 429]);
+const BUSY_STATUSES = new Set([429, 503]);
 /** The refusals that may go away with time, in words. */
 const TRANSIENT_REFUSALS = new Map([
   ['receipt_missing', 'The chain has not mined it yet.'],
@@ -71,6 +70,7 @@ export class Redemption {
   constructor(
     private readonly url: string,
     private readonly store: KeptPurchases,
+    private readonly settlesFirst: boolean,
   ) {}
 
   /**
@@ -101,19 +101,26 @@ export class Redemption {
   /** One attempt, after those of other tabs. A failure of the seller is kept, so that no tab asks again at once. */
   attempt(purchase: PaidPurchase): Promise<RedeemAttempt> {
     return runInTurn(`tollgate:answer:${this.url}`, async () => {
-      const { releases = 0, retryAtMs = 0 } = this.store.find(purchase.reference) ?? {};
-      if (retryAtMs > Date.now()) return createPause(retryAtMs - Date.now());
-      const { attempt, isReleased } = await send(this.url, purchase.proof);
+      const { releases = 0, retryAtMs = 0, ...kept } = this.store.find(purchase.reference) ?? purchase;
+      const fate = tellFate(kept, this.settlesFirst);
+      if (retryAtMs > Date.now()) return createPause(retryAtMs - Date.now(), fate);
+      const { attempt, isReleased } = await send(this.url, purchase.proof, fate);
+      if (attempt.kind === 'wait' && attempt.isUncertain) this.#noteUncertain(purchase);
       if (!isReleased) return attempt;
       const delayMs = PAUSES_MS[releases];
       if (delayMs === undefined) {
         // After the fifth failure there is nothing to wait for.
-        this.store.keep({ ...purchase, releases: releases + 1, retryAtMs: 0 });
+        this.store.keep({ ...kept, ...purchase, releases: releases + 1, retryAtMs: 0 });
         return { kind: 'refused', failure: RELEASED_TOO_OFTEN };
       }
-      this.store.keep({ ...purchase, releases: releases + 1, retryAtMs: Date.now() + delayMs });
+      this.store.keep({ ...kept, ...purchase, releases: releases + 1, retryAtMs: Date.now() + delayMs });
       return attempt.kind === 'wait' ? { ...attempt, delayMs, releases: releases + 1 } : attempt;
     });
+  }
+
+  #noteUncertain({ reference }: KeptPurchase): void {
+    const kept = this.store.find(reference);
+    if (kept?.way === 'signature' && kept.mayHaveMoved !== true) this.store.keep({ ...kept, mayHaveMoved: true });
   }
 
   #keptProof({ reference }: KeptPurchase): string | undefined {
@@ -127,7 +134,7 @@ interface Sent {
   readonly isReleased: boolean;
 }
 
-async function send(url: string, proof: ProofHeader): Promise<Sent> {
+async function send(url: string, proof: ProofHeader, fate: string): Promise<Sent> {
   let response: Response;
   try {
     response = await fetch(url, {
@@ -143,11 +150,13 @@ async function send(url: string, proof: ProofHeader): Promise<Sent> {
   if (!isReleased || !isTransient(status)) return { attempt: judge(response), isReleased };
   if (await isUnreached(response)) {
     return {
-      attempt: createWait('The seller is not reached. Nothing is lost.', UNREACHED_DELAY_MS),
+      attempt: createReleased('The seller is not reached. Nothing is lost.', UNREACHED_DELAY_MS),
       isReleased: false,
     };
   }
-  return { attempt: createWait(`The seller failed (status ${status}). ${STAYS_VALID}`, 0), isReleased };
+  if (BUSY_STATUSES.has(status))
+    return { attempt: createReleased(`The seller is busy. ${fate}`, readDelayMs(headers)), isReleased: false };
+  return { attempt: createReleased(`The seller failed (status ${status}). ${fate}`, 0), isReleased };
 }
 
 function judge(response: Response): RedeemAttempt {
@@ -155,18 +164,22 @@ function judge(response: Response): RedeemAttempt {
   if (response.type === 'opaqueredirect' || status < 400) return { kind: 'answer', response };
   // A seller's own 410 is released, and an answer like any other.
   if (status === 410 && headers.get(X_PAYMENT_RELEASED) !== 'true') return { kind: 'gone' };
-  const seconds = Number(headers.get('retry-after') ?? '');
-  const delayMs = Math.min(Math.max(seconds * 1000 || 0, LEAST_DELAY_MS), LONGEST_DELAY_MS);
+  const delayMs = readDelayMs(headers);
   if (status === 402) {
     const failure = headers.get(X_PAYMENT_FAILURE) ?? 'payment_refused';
     const reason = TRANSIENT_REFUSALS.get(failure);
     if (reason === undefined) return { kind: 'refused', failure };
-    return { ...createWait(reason, delayMs), isMissing: failure === 'receipt_missing' };
+    return { ...createReleased(reason, delayMs), isMissing: failure === 'receipt_missing' };
   }
   if (isTransient(status)) {
     return createWait(`The gateway answered ${status}. Nothing is lost.`, delayMs);
   }
   return { kind: 'answer', response };
+}
+
+function readDelayMs(headers: Headers): number {
+  const seconds = Number(headers.get('retry-after') ?? '');
+  return Math.min(Math.max(seconds * 1000 || 0, LEAST_DELAY_MS), LONGEST_DELAY_MS);
 }
 
 function isTransient(status: number): boolean {
@@ -183,12 +196,17 @@ async function isUnreached(response: Response): Promise<boolean> {
 type Wait = Extract<RedeemAttempt, { kind: 'wait' }>;
 
 function createWait(reason: string, delayMs: number): Wait {
-  return { kind: 'wait', reason, delayMs, isMissing: false, releases: null };
+  return { kind: 'wait', reason, delayMs, isMissing: false, isUncertain: true, releases: null };
 }
 
-function createPause(delayMs: number): Wait {
+/** The gateway has released the payment, or was not asked. */
+function createReleased(reason: string, delayMs: number): Wait {
+  return { ...createWait(reason, delayMs), isUncertain: false };
+}
+
+function createPause(delayMs: number, fate: string): Wait {
   const time = new Date(Date.now() + delayMs).toLocaleTimeString();
-  return createWait(`The seller failed. ${STAYS_VALID} The next attempt is at ${time}.`, delayMs);
+  return createReleased(`The seller failed. ${fate} The next attempt is at ${time}.`, delayMs);
 }
 
 function wait(delayMs: number, signal: AbortSignal): Promise<void> {

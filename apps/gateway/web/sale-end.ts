@@ -9,9 +9,9 @@ export interface SaleEnd {
   readonly text: string;
   /**
    * `missing`: the chain does not have the transaction, which the wallet may have replaced. `overtaken`: another tab has
-   * changed the payment.
+   * changed the payment. `uncharged`: no tokens have moved, so the payer may also begin anew.
    */
-  readonly kind: 'done' | 'retry' | 'missing' | 'refused' | 'overtaken';
+  readonly kind: 'done' | 'retry' | 'missing' | 'uncharged' | 'refused' | 'overtaken';
 }
 
 /** Whether the answer is what was bought: neither an error of the gateway, nor one for which the payment was released. */
@@ -19,6 +19,17 @@ export function isWhatWasBought({ type, status, headers }: Response): boolean {
   if (type === 'opaqueredirect' || status < 400) return true;
   const isProblem = headers.get('content-type')?.startsWith('application/problem+json') === true;
   return !isProblem && headers.get(X_PAYMENT_RELEASED) !== 'true';
+}
+
+/** Whether no tokens can have moved for a payment that is not spent: a signature that was not settled. */
+export function isUncharged({ way, mayHaveMoved, isRedeemed }: KeptPurchase, settlesFirst: boolean): boolean {
+  return way === 'signature' && !settlesFirst && mayHaveMoved !== true && isRedeemed !== true;
+}
+
+/** What has become of a payment for which the seller has failed. */
+export function tellFate(purchase: KeptPurchase, settlesFirst: boolean): string {
+  if (isUncharged(purchase, settlesFirst)) return 'Nothing was charged.';
+  return 'Your payment stays valid. After five failures it is refused, and recorded for a refund if tokens moved.';
 }
 
 interface SettledPart {
@@ -47,17 +58,20 @@ export function readSettledPart({ headers }: Response): SettledPart {
 const NOTHING_MOVED = new Set([
   ...['signature_invalid', 'authorization_not_yet_valid', 'authorization_expired', 'authorization_cancelled'],
   ...['simulation_failed', 'settlement_failed', 'asset_mismatch', 'spender_mismatch', 'factory_not_allowed'],
-  ...['permit2_allowance_missing', 'permit2_missing', 'contract_wallet_refused'],
+  ...['permit2_allowance_missing', 'permit2_missing', 'contract_wallet_refused', 'deployment_too_costly'],
 ]);
 
 /** The refusal of a payment for which the seller has failed five times. */
 export const RELEASED_TOO_OFTEN = 'released_too_often';
 
-export function explainGatewayRefusal(failure: string, { way, txHash, isRedeemed }: KeptPurchase): string {
+export function explainGatewayRefusal(failure: string, purchase: KeptPurchase, settlesFirst: boolean): string {
+  const { way, txHash, isRedeemed } = purchase;
   if (failure === 'transaction_failed')
     return 'The transaction failed on the chain, so no tokens moved. You can begin anew.';
   if (way === 'signature' && isRedeemed !== true && NOTHING_MOVED.has(failure))
     return `The gateway refused the signature (${failure}). Nothing was paid; you can begin anew.`;
+  if (failure === RELEASED_TOO_OFTEN && isUncharged(purchase, settlesFirst))
+    return `The seller has failed five times for this signature, so it is refused (${failure}). Nothing was charged; you can begin anew.`;
   const named = txHash === undefined ? '' : ` Its transaction is ${txHash}.`;
   if (failure === RELEASED_TOO_OFTEN)
     return `The seller has failed five times for this payment, so it is refused (${failure}).${named} If tokens moved, it is recorded for a refund: ask the operator of this gateway before you pay again.`;

@@ -1,8 +1,9 @@
 import { formatTokenAmount, lockOf, type Hex } from '@tollgate/protocol';
 
+import { showTime } from '../../../libs/common/src/web/show-time.js';
 import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { showAnswer } from './document/answer.js';
-import { find, linkTransaction } from './document/dom.js';
+import { create, find, linkTransaction } from './document/dom.js';
 import { readFreshChallenge } from './fresh-challenge.js';
 import {
   findLockedTransfer,
@@ -16,13 +17,19 @@ import { isBegun, KeptPurchases, sweepPurchases, type KeptPurchase } from './pur
 import {
   createTransferProof,
   Redemption,
-  STAYS_VALID,
   type RedeemAttempt,
   type PaidPurchase,
   type RedeemEnd,
   type Waiting,
 } from './redeem.js';
-import { explainGatewayRefusal, isWhatWasBought, readSettledPart, type SaleEnd } from './sale-end.js';
+import {
+  explainGatewayRefusal,
+  isUncharged,
+  isWhatWasBought,
+  readSettledPart,
+  tellFate,
+  type SaleEnd,
+} from './sale-end.js';
 import { signInWallet } from './signed-transfer.js';
 import { isWalletRefusal, type WalletProvider } from './wallets.js';
 
@@ -39,7 +46,7 @@ export class PageSale {
     this.base = data.base;
     const lifetimeMs = data.receiptSeconds * 1000;
     this.store = new KeptPurchases(this.url, lifetimeMs);
-    this.#redemption = new Redemption(this.url, this.store);
+    this.#redemption = new Redemption(this.url, this.store, data.settlesFirst);
     sweepPurchases(lifetimeMs);
   }
 
@@ -67,7 +74,15 @@ export class PageSale {
       const { network, maxAmountRequired: amountBaseUnits, extra } = requirement;
       const fromBlock = way === 'transfer' ? await readBlockNumber(provider) : null;
       const purchase: KeptPurchase = {
-        ...{ reference: extra.reference, way, atMs: Date.now(), network, amountBaseUnits, from },
+        ...{
+          reference: extra.reference,
+          way,
+          atMs: Date.now(),
+          network,
+          amountBaseUnits,
+          payTo: this.data.payTo,
+          from,
+        },
         ...(fromBlock === null ? {} : { fromBlock }),
       };
       // A phone may have paid while the wallet was asked.
@@ -106,8 +121,8 @@ export class PageSale {
 
   /** Keeps the page's own reference before a code or calldata that it locks is shown. */
   keepOwn(way: 'phone' | 'hand'): KeptPurchase {
-    const { reference, network, amountBaseUnits } = this.data;
-    const own = { reference, way, atMs: Date.now(), network, amountBaseUnits };
+    const { reference, network, amountBaseUnits, payTo } = this.data;
+    const own = { reference, way, atMs: Date.now(), network, amountBaseUnits, payTo };
     const kept = this.store.find(reference);
     // A phone is waited for, whatever else was shown.
     const purchase = kept?.way === 'hand' ? { ...kept, way } : (kept ?? own);
@@ -176,12 +191,15 @@ export class PageSale {
       case 'later':
         return {
           text: `${end.reason} Try again, or come back to this page.`,
-          kind: end.isMissing ? 'missing' : 'retry',
+          kind: end.isMissing ? 'missing' : this.#isUncharged(purchase) ? 'uncharged' : 'retry',
         };
       case 'overtaken':
         return { text: 'Another tab of this browser goes on with it.', kind: 'overtaken' };
       case 'refused':
-        return { text: explainGatewayRefusal(end.failure, purchase), kind: 'refused' };
+        return {
+          text: explainGatewayRefusal(end.failure, this.#keptOf(purchase), this.data.settlesFirst),
+          kind: 'refused',
+        };
     }
   }
 
@@ -192,20 +210,38 @@ export class PageSale {
     const bought = { ...purchase, isRedeemed: true, ...(txHash === undefined ? {} : { txHash }) };
     if (isBought) this.store.keep(bought);
     try {
+      find('answer-title').textContent = isBought ? 'Your answer' : 'What the seller answered';
       await showAnswer(response, `${this.base}/pay/assets/frame`);
     } catch {
       return { text: `${isBought ? 'You have paid. ' : ''}The answer broke off; try again.`, kind: 'retry' };
     }
-    if (!isBought) return { text: `The seller answered ${response.status}. ${STAYS_VALID}`, kind: 'retry' };
+    if (!isBought) return this.#explainError(purchase, response.status);
     this.#showReceipt({ ...bought, ...settled });
     return { text: 'Paid. Here is your answer.', kind: 'done' };
+  }
+
+  #explainError(purchase: KeptPurchase, status: number): Omit<SaleEnd, 'purchase'> {
+    if (this.#isUncharged(purchase)) return { text: `Not charged: the seller answered ${status}.`, kind: 'uncharged' };
+    return {
+      text: `The seller answered ${status}. ${tellFate(this.#keptOf(purchase), this.data.settlesFirst)}`,
+      kind: 'retry',
+    };
+  }
+
+  #isUncharged(purchase: KeptPurchase): boolean {
+    return isUncharged(this.#keptOf(purchase), this.data.settlesFirst);
+  }
+
+  /** What an attempt has noted. */
+  #keptOf(purchase: KeptPurchase): KeptPurchase {
+    return this.store.find(purchase.reference) ?? purchase;
   }
 
   #termsOf({ amountBaseUnits }: KeptPurchase, lock: Hex): LockedTransferTerms {
     return { asset: this.data.token.address, payTo: this.data.payTo, amountBaseUnits, lock };
   }
 
-  #showReceipt({ amountBaseUnits, atMs, txHash }: KeptPurchase): void {
+  #showReceipt({ amountBaseUnits, atMs, txHash, payTo, from }: KeptPurchase): void {
     const { token, chain } = this.data;
     const paid = `${formatTokenAmount(BigInt(amountBaseUnits), token.decimals)} ${token.symbol}`;
     find('title').textContent = `Paid ${paid}`;
@@ -215,7 +251,9 @@ export class PageSale {
     // To buy it again is the last thing to offer.
     find('receipt').after(find('actions'));
     find('receipt-amount').textContent = paid;
-    find('receipt-time').textContent = new Date(atMs).toLocaleString();
+    find('receipt-recipient').textContent = payTo;
+    find('receipt-payer').replaceChildren(from === undefined ? 'the account that sent it' : create('code', {}, from));
+    find('receipt-time').textContent = showTime(atMs);
     find('receipt-transaction').replaceChildren(
       txHash === undefined ? 'settled by the gateway' : linkTransaction(chain.explorerUrl, txHash),
     );

@@ -1,5 +1,6 @@
 import type { Hex } from '@tollgate/protocol';
 
+import { showTime } from '../../../libs/common/src/web/show-time.js';
 import { BegunTicket, type BegunPayment } from './begun-ticket.js';
 import { ensureChain, PageProblem, readAccount } from './chain.js';
 import { expireCalldata } from './document/by-hand.js';
@@ -36,8 +37,9 @@ export class TicketView {
   #continueBegun(begun: BegunPayment): void {
     const { txHash } = begun;
     if (txHash !== undefined) return void this.#steps.run(() => this.#reportSent(txHash));
-    const since = new Date(begun.atMs).toLocaleTimeString();
-    showStatus(`You began to pay at ${since}. Look into your wallet before you send again: it may have paid.`);
+    showStatus(
+      `You began to pay at ${showTime(begun.atMs)}. Look into your wallet before you send again: it may have paid.`,
+    );
     this.#askWhetherPaid();
   }
 
@@ -116,7 +118,9 @@ async function reportHash(txHash: string): Promise<void> {
     if (response?.ok === true) return;
     await new Promise((resolve) => setTimeout(resolve, 1000 * (attempt + 1)));
   }
-  throw new PageProblem('It is sent, but the gateway was not reached. Enter the transaction hash on the other screen.');
+  throw new PageProblem(
+    'It is sent, but the gateway took no note of it. Enter the transaction hash on the other screen.',
+  );
 }
 
 /** For a phone's own browser, which has no wallet. */

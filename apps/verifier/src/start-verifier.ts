@@ -4,6 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ChainReader, ChainUnavailableError } from '@tollgate/chain';
 import {
+  arriveWithin,
   closeWhenIdle,
   ConfigurationError,
   openWhenUp,
@@ -11,16 +12,17 @@ import {
   readEnvironment,
   RequestReplyServer,
   type RunningService,
+  warningsOf,
 } from '@tollgate/common';
 import { checkCrypto } from '@tollgate/crypto';
 import type { Ledger } from '@tollgate/ledger';
 import { StoreUnavailableError } from '@tollgate/redis';
-import { AcceptedAssets } from '@tollgate/verification';
 import { Logger } from 'nestjs-pino';
 
 import { VerifierEnvironment } from './config/verifier.config.js';
 import { VerifierConnections } from './connections/verifier-connections.js';
 import { TokenDecimals } from './settings/token-decimals.js';
+import { TokenDomains } from './settings/token-domains.js';
 import { SettlementService } from './settlement/settlement.service.js';
 import { VerifierModule } from './verifier.module.js';
 
@@ -38,7 +40,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   const environment = readEnvironment(VerifierEnvironment, env);
   const app = await NestFactory.create<NestFastifyApplication>(
     VerifierModule.forRoot(environment),
-    new FastifyAdapter(),
+    new FastifyAdapter(arriveWithin()),
     { bufferLogs: true, abortOnError: false },
   );
   closeWhenIdle(app.getHttpAdapter().getInstance(), 0);
@@ -50,7 +52,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
   if (settlement) app.connectMicroservice({ strategy: settlement.queue });
   await app.listen(environment.server.verifierPort, environment.server.verifierHost);
   logger.log(`verifier: secp256k1: ${secp256k1}`);
-  for (const warning of environment.payment.warnings) logger.warn(`verifier: ${warning}`);
+  for (const warning of warningsOf(environment)) logger.warn(`verifier: ${warning}`);
   logger.log(`verifier: health and metrics at ${await app.getUrl()}`);
   try {
     const chain = app.get(ChainReader);
@@ -62,7 +64,7 @@ export async function startVerifier(env: NodeJS.ProcessEnv): Promise<RunningServ
     const openLedger = () => ledger.open(headBlockNumber === null ? {} : { headBlockNumber });
     await openWhenUp("verifier: waits for the ledger's Redis", openLedger, logger);
     if (headBlockNumber === null) void tellHead(ledger, chain, logger);
-    await warnOfOtherDomains(app.get(AcceptedAssets), chain, logger);
+    await app.get(TokenDomains).start();
     // The ledger's Redis has just answered, but it may go down again; then this waits for it.
     if (settlement) await openWhenUp("verifier: waits for the journal's Redis", () => settlement.open(), logger);
     // Nothing is waited for once questions are taken: a stop during the start would lose them.
@@ -117,18 +119,4 @@ async function compareDecimals(decimals: TokenDecimals): Promise<void> {
   await decimals.assertEqual().catch((error: unknown) => {
     if (!(error instanceof ChainUnavailableError)) throw error;
   });
-}
-
-/** A wrong domain name makes every signature invalid, and no refusal says why, so this logs a warning. */
-async function warnOfOtherDomains(assets: AcceptedAssets, chain: ChainReader, logger: Logger): Promise<void> {
-  try {
-    for (const { asset, name, version } of await assets.findMisnamed(chain, Date.now() + FIRST_HEAD_MS)) {
-      logger.warn(
-        `verifier: signed payments in ${asset} will be refused: the EIP-712 domain of its contract has another name than ` +
-          `"${name}" or another version than "${version}"; see ASSET_NAME, ASSET_VERSION and FACILITATOR_ASSETS`,
-      );
-    }
-  } catch (error) {
-    if (!(error instanceof ChainUnavailableError)) throw error;
-  }
 }

@@ -15,6 +15,7 @@ import type { VerifierEnvironment } from './config/verifier.config.js';
 import { VerifierConnectionsModule, VerifierConnections } from './connections/verifier-connections.js';
 import { AskersSettings } from './settings/askers-settings.js';
 import { TokenDecimals } from './settings/token-decimals.js';
+import { TokenDomains } from './settings/token-domains.js';
 import { SettlementModule, SettlementService } from './settlement/settlement.service.js';
 import { VerificationModule } from './verification/verification.module.js';
 
@@ -40,7 +41,8 @@ export class VerifierModule implements BeforeApplicationShutdown {
         MetricsModule.forRoot({ service: 'verifier' }),
         VerifierConnectionsModule.forRoot(environment),
         HealthModule.forRootAsync({
-          inject: [VerifierConnections, TokenDecimals, AskersSettings],
+          imports: [VerificationModule],
+          inject: [VerifierConnections, TokenDecimals, TokenDomains, AskersSettings],
           useFactory: createChecks,
         }),
         VerificationModule,
@@ -58,6 +60,7 @@ export class VerifierModule implements BeforeApplicationShutdown {
 function createChecks(
   connections: VerifierConnections,
   decimals: TokenDecimals,
+  domains: TokenDomains,
   askers: AskersSettings,
 ): ReadinessChecks {
   const { ledgerRedis, queueRedis, chain, nowMs } = connections;
@@ -69,6 +72,8 @@ function createChecks(
       if (!connections.isOpen) throw new Error('the ledger is not open yet');
     },
     asset: () => decimals.assertEqual(),
+    // Transactions and permits are taken all the same.
+    eip3009: () => Promise.resolve({ misnamed: domains.faults }),
     settings: () => Promise.resolve({ differ: askers.differences }),
   };
 }

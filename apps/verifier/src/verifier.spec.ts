@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { ChainReader } from '@tollgate/chain';
 import {
   COMPARE_SETTINGS,
   RequestReplyClient,
@@ -19,7 +18,6 @@ import {
 import { createLaneId, Journal } from '@tollgate/journal';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
-import { AcceptedAssets } from '@tollgate/verification';
 import { Redis } from 'ioredis';
 
 import { startRpcStandIn, type RpcStandIn } from '../../../libs/chain/test/rpc-stand-in.js';
@@ -127,7 +125,7 @@ describe('the verifier', () => {
     expect(text).not.toContain('SECRET');
   });
 
-  it('answers questions about signed payments, and counts them by their kind', async () => {
+  const createSignedRequest = async (): Promise<ComparedQuestion<VerifySignedPaymentRequest>> => {
     const asset = devnet.asset.toLowerCase() as Hex;
     const payTo = devnet.payTo.toLowerCase() as Hex;
     const [payer] = devnet.accounts;
@@ -142,7 +140,7 @@ describe('the verifier', () => {
       nonce: randomNonce(),
     };
     const domain = { name: 'USDC', version: '2', chainId: 1328, verifyingContract: devnet.asset };
-    const request: ComparedQuestion<VerifySignedPaymentRequest> = {
+    return {
       requestId: 'test',
       deadlineMs: Date.now() + 30_000,
       terms,
@@ -151,7 +149,12 @@ describe('the verifier', () => {
       claim: null,
       settings: settingsOf(devnet),
     };
-    const payerAddress = payer.address.toLowerCase();
+  };
+
+  it('answers questions about signed payments, and counts them by their kind', async () => {
+    const request = await createSignedRequest();
+    const { terms } = request;
+    const payerAddress = devnet.accounts[0]!.address.toLowerCase();
     expect(await askSigned(request)).toEqual({ outcome: 'valid', payer: payerAddress, txHash: null });
     expect(await askSigned({ ...request, terms: { ...terms, priceBaseUnits: '1' } })).toEqual({
       outcome: 'refused',
@@ -182,7 +185,7 @@ describe('the verifier', () => {
     expect(await ask(incomparable)).toEqual(differ);
     const compare = (data: object) => client.ask<SettingsComparison>(COMPARE_SETTINGS, data, { timeoutMs: 35_000 });
     expect(await compare({ settings })).toEqual(differ);
-    expect(await compare({ settings: own })).toEqual({ outcome: 'agreed' });
+    expect(await compare({ settings: own })).toEqual({ outcome: 'agreed', takesAuthorizations: true });
     expect(await ask(request)).toEqual(expect.objectContaining({ outcome: 'claimed' }));
 
     const { status, text } = await get('/health/ready');
@@ -257,14 +260,24 @@ describe('the verifier', () => {
     }
   });
 
-  it('warns about a token whose EIP-712 domain has another name', async () => {
-    const assets = verifier.app.get(AcceptedAssets);
-    const chain = verifier.app.get(ChainReader);
-    expect(await assets.findMisnamed(chain, Date.now() + 30_000)).toEqual([]);
+  it("takes no EIP-3009 authorization while ASSET_NAME is not the token's, and everything else", async () => {
     await verifier.close();
-    verifier = await start({ ASSET_NAME: 'USD Coin', FACILITATOR_ASSETS: `${devnet.payTo}:no token:1` });
-    const misnamed = await verifier.app.get(AcceptedAssets).findMisnamed(verifier.app.get(ChainReader), Infinity);
-    expect(misnamed).toEqual([expect.objectContaining({ name: 'USD Coin', asset: devnet.asset.toLowerCase() })]);
+    const wrong = { ASSET_NAME: 'USD Coin', FACILITATOR_ASSETS: `${devnet.payTo}:no token:1` };
+    verifier = await start(wrong);
+    const settings = settingsOf(devnet, wrong);
+    const compared = await client.ask<SettingsComparison>(COMPARE_SETTINGS, { settings }, { timeoutMs: 35_000 });
+    expect(compared).toEqual({ outcome: 'agreed', takesAuthorizations: false });
+    const { terms, ...signed } = await createSignedRequest();
+    const question = { ...signed, terms: { ...terms, assetName: 'USD Coin' }, settings };
+    expect(await askSigned(question)).toMatchObject({ outcome: 'unavailable', reason: 'asset_misnamed' });
+    const txHash = await transferTokens(devnet, { amountBaseUnits: 1000n });
+    expect(await ask({ ...createRequest(txHash), settings })).toMatchObject({ outcome: 'claimed' });
+    const { status, text } = await get('/health/ready');
+    const { details } = JSON.parse(text) as { details: Record<string, { misnamed: string[] }> };
+    expect([status, details['eip3009']?.misnamed]).toEqual([
+      200,
+      [expect.stringMatching(`^${devnet.asset.toLowerCase()}: .*ASSET_NAME.* "USD Coin" version "2"`)],
+    ]);
   });
 
   it("refuses to start with other decimals than the token's", async () => {

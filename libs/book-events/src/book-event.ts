@@ -4,31 +4,54 @@ import { z } from 'zod';
 /** The version of the events that this code reads, in the field `v`. */
 export const BOOK_EVENT_VERSION = 1;
 
-const words = z.string();
+/** Longer than any that our processes write. What an event says is indexed: a database refuses long keys. */
+const [MOST_CHARACTERS, MOST_NAME, MOST_FACTS] = [16_384, 300, 262_144];
+/** The end of the year 9999. Later years are not written as dates everywhere, and the end of JavaScript's dates throws. */
+const LAST_MS = 253_402_300_799_999;
+/** Text that JSON and databases have: no NUL, and no half of a surrogate pair. */
+const words = z
+  .string()
+  .max(MOST_CHARACTERS)
+  .refine((text) => !/\p{Surrogate}/u.test(text) && !text.includes('\0'));
+/** A name or code of ours, which is part of keys. */
+const name = z
+  .string()
+  .max(MOST_NAME)
+  .regex(/^[\x20-\x7e]*$/);
 const count = z.int().nonnegative();
-/** Base units, wei or gas. */
-const decimal = z.string().regex(/^(?:0|[1-9]\d*)$/);
+const time = count.max(LAST_MS);
+/** Base units or wei, as a token or coin has them: less than 2^256 is 78 digits at most. */
+const decimal = z.string().regex(/^(?:0|[1-9]\d{0,77})$/);
+/** Gas, or wei per gas: the product of two has a place in the book. */
+const gas = z.string().regex(/^(?:0|[1-9]\d{0,38})$/);
 const address = z.custom<Hex>(isAddress);
 const hash32 = z.custom<Hex>(isHash);
 
 /** Milliseconds since 1970 on Redis's clock. Null: the step did not happen, or its time is not known. */
 const timeline = z.object({
   /** The gateway received the request. */
-  presentedAtMs: count,
+  presentedAtMs: time,
   /** The gateway had the verdict. */
-  verifiedAtMs: count.nullable(),
-  claimedAtMs: count.nullable(),
+  verifiedAtMs: time.nullable(),
+  claimedAtMs: time.nullable(),
   /** The resource had responded. */
-  fulfilledAtMs: count.nullable(),
-  settledAtMs: count.nullable(),
+  fulfilledAtMs: time.nullable(),
+  settledAtMs: time.nullable(),
 });
 export type PaymentTimeline = z.output<typeof timeline>;
+
+/** Set where the facilitator settles a payment to another seller's recipient: its money is not ours. */
+const forOther = z.literal(true).optional();
 
 /** The request that presents a payment, and the terms it was offered. */
 const sale = z.object({
   requestId: words,
   /** The path of the paid route; `facilitator` for a payment of another server. */
   route: words,
+  /** As it was sent; missing for a payment of another server. */
+  path: words.optional(),
+  /** Without the parameters that are left out; missing unless the gateway tells queries. */
+  query: words.optional(),
   method: words,
   /** `tx-hash`, or the scheme of the signed payment: `exact`, `upto`, `charge`. */
   scheme: words,
@@ -37,6 +60,7 @@ const sale = z.object({
   chainId: count,
   asset: address,
   payTo: address,
+  forOther,
   /** As the chain names it, or as the payer signed; null if it is not known. */
   payer: address.nullable(),
   /** What was paid; null if it is not known. */
@@ -55,9 +79,9 @@ const transaction = z.object({
   transaction: hash32,
   nonce: count,
   outcome: z.enum(['success', 'reverted']),
-  gasUsed: decimal,
+  gasUsed: gas,
   /** Wei per gas; null where the RPC server does not return it. */
-  effectiveGasPrice: decimal.nullable(),
+  effectiveGasPrice: gas.nullable(),
   blockNumber: count,
   blockHash: hash32,
   jobId: words,
@@ -67,9 +91,10 @@ export type TransactionFacts = z.output<typeof transaction>;
 
 const settledPayment = z.object({
   /** The id of the payment, as in `BookEvent.payment`. */
-  payment: words,
+  payment: name,
   asset: address,
   payTo: address,
+  forOther,
   payer: address,
   /** What was moved; null: this transaction did not move it. */
   amount: decimal.nullable(),
@@ -96,9 +121,9 @@ const FACTS = {
   }),
   /** A relayer's transaction. It may settle many payments, and a payment that it names may have failed in it. */
   settled: transaction.extend({ relayer: address, payments: z.array(settledPayment).readonly() }),
-  /** Money that arrived bought nothing with this request, and may still be presented. Once per payment. */
+  /** Money that arrived bought nothing with this request, and may still be presented. The first and the last of a payment. */
   released: z.object({
-    /** `not_charged`, `unreached`, `failed`, `not_settled`, `request_ended`, `identifier_reused`. */
+    /** `answered_<status>` of an answer that is not charged, `unreached`, `failed`, `not_settled`, `request_ended`, `identifier_reused`. */
     reason: words,
     /** Null if the request ended before its verdict. */
     sale: sale.nullable(),
@@ -110,12 +135,12 @@ const FACTS = {
    */
   refused: z.object({
     /** A `PaymentFailure`, maybe of a later version. */
-    failure: words,
+    failure: name,
     payer: address.nullable(),
     amount: decimal.nullable(),
     transaction: hash32.nullable(),
     logIndex: count.nullable(),
-    minedAtMs: count.nullable(),
+    minedAtMs: time.nullable(),
     /** What must be read before a refund: whether the payment may have been served. */
     detail: words.nullable(),
     count,
@@ -125,11 +150,11 @@ const FACTS = {
     /** The state that was closed; `free`: the ledger did not know the payment. */
     from: z.enum(['free', 'expired', 'released', 'answered']),
     /** Names the refund, as its caller passed it. */
-    refund: words,
+    refund: name,
     reason: words.nullable(),
   }),
   /** A refund was sent and is final on the chain. */
-  refunded: z.object({ refund: words, transaction: hash32, amount: decimal, recipient: address }),
+  refunded: z.object({ refund: name, transaction: hash32, amount: decimal, recipient: address }),
   /** A transaction of an agent's wallet. */
   job_transaction: transaction.extend({
     wallet: address,
@@ -157,7 +182,7 @@ export type BookEvent = { [Type in BookEventType]: BookEventOf<Type> }[BookEvent
 
 export interface BookEventOf<Type extends BookEventType> {
   type: Type;
-  /** When the state changed, on Redis's clock. */
+  /** When the state changed, on Redis's clock; see `believedTime`. */
   atMs: number;
   /**
    * The payment's id: entry and slot in the ledger, such as `tx:<chainId>:<hash>:<logIndex>` or
@@ -176,6 +201,19 @@ export interface UnknownBookEvent {
   fields: Readonly<Record<string, string>>;
 }
 
+/** How far Redis's clock may be ahead of ours. */
+const MOST_AHEAD_MS = 86_400_000;
+
+/** Whether a time in milliseconds since 1970 can have been read from a clock by now. */
+export function isTimely(ms: number): boolean {
+  return ms <= Date.now() + MOST_AHEAD_MS;
+}
+
+/** The time, or the present in place of one that no clock has shown yet: whoever writes to Redis may write any. */
+export function believedTime(ms: number): number {
+  return isTimely(ms) ? ms : Date.now();
+}
+
 /**
  * Parses the fields of a stream entry, given as Redis returns them: names and values in turn. Never throws: what it
  * cannot read is returned as `unknown`, for a later version to read.
@@ -186,11 +224,11 @@ export function parseBookEvent(flat: readonly string[]): BookEvent | UnknownBook
   const { v, type, at, payment, facts } = fields;
   if (v !== String(BOOK_EVENT_VERSION)) return { type: 'unknown', why: 'version', fields };
   if (!isType(type)) return { type: 'unknown', why: 'type', fields };
-  if (at === undefined || !/^\d{1,15}$/.test(at) || payment === undefined || facts === undefined)
-    return { type: 'unknown', why: 'fields', fields };
+  const isWhole = /^\d{1,15}$/.test(at ?? '') && name.safeParse(payment).success && facts !== undefined;
+  if (!isWhole || facts.length > MOST_FACTS) return { type: 'unknown', why: 'fields', fields };
   try {
     // The type and its facts belong together by the table above, which TypeScript does not follow.
-    return { type, atMs: Number(at), payment, facts: FACTS[type].parse(JSON.parse(facts)) } as BookEvent;
+    return { type, atMs: believedTime(Number(at)), payment, facts: FACTS[type].parse(JSON.parse(facts)) } as BookEvent;
   } catch {
     return { type: 'unknown', why: 'fields', fields };
   }

@@ -1,2 +1,2 @@
 export * from './book-event.js';
-export { BOOK_GROUP, bucketEventsKey, laneBookKey, REFUSED_EVENTS } from './keys.js';
+export { BOOK_GROUP, bucketEventsKey, isLaneName, laneBookKey, REFUSED_EVENTS } from './keys.js';

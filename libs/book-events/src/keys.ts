@@ -17,3 +17,8 @@ export const REFUSED_EVENTS = 'tollgate:{refused}:events';
  * `tollgate:{relayers}:lanes` are the sets of their names, each `<chainId>:<address>`.
  */
 export const laneBookKey = (lane: string): string => `tollgate:{${lane}}:book`;
+
+/** Whether it is a name of that form: the sets are written by other processes. */
+export function isLaneName(name: string): boolean {
+  return /^\d{1,15}:0x[0-9a-f]{40}$/.test(name);
+}

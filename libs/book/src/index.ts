@@ -17,17 +17,23 @@ export {
 export { BookWriter } from './posting/book-writer.js';
 export type { DeliveredEvent } from './posting/take-events.js';
 export { recordAct } from './posting/record-act.js';
-export { bookEvents, bookUnapplied } from './posting/book-events.js';
+export { bookEvents, bookUnapplied, FIRST_UNAPPLIED } from './posting/book-events.js';
 export { postEvents, type Posted } from './posting/post-events.js';
 export { notePositions, type StreamPosition } from './posting/stream-positions.js';
 export { EXPORTS, readExport, type ExportName, type ExportRow } from './reading/export-rows.js';
 export { readBalances, type Balance } from './reading/read-balances.js';
 export { readAudit, type AuditPage } from './reading/read-audit.js';
 export { readClosings, readOpenBookings } from './reading/read-closings.js';
-export { readBookedPayment, type PaymentPicture } from './reading/read-payment.js';
+export { readBookedPayment, readPaidBack, type PaymentPicture, type ReportedPayment } from './reading/read-payment.js';
 export { countUnapplied, hasUnapplied, listRefusedEvents, type RefusedEvent } from './reading/read-unapplied.js';
 export { readSummary, SUMMARY_WINDOWS, type BookSummary, type SummaryWindow } from './reading/read-summary.js';
-export { countLeftOver, PAYMENT_ORDERS, searchPayments, type PaymentPage } from './reading/search-payments.js';
+export {
+  countLeftOver,
+  findBookedPayment,
+  PAYMENT_ORDERS,
+  searchPayments,
+  type PaymentPage,
+} from './reading/search-payments.js';
 export { findRefundPaidBy, nameTransaction, takeTransaction } from './refunds/name-transaction.js';
 export {
   listRefundsInWork,
@@ -44,6 +50,7 @@ export {
   type Refund,
   type RefundCaps,
 } from './refunds/refund.js';
+export { readTaken } from './refunds/take-transfers.js';
 export {
   askForRefund,
   changeRefund,
@@ -52,6 +59,7 @@ export {
   sumOfRefunds,
   type AskResult,
   type OverCap,
+  readRefundedToday,
 } from './refunds/write-refunds.js';
 export { verifyBook, type BookVerdict } from './reading/verify-book.js';
 export {
@@ -62,9 +70,10 @@ export {
   type ChainPosition,
   type ChainScope,
 } from './reconcile/chain-scope.js';
-export { storeDifferences, sumDifferences, type Difference } from './reconcile/differences.js';
+export { hasDifference, storeDifferences, sumDifferences, type Difference } from './reconcile/differences.js';
 export { readLostTransfers, readOpenQuestions } from './reconcile/open-questions.js';
 export { readReconciliation, type ListedDifference, type Reconciliation } from './reconcile/read-reconciliation.js';
+export { readLeastUnclaimed } from './reconcile/read-least-unclaimed.js';
 export { rewind } from './reconcile/rewind.js';
 export * from './reconcile/senders.js';
 export { postAnswers, unknownTransaction, type Answered, type ChainAnswers } from './reconcile/post-answers.js';

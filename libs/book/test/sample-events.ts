@@ -25,7 +25,14 @@ export const authorizationId = (number: number): string => `auth:${CHAIN_ID}:${A
 
 function sampleSale(more: Partial<SaleFacts> = {}): SaleFacts {
   return {
-    ...{ requestId: 'request-1', route: '/api/weather', method: 'GET', scheme: 'tx-hash', network: 'eip155:1328' },
+    ...{
+      requestId: 'request-1',
+      route: '/api/weather',
+      path: '/api/weather',
+      method: 'GET',
+      scheme: 'tx-hash',
+      network: 'eip155:1328',
+    },
     ...{ chainId: CHAIN_ID, asset: ASSET, payTo: PAY_TO, payer: PAYER, amount: '10000', price: '10000' },
     ...{ transaction: hashOf(1), logIndex: 0, ...more },
   };
@@ -67,7 +74,7 @@ export function refunding(payment: string): BookEvent {
 }
 
 export function refunded(payment: string, amount: string, transaction = hashOf(900)): BookEvent {
-  const facts = { refund: 'refund-1', transaction, amount, recipient: PAYER };
+  const facts = { refund: `refund-1 of ${payment}`, transaction, amount, recipient: PAYER };
   return { type: 'refunded', atMs: START_MS + 30, payment, facts };
 }
 

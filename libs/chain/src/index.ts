@@ -16,30 +16,36 @@ export { askForSignature, type ContractSignature } from './contracts/contract-si
 export type {
   AuthorizationQuestion,
   AuthorizationView,
+  DeployingRoute,
   SettlementRoute,
 } from './contracts/eip3009/authorization-view.js';
+export { askLater, type CallPlace, LATEST } from './contracts/later-call.js';
 export { AuthorizedTransfers, findAuthorizations } from './contracts/eip3009/find-authorizations.js';
 export type { PromisedTransfer } from './contracts/eip3009/find-authorizations.js';
 export { carriesAuthorization, planTransfer } from './contracts/eip3009/plan-transfer.js';
 export { bundleCalls, readBundle } from './contracts/multicall3/bundle-calls.js';
-export { factoryOf, readPayerSignature, splitSignature, unwrapSignature } from './contracts/payer-signature.js';
+export { deploymentOf, readPayerSignature, splitSignature, unwrapSignature } from './contracts/payer-signature.js';
 export type { PayerSignature } from './contracts/payer-signature.js';
 export { findMoved, findPermitTransfers, type PromisedPermit } from './contracts/permit2/find-permit-transfers.js';
 export { planPermitTransfer, PROXIES, readPermitCall } from './contracts/permit2/permit-proxy.js';
 export type { PermitQuestion, PermitView } from './contracts/permit2/permit-view.js';
 export { listTransfers, type PlacedTransfer } from './contracts/token-log.js';
+export type { StatedDomain } from './contracts/token-domain.js';
+export { isExpectedFactory, listFactories, NO_FACTORIES } from './contracts/wallet-factories.js';
+export type { Deployment, WalletFactories } from './contracts/wallet-factories.js';
 export { FeeQuotes, type Fees, quoteFees, raiseFees } from './fees/fees.js';
 export { ChainHistory, type CostedReceipt } from './history/chain-history.js';
 export { type TransferPage, TransferWalk } from './history/transfer-walk.js';
 export { findAuthorizationUse } from './nonce-uses/find-authorization-use.js';
 export type { AuthorizationLookUp, AuthorizationUse } from './nonce-uses/find-authorization-use.js';
-export { describeDoubtfulUse, findPermitUse, type PermitLookUp, type PermitUse } from './nonce-uses/find-permit-use.js';
+export { carriesNonce, describeDoubtfulUse, findPermitUse } from './nonce-uses/find-permit-use.js';
+export type { PermitLookUp, PermitUse } from './nonce-uses/find-permit-use.js';
 export type { SearchAsker } from './nonce-uses/search-asker.js';
 export { notShown, type SentPayment, wasSent } from './nonce-uses/sent-payment.js';
 export { ChainReader, type MinedTransaction, type Sighting } from './reader/chain-reader.js';
 export { connectChain, type ConnectedChain } from './reader/connect-chain.js';
 export { type EmittedLog, parseReceipt, type Receipt } from './receipts/receipt.js';
-export { ChainUnavailableError, ReceiptTooLargeError } from './rpc/chain-unavailable-error.js';
+export { chainBehind, ChainUnavailableError, ReceiptTooLargeError } from './rpc/chain-unavailable-error.js';
 export { type RpcAsker, RpcBatcher } from './rpc/rpc-batcher.js';
 export { hasContractFailed, MISSING, readChainId, RpcEndpoint, valueOf } from './rpc/rpc-endpoint.js';
 export type { BatchLimits, RpcCall, RpcResult } from './rpc/rpc-endpoint.js';

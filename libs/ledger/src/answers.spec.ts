@@ -137,10 +137,22 @@ describe('stored answers', () => {
 
   it('may be produced again a limited number of times', async () => {
     const { id } = await spend(null);
-    const counted = await Promise.all(Array.from({ length: 8 }, () => ledger.countReproduction(id, 5)));
-    expect(counted.filter(Boolean)).toHaveLength(5);
+    const count = async (): Promise<string> => (await ledger.countReproduction(id, 5)).outcome;
+    const counted = await Promise.all(Array.from({ length: 8 }, count));
+    expect(counted.filter((outcome) => outcome === 'counted')).toHaveLength(5);
     await ledger.giveBackReproduction(id);
-    expect([await ledger.countReproduction(id, 5), await ledger.countReproduction(id, 5)]).toEqual([true, false]);
-    expect(await ledger.countReproduction({ ...id, txHash: sampleHash() } as typeof id, 5)).toBe(false);
+    expect([await count(), await count()]).toEqual(['counted', 'exhausted']);
+    const unknown = { ...id, txHash: sampleHash() } as typeof id;
+    expect(await ledger.countReproduction(unknown, 5)).toEqual({ outcome: 'exhausted' });
+  });
+
+  it('are not produced again while what they come from is busy', async () => {
+    const { id } = await spend(null);
+    await ledger.countReproduction(id, 5);
+    await ledger.giveBackReproduction(id, 60_000);
+    const paused = await ledger.countReproduction(id, 5);
+    expect(paused).toEqual({ outcome: 'paused', retryAfterMs: expect.any(Number) as number });
+    const { retryAfterMs } = paused as { retryAfterMs: number };
+    expect(retryAfterMs > 0 && retryAfterMs <= 60_000).toBe(true);
   });
 });

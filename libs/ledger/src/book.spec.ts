@@ -11,7 +11,7 @@ import {
   sampleTransfer,
 } from '../test/sample-payments.js';
 import { startLedger, type StartedLedger } from '../test/start-ledger.js';
-import { birthKey, bucketOf, BUCKETS, REFUSED_COUNTS } from './keys.js';
+import { birthKey, bucketOf, BUCKETS, entryKey, REFUSED_COUNTS } from './keys.js';
 import { Ledger } from './ledger.js';
 import { OutboxFullError, readBookedSinceMs } from './outbox.js';
 import { locatePayment, nameOfPayment, type PaymentId } from './payment-id.js';
@@ -19,6 +19,8 @@ import type { Lease, Refusal } from './types.js';
 
 /** Each bucket may have two events. */
 const LIMIT = 2 * BUCKETS;
+/** The last id of a stream has it twice. */
+const MOST = '18446744073709551615';
 
 describe('what the ledger reports to the book', () => {
   let started: StartedLedger;
@@ -74,6 +76,26 @@ describe('what the ledger reports to the book', () => {
     const events = await readEvents(started.redis);
     expect(events.map(({ type }) => type)).toEqual(['released']);
     expect(events[0]).toMatchObject({ facts: SAMPLE_RELEASED });
+  });
+
+  it.each([
+    ['fifth that counts', 5, '0', { counted: true }],
+    ['fiftieth of a busy resource', 1, '49', { counted: false, pauseMs: 1_000 }],
+  ])('is its last release too, the %s', async (_, times, pauses, terms) => {
+    const request = sampleClaim(ledger);
+    const facts = (number: number) => ({ ...SAMPLE_RELEASED, reason: `answered_${500 + number}` });
+    const release = async (number: number, how: typeof terms | { counted: false }) => {
+      const lease = leaseOf(await ledger.claim({ ...request, owner: `owner-${number}` }));
+      // The same release sent twice is one.
+      for (let sent = 0; sent < 2; sent++) expect(await ledger.release(lease, how, facts(number))).toBe(true);
+    };
+    await release(0, { counted: false });
+    const { entry, slot } = locatePayment(request.candidates[0]!.id);
+    await started.redis.hset(entryKey(bucketOf(entry), entry), `${slot}:pauses`, pauses);
+    for (let number = 1; number <= times; number++) await release(number, terms);
+    expect(await ledger.claim({ ...request, owner: 'late' })).toMatchObject({ failure: 'released_too_often' });
+    const events = await readEvents(started.redis);
+    expect(events).toMatchObject([{ facts: facts(0) }, { facts: facts(times) }]);
   });
 
   it('is no release of a payment whose money has not moved', async () => {
@@ -162,6 +184,32 @@ describe('what the ledger reports to the book', () => {
       await ledger.commit(lease, null, { facts: SAMPLE_ANSWERED });
       expect(Number(await started.redis.hget(birth, 'booked'))).toBeGreaterThan(0);
     });
+  });
+
+  it('is written before what it reports: a stream that takes no entry changes no payment', async () => {
+    const [sold, other] = [await claim(), await claim()];
+    const refund = { id: sold.id, refund: 'refund-1', reason: null, allowsAnswered: true };
+    const paid = {
+      refund: 'refund-1',
+      transaction: sampleHash(),
+      amount: '5',
+      recipient: `0x${'1'.repeat(40)}`,
+    } as const;
+    const steps: [Lease, () => Promise<unknown>][] = [
+      [other, () => ledger.release(other, { counted: true }, SAMPLE_RELEASED)],
+      [sold, () => ledger.commit(sold, null, { facts: SAMPLE_ANSWERED })],
+      [sold, async () => (await ledger.close(refund)).outcome === 'closed'],
+      [sold, () => ledger.recordRefunded(sold.id, paid)],
+    ];
+    for (const [{ id }, step] of steps) {
+      const stream = bucketEventsKey(bucketOf(locatePayment(id).entry));
+      await started.redis.del(stream);
+      await started.redis.xadd(stream, `${MOST}-${MOST}`, 'v', '1');
+      await expect(step()).rejects.toThrow(/exhausted/);
+      await started.redis.del(stream);
+      expect(await step()).toBe(true);
+      expect(await readEvents(started.redis, nameOfPayment(id))).toHaveLength(1);
+    }
   });
 
   describe('while the outbox is full', () => {

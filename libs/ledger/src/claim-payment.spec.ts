@@ -221,6 +221,58 @@ describe('claiming a payment', () => {
     expect(await ledger.claim(again(request))).toEqual(refused);
   });
 
+  it.each([
+    ['with a retry key', KEY],
+    ['without', null],
+  ])('pauses a payment fifty times at most, %s', async (_, retryKey) => {
+    const request = claimOf({ retryKey });
+    const { id } = request.candidates[0]!;
+    for (let times = 0; times < 50; times++) {
+      const lease = leaseOf(await ledger.claim(again(request)));
+      // The same release sent twice is one.
+      const terms = { counted: false, pauseMs: times < 49 ? 1 : 60_000 };
+      expect([await ledger.release(lease, terms), await ledger.release(lease, terms)]).toEqual([true, true]);
+      if (times < 49) await sleep(3);
+    }
+    const refused = { outcome: 'refused', failure: 'released_too_often', id };
+    expect(await ledger.claim(again(request))).toEqual(refused);
+  });
+
+  it('gives a paused payment to nobody before its time', async () => {
+    const pauseMs = 60_000;
+    const request = claimOf({ retryKey: KEY });
+    await ledger.release(leaseOf(await ledger.claim(request)), { counted: false, pauseMs });
+    const paused = await ledger.claim(again(request));
+    expect(paused).toEqual({ outcome: 'paused', retryAfterMs: expect.any(Number) as number });
+    const { retryAfterMs } = paused as { retryAfterMs: number };
+    expect(retryAfterMs > 0 && retryAfterMs <= pauseMs).toBe(true);
+    const { txHash } = request.candidates[0]!.id as { txHash: `0x${string}` };
+    const found = { chainId: CHAIN_ID, txHash, fingerprint: request.fingerprint, retryKey: KEY };
+    expect(await ledger.find(found)).toMatchObject({ outcome: 'paused' });
+    expect(await ledger.find({ ...found, fingerprint: 'other' })).toEqual({ outcome: 'none' });
+  });
+
+  it('gives no other payment of a transaction to the request whose payment is paused', async () => {
+    const first = sampleTransfer(ledger);
+    const second = { ...first, id: { ...first.id, logIndex: 1 } as typeof first.id };
+    const request = claimOf({ candidates: [first, second] });
+    await ledger.release(leaseOf(await ledger.claim(request)), { counted: false, pauseMs: 60_000 });
+    expect(await ledger.claim(again(request))).toMatchObject({ outcome: 'paused' });
+    const other = { ...again(request), fingerprint: 'other' };
+    expect(leaseOf(await ledger.claim(other)).id).toEqual(second.id);
+    expect(await ledger.claim({ ...again(request), fingerprint: 'third' })).toMatchObject({ outcome: 'busy' });
+  });
+
+  // Prevents: a client comes back a minute late, and its payment is taken for a new one, which is too old.
+  it('remembers a payment for a quarter of an hour longer than it is paused', async () => {
+    const request = claimOf({ candidates: [sampleTransfer(ledger, { windowMs: 1_000 })] });
+    const pauseMs = 30 * 24 * 3_600_000;
+    const lease = leaseOf(await ledger.claim(request));
+    await ledger.release(lease, { counted: false, pauseMs });
+    const { entry } = locatePayment(lease.id);
+    expect(await started.redis.pttl(entryKey(bucketOf(entry), entry))).toBeGreaterThan(pauseMs + 14 * 60_000);
+  });
+
   it('does not count an uncounted release', async () => {
     const request = claimOf();
     for (let times = 0; times < 7; times++) {

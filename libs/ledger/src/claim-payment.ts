@@ -12,6 +12,10 @@ import type { ClaimRequest, ClaimResult, PaymentCandidate } from './types.js';
  */
 export const EXPIRY_SLACK_MS = 60_000;
 export const MAX_RELEASES = 5;
+/** How often an upstream may be too busy for one payment. */
+export const MAX_PAUSES = 50;
+/** How late a client may come back after a pause, during which the time to redeem its payment may have ended. */
+export const PAUSE_SLACK_MS = 900_000;
 
 type Located = PaymentCandidate & EntrySlot;
 
@@ -51,7 +55,7 @@ export async function claimPayment(
 
 /** Ranks verdicts: of several, the one that is best for the payer is returned. */
 function weight({ outcome }: ClaimResult): number {
-  return ['conflict', 'used', 'refused', 'busy', 'answered'].indexOf(outcome);
+  return ['conflict', 'used', 'refused', 'paused', 'busy', 'answered'].indexOf(outcome);
 }
 
 function groupByEntry(candidates: readonly PaymentCandidate[]): [Located, ...Located[]][] {
@@ -96,6 +100,7 @@ async function claimEntry(
       CLOCK_SKEW_MS,
       EXPIRY_SLACK_MS,
       MAX_RELEASES,
+      MAX_PAUSES,
       scope,
       outboxLimit ?? '',
       request.keyReserves === false ? 0 : 1,
@@ -107,7 +112,7 @@ async function claimEntry(
   const id = readPaymentId({ entry, slot }) ?? candidates[0].id;
   const result = toResult(request, id, { outcome, number, until });
   // For a busy or conflicting payment the script returns the slot only if the retry key belongs to that payment.
-  const isOwn = slot !== '' && ['claimed', 'answered', 'busy', 'conflict'].includes(outcome ?? '');
+  const isOwn = slot !== '' && ['claimed', 'answered', 'busy', 'paused', 'conflict'].includes(outcome ?? '');
   return result && { result, isOwn };
 }
 
@@ -122,6 +127,7 @@ function toResult(
     case 'answered':
       return { outcome, id };
     case 'busy':
+    case 'paused':
       return { outcome, retryAfterMs: Math.max(0, Number(number)) };
     case 'payment_too_old':
     case 'older_than_ledger':

@@ -22,12 +22,15 @@ export interface RequestParts {
   path: string;
   query: string;
   body?: Uint8Array;
+  /** The part that is asked for: a `Range` header. */
+  range?: string | undefined;
 }
 
-/** Identifies a request by method, path, query and body. 22 characters; the newlines keep the parts distinct. */
-export function createFingerprint({ method, path, query, body }: RequestParts): string {
+/** Identifies a request by its parts. 22 characters; the newlines keep the parts distinct. */
+export function createFingerprint({ method, path, query, body, range }: RequestParts): string {
   const bodyHash = body && body.length > 0 ? hash('sha256', body, 'base64url') : '';
-  return shorten(`${method}\n${path}\n${query}\n${bodyHash}`);
+  const part = range === undefined ? '' : `\n${range}`;
+  return shorten(`${method}\n${path}\n${query}\n${bodyHash}${part}`);
 }
 
 /** A random 128-bit name for one request's hold on a payment, never taken from the client. 22 characters. */

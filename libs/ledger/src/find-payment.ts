@@ -38,9 +38,10 @@ function readFound(
       const id = readPaymentId({ entry, slot });
       return same && id ? { outcome: 'answered', id } : { outcome: 'conflict' };
     }
-    if (record.state === 'leased' && record.untilMs !== null && record.untilMs >= nowMs) {
-      return same ? { outcome: 'busy', retryAfterMs: record.untilMs - nowMs } : { outcome: 'conflict' };
-    }
+    if (record.untilMs === null || record.untilMs < nowMs) continue;
+    const retryAfterMs = record.untilMs - nowMs;
+    if (record.state === 'leased') return same ? { outcome: 'busy', retryAfterMs } : { outcome: 'conflict' };
+    if (same) return { outcome: 'paused', retryAfterMs };
   }
   return { outcome: 'none' };
 }

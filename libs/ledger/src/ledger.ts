@@ -9,7 +9,7 @@ import {
 import type { Cluster, Redis } from 'ioredis';
 
 import { askUntilKnown } from './ask-until-known.js';
-import { claimPayment, EXPIRY_SLACK_MS } from './claim-payment.js';
+import { claimPayment, EXPIRY_SLACK_MS, MAX_PAUSES, MAX_RELEASES, PAUSE_SLACK_MS } from './claim-payment.js';
 import { closePayment, recordRefunded, type CloseRequest, type CloseResult } from './close-payment.js';
 import { restoreContinuity, type LedgerRunner } from './continuity.js';
 import { findPayment, isClosed, isLeased, recallPayment, whySpent, type EntryServers } from './find-payment.js';
@@ -29,6 +29,7 @@ import type {
   FindResult,
   Lease,
   Refusal,
+  ReproductionCount,
   StoredAnswer,
 } from './types.js';
 
@@ -174,18 +175,19 @@ export class Ledger {
   /**
    * Releases the payment unspent; a counted release uses up one of five. False when the lease was not this holder's.
    * `forgetsAmount`: drops the amount fixed under this lease, because nothing sent under it can still be moved; an
-   * amount fixed under an earlier lease stays.
+   * amount fixed under an earlier lease stays. `pauseMs`: for how long no claim of it succeeds; a payment has at most 50 pauses.
    * @param facts for a payment whose money has arrived
    */
   async release(
     lease: Lease,
-    terms: { counted: boolean; forgetsAmount?: boolean },
+    terms: { counted: boolean; forgetsAmount?: boolean; pauseMs?: number },
     facts: ReleasedFacts | null = null,
   ): Promise<boolean> {
-    const { counted, forgetsAmount = false } = terms;
+    const { counted, forgetsAmount = false, pauseMs = 0 } = terms;
     const { bucket, slot, entry } = this.#locate(lease.id);
     const holder = [slot, lease.generation, lease.owner, counted ? 1 : 0, forgetsAmount ? 1 : 0];
-    const args = [...holder, nameOfPayment(lease.id), this.#encode(facts)];
+    const pause = [Math.ceil(pauseMs), MAX_RELEASES, MAX_PAUSES, PAUSE_SLACK_MS];
+    const args = [...holder, ...pause, nameOfPayment(lease.id), this.#encode(facts)];
     return (await this.#runner.run(LEDGER_SCRIPTS.release, [entry, bucketEventsKey(bucket)], args))[0] === 'released';
   }
 
@@ -222,16 +224,18 @@ export class Ledger {
     return this.#runner.within(this.#acknowledged.run(entry, ['hget', entry, field])) as Promise<string | null>;
   }
 
-  /** Counts one more reproduction of a spent payment's answer; false when `max` is reached. */
-  async countReproduction(id: PaymentId, max: number): Promise<boolean> {
+  /** Counts one more reproduction of a spent payment's answer, unless `max` is reached or what it pays for is busy. */
+  async countReproduction(id: PaymentId, max: number): Promise<ReproductionCount> {
     const { slot, entry } = this.#locate(id);
-    return (await this.#runner.run(LEDGER_SCRIPTS.countReproduction, [entry], [slot, 1, max]))[0] === 'counted';
+    const [outcome, waitMs] = await this.#runner.run(LEDGER_SCRIPTS.countReproduction, [entry], [slot, 1, max]);
+    if (outcome === 'paused') return { outcome, retryAfterMs: Number(waitMs) };
+    return { outcome: outcome === 'counted' ? 'counted' : 'exhausted' };
   }
 
-  /** For a counted reproduction that came to no answer. */
-  async giveBackReproduction(id: PaymentId): Promise<void> {
+  /** For a counted reproduction that came to no answer. @param pauseMs for how long there is to be no other */
+  async giveBackReproduction(id: PaymentId, pauseMs = 0): Promise<void> {
     const { slot, entry } = this.#locate(id);
-    await this.#runner.run(LEDGER_SCRIPTS.countReproduction, [entry], [slot, -1]);
+    await this.#runner.run(LEDGER_SCRIPTS.countReproduction, [entry], [slot, -1, Math.ceil(pauseMs)]);
   }
 
   /**

@@ -41,7 +41,7 @@ export async function readBookedSinceMs(redis: Redis | Cluster): Promise<number 
   const times = await Promise.all(
     Array.from({ length: BUCKETS }, (_, bucket) => redis.hget(birthKey(bucket), 'booked')),
   );
-  return times.includes(null) ? null : Math.max(...times.map(Number));
+  return times.every((time) => time !== null && /^\d{1,15}$/.test(time)) ? Math.max(...times.map(Number)) : null;
 }
 
 /** Whether a process with `BOOK=off` has used the ledger: what is sold since is not reported. */

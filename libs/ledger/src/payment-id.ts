@@ -100,6 +100,18 @@ export function readPaymentName(name: string): PaymentId | null {
   }
 }
 
+/** What a payment's id says of its token and its payer, in lower case; null where it says nothing. */
+export function partiesOf(id: PaymentId | null): { asset: string | null; payer: string | null } {
+  switch (id?.kind) {
+    case 'authorization':
+      return { asset: id.asset.toLowerCase(), payer: id.from.toLowerCase() };
+    case 'permit2':
+      return { asset: null, payer: id.owner.toLowerCase() };
+    default:
+      return { asset: null, payer: null };
+  }
+}
+
 function natural(value: number, name: string): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a non-negative integer`);
   return value;

@@ -4,7 +4,7 @@
  * `fingerprint,retryKey`. Neither exceeds 64 bytes, above which Redis leaves its compact encoding and takes twice the
  * memory. A metered payment also has `<slot>:amount`, with the generation that fixed it under `<slot>:fixer`; a signed
  * one whose answer was not kept has `<slot>:receipt`. `<slot>:open` is the generation whose retry key reserves nothing.
- * `<slot>:told`: the book knows that it was released; `<slot>:refund:<name>`: it knows of this refund. `<slot>:closer` is
+ * `<slot>:pauses` counts how often its upstream was busy. `<slot>:told`: the book knows that it was released; `<slot>:refund:<name>`: it knows of this refund. `<slot>:closer` is
  * the refund that closed the payment, and `<slot>:closed:<name>` since when it is closed for this one.
  */
 export interface PaymentRecord {
@@ -17,7 +17,7 @@ export interface PaymentRecord {
   reproductions: number;
   /** When the state was reached, on Redis's clock. */
   atMs: number;
-  /** End of the lease; null without one. */
+  /** End of the lease, or of the pause after a busy upstream; null without either. */
   untilMs: number | null;
   /** The present or last holder of the lease; null once it is closed for a refund. */
   owner: string | null;
@@ -47,6 +47,11 @@ export function readRecord(line: string, by: string): PaymentRecord | null {
     fingerprint: fingerprint ?? '',
     retryKey: retryKey || null,
   };
+}
+
+/** Base units as Redis has them: null without them, and for a text that is no amount. */
+export function readRecordedBaseUnits(text: string | undefined): string | null {
+  return text !== undefined && /^\d{1,78}$/.test(text) ? text : null;
 }
 
 /** All records of an entry, by slot. */

@@ -11,7 +11,7 @@ import { tollgate } from '../../../tools/cli/test/run-tollgate.js';
 import { CHAIN_ID, HEAD_AT_BIRTH, leaseOf, sampleClaim, sampleHash, sampleTransfer } from '../test/sample-payments.js';
 import { startLedger, type StartedLedger } from '../test/start-ledger.js';
 import { hashRetryKey } from './create-keys.js';
-import { REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
+import { bucketOf, entryKey, REFUSED_SEEN, REFUSED_STREAM } from './keys.js';
 import { Ledger } from './ledger.js';
 import { locatePayment, type PaymentId } from './payment-id.js';
 import { listPayments, showPayments, type PaymentListing } from './read-payments.js';
@@ -19,6 +19,7 @@ import { listRefusals } from './refusals.js';
 
 const run = promisify(execFile);
 const ADDRESS = `0x${'ab'.repeat(20)}` as const;
+const PAYER = `0x${'c1'.repeat(20)}` as const;
 
 describe('reading the ledger', () => {
   let started: StartedLedger;
@@ -103,15 +104,21 @@ describe('reading the ledger', () => {
     const refusal = { id, failure: 'payment_too_old', payer, amountBaseUnits: 1000n } as const;
     expect(await ledger.recordRefusal({ ...refusal, minedAtMs: 5 })).toBe(true);
     expect(await ledger.recordRefusal(refusal)).toBe(false);
-    await ledger.recordRefusal({ id, failure: 'amount_too_low' });
+    await ledger.recordRefusal({ id, failure: 'amount_too_low', asset: ADDRESS, amountBaseUnits: 7n });
     const whole = { kind: 'transaction', chainId: CHAIN_ID, txHash } as const;
     await ledger.recordRefusal({ id: whole, failure: 'payment_late', detail: 'two words' });
     const [late, low, old] = await listRefusals(redis);
     expect(await redis.xlen(REFUSED_STREAM)).toBe(3);
     const payment = `tx:${CHAIN_ID}:${txHash}:receipt`;
     expect(late).toMatchObject({ payment, failure: 'payment_late', detail: 'two words' });
-    expect(low).toMatchObject({ failure: 'amount_too_low', payer: null });
-    expect(old).toMatchObject({ failure: 'payment_too_old', payer, amountBaseUnits: '1000', minedAtMs: 5 });
+    expect(low).toMatchObject({ failure: 'amount_too_low', payer: null, asset: ADDRESS, amountBaseUnits: '7' });
+    expect(old).toMatchObject({
+      failure: 'payment_too_old',
+      payer,
+      asset: null,
+      amountBaseUnits: '1000',
+      minedAtMs: 5,
+    });
     expect(await listRefusals(redis, { limit: 1 })).toEqual([late]);
     expect(await listRefusals(redis, { before: low!.position })).toEqual([old]);
   });
@@ -129,15 +136,57 @@ describe('reading the ledger', () => {
     const { leased, answered } = await fill();
     if (leased.id.kind !== 'transfer' || answered.id.kind !== 'transfer') throw new Error('expected transfers');
     const table = await payments('list');
-    expect(table).toMatch(/^STATE +SINCE +RELEASES +RETRY KEY +PAYMENT\n/);
-    expect(table).toContain(`tx:${CHAIN_ID}:${leased.id.txHash}:0`);
+    expect(table).toMatch(/^STATE +SINCE +RELEASES +RETRY KEY +AMOUNT +SYMBOL +BASE UNITS +PAYER +PAYMENT\n/);
+    expect(table).toMatch(new RegExp(` yes +- +- +- +- +tx:${CHAIN_ID}:${leased.id.txHash}:0$`, 'm'));
     const json = JSON.parse(await payments('list', '--state', 'leased', '--limit', '1', '--json')) as unknown;
     expect(json).toMatchObject([{ state: 'leased', id: leased.id }]);
     const details = await payments('show', answered.id.txHash.toUpperCase().replace('0X', '0x'));
     expect(details).toMatch(/stored answer +\d+ bytes/);
     expect(await payments('refused')).toBe('No payment was refused.');
     await ledger.recordRefusal({ id: leased.id, failure: 'payment_too_old', amountBaseUnits: 1000n });
-    expect(await payments('refused')).toMatch(/payment_too_old +1000 /);
+    expect(await payments('refused')).toMatch(/payment_too_old +- +- +1000 +- +tx:/);
+  });
+
+  it('lists amounts in units of the token that the settings describe, with the payer, as far as they are known', async () => {
+    const [chainId, asset, nonce] = [CHAIN_ID, ADDRESS, sampleHash()];
+    const authorized = { kind: 'authorization', chainId, asset, from: PAYER, nonce } as const;
+    const elsewhere = { ...authorized, chainId: 31337 };
+    const permitted = { kind: 'permit2', chainId, owner: PAYER, nonce: '7' } as const;
+    const amounts = [{ amountBaseUnits: 12_500n }, { amountBaseUnits: 10n ** 77n }, { amountBaseUnits: 3n }];
+    for (const [at, id] of [authorized, elsewhere, permitted].entries()) {
+      const lease = leaseOf(await ledger.claim(sampleClaim(ledger, { candidates: [sampleTransfer(ledger, { id })] })));
+      await ledger.fixAmount(lease, BigInt(12_500 + at));
+      await ledger.recordRefusal({ id, failure: 'payment_late', ...amounts[at] });
+    }
+    const { id } = sampleTransfer(ledger);
+    await ledger.recordRefusal({ id, failure: 'payment_late', asset, payer: PAYER, amountBaseUnits: 0n });
+    const { entry } = locatePayment(permitted);
+    await redis.hset(entryKey(bucketOf(entry), entry), 'permit:amount', 'NaN');
+    const settings = {
+      ASSET_ADDRESS: ADDRESS.toUpperCase().replace('X', 'x'),
+      ASSET_DECIMALS: '4',
+      ASSET_SYMBOL: 'EURT',
+    };
+
+    const listed = await runWith(settings, 'list');
+    expect(listed).toMatch(new RegExp(` 1.25 +EURT +12500 +${PAYER} +auth:${CHAIN_ID}:`));
+    expect(listed).toMatch(new RegExp(` - +- +12501 +${PAYER} +auth:31337:`));
+    expect(listed).toMatch(new RegExp(` - +- +- +${PAYER} +permit:`));
+    const json = JSON.parse(await runWith(settings, 'list', '--json')) as PaymentListing[];
+    expect(json).toContainEqual(expect.objectContaining({ asset, payer: PAYER, meteredBaseUnits: '12500' }));
+    expect(json).toContainEqual(expect.objectContaining({ asset: null, payer: PAYER, meteredBaseUnits: null }));
+
+    const refused = await runWith(settings, 'refused');
+    expect(refused).toMatch(/^RECORDED +FAILURE +AMOUNT +SYMBOL +BASE UNITS +PAYER +PAYMENT\n/);
+    expect(refused).toMatch(new RegExp(` 1.25 +EURT +12500 +${PAYER} +auth:${CHAIN_ID}:`));
+    expect(refused).toMatch(new RegExp(` - +- +10{77} +${PAYER} +auth:31337:`));
+    expect(refused).toMatch(new RegExp(` - +- +3 +${PAYER} +permit:`));
+    expect(refused).toMatch(new RegExp(` 0 +EURT +0 +${PAYER} +tx:`));
+    for (const decimals of ['six', '-1', '37', '1e1'])
+      await expect(runWith({ ...settings, ASSET_DECIMALS: decimals }, 'list')).rejects.toMatchObject({
+        code: 1,
+        stderr: 'ASSET_DECIMALS must be a whole number from 0 to 36.\n',
+      });
   });
 
   it('fails for a payment that the ledger does not hold, as table and as JSON', async () => {

@@ -1,8 +1,8 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import { answerKey, bucketOf, entryKey, entryOfKey } from './keys.js';
-import { locatePayment, readPaymentId, type PaymentId } from './payment-id.js';
-import { readRecords, type PaymentRecord } from './payment-record.js';
+import { locatePayment, partiesOf, readPaymentId, type PaymentId } from './payment-id.js';
+import { readRecordedBaseUnits, readRecords, type PaymentRecord } from './payment-record.js';
 
 export type RecordedState = PaymentRecord['state'];
 
@@ -11,6 +11,12 @@ export interface PaymentListing extends Omit<PaymentRecord, 'owner' | 'fingerpri
   id: PaymentId;
   /** Whether the request had a retry key; only the key's hash is stored. */
   hasRetryKey: boolean;
+  /** The token; null where the ledger does not know it, as with a bare transfer. */
+  asset: string | null;
+  /** Null where the ledger does not know it. */
+  payer: string | null;
+  /** The final amount of a metered payment; null for other payments, and until the amount is fixed. */
+  meteredBaseUnits: string | null;
 }
 
 export interface PaymentDetails extends PaymentListing {
@@ -19,8 +25,6 @@ export interface PaymentDetails extends PaymentListing {
   forgottenInMs: number | null;
   /** Bytes of the stored answer, with its headers; null without one. */
   answerBytes: number | null;
-  /** The final amount of a metered payment; null for other payments, and until the amount is fixed. */
-  meteredBaseUnits: string | null;
 }
 
 export interface ListRequest {
@@ -59,15 +63,19 @@ export async function listPayments(
 async function readEntry(redis: Redis | Cluster, key: string): Promise<PaymentListing[]> {
   const entry = entryOfKey(key);
   if (!entry) return [];
-  return readRecords(await redis.hgetall(key)).flatMap(([slot, record]) => {
+  const fields = await redis.hgetall(key);
+  return readRecords(fields).flatMap(([slot, record]) => {
     const id = readPaymentId({ entry, slot });
-    return id ? [toListing(id, record)] : [];
+    return id ? [toListing(id, record, fields[`${slot}:amount`])] : [];
   });
 }
 
-function toListing(id: PaymentId, record: PaymentRecord): PaymentListing {
+function toListing(id: PaymentId, record: PaymentRecord, amount: string | undefined): PaymentListing {
   const { state, generation, releases, reproductions, atMs, untilMs, retryKey } = record;
-  return { id, state, generation, releases, reproductions, atMs, untilMs, hasRetryKey: retryKey !== null };
+  return {
+    ...{ id, state, generation, releases, reproductions, atMs, untilMs, hasRetryKey: retryKey !== null },
+    ...{ ...partiesOf(id), meteredBaseUnits: readRecordedBaseUnits(amount) },
+  };
 }
 
 /** All payments of one entry (a transaction, or a signed payment) in the order of their logs. */
@@ -80,11 +88,10 @@ export async function showPayments(redis: Redis | Cluster, entry: string): Promi
       const id = readPaymentId({ entry, slot });
       if (!id) return [];
       const bytes = await redis.strlen(answerKey(bucket, entry, locatePayment(id).slot));
-      const listing = toListing(id, record);
+      const listing = toListing(id, record, fields[`${slot}:amount`]);
       const answerBytes = bytes > 0 ? bytes : null;
-      const meteredBaseUnits = fields[`${slot}:amount`] ?? null;
       const { fingerprint } = record;
-      return [{ ...listing, fingerprint, forgottenInMs: ttlMs < 0 ? null : ttlMs, answerBytes, meteredBaseUnits }];
+      return [{ ...listing, fingerprint, forgottenInMs: ttlMs < 0 ? null : ttlMs, answerBytes }];
     }),
   );
   const logOf = ({ id }: PaymentDetails): number => (id.kind === 'transfer' ? id.logIndex : -1);

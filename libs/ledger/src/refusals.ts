@@ -5,8 +5,8 @@ import type { Cluster, Redis } from 'ioredis';
 import type { LedgerRunner } from './continuity.js';
 import { REFUSED_COUNTS, REFUSED_SEEN, REFUSED_STREAM, bucketOf, entryKey } from './keys.js';
 import { LEDGER_SCRIPTS } from './ledger-scripts.js';
-import { nameOfPayment } from './payment-id.js';
-import { readRecords } from './payment-record.js';
+import { nameOfPayment, partiesOf, readPaymentName } from './payment-id.js';
+import { readRecordedBaseUnits, readRecords } from './payment-record.js';
 import type { Refusal } from './types.js';
 
 /** False when the payment is already recorded with this failure. @param kept the oldest beyond these are dropped */
@@ -15,9 +15,9 @@ export async function recordRefusal(
   refusal: Refusal,
   { kept, isBooked }: { kept: number; isBooked: boolean },
 ): Promise<boolean> {
-  const { id, failure, payer, amountBaseUnits, minedAtMs, detail } = refusal;
+  const { id, failure, payer, asset, amountBaseUnits, minedAtMs, detail } = refusal;
   const payment = nameOfPayment(id);
-  const fields = Object.entries({ payment, failure, payer, amountBaseUnits, minedAtMs, detail }).flatMap(
+  const fields = Object.entries({ payment, failure, payer, asset, amountBaseUnits, minedAtMs, detail }).flatMap(
     ([name, value]) => (value === undefined ? [] : [name, value.toString()]),
   );
   const facts = isBooked ? JSON.stringify(describeRefusal(refusal)) : '';
@@ -49,6 +49,8 @@ export interface RecordedRefusal {
   payment: string;
   failure: PaymentFailure;
   payer: string | null;
+  /** The token of the amount; null where it is not known. */
+  asset: string | null;
   amountBaseUnits: string | null;
   minedAtMs: number | null;
   detail: string | null;
@@ -73,13 +75,15 @@ async function readRefusal(redis: Redis | Cluster, [position, parts]: [string, s
   for (let index = 0; index + 1 < parts.length; index += 2) fields.set(parts[index] ?? '', parts[index + 1] ?? '');
   const minedAtMs = fields.get('minedAtMs');
   const payment = fields.get('payment') ?? '';
+  const known = partiesOf(readPaymentName(payment));
   return {
     position,
     recordedAtMs: Number(position.split('-')[0]),
     payment,
     failure: fields.get('failure') as PaymentFailure,
-    payer: fields.get('payer') ?? null,
-    amountBaseUnits: fields.get('amountBaseUnits') ?? null,
+    payer: fields.get('payer') ?? known.payer,
+    asset: fields.get('asset') ?? known.asset,
+    amountBaseUnits: readRecordedBaseUnits(fields.get('amountBaseUnits')),
     minedAtMs: minedAtMs === undefined ? null : Number(minedAtMs),
     detail: fields.get('detail') ?? null,
     redeemed: await isRedeemed(redis, payment),

@@ -70,6 +70,8 @@ export type ClaimResult =
   | { outcome: 'claimed'; lease: Lease }
   | { outcome: 'answered'; id: PaymentId }
   | { outcome: 'busy'; retryAfterMs: number }
+  /** What it pays for was busy, and is not to be asked before then. */
+  | { outcome: 'paused'; retryAfterMs: number }
   | { outcome: 'conflict' }
   | { outcome: 'used' }
   | { outcome: 'refused'; failure: ClaimRefusal; id: PaymentId }
@@ -84,6 +86,7 @@ export type FindResult =
   | { outcome: 'none' }
   | { outcome: 'answered'; id: PaymentId }
   | { outcome: 'busy'; retryAfterMs: number }
+  | { outcome: 'paused'; retryAfterMs: number }
   | { outcome: 'conflict' }
   | { outcome: 'refused'; failure: 'payment_refunded' };
 
@@ -92,6 +95,8 @@ export interface StoredAnswer {
   headers: [string, string][];
   body: Buffer;
 }
+
+export type ReproductionCount = { outcome: 'counted' | 'exhausted' } | { outcome: 'paused'; retryAfterMs: number };
 
 export interface CommitTerms {
   /** Returned by `readReceipt` if the answer is not kept; values up to 64 bytes take the least memory. */
@@ -110,6 +115,8 @@ export interface Refusal {
   id: PaymentId;
   failure: PaymentFailure;
   payer?: Hex;
+  /** The token of the amount, in lower case. */
+  asset?: string;
   amountBaseUnits?: bigint;
   minedAtMs?: number;
   detail?: string;

@@ -49,7 +49,7 @@ export async function batch(
     const left = ready.map(({ payment }) => payment);
     transaction = parts.simulation.narrow(transaction, left);
   }
-  const refusal = transaction?.walletCode ? await admit(parts, jobId, transaction, onTrouble) : null;
+  const refusal = transaction?.running ? await admit(parts, jobId, transaction, onTrouble) : null;
   if (refusal) for (const attempt of ready) ends.set(attempt, refusal);
   const refused = own.filter((attempt) => ends.has(attempt));
   await Promise.all(refused.map(({ record }) => parts.records.release(record, jobId))).catch(onTrouble);
@@ -95,11 +95,11 @@ async function claim(
 async function admit(
   { wallets }: BatchParts,
   jobId: string,
-  { walletCode: code, gas }: SimulatedTransaction,
+  { running, gas }: SimulatedTransaction,
   onTrouble: (error: unknown) => void,
 ): Promise<AttemptEnd | null> {
   try {
-    const refusal = code && (await wallets.admit(jobId, { code, gas }));
+    const refusal = running && (await wallets.admit(jobId, { ...running, gas }));
     if (refusal === 'contract_wallets_busy') return { outcome: 'unavailable', reason: refusal };
     return refusal && { outcome: 'refused', failure: refusal };
   } catch (error) {

@@ -1,12 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import {
   askForCode,
   askForNativeBalance,
+  askLater,
+  type CallPlace,
   canPay,
+  chainBehind,
   type ContractCall,
   estimateSentCall,
   type FeeQuotes,
   type Fees,
   hasContractFailed,
+  LATEST,
   MISSING,
   parseQuantity,
   readCall,
@@ -20,13 +26,13 @@ import {
   RPC_TIMEOUT_MS,
 } from '@tollgate/chain';
 import type { Hex } from '@tollgate/protocol';
-import { nameCode } from '@tollgate/verification';
+import { findRunningCode, type RunningCode, type WalletBudget } from '@tollgate/verification';
 
 export interface CallSimulationOptions {
   batcher: RpcBatcher;
   fees: Pick<FeeQuotes, 'read'>;
-  /** For one payment. */
-  gasCap: bigint;
+  /** For one payment; with its payer's wallet, where that is deployed too. */
+  gasCaps: Readonly<Record<WalletBudget, bigint>>;
   /** Returns the time of Redis's clock. */
   nowMs: () => number;
 }
@@ -35,15 +41,23 @@ export interface SendableCall {
   call: ContractCall;
   /** The gas limit of the transaction. */
   gas: bigint;
-  /** `nameCode` of the payer's code, which runs in the call; null when the payer has no code. */
-  walletCode: Hex | null;
+  /** Null when only the token's code runs. */
+  running: RunningCode | null;
 }
 
 const MARGIN_PERCENT = 20n;
-/** On a quiet chain the newest block may be old, and what has just become valid is not valid there yet. */
-const BLOCKS = ['latest', 'pending'] as const;
+/** How often a payment that has just become valid asks for the next block, and for how long. */
+const LOOK_AGAIN_MS = 250;
+const WAIT_FOR_BLOCK_MS = RPC_TIMEOUT_MS;
 
-type Block = (typeof BLOCKS)[number];
+/** What must be known of a payment beside the call that settles it. */
+interface SimulatedPayment {
+  payer: Hex;
+  /** Deploys a payer that has no code yet. */
+  factory: Hex | null;
+  /** In Unix seconds, as decimal text. */
+  validAfter: string;
+}
 
 interface Estimate {
   /** Null when the call fails. */
@@ -58,44 +72,74 @@ export class CallSimulation {
   constructor(private readonly options: CallSimulationOptions) {}
 
   /**
-   * Null when the call fails, both now and in the next block.
+   * Null when the call fails. On a quiet chain the newest block may be older than the start of the payment's validity; it
+   * then waits until the next one, as the server has it, is not.
    * @param factory deploys a payer that has no code yet
-   * @throws ChainUnavailableError
+   * @throws ChainUnavailableError also when that takes too long
    */
   async run(
     call: ContractCall,
-    { payer, relayer, factory }: { payer: Hex; relayer: Hex; factory: Hex | null },
+    { relayer, ...payment }: SimulatedPayment & { relayer: Hex },
   ): Promise<SendableCall | null> {
-    const { gasCap } = this.options;
-    const sent: SentCall = { ...call, from: relayer, gas: gasCap, fees: await this.options.fees.read() };
-    for (const block of BLOCKS) {
-      const { estimate, payerCode, fees } = await this.#estimate(sent, payer, block);
-      if (estimate === null || estimate > gasCap) continue;
-      const gas = least((estimate * (100n + MARGIN_PERCENT)) / 100n, gasCap);
-      const walletCode = payerCode === '0x' ? factory : nameCode(payerCode);
-      // The estimate ran with another gas limit than the transaction will have, and the payer's code can see that.
-      if (walletCode !== null && !(await this.#succeeds({ ...sent, gas, fees }, block))) continue;
-      return { call, gas, walletCode };
+    const { gasCaps, nowMs } = this.options;
+    const gas = gasCaps[payment.factory === null ? 'calls' : 'deployments'];
+    const sent: SentCall = { ...call, from: relayer, gas, fees: await this.options.fees.read() };
+    const sendable = await this.#runAt(LATEST, sent, payment);
+    if (sendable !== null) return sendable;
+    const untilMs = nowMs() + WAIT_FOR_BLOCK_MS;
+    for (;;) {
+      const place = await this.#findPlace(sent, payment.validAfter);
+      if (place === null) return null;
+      const later = place === 'later' ? null : await this.#runAt(place, sent, payment);
+      // It may have failed beside transactions in the pending block that will never be mined.
+      if (later !== null || place === LATEST) return later;
+      if (nowMs() + LOOK_AGAIN_MS >= untilMs) throw chainBehind();
+      await sleep(LOOK_AGAIN_MS);
     }
-    return null;
+  }
+
+  /** Null when the call fails in that block. */
+  async #runAt(
+    place: CallPlace,
+    sent: SentCall,
+    { payer, factory }: Pick<SimulatedPayment, 'payer' | 'factory'>,
+  ): Promise<SendableCall | null> {
+    const { estimate, payerCode, fees } = await this.#estimate(sent, payer, place);
+    if (estimate === null || estimate > sent.gas) return null;
+    const gas = least((estimate * (100n + MARGIN_PERCENT)) / 100n, sent.gas);
+    const running = findRunningCode({ payerCode: factory === null ? payerCode : '0x', factory });
+    // The estimate ran with another gas limit than the transaction will have, and the payer's code can see that.
+    if (running !== null && !(await this.#succeeds({ ...sent, gas, fees }, place))) return null;
+    const { to, data } = sent;
+    return { call: { to, data }, gas, running };
+  }
+
+  /** Where a call that has failed in the newest block can be sent; null when it fails for another reason than its time. */
+  async #findPlace(sent: SentCall, validAfter: string): Promise<CallPlace | 'later' | null> {
+    const { batcher, nowMs } = this.options;
+    // Without fees: the relayer may have too little coin, which does not count against the payment.
+    const later = askLater(trySentCall({ ...sent, fees: null }, LATEST), { validAfter, nowMs: nowMs() });
+    const trial = await batcher.ask({ ...later, deadlineMs: nowMs() + RPC_TIMEOUT_MS });
+    if (trial.outcome === 'fails') return null;
+    return (trial.outcome === 'succeeds' && trial.sendableAt) || 'later';
   }
 
   /**
    * `fees` is also null when the relayer cannot pay for that much gas. That does not count against the payment, which
    * then waits until the relayer has coin.
    */
-  async #estimate(sent: SentCall, payer: Hex, block: Block): Promise<Estimate> {
-    const calls = [estimateSentCall(sent, block), askForCode(payer), askForNativeBalance(sent.from)];
+  async #estimate(sent: SentCall, payer: Hex, place: CallPlace): Promise<Estimate> {
+    const calls = [estimateSentCall(sent, place), askForCode(payer), askForNativeBalance(sent.from)];
     const estimate = await this.#ask(calls, ([estimated = MISSING, code, balance]) => {
       // Nodes report a low balance with the same words as a call that itself takes too much gas.
       if (!canPay(sent, balance)) return null;
       return { estimate: readEstimate(estimated), payerCode: readCode(code), fees: sent.fees };
     });
-    return estimate ?? this.#estimate({ ...sent, fees: null }, payer, block);
+    return estimate ?? this.#estimate({ ...sent, fees: null }, payer, place);
   }
 
-  #succeeds(sent: SentCall, block: Block): Promise<boolean> {
-    return this.#ask([trySentCall(sent, block)], ([result]) => readCall(result) !== null);
+  #succeeds(sent: SentCall, place: CallPlace): Promise<boolean> {
+    return this.#ask([trySentCall(sent, place)], ([result]) => readCall(result) !== null);
   }
 
   #ask<T>(calls: readonly RpcCall[], read: (results: readonly RpcResult[]) => T): Promise<T> {

@@ -150,7 +150,7 @@ async function explainAuthorization(
   entry: AuthorizationEntry,
   { txHash, isForgotten, failure, requestId }: Unsettled & { requestId: string },
 ): Promise<SettlementResult> {
-  const { asset, authorization } = entry;
+  const { asset, payTo, authorization } = entry;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
   let shown: Sighting | undefined;
@@ -183,7 +183,11 @@ async function explainAuthorization(
       const id = paymentIdOf(chainId, entry);
       const refused = { id, payer: authorization.from, failure: 'payment_too_old' } as const;
       const detail = 'its nonce is used, and the transaction is not found: it may have paid another recipient';
-      await noteForRefund(refunds, { ...refused, amountBaseUnits: BigInt(entry.amountBaseUnits), detail }, requestId);
+      await noteForRefund(
+        refunds,
+        { ...refused, amountBaseUnits: BigInt(entry.amountBaseUnits), detail },
+        { requestId, payTo, asset },
+      );
       return { outcome: 'failed', failure: 'payment_too_old', txHash: null };
     }
   }
@@ -223,7 +227,7 @@ async function explainPermit(
   entry: PermitEntry,
   { txHash, isForgotten, failure, requestId }: Unsettled & { requestId: string },
 ): Promise<SettlementResult> {
-  const { payer, payment } = entry;
+  const { asset, payer, payTo, payment } = entry;
   const { nonce, deadline } = payment.permit2Authorization;
   const startedAtMs = nowMs();
   const deadlineMs = startedAtMs + RPC_TIMEOUT_MS;
@@ -248,7 +252,7 @@ async function explainPermit(
   if (use.outcome !== 'used') {
     const id = paymentIdOf(chainId, entry);
     const refused = { id, payer, failure: 'payment_used', amountBaseUnits: BigInt(entry.amountBaseUnits) } as const;
-    await noteForRefund(refunds, { ...refused, ...describeDoubtfulUse(use) }, requestId);
+    await noteForRefund(refunds, { ...refused, ...describeDoubtfulUse(use) }, { requestId, payTo, asset });
   }
   return { outcome: 'failed', failure: 'payment_used', txHash };
 }

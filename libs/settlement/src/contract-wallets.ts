@@ -1,23 +1,34 @@
 import type { Hex } from '@tollgate/protocol';
 import { LuaScript, type RedisClient } from '@tollgate/redis';
-import type { WalletRefusal } from '@tollgate/verification';
+import type { RunningCode, WalletBudget, WalletRefusal } from '@tollgate/verification';
 
 import countFromFirst from './scripts/count-from-first.lua';
 import countOn from './scripts/count-on.lua';
 import endGas from './scripts/end-gas.lua';
 import holdGas from './scripts/hold-gas.lua';
 import lookAtGas from './scripts/look-at-gas.lua';
-import burntGas from './scripts/shared/burnt-gas.lua';
+import countGas from './scripts/shared/count-gas.lua';
 
 export interface ContractWalletSettings {
   /** When false, only accounts without code may pay by signature. */
   areAccepted: boolean;
-  /** Gas that all contract wallets together may burn in an hour. */
-  burnGasPerHour: number;
   /** Burns in an hour after which a code is barred; 0 bars none. */
   burnsPerCode: number;
+  budgets: Readonly<Record<WalletBudget, GasBudget>>;
+}
+
+export interface GasBudget {
+  /** What all payments together may use up in an hour. */
+  gasPerHour: number;
   /** The most gas that one settlement may take. */
-  settleGasCap: number;
+  gasCap: number;
+}
+
+export interface GasState {
+  /** Gas used up in the last hour. */
+  usedGas: number;
+  /** 0: no further payment is settled from this budget. */
+  leftGas: number;
 }
 
 const BURNS_KEPT_MS = 3_600_000;
@@ -25,21 +36,22 @@ const BURNS_KEPT_MS = 3_600_000;
 const SETTLED_KEPT_MS = 86_400_000;
 
 /** Shared by all verifiers of a ledger, and kept when they restart. */
-const BUDGET = 'tollgate:{contract-wallets}:burnt-gas';
-const BUDGET_KEPT_MS = 2 * BURNS_KEPT_MS;
+const BUDGETS = 'tollgate:{contract-wallets}:gas';
+const BUDGETS_KEPT_MS = 2 * BURNS_KEPT_MS;
 
 const COUNT_BURN = new LuaScript(countFromFirst);
 const COUNT_SETTLED = new LuaScript(countOn);
-const LOOK = new LuaScript(burntGas + lookAtGas);
-const HOLD = new LuaScript(burntGas + holdGas);
+const LOOK = new LuaScript(countGas + lookAtGas);
+const HOLD = new LuaScript(countGas + holdGas);
 const END = new LuaScript(endGas);
 
-/** Gas that contract wallets have burnt in the last hour, and gas that their transactions in flight may still burn. */
-type BurntGas = [burnt: number, held: number];
+/** Gas that was used up in the last hour, and gas that transactions in flight may still use up. */
+type CountedGas = [used: number, held: number];
 
 /**
  * Decides for which payers with code gas may be spent. Their code runs in the settlement and may behave there as in no
- * simulation (depending on the block number, say), so simulations bound nothing. This budget bounds what they may burn.
+ * simulation (depending on the block number, say), so simulations bound nothing. Budgets bound what they may burn. A
+ * deployment uses up its budget also when it succeeds: the payer signs it at no cost, and gets a wallet.
  */
 export class ContractWallets {
   constructor(
@@ -49,48 +61,46 @@ export class ContractWallets {
   ) {}
 
   /** Call before a resource is made for the payment. @throws what Redis throws */
-  async findRefusal(code: Hex): Promise<WalletRefusal | null> {
-    if (!this.settings.areAccepted) return 'contract_wallet_refused';
-    const [burnt, isBarred] = await Promise.all([this.#readBurnt(), this.#isBarred(code)]);
+  async findRefusal({ name, budget }: RunningCode): Promise<WalletRefusal | null> {
+    const { areAccepted, budgets } = this.settings;
+    if (!areAccepted) return 'contract_wallet_refused';
+    const [counted, isBarred] = await Promise.all([this.#count(budget), this.#isBarred(name)]);
     if (isBarred) return 'contract_wallet_paused';
-    return this.#judge(burnt, this.settings.settleGasCap);
+    return judge(budgets[budget], counted, budgets[budget].gasCap);
   }
 
   /** Holds the gas of a job that is about to be sent; null when it may be sent. @throws what Redis throws */
-  async admit(jobId: string, { code, gas }: { code: Hex; gas: bigint }): Promise<WalletRefusal | null> {
-    const { areAccepted, burnGasPerHour } = this.settings;
+  async admit(jobId: string, { name, budget, gas }: RunningCode & { gas: bigint }): Promise<WalletRefusal | null> {
+    const { areAccepted, budgets } = this.settings;
     if (!areAccepted) return 'contract_wallet_refused';
-    if (await this.#isBarred(code)) return 'contract_wallet_paused';
-    const args = [jobId, Number(gas), code, burnGasPerHour, BUDGET_KEPT_MS];
-    const [burnt, held, isHeld] = (await HOLD.run(this.redis, BUDGET, args)) as [...BurntGas, isHeld: number];
-    return isHeld === 1 ? null : this.#judge([burnt, held], Number(gas));
+    if (await this.#isBarred(name)) return 'contract_wallet_paused';
+    const args = [jobId, Number(gas), budget, name, budgets[budget].gasPerHour, BUDGETS_KEPT_MS];
+    const [used, held, isHeld] = (await HOLD.run(this.redis, BUDGETS, args)) as [...CountedGas, isHeld: number];
+    return isHeld === 1 ? null : judge(budgets[budget], [used, held], Number(gas));
   }
 
   /** Call when the job's transaction is mined. @throws what Redis throws */
   async conclude(jobId: string, { gasUsed, isSettled }: { gasUsed: bigint; isSettled: boolean }): Promise<void> {
     const burnt = isSettled ? 0 : Number(gasUsed);
-    const held = await this.#end(jobId, burnt);
+    const held = await this.#end(jobId, { calls: burnt, deployments: Number(gasUsed) });
     if (held === null) return;
-    if (isSettled) await COUNT_SETTLED.run(this.redis, settledKey(held.code), [SETTLED_KEPT_MS]);
+    if (isSettled) await COUNT_SETTLED.run(this.redis, settledKey(held.name), [SETTLED_KEPT_MS]);
     else this.onBurnt(burnt);
     // A payment that another transaction settled first fails early, with little gas: the wallet's code is not to blame.
-    if (2 * burnt > held.gas) await COUNT_BURN.run(this.redis, burnsKey(held.code), [BURNS_KEPT_MS]);
+    if (2 * burnt > held.gas) await COUNT_BURN.run(this.redis, burnsKey(held.name), [BURNS_KEPT_MS]);
   }
 
   /** Call when the job was not sent, and never will be. @throws what Redis throws */
   async release(jobId: string): Promise<void> {
-    await this.#end(jobId, 0);
+    await this.#end(jobId, { calls: 0, deployments: 0 });
   }
 
-  /**
-   * Gas burnt in the last hour, and gas left; 0 left means that no contract wallet is settled. @throws what Redis
-   * throws
-   */
-  async read(): Promise<{ burntGas: number; leftGas: number }> {
-    const [burnt] = await this.#readBurnt();
-    const { burnGasPerHour, settleGasCap } = this.settings;
-    const left = burnGasPerHour - burnt;
-    return { burntGas: burnt, leftGas: left < settleGasCap ? 0 : left };
+  /** @throws what Redis throws */
+  async read(budget: WalletBudget): Promise<GasState> {
+    const [usedGas] = await this.#count(budget);
+    const { gasPerHour, gasCap } = this.settings.budgets[budget];
+    const left = gasPerHour - usedGas;
+    return { usedGas, leftGas: left < gasCap ? 0 : left };
   }
 
   /**
@@ -104,23 +114,25 @@ export class ContractWallets {
     return Number(burns) >= burnsPerCode && Number(burns) > Number(settled);
   }
 
-  async #readBurnt(): Promise<BurntGas> {
-    return (await LOOK.run(this.redis, BUDGET, [])) as BurntGas;
+  async #count(budget: WalletBudget): Promise<CountedGas> {
+    return (await LOOK.run(this.redis, BUDGETS, [budget])) as CountedGas;
   }
 
-  /** Releases what the job held and counts what it burnt instead; null when the job holds nothing (any more). */
-  async #end(jobId: string, burnt: number): Promise<{ gas: number; code: Hex } | null> {
-    const held = await END.run(this.redis, BUDGET, [jobId, burnt, BUDGET_KEPT_MS]);
+  /**
+   * Releases what the job held and counts what it used up of its budget instead; null when the job holds nothing (any
+   * more).
+   */
+  async #end(jobId: string, used: Record<WalletBudget, number>): Promise<{ gas: number; name: Hex } | null> {
+    const held = await END.run(this.redis, BUDGETS, [jobId, used.calls, used.deployments, BUDGETS_KEPT_MS]);
     if (typeof held !== 'string') return null;
-    const [gas, , code] = held.split(' ');
-    return { gas: Number(gas), code: code as Hex };
+    const [gas, , , name] = held.split(' ');
+    return { gas: Number(gas), name: name as Hex };
   }
+}
 
-  #judge([burnt, held]: BurntGas, gas: number): WalletRefusal | null {
-    const { burnGasPerHour, settleGasCap } = this.settings;
-    if (burnt + settleGasCap > burnGasPerHour) return 'contract_wallet_paused';
-    return burnt + held + gas > burnGasPerHour ? 'contract_wallets_busy' : null;
-  }
+function judge({ gasPerHour, gasCap }: GasBudget, [used, held]: CountedGas, gas: number): WalletRefusal | null {
+  if (used + gasCap > gasPerHour) return 'contract_wallet_paused';
+  return used + held + gas > gasPerHour ? 'contract_wallets_busy' : null;
 }
 
 /** A Redis Cluster slot for each code. */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 
 import {
   type ContractCall,
+  NO_FACTORIES,
   type PayerSignature,
   planPermitTransfer,
   planTransfer,
@@ -28,6 +29,8 @@ export type SettleQuestion = SettleSignedPaymentRequest & { questionId: string }
 interface PaymentTerms {
   asset: Hex;
   payTo: Hex;
+  /** Set where `payTo` is another seller's: the facilitator settles it. */
+  forOther?: true;
   payer: Hex;
   /** What `payTo` receives, in base units. */
   amountBaseUnits: string;
@@ -97,7 +100,7 @@ function toPermit2(payment: SignedPermit, chainId: number): Hex {
   if (last >= 2) return signature;
   // A contract's signature may end like this too, and its bytes are the contract's own.
   const hash = hashPermit2Transfer(payment, hashPermit2Domain(chainId));
-  const signer = { hash, payer: permit2Authorization.from, factories: new Set<Hex>() };
+  const signer = { hash, payer: permit2Authorization.from, factories: NO_FACTORIES };
   if (readPayerSignature(signature, signer).kind === 'contract') return signature;
   return `0x${signature.slice(2, -2)}${(last + 27).toString(16)}`;
 }
@@ -108,6 +111,13 @@ function toPermit2(payment: SignedPermit, chainId: number): Hex {
  */
 export function isShareable(entry: PaymentEntry): entry is AuthorizationEntry {
   return entry.kind === 'authorization' && entry.signature.kind === 'account';
+}
+
+/** In Unix seconds, as decimal text. */
+export function validAfterOf(entry: PaymentEntry): string {
+  return entry.kind === 'authorization'
+    ? entry.authorization.validAfter
+    : entry.payment.permit2Authorization.witness.validAfter;
 }
 
 /** The result for a payer that has paid this amount. */

@@ -127,9 +127,10 @@ const reportSettlement: ReportTransaction = (job, step, receipt) => {
   };
   const { chainId, address: relayer } = job.lane;
   const payments = parseSettlementJob(job).map((entry): SettledPayment => {
-    const { asset, payTo, payer } = entry;
+    const { asset, payTo, payer, forOther } = entry;
     const payment = nameOfPayment(paymentIdOf(chainId, entry));
-    return { payment, asset, payTo, payer, amount: amountOf(entry), logIndex: null };
+    const moved = { asset, payTo, payer, amount: amountOf(entry), logIndex: null };
+    return { payment, ...moved, ...(forOther && { forOther }) };
   });
   return { type: 'settled', facts: { ...describeTransaction(job, step, receipt), relayer, payments } };
 };

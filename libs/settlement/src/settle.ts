@@ -138,14 +138,15 @@ async function sendBatch(parts: SettlementParts, relayer: Relayer, gathered: Bat
  */
 function readEntry(
   question: SettleQuestion,
-  { assets, factories }: SettlementParts,
+  { assets, deployments, refunds }: SettlementParts,
   { isAccount }: { isAccount: boolean },
 ): PaymentEntry | SettlementResult {
   const { terms, payment, amountBaseUnits } = question;
   const { asset, payTo } = terms;
+  const seller = { payTo, ...(payTo !== refunds.payTo && { forOther: true as const }) };
   if (payment.kind === 'permit2') {
     const { from: payer } = payment.permit2Authorization;
-    return { kind: 'permit2', asset, payTo, payer, amountBaseUnits, payment };
+    return { kind: 'permit2', asset, ...seller, payer, amountBaseUnits, payment };
   }
   const { authorization, signature } = payment;
   const domainSeparator = findDomain(assets, terms);
@@ -154,9 +155,9 @@ function readEntry(
   let signed: PayerSignature | null = isAccount ? splitSignature(signature) : null;
   if (signed === null) {
     const hash = hashTransferAuthorization(authorization, domainSeparator);
-    signed = readPayerSignature(signature, { hash, payer, factories });
+    signed = readPayerSignature(signature, { hash, payer, factories: deployments.factoriesFor(terms) });
   }
-  return { kind: 'authorization', asset, payTo, payer, amountBaseUnits, authorization, signature: signed };
+  return { kind: 'authorization', asset, ...seller, payer, amountBaseUnits, authorization, signature: signed };
 }
 
 /** The result instead, when gateway and verifier have different settings or do not accept the asset. */

@@ -1,4 +1,4 @@
-import type { ContractCall, PayerSignature } from '@tollgate/chain';
+import type { Deployment, PayerSignature } from '@tollgate/chain';
 import type { JobRecord, PlannedStep, StepRecord, JsonValue } from '@tollgate/journal';
 import { type Hex, isAddress, isHash, isHexBytes, parseSignedPayment } from '@tollgate/protocol';
 import { readBaseUnits, readHex, readNumber, readObject, refuseField } from '@tollgate/verification';
@@ -13,8 +13,9 @@ const SETTLE_PERMIT_OPERATION = 'settle-permit';
 export function encodeSettlementJob(entries: readonly PaymentEntry[]): { operation: string; input: JsonValue } {
   const [first] = entries;
   if (first?.kind === 'permit2') {
-    const { payment, amountBaseUnits } = first;
-    return { operation: SETTLE_PERMIT_OPERATION, input: { payment, amountBaseUnits } as unknown as JsonValue };
+    const { payment, amountBaseUnits, forOther } = first;
+    const input = { payment, amountBaseUnits, ...(forOther && { forOther }) };
+    return { operation: SETTLE_PERMIT_OPERATION, input: input as unknown as JsonValue };
   }
   return { operation: SETTLE_OPERATION, input: { entries: entries.filter(isAuthorization).map(encodeEntry) } };
 }
@@ -23,9 +24,16 @@ function isAuthorization(entry: PaymentEntry): entry is AuthorizationEntry {
   return entry.kind === 'authorization';
 }
 
-function encodeEntry({ asset, payTo, amountBaseUnits, authorization, signature }: AuthorizationEntry): JsonValue {
+function encodeEntry({
+  asset,
+  payTo,
+  forOther,
+  amountBaseUnits,
+  authorization,
+  signature,
+}: AuthorizationEntry): JsonValue {
   const signed = { authorization: { ...authorization }, signature: encodeSignature(signature) };
-  return { asset, payTo, amountBaseUnits, ...signed };
+  return { asset, payTo, ...(forOther && { forOther }), amountBaseUnits, ...signed };
 }
 
 function encodeSignature(signature: PayerSignature): JsonValue {
@@ -51,7 +59,7 @@ function parsePermit(fields: Record<string, unknown>): PermitEntry {
   const payment = parseSignedPayment(fields.payment);
   if (payment.kind !== 'permit2') return refuseField('payment');
   const { from: payer, permitted, witness } = payment.permit2Authorization;
-  const terms = { asset: permitted.token, payTo: witness.to, payer };
+  const terms = { asset: permitted.token, payTo: witness.to, ...readSeller(fields), payer };
   return { kind: 'permit2', ...terms, amountBaseUnits: readBaseUnits(fields, 'amountBaseUnits'), payment };
 }
 
@@ -64,11 +72,16 @@ function parseEntry(value: unknown): AuthorizationEntry {
     kind: 'authorization',
     asset: readHex(fields, 'asset', isAddress),
     payTo: readHex(fields, 'payTo', isAddress),
+    ...readSeller(fields),
     payer: payment.authorization.from,
     amountBaseUnits: readBaseUnits(fields, 'amountBaseUnits'),
     authorization: payment.authorization,
     signature: parseSignature(fields.signature),
   };
+}
+
+function readSeller({ forOther }: Record<string, unknown>): Pick<PaymentEntry, 'forOther'> {
+  return forOther === true ? { forOther } : {};
 }
 
 function parseSignature(value: unknown): PayerSignature {
@@ -86,16 +99,20 @@ function parseSignature(value: unknown): PayerSignature {
         kind: fields.kind,
         bytes: readHex(fields, 'bytes', isHexBytes),
         isWrapped: fields.isWrapped === true,
-        deployment: fields.deployment === null ? null : parseCall(fields.deployment),
+        deployment: fields.deployment === null ? null : parseDeployment(fields.deployment),
       };
     default:
       return refuseField('signature');
   }
 }
 
-function parseCall(value: unknown): ContractCall {
+function parseDeployment(value: unknown): Deployment {
   const fields = readObject(value, 'deployment');
-  return { to: readHex(fields, 'to', isAddress), data: readHex(fields, 'data', isCalldata) };
+  return {
+    to: readHex(fields, 'to', isAddress),
+    data: readHex(fields, 'data', isCalldata),
+    codeHash: fields.codeHash === null ? null : readHex(fields, 'codeHash', isHash),
+  };
 }
 
 const isCalldata = (value: unknown): value is Hex => value === '0x' || isHexBytes(value);
@@ -104,9 +121,9 @@ const isCalldata = (value: unknown): value is Hex => value === '0x' || isHexByte
 const WALLET_LABEL = "Settle a contract wallet's payment";
 
 /** The only step of a job. */
-export function stepFor({ call, gas, walletCode, entries: { length: count } }: SimulatedTransaction): PlannedStep {
+export function stepFor({ call, gas, running, entries: { length: count } }: SimulatedTransaction): PlannedStep {
   const label = count === 1 ? 'Settle a payment' : `Settle ${count} payments`;
-  return { ...call, label: walletCode === null ? label : WALLET_LABEL, value: 0n, gas };
+  return { ...call, label: running === null ? label : WALLET_LABEL, value: 0n, gas };
 }
 
 /** The mined transaction that was to settle the step's payments; null also for a cancel, which only uses up the nonce. */

@@ -1,7 +1,6 @@
 import type { ChainReader, RpcBatcher } from '@tollgate/chain';
 import type { Journal } from '@tollgate/journal';
-import type { Hex } from '@tollgate/protocol';
-import type { RefundNotes, AcceptedAssets } from '@tollgate/verification';
+import type { AcceptedAssets, Deployments, RefundNotes } from '@tollgate/verification';
 
 import type { Flight } from './attempt.js';
 import type { SettlementRecords } from './batch.js';
@@ -15,8 +14,8 @@ import type { Simulation, Strikes } from './simulate.js';
 export interface SettlementParts {
   chainId: number;
   assets: AcceptedAssets;
-  /** Contracts that may be called to deploy a payer's wallet (EIP-6492), in lower case. */
-  factories: ReadonlySet<Hex>;
+  /** For which payments a payer's wallet may be deployed (EIP-6492). */
+  deployments: Deployments;
   /** How long a payment may be redeemed after its block. */
   windowMs: number;
   /** An authorization that expires sooner than this is no longer sent. */

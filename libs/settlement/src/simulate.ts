@@ -1,10 +1,13 @@
 import {
   askForCode,
   bundleCalls,
-  factoryOf,
+  type Deployment,
+  deploymentOf,
   hasCode,
+  isExpectedFactory,
   malformed,
   readBundle,
+  readCode,
   readCall,
   type RpcCall,
   type RpcResult,
@@ -17,7 +20,7 @@ import { LuaScript, type RedisClient } from '@tollgate/redis';
 
 import { unavailableBy, type AttemptEnd, type Batch, type EarlyEnds } from './attempt.js';
 import { CallSimulation, type CallSimulationOptions, type SendableCall, type GasMemory } from './call-simulation.js';
-import { isShareable, planEntry, type PaymentEntry } from './payment-entry.js';
+import { isShareable, planEntry, type PaymentEntry, validAfterOf } from './payment-entry.js';
 import countFromFirst from './scripts/count-from-first.lua';
 import { TransactionGas } from './transaction-gas.js';
 
@@ -168,15 +171,24 @@ export class Simulation {
   }
 
   /**
-   * Simulates one payment alone, within the gas cap. Null when it fails, both now and in the next block.
+   * Simulates one payment alone, within its gas cap. Null when it fails. A wallet is deployed only while it has no code: it
+   * may have got that since the payment was verified.
    * @throws ChainUnavailableError
    */
   async simulateAlone(entry: PaymentEntry, relayer: Hex): Promise<SimulatedTransaction | null> {
-    const factory = entry.kind === 'authorization' ? factoryOf(entry.signature) : null;
-    const isDeployed = factory === null || (await this.#readHasCode(entry.payer));
+    const deployment = entry.kind === 'authorization' ? deploymentOf(entry.signature) : null;
+    const state = deployment && (await this.#readDeployment(entry.payer, deployment));
+    if (state === 'impossible') return null;
+    const isDeployed = state !== 'possible';
+    const factory = !isDeployed && deployment !== null ? deployment.to : null;
     const { chainId, multicall3 } = this.options;
     const call = planEntry(entry, { chainId, multicall3, isDeployed });
-    const tried = await this.#callSimulation.run(call, { payer: entry.payer, relayer, factory });
+    const tried = await this.#callSimulation.run(call, {
+      payer: entry.payer,
+      validAfter: validAfterOf(entry),
+      relayer,
+      factory,
+    });
     return tried && { ...tried, entries: [entry] };
   }
 
@@ -192,7 +204,7 @@ export class Simulation {
             multicall3,
             calls.map((each) => ({ ...each, mayFail: true })),
           );
-    return { entries, call, gas, walletCode: null };
+    return { entries, call, gas, running: null };
   }
 
   #tryAll(entries: readonly PaymentEntry[], from: Hex, gas: bigint): Promise<boolean[]> {
@@ -213,6 +225,13 @@ export class Simulation {
       payers.map(askForCode),
       (results) => new Set(payers.filter((_, index) => hasCode(results[index]))),
     );
+  }
+
+  #readDeployment(payer: Hex, deployment: Deployment): Promise<'done' | 'possible' | 'impossible'> {
+    return this.#ask([askForCode(payer), askForCode(deployment.to)], ([code, factory]) => {
+      if (hasCode(code)) return 'done';
+      return isExpectedFactory(deployment, readCode(factory)) ? 'possible' : 'impossible';
+    });
   }
 
   #readHasCode(address: Hex): Promise<boolean> {

@@ -55,7 +55,7 @@ export async function submit(
   { attempts, ends, transaction }: ReadyBatch,
 ): Promise<SentBatch> {
   const { jobId } = job;
-  const batch = { jobId, attempts, isOfAccounts: transaction?.walletCode === null, ends, paid: null };
+  const batch = { jobId, attempts, isOfAccounts: transaction?.running === null, ends, paid: null };
   if (attempts.length === 0) return { ...batch, mined: NOTHING_SENT };
   const payload = encodeSettlementJob(attempts.map(({ payment }) => payment));
   const named = { ...job, ...payload, wallet: 'relayer', keyId: 'verifier' };
@@ -67,7 +67,7 @@ export async function submit(
       ? journal.submitNamed(named)
       : runner.launch({ ...named, step: stepFor(transaction) }));
     if (submitted.outcome === 'refused') {
-      if (transaction?.walletCode) await wallets.release(jobId).catch(onTrouble);
+      if (transaction?.running) await wallets.release(jobId).catch(onTrouble);
       await Promise.all(attempts.map(({ record }) => records.release(record, jobId))).catch(onTrouble);
       const end: AttemptEnd = { outcome: 'unavailable', reason: `relayer_${submitted.reason}` };
       for (const attempt of attempts) ends.set(attempt, end);
@@ -116,8 +116,8 @@ export class SettlementPlanner implements JobPlanner {
   }
 
   /** A job that was launched holds its gas already; one planned later, as a permit or after a crash, does not. */
-  async #admit(jobId: string, { walletCode: code, gas }: SimulatedTransaction): Promise<void> {
-    const refusal = code && (await this.wallets.admit(jobId, { code, gas }));
+  async #admit(jobId: string, { running, gas }: SimulatedTransaction): Promise<void> {
+    const refusal = running && (await this.wallets.admit(jobId, { ...running, gas }));
     if (refusal === 'contract_wallets_busy')
       throw new Error('The gas budget of contract wallets is held by payments in flight. The job is retried.');
     if (refusal) await this.#giveUp(jobId, WALLET_REFUSED);

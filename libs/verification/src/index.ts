@@ -13,9 +13,11 @@ export {
   refuseField,
 } from './messages.js';
 export { noteForRefund, PaymentRefused, type RefundNotes } from './refusals.js';
-export { AcceptedAssets } from './signed/accepted-assets.js';
+export { AcceptedAssets, type MisnamedToken } from './signed/accepted-assets.js';
 export { ContractSignatures } from './signed/contract-signatures.js';
+export { Deployments } from './signed/deployments.js';
 export { ExposureCounter } from './signed/exposure.js';
 export { SignedPaymentVerifier } from './signed/signed-payment-verifier.js';
-export { nameCode, WalletCheck, type WalletRefusal } from './signed/wallet-check.js';
+export { findRunningCode, WalletCheck } from './signed/wallet-check.js';
+export type { RunningCode, WalletBudget, WalletRefusal } from './signed/wallet-check.js';
 export { PaymentVerifier } from './transactions/payment-verifier.js';

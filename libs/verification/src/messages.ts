@@ -66,6 +66,7 @@ export function parseVerifySignedPaymentRequest(message: unknown): VerifySignedP
   return {
     ...readSignedPaymentQuestion(fields),
     clientAddress: readTextField(fields, 'clientAddress'),
+    ...(isAbsent(fields.validForMs) ? {} : { validForMs: readNumber(fields, 'validForMs') }),
     claim: fields.claim === null ? null : parseClaim(fields.claim),
   };
 }

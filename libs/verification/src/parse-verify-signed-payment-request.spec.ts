@@ -37,6 +37,7 @@ describe('parseVerifySignedPaymentRequest', () => {
       },
     });
     expect(parseVerifySignedPaymentRequest({ ...message, claim: null })).toMatchObject({ claim: null });
+    expect(parseVerifySignedPaymentRequest({ ...message, validForMs: 45_000 })).toMatchObject({ validForMs: 45_000 });
     const keyed = { ...message, claim: { ...claim, retryKey: 'key' } };
     expect(parseVerifySignedPaymentRequest(keyed)).toMatchObject({ claim: { retryKey: 'key' } });
   });
@@ -57,6 +58,8 @@ describe('parseVerifySignedPaymentRequest', () => {
     { ...message, payment: { ...payment, signature: `0x${'00'.repeat(5000)}` } },
     { ...message, terms: { ...terms, priceBaseUnits: '-1' } },
     { ...message, claim: { ...claim, owner: 'a b' } },
+    { ...message, validForMs: '45000' },
+    { ...message, validForMs: -1 },
   ])('refuses message %#', (malformed: unknown) => {
     expect(() => parseVerifySignedPaymentRequest(malformed)).toThrow(MalformedMessageError);
   });

@@ -30,11 +30,7 @@ export type Unavailable = { outcome: 'unavailable'; reason: string; retryAfterMs
  * Turns an error of the rules, the chain or the ledger into a verdict. A refusal of money that arrived is recorded
  * first. Any other error is thrown again.
  */
-export async function explainRefusal(
-  error: unknown,
-  notes: RefundNotes,
-  requestId: string,
-): Promise<Refused | Unavailable> {
+export async function explainRefusal(error: unknown, notes: RefundNotes, asked: Asked): Promise<Refused | Unavailable> {
   if (error instanceof ChainUnavailableError) {
     const { reason, retryAfterMs } = error;
     return { outcome: 'unavailable', reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
@@ -43,10 +39,10 @@ export async function explainRefusal(
   if (!(error instanceof PaymentRefused)) throw error;
   const { failure, record } = error;
   try {
-    if (record) await noteForRefund(notes, { ...record, failure }, requestId);
+    if (record) await noteForRefund(notes, { ...record, failure }, asked);
   } catch (ledgerError) {
     // Refused money must be on record. If that fails there is no refusal, and the next attempt makes one.
-    return explainRefusal(ledgerError, notes, requestId);
+    return explainRefusal(ledgerError, notes, asked);
   }
   return { outcome: 'refused', failure };
 }
@@ -65,18 +61,29 @@ export function describeDoubt(
 
 /** Where money that arrived and buys nothing is recorded, and logged; its lines are never sampled. */
 export interface RefundNotes {
+  /** The seller's own recipient, in lower case: money for another one is that seller's to refund, and is not recorded. */
+  payTo: string;
   ledger: Pick<Ledger, 'recordRefusal'>;
   refundLog: { log(message: object): void };
 }
 
+/** The request that found the money, and the recipient and token that it asked about. */
+export interface Asked {
+  requestId: string;
+  payTo: string;
+  asset: string;
+}
+
 /** Records the money, and logs it with the request that found it if it is new. @throws StoreError */
 export async function noteForRefund(
-  { ledger, refundLog }: RefundNotes,
+  { payTo, ledger, refundLog }: RefundNotes,
   refusal: Refusal,
-  requestId: string,
+  asked: Asked,
 ): Promise<void> {
-  if (!(await ledger.recordRefusal(refusal))) return;
   const { id, amountBaseUnits, ...facts } = refusal;
-  const amount = amountBaseUnits === undefined ? {} : { amountBaseUnits: amountBaseUnits.toString() };
-  refundLog.log({ requestId, msg: 'payment recorded for refund', ...id, ...facts, ...amount });
+  // Where no amount is known, the transaction may have moved another token, or none.
+  const unit = amountBaseUnits === undefined ? {} : { asset: asked.asset };
+  if (asked.payTo !== payTo || !(await ledger.recordRefusal({ ...refusal, ...unit }))) return;
+  const amount = amountBaseUnits === undefined ? {} : { ...unit, amountBaseUnits: amountBaseUnits.toString() };
+  refundLog.log({ requestId: asked.requestId, msg: 'payment recorded for refund', ...id, ...facts, ...amount });
 }

@@ -1,4 +1,4 @@
-import { FeeQuotes } from '@tollgate/chain';
+import { FeeQuotes, NO_FACTORIES } from '@tollgate/chain';
 import type { SignedPaymentTerms, SignedPaymentVerdict, VerifySignedPaymentRequest } from '@tollgate/common';
 import { DEFAULT_LANE_SETTINGS, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import { createOwner } from '@tollgate/ledger';
@@ -10,6 +10,7 @@ import { MULTICALL3 } from '../../../tools/devnet/protocols/place-contracts.js';
 import { ClientShares } from '../src/limits/client-shares.js';
 import { WaitingRoom } from '../src/limits/waiting-room.js';
 import { AcceptedAssets } from '../src/signed/accepted-assets.js';
+import { Deployments, type DeploymentSettings } from '../src/signed/deployments.js';
 import type { SignedPaymentRules } from '../src/signed/signed-judgement.js';
 import { SignedPaymentVerifier } from '../src/signed/signed-payment-verifier.js';
 import { WalletCheck } from '../src/signed/wallet-check.js';
@@ -57,11 +58,20 @@ export function useSignedPaymentVerifier() {
   ): Promise<SignedAuthorization> =>
     signAuthorization(createAuthorization(changes), { privateKey, domain: { ...domain(), ...changed } });
 
-  const createWalletCheck = (): WalletCheck => {
+  const createDeployments = (changes: Partial<DeploymentSettings> = {}): Deployments => {
+    const payTo = parts().devnet.payTo.toLowerCase() as Hex;
+    return new Deployments({
+      ...{ factories: NO_FACTORIES, payTo, asset: asset(), gasCap: 1_000_000, mostCost: null },
+      ...changes,
+    });
+  };
+  const createWalletCheck = (deployments: Deployments): WalletCheck => {
     const { batcher, chain, ledger, redis } = parts();
-    const settings = { areAccepted: true, burnGasPerHour: 3_000_000, burnsPerCode: 3, settleGasCap: 300_000 };
+    const budget = { gasPerHour: 3_000_000, gasCap: 300_000 };
+    const settings = { areAccepted: true, burnsPerCode: 3, budgets: { calls: budget, deployments: budget } };
     return new WalletCheck({
       wallets: new ContractWallets(redis, settings, () => undefined),
+      deployments,
       fees: new FeeQuotes({ batcher, caps: DEFAULT_LANE_SETTINGS, nowMs: () => ledger.nowMs() }),
       chain,
       listRelayers: () => Promise.resolve([relayer().address.toLowerCase() as Hex]),
@@ -76,6 +86,7 @@ export function useSignedPaymentVerifier() {
   ): SignedPaymentVerifier => {
     const { chain, ledger, redis, otherToken } = parts();
     const nowMs = (): number => ledger.nowMs();
+    const { deployments = createDeployments() } = rules;
     return new SignedPaymentVerifier({
       assets: new AcceptedAssets(1328, [
         { asset: otherToken.toLowerCase() as Hex, name: 'Other', version: '1' },
@@ -86,9 +97,9 @@ export function useSignedPaymentVerifier() {
         redemptionWindowMs: 900_000,
         memoryMs: 86_400_000,
         settleGasCap: 300_000,
-        factories: new Set(),
+        deployments,
         multicall3: MULTICALL3,
-        wallets: createWalletCheck(),
+        wallets: createWalletCheck(deployments),
         strikes: new Strikes(redis),
         ...rules,
       },
@@ -96,6 +107,7 @@ export function useSignedPaymentVerifier() {
       underWay: new SettlementsUnderWay({ journal, records: new SettlementRecords(redis) }),
       chain,
       ledger,
+      payTo: parts().devnet.payTo.toLowerCase(),
       refundLog: { log: () => undefined },
       waitingRoom: new WaitingRoom({ waitMs, perClient: 16, total: 256, nowMs }),
       shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share }),
@@ -138,6 +150,7 @@ export function useSignedPaymentVerifier() {
     asset,
     domain,
     createAuthorization,
+    createDeployments,
     signPayment,
     createVerifier,
     createRequest,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { instructsSharedCaches } from '@tollgate/protocol';
 
-import { dropConditions, isForSale, NOT_SOLD } from './adapters/conditions.js';
+import { dropConditions, isForSale } from './adapters/conditions.js';
 import { holdResponse, type HeldResponse } from './adapters/hold-response.js';
 import type { Answer } from './answer/answer.js';
 import type { PaidRequest, PaymentGate } from './gate/gate.js';
@@ -31,8 +31,11 @@ export function paid(gate: PaymentGate, offer: Offer) {
     // The client disconnected while its payment was verified: the handler does not run, and the client may retry.
     if (response.destroyed) return admission.paid.end();
     response.once('close', () => void admission.paid.end());
-    dropConditions(method, headers);
-    holdResponse(response, (held) => settle(response, admission.paid, held));
+    const restore = dropConditions(method, headers);
+    holdResponse(response, (held) => {
+      restore();
+      return settle(response, admission.paid, held);
+    });
     next();
   };
 }
@@ -50,8 +53,9 @@ function encodeBody(body: unknown): Uint8Array | string | null {
 async function settle(response: ServerResponse, paidRequest: PaidRequest, held: HeldResponse): Promise<void> {
   // Nothing is settled for an error response, or if the client has disconnected.
   if (!isForSale(response.statusCode) || response.destroyed) {
-    await paidRequest.end();
-    if (response.statusCode < 400) addHeaders(response, NOT_SOLD);
+    const retryAfter = response.getHeader('retry-after');
+    const told = await paidRequest.decline(response.statusCode, retryAfter === undefined ? null : String(retryAfter));
+    if (Object.keys(told).length > 0) addHeaders(response, told);
     return held.pass();
   }
   const sold = { status: response.statusCode, headers: response.getHeaders(), body: held.body() };

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { instructsSharedCaches } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { dropConditions, isForSale, NOT_SOLD } from './adapters/conditions.js';
+import { dropConditions, isForSale } from './adapters/conditions.js';
 import type { Answer } from './answer/answer.js';
 import type { PaidRequest, PaymentGate } from './gate/gate.js';
 import type { Offer } from './offer/challenge.js';
@@ -40,18 +40,20 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
       }
       // `onResponse` is not called for a client that disconnects before the first byte is written.
       reply.raw.once('close', () => void admission.paid.end());
-      dropConditions(method, request.raw.headers);
-      admitted.set(request, { paid: admission.paid, headersBefore: { ...reply.getHeaders() } });
+      const restore = dropConditions(method, request.raw.headers);
+      admitted.set(request, { paid: admission.paid, headersBefore: { ...reply.getHeaders() }, restore });
       return undefined;
     },
     async onSend(request, reply, payload) {
       const sold = admitted.get(request);
       if (sold === undefined) return payload;
+      sold.restore();
       const inner = isResponse(payload) ? unwrap(reply, payload) : payload;
       // Nothing is settled for an error response, or if the client has disconnected.
       if (!isForSale(reply.statusCode) || reply.raw.destroyed) {
-        await sold.paid.end();
-        if (reply.statusCode < 400) addHeaders(reply, NOT_SOLD);
+        const retryAfter = reply.getHeader('retry-after');
+        const told = await sold.paid.decline(reply.statusCode, retryAfter === undefined ? null : String(retryAfter));
+        if (Object.keys(told).length > 0) addHeaders(reply, told);
         return inner;
       }
       const body = await hold(inner);
@@ -70,6 +72,7 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
 interface Admitted {
   readonly paid: PaidRequest;
   readonly headersBefore: ReturnType<FastifyReply['getHeaders']>;
+  readonly restore: () => void;
 }
 
 /** Whether the payload is a `Response` of any realm; Fastify uses the same check. */

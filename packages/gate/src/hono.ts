@@ -10,12 +10,14 @@ export function paid(gate: PaymentGate, offer: Offer): MiddlewareHandler {
   const sale = gate.sell(offer);
   return async (context, next) => {
     const headersBefore = [...context.res.headers];
+    const { raw } = context.req;
     const isConditional = context.req.method === 'GET' && context.req.header('if-none-match') !== undefined;
-    let response = await handleRequest(sale, context.req.raw, async (request) => {
+    let response = await handleRequest(sale, raw, async (request) => {
       context.req.raw = request;
       await next();
       return context.res;
     });
+    context.req.raw = raw;
     // An etag middleware before the gate has read the condition, and must not find it met: it would drop the paid body.
     if (isConditional && response.ok) {
       response = new Response(response.body, response);

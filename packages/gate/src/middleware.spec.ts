@@ -83,6 +83,32 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     expect([made, asked()]).toEqual([0, []]);
   });
 
+  it.each([
+    ['503', 503, { 'Retry-After': '60' }, 60],
+    ['429 without Retry-After', 429, {}, 5],
+  ])('leaves a handler alone that answers %s, with the same payment', async (_, status, headers, seconds) => {
+    const { pay } = VERSIONS[2];
+    const payment = pay();
+    goods = () => ({ status, headers, body: 'busy' });
+    const busy = await get(payment);
+    expect([busy.status, await busy.text(), busy.headers.get('retry-after')]).toEqual([
+      status,
+      'busy',
+      String(seconds),
+    ]);
+    const told = await get(payment);
+    expect([told.status, told.headers.get('x-payment-released'), await told.json()]).toEqual([
+      503,
+      'true',
+      { error: 'resource_busy' },
+    ]);
+    const left = Number(told.headers.get('retry-after'));
+    expect(left > 0 && left <= seconds).toBe(true);
+    expect([made, asked()]).toEqual([1, ['/verify']]);
+    goods = () => ({ body: 'the goods' });
+    expect((await get(pay())).status).toBe(200);
+  });
+
   describe.each([1, 2] as const)('for version %s', (version) => {
     const { pay, answer } = VERSIONS[version];
 

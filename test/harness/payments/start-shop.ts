@@ -63,6 +63,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
       env: {
         RPC_URL: rpc.url + rpcPath,
         ROUTES_FILE: join(folder, 'routes.yaml'),
+        WEATHER_SOURCE: 'sample',
         UPSTREAM: upstream.url,
         ...env,
       },

@@ -69,8 +69,9 @@ export interface SignedSales {
 export const PRICE = '1000';
 const QUOTE = '/v1/quotes/A';
 const ROUTES = `routes:
-  - { path: /v1/quotes/:symbol, price: "0.001", upstream: "\${UPSTREAM}" }
+  - { path: /v1/quotes/:symbol, price: "0.001", timeoutMs: 20000, upstream: "\${UPSTREAM}" }
   - { path: /v1/first/:symbol, price: "0.001", settle: before, upstream: "\${UPSTREAM}" }
+  - { path: /v1/streams/:symbol, price: "0.001", answer: streamed, upstream: "\${UPSTREAM}" }
 `;
 /** Short enough for a test; a real chain is polled less often. */
 const QUICK = {
@@ -134,6 +135,7 @@ export async function startSignedSales(options: SignedSalesOptions): Promise<Sig
       ...QUICK,
       RPC_URL: proxy.rpcUrl,
       ROUTES_FILE: join(folder, 'routes.yaml'),
+      WEATHER_SOURCE: 'sample',
       UPSTREAM: upstream.url,
       CRASH_POINT_FILE: join(folder, 'point'),
       FACILITATOR_PAY_TO: chain.payTo,

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +48,7 @@ export async function startBusiness(site: Site, seed: number): Promise<Business>
       await startStack({
         ...{ redis, chain, gateways: 2, verifiers: 2, agentWorkers: 2 },
         agentWallets: Object.fromEntries(WALLETS.map((name) => [name, {}])),
-        book: { folder: join(folder, 'book'), signingKey: '22'.repeat(32) },
+        book: { folder: join(folder, 'book'), signingKey: randomBytes(32).toString('hex') },
         serviceEnv: { bookkeeper: { RECONCILE_GRACE_SECONDS: '5', OPERATOR_RATE_LIMIT_PER_MINUTE: '0' } },
         env: {
           ROUTES_FILE: join(folder, 'routes.yaml'),

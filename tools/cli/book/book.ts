@@ -1,10 +1,20 @@
 import { writeFileSync } from 'node:fs';
 
-import type { Balance, BookVerdict, RemovedRequests, SignedClosing } from '@tollgate/book';
+import type { Balance, BookVerdict, PaymentPage, RemovedRequests, SignedClosing } from '@tollgate/book';
 
+import { clean } from '../jobs/format-jobs.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
-import { formatTable } from '../shared/format-table.js';
+import { formatTable, formatTime } from '../shared/format-table.js';
+import { AMOUNT_COLUMNS, readAmounts } from './amounts.js';
 import { OperatorApi, type OperatorPlace } from './operator-api.js';
+
+export interface BookedOptions extends OperatorPlace {
+  owed?: true;
+  state?: string;
+  route?: string;
+  payer?: string;
+  limit: number;
+}
 
 export interface ExportOptions extends OperatorPlace {
   from?: string;
@@ -15,11 +25,34 @@ export interface ExportOptions extends OperatorPlace {
 type Removed = RemovedRequests & { before: string };
 
 export async function showBalances(options: OperatorPlace, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const { balances } = await new OperatorApi(options, env).read<{ balances: Balance[] }>('/operator/balances');
-  const rows = balances.map(({ account, asset, amount }) => [account, asset, amount]);
-  const text =
-    rows.length === 0 ? 'Nothing has been booked yet.' : formatTable(['ACCOUNT', 'ASSET', 'BASE UNITS'], rows);
-  return { json: balances, text };
+  const operator = new OperatorApi(options, env);
+  const { balances } = await operator.read<{ balances: Balance[] }>('/operator/balances');
+  if (balances.length === 0) return { json: balances, text: 'Nothing has been booked yet.' };
+  const show = await readAmounts(operator);
+  const rows = balances.map(({ account, asset, amount }) => [account, ...show(asset, amount), asset]);
+  return { json: balances, text: formatTable(['ACCOUNT', ...AMOUNT_COLUMNS, 'ASSET'], rows) };
+}
+
+export async function listBooked(
+  { owed, state, route, payer, limit, ...place }: BookedOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandResult> {
+  const operator = new OperatorApi(place, env);
+  const query = new URLSearchParams({
+    limit: String(limit),
+    ...(owed && { owed: 'true' }),
+    ...(state !== undefined && { state }),
+    ...(route !== undefined && { route }),
+    ...(payer !== undefined && { payer }),
+  });
+  const { payments } = await operator.read<PaymentPage>(`/operator/payments?${query.toString()}`);
+  if (payments.length === 0) return { json: payments, text: 'The book has no such payment.' };
+  const show = await readAmounts(operator);
+  const rows = payments.map((one) => [
+    ...[formatTime(Date.parse(one.at)), one.state, ...show(one.asset, one.amount)],
+    ...[clean(one.route ?? '-'), one.payer ?? '-', one.id],
+  ]);
+  return { json: payments, text: formatTable(['AT', 'STATE', ...AMOUNT_COLUMNS, 'ROUTE', 'PAYER', 'PAYMENT'], rows) };
 }
 
 /** @throws CommandError that names the first broken row */

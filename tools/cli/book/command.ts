@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 
-import { operatorOption, type CliCommand } from '../shared/cli-command.js';
-import type { ExportOptions } from './book.js';
+import { limitOption, operatorOption, type CliCommand } from '../shared/cli-command.js';
+import type { BookedOptions, ExportOptions } from './book.js';
 import type { ProofOptions } from './check-proof-file.js';
 import type { OperatorPlace } from './operator-api.js';
 import type { ReconcileOptions } from './reconcile.js';
@@ -14,9 +14,18 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
     .description('Asks the bookkeeper about the book.')
     .addHelpText('after', describeKey('the scope operator:read, to close and to forget operator:approve'));
 
-  ask(book, 'balances', 'Shows the balance of each account, in base units: debits positive, credits negative.')
+  ask(book, 'balances', 'Shows the balance of each account: debits positive, credits negative.')
     .example('book balances')
     .answers(async (options: OperatorPlace) => (await load()).showBalances(options, env));
+
+  ask(book, 'payments', 'Lists the payments in the book: what was paid for which route, by whom, newest first.')
+    .option('--owed', 'only those that bought nothing and were not paid back whole')
+    .option('--state <states>', 'only those in one of these states, separated by commas')
+    .option('--route <path>', 'only those for this route, as the routes file writes it')
+    .option('--payer <address>', 'only those of this account')
+    .addOption(limitOption(200))
+    .example('book payments --owed')
+    .answers(async (options: BookedOptions) => (await load()).listBooked(options, env));
 
   ask(book, 'verify', 'Recomputes the hash chain and the signatures of the closings; names the first broken row.')
     .example('book verify')
@@ -86,7 +95,14 @@ export function defineBook(program: CliCommand, env: NodeJS.ProcessEnv): void {
       .example(`export ${table} --from 2026-11-01 --to 2026-12-01`)
       .action(async (options: ExportOptions, command: CliCommand) => {
         const parts = (await load()).exportTable(table, options, env);
-        for await (const text of parts) command.configureOutput().writeOut?.(text);
+        const output = command.configureOutput();
+        let lines = options.format === 'csv' ? -1 : 0;
+        for await (const text of parts) {
+          output.writeOut?.(text);
+          lines += text.split('\n').length - 1;
+        }
+        // Not into the output, which programs read.
+        if (lines === 0) output.writeErr?.(`The book has no ${table} of that time.\n`);
       });
   }
 }

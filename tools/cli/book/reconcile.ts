@@ -2,6 +2,7 @@ import type { ListedDifference, Reconciliation } from '@tollgate/book';
 
 import { CommandError } from '../shared/cli-command.js';
 import { formatTable } from '../shared/format-table.js';
+import { AMOUNT_COLUMNS, readAmounts, type ShowAmount } from './amounts.js';
 import { OperatorApi, type OperatorPlace } from './operator-api.js';
 
 export interface ReconcileOptions extends OperatorPlace {
@@ -19,26 +20,30 @@ export async function reconcile(
   print: (text: string) => void,
 ): Promise<void> {
   const query = new URLSearchParams({ ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
-  const answer = await new OperatorApi(options, env).read<Answer>(`/operator/reconcile?${query.toString()}`);
+  const operator = new OperatorApi(options, env);
+  const answer = await operator.read<Answer>(`/operator/reconcile?${query.toString()}`);
   const { chainOnly, bookOnly, different, trouble, comparedAt } = answer;
   if (json === true) print(JSON.stringify(answer, null, 2));
   // Lists of another time must not look like those of now.
-  else if (trouble === null && comparedAt !== null) print(describe(answer));
+  else if (trouble === null && comparedAt !== null) print(describe(answer, await readAmounts(operator)));
   if (trouble !== null || comparedAt === null) throw new CommandError(`The comparison is not of now: ${trouble}.`);
   const count = chainOnly.length + bookOnly.length + different.length;
   if (count > 0) throw new CommandError(`Chain and book differ in ${count === 1 ? '1 place' : `${count} places`}.`);
 }
 
-function describe({ chainOnly, bookOnly, different, unreconciled, waiting, ...answer }: Answer): string {
+function describe(
+  { chainOnly, bookOnly, different, unreconciled, waiting, ...answer }: Answer,
+  show: ShowAmount,
+): string {
   const { block, firstBlock, comparedAt, completeFrom } = answer;
   const sums = unreconciled.map(({ asset, amount }) => `${amount} base units of ${asset}`);
   return [
     block === null
       ? 'No block has been compared yet.'
       : `Blocks ${firstBlock} to ${block} are compared, at ${comparedAt}. The book is complete from ${completeFrom}.`,
-    ...describeList('On the chain only', chainOnly),
-    ...describeList('In the book only', bookOnly),
-    ...describeList('Different', different),
+    ...describeList('On the chain only', chainOnly, show),
+    ...describeList('In the book only', bookOnly, show),
+    ...describeList('Different', different, show),
     `Difference: ${sums.length === 0 ? '0' : sums.join(', ')}.`,
     ...(waiting.transfers + waiting.payments === 0
       ? []
@@ -46,8 +51,14 @@ function describe({ chainOnly, bookOnly, different, unreconciled, waiting, ...an
   ].join('\n');
 }
 
-function describeList(title: string, list: readonly ListedDifference[]): string[] {
+function describeList(title: string, list: readonly ListedDifference[], show: ShowAmount): string[] {
   if (list.length === 0) return [`${title}: nothing.`];
-  const rows = list.map(({ at, subject, asset, amount, reason }) => [at, subject, asset, amount, reason]);
-  return [`${title}:`, formatTable(['TIME', 'WHAT', 'ASSET', 'BASE UNITS', 'REASON'], rows)];
+  const rows = list.map(({ at, subject, asset, amount, reason }) => [
+    at,
+    subject,
+    ...show(asset, amount),
+    asset,
+    reason,
+  ]);
+  return [`${title}:`, formatTable(['TIME', 'WHAT', ...AMOUNT_COLUMNS, 'ASSET', 'REASON'], rows)];
 }

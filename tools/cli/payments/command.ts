@@ -3,6 +3,13 @@ import { Option } from 'commander';
 import { limitOption, parseCount, type CliCommand } from '../shared/cli-command.js';
 import type { PaymentQuery } from './payments.js';
 
+const UNIT =
+  '\nAmounts are in base units, and in units of the token that ASSET_ADDRESS, ASSET_DECIMALS and ASSET_SYMBOL describe.';
+const RECORDED = `${UNIT}
+A verifier records them, and is told no route: its log has the request's id beside the payment.`;
+const KNOWN = `${UNIT}
+The ledger knows the payer of a signed payment and the amount of a metered one. The rest, and the routes, are in the
+book: tollgate book payments.`;
 const STATES = ['leased', 'answered', 'done', 'released', 'refunding'];
 
 /** `tollgate payments` */
@@ -20,6 +27,7 @@ export function definePayments(program: CliCommand, env: NodeJS.ProcessEnv): voi
       ).choices(STATES),
     )
     .addOption(limitOption(999_999_999))
+    .addHelpText('after', KNOWN)
     .example('payments list --state leased --limit 10')
     .answers(async (options: PaymentQuery) => (await load()).listNewest(options, env));
 
@@ -33,6 +41,7 @@ export function definePayments(program: CliCommand, env: NodeJS.ProcessEnv): voi
   payments
     .query('refused', 'Lists payments that were made and refused, newest first.')
     .addOption(limitOption(999_999_999))
+    .addHelpText('after', RECORDED)
     .example('payments refused --limit 100000 --json')
     .answers(async (options: PaymentQuery) => (await load()).listRefused(options, env));
 }

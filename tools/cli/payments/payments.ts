@@ -13,7 +13,9 @@ import {
 import type { RedisClient } from '@tollgate/redis';
 import { InvalidArgumentError } from 'commander';
 
+import { AMOUNT_COLUMNS, readConfiguredAmounts, type ShowAmount } from '../book/amounts.js';
 import { CommandError, type CommandResult } from '../shared/cli-command.js';
+import { findConfiguredChain } from '../shared/find-chain.js';
 import { findRedisPlace } from '../shared/find-place.js';
 import { formatTable, formatTime } from '../shared/format-table.js';
 import { withRedis } from '../shared/with-redis.js';
@@ -26,15 +28,14 @@ export interface PaymentQuery {
   chain?: number;
 }
 
-/** The default of the services' CHAIN_ID. */
-const DEFAULT_CHAIN_ID = 1328;
 // Only the chain knows which authorization or permit a transaction has settled.
 const SIGNED = `A signed payment is found by its own name (auth:… or permit:…, see list), not by the hash
 of the transaction that settled it.`;
 
 export async function listNewest(options: PaymentQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
+  const show = readConfiguredAmounts(env);
   const found = await withRedis(findRedisPlace(options.redis, env), (redis) => findNewest(redis, options));
-  return { json: found, text: found.length === 0 ? 'The ledger holds no such payment.' : formatPayments(found) };
+  return { json: found, text: found.length === 0 ? 'The ledger holds no such payment.' : formatPayments(found, show) };
 }
 
 /** @throws InvalidArgumentError, CommandError where the ledger does not hold it */
@@ -51,8 +52,9 @@ export async function showLedgerEntry(
 }
 
 export async function listRefused({ redis: url, limit }: PaymentQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
+  const show = readConfiguredAmounts(env);
   const found = await withRedis(findRedisPlace(url, env), (redis) => listRefusals(redis, { limit }));
-  return { json: found, text: found.length === 0 ? 'No payment was refused.' : formatRefusals(found) };
+  return { json: found, text: found.length === 0 ? 'No payment was refused.' : formatRefusals(found, show) };
 }
 
 /** SCAN has no order, so every page is read; only the newest are kept in memory. */
@@ -85,21 +87,13 @@ function parseEntry(payment: string, options: PaymentQuery, env: NodeJS.ProcessE
   }
 }
 
-function findConfiguredChain({ CHAIN_ID: text }: NodeJS.ProcessEnv): number {
-  if (!text) return DEFAULT_CHAIN_ID;
-  if (/^[1-9]\d*$/.test(text)) return Number(text);
-  throw new CommandError('CHAIN_ID must be a whole number.');
-}
-
-function formatPayments(payments: readonly PaymentListing[]): string {
+function formatPayments(payments: readonly PaymentListing[], show: ShowAmount): string {
   return formatTable(
-    ['STATE', 'SINCE', 'RELEASES', 'RETRY KEY', 'PAYMENT'],
+    ['STATE', 'SINCE', 'RELEASES', 'RETRY KEY', ...AMOUNT_COLUMNS, 'PAYER', 'PAYMENT'],
     payments.map((one) => [
-      stateOf(one),
-      formatTime(one.atMs),
-      String(one.releases),
-      yesNo(one.hasRetryKey),
-      nameOf(one.id),
+      ...[stateOf(one), formatTime(one.atMs), String(one.releases), yesNo(one.hasRetryKey)],
+      ...show(onChain(one.id.chainId, one.asset), one.meteredBaseUnits),
+      ...[one.payer ?? '-', nameOf(one.id)],
     ]),
   );
 }
@@ -112,7 +106,9 @@ export function formatDetails(payments: readonly PaymentDetails[]): string {
         [
           ['state', stateOf(one)],
           ['since', formatTime(one.atMs)],
-          ...(one.untilMs === null ? [] : [['lease until', formatTime(one.untilMs)]]),
+          ...(one.untilMs === null
+            ? []
+            : [[one.state === 'leased' ? 'lease until' : 'paused until', formatTime(one.untilMs)]]),
           ['holders so far', String(one.generation)],
           ['counted releases', `${one.releases} of ${MAX_RELEASES}`],
           ['produced again', `${one.reproductions} times`],
@@ -126,18 +122,20 @@ export function formatDetails(payments: readonly PaymentDetails[]): string {
     .join('\n\n');
 }
 
-function formatRefusals(refusals: readonly RecordedRefusal[]): string {
+function formatRefusals(refusals: readonly RecordedRefusal[], show: ShowAmount): string {
   return formatTable(
-    ['RECORDED', 'FAILURE', 'BASE UNITS', 'PAYER', 'PAYMENT', ''],
+    ['RECORDED', 'FAILURE', ...AMOUNT_COLUMNS, 'PAYER', 'PAYMENT', ''],
     refusals.map((one) => [
-      formatTime(one.recordedAtMs),
-      one.failure,
-      one.amountBaseUnits ?? '-',
-      one.payer ?? '-',
-      one.payment,
+      ...[formatTime(one.recordedAtMs), one.failure],
+      ...show(onChain(one.payment.split(':')[1], one.asset), one.amountBaseUnits),
+      ...[one.payer ?? '-', one.payment],
       [one.redeemed ? 'redeemed since: no refund' : '', one.detail ?? ''].filter(Boolean).join('; '),
     ]),
   );
+}
+
+function onChain(chainId: number | string | undefined, asset: string | null): string | null {
+  return asset === null ? null : `${chainId}:${asset}`;
 }
 
 /** An expired lease is shown, because its holder crashed or is late. */

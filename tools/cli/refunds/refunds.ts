@@ -2,6 +2,7 @@ import type { Refund } from '@tollgate/book';
 import { formatTokenAmount, parseTokenAmount, PaymentError } from '@tollgate/protocol';
 import { InvalidArgumentError } from 'commander';
 
+import { AMOUNT_COLUMNS, readAmounts } from '../book/amounts.js';
 import { OperatorApi, type OperatorPlace } from '../book/operator-api.js';
 import { clean } from '../jobs/format-jobs.js';
 import type { CommandResult } from '../shared/cli-command.js';
@@ -62,13 +63,16 @@ export async function listRefunds(
     ...(payment !== undefined && { payment }),
   });
   const path = `/operator/refunds?${query.toString()}`;
-  const { refunds } = await new OperatorApi(place, env).read<{ refunds: ShownRefund[] }>(path);
-  const rows = refunds.map((one) => [one.id, one.state, one.amount, one.payment, clean(one.detail ?? '')]);
-  const text =
-    rows.length === 0
-      ? 'There is no such refund.'
-      : formatTable(['REFUND', 'STATE', 'BASE UNITS', 'PAYMENT', ''], rows);
-  return { json: refunds, text };
+  const operator = new OperatorApi(place, env);
+  const { refunds } = await operator.read<{ refunds: ShownRefund[] }>(path);
+  if (refunds.length === 0) return { json: refunds, text: 'There is no such refund.' };
+  const show = await readAmounts(operator);
+  const rows = refunds.map(({ id, state: now, asset, amount, route, recipient, payment: of, detail }) => [
+    ...[id, now, ...show(asset, amount), clean(route ?? '-'), recipient, of],
+    clean(detail ?? ''),
+  ]);
+  const head = ['REFUND', 'STATE', ...AMOUNT_COLUMNS, 'ROUTE', 'PAYER', 'PAYMENT', ''];
+  return { json: refunds, text: formatTable(head, rows) };
 }
 
 export async function decideRefund(

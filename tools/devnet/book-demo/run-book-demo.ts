@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,6 @@ import { showHeading, showTable } from '../demo/show-job.js';
 import { createOperatorKey } from '../stack/create-operator-key.js';
 import type { Stack } from '../stack/stack.js';
 
-const SIGNING_KEY = '11'.repeat(32);
 const BOOKED_WITHIN_MS = 20_000;
 /** The worker looks at its jobs every ten seconds. */
 const REFUNDED_WITHIN_MS = 60_000;
@@ -27,7 +27,7 @@ export function runBookDemo(): Promise<number> {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-book-demo-'));
     keep({ stop: () => Promise.resolve(rmSync(folder, { recursive: true, force: true })) });
     const stack = await startServices({
-      book: { folder, signingKey: SIGNING_KEY },
+      book: { folder, signingKey: randomBytes(32).toString('hex') },
       ...{ agentWorkers: 1, agentWallets: { refunds: {} } },
       env: {
         BOUND_REDEMPTION_WINDOW_SECONDS: String(WINDOW_SECONDS),

@@ -44,7 +44,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     const server = ['-D', join(dir, 'data'), '-p', String(port), '-k', dir, '-c', 'listen_addresses=127.0.0.1'];
     const [command = '', ...args] = [...as, join(bin, 'postgres'), ...server];
     const child = await startChild({ name: 'postgres', command, args, cwd: dir });
-    await child.waitForLine(/database system is ready to accept connections/, 60_000);
+    await child.waitForLine(/database system is ready to accept connections/, 180_000);
     return child;
   };
   let child = await launch();

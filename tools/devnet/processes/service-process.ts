@@ -49,7 +49,7 @@ export interface ServiceProcess {
   logs: () => string;
 }
 
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 180_000;
 
 /** Starts a service, by default from its build, and waits until it is ready. */
 export async function startService(options: ServiceOptions): Promise<ServiceProcess> {
@@ -112,7 +112,7 @@ async function launch(options: ServiceOptions): Promise<Child> {
       await child.exited;
       // The caller that watches the lines has seen them.
       const lines = onLine ? ', see above.' : `:\n${child.logs()}`;
-      throw new Error(`${name} ${isLate ? 'was not ready in a minute' : 'ended while starting'}${lines}`);
+      throw new Error(`${name} ${isLate ? 'was not ready within three minutes' : 'ended while starting'}${lines}`);
     }
     await sleep(50);
   }

@@ -30,7 +30,7 @@ export async function startProgram(args: readonly string[], env: NodeJS.ProcessE
   });
   const stop = async () => void (await child.end('SIGTERM', 3000));
   try {
-    const [, url = ''] = await child.waitForLine(/^ready (\S+)/, 60_000);
+    const [, url = ''] = await child.waitForLine(/^ready (\S+)/, 180_000);
     return { url, pid: child.pid, startUpMs: performance.now() - startedMs, stop };
   } catch (error) {
     await stop();

@@ -175,8 +175,9 @@ describe('the event pumps', () => {
     const reading = { pendingNonce: 0, blockNumber: 1, run: (await journal.readLane(lane)).run ?? '' };
     await journal.thaw(lane, reading, { nonceDoubtBlocks: 0, nonceDoubtMs: 0 });
     const late = await happen(1);
-    await waitFor('the second came', () => collector.taken.length === 2);
-    expect(collector.taken).toEqual([...early, ...late]);
+    await waitFor('the second came', () => collector.taken.includes(late[0]!));
+    // Redis may have gone down before it was told that the first had come, which then comes again.
+    expect([...new Set(collector.taken)]).toEqual([...early, ...late]);
   });
 
   it.each([

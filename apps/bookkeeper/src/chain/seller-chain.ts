@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
+  askForBalance,
   askForCode,
   askForNativeBalance,
   combineObservers,
@@ -8,6 +9,7 @@ import {
   parseBigQuantity,
   parseObject,
   parseQuantity,
+  readWord,
   valueOf,
   type ConnectedChain,
   type MinedTransaction,
@@ -60,6 +62,11 @@ export class SellerChain implements OnApplicationShutdown {
     return this.#ask(askForNativeBalance(address), (result) =>
       parseBigQuantity(valueOf(result, 'eth_getBalance'), 'balance'),
     );
+  }
+
+  /** Base units of ASSET_ADDRESS at the latest block; null where it is no token. */
+  readTokenBalance(address: Hex): Promise<bigint | null> {
+    return this.#ask(askForBalance(this.#asset, address), readWord);
   }
 
   /** In milliseconds since 1970. */

@@ -1,11 +1,14 @@
 import type { BookPlace } from '@tollgate/book';
-import { IsIntIn, Setting, type ChecksTogether } from '@tollgate/common';
+import { IsIntIn, IsRandomText, Setting, type ChecksTogether } from '@tollgate/common';
 import { createPreimageSigner, type PreimageSigner } from '@tollgate/crypto';
 import { IsNotEmpty, IsOptional, Matches, ValidateBy } from 'class-validator';
+
+import { PUBLIC_ACCOUNTS } from './public-accounts.js';
 
 const URL_MESSAGE =
   '$property must be a postgres:// URL, with the characters # / ? and @ of user and password percent-encoded';
 const KEY_MESSAGE = '$property must be 32 bytes in hexadecimal';
+const GUESSED_MESSAGE = '$property is repeated or counted, not random: others can guess it, and sign closings';
 
 /** Where the book is, and the key that signs its closings. */
 export class BookEnvironment implements ChecksTogether {
@@ -38,6 +41,7 @@ export class BookEnvironment implements ChecksTogether {
     example: '$(openssl rand -hex 32)',
   })
   @Matches(/^(0x)?[0-9a-f]{64}$/i, { message: KEY_MESSAGE })
+  @IsRandomText({ message: GUESSED_MESSAGE })
   readonly bookSigningKey!: string;
 
   @Setting({
@@ -73,7 +77,9 @@ export class BookEnvironment implements ChecksTogether {
 
   problemsTogether(): string[] {
     this.#signer = createPreimageSigner(`0x${this.bookSigningKey.replace(/^0x/i, '')}`);
-    return this.#signer === null ? ['BOOK_SIGNING_KEY is no private key: it is 0, or too large.'] : [];
+    if (this.#signer === null) return ['BOOK_SIGNING_KEY is no private key: it is too large.'];
+    if (!PUBLIC_ACCOUNTS.has(this.#signer.address)) return [];
+    return ['BOOK_SIGNING_KEY is the key of a public test account. Make one of your own: openssl rand -hex 32'];
   }
 }
 

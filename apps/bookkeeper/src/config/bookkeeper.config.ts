@@ -27,6 +27,10 @@ class EventEnvironment {
   @IsIntIn(1_000, 100_000_000)
   readonly bookEventsKept: number = 1_000_000;
 
+  @Setting({ help: 'Streams of payment events that one API key may have open at one bookkeeper.' })
+  @IsIntIn(1, 10_000)
+  readonly operatorStreamsPerKey: number = 10;
+
   @Setting({ help: 'Streams of payment events that may be open at one bookkeeper.' })
   @IsIntIn(1, 10_000)
   readonly operatorStreams: number = 50;

@@ -1,8 +1,8 @@
-import { findUrlProblems, IsIntIn, Setting, type ChecksEntries } from '@tollgate/common';
-import { IsArray } from 'class-validator';
+import { findUrlProblems, IsIntIn, Setting, type ChecksEntries, type Warns } from '@tollgate/common';
+import { IsArray, IsOptional, Matches } from 'class-validator';
 
 /** How the bookkeeper compares the book with the chain. */
-export class ReconcileEnvironment implements ChecksEntries {
+export class ReconcileEnvironment implements ChecksEntries, Warns {
   @Setting({
     // The path or user name is often an API key.
     secret: true,
@@ -32,6 +32,20 @@ export class ReconcileEnvironment implements ChecksEntries {
   @Setting({ help: 'Milliseconds between two comparisons of the book with the chain.' })
   @IsIntIn(10, 3_600_000)
   readonly reconcileIntervalMs: number = 5_000;
+
+  @Setting({
+    help: 'Base units below which transfers that no request presents are summed, one sum for each payer and transaction; 0: none is. A tenth of the cheapest price of the last 1,000 sales where it is not set.',
+    example: '100',
+  })
+  @IsOptional()
+  @Matches(/^(0|[1-9]\d{0,77})$/, { message: '$property must be base units, a whole number' })
+  readonly bookLeastUnclaimed?: string;
+
+  get warnings(): string[] {
+    if (this.reconcileConfirmations > 1) return [];
+    const why = 'what a reorganisation takes back is booked, and may be refunded';
+    return [`RECONCILE_CONFIRMATIONS=1: ${why}. Set as many blocks as your chain may replace.`];
+  }
 
   problemsOfEntries(): string[] {
     return findUrlProblems('RECONCILE_RPC_URL', this.reconcileRpcUrl);

@@ -22,6 +22,7 @@ import {
   createWebFile,
   findBuiltPages,
   hashForPolicy,
+  ICON_URL,
   onlyFields,
   ProblemError,
   problemOf,
@@ -150,7 +151,7 @@ function readConsoleDocument(): ConsoleDocument | string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Tollgate console</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${ICON_URL}">
 <style>${style.toString('utf8')}</style>
 </head>
 <body>

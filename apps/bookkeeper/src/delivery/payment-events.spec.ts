@@ -92,7 +92,9 @@ describe('events of payments', () => {
     const release = released(failed);
     await report(refused(late), refused(late, { count: 2 }), release, settled([signed]));
     await waitFor('the first are posted', () => receiver.posts.length === 3);
-    await report(answered(sold), answered(sold), refunding(late), refunded(late, '4000'));
+    const refund = refunded(late, '4000');
+    await fixture.askForRefunds(refund);
+    await report(answered(sold), answered(sold), refunding(late), refund);
     await waitFor('all are posted', () => receiver.posts.length === 5);
     const ids = [
       `payment.answered:${sold}`,
@@ -106,7 +108,7 @@ describe('events of payments', () => {
     expect(JSON.parse(post!.body)).toMatchObject({
       ...{ version: 1, type: 'payment.refunded' },
       payment: { id: late, state: 'refunded', amount: '10000', refunded: '4000' },
-      refund: { refund: 'refund-1', amount: '4000', transaction: hashOf(900) },
+      refund: { refund: `refund-1 of ${late}`, amount: '4000', transaction: hashOf(900) },
     });
     await verifyWebhookSignature(post!.headers, post!.body, secret);
     await expect(verifyWebhookSignature(post!.headers, post!.body, `${secret}x`)).rejects.toThrow('signature');
@@ -301,6 +303,20 @@ describe('events of payments', () => {
       expect(stream.events).toHaveLength(1);
     },
   );
+
+  it('are shared out: a key has some streams of all, and gets another for one that ends', async () => {
+    const url = `${bookkeeper.url}/operator/events`;
+    const streams = await Promise.all(Array.from({ length: 10 }, () => readEventStream(url, token)));
+    await expect(readEventStream(url, token)).rejects.toThrow('too_many_streams');
+    streams.push(await readEventStream(url, await fixture.createToken('operator:read')));
+    streams[0]!.close();
+    await waitFor('there is room for one', async () => {
+      const stream = await readEventStream(url, token).catch(() => null);
+      if (stream !== null) streams.push(stream);
+      return stream !== null;
+    });
+    for (const stream of streams) stream.close();
+  });
 
   it.each([['nonsense'], ['payment.answered:unknown']])('are not streamed after %s', async (lastEventId) => {
     const response = await fetch(`${bookkeeper.url}/operator/events`, {

@@ -4,11 +4,13 @@ import {
   BookUnavailableError,
   bookUnapplied,
   DeposedError,
+  FIRST_UNAPPLIED,
   notePositions,
   type BookWriter,
   type DeliveredEvent,
   type BookSeller,
   type Posted,
+  type StreamPosition,
 } from '@tollgate/book';
 import { pause, Wakeable } from '@tollgate/journal';
 import { isBookOff, readBookedSinceMs } from '@tollgate/ledger';
@@ -30,7 +32,6 @@ export class OutboxDrain {
   readonly #logger = new Logger('Outbox');
   readonly #streams: OutboxStreams;
   readonly #seller: BookSeller;
-  readonly #batch: number;
   #isRunning = false;
   #isFailing = false;
   /** As the book has it; undefined while that is not known. */
@@ -47,7 +48,6 @@ export class OutboxDrain {
     @Inject(BookMetrics) private readonly metrics: BookMetrics,
     @Inject(BookChanges) private readonly changes: BookChanges,
   ) {
-    this.#batch = book.bookBatch;
     this.#streams = new OutboxStreams(connections.outbox, connections.commands, book.bookBatch);
     this.#seller = { asset: payment.assetAddress, payTo: payment.payTo };
     metrics.observeLag(() => this.readLag());
@@ -56,6 +56,11 @@ export class OutboxDrain {
   /** Events that are not in the book, and the milliseconds since the oldest of them was written. */
   readLag(): Promise<{ events: number; ageMs: number }> {
     return this.#streams.readLag();
+  }
+
+  /** Keys of the outbox that are no streams. */
+  get otherKeys(): string[] {
+    return this.#streams.otherKeys;
   }
 
   /** Every event that was reported before this time is in the book, in milliseconds since 1970. */
@@ -87,7 +92,7 @@ export class OutboxDrain {
 
   async #readUntilAborted(writer: BookWriter, signal: AbortSignal): Promise<void> {
     let [lookedBackAtMs, notedAtMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    let hasTriedAgain = false;
+    let unapplied: StreamPosition | null = FIRST_UNAPPLIED;
     // The database may be another one than before, or have lost what it had.
     [this.#completeFromMs, this.#readToEndAtMs] = [undefined, 0];
     while (!signal.aborted) {
@@ -100,15 +105,14 @@ export class OutboxDrain {
           await this.#noteSince(writer);
           notedAtMs = nowMs;
         }
-        if (!hasTriedAgain) this.#count(await bookUnapplied(writer, this.#seller));
-        hasTriedAgain = true;
+        unapplied = await this.#postUnapplied(writer, unapplied);
         if (nowMs - lookedBackAtMs > LOOK_BACK_EVERY_MS) {
           while ((await this.#post(writer, await this.#streams.readUnacknowledged())) > 0 && !signal.aborted);
           lookedBackAtMs = nowMs;
         }
-        const posted = await this.#post(writer, await this.#streams.readNew(() => this.#waiting.size > 0));
-        // A stream that has more would have filled a batch of its own.
-        if (posted < this.#batch) this.#noteEnd(askedAtMs, nowMs);
+        const isAwaited = (): boolean => unapplied !== null || this.#waiting.size > 0;
+        await this.#post(writer, await this.#streams.readNew(isAwaited));
+        if (!this.#streams.hasMore) this.#noteEnd(askedAtMs, nowMs);
         this.#isFailing = false;
       } catch (error) {
         if (error instanceof DeposedError || signal.aborted) throw error;
@@ -143,7 +147,28 @@ export class OutboxDrain {
     // On a Redis that no process has used yet, nothing is sold that the book would lack.
     if (sinceMs === null && !(await isBookOff(this.connections.commands))) return;
     await writer.noteCompleteFrom(sinceMs);
+    this.#warnOfBookOff(sinceMs, this.#completeFromMs);
     this.#completeFromMs = sinceMs;
+  }
+
+  /** Where processes with and without the book take turns, the time moves on with their sales, and is seldom missing. */
+  #warnOfBookOff(sinceMs: number | null, beforeMs: number | null | undefined): void {
+    const mend = 'Set BOOK=on at every gateway, verifier and agent worker.';
+    if (sinceMs === null) {
+      this.#logger.warn(`a process with BOOK=off uses the ledger: the book lacks what it sells. ${mend}`);
+    } else if (typeof beforeMs === 'number') {
+      const from = new Date(sinceMs).toISOString();
+      const why = 'a process with BOOK=off sold before it, or Redis lost data';
+      this.#logger.warn(`the book is complete only from ${from}: ${why}. ${mend}`);
+    }
+  }
+
+  /** Tries a page of the events that were kept again, between two reads: there may be many. Returns where the next begins. */
+  async #postUnapplied(writer: BookWriter, from: StreamPosition | null): Promise<StreamPosition | null> {
+    if (from === null) return null;
+    const { next, ...posted } = await bookUnapplied(writer, this.#seller, from);
+    this.#count(posted);
+    return next;
   }
 
   /** Returns the number of events in the batch. */

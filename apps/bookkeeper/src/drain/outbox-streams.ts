@@ -1,5 +1,12 @@
 import type { DeliveredEvent, StreamPosition } from '@tollgate/book';
-import { BOOK_GROUP, bucketEventsKey, laneBookKey, parseBookEvent, REFUSED_EVENTS } from '@tollgate/book-events';
+import {
+  BOOK_GROUP,
+  bucketEventsKey,
+  isLaneName,
+  laneBookKey,
+  parseBookEvent,
+  REFUSED_EVENTS,
+} from '@tollgate/book-events';
 import { Wakeable } from '@tollgate/journal';
 import { BUCKETS } from '@tollgate/ledger';
 import type { RedisClient } from '@tollgate/redis';
@@ -13,11 +20,14 @@ const NO_ENTRY = '0-0';
 /** The names of all lanes: wallets and relayers. */
 const LANE_SETS = ['tollgate:{lanes}:lanes', 'tollgate:{relayers}:lanes'];
 
-type Reply = [stream: string, entries: [id: string, fields: string[] | null][]][] | null;
+type Reply = [stream: string, entries: [id: string, fields: string[] | null][]][];
+/** Characters of a read after which fewer entries are asked for. */
+const LARGE = 8_000_000;
 
 /** The wallets and relayers of all chains, each `<chainId>:<address>`. */
 export async function listLanes(redis: RedisClient): Promise<string[]> {
-  return (await Promise.all(LANE_SETS.map((key) => redis.smembers(key)))).flat();
+  const lanes = await Promise.all(LANE_SETS.map((key) => redis.smembers(key).catch(emptyOfOtherType)));
+  return lanes.flat().filter(isLaneName);
 }
 
 /** The streams of the outbox, as a consumer group sees them. */
@@ -29,12 +39,18 @@ export class OutboxStreams {
   readonly #pause = new Wakeable();
   /** The connection's number in Redis while a read waits there. */
   #blockedAs: number | null = null;
+  /** Entries that are asked for of each stream: few at first, so that no size of entries ends each start anew. */
+  #count = 1;
+  #hasMore = false;
 
-  /** @param commands ends the wait of the other connection */
+  /**
+   * @param commands ends the wait of the other connection
+   * @param most entries of one stream, and about as many of all, in one read
+   */
   constructor(
     private readonly redis: RedisClient,
     private readonly commands: RedisClient,
-    private readonly count: number,
+    private readonly most: number,
   ) {
     // The next connection has another number, and this one may become another client's.
     redis.on('close', () => (this.#blockedAs = null));
@@ -49,9 +65,20 @@ export class OutboxStreams {
     const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucketEventsKey(bucket));
     const added = [...buckets, REFUSED_EVENTS, ...lanes.map(laneBookKey)].filter((key) => !this.#withGroup.has(key));
     for (const key of added) this.#known.add(key);
-    await Promise.all(added.map((key) => this.#createGroup(key)));
-    for (const key of added) this.#withGroup.add(key);
-    return added.length > 0;
+    const isStream = await Promise.all(added.map((key) => this.#createGroup(key)));
+    const found = added.filter((_, index) => isStream[index]);
+    for (const key of found) this.#withGroup.add(key);
+    return found.length > 0;
+  }
+
+  /** Whether a stream may have had more than the last read took of it. */
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+
+  /** Keys of streams that are something else: no process can report there. */
+  get otherKeys(): string[] {
+    return [...this.#known].filter((key) => !this.#withGroup.has(key));
   }
 
   /** Makes `find` create the groups again, after Redis has lost them. */
@@ -136,35 +163,33 @@ export class OutboxStreams {
   }
 
   async #readGroup(key: string): Promise<Record<string, unknown> | undefined> {
-    const groups = await this.redis.xinfo('GROUPS', key).catch((error: unknown) => {
-      if (String(error).includes('no such key')) return [];
-      throw error;
-    });
+    const groups = await this.redis
+      .xinfo('GROUPS', key)
+      .catch((error: unknown) => (String(error).includes('no such key') ? [] : emptyOfOtherType(error)));
     return (groups as unknown[][]).map(toRecord).find(({ name }) => name === BOOK_GROUP);
   }
 
-  async #createGroup(key: string): Promise<void> {
+  /** False for a key that is no stream: nothing can be reported there, and it holds up no other. */
+  async #createGroup(key: string): Promise<boolean> {
     try {
       await this.redis.xgroup('CREATE', key, BOOK_GROUP, '0', 'MKSTREAM');
     } catch (error) {
+      if (String(error).includes('WRONGTYPE')) return false;
       if (!String(error).includes('BUSYGROUP')) throw error;
     }
+    return true;
   }
 
   async #read(from: '0' | '>', blockMs: number | null): Promise<DeliveredEvent[]> {
     const keys = [...this.#withGroup];
     // The streams of a cluster are in different slots, for which no one command can ask, or wait.
-    if (this.redis.isCluster) return (await Promise.all(keys.map((key) => this.#readOf([key], from, null)))).flat();
-    return this.#readOf(keys, from, blockMs);
-  }
-
-  async #readOf(keys: readonly string[], from: '0' | '>', blockMs: number | null): Promise<DeliveredEvent[]> {
-    const [group, ids] = [['GROUP', BOOK_GROUP, CONSUMER] as const, keys.map(() => from)];
-    const limit = ['COUNT', this.count] as const;
-    const reply: Reply = await (blockMs === null
-      ? this.redis.xreadgroup(...group, ...limit, 'STREAMS', ...keys, ...ids)
-      : this.redis.xreadgroup(...group, ...limit, 'BLOCK', blockMs, 'STREAMS', ...keys, ...ids));
-    return (reply ?? []).flatMap(([stream, entries]) =>
+    const reply = this.redis.isCluster
+      ? (await Promise.all(keys.map((key) => this.#readOf([key], from, null)))).flat()
+      : await this.#readOf(keys, from, blockMs);
+    this.#hasMore = reply.some(([, entries]) => entries.length === this.#count);
+    const isLarge = sizeOf(reply) > LARGE || reply.reduce((sum, [, entries]) => sum + entries.length, 0) > this.most;
+    this.#count = isLarge ? Math.ceil(this.#count / 2) : Math.min(2 * this.#count, this.most);
+    return reply.flatMap(([stream, entries]) =>
       entries.map(([id, fields]): DeliveredEvent => ({
         stream,
         id,
@@ -173,6 +198,25 @@ export class OutboxStreams {
       })),
     );
   }
+
+  async #readOf(keys: readonly string[], from: '0' | '>', blockMs: number | null): Promise<Reply> {
+    const [group, ids] = [['GROUP', BOOK_GROUP, CONSUMER] as const, keys.map(() => from)];
+    const limit = ['COUNT', this.#count] as const;
+    const reply = await (blockMs === null
+      ? this.redis.xreadgroup(...group, ...limit, 'STREAMS', ...keys, ...ids)
+      : this.redis.xreadgroup(...group, ...limit, 'BLOCK', blockMs, 'STREAMS', ...keys, ...ids));
+    return reply ?? [];
+  }
+}
+
+function sizeOf(reply: Reply): number {
+  const fields = reply.flatMap(([, entries]) => entries.flatMap(([, entry]) => entry ?? []));
+  return fields.reduce((sum, { length }) => sum + length, 0);
+}
+
+function emptyOfOtherType(error: unknown): [] {
+  if (String(error).includes('WRONGTYPE')) return [];
+  throw error;
 }
 
 function toRecord(flat: unknown[]): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import type { BookEvent } from '@tollgate/book-events';
 
 import {
   answered,
@@ -64,15 +65,19 @@ describe('the troubles of the book', () => {
   });
 
   it('name an event that the database refuses, and those behind it are booked', async () => {
-    const bad = deliver(refunded(transferId(1), '10001'));
+    const tooMuch = refunded(transferId(1), '10001');
+    await fixture.askForRefunds(tooMuch);
+    const bad = deliver(tooMuch);
     for (const event of [bad, deliver(answered(transferId(2)))]) await fixture.report(event);
     await waitFor('the next one is booked', async () => (await readHealth()).lastBooking === 2);
     const { refusedEvents, troubles } = await readHealth();
     expect(refusedEvents).toBe(1);
-    expect(troubles.filter(({ what }) => what.includes('refuses'))).toEqual([
+    expect(troubles.filter(({ what }) => what.includes('is not booked'))).toEqual([
       {
         about: 'book',
-        what: expect.stringMatching(new RegExp(`refuses the event refunded of ${transferId(1)},.*refunds_at_most`)),
+        what: expect.stringMatching(
+          new RegExp(`^The event refunded of ${transferId(1)} is not booked:.*refunds_at_most`),
+        ),
         mend: expect.any(String),
       },
     ]);
@@ -94,9 +99,14 @@ describe('the troubles of the book', () => {
     const readOwed = async (): Promise<Trouble[]> =>
       (await readHealth()).troubles.filter(({ about }) => about === 'owed');
     const isOne = [{ about: 'owed', what: expect.stringMatching(/^1 payment is /), mend: expect.any(String) }];
+    const parts = ['4000', '6000'].map((amount) => refunded(inPart, amount));
+    const [part, rest] = parts as [BookEvent, BookEvent];
+    Object.assign(rest.facts, { refund: 'refund-2', transaction: hashOf(901) });
+    const all = refunded(whole, '10000');
     for (const event of [refused(inPart), refused(whole), answered(sold)]) await fixture.report(deliver(event));
     for (const id of [whole, sold, inPart]) await fixture.report(deliver(refunding(id)));
-    await fixture.report(deliver(refunded(whole, '10000')));
+    await fixture.askForRefunds(all);
+    await fixture.report(deliver(all));
     const closed = expect.objectContaining({ id: inPart, state: 'refunding', refunded: '0' });
     await waitFor('one is closed, and nothing of it paid back', async () => {
       const found = await search();
@@ -104,13 +114,13 @@ describe('the troubles of the book', () => {
     });
     expect(await search()).toEqual([closed]);
     expect(await readOwed()).toEqual(isOne);
-    await fixture.report(deliver(refunded(inPart, '4000')));
+    await fixture.askForRefunds(part);
+    await fixture.report(deliver(part));
     const listed = expect.objectContaining({ id: inPart, state: 'refunded', amount: '10000', refunded: '4000' });
     await waitFor('a part is paid back', async () => JSON.stringify(await search()).includes('"refunded":"4000"'));
     expect(await search()).toEqual([listed]);
     expect(await readOwed()).toEqual(isOne);
-    const rest = refunded(inPart, '6000');
-    Object.assign(rest.facts, { refund: 'refund-2', transaction: hashOf(901) });
+    await fixture.askForRefunds(rest);
     await fixture.report(deliver(rest));
     await waitFor('all is paid back', async () => (await search()).length === 0);
     expect(await readOwed()).toEqual([]);

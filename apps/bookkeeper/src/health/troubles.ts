@@ -102,10 +102,17 @@ export class Troubles {
   }
 
   async #ofOutbox(): Promise<Trouble[]> {
+    const other = this.drain.otherKeys.map((key) => ({
+      ...{ about: 'outbox', what: `The key ${key} of Redis is no stream: no process can report there.` },
+      mend: 'Find out which program wrote it, and remove the key.',
+    }));
     const { events, ageMs } = await this.drain.readLag();
-    if (ageMs <= LATE_MS) return [];
+    if (ageMs <= LATE_MS) return other;
     const what = `${events} events wait to be booked, the oldest for ${Math.round(ageMs / 1000)} seconds.`;
-    return [{ about: 'outbox', what, mend: "Look at the bookkeeper's log: its database may be slow or full." }];
+    return [
+      ...other,
+      { about: 'outbox', what, mend: "Look at the bookkeeper's log: its database may be slow or full." },
+    ];
   }
 
   async #ofChain(): Promise<Trouble[]> {
@@ -192,7 +199,7 @@ export class Troubles {
 
 function describeRefused({ id, stream, type, payment, reason }: RefusedEvent): Trouble {
   const event = `${type}${payment === '' ? '' : ` of ${payment}`}`;
-  const what = `The database refuses the event ${event}, and it is not booked: ${reason} (${id} of ${stream}).`;
+  const what = `The event ${event} is not booked: ${reason} (${id} of ${stream}).`;
   const mend = 'Compare the book with the chain. The table events has the whole event; a restart tries it again.';
   return { about: 'book', what, mend };
 }

@@ -43,7 +43,15 @@ describe('tollgate book, export, prove and verify-proof', () => {
   const proof = (): string => join(folder, 'proof.json');
 
   it('shows balances and exports', async () => {
-    expect(await tollgate(['book', 'balances'], env)).toMatch(/^revenue:\/api\/weather +1328:0x\w+ +-30000$/m);
+    expect(await tollgate(['book', 'balances'], env)).toMatch(
+      /^revenue:\/api\/weather +-0.03 +USDC +-30000 +1328:0x\w+$/m,
+    );
+    const listed = await tollgate(['book', 'payments', '--route', '/api/weather'], env);
+    expect(listed).toMatch(/^AT +STATE +AMOUNT +SYMBOL +BASE UNITS +ROUTE +PAYER +PAYMENT$/m);
+    expect(listed.match(/UTC +answered +0\.01 +USDC +10000 +\/api\/weather +0x(c1)+ +tx:1328:/g)).toHaveLength(3);
+    expect(await tollgate(['book', 'payments', '--owed'], env)).toBe('The book has no such payment.');
+    await expect(tollgate(['book', 'payments', '--state', 'lost'], env)).rejects.toThrow('must be one or more of');
+    expect(await tollgate(['refunds', 'list'], env)).toBe('There is no such refund.');
     expect((await tollgate(['export', 'payments', '--format', 'jsonl'], env)).split('\n')).toHaveLength(3);
     expect((await tollgate(['export', 'entries', '--from', '2026-01-01'], env)).split('\n')).toHaveLength(7);
     await expect(tollgate(['export', 'entries', '--from', 'soon'], env)).rejects.toThrow(/must be a day or a time/);

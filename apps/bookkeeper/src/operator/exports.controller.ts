@@ -7,6 +7,8 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { BookHolder } from '../book/book-holder.js';
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
+import { createUnits, toDecimal, type UnitOf } from './asset-units.js';
 import { ForOperators, OperatorController } from './operator-controller.js';
 import { END_OF_TIME_MS, timeParameter } from './time-parameter.js';
 
@@ -19,7 +21,14 @@ const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/jsonl; chars
 
 @OperatorController('exports')
 export class ExportsController {
-  constructor(@Inject(BookHolder) private readonly book: BookHolder) {}
+  readonly #unitOf: UnitOf;
+
+  constructor(
+    @Inject(BookHolder) private readonly book: BookHolder,
+    @Inject(BookkeeperEnvironment) { payment }: BookkeeperEnvironment,
+  ) {
+    this.#unitOf = createUnits(payment);
+  }
 
   @Get(':table')
   @ForOperators('operator:read', 'All payments or entries of a time, as CSV or JSON lines, oldest first')
@@ -35,7 +44,7 @@ export class ExportsController {
     const { database } = this.book.writer;
     const asked = { table, format, fromMs: from ?? 0, toMs: to ?? END_OF_TIME_MS };
     // Fastify reads a stream for a HEAD to its end, and throws it away.
-    const rows = method === 'HEAD' ? [] : exportText(database, asked);
+    const rows = method === 'HEAD' ? [] : exportText(database, asked, this.#unitOf);
     return new StreamableFile(Readable.from(rows), { type: TYPES[format] });
   }
 }
@@ -47,12 +56,23 @@ interface Asked {
   toMs: number;
 }
 
-async function* exportText(within: Queryable, { table, format, ...range }: Asked): AsyncGenerator<string> {
-  const { schema, columns } = EXPORTS[table];
-  if (format === 'csv') yield formatCsv([['schema', ...columns]]);
+async function* exportText(
+  within: Queryable,
+  { table, format, ...range }: Asked,
+  unitOf: UnitOf,
+): AsyncGenerator<string> {
+  const { schema, columns, amounts } = EXPORTS[table];
+  const names = ['schema', ...columns, 'symbol', ...amounts.map((name) => `${name}_decimal`)];
+  const asset = columns.indexOf('asset');
+  const places = amounts.map((name) => columns.indexOf(name as never));
+  const complete = (row: ExportRow): ExportRow => {
+    const unit = unitOf(row[asset] ?? null);
+    return [schema, ...row, unit?.symbol ?? null, ...places.map((place) => toDecimal(row[place] ?? null, unit))];
+  };
+  if (format === 'csv') yield formatCsv([names]);
   for await (const page of readExport(within, table, range)) {
-    const rows = page.map((row) => [schema, ...row]);
-    if (rows.length > 0) yield format === 'csv' ? formatCsv(rows) : formatJsonLines(['schema', ...columns], rows);
+    const rows = page.map(complete);
+    if (rows.length > 0) yield format === 'csv' ? formatCsv(rows) : formatJsonLines(names, rows);
   }
 }
 
@@ -74,6 +94,6 @@ function formatJsonLines(columns: readonly string[], rows: readonly ExportRow[])
 function formatCell(value: string | null): string {
   if (value === null) return '';
   // A negative amount is no formula.
-  const text = /^[=+@\t\r]|^-(?!\d+$)/.test(value) ? `'${value}` : value;
+  const text = /^[=+@\t\r]|^-(?!\d+(\.\d+)?$)/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -190,7 +190,17 @@ describe('the operator API for jobs and accounts', () => {
     const { wallets } = await read<{ wallets: OperatorWallet[] }>('/operator/wallets');
     const limits = [{ asset: 'native', perDay: '100', leftToday: '100', approvalAbove: '5' }];
     expect(wallets).toMatchObject([
-      { role: 'wallet', name: 'main', ...LANE, heldBy: 'worker', balanceWei: null, paused: null, limits },
+      {
+        role: 'wallet',
+        name: 'main',
+        ...LANE,
+        heldBy: 'worker',
+        balanceWei: null,
+        tokenBalance: null,
+        refundable: null,
+        paused: null,
+        limits,
+      },
       { role: 'relayer', name: null, ...RELAYER, nextNonce: 0, heldBy: null, limits: null },
     ]);
   });

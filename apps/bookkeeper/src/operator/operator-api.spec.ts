@@ -72,6 +72,7 @@ describe('the operator API', () => {
     ['state=refused', [transferId(6)]],
     ['state=settled', [authorizationId(7)]],
     ['owed=true', [transferId(6)]],
+    ['owed=true&dust=false', [transferId(6)]],
     ['minAmount=3000&maxAmount=4000', [transferId(3), transferId(4)]],
     [`payer=${PAYER.toUpperCase().replace('X', 'x')}&state=refused`, [transferId(6)]],
     ['route=/api/weather&minAmount=5000', [transferId(5)]],
@@ -97,6 +98,7 @@ describe('the operator API', () => {
   it.each([
     'state=paid',
     'owed=false',
+    'dust=true',
     'minAmount=1.5',
     'from=yesterday',
     'limit=0',
@@ -115,6 +117,55 @@ describe('the operator API', () => {
       expect(await (await get(`/operator/${path}`)).json()).toMatchObject({ status: 400, code: 'request_invalid' });
     },
   );
+
+  it.each([
+    ['a month 99', '9999-99-99T99:99Z x'],
+    ['February 30', '2026-02-30T00:00:00.000Z x'],
+    ['the year 0', '0000-01-01T00:00:00.000Z x'],
+    ['a year before it', '-000001-01-01T00:00:00.000Z x'],
+    ['the last year of a date', '+275760-09-13T00:00:00.000Z x'],
+    ['a day', '2026-01-01 x'],
+    ['a number', '1 x'],
+    ['a zero byte', '2026-01-01T00:00:00.000Z a\0b'],
+    ['a long id', `2026-01-01T00:00:00.000Z ${'x'.repeat(301)}`],
+  ])('answers 400 for a cursor with %s', async (_, text) => {
+    const cursor = Buffer.from(text).toString('base64url');
+    for (const list of ['payments', 'refunds']) {
+      const answer = await (await get(`/operator/${list}?cursor=${cursor}`)).json();
+      expect(answer).toMatchObject({ status: 400, code: 'request_invalid' });
+    }
+  });
+
+  it.each(['payments', 'exports/payments', 'exports/entries', 'reconcile'])(
+    'answers 400 for a time that is none: %s',
+    async (path) => {
+      for (const time of ['0000-01-01', '2026-02-30', '2026-02-30T08:00:00Z', '9999-12-31T24:00Z'])
+        expect((await get(`/operator/${path}?from=${time}`)).status).toBe(400);
+    },
+  );
+
+  // Prevents: what records a body before it is checked overflows the stack.
+  it.each(['refunds', 'closings', 'webhooks'])(
+    'answers 400 for a body of %s that is nested without measure',
+    async (path) => {
+      const token = await fixture.createToken('operator:refund', 'operator:approve', 'operator:read');
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+      const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+      for (const body of [deep, `{"payment":${deep}}`, '{"a":'.repeat(10_000), '['.repeat(60_000)]) {
+        const response = await fetch(`${bookkeeper.url}/operator/${path}`, { method: 'POST', headers, body });
+        expect(await response.json()).toMatchObject({ status: 400, code: 'request_invalid' });
+      }
+    },
+  );
+
+  it('lets a request arrive within ten seconds', () => {
+    const server = bookkeeper.app.getHttpServer();
+    expect(server).toMatchObject({
+      requestTimeout: 10_000,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+    });
+  });
 
   it('answers 404 for a payment that is not in the book', async () => {
     expect(await (await get(`/operator/payments/${transferId(99)}`)).json()).toMatchObject({
@@ -146,13 +197,15 @@ describe('the operator API', () => {
   it('exports CSV and JSON lines with a schema, and no formula', async () => {
     const csv = (await (await get('/operator/exports/payments')).text()).split('\r\n');
     expect(csv[0]).toBe(
-      'schema,id,state,at,scheme,network,asset,payer,recipient,route,request_id,transaction,reason,amount,refunded',
+      'schema,id,state,at,scheme,network,asset,payer,recipient,route,request_id,transaction,reason,amount,refunded,for_other,path,query,symbol,amount_decimal,refunded_decimal',
     );
     expect(csv).toHaveLength(10);
     expect(csv.find((line) => line.includes(LAST))).toContain(`,'=1+1,"a ""quoted"", one",`);
     const lines = (await (await get('/operator/exports/entries?format=jsonl')).text()).trim().split('\n');
     const entries = lines.map((line) => JSON.parse(line) as Record<string, string>);
     expect(entries[0]).toMatchObject({ schema: 'entries.v1', id: '1', booking: '1', kind: 'payment' });
+    expect(entries[1]).toMatchObject({ amount: '-1000', amount_decimal: '-0.001', symbol: 'USDC', payer: PAYER });
+    expect(entries[1]!['account']).toBe(`revenue:${entries[1]!['route']}`);
     const sum = entries
       .filter(({ asset }) => asset?.endsWith('native') === false)
       .reduce((total, { amount }) => total + BigInt(amount!), 0n);

@@ -17,7 +17,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import { ApiBearerAuth, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { recordAct } from '@tollgate/book';
-import { CHECK_REQUEST, ProblemError, type ApiKey, type ApiKeyScope } from '@tollgate/common';
+import { CHECK_REQUEST, ProblemError, refuseRequest, type ApiKey, type ApiKeyScope } from '@tollgate/common';
 import { isRecord } from '@tollgate/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
@@ -101,6 +101,8 @@ export function OperatorController(path = ''): ClassDecorator {
 
 const MAX_SUBJECT = 300;
 const MAX_BODY = 4_000;
+/** More than any body of this API has. */
+const MAX_LEVELS = 8;
 
 /** Records every write in the audit table before it is done: what cannot be recorded is not done. */
 @Injectable()
@@ -129,6 +131,8 @@ export class AuditTrail implements NestInterceptor {
 
 function describeAct(request: FastifyRequest, action: string) {
   const { id: requestId, params, body } = request;
+  // The body is recorded before it is checked, and JSON.stringify takes stack for each level.
+  if (isDeeper(body, MAX_LEVELS)) throw refuseRequest([`the body must have at most ${MAX_LEVELS} levels`]);
   // The database stores no control characters, and the text of a body has none.
   const [named] = Object.values(params as Record<string, string>);
   const subject = named ?? paymentOf(body) ?? 'book';
@@ -137,6 +141,11 @@ function describeAct(request: FastifyRequest, action: string) {
     subject: subject.replace(/\p{Cc}/gu, '?').slice(0, MAX_SUBJECT),
     details: body === undefined || body === null ? {} : { body: JSON.stringify(body, withoutPath).slice(0, MAX_BODY) },
   };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
 }
 
 /** Keeps only the host of a webhook's URL: what follows may hold a secret of its owner. */

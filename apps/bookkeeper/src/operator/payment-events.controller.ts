@@ -13,7 +13,7 @@ import {
   EventStreamResponse,
   onlyFields,
   openEventStream,
-  ProblemError,
+  OpenStreams,
   refuseRequest,
   wordsParameter,
   type ApiKey,
@@ -36,20 +36,21 @@ const OVERLAP_MS = 60_000;
 /** The streams of payment events: limits their number, and ends them. */
 @Injectable()
 export class PaymentEventStreams implements BeforeApplicationShutdown {
-  readonly #open = new Map<EventStreamResponse, string>();
-  #isStopping = false;
+  readonly #open: OpenStreams<EventStreamResponse>;
 
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(BookChanges) private readonly changes: BookChanges,
-    @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
+    @Inject(BookkeeperEnvironment) { events }: BookkeeperEnvironment,
     @Inject(OperatorKeys) private readonly keys: OperatorKeys,
-  ) {}
+  ) {
+    this.#open = new OpenStreams({ ofKey: events.operatorStreamsPerKey, ofAll: events.operatorStreams });
+  }
 
   /**
    * Streams events to the caller; resolves when the stream has ended.
    * @param types all when undefined
-   * @throws ProblemError if the limit is reached, `lastEventId` is not a valid position, or the book is not open here
+   * @throws ProblemError if a limit is reached, `lastEventId` is not a valid position, or the book is not open here
    */
   async serve(
     { id: keyId }: ApiKey,
@@ -57,12 +58,8 @@ export class PaymentEventStreams implements BeforeApplicationShutdown {
     lastEventId: string | undefined,
     reply: FastifyReply,
   ): Promise<void> {
-    if (this.#isStopping || this.#open.size >= this.environment.events.operatorStreams) {
-      const detail = 'The limit of open event streams is reached. Close one, or try again after Retry-After.';
-      throw new ProblemError({ status: 429, code: 'too_many_streams', detail, retryAfterMs: 10_000 });
-    }
     const stream = new EventStreamResponse(LIMITS);
-    this.#open.set(stream, keyId);
+    this.#open.add(keyId, stream);
     const listening = this.changes.stream.subscribe(() => stream.wake());
     const timer = setInterval(() => void this.#look(stream, keyId), LOOK_EVERY_MS);
     try {
@@ -82,14 +79,13 @@ export class PaymentEventStreams implements BeforeApplicationShutdown {
     } finally {
       clearInterval(timer);
       listening.unsubscribe();
-      this.#open.delete(stream);
+      this.#open.remove(keyId, stream);
     }
   }
 
   /** Runs before the server waits for open requests: streams would keep it waiting forever. */
   beforeApplicationShutdown(): void {
-    this.#isStopping = true;
-    for (const stream of this.#open.keys()) stream.end();
+    this.#open.stop();
   }
 
   /** Sends all events after the position, and returns the new one. */

@@ -40,6 +40,11 @@ const paymentQuery = onlyFields({
     .describe(
       'Only payments of which something is owed to the payer: they bought nothing, and were not paid back whole.',
     ),
+  dust: z
+    .literal('false', 'must be false; it may be left out')
+    .transform(() => true as const)
+    .optional()
+    .describe('Without the sums of unclaimed transfers below BOOK_LEAST_UNCLAIMED.'),
   order: z.enum(PAYMENT_ORDERS, `must be one of ${PAYMENT_ORDERS.join(', ')}`).optional(),
   ...{ minAmount: amount, maxAmount: amount, from: timeParameter.optional(), to: timeParameter.optional() },
   ...{ limit: limitParameter, cursor: z.string('must be given only once').max(600, 'is too long').optional() },
@@ -55,9 +60,13 @@ export class PaymentsController {
     'Payments that match all that is given, newest first unless another order is asked for',
   )
   async search(@Query({ schema: paymentQuery }) query: z.output<typeof paymentQuery>): Promise<PaymentPage> {
-    const { limit, order, cursor, from: fromMs, to: toMs, ...search } = query;
+    const { limit, order, cursor, from: fromMs, to: toMs, dust: withoutDust, ...search } = query;
     try {
-      return await searchPayments(this.book.writer.database, { ...search, fromMs, toMs }, { limit, order, cursor });
+      return await searchPayments(
+        this.book.writer.database,
+        { ...search, withoutDust, fromMs, toMs },
+        { limit, order, cursor },
+      );
     } catch (error) {
       throw error instanceof RangeError ? refuseRequest(['cursor is not one of this list']) : error;
     }

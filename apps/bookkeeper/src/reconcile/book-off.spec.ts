@@ -26,6 +26,7 @@ describe('a book to which no process reports for a while', () => {
     await fixture.books.redis.hset('tollgate:{pay-7}:birth', 'epoch', '1');
     await fixture.books.redis.hdel('tollgate:{pay-7}:birth', 'booked');
     await waitFor('the book is not complete', async () => (await readCompleteFrom()) === null);
+    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^a process with BOOK=off uses the ledger/));
     const meanwhile = await fixture.pay(5_000n);
     await waitFor('nothing is compared', async () => (await fixture.read()).trouble !== null);
     const line =
@@ -41,5 +42,9 @@ describe('a book to which no process reports for a while', () => {
     expect((await fixture.read()).chainOnly).toMatchObject([
       { transaction: meanwhile, reason: 'before_the_book_was_complete' },
     ]);
+    // Where a process with the book sells right after one without it, nobody sees the mark missing.
+    await fixture.completeFrom(afterHeadMs + 1);
+    const moved = /^the book is complete only from .*: a process with BOOK=off sold before it, or Redis lost data/;
+    await waitFor('it is told', () => Promise.resolve(warn.mock.calls.some(([said]) => moved.test(String(said)))));
   });
 });

@@ -4,6 +4,7 @@ import {
   postAnswers,
   readAnchors,
   readCompleteFrom,
+  readLeastUnclaimed,
   readLostTransfers,
   readOpenQuestions,
   readChainPosition,
@@ -31,6 +32,8 @@ export interface ComparisonOptions {
   confirmations: number;
   rangeBlocks: number;
   graceMs: number;
+  /** Base units below which unclaimed transfers are summed; null: a part of the cheapest price. */
+  least: bigint | null;
   /** The accounts that send our transactions: relayers and wallets, in lower case. */
   listAccounts: () => Promise<readonly string[]>;
 }
@@ -140,7 +143,8 @@ export class ChainComparison {
     signal: AbortSignal,
   ): Promise<Answered> {
     const { scope, seller } = this.options;
-    const terms = { scope, seller, completeFromMs };
+    const least = this.options.least ?? (await readLeastUnclaimed(writer.database, scope));
+    const terms = { scope, seller, completeFromMs, least };
     const all: { bookings: Answered['bookings'][number][]; differences: Difference[] } = {
       bookings: [],
       differences: [],

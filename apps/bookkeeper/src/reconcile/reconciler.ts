@@ -101,6 +101,7 @@ export class Reconciler implements OnApplicationShutdown {
       seller: { asset: payment.assetAddress, payTo: payment.payTo },
       confirmations: reconcile.reconcileConfirmations,
       rangeBlocks: reconcile.reconcileRangeBlocks,
+      least: reconcile.bookLeastUnclaimed === undefined ? null : BigInt(reconcile.bookLeastUnclaimed),
       graceMs: reconcile.reconcileGraceSeconds * 1000,
       listAccounts: () => this.#listAccounts(),
     });

@@ -1,13 +1,9 @@
 import type { ChainAnswers, ChainScope, MoneyAnswer, NamedTransfer, OwnReceipt } from '@tollgate/book';
-import {
-  ChainUnavailableError,
-  findAuthorizations,
-  listTransfers,
-  type ChainHistory,
-  type CostedReceipt,
-} from '@tollgate/chain';
+import { ChainUnavailableError, type ChainHistory, type CostedReceipt } from '@tollgate/chain';
 import { nameOfPayment } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
+
+import { listArrivals } from '../chain/arrivals.js';
 
 const RECEIPTS_AT_ONCE = 100;
 
@@ -104,14 +100,12 @@ function nameArrivals(
   { chainId, asset, recipient }: { chainId: number; asset: string; recipient: string },
   atMs: number,
 ): NamedTransfer[] {
-  const nonces = findAuthorizations(logs, asset as Hex);
-  return listTransfers(logs, asset).flatMap(({ position, from, to, amountBaseUnits }): NamedTransfer[] => {
+  return listArrivals(logs, asset as Hex, recipient).flatMap((arrival): NamedTransfer[] => {
+    const { position, from, amountBaseUnits, authorization: nonce } = arrival;
     const log = logs[position];
-    // To oneself: nothing arrived.
-    if (log === undefined || to !== recipient || from === recipient || amountBaseUnits === 0n) return [];
-    const nonce = nonces.get(position);
+    if (log === undefined) return [];
     const payment = nameOfPayment(
-      nonce === undefined
+      nonce === null
         ? { kind: 'transfer', chainId, txHash, logIndex: position }
         : { kind: 'authorization', chainId, asset: asset as Hex, from, nonce },
     );

@@ -203,6 +203,7 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
     await stop();
     // Booked before the loss.
     const paid = { refund: id, transaction: hashOf(900), amount: String(PRICE), recipient: fixture.payer };
+    await fixture.base.database.query('UPDATE refunds SET transaction = $2 WHERE id = $1', [id, paid.transaction]);
     await fixture.ledger.recordRefunded(readPaymentName(payment)!, paid);
     await waitFor('it is booked', async () => {
       return (await fixture.get<{ state: string }>(`/operator/payments/${payment}`, token)).body.state === 'refunded';

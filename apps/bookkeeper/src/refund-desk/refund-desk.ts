@@ -179,10 +179,11 @@ export class RefundDesk {
     const obstacles = preview.obstacles.filter((obstacle) => !(answered && obstacle.reason === 'answered'));
     const [first] = obstacles;
     if (first !== undefined) throw refuse(first.reason, first.detail, { obstacles });
-    if (preview.recipient === null) throw refuse('unclear', 'The chain shows no payer.');
-    const { asset, permit, doubts } = preview;
+    const { recipient, shown, asset, permit, doubts } = preview;
+    if (recipient === null || shown === null) throw refuse('unclear', 'The chain shows no payer.');
     return {
-      ...{ amount, asset, chainId: this.environment.payment.chainId, recipient: preview.recipient.address },
+      ...{ amount, asset, chainId: this.environment.payment.chainId, recipient: recipient.address },
+      ...{ arrivedIn: shown.transaction, transfers: shown.transfers },
       ...{ permit, reason: reason ?? null, doubts },
     };
   }

@@ -92,6 +92,49 @@ describe('refunds', () => {
     expect(previews.flatMap(({ obstacles }) => obstacles)).toEqual([]);
   });
 
+  // Prevents: whoever writes to Redis reports a transfer under other names, and it is paid back once for each.
+  it('pays a transfer back once, whatever the events call it', async () => {
+    const id = await fixture.pay();
+    await fixture.refuse(id);
+    const { chainId, txHash } = id;
+    const { id: refund } = (await ask(nameOfPayment(id))).body;
+    const nonce: Hex = `0x${'7'.repeat(64)}`;
+    const names: PaymentId[] = [
+      { kind: 'authorization', chainId, asset: lower(fixture.chain.asset), from: payer, nonce },
+      { kind: 'permit2', chainId, owner: payer, nonce: '7' },
+      { kind: 'transfer', chainId: 1, txHash, logIndex: 0 },
+      { kind: 'transaction', chainId, txHash },
+    ];
+    for (const forged of names) {
+      const payment = nameOfPayment(forged);
+      const facts = {
+        ...{ failure: 'payment_too_old', payer, amount: String(PRICE), transaction: txHash, logIndex: 0 },
+        ...{ minedAtMs: null, detail: null, count: 1 },
+      };
+      const event = { v: '1', type: 'refused', at: String(Date.now()), payment, facts: JSON.stringify(facts) };
+      await fixture.base.redis.xadd('tollgate:{refused}:events', '*', ...Object.entries(event).flat());
+      await fixture.waitUntilBooked(payment);
+      const reason = forged.kind === 'transaction' ? 'nothing_left' : /^(paid_nothing|not_on_chain)$/;
+      expect(await ask(payment)).toMatchObject({
+        ...{ status: 409, body: { code: 'refund_refused', reason: expect.stringMatching(reason) } },
+      });
+    }
+    await fixture.waitForRefund(refund, 'refunded', token);
+  });
+
+  it('lets a person look while book and chain differ about the transaction', async () => {
+    const payment = await fixture.payRefused();
+    const transaction = payment.split(':')[2]!;
+    await fixture.base.database.query(
+      `INSERT INTO differences (list, subject, transaction, asset, amount, at, reason)
+        VALUES ('book_only', 'auth:1', $1, '1328:0x', 10000, now(), 'no_transfer_left')`,
+      [transaction],
+    );
+    expect((await preview(payment)).doubts).toEqual([expect.stringContaining('Book and chain differ')]);
+    await fixture.base.database.query('DELETE FROM differences');
+    expect((await preview(payment)).doubts).toEqual([]);
+  });
+
   it('refuses every presentation from then on', async () => {
     const id = await fixture.pay();
     await fixture.refuse(id);
@@ -271,7 +314,7 @@ describe('refunds', () => {
     expect(await ask(payment)).toMatchObject({ status: 409, body: { reason: 'answered' } });
     const { status, body } = await ask(payment, { answered: true });
     expect(status).toBe(202);
-    await fixture.waitForRefund(body.id, 'refunded', token);
+    expect(await fixture.waitForRefund(body.id, 'refunded', token)).toMatchObject({ route: '/api/weather' });
     expect(await fixture.ledger.readAnswer(id)).toBeNull();
   });
 
@@ -387,9 +430,9 @@ describe('refunds', () => {
     // The oldest of all, for something that is no payment.
     await fixture.base.change(
       `INSERT INTO refunds (id, payment, number, state, amount, chain_id, asset, recipient, answered, doubts, asked_by,
-          asked_at, changed_at, attempt)
+          arrived_in, takes, asked_at, changed_at, attempt)
         SELECT 'broken-1', 'nothing', 1, 'asked', 1, chain_id, asset, recipient, answered, doubts, asked_by,
-          asked_at - interval '1 day', changed_at, 1 FROM refunds WHERE id = '${first.body.id}'`,
+          arrived_in, '[]', asked_at - interval '1 day', changed_at, 1 FROM refunds WHERE id = '${first.body.id}'`,
     );
     await startBookkeeper();
     const { body } = await ask(await fixture.payRefused());
@@ -412,7 +455,10 @@ describe('refunds', () => {
     expect(made).toMatch(/base units +4000\n/);
     await fixture.waitForRefund(id, 'refunded', token);
     expect(await tollgate(['refunds', 'show', id], env)).toMatch(/state +refunded\n/);
-    expect(await tollgate(['refunds', 'list', '--payment', payment], env)).toContain(`${id}  refunded`);
+    const list = await tollgate(['refunds', 'list', '--payment', payment], env);
+    expect(list).toMatch(/^REFUND +STATE +AMOUNT +SYMBOL +BASE UNITS +ROUTE +PAYER +PAYMENT\n/);
+    // Of a payment that was refused, the book knows no route.
+    expect(list).toMatch(new RegExp(`\\n${id} +refunded +0.004 +USDC +4000 +- +${payer} +${payment}$`));
     await expect(tollgate(['refunds', 'retry', id], env)).rejects.toThrow(/Only a refund that has failed/);
     await expect(tollgate(['refunds', 'give-up', id], env)).rejects.toThrow(/Only a refund that has failed/);
   });

@@ -12,6 +12,8 @@ export const WITHDRAWN =
   'The payment is withdrawn meanwhile: its money is booked as another payment, or is no longer on the chain.';
 export const NO_PAYER = 'The chain does not show the payer of this payment now.';
 export const OTHER_PAYER = 'The chain shows another payer than it did when the refund was asked for.';
+export const MOVED =
+  'The chain shows the money in another transaction than it did when the refund was asked for. Give it up, and ask for the next number.';
 export const NOT_READ = 'The book has to read first what the outbox had when the payment was closed.';
 export const OTHER_FORM =
   'The transaction was presented in another form: as a whole, or by one of its transfers. Refund the payment in that form.';

@@ -1,5 +1,5 @@
 import { isRefundOf } from '@tollgate/agent-jobs';
-import { findRefundPaidBy, readBookedPayment, type BookWriter, type Queryable, type Refund } from '@tollgate/book';
+import { findRefundPaidBy, readPaidBack, type BookWriter, type Queryable, type Refund } from '@tollgate/book';
 import type { JobRecord } from '@tollgate/journal';
 import { readPaymentName, type CloseResult, type Ledger, type PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
@@ -37,9 +37,8 @@ export class RefundLedger {
     closed: CloseResult,
   ): Promise<string[]> {
     if (closed.outcome !== 'closed_before') return [];
-    const booked = await readBookedPayment(within, payment);
     const known = [
-      ...(booked?.reported.refunded ?? []).map(({ refund }) => refund),
+      ...(await readPaidBack(within, payment)).map(({ refund }) => refund),
       ...refunds.filter(({ state }) => state === 'refunded').map(({ id }) => id),
     ];
     return closed.paid.filter((id) => !known.includes(id));
@@ -73,8 +72,7 @@ export async function hasPaidAnother(within: Queryable, job: JobRecord, { id }: 
 
 /** The refund's own event in the book. */
 export async function findBookedRefund(within: Queryable, { id, payment }: Refund) {
-  const booked = await readBookedPayment(within, payment);
-  return booked?.reported.refunded?.find(({ refund }) => refund === id);
+  return (await readPaidBack(within, payment)).find(({ refund }) => refund === id);
 }
 
 function parsePayment(name: string): PaymentId {

@@ -1,15 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { nameRefund, REFUNDS_WALLET } from '@tollgate/agent-jobs';
 import {
+  findBookedPayment,
   findSentDoubts,
+  hasDifference,
   hasUnapplied,
   listRefundsOf,
   nextNumber,
-  readBookedPayment,
   readCompleteFrom,
   readGapEnd,
+  readTaken,
   sumOfRefunds,
-  type PaymentPicture,
+  type ReportedPayment,
   type Queryable,
   type Refund,
 } from '@tollgate/book';
@@ -32,6 +34,7 @@ export type RefundObstacle =
   | 'not_on_chain'
   | 'paid_nothing'
   | 'unclear'
+  | 'other_name'
   | 'amount_differs'
   | 'answered'
   | 'nothing_left'
@@ -44,15 +47,17 @@ export interface RefundPreview {
   /** The number of the payment's next refund, which is part of its id. */
   readonly number: number;
   readonly id: string;
-  readonly state: PaymentPicture['state'];
+  readonly state: ReportedPayment['state'];
   readonly asset: string;
   readonly decimals: number;
   readonly arrived: string;
-  /** What earlier refunds have taken, or may still take. */
+  /** What earlier refunds have taken, or may still take, whatever name they gave the same transfers. */
   readonly taken: string;
   readonly left: string;
   /** The payer that the chain shows; null where it shows none. */
   readonly recipient: { readonly address: string; readonly kind: 'account' | 'contract' | 'one_of_several' } | null;
+  /** Where the chain shows the money; null where it shows none. */
+  readonly shown: Pick<ShownPayer, 'transaction' | 'transfers'> | null;
   /** The name of the permit that moved the money and is closed as well; null: none did, or it cannot be presented. */
   readonly permit: string | null;
   /** Whether the payment bought an answer: its refund is a separate act, and has to be meant. */
@@ -76,13 +81,15 @@ const MAYBE_SERVED =
   'Redis or the book lost data, or began, after the money had arrived: the payment may have bought an answer before.';
 const MAYBE_PAID_BACK =
   'The book was restored, lost data or was begun after the money had arrived: it may have been paid back already. Look at the chain for a transfer from the refunds wallet to the payer, and approve this refund only if there is none.';
+const DIFFERS =
+  'Book and chain differ about this transaction (tollgate reconcile): find out first whose money it is, and whether it was paid back under another name.';
 const NOT_BOOKED =
   'The book keeps an event of this payment or its transaction that it could not book: the payment may have bought an answer.';
 
-const SEARCHES: Readonly<Record<Extract<PayerSearch, { outcome: 'none' }>['reason'], string>> = {
+const SEARCHES = {
   not_on_chain: 'The chain does not show the transaction of this payment as successful.',
   paid_nothing: 'The transaction shows no transfer of this payment to the recipient.',
-  unclear: 'Several payers paid in this transaction, and the payment names none of them.',
+  unclear: 'Several payers, or several permits, paid in this transaction, and the payment names none of them.',
 };
 
 /** Says what a refund would do, from the book and from the chain. Nothing is written. */
@@ -97,27 +104,36 @@ export class RefundPreviews {
 
   /** Null for a payment that the book does not know. @throws ChainUnavailableError */
   async describe(database: Queryable, name: string): Promise<RefundPreview | null> {
-    const payment = await readBookedPayment(database, name);
+    const payment = await findBookedPayment(database, name);
     const id = readPaymentName(name);
     if (payment === null || id === null) return null;
     const { assetAddress, assetDecimals, payTo } = this.environment.payment;
     const place = { asset: assetAddress.toLowerCase() as Hex, payTo: payTo.toLowerCase() };
     const arrived = BigInt(payment.amount ?? '0');
     const transaction = 'txHash' in id ? id.txHash : payment.transaction;
-    const [refunds, completeFromMs, gapEndMs, bookedSinceMs, isUnapplied, searched, wallet, decimalsDiffer] =
-      await Promise.all([
-        listRefundsOf(database, name),
-        readCompleteFrom(database),
-        readGapEnd(database),
-        // After a loss of data in Redis, the book has the earlier time for some seconds.
-        readBookedSinceMs(this.connections.commands),
-        hasUnapplied(database, name, transaction),
-        findPayer(this.chain, { id, transaction, amount: arrived, ...place }),
-        this.journals.directory.find(REFUNDS_WALLET),
-        this.findOtherDecimals(),
-      ]);
+    const [completeFromMs, gapEndMs, bookedSinceMs, isUnapplied, searched, wallet, decimalsDiffer] = await Promise.all([
+      readCompleteFrom(database),
+      readGapEnd(database),
+      // After a loss of data in Redis, the book has the earlier time for some seconds.
+      readBookedSinceMs(this.connections.commands),
+      hasUnapplied(database, name, transaction),
+      findPayer(this.chain, { id, transaction, amount: arrived, ...place }),
+      this.journals.directory.find(REFUNDS_WALLET),
+      this.findOtherDecimals(),
+    ]);
     const payer = searched.outcome === 'found' ? searched.payer : null;
-    const taken = sumOfRefunds(refunds, payment.refunded);
+    const { chainId } = this.chain;
+    const [takenOfTransfers, isDifferent] =
+      payer === null
+        ? [0n, false]
+        : await Promise.all([
+            readTaken(database, { chainId, arrivedIn: payer.transaction }, payer.transfers),
+            hasDifference(database, payer.transaction),
+          ]);
+    // After what is taken: a refund that is asked for in between is seen as itself, not as another one that leaves nothing.
+    const refunds = await listRefundsOf(database, name);
+    const takenOfPayment = sumOfRefunds(refunds, payment.refunded);
+    const taken = takenOfTransfers > takenOfPayment ? takenOfTransfers : takenOfPayment;
     const number = nextNumber(refunds);
     const boughtAnswer = payment.reported.answered !== undefined;
     const isWithdrawn = payment.state === 'withdrawn';
@@ -128,7 +144,7 @@ export class RefundPreviews {
       ['not_arrived', arrived === 0n, 'The book does not know that money arrived for this payment.'],
       ['other_asset', payment.asset !== place.asset, 'Only payments in ASSET_ADDRESS are refunded.'],
       ['other_recipient', payment.recipient !== place.payTo, 'Only payments to PAY_TO are refunded.'],
-      ...(searched.outcome === 'none' ? [notFound(searched.reason)] : []),
+      ...(searched.outcome === 'none' ? [notFound(searched)] : []),
       ['amount_differs', payer !== null && payer.amount !== arrived, 'The chain shows another amount than the book.'],
       ['answered', boughtAnswer, NOT_MEANT],
       ['nothing_left', arrived > 0n && taken >= arrived, 'All of it is refunded, or about to be.'],
@@ -140,10 +156,12 @@ export class RefundPreviews {
       ...{ asset: payment.asset ?? place.asset, decimals: assetDecimals },
       ...{ arrived: String(arrived), taken: String(taken), left: String(left) },
       recipient: payer === null ? null : { address: payer.address, kind: kindOf(payer) },
+      shown: payer === null ? null : { transaction: payer.transaction, transfers: payer.transfers },
       permit: payer === null || payer.permit === 'unknown' ? null : payer.permit,
       boughtAnswer,
       doubts: [
         ...findDoubts(payment, payer, { completeFromMs, gapEndMs, bookedSinceMs }),
+        ...(isDifferent ? [DIFFERS] : []),
         ...(isUnapplied ? [NOT_BOOKED] : []),
         ...findSentDoubts(refunds),
       ],
@@ -162,12 +180,16 @@ export class RefundPreviews {
   }
 }
 
-function notFound(reason: keyof typeof SEARCHES): [RefundObstacle, boolean, string] {
-  return [reason, true, SEARCHES[reason]];
+function notFound(search: Extract<PayerSearch, { outcome: 'none' }>): [RefundObstacle, boolean, string] {
+  const detail =
+    search.reason === 'other_name'
+      ? `The chain shows this money as the payment ${search.name}. Refund that one.`
+      : SEARCHES[search.reason];
+  return [search.reason, true, detail];
 }
 
 /** Its money belongs to another payment by now, or is no longer on the chain. */
-function explainWithdrawn({ reported: { bookedAs } }: PaymentPicture): string {
+function explainWithdrawn({ reported: { bookedAs } }: ReportedPayment): string {
   return bookedAs === undefined
     ? 'The chain no longer has the transaction of this payment, so its booking was taken back.'
     : `Its money is booked as the payment ${bookedAs.payment}. Refund that one.`;
@@ -180,7 +202,7 @@ function kindOf({ isContract, isOneOfSeveral }: ShownPayer): 'account' | 'contra
 
 /** What a person has to look at. */
 function findDoubts(
-  { reported }: PaymentPicture,
+  { reported }: ReportedPayment,
   payer: ShownPayer | null,
   {
     completeFromMs,

@@ -230,6 +230,7 @@ export class RefundWork {
     // A node may be behind, or the chain is being reorganised.
     if (preview.recipient === null) return { wait: details.NO_PAYER };
     if (preview.recipient.address !== refund.recipient) return { fail: details.OTHER_PAYER, maybeSent };
+    if (preview.shown?.transaction !== refund.arrivedIn) return { fail: details.MOVED, maybeSent };
     return { doubts: [...new Set([...refund.doubts, ...preview.doubts])] };
   }
 

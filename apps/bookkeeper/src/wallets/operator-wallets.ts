@@ -1,10 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { listAccounts, type Account, type WalletLimit } from '@tollgate/agent-jobs';
+import { listAccounts, REFUNDS_WALLET, type Account, type WalletLimit } from '@tollgate/agent-jobs';
+import { readRefundedToday } from '@tollgate/book';
 import { ProblemError } from '@tollgate/common';
 import { isLeaseRunning, type JobFailure, type LaneId, type LaneStatus, type LaneTransition } from '@tollgate/journal';
 
+import { BookHolder } from '../book/book-holder.js';
 import { SellerChain } from '../chain/seller-chain.js';
+import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Journals } from '../journals/journals.js';
+import { findRefundable } from './find-refundable.js';
 
 /** A limit of a wallet's policy, and what is left of it today, UTC: base units. */
 export interface LimitToday extends WalletLimit {
@@ -25,6 +29,10 @@ export interface OperatorWallet {
   readonly inFlight: number;
   /** Wei; null where the chain does not answer, or the account is on another one. */
   readonly balanceWei: string | null;
+  /** Base units of ASSET_ADDRESS; null where `balanceWei` is. */
+  readonly tokenBalance: string | null;
+  /** Of the wallet that pays refunds: the most that one can pay back now, in base units. Null for other accounts, or unknown. */
+  readonly refundable: string | null;
   readonly paused: JobFailure | null;
   /** Why it must be compared with the chain before it sends anything. */
   readonly frozen: 'restarted' | 'lost' | 'chain_ahead' | null;
@@ -40,6 +48,8 @@ export class OperatorWallets {
   constructor(
     @Inject(Journals) private readonly journals: Journals,
     @Inject(SellerChain) private readonly chain: SellerChain,
+    @Inject(BookHolder) private readonly book: BookHolder,
+    @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
   ) {}
 
   /** One with several names is listed under each. */
@@ -104,20 +114,40 @@ export class OperatorWallets {
 
   async #describe({ lane, role, names }: Account): Promise<OperatorWallet[]> {
     const journal = role === 'relayer' ? this.journals.relayers : this.journals.journal;
-    const [status, balance] = await Promise.all([journal.readLane(lane), this.#readBalance(lane)]);
+    const [status, balance, tokens] = await Promise.all([
+      journal.readLane(lane),
+      this.#readOnChain(lane, () => this.chain.readBalance(lane.address)),
+      this.#readOnChain(lane, () => this.chain.readTokenBalance(lane.address)),
+    ]);
     const known = names.length === 0 ? [null] : names;
     return Promise.all(
-      known.map(async (name) => ({
-        ...{ role, name, ...lane, nextNonce: status.nextNonce, openJobs: status.openJobs },
-        ...{ inFlight: status.unminedSteps, balanceWei: balance?.toString() ?? null, paused: status.paused },
-        ...{ frozen: status.frozen, heldBy: holderOf(status.lease), limits: await this.#readLimits(name, lane) },
-      })),
+      known.map(async (name) => {
+        const limits = await this.#readLimits(name, lane);
+        const refundable =
+          name === REFUNDS_WALLET && tokens !== null ? await this.#readRefundable(tokens, limits) : null;
+        return {
+          ...{ role, name, ...lane, nextNonce: status.nextNonce, openJobs: status.openJobs },
+          ...{ inFlight: status.unminedSteps, paused: status.paused, frozen: status.frozen },
+          ...{ balanceWei: balance?.toString() ?? null, tokenBalance: tokens?.toString() ?? null },
+          ...{ refundable: refundable?.toString() ?? null, heldBy: holderOf(status.lease), limits },
+        };
+      }),
     );
   }
 
-  async #readBalance(lane: LaneId): Promise<bigint | null> {
+  async #readOnChain(lane: LaneId, readBalance: () => Promise<bigint | null>): Promise<bigint | null> {
     if (lane.chainId !== this.chain.chainId) return null;
-    return this.chain.readBalance(lane.address).catch(() => null);
+    return readBalance().catch(() => null);
+  }
+
+  async #readRefundable(tokens: bigint, limits: readonly LimitToday[] | null): Promise<bigint | null> {
+    if (!this.book.isActive) return null;
+    const { assetAddress, assetDecimals } = this.environment.payment;
+    const asset = assetAddress.toLowerCase();
+    const caps = this.environment.refunds.caps(assetDecimals);
+    const refundedToday = await readRefundedToday(this.book.writer.database, this.chain.chainId, asset);
+    const limit = limits?.find((one) => one.asset.toLowerCase() === asset) ?? null;
+    return findRefundable({ tokens, caps, refundedToday, limit });
   }
 
   async #readLimits(name: string | null, lane: LaneId): Promise<LimitToday[] | null> {

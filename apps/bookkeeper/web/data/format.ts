@@ -42,13 +42,6 @@ export function showDuration(ms: number): string {
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`;
 }
 
-/** A time of today as a time, any other as a day and a time, where the browser is. */
-export function showTime(at: string): string {
-  const time = new Date(at);
-  const isToday = time.toDateString() === new Date().toDateString();
-  return isToday ? time.toLocaleTimeString() : time.toLocaleString();
-}
-
 /** How many people read it: `1 payment`, `2 payments`. */
 export function showCount(number: number, noun: string): string {
   return `${group(String(number))} ${noun}${number === 1 ? '' : 's'}`;

@@ -7,16 +7,15 @@ const REFUSED: Partial<Record<PaymentFailure, string>> = {
   payment_too_old: 'presented after the redemption window',
   older_than_ledger: 'paid before the moment from which the ledger knows what was spent',
   payment_used: 'sent by another than the relayer, so what it bought is not known',
-  released_too_often: 'released too often',
+  released_too_often: 'your API failed five times, or was busy fifty times',
 };
 
 /** A map: a code is a service's text, and may be the name of a property that every object has. */
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ...REFUSED,
-    not_charged: 'the resource asked for no charge',
-    unreached: 'the resource could not be reached',
-    failed: 'the resource failed',
+    unreached: 'your API could not be reached',
+    failed: 'your API broke off, or did not answer in time',
     not_settled: 'its settlement failed',
     request_ended: 'the request ended before it was served',
     identifier_reused: 'its payment identifier had bought something else',
@@ -26,5 +25,6 @@ const WORDS: ReadonlyMap<string, string> = new Map(
 
 /** What a code of the book says, in words; the code itself where it has none. */
 export function explainReason(code: string): string {
-  return WORDS.get(code) ?? code;
+  const [, status] = /^answered_(\d{3})$/.exec(code) ?? [];
+  return status === undefined ? (WORDS.get(code) ?? code) : `your API answered ${status}`;
 }

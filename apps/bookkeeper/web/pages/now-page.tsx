@@ -38,16 +38,17 @@ export function NowPage({ seller }: { seller: SellerFacts }) {
 }
 
 function Figures({ summary, seller }: { summary: BookSummary; seller: SellerFacts }) {
-  const owed = useLive<{ balances: readonly Balance[] }>('/balances');
+  const books = useLive<{ balances: readonly Balance[] }>('/balances');
+  const balances = books.data?.balances ?? [];
   const totals = useMemo(() => addUp(summary), [summary]);
   const plots = useMemo(() => createPlots(summary, seller), [summary, seller]);
   const whole = summary.durations.find(({ step }) => step === 'whole');
-  const owedNow = useMemo(() => addOwed(owed.data?.balances ?? []), [owed.data]);
+  const owedNow = useMemo(() => addOwed(balances), [books.data]);
   const perMinute = (number: number): string => {
     const minutes = Math.max(1, (Date.parse(summary.to) - Date.parse(summary.from)) / 60_000);
     return `${Math.round((number / minutes) * 100) / 100} a minute`;
   };
-  const isEmpty = Object.keys(totals.counts).length === 0;
+  const isEmpty = Object.keys(totals.counts).length === 0 && totals.forOthers.size === 0;
   return (
     <>
       <div class="tiles">
@@ -68,6 +69,13 @@ function Figures({ summary, seller }: { summary: BookSummary; seller: SellerFact
           value={whole === undefined ? 'no answer yet' : `p50 ${showDuration(whole.p50Ms)}`}
           more={whole === undefined ? '' : `p99 ${showDuration(whole.p99Ms)}`}
         />
+        {totals.forOthers.size > 0 && (
+          <Tile
+            name="Settled for others"
+            value={showAll(totals.forOthers, seller)}
+            more="not yours; you paid the gas"
+          />
+        )}
         <Tile name="Owed, in all" value={showAll(owedNow, seller)} more={<a href={linkTo('owed')}>to whom</a>} />
       </div>
       {isEmpty ? (
@@ -93,6 +101,20 @@ function Figures({ summary, seller }: { summary: BookSummary; seller: SellerFact
               { name: 'Step', show: ({ step }) => `${step}: ${STEPS[step]}` },
               { name: 'p50', show: ({ p50Ms }) => showDuration(p50Ms), isNumber: true },
               { name: 'p99', show: ({ p99Ms }) => showDuration(p99Ms), isNumber: true },
+            ]}
+          />
+        </>
+      )}
+      {summary.routes.length > 0 && (
+        <>
+          <h2>Revenue per route</h2>
+          <Table
+            label="Revenue per route"
+            rows={summary.routes}
+            keyOf={({ route, asset }) => `${asset} ${route}`}
+            columns={[
+              { name: 'Route', show: ({ route }) => route || 'none' },
+              { name: 'Sold', show: ({ asset, amount }) => showMoney(amount, asset, seller), isNumber: true },
             ]}
           />
         </>
@@ -136,17 +158,19 @@ function addOwed(balances: readonly Balance[]): Sums {
 
 function addUp({ points }: BookSummary) {
   const counts: Record<string, number> = {};
-  const sold = new Map<string, bigint>();
+  const [sold, forOthers] = [new Map<string, bigint>(), new Map<string, bigint>()];
+  const add = (sums: Map<string, bigint>, amounts: Readonly<Record<string, string>>): void => {
+    for (const [asset, amount] of Object.entries(amounts)) sums.set(asset, (sums.get(asset) ?? 0n) + BigInt(amount));
+  };
   for (const point of points) {
     for (const [state, number] of Object.entries(point.counts)) counts[state] = (counts[state] ?? 0) + number;
-    for (const [asset, amount] of Object.entries(point.sold)) {
-      sold.set(asset, (sold.get(asset) ?? 0n) + BigInt(amount));
-    }
+    add(sold, point.sold);
+    add(forOthers, point.forOthers);
   }
   return {
     counts,
     of: (state: string): number => counts[state] ?? 0,
-    sold,
+    ...{ sold, forOthers },
   };
 }
 

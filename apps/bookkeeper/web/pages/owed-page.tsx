@@ -9,14 +9,16 @@ const SHOWN = ['all', 'refused', 'released', 'unclaimed', 'closed'] as const;
 const MEANING = {
   all: 'Money that arrived and bought nothing, oldest first.',
   refused: 'Refused: the payment was wrong or late, and its money arrived.',
-  released: 'Released: the resource failed. The payer may present the payment again.',
+  released: 'Released: your API failed, or answered an error. The payer may present the payment again.',
   unclaimed: 'Unclaimed: money that arrived without any request.',
   closed: 'Closed: a refund was asked for, and not all is paid back.',
 };
 
 /** What is owed to payers, oldest first. */
 export function OwedPage({ seller, query }: { seller: SellerFacts; query: URLSearchParams }) {
+  const withDust = query.get('dust') === 'shown';
   const asked = SHOWN.find((name) => name === query.get('state')) ?? 'all';
+  const dust = { dust: withDust ? 'shown' : '' };
   const balances = useLive<{ balances: readonly Balance[] }>('/balances');
   const owed = (balances.data?.balances ?? []).filter(({ account }) => account.startsWith('owed:'));
   return (
@@ -35,13 +37,24 @@ export function OwedPage({ seller, query }: { seller: SellerFacts; query: URLSea
         label="What is shown"
         names={SHOWN}
         chosen={asked}
-        onChoose={(name) => go(linkTo('owed', null, { state: name === 'all' ? '' : name }))}
+        onChoose={(name) => go(linkTo('owed', null, { ...dust, state: name === 'all' ? '' : name }))}
       />
+      <label>
+        <input
+          type="checkbox"
+          checked={withDust}
+          onChange={() =>
+            go(linkTo('owed', null, { state: asked === 'all' ? '' : asked, dust: withDust ? '' : 'shown' }))
+          }
+        />{' '}
+        Show dust: transfers without a request that are smaller than any price, summed for each payer and transaction
+      </label>
       <p class="hint">{MEANING[asked]} Open one to see why, and to pay it back.</p>
       <PaymentList
         label={MEANING[asked]}
         search={{
           owed: 'true',
+          ...(!withDust && { dust: 'false' }),
           ...(asked !== 'all' && { state: asked === 'closed' ? 'refunding,refunded' : asked }),
           order: 'oldest',
           limit: '50',

@@ -64,7 +64,12 @@ function Payments({ label, payments, seller, isOwed }: PaymentsProps) {
           },
           isNumber: true,
         },
-        isOwed ? { name: 'Reason', show: explain } : { name: 'Route', show: ({ route }) => route ?? 'none' },
+        isOwed
+          ? { name: 'Reason', show: explain }
+          : {
+              name: 'Route',
+              show: ({ route, path, forOther }) => (forOther ? 'for another seller' : (path ?? route ?? 'none')),
+            },
         { name: 'Payer', show: ({ payer }) => (payer === null ? 'unknown' : <HexText text={payer} />) },
         {
           name: 'Transaction',
@@ -75,7 +80,15 @@ function Payments({ label, payments, seller, isOwed }: PaymentsProps) {
   );
 }
 
-function explain({ reason, state }: ListedPayment): string {
+function explain(payment: ListedPayment): string {
+  const { reason, releaseReason } = payment;
+  const why = explainState(payment);
+  // The seller asks what its API answered, also where the payment was refused or closed since.
+  if (releaseReason === null || releaseReason === reason) return why;
+  return `${why}; released before: ${explainReason(releaseReason)}`;
+}
+
+function explainState({ reason, state }: ListedPayment): string {
   // The reason of a refund is a person's text, and no code.
   if (state === 'refunding' || state === 'refunded') return reason ?? 'closed for a refund';
   if (reason !== null) return explainReason(reason);

@@ -13,7 +13,7 @@ const STEPS: Readonly<Record<string, string>> = {
   fulfilled: 'The resource had answered',
   settled: 'The relayer’s transaction moved the money',
   answered: 'The answer was stored and sent',
-  released: 'It bought nothing, and may be presented again',
+  released: 'It bought nothing, and was released',
   refused: 'It was refused',
   arrived: 'The money arrived without a request',
   refunding: 'It was closed for a refund',
@@ -39,18 +39,26 @@ export function PaymentView({ id, seller }: { id: string; seller: SellerFacts })
 function Picture({ payment, seller }: { payment: PaymentPicture; seller: SellerFacts }) {
   const { id, state, amount, refunded, asset, route, requestId, payer, recipient, transaction, reason, scheme } =
     payment;
+  const { forOther, path, query, releaseReason } = payment;
   return (
     <>
       <Facts
         facts={[
           ['State', <State key="state" state={state} />],
           ...(reason === null ? [] : [['Reason', <Reason key="reason" code={reason} />] as const]),
+          ...(releaseReason === null || releaseReason === reason
+            ? []
+            : [['Released', <Reason key="released" code={releaseReason} />] as const]),
           ['Amount', amount === null ? 'not known' : showMoney(amount, asset, seller)],
           ...(refunded === '0' ? [] : [['Paid back', showMoney(refunded, asset, seller)] as const]),
           ['Route', route ?? 'none'],
+          ...(path === null ? [] : [['Path', <Whole key="path" text={query ? `${path}?${query}` : path} />] as const]),
           ['Scheme', scheme ?? 'not known'],
           ['Payer', payer === null ? 'not known' : <Whole key="payer" text={payer} />],
           ['Recipient', recipient === null ? 'not known' : <Whole key="to" text={recipient} />],
+          ...(forOther
+            ? [['Whose', 'another seller’s: the facilitator settled it, and you paid the gas'] as const]
+            : []),
           ['Transaction', transaction === null ? 'none' : <HexText key="tx" text={transaction} seller={seller} />],
           ['Request id', requestId ?? 'none'],
           ['Reference', <Whole key="id" text={id} />],
@@ -58,7 +66,13 @@ function Picture({ payment, seller }: { payment: PaymentPicture; seller: SellerF
       />
       <h2>Timeline</h2>
       <Timeline steps={payment.timeline} />
-      <RefundSection payment={id} seller={seller} />
+      {id.startsWith('dust:') ? (
+        <p class="hint">
+          The sum of this payer’s transfers in the transaction that are too small to be paid back one by one.
+        </p>
+      ) : (
+        <RefundSection payment={id} seller={seller} />
+      )}
       <h2>In the book</h2>
       <Table
         label="Entries of this payment"
@@ -97,11 +111,11 @@ function Whole({ text }: { text: string }) {
 function Timeline({ steps }: { steps: readonly TimelineStep[] }) {
   return (
     <ol class="timeline">
-      {steps.map(({ step, at }, index) => {
+      {steps.map(({ step, at, detail }, index) => {
         const before = steps[index - 1];
         return (
           <li key={step + at}>
-            <Time at={at} /> <b>{step}</b> {STEPS[step] ?? ''}
+            <Time at={at} /> <b>{step}</b> {STEPS[step] ?? ''} {detail !== undefined && <code>{detail}</code>}
             {before !== undefined && (
               <span class="hint"> after {showDuration(Date.parse(at) - Date.parse(before.at))}</span>
             )}

@@ -2,7 +2,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 
 import type { OperatorWallet } from '../../src/wallets/operator-wallets.js';
 import { write } from '../data/api.js';
-import { showCoins, type SellerFacts } from '../data/format.js';
+import { showCoins, showMoney, type SellerFacts } from '../data/format.js';
 import { ACCOUNTS_EVERY_MS, useLive } from '../data/live.js';
 import { WriteButton } from '../parts/confirm.js';
 import { Empty, Facts, HexText, Reading, State, Table } from '../parts/parts.js';
@@ -46,6 +46,10 @@ function Account({ account, seller, reload }: { account: OperatorWallet; seller:
           ['Address', <HexText key="address" text={address} seller={seller} kind="address" />],
           ['Chain', String(chainId)],
           ['Coins for gas', account.balanceWei === null ? 'cannot be read' : showCoins(account.balanceWei)],
+          ['Tokens', account.tokenBalance === null ? 'cannot be read' : showMoney(account.tokenBalance, null, seller)],
+          ...(account.refundable === null
+            ? []
+            : [['A refund can still pay', showMoney(account.refundable, null, seller)] as const]),
           ['Open jobs', String(account.openJobs)],
           ['In flight', String(account.inFlight)],
           ['Next nonce', account.nextNonce === null ? 'not adopted' : String(account.nextNonce)],

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 
+import { showTime } from '../../../../libs/common/src/web/show-time.js';
 import type { RequestFailed } from '../data/api.js';
-import { shorten, showTime, type SellerFacts } from '../data/format.js';
+import { shorten, type SellerFacts } from '../data/format.js';
 import type { Live } from '../data/live.js';
 
 export function Time({ at }: { at: string }) {

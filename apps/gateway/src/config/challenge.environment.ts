@@ -32,7 +32,7 @@ export class ChallengeEnvironment implements ChecksTogether {
   readonly signedPayments: boolean = false;
 
   @Setting({
-    help: 'YAML or JSON file of the paid routes, in addition to the weather.',
+    help: 'YAML or JSON file of the paid routes. Without it the sample weather is sold (WEATHER_SOURCE).',
     example: 'routes.yaml',
   })
   @IsOptional()

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { ConfigurationError, listSettings, readEnvironment } from '@tollgate/common';
+import { ConfigurationError, listSettings, readEnvironment, warningsOf } from '@tollgate/common';
 
 import { GatewayEnvironment } from './gateway.config.js';
 
@@ -53,7 +53,9 @@ describe('the configuration of the gateway', () => {
     ['PAY_TO', complete.ASSET_ADDRESS.toLowerCase()],
     ['CORS_ORIGINS', 'shop.example/path'],
     ['VERIFY_RETRY_MS', '20000'],
+    ['BOOK_QUERY_WITHOUT', 'token,_'],
     ['WEATHER_PRICE', '-1'],
+    ['WEATHER_SOURCE', 'none'],
     ['MAX_STORED_ANSWER_BYTES', '1e9'],
     ['MAX_REQUEST_BODY_BYTES', '0'],
     ['LOG_UNPAID', 'yes'],
@@ -77,6 +79,10 @@ describe('the configuration of the gateway', () => {
     'your-secret-of-at-least-32-characters-here',
     'x'.repeat(40),
     '12345'.repeat(8),
+    '0123456789abcdef'.repeat(4),
+    '1234567890'.repeat(7).slice(0, 64),
+    Buffer.from(Array.from({ length: 32 }, (_, index) => index + 1)).toString('hex'),
+    '7f3a9c0b51d2e8'.padStart(64, '0'),
   ])('refuses a placeholder as a secret: %s', (text) => {
     expect(problemsOf({ ...complete, CHALLENGE_SECRET: text })).toContain('CHALLENGE_SECRET is a placeholder');
     expect(problemsOf({ ...complete, CHALLENGE_SECRET: `${complete.CHALLENGE_SECRET},${text}` })).toContain(
@@ -117,10 +123,12 @@ describe('the configuration of the gateway', () => {
     [{ PUBLIC_URL: 'http://localhost:4020' }, []],
     [{ PUBLIC_URL: 'http://127.0.0.1:4020' }, []],
     [{ PUBLIC_URL: 'http://gateway:4020' }, []],
+    [{ WEATHER_SOURCE: 'off' }, ['sells nothing']],
+    [{ WEATHER_SOURCE: 'off', ROUTES_FILE: 'routes.yaml' }, []],
     [{ PUBLIC_URL: 'http://gateway.shop.internal' }, []],
   ])('logs a warning at the start if it is risky: %j', (env, warnings) => {
     const environment = readEnvironment(GatewayEnvironment, { ...complete, ...env });
-    expect(environment.warnings).toEqual(warnings.map((warning): unknown => expect.stringContaining(warning)));
+    expect(warningsOf(environment)).toEqual(warnings.map((warning): unknown => expect.stringContaining(warning)));
   });
 
   it('never prints a secret', () => {

@@ -15,6 +15,7 @@ import {
 import { v1NetworkOf } from '@tollgate/protocol';
 
 import { AgentJobsEnvironment } from './agent-jobs.environment.js';
+import { BookedQueryEnvironment } from './booked-query.environment.js';
 import { ChallengeEnvironment } from './challenge.environment.js';
 import { FacilitatorEnvironment } from './facilitator.environment.js';
 import { PagesEnvironment } from './pages.environment.js';
@@ -79,13 +80,15 @@ export class GatewayEnvironment implements ChecksTogether {
   @SettingGroup(FacilitatorEnvironment) readonly facilitator!: FacilitatorEnvironment;
   @SettingGroup(PagesEnvironment) readonly pages!: PagesEnvironment;
   @SettingGroup(RedisEnvironment) readonly redis!: RedisEnvironment;
+  @SettingGroup(BookedQueryEnvironment) readonly bookedQuery!: BookedQueryEnvironment;
   @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
   @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
   @SettingGroup(LogEnvironment) readonly log!: LogEnvironment;
 
-  /** Logged once at the start. */
   get warnings(): string[] {
-    return [...this.payment.warnings, ...this.server.warnings];
+    const sellsNothing = this.weather.weatherSource === 'off' && this.challenge.routesFile === undefined;
+    const hint = 'This gateway sells nothing: name your routes in ROUTES_FILE, or set another WEATHER_SOURCE than off.';
+    return sellsNothing && !this.facilitator.isServed ? [hint] : [];
   }
 
   problemsTogether(): string[] {

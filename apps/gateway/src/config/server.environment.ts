@@ -52,7 +52,9 @@ export class ServerEnvironment implements ChecksEntries, ChecksTogether {
   @IsIntIn(0)
   readonly refusedKeysPerMinute: number = 60;
 
-  @Setting({ help: 'Origins whose browser pages may call the gateway, comma separated; * means every origin.' })
+  @Setting({
+    help: 'Origins whose browser pages may call the gateway, comma separated; * means every origin, without its cookies.',
+  })
   @IsArray()
   readonly corsOrigins: string[] = ['*'];
 

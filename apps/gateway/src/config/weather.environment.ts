@@ -1,7 +1,8 @@
 import { Setting } from '@tollgate/common';
 import { IsIn, IsLatitude, IsLongitude, IsNotEmpty, IsOptional, IsUrl, Matches } from 'class-validator';
 
-const WEATHER_SOURCES = ['sample', 'open-meteo'] as const;
+const WEATHER_SOURCES = ['sample', 'open-meteo', 'off'] as const;
+export type WeatherSourceName = (typeof WEATHER_SOURCES)[number];
 
 export class WeatherEnvironment {
   @Setting({ help: 'Price of GET /api/weather in the asset.' })
@@ -9,10 +10,11 @@ export class WeatherEnvironment {
   readonly weatherPrice: string = '0.001';
 
   @Setting({
-    help: 'sample: invented from time and place, needs no network; open-meteo: the weather service of that name.',
+    help: 'off: no weather is sold, as is usual with ROUTES_FILE; sample, as is usual without: invented from time and place, needs no network; open-meteo: the weather service of that name.',
   })
+  @IsOptional()
   @IsIn(WEATHER_SOURCES)
-  readonly weatherSource: (typeof WEATHER_SOURCES)[number] = 'sample';
+  readonly weatherSource?: WeatherSourceName;
 
   @Setting({
     help: 'Base URL of the weather service, if not the public one.',

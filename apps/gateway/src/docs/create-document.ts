@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import packageJson from '../../../../package.json' with { type: 'json' };
 import type { GatewayEnvironment } from '../config/gateway.config.js';
+import { createExampleRequest } from '../pages/example-request.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { AGENT_SCHEMAS, addJobExamples, describeRequests } from './agent/agent-schemas.js';
 import { describePaidRoute, documentPath, PAID_TAG } from './describe-paid-route.js';
@@ -35,7 +36,8 @@ export function createDocument({ app, routes, environment }: DocsParts): OpenAPI
     autoTagControllers: false,
     standardSchemaConverter: (schema) => ({ schema: toJsonSchema(schema as z.ZodType) }),
   });
-  addJobExamples(document, server.publicUrl ?? originOf(server));
+  const example = createExampleRequest(routes, server.publicUrl ?? originOf(server));
+  addJobExamples(document, example?.url ?? 'https://api.example.com/v1/quotes');
 
   const paths: OpenAPIObject['paths'] = {};
   const schemas: Record<string, object> = {
@@ -80,7 +82,7 @@ function originOf({ tlsCert, port }: GatewayEnvironment['server']): string {
 function describeSale(takesSignedPayments: boolean): string {
   const sale = 'Resources behind an HTTP 402 payment challenge: pay on chain and send the proof in `X-Payment`.';
   if (!takesSignedPayments) return sale;
-  return `${sale} Or sign a payment for the gateway to settle: in \`X-PAYMENT\` (x402 v1), \`PAYMENT-SIGNATURE\` (x402 v2) or \`Authorization: Payment\` (MPP).`;
+  return `${sale} Or sign a payment for the gateway to settle: in \`X-PAYMENT\` (x402 v1), \`PAYMENT-SIGNATURE\` (x402 v2) or a \`Payment\` credential in \`Authorization\` or \`Payment-Authorization\` (MPP).`;
 }
 
 const OPERATIONS_TAG = 'Operations';

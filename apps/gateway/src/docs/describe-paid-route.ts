@@ -63,7 +63,7 @@ const PARAMETERS = [
     name: PAYMENT_SIGNATURE,
     in: 'header',
     description:
-      'base64 of an x402 v2 payment, where signed payments are accepted; `Authorization: Payment` is for MPP.',
+      'base64 of an x402 v2 payment, where signed payments are accepted; MPP has `Authorization` or `Payment-Authorization`.',
     ...text,
   },
   {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { ICON_URL } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 import swaggerUiPath from 'swagger-ui-dist/absolute-path.js';
 
@@ -14,7 +15,7 @@ const renderPage = (base: string): string => `<!doctype html>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Tollgate</title>
-    <link rel="icon" href="data:," />
+    <link rel="icon" href="${ICON_URL}" />
     <link rel="stylesheet" href="${base}/docs/swagger-ui.css" />
   </head>
   <body>

@@ -47,6 +47,7 @@ type Outcome = 'settled' | 'not_settled' | 'pending';
 @Injectable()
 export class FacilitatorSettlement {
   readonly #freeRecipients: ReadonlySet<string>;
+  readonly #ownRecipient: string;
   readonly #ownAsset: string;
   readonly #leastBaseUnits: bigint;
   readonly #leaseMs: number;
@@ -61,6 +62,7 @@ export class FacilitatorSettlement {
     @Inject(FacilitatorLog) private readonly log: FacilitatorLog,
   ) {
     this.#freeRecipients = new Set(facilitator.facilitatorPayTo.map((address) => address.toLowerCase()));
+    this.#ownRecipient = payment.payTo.toLowerCase();
     this.#ownAsset = payment.signedAsset.asset;
     this.#leastBaseUnits = BigInt(facilitator.facilitatorMinBaseUnits);
     this.#leaseMs = answers.leaseMs;
@@ -104,7 +106,8 @@ export class FacilitatorSettlement {
     asker: SettleAsker,
   ): Promise<SettleReply> {
     const { ledger } = this.connections;
-    const parts = { ledger, payments: this.payments, leaseMs: this.#leaseMs, request, question };
+    const isForOther = question.terms.payTo.toLowerCase() !== this.#ownRecipient;
+    const parts = { ledger, payments: this.payments, leaseMs: this.#leaseMs, request, question, isForOther };
     const purchase = new PresentedSettlement(parts, keysFor(request.requirement, asker));
     const end = await sell(purchase);
     switch (end.outcome) {
@@ -128,6 +131,7 @@ export class FacilitatorSettlement {
         return this.#pending(request, end.settled.txHash, purchase.payer);
       case 'not_replayed':
         throw end.error;
+      case 'paused':
       case 'unavailable':
         throw this.counters.unavailable(end.retryAfterMs);
       case 'released':

@@ -54,6 +54,7 @@ export class FacilitatorVerification {
       case 'busy':
       case 'conflict':
         return refuse('payment_used');
+      case 'paused':
       case 'unavailable':
         throw this.counters.unavailable(verdict.retryAfterMs);
     }

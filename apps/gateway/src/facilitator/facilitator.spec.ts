@@ -5,6 +5,7 @@ import { createLaneId, Journal, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex, SettleResponse, VerifyResponse } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
+import { readEvents } from '../../../../libs/ledger/test/read-events.js';
 import { startTcpProxy } from '../../../../test/harness/network/tcp-proxy.js';
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { readProblem } from '../../test/start-agents.js';
@@ -65,6 +66,7 @@ describe('the facilitator', () => {
     gateway = await startGateway(server.url, [], {
       FACILITATOR: 'true',
       FACILITATOR_PAY_TO: PAY_TO,
+      BOOK: 'on',
       FACILITATOR_ASSETS: `${OTHER_ASSET}:Other Coin:3`,
     });
   });
@@ -103,6 +105,8 @@ describe('the facilitator', () => {
     it('verifies a payment without claiming it', async () => {
       const body = ask();
       for (let turn = 0; turn < 2; turn++) expect(await verify(body)).toEqual({ isValid: true, payer: PAYER });
+      const numbers = JSON.stringify(body).replace(/"(value|valid\w+|amount|maxAmountRequired)":"(\d+)"/g, '"$1":$2');
+      expect(await verify(numbers)).toEqual({ isValid: true, payer: PAYER });
       expect((await settle(body)).success).toBe(true);
     });
 
@@ -248,12 +252,19 @@ describe('the facilitator', () => {
     await full.stop();
   });
 
-  it('settles for an unlisted recipient only with an API key', async () => {
-    const body = askV2({ payTo: STRANGER });
+  it("settles for an unlisted recipient only with an API key, and reports it as another seller's", async () => {
+    const nonce = createHash();
+    const body = askV2({ payTo: STRANGER, nonce });
     const refused = await post('settle', body);
     expect(refused.headers.get('www-authenticate')).toContain('scope="settle"');
     expect(await readProblem(refused)).toEqual([401, 'api_key_refused']);
     expect(await settle(body, bearer())).toMatchObject({ success: true });
+    const eventsOf = (one: string) => readEvents(redis, `auth:1328:${ASSET.toLowerCase()}:${PAYER}:${one}:auth`);
+    expect(await eventsOf(nonce)).toMatchObject([{ facts: { payTo: STRANGER, forOther: true } }]);
+    const own = createHash();
+    await settle(askV2({ nonce: own }));
+    expect(await eventsOf(own)).toMatchObject([{ facts: { payTo: PAY_TO.toLowerCase() } }]);
+    expect(JSON.stringify(await eventsOf(own))).not.toContain('forOther');
   });
 
   it('settles in a listed token under its own domain, only with an API key', async () => {

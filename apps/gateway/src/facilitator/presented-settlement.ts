@@ -32,6 +32,8 @@ export interface PresentedSettlementParts {
   readonly leaseMs: number;
   readonly request: FacilitatorRequest;
   readonly question: SignedPaymentQuestion;
+  /** Whose recipient is another seller's. */
+  readonly isForOther: boolean;
 }
 
 /** A payment that a server's request presents, to have it settled. */
@@ -157,7 +159,7 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
   }
 
   #describeSale(transaction: Hex | null): SaleFacts {
-    const { question } = this.parts;
+    const { question, isForOther } = this.parts;
     const { terms, payment, requestId } = question;
     return {
       ...{ requestId, route: 'facilitator', method: 'POST' },
@@ -166,6 +168,7 @@ class ClaimedSettlement implements ClaimedPurchase<SettleResponse, SettlementRes
       chainId: terms.chainId,
       asset: terms.asset.toLowerCase() as Hex,
       payTo: terms.payTo.toLowerCase() as Hex,
+      ...(isForOther && { forOther: true }),
       payer: this.claim.payer,
       ...{ amount: this.#amount, price: this.#amount, transaction, logIndex: null },
     };

@@ -13,6 +13,7 @@ import { GatewayEnvironment } from '../config/gateway.config.js';
 import { createMeteredOption } from '../paywall/offer/offer-template.js';
 import { challengeSettingsOf, type ChallengeSettings } from '../paywall/offer/paid-endpoint.js';
 import { publicOriginOf } from '../paywall/offer/public-origin.js';
+import { PaywallConnections } from '../paywall/paywall.module.js';
 import { PAID_ROUTES, type PaidRoute } from '../paywall/route/paid-route.js';
 import { AvailableRelayer } from '../signed-payments/available-relayer.js';
 
@@ -23,6 +24,7 @@ import { AvailableRelayer } from '../signed-payments/available-relayer.js';
 @Injectable()
 export class ResourceListing {
   readonly #x402Version: 1 | 2;
+  readonly #settings: ChallengeSettings;
   /** Create each item for the current relayer, which payers of `upto` must name. */
   readonly #items: readonly ((relayer: Hex | null) => DiscoveredResource)[];
 
@@ -30,9 +32,14 @@ export class ResourceListing {
     @Inject(GatewayEnvironment) environment: GatewayEnvironment,
     @Inject(PAID_ROUTES) routes: readonly PaidRoute[],
     @Inject(AvailableRelayer) private readonly relayer: AvailableRelayer,
+    @Inject(PaywallConnections) { agreement }: PaywallConnections,
   ) {
     const { publicUrl } = environment.server;
-    const settings = challengeSettingsOf(environment, () => relayer.address);
+    const settings = challengeSettingsOf(environment, {
+      readRelayer: () => relayer.address,
+      takesAuthorizations: () => agreement.takesAuthorizations,
+    });
+    this.#settings = settings;
     const lastUpdated = new Date().toISOString();
     this.#x402Version = settings.signedPayments ? 2 : 1;
     this.#items =
@@ -48,7 +55,11 @@ export class ResourceListing {
   }
 
   list({ type, limit, offset, ...terms }: ListingQuery): DiscoveryResponse {
-    const items = this.#items.map((create) => create(this.relayer.address));
+    const { signedPayments, takesAuthorizations } = this.#settings;
+    const items = this.#items
+      .map((create) => create(this.relayer.address))
+      .map((item) => (signedPayments && !takesAuthorizations() ? withoutAuthorizations(item) : item))
+      .filter(({ accepts }) => accepts.length > 0);
     const found = type === undefined || type === 'http' ? items.filter((item) => fits(item, terms)) : [];
     return {
       x402Version: this.#x402Version,
@@ -79,6 +90,12 @@ function describe(route: PaidRoute, resource: string, { payment, signedPayments 
 function addMeteredOption(item: DiscoveredResource, relayer: Hex): DiscoveredResource {
   const options = item.accepts as readonly RequirementV2[];
   return { ...item, accepts: [...options, ...options.map((exact) => createMeteredOption(exact, relayer))] };
+}
+
+/** Scheme `exact` is signed for the token's domain, `upto` for that of Permit2. */
+function withoutAuthorizations(item: DiscoveredResource): DiscoveredResource {
+  const options = item.accepts as readonly RequirementV2[];
+  return { ...item, accepts: options.filter(({ scheme }) => scheme !== 'exact') };
 }
 
 function fits({ accepts }: DiscoveredResource, terms: object): boolean {

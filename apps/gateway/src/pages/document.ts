@@ -1,4 +1,4 @@
-import type { WebFile } from '@tollgate/common';
+import { ICON_URL, type WebFile } from '@tollgate/common';
 import type { FastifyReply } from 'fastify';
 
 import type { HtmlPage } from '../paywall/offer/html-page.js';
@@ -29,7 +29,8 @@ export interface DocumentContent {
 export function renderDocument(parts: DocumentParts, content: DocumentContent): HtmlPage {
   const { files, brand } = parts;
   const { base, hasScript } = content;
-  const logo = brand.logo === null ? '' : `<img src="${escapeHtml(base + brand.logo.path)}" alt="">`;
+  const logoUrl = brand.logo === null ? null : escapeHtml(base + brand.logo.path);
+  const logo = logoUrl === null ? '' : `<img src="${logoUrl}" alt="">`;
   const scripts = hasScript ? listScripts(parts) : [];
   const body = `<!doctype html>
 <html lang="en">
@@ -37,7 +38,7 @@ export function renderDocument(parts: DocumentParts, content: DocumentContent): 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(content.title)}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${logoUrl ?? ICON_URL}">
 <style>${files.style.text}</style>
 </head>
 <body>

@@ -1,43 +1,54 @@
+import { formatTokenAmount } from '@tollgate/protocol';
+
 import type { HtmlPage } from '../paywall/offer/html-page.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { renderDocument, type DocumentParts, escapeHtml } from './document.js';
-import { basePathOf, showPrice, type SaleTerms } from './sale-terms.js';
+import { createExampleRequest } from './example-request.js';
+import { basePathOf, nameChain, showRoutePrice, type SaleTerms } from './sale-terms.js';
 
 /** What is sold, at which price, and how to pay: for people. */
 export function renderFrontPage(document: DocumentParts, parts: FrontPageParts, originUrl: string): HtmlPage {
   const { terms, routes } = parts;
   const { name } = document.brand;
   const base = basePathOf(originUrl);
-  const rows = routes.map((route) => renderRow(route, terms, base)).join('\n');
-  const main = `<h1>Pay per request</h1>
-<p>What ${escapeHtml(name)} sells. Each request is paid on its own, in ${escapeHtml(terms.token.symbol)} on ${escapeHtml(terms.chain.name)} (chain ${terms.chain.id}). No account is needed.</p>
-<table><thead><tr><th scope="col">Request</th><th scope="col">Price</th><th scope="col">What you get</th></tr></thead>
-<tbody>
-${rows}
-</tbody></table>
+  const main =
+    routes.length === 0
+      ? `<h1>Nothing is sold here</h1>\n<p>${escapeHtml(name)} has no paid routes.</p>`
+      : `<h1>Pay per request</h1>
+<p>What ${escapeHtml(name)} sells. Each request is paid on its own, in ${escapeHtml(terms.token.symbol)} on ${nameChain(terms.chain)}. No account is needed.</p>
+${renderSold(parts, base)}
 <h2>Pay in this browser</h2>
 <p>Open a link of the table, and pay with a wallet in this browser or on your phone.</p>
-${listWays(parts, originUrl)
-  .map(
-    ({ title, text, code }) => `<h2>${escapeHtml(title)}</h2>\n<p>${escapeHtml(text)}</p>\n${renderCode(title, code)}`,
-  )
-  .join('\n')}
+${renderWays(listWays(parts, originUrl))}
 <h2>For programs</h2>
 <p><a href="${escapeHtml(`${base}/llms.txt`)}">llms.txt</a> says the same as plain text. <a href="${escapeHtml(`${base}/docs`)}">The HTTP API</a> lists every field.</p>`;
   return renderDocument(document, { title: name, main, hasScript: false, base });
 }
 
-function renderRow(
-  { path, methods, priceBaseUnits, description, isMetered }: PaidRoute,
-  terms: SaleTerms,
-  base: string,
-) {
+/** A table of the routes. */
+export function renderSold({ terms, routes }: FrontPageParts, base: string): string {
+  return `<table><thead><tr><th scope="col">Request</th><th scope="col">Price</th><th scope="col">What you get</th></tr></thead>
+<tbody>
+${routes.map((route) => renderRow(route, terms, base)).join('\n')}
+</tbody></table>`;
+}
+
+export function renderWays(ways: readonly WayToPay[]): string {
+  return ways
+    .map(
+      ({ title, text, code }) =>
+        `<h2>${escapeHtml(title)}</h2>\n<p>${escapeHtml(text)}</p>\n${renderCode(title, code)}`,
+    )
+    .join('\n');
+}
+
+function renderRow(route: PaidRoute, terms: SaleTerms, base: string): string {
+  const { path, methods, description } = route;
   const isOpenable = methods.includes('GET') && !/[:*]/.test(path);
   const shown = `<code>${escapeHtml(`${methods.join(', ')} ${path}`)}</code>`;
   const request = isOpenable ? `<a href="${escapeHtml(base + path)}">${shown}</a>` : shown;
-  const price = `${isMetered === true ? 'at most ' : ''}${showPrice(priceBaseUnits, terms.token)}`;
   const note = methods.includes('GET') ? '' : ' (for programs)';
-  return `<tr><td>${request}</td><td>${escapeHtml(price)}</td><td>${escapeHtml(description)}${note}</td></tr>`;
+  return `<tr><td>${request}</td><td>${escapeHtml(showRoutePrice(route, terms.token))}</td><td>${escapeHtml(description)}${note}</td></tr>`;
 }
 
 function renderCode(title: string, code: string): string {
@@ -48,10 +59,10 @@ function renderCode(title: string, code: string): string {
 export function renderLlmsText(name: string, parts: FrontPageParts, originUrl: string): string {
   const { terms, routes } = parts;
   const { payment, chain, token } = terms;
-  const list = routes.map(
-    ({ path, methods, priceBaseUnits, description, isMetered }) =>
-      `- \`${methods.join(', ')} ${originUrl}${path}\`: ${isMetered === true ? 'at most ' : ''}${showPrice(priceBaseUnits, token)}. ${oneLine(description)}`,
-  );
+  const list = routes.map((route) => {
+    const { path, methods, description } = route;
+    return `- \`${methods.join(', ')} ${originUrl}${path}\`: ${showRoutePrice(route, token)}. ${oneLine(description)}`;
+  });
   const how = listWays(parts, originUrl).map(
     ({ title, text, code }) => `## ${title}\n\n${text}\n\n\`\`\`\n${code}\n\`\`\``,
   );
@@ -64,7 +75,7 @@ One payment buys one answer. A 503 means: send the same request again, and do no
 
 ## What is sold
 
-${list.join('\n')}
+${list.length === 0 ? 'Nothing is sold here.' : list.join('\n')}
 
 ${how.join('\n\n')}
 
@@ -93,12 +104,15 @@ export interface WayToPay {
 }
 
 /** The ways to pay the first route, so that the commands can be pasted. */
-function listWays({ terms, routes, signs }: FrontPageParts, originUrl: string): WayToPay[] {
-  const url = originUrl + (routes[0]?.path ?? '/');
+export function listWays({ terms, routes, signs }: FrontPageParts, originUrl: string): WayToPay[] {
+  const example = createExampleRequest(routes, originUrl);
+  if (example === null) return [];
+  const { method, url, route } = example;
+  const [curl, init] = method === 'GET' ? ['curl', ''] : [`curl -X ${method}`, `, { method: '${method}' }`];
   const { payment, chain, token } = terms;
   const { network } = payment;
   const asset = `{ network: '${network}', chainId: ${chain.id}, address: '${token.address}', decimals: ${token.decimals} }`;
-  const price = routes[0] === undefined ? '1' : showPrice(routes[0].priceBaseUnits, token).split(' ')[0];
+  const price = formatTokenAmount(route.priceBaseUnits, token.decimals);
   const signed: WayToPay = {
     title: 'With @x402/fetch',
     text: 'The client signs, and the gateway settles the payment: no gas.',
@@ -107,17 +121,17 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 
 const client = new x402Client();
 registerExactEvmScheme(client, { signer: account });
-const response = await wrapFetchWithPayment(fetch, client)('${url}');`,
+const response = await wrapFetchWithPayment(fetch, client)('${url}'${init});`,
   };
   return [
     {
       title: 'With curl',
       text: 'Ask for the price, send the transfer that it names, and ask again with the hash of the transaction.',
       code: `# 402: accepts[0] has payTo, asset, maxAmountRequired and extra.reference
-curl -i '${url}'
+${curl} -i '${url}'
 # After the transfer:
 PROOF='{"x402Version":1,"scheme":"exact","network":"${network}","payload":{"txHash":"0xHASH","reference":"REFERENCE"}}'
-curl -H "X-Payment: $(printf %s "$PROOF" | base64 | tr -d '\\n')" '${url}'`,
+${curl} -H "X-Payment: $(printf %s "$PROOF" | base64 | tr -d '\\n')" '${url}'`,
     },
     {
       title: 'With @tollgate/client',
@@ -129,13 +143,13 @@ const pay = fetchWithPayment(fetch, wallet, {
   assets: [${asset}],
   maxAmount: '${price}',
 });
-const response = await pay('${url}');`,
+const response = await pay('${url}'${init});`,
     },
     ...(signs ? [signed] : []),
     {
       title: 'As an agent',
       text: 'Any x402 or MPP client works. Read the price from the 402, pay only what your policy allows, and keep extra.reference, which gets the same answer again.',
-      code: `GET ${url}`,
+      code: `${method} ${url}`,
     },
   ];
 }

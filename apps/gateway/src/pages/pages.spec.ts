@@ -7,12 +7,14 @@ import { gzipSync } from 'node:zlib';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { answerJson, createRoute, send, startGateway, type RunningGateway } from '../../test/start-gateway.js';
+import { PaywallConnections } from '../paywall/paywall.module.js';
 
 const HOSTILE = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`;
 const routes = [
   createRoute(() => answerJson('sold')),
   createRoute(() => answerJson('sold'), { path: '/files/*', description: HOSTILE, mimeType: HOSTILE }),
   createRoute(() => answerJson('sold'), { path: '/orders', methods: ['POST'], description: 'An order' }),
+  createRoute(() => answerJson('sold'), { path: '/words', isMetered: true }),
 ];
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'sec-fetch-dest': 'document' };
 
@@ -144,8 +146,22 @@ describe('the page of a priced route', () => {
     expect(JSON.parse(data)).toMatchObject({ kind: 'pay', amountBaseUnits: '1000', signs: true, base: '' });
   });
 
+  it('offers the transfer alone while no signature would be taken', async () => {
+    const { agreement } = gateway.app.get(PaywallConnections);
+    agreement.takesAuthorizations = false;
+    try {
+      const { body, headers } = await get('/api/weather', BROWSER);
+      expect(body).toContain('"signs":false');
+      expect(headers['payment-required']).toBeUndefined();
+      expect((await get('/', BROWSER)).body).not.toContain('@x402/fetch');
+    } finally {
+      agreement.takesAuthorizations = true;
+    }
+    expect((await get('/', BROWSER)).body).toContain('@x402/fetch');
+  });
+
   it('shows what is paid, to whom and where, with the commands to pay by hand', async () => {
-    const { body } = await get('/api/weather?a=1&b=2', BROWSER);
+    const { body } = await get('/API/weather/?a=1&b=2', BROWSER);
     for (const text of [
       '0.001 USDC',
       '0x4fCF1784B31630811181f670Aea7A7bEF803eaED',
@@ -155,10 +171,29 @@ describe('the page of a priced route', () => {
     ]) {
       expect(body).toContain(text);
     }
-    expect(body).toContain(`&#39;http://127.0.0.1:${gateway.port}/api/weather?a=1&amp;b=2&#39;`);
+    expect(body).toContain(`&#39;http://127.0.0.1:${gateway.port}/api/weather/?a=1&amp;b=2&#39;`);
     const [, reference = ''] = /"reference":"([^"]+)"/.exec(body) ?? [];
     expect(/<title>(.*)<\/title>/.exec(body)?.[1]).toBe('Pay – Tollgate');
     expect(body.split('<script')[0]).not.toContain(`/${reference}`);
+  });
+
+  it('names the whole request that is bought, in a box of its own where it is long', async () => {
+    const shown = async (query: string) =>
+      /<dt>For<\/dt><dd>(.*?) \(/.exec((await get(`/api/weather?${query}`, BROWSER)).body)?.[1];
+    expect(await shown('city=S%20F&q=%E2%80%AEevil&a')).toBe(
+      '<code>GET /api/weather?city=S%20F&amp;q=%E2%80%AEevil&amp;a</code>',
+    );
+    const long = 'x'.repeat(9_000);
+    expect(await shown(long)).toBe(
+      `<pre tabindex="0" role="region" aria-label="Request">GET /api/weather?${long}</pre>`,
+    );
+  });
+
+  it('says of a metered price that it is the most that is paid', async () => {
+    const { body } = await get('/words', BROWSER);
+    expect(body).toContain('<h1 id="title">Pay at most 0.001 USDC</h1>');
+    expect(body).toContain('<dt>Total</dt><dd>at most 0.001 USDC</dd>');
+    expect((await get('/api/weather', BROWSER)).body).not.toContain('at most');
   });
 
   it('finds its files below the path of PUBLIC_URL', async () => {
@@ -170,6 +205,47 @@ describe('the page of a priced route', () => {
     expect(body).toContain('"ticketUrl":"/gate/pay/');
     expect(body).toContain('https://api.example/gate/api/weather');
   });
+});
+
+describe('the page of an error', () => {
+  const hostile = `/nowhere/${encodeURIComponent(HOSTILE)}`;
+  it.each([
+    ['GET', `${hostile}?q=<script>`, 404, 'There is nothing at this address', '<a href="/">What is sold here</a>'],
+    ['GET', '/orders?a=1', 405, 'A browser cannot open this address', 'curl -X POST -i &#39;http://'],
+    ['GET', '/pay', 405, 'A browser cannot open this address', 'This path answers POST, OPTIONS.'],
+    ['POST', '/api/weather', 405, 'Method Not Allowed', 'This path answers GET, HEAD, OPTIONS.'],
+    ['GET', '/files/%2e%2e', 400, 'Bad Request', 'path_invalid'],
+    ['GET', `/${'%zz'}`, 400, 'Bad Request', 'bad_request'],
+  ])(
+    '%s %s (%i) is small, and has the status and the headers of the JSON',
+    async (method, path, status, title, text) => {
+      const [page, json] = [await get(path, BROWSER, method), await get(path, {}, method)];
+      expect([page.status, json.status, page.headers.allow]).toEqual([status, status, json.headers.allow]);
+      expect(json.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+      expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+      expect([page.headers['cache-control'], page.headers['x-request-id']]).toEqual(['no-store', expect.any(String)]);
+      expect(page.headers['content-security-policy']).toContain("script-src 'none'");
+      expect(page.body).toContain(`<h1>${title}</h1>`);
+      expect(page.body).toContain(text);
+      expect(page.body).not.toMatch(/<script|<img/);
+    },
+  );
+
+  it('tells what a path costs that only programs can ask for', async () => {
+    const { body } = await get('/orders', BROWSER);
+    for (const text of ['<code>POST /orders</code>', '0.001 USDC', 'An order']) expect(body).toContain(text);
+    expect(body).not.toContain('/api/weather');
+  });
+});
+
+it('every page has an icon: the logo, or one of its own', async () => {
+  const icons = await Promise.all(
+    ['/', '/api/weather', '/nowhere', '/docs'].map(async (path) => {
+      const { body } = await get(path, BROWSER);
+      return /<link rel="icon" href="data:image\/svg\+xml,%3Csvg[^"<>]+"( \/)?>/.test(body);
+    }),
+  );
+  expect(icons).toEqual([true, true, true, true]);
 });
 
 describe('the page of the HTTP API', () => {
@@ -209,6 +285,44 @@ describe('the front page and llms.txt', () => {
     }
   });
 
+  it.each<[path: string, methods: string[], commands: string[]]>([
+    [
+      '/v1/quotes/:symbol',
+      ['GET', 'POST'],
+      ["curl -i 'ORIGIN/v1/quotes/SYMBOL'", "await pay('ORIGIN/v1/quotes/SYMBOL')"],
+    ],
+    ['/files/*', ['GET'], ["curl -i 'ORIGIN/files/PATH'"]],
+    ['/orders', ['POST'], ["curl -X POST -i 'ORIGIN/orders'", "await pay('ORIGIN/orders', { method: 'POST' })"]],
+  ])('have commands for the first route, %s', async (path, methods, commands) => {
+    const sold = [createRoute(() => answerJson('sold'), { path, methods }), routes[0]!];
+    await withGateway(
+      {},
+      async ({ url }) => {
+        const text = await (await fetch(`${url}/llms.txt`)).text();
+        for (const command of commands) expect(text).toContain(command.replaceAll('ORIGIN', url));
+        expect(text).not.toContain(`'${url}/api/weather'`);
+        const { paths } = (await (await fetch(`${url}/docs/openapi.json`)).json()) as { paths: object };
+        expect(Object.keys(paths).slice(0, 2).at(-1)).toBe('/api/weather');
+      },
+      sold,
+    );
+  });
+
+  it('say so where nothing is sold', async () => {
+    await withGateway(
+      {},
+      async ({ url }) => {
+        const [front, llms] = [await (await fetch(url)).text(), await (await fetch(`${url}/llms.txt`)).text()];
+        for (const text of [front, llms]) {
+          expect(text).toContain('Nothing is sold here');
+          expect(text).not.toContain('curl');
+        }
+        expect((await (await fetch(`${url}/docs/openapi.json`)).text()).includes('/api/weather')).toBe(false);
+      },
+      [],
+    );
+  });
+
   it('do not name clients that sign where nothing settles signatures', async () => {
     const body = await withGateway({}, async ({ url }) => (await fetch(`${url}/llms.txt`)).text());
     expect(body).not.toContain('@x402/fetch');
@@ -238,6 +352,7 @@ describe('the brand', () => {
     await withGateway({ BRAND_NAME: HOSTILE.slice(0, 60), BRAND_LOGO: logo }, async ({ url, port }) => {
       const { body } = await send(port, { path: '/api/weather', headers: BROWSER });
       expect(body).toContain('&lt;/script&gt;');
+      expect(body).toMatch(/<link rel="icon" href="\/pay\/assets\/logo-[0-9a-f]+\.svg">/);
       const [, path = ''] = /<img src="(\/pay\/assets\/logo-[0-9a-f]+\.svg)" alt="">/.exec(body) ?? [];
       const image = await fetch(url + path);
       expect(image.headers.get('content-type')).toBe('image/svg+xml');

@@ -4,7 +4,7 @@ import type { PayPageData } from '../../web/page-data.js';
 import type { HtmlPage, PageRequest } from '../paywall/offer/html-page.js';
 import { renderDocument, type DocumentParts, escapeHtml, renderDataBlock } from './document.js';
 import type { PayTickets } from './pay-tickets.js';
-import { basePathOf, renderFacts, showPrice, type SaleTerms } from './sale-terms.js';
+import { basePathOf, nameChain, renderFacts, showRoutePrice, type SaleTerms } from './sale-terms.js';
 
 export interface PayPageParts {
   readonly document: DocumentParts;
@@ -17,35 +17,51 @@ export interface PayPageParts {
 /** The page of an unpaid request: what it costs, buttons for wallets, and everything as text for who has neither. */
 export function renderPayPage(parts: PayPageParts, request: PageRequest): HtmlPage {
   const { terms, document } = parts;
-  const { route, method, resource, origin } = request;
-  const { priceBaseUnits, description, mimeType, isMetered } = route;
+  const { route, origin } = request;
+  const { description, mimeType, isMetered } = route;
   const base = basePathOf(origin.url);
   const data = createData(parts, request, base);
-  const price = escapeHtml(showPrice(priceBaseUnits, terms.token));
-  const what = `<code>${escapeHtml(`${method} ${resource}`)}</code> (${escapeHtml(mimeType)})`;
-  const metered = '<p class="hint">With a signature by Permit2 you pay what the answer costs, and at most this.</p>';
-  const main = `<h1 id="title">Pay ${price}</h1>
+  const price = showRoutePrice(route, terms.token);
+  const what = `${renderRequest(request)} (${escapeHtml(mimeType)})`;
+  const metered =
+    '<p class="hint">With a signature by Permit2 you pay what the answer costs. Every other way to pay costs all of it.</p>';
+  const main = `<h1 id="title">Pay ${escapeHtml(price)}</h1>
 <p>${escapeHtml(description)}</p>
-${renderFacts(terms, what, priceBaseUnits)}
+${renderFacts(terms, what, price)}
 ${isMetered === true && parts.signs ? metered : ''}
 <div id="actions"><noscript><p>JavaScript is off, so this page cannot open a wallet. You can pay by hand.</p></noscript></div>
 <p id="status" role="status"></p>
 <section id="answer" aria-labelledby="answer-title" hidden><h2 id="answer-title">Your answer</h2><div id="answer-body"></div></section>
 <section id="receipt" aria-labelledby="receipt-title" hidden><h2 id="receipt-title">Receipt</h2>
-<dl><dt>Paid</dt><dd id="receipt-amount"></dd><dt>At</dt><dd id="receipt-time"></dd><dt>Transaction</dt><dd id="receipt-transaction"></dd></dl></section>
+<dl><dt>For</dt><dd>${what}</dd><dt>Paid</dt><dd id="receipt-amount"></dd><dt>To</dt><dd>${escapeHtml(document.brand.name)} <code id="receipt-recipient"></code></dd>
+<dt>From</dt><dd id="receipt-payer"></dd><dt>At</dt><dd id="receipt-time"></dd><dt>Network</dt><dd>${nameChain(terms.chain)}</dd>
+<dt>Transaction</dt><dd id="receipt-transaction"></dd></dl></section>
 <details id="phone" hidden><summary>Pay with your phone</summary>
-<p>Scan the code with your phone and pay there. The answer appears here. The code can pay, and nothing else.</p>
 <div id="code"></div></details>
 ${renderByHand(parts, request)}`;
   const title = `Pay – ${document.brand.name}`;
   return renderDocument(document, { title, main, end: renderDataBlock('page-data', data), hasScript: true, base });
 }
 
+/** Longer ones scroll, so that what follows stays in sight. */
+const LONGEST_INLINE = 300;
+
+/** The request that is bought, as it was sent: the query is part of it. As HTML. */
+function renderRequest({ method, sentPath, query }: PageRequest): string {
+  const text = escapeHtml(`${method} ${pathWithQuery(sentPath, query)}`);
+  if (text.length <= LONGEST_INLINE) return `<code>${text}</code>`;
+  return `<pre tabindex="0" role="region" aria-label="Request">${text}</pre>`;
+}
+
+function pathWithQuery(path: string, query: string): string {
+  return query === '' ? path : `${path}?${query}`;
+}
+
 function createData(parts: PayPageParts, request: PageRequest, base: string): PayPageData {
   const { payment, chain, token } = parts.terms;
   const { network, payTo, maxTimeoutSeconds } = payment;
   const { reference, route, resource } = request;
-  const { priceBaseUnits } = route;
+  const { priceBaseUnits, settle } = route;
   const ticket = parts.tickets.create({
     ...{ lock: lockOf(reference), path: resource, priceBaseUnits, asset: token.address, payTo, chainId: chain.id },
     ...{ network, expiresAtMs: Date.now() + maxTimeoutSeconds * 1000 },
@@ -55,7 +71,7 @@ function createData(parts: PayPageParts, request: PageRequest, base: string): Pa
     amountBaseUnits: priceBaseUnits.toString(),
     secondsLeft: maxTimeoutSeconds,
     ticketUrl: ticket === null ? null : `${base}/pay/${ticket}`,
-    ...{ signs: parts.signs, receiptSeconds: parts.receiptSeconds },
+    ...{ signs: parts.signs, receiptSeconds: parts.receiptSeconds, settlesFirst: settle === 'before' },
   };
 }
 
@@ -63,11 +79,11 @@ function createData(parts: PayPageParts, request: PageRequest, base: string): Pa
  * How to pay without this page's buttons. Without JavaScript there is no field for the hash: a form that sends it would
  * need a rule of its own in the page's policy, and would carry the reference through the browser's history.
  */
-function renderByHand({ terms }: PayPageParts, { reference, route, resource, origin, query }: PageRequest): string {
+function renderByHand({ terms }: PayPageParts, { reference, route, sentPath, origin, query }: PageRequest): string {
   const { payment, token, chain } = terms;
   const { priceBaseUnits } = route;
   const locked = { to: payment.payTo, amountBaseUnits: priceBaseUnits, lock: lockOf(reference) };
-  const url = origin.url + resource + (query === '' ? '' : `?${query}`);
+  const url = origin.url + pathWithQuery(sentPath, query);
   const minutes = Math.max(1, Math.floor(payment.maxTimeoutSeconds / 60));
   return `<details id="manual"><summary>Pay by hand</summary>
 <p>Within ${minutes} minute${minutes === 1 ? '' : 's'}, send a transaction on ${escapeHtml(chain.name)} (chain ${chain.id}) to the token's contract

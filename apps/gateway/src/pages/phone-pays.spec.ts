@@ -1,7 +1,7 @@
 import { REDIS_LOGGER } from '@tollgate/common';
 import { hashRetryKey } from '@tollgate/ledger';
 import { createHashLock, type Hex } from '@tollgate/protocol';
-import { connectRedis } from '@tollgate/redis';
+import { connectRedis, type RedisClient } from '@tollgate/redis';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import { startRedis } from '../../../../tools/devnet/processes/redis.js';
@@ -199,23 +199,76 @@ describe('hostile reports', () => {
     expect(await ask(reference)).toHaveLength(16);
   });
 
-  it('are bounded in number over all tickets, and forgotten', async () => {
-    const client = connectRedis({ url: redis.url, role: 'test', logger: REDIS_LOGGER });
-    const reports = new ReportedHashes(client);
+  describe('beyond the bounds', () => {
     const nowMs = 5 * 900_000;
-    const key = 'tollgate:reported-hashes:5';
-    const filler = Array.from({ length: 20_000 }, (_, index) => [0, `filler${index}`]).flat();
-    await client.zadd(key, ...filler.map(String));
-    const [lock, txHash] = [createTxHash(), createTxHash()];
-    await reports.report(lock, txHash, nowMs);
-    expect(await reports.find(lock, nowMs)).toEqual([]);
-    await client.del(key);
-    await reports.report(lock, txHash, nowMs);
-    expect(await reports.find(lock, nowMs)).toEqual([txHash]);
-    expect(await client.pttl(key)).toBeGreaterThan(0);
-    expect(await reports.find(lock, nowMs + 2 * 900_000)).toEqual([txHash]);
-    expect(await reports.find(lock, nowMs + 3 * 900_000)).toEqual([]);
-    client.disconnect();
+    const keys = ['locks', 'networks'].map((kind) => `tollgate:reported-hashes:{5}:${kind}`);
+    let client: RedisClient;
+    let reports: ReportedHashes;
+
+    beforeAll(() => {
+      client = connectRedis({ url: redis.url, role: 'test', logger: REDIS_LOGGER });
+      reports = new ReportedHashes(client);
+    });
+    beforeEach(() => client.del(...keys));
+    afterAll(() => client.disconnect());
+
+    const reportFrom = (network: string, lock = createTxHash(), txHash = createTxHash()) =>
+      reports.report({ lock, txHash, network }, nowMs).then((isTaken) => ({ isTaken, lock, txHash }));
+    const isKnown = async ({ lock, txHash }: { lock: Hex; txHash: Hex }) =>
+      (await reports.find(lock, nowMs)).includes(txHash);
+
+    it('are dropped oldest first, and only those of the same network', async () => {
+      const other = await reportFrom('192.0.2.7');
+      const own = [];
+      for (let count = 0; count < 101; count += 1) own.push(await reportFrom('2001:db8:0:0::/64'));
+      expect(own.every(({ isTaken }) => isTaken)).toBe(true);
+      expect(await Promise.all(own.slice(0, 3).map(isKnown))).toEqual([false, true, true]);
+      expect(await isKnown(other)).toBe(true);
+      expect(await client.zcard(keys[1]!)).toBe(101);
+    });
+
+    it('are dropped for one lock by the network that fills it, and of no other', async () => {
+      const lock = createTxHash();
+      const paid = await reportFrom('192.0.2.7', lock);
+      for (let count = 0; count < 20; count += 1)
+        expect(await reportFrom('192.0.2.8', lock)).toMatchObject({ isTaken: true });
+      expect(await isKnown(paid)).toBe(true);
+      expect(await reports.find(lock, nowMs)).toHaveLength(16);
+      expect(await reportFrom('192.0.2.9', lock)).toMatchObject({ isTaken: false });
+      expect(await reportFrom('192.0.2.9', lock, paid.txHash)).toMatchObject({ isTaken: true });
+    });
+
+    it('are refused when there are too many of others, and the phone is told', async () => {
+      const filler = Array.from({ length: 19_999 }, (_, index) => [0, `filler${index}`]).flat();
+      await client.zadd(keys[0]!, ...filler.map(String));
+      const first = await reportFrom('192.0.2.7');
+      expect(await reportFrom('192.0.2.8')).toMatchObject({ isTaken: false });
+      expect([await reportFrom('192.0.2.7'), await isKnown(first)]).toMatchObject([{ isTaken: true }, false]);
+
+      const { ticketUrl } = await openPage();
+      // Also the next quarter of an hour, which may begin now.
+      const nowBucket = Math.floor(Date.now() / 900_000);
+      const filled = [nowBucket, nowBucket + 1].map((bucket) => `tollgate:reported-hashes:{${bucket}}:locks`);
+      for (const key of filled) {
+        await client.zadd(key, ...filler.map(String), 0, 'last');
+        // Nothing of this address is left to drop.
+        await client.del(key.replace('locks', 'networks'));
+      }
+      const { status, headers, body } = await post(desk(), ticketUrl ?? '', { txHash: createTxHash() });
+      for (const key of filled) await client.del(key);
+      expect([status, headers['retry-after'], body]).toEqual([
+        503,
+        '60',
+        expect.stringContaining('on the other screen'),
+      ]);
+    });
+
+    it('are forgotten', async () => {
+      const { lock, txHash } = await reportFrom('192.0.2.7');
+      for (const key of keys) expect(await client.pttl(key)).toBeGreaterThan(0);
+      expect(await reports.find(lock, nowMs + 2 * 900_000)).toEqual([txHash]);
+      expect(await reports.find(lock, nowMs + 3 * 900_000)).toEqual([]);
+    });
   });
 
   it('are answered 503 while Redis is away', async () => {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { sendWebFile } from '@tollgate/common';
+import { sendWebFile, type Problem } from '@tollgate/common';
 import type { RedisClient } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -11,10 +11,11 @@ import { overlap, parsePathPattern } from '../paywall/route/paid-path.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { ANSWER_FRAME_PATH, renderAnswerFrame } from './answer-frame.js';
 import { type DocumentParts, sendPage } from './document.js';
-import { renderFrontPage, renderLlmsText } from './front-page.js';
+import { type FrontPageParts, renderFrontPage, renderLlmsText } from './front-page.js';
 import { readBrand, loadTestWallet, readWebFiles, ASSETS_PATH } from './page-files.js';
 import { renderPayPage } from './pay-page.js';
 import { PayTickets } from './pay-tickets.js';
+import { renderProblemPage } from './problem-page.js';
 import { ReportedHashes } from './reported-hashes.js';
 import { saleTermsOf } from './sale-terms.js';
 import { registerTicketRoutes } from './ticket-routes.js';
@@ -25,6 +26,8 @@ export interface PagesParts {
   readonly redis: RedisClient;
   /** Null where there are no pages. */
   readonly document: DocumentParts | null;
+  /** Whether a wallet's signature pays. */
+  readonly signs: () => boolean;
 }
 
 /**
@@ -45,7 +48,7 @@ export async function preparePages(settings: PagesEnvironment): Promise<Document
  * unpaid request; null where every client gets the JSON.
  */
 export async function registerPages(server: FastifyInstance, parts: PagesParts): Promise<RenderHtmlPage | null> {
-  const { environment, routes, redis, document } = parts;
+  const { environment, routes, redis, document, signs } = parts;
   const logger = new Logger('Pages');
   if (document === null) {
     if (environment.pages.pages) logger.warn('The pages are not built, so browsers get JSON. Run `npm run build`.');
@@ -57,17 +60,21 @@ export async function registerPages(server: FastifyInstance, parts: PagesParts):
   const { served, notices } = findOwnPaths(routes);
   for (const notice of notices) logger.warn(notice);
   const terms = saleTermsOf(environment);
-  const signs = environment.challenge.signedPayments;
-  const listed = { terms, routes, signs };
-  if (served.has('front')) {
-    serve(server, '/', (request, reply) => sendPage(reply, renderFrontPage(document, listed, readOrigin(request).url)));
+  const list = (): FrontPageParts => ({ terms, routes, signs: signs() });
+  const hasFront = served.has('front');
+  const onProblem = { document, list, readOrigin, hasFront };
+  server.decorate('renderProblemPage', (request: FastifyRequest, problem: Problem) =>
+    renderProblemPage(onProblem, request, problem),
+  );
+  if (hasFront) {
+    serve(server, '/', (request, reply) => sendPage(reply, renderFrontPage(document, list(), readOrigin(request).url)));
   }
   if (served.has('llms')) {
     serve(server, '/llms.txt', (request, reply) =>
       reply
         .type('text/plain; charset=utf-8')
         .header('Cache-Control', 'no-cache')
-        .send(renderLlmsText(document.brand.name, listed, readOrigin(request).url)),
+        .send(renderLlmsText(document.brand.name, list(), readOrigin(request).url)),
     );
   }
   if (!served.has('pay')) return null;
@@ -84,7 +91,7 @@ export async function registerPages(server: FastifyInstance, parts: PagesParts):
   const tickets = new PayTickets(environment.challenge.challengeSecret);
   await registerTicketRoutes(server, { document, terms, tickets, reports: new ReportedHashes(redis), readOrigin });
   const receiptSeconds = environment.acceptance.boundRedemptionWindowSeconds;
-  return (request) => renderPayPage({ document, terms, tickets, signs, receiptSeconds }, request);
+  return (request) => renderPayPage({ document, terms, tickets, signs: signs(), receiptSeconds }, request);
 }
 
 function serve(

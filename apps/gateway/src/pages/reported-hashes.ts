@@ -12,6 +12,15 @@ const BUCKETS = 3;
 const MOST_REPORTS = 20_000;
 /** For one lock: a stranger with the ticket may report false hashes before the payer does. */
 const MOST_PER_LOCK = 16;
+/** An address may report as much in three minutes: beyond it, its own oldest reports go first. */
+const MOST_PER_NETWORK = 100;
+
+export interface HashReport {
+  readonly lock: Hex;
+  readonly txHash: Hex;
+  /** Of the client, as `clientNetwork` names it. */
+  readonly network: string;
+}
 
 /**
  * Which transactions phones say they paid with, by the lock of the challenge. The reports are bounded in number, are
@@ -21,17 +30,19 @@ const MOST_PER_LOCK = 16;
 export class ReportedHashes {
   constructor(private readonly redis: RedisClient) {}
 
-  /** A report beyond the bounds is dropped. */
-  async report(lock: Hex, txHash: Hex, nowMs = Date.now()): Promise<void> {
-    const args = [digitsOf(lock), digitsOf(txHash), MOST_REPORTS, MOST_PER_LOCK, BUCKETS * BUCKET_MS];
-    await within(REPORT.run(this.redis, keyOf(bucketAt(nowMs)), args));
+  /** Beyond the bounds, the oldest report of the same network is dropped for it; false where there is none. */
+  async report({ lock, txHash, network }: HashReport, nowMs = Date.now()): Promise<boolean> {
+    const bounds = [MOST_REPORTS, MOST_PER_LOCK, MOST_PER_NETWORK, BUCKETS * BUCKET_MS];
+    const keys = [keyOf(bucketAt(nowMs), 'locks'), keyOf(bucketAt(nowMs), 'networks')];
+    const isTaken = REPORT.run(this.redis, keys, [digitsOf(lock), digitsOf(txHash), network, ...bounds]);
+    return (await within(isTaken)) === 1;
   }
 
   /** The hashes that were reported for a lock. */
   async find(lock: Hex, nowMs = Date.now()): Promise<Hex[]> {
     const digits = digitsOf(lock);
     const newest = bucketAt(nowMs);
-    const buckets = Array.from({ length: BUCKETS }, (_, age) => keyOf(newest - age));
+    const buckets = Array.from({ length: BUCKETS }, (_, age) => keyOf(newest - age, 'locks'));
     // `g` follows every hexadecimal digit.
     const read = (key: string) => this.redis.zrangebylex(key, `[${digits}`, `(${digits}g`);
     const found = (await within(Promise.all(buckets.map(read)))).flat();
@@ -43,8 +54,8 @@ function bucketAt(nowMs: number): number {
   return Math.floor(nowMs / BUCKET_MS);
 }
 
-function keyOf(bucket: number): string {
-  return `tollgate:reported-hashes:${bucket}`;
+function keyOf(bucket: number, kind: 'locks' | 'networks'): string {
+  return `tollgate:reported-hashes:{${bucket}}:${kind}`;
 }
 
 function digitsOf(hash: Hex): string {

@@ -3,6 +3,7 @@ import { formatTokenAmount } from '@tollgate/protocol';
 
 import type { ChainFacts, TokenFacts } from '../../web/page-data.js';
 import type { GatewayEnvironment } from '../config/gateway.config.js';
+import type { PaidRoute } from '../paywall/route/paid-route.js';
 import { escapeHtml } from './document.js';
 
 /** The facts of every sale of this gateway. */
@@ -25,15 +26,25 @@ export function showPrice(priceBaseUnits: bigint, { decimals, symbol }: TokenFac
   return `${formatTokenAmount(priceBaseUnits, decimals)} ${symbol}`;
 }
 
+/** The price of a route; of a metered one the most that a request may cost. */
+export function showRoutePrice({ priceBaseUnits, isMetered }: PaidRoute, token: TokenFacts): string {
+  return `${isMetered === true ? 'at most ' : ''}${showPrice(priceBaseUnits, token)}`;
+}
+
 /** What is paid, to whom and where, as HTML: a payer reads it before its wallet opens. `what` is HTML. */
-export function renderFacts({ payment, chain, token }: SaleTerms, what: string, priceBaseUnits: bigint): string {
+export function renderFacts({ payment, chain, token }: SaleTerms, what: string, total: string): string {
   return `<dl id="facts">
 <dt>For</dt><dd>${what}</dd>
-<dt>Total</dt><dd>${escapeHtml(showPrice(priceBaseUnits, token))}</dd>
+<dt>Total</dt><dd>${escapeHtml(total)}</dd>
 <dt>Token</dt><dd>${escapeHtml(token.symbol)} <code>${token.address}</code></dd>
 <dt>Recipient</dt><dd><code>${payment.payTo}</code></dd>
-<dt>Network</dt><dd>${escapeHtml(chain.name)} (chain ${chain.id})</dd>
+<dt>Network</dt><dd>${nameChain(chain)}</dd>
 </dl>`;
+}
+
+/** As HTML. */
+export function nameChain({ name, id }: ChainFacts): string {
+  return `${escapeHtml(name)} (chain ${id})`;
 }
 
 /** The path of `PUBLIC_URL`, which a proxy in front of the gateway takes off: paths in pages begin with it. */

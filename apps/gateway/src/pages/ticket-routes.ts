@@ -1,4 +1,4 @@
-import { handleError, RateLimit, sendProblem, type Problem, problemOf } from '@tollgate/common';
+import { clientNetwork, handleError, RateLimit, sendProblem, type Problem, problemOf } from '@tollgate/common';
 import { encodeLockedTransfer, isHash, isRecord, lockOf, readReference } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -37,6 +37,13 @@ const AWAY: Problem = {
   code: 'service_unavailable',
   detail: 'Redis does not answer.',
   retryAfterMs: 2000,
+};
+
+const FULL: Problem = {
+  status: 503,
+  code: 'service_unavailable',
+  detail: 'Too many transactions are reported. Enter the hash of yours on the other screen.',
+  retryAfterMs: 60_000,
 };
 
 /**
@@ -91,8 +98,9 @@ async function report(
   if (ticket === null || ticket.expiresAtMs + REPORT_GRACE_MS <= Date.now()) return sendProblem(reply, EXPIRED);
   const txHash = readField(request.body, 'txHash');
   if (!isHash(txHash)) return sendProblem(reply, INVALID);
-  await parts.reports.report(ticket.lock, txHash);
-  // The same for every report: whether others were made is nothing that a ticket's holder may know.
+  const isTaken = await parts.reports.report({ lock: ticket.lock, txHash, network: clientNetwork(request.ip) });
+  if (!isTaken) return sendProblem(reply, FULL);
+  // The same for every report that is taken: whether others were made is nothing that a ticket's holder may know.
   return reply.code(202).header('Cache-Control', 'no-store').send({ accepted: true });
 }
 
@@ -161,9 +169,10 @@ function renderTicketPage(
     secondsLeft: Math.floor((expiresAtMs - nowMs) / 1000),
   };
   const calldata = encodeLockedTransfer({ to: payment.payTo, amountBaseUnits: priceBaseUnits, lock });
-  const main = `<h1>Pay ${escapeHtml(showPrice(priceBaseUnits, token))}</h1>
+  const price = showPrice(priceBaseUnits, token);
+  const main = `<h1>Pay ${escapeHtml(price)}</h1>
 <p>For the screen that shows the code. The answer appears there, not here.</p>
-${renderFacts(terms, `<code>${escapeHtml(path)}</code>, on the other screen`, priceBaseUnits)}
+${renderFacts(terms, `<code>${escapeHtml(path)}</code>, on the other screen`, price)}
 <div id="actions"><noscript><p>JavaScript is off, so this page cannot open a wallet. You can pay by hand.</p></noscript></div>
 <p id="status" role="status"></p>
 <details><summary>Pay by hand</summary>

@@ -33,7 +33,8 @@ describe('what the paywall reports to the book', () => {
     server = await borrowRedis();
     redis = new Redis(server.url);
     verifier = await startLedgerVerifier(server.url);
-    gateway = await startGateway(server.url, [createRoute(() => produced)], { BOOK: 'on', CHAIN_ID: '1328' });
+    const settings = { BOOK: 'on', BOOK_QUERY: 'true', CHAIN_ID: '1328' };
+    gateway = await startGateway(server.url, [createRoute(() => produced)], settings);
   });
 
   afterAll(async () => {
@@ -43,8 +44,8 @@ describe('what the paywall reports to the book', () => {
     await server.stop();
   });
 
-  const present = (txHash: `0x${string}`, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(`${gateway.url}/api/weather?city=Bern`, { headers: { 'X-Payment': proofFor(txHash), ...headers } });
+  const present = (txHash: `0x${string}`, headers: Record<string, string> = {}, { url } = gateway): Promise<Response> =>
+    fetch(`${url}/api/weather/?city=Bern&api_key=s3cret`, { headers: { 'X-Payment': proofFor(txHash), ...headers } });
 
   it('is one event for a sale, with everything about it, and none for its replays', async () => {
     produced = answerJson({ sunny: true });
@@ -64,6 +65,8 @@ describe('what the paywall reports to the book', () => {
         facts: {
           requestId: expect.stringMatching(/\S/),
           route: '/api/weather',
+          path: '/api/weather/',
+          query: 'city=Bern',
           method: 'GET',
           scheme: 'tx-hash',
           network: 'eip155:1328',
@@ -96,23 +99,31 @@ describe('what the paywall reports to the book', () => {
     for (const timeMs of [presentedAtMs, claimedAtMs, fulfilledAtMs]) expect(timeMs).toBeGreaterThan(beforeMs);
   });
 
-  it('is the release of money that has arrived, with its reason', async () => {
-    produced = answerJson({ error: 'no' }, 500);
+  it.each([
+    ['a failure', 500, false],
+    ['a redirect inside, whose target another payment buys', 302, true],
+  ])('is the release of money that has arrived, with its reason: %s', async (_, status, isMoved) => {
+    produced = { ...answerJson({ error: 'no' }, status), isMoved };
     const txHash = createTxHash();
-    expect((await present(txHash)).status).toBe(500);
+    const response = await present(txHash);
+    expect([response.status, response.headers.get('x-payment-released')]).toEqual([status, 'true']);
     const [event, ...others] = await readEvents(redis, `tx:1328:${txHash}:0`);
     expect(others).toEqual([]);
     expect(event).toMatchObject({
       type: 'released',
-      facts: { reason: 'not_charged', sale: { transaction: txHash, route: '/api/weather', price: '1000' } },
+      facts: { reason: `answered_${status}`, sale: { transaction: txHash, route: '/api/weather', price: '1000' } },
     });
   });
 
-  it('has the price of an earlier challenge only where the transaction is bound to it', async () => {
+  it('has the price of an earlier challenge only where the transaction is bound to it, and no query unless it is set', async () => {
     produced = answerJson({ sunny: true });
     const routes = [createRoute(() => produced, { priceBaseUnits: 900n })];
     const earlier = await startGateway(server.url, routes, { BOOK: 'on', CHAIN_ID: '1328' });
     const challenge = (await (await fetch(`${earlier.url}/api/weather`)).json()) as Challenge;
+    const sold = createTxHash();
+    expect((await present(sold, {}, earlier)).status).toBe(200);
+    const [event] = await readEvents(redis, `tx:1328:${sold}:0`);
+    expect(JSON.stringify(event)).toMatch(/"path":"\/api\/weather\/","method"/);
     await earlier.stop();
     const { reference } = challenge.accepts[0].extra;
     for (const [bound, price] of [

@@ -3,6 +3,7 @@ import { clientNetwork, SampledLogger } from '@tollgate/common';
 import type { FastifyRequest } from 'fastify';
 
 import type { ProblemAnswer, ResourceAnswer } from './answer/answer.js';
+import type { MadePayment } from './answer/settlement-headers.js';
 import { paymentFactsOf, type Order } from './present/purchase.js';
 import type { Visit } from './revisits/visits.js';
 
@@ -31,6 +32,7 @@ export interface PaymentFacts {
  */
 export class PaywallLog {
   readonly #logger = new Logger('Paywall');
+  readonly #refunds = new Logger('Refunds');
   readonly #unbought = new SampledLogger('Paywall');
 
   /** If an explorer is configured, each line about a transaction links to it. */
@@ -79,6 +81,14 @@ export class PaywallLog {
     const { requestId } = caller;
     const facts = { requestId, route: purchase.endpoint.route.path, ...paymentFactsOf(purchase) };
     this.#logger.error({ msg: 'the resource failed', ...facts, err: error });
+  }
+
+  /** Each, since without a bookkeeper nothing else names the payment and why it is owed. */
+  owed(payment: string, { payer, txHash, amountBaseUnits }: MadePayment, { purchase, caller }: Order): void {
+    const facts = { requestId: caller.requestId, route: purchase.endpoint.route.path, path: purchase.sent.path };
+    const money = { payment, payer, ...(txHash !== null && { txHash }), ...(amountBaseUnits && { amountBaseUnits }) };
+    const msg = 'payment to refund: a redirect released it, and its target has a price of its own';
+    this.#refunds.warn({ msg, ...facts, ...money, ...this.#link(txHash ?? undefined) });
   }
 
   visitFailed(error: unknown, { endpoint, signIn }: Visit, requestId: string): void {

@@ -155,7 +155,7 @@ function createPaywall(
   counters: PaywallCounters,
   signedPayments: SignedPayments,
 ): Paywall {
-  const { payment, challenge, explorer, verification, answers, server } = environment;
+  const { payment, challenge, explorer, verification, answers, server, bookedQuery } = environment;
   const { ledger, verifier, redis } = connections;
   const { network, chainId, assetAddress: asset, assetDecimals, payTo, maxTimeoutSeconds, signedAsset } = payment;
   const { leaseMs, maxStoredAnswerBytes } = answers;
@@ -183,8 +183,10 @@ function createPaywall(
         identifiers,
         revisits,
         reportFailure,
+        reportOwed: log.owed.bind(log),
         assetDecimals,
         maxStoredAnswerBytes,
+        leftOutOfQueries: bookedQuery.bookQuery ? bookedQuery.bookQueryWithout : null,
       },
       terms: { network, chainId, asset, payTo, signed, ...verification, leaseMs },
     },

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 
 import { showPayments, transactionEntry } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
@@ -200,10 +201,60 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(await problemOf(other)).toMatchObject({ code: 'payment_for_other_request', status: 409 });
   });
 
+  it('can read it, whatever the first request could read', async () => {
+    const txHash = createTxHash();
+    const headers: [string, string][] = [['content-encoding', 'gzip']];
+    produce = () => ({ status: 200, headers, body: gzipSync('made at first') });
+    const sendWith = (accepted: object) =>
+      send(gateway.port, {
+        path: '/api/weather',
+        headers: { 'X-Payment': proofFor(txHash), 'Idempotency-Key': 'k1', ...accepted },
+      });
+    await sendWith({ 'Accept-Encoding': 'gzip' });
+    for (const accepted of [{}, { 'Accept-Encoding': 'br' }]) {
+      const { body, headers: seen } = await sendWith(accepted);
+      expect([body, seen['content-encoding'], seen.vary]).toEqual(['made at first', undefined, 'Accept-Encoding']);
+    }
+    expect((await sendWith({ 'Accept-Encoding': 'gzip' })).headers).toMatchObject({ 'content-encoding': 'gzip' });
+    expect(made).toHaveLength(1);
+  });
+
+  it('gets another response in place of one that decodes to too much, where that is safe', async () => {
+    const coded = (): ProducedAnswer => ({
+      status: 200,
+      headers: [['content-encoding', 'gzip']],
+      body: gzipSync(Buffer.alloc(20_001)),
+    });
+    produce = ({ headers }) => (headers['accept-encoding'] === 'gzip' ? coded() : answerJson('plain'));
+    for (const [path, method, status] of [
+      ['/api/weather', 'GET', 200],
+      ['/orders', 'POST', 410],
+    ] as const) {
+      const txHash = createTxHash();
+      const sendWith = (accepted: string) =>
+        pay(gateway.url + path, { method, txHash, key: 'k1', headers: { 'Accept-Encoding': accepted } });
+      await sendWith('gzip');
+      expect((await sendWith('identity')).status).toBe(status);
+    }
+  });
+
+  it('for another part of a streamed response is a conflict; a stored one has no parts', async () => {
+    for (const [path, status] of [
+      ['/stream', 409],
+      ['/api/weather', 200],
+    ] as const) {
+      const txHash = createTxHash();
+      const statuses: number[] = [];
+      for (const range of ['bytes=0-9', 'bytes=0-9', 'bytes=10-'])
+        statuses.push((await pay(gateway.url + path, { txHash, key: 'k1', headers: { Range: range } })).status);
+      expect(statuses).toEqual([200, 200, status]);
+    }
+  });
+
   it('finds its response however the path is spelled', async () => {
     const txHash = createTxHash();
     await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
-    const again = await pay(`${gateway.url}/API//%77eather/`, { txHash, key: 'k1' });
+    const again = await pay(`${gateway.url}/API//%77eather`, { txHash, key: 'k1' });
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
@@ -285,6 +336,16 @@ describe('a payment whose resource fails', () => {
     expect(refused.headers.get('x-payment-failure')).toBe('released_too_often');
   });
 
+  it('is paused for a busy resource, which is not asked for it, with a key or without', async () => {
+    const txHash = createTxHash();
+    produce = () => answerJson('busy', 429);
+    expect((await pay(`${gateway.url}/lenient`, { txHash, key: 'k1' })).status).toBe(429);
+    for (const key of ['k1', 'k2']) {
+      const paused = await pay(`${gateway.url}/lenient`, { txHash, key });
+      expect([paused.status, made.length]).toEqual(key === 'k1' ? [503, 1] : [402, 1]);
+    }
+  });
+
   it('with a charged status is spent', async () => {
     const txHash = createTxHash();
     produce = () => answerJson('no such thing', 404);
@@ -333,13 +394,13 @@ describe('a response that is not stored', () => {
     await (await pay(`${gateway.url}/stream`, { txHash, key: 'k1' })).text();
     const failures = [
       () => Promise.reject(new UpstreamError('refused', 'no one listens')),
-      () => answerJson({ error: 'starting' }, 503),
+      () => answerJson({ error: 'starting' }, 504),
       () => answerJson({ error: 'broken' }, 500),
     ];
     for (let turn = 0; turn < 9; turn += 1) {
       produce = failures[turn % failures.length]!;
       const failed = await pay(`${gateway.url}/stream`, { txHash, key: 'k1' });
-      expect([failed.status, failed.headers.get('idempotent-replayed')]).toEqual([[502, 503, 500][turn % 3], null]);
+      expect([failed.status, failed.headers.get('idempotent-replayed')]).toEqual([[502, 504, 500][turn % 3], null]);
       await failed.text();
     }
     produce = () => ({ status: 200, headers: [], body: Readable.from(['again']) });
@@ -414,6 +475,32 @@ describe('the length of a response', () => {
       const response = await pay(`${gateway.url}/api/weather`, { txHash, key: 'k1' });
       expect([response.headers.get('content-length'), await response.text()]).toEqual(['4', 'some']);
     }
+  });
+});
+
+describe('a response without a Content-Type', () => {
+  const headers: [string, string][] = [['access-control-expose-headers', 'X-Own, not a name;, x-payment-failure, *']];
+  it.each<[string, string, () => ProducedAnswer['body']]>([
+    ['stored', '/api/weather', () => Buffer.from('made')],
+    ['empty', '/api/weather', () => Buffer.alloc(0)],
+    ['streamed', '/stream', () => Readable.from(['made'])],
+  ])('that is %s gets none, and pages can read the headers that it exposes', async (kind, path, body) => {
+    produce = () => ({ status: 200, headers, body: body() });
+    const txHash = createTxHash();
+    for (const isReplay of [null, 'true']) {
+      const response = await pay(gateway.url + path, {
+        txHash,
+        key: 'k1',
+        headers: { Origin: 'https://page.example' },
+      });
+      const seen = response.headers;
+      expect([response.status, seen.get('idempotent-replayed')]).toEqual([200, isReplay]);
+      expect([seen.get('content-type'), seen.get('x-content-type-options')]).toEqual([null, 'nosniff']);
+      expect(seen.get('access-control-expose-headers')).toMatch(/^PAYMENT-REQUIRED, .*, X-Own, x-payment-failure, \*$/);
+      expect(await response.text()).toBe(kind === 'empty' ? '' : 'made');
+    }
+    const elsewhere = await pay(gateway.url + path, { txHash, key: 'k1' });
+    expect(elsewhere.headers.get('access-control-expose-headers')).toBeNull();
   });
 });
 
@@ -549,17 +636,33 @@ describe('a commit whose reply is lost', () => {
 });
 
 describe('a path with parameters', () => {
-  it('is forwarded in canonical form', async () => {
-    await pay(`${gateway.url}/FILES//a%20b/c%2e/`);
-    expect(made[0]).toMatchObject({ path: '/files/a%20b/c.', params: { '*': 'a b/c.' } });
+  it('is forwarded as it was sent, and has one canonical form', async () => {
+    await pay(`${gateway.url}/FILES//a%20b/c%3Ad:e/`);
+    const sent = { path: '/files/a%20b/c%3Ad:e/', params: { '*': 'a%20b/c%3Ad:e/' } };
+    expect(made[0]).toMatchObject({ path: '/files/a%20b/c:d:e', sent });
   });
 
-  it.each(['/files/%2e%2e/secret', '/files/a%5cb', '/files/a/%2E./b', '/files/a%00b'])(
-    '%s is refused',
+  // Prevents: the answer to one spelling, which an upstream may tell from another, for a payment that bought the other.
+  it.each(['/files/a:b/', '/files/a%3Ab', '/files//a:b'])(
+    'paid for as /files/a:b, is another request as %s',
     async (path) => {
-      expect((await send(gateway.port, { path })).status).toBe(400);
+      const txHash = createTxHash();
+      await pay(`${gateway.url}/files/a:b`, { txHash, key: 'k1' });
+      const other = await pay(gateway.url + path, { txHash, key: 'k1' });
+      expect(other.status).toBe(path === '/files//a:b' ? 200 : 409);
     },
   );
+
+  it.each([
+    '/files/%2e%2e/secret',
+    '/files/a%5cb',
+    '/files/a/%2E./b',
+    '/files/a%00b',
+    '/files/group%2Fname',
+    '/files/%FF',
+  ])('%s is refused before it is priced', async (path) => {
+    expect((await send(gateway.port, { path })).status).toBe(400);
+  });
 });
 
 function brokenStream(start = 'a'): Readable {

@@ -1,5 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { ProblemError, sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
+import { handleError, ProblemError, sendProblem, toRetryAfter, type Problem } from '@tollgate/common';
 import { sell } from '@tollgate/middleware/purchase';
 import {
   PaymentError,
@@ -10,9 +10,9 @@ import {
   type SignedKind,
   type SignInFailure,
 } from '@tollgate/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-import { INVALID_IDEMPOTENCY_KEY, readIdempotencyKey } from '../server/idempotency-key.js';
+import { readIdempotencyKey } from '../server/idempotency-key.js';
 import { type ProblemAnswer, type ResourceAnswer, sendAnswer } from './answer/answer.js';
 import type { ChallengedRequest } from './offer/challenges.js';
 import { prefersHtml } from './offer/html-page.js';
@@ -21,17 +21,15 @@ import type { ReadPublicOrigin } from './offer/public-origin.js';
 import { sendChallenge, sendUnpaid, sendUnpaidPage } from './offer/send-challenge.js';
 import type { PaywallCounters } from './paywall-counters.js';
 import { factsOf, type PaymentFacts, type PaywallLog, type RequestFacts } from './paywall-log.js';
-import {
-  findPaymentHeader,
-  SEVERAL_PAYMENTS,
-  type PaymentHeader,
-  isPaymentFailure,
-  parsePurchase,
-  type PurchaseTerms,
-} from './present/parse-purchase.js';
+import { findHeadFault } from './present/find-head-fault.js';
+import { findPaymentHeader, SEVERAL_PAYMENTS, type PaymentHeader } from './present/find-payment-header.js';
+import { isPaymentFailure, parsePurchase, type PurchaseTerms } from './present/parse-purchase.js';
 import { fingerprintOf, paymentFactsOf, type Order, type Purchase, readQuery } from './present/purchase.js';
+import { readRequestBody } from './present/request-body.js';
 import { PresentedOrder, type OrderEnd, type OrderParts } from './presented-order.js';
 import type { Visit, RefusedVisit, Visits } from './revisits/visits.js';
+import type { SentPath } from './route/paid-path.js';
+import { withoutPayment } from './route/paid-route.js';
 
 export interface PaywallParts {
   readonly terms: PurchaseTerms;
@@ -46,47 +44,56 @@ export interface PaywallParts {
 const UNSAFE_PATH: Problem = {
   status: 400,
   code: 'path_invalid',
-  detail: 'The path contains a segment that is not allowed: an empty or dot segment, a slash or a control character.',
+  detail:
+    'The path contains a segment that could be read as another path: a dot segment, a control character, bytes that are not UTF-8, or an encoded slash, backslash, dot or semicolon. Send dots and semicolons unencoded.',
 };
 /** Ends of an order that did not get the claim on its payment. */
-const TURNED_AWAY = new Set<OrderEnd['outcome']>(['busy', 'conflict', 'identifier_reused', 'unavailable', 'refused']);
+const TURNED_AWAY = new Set<OrderEnd['outcome']>([
+  'busy',
+  'paused',
+  'conflict',
+  'identifier_reused',
+  'unavailable',
+  'refused',
+]);
 
 /** Guards every paid route: challenges, verifies, answers. */
 export class Paywall implements OnApplicationShutdown {
-  readonly #purchases = new WeakMap<FastifyRequest, Purchase>();
-  readonly #visits = new WeakMap<FastifyRequest, Visit>();
-
   constructor(private readonly parts: PaywallParts) {}
 
-  /** Runs before the body is read: answers requests without a well-formed payment, and passes the others on. */
-  admit(endpoint: PaidEndpoint, request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
-    const path = endpoint.path.literal ?? endpoint.path.fill(request.params as Record<string, string>);
-    if (path === null) {
-      sendProblem(reply, UNSAFE_PATH);
+  /**
+   * Answers a request. One without a well-formed payment or sign-in is answered from its head alone: nothing is read,
+   * and no other service is asked.
+   */
+  admit(endpoint: PaidEndpoint, request: FastifyRequest, reply: FastifyReply): void {
+    const requested = endpoint.path.read(request.raw.url ?? '');
+    const refusal = requested === null ? UNSAFE_PATH : findHeadFault(request, requested);
+    if (requested === null || refusal !== null) {
+      sendProblem(reply, refusal ?? UNSAFE_PATH);
       return;
     }
-    const routed = { endpoint, path, request, reply };
+    const { canonical: path, sent } = requested;
+    const routed = { endpoint, path, sent, request, reply };
     // A HEAD only asks for the price: a payment spent on it would buy nothing.
-    const header = request.method === 'HEAD' ? undefined : findPaymentHeader(request, this.parts.terms);
+    const header = request.method === 'HEAD' ? undefined : findPaymentHeader(request.raw, this.parts.terms);
     if (header === null) {
       sendProblem(reply, SEVERAL_PAYMENTS);
       return;
     }
-    const isAdmitted = header === undefined ? this.#admitVisit(routed) : this.#parse({ ...routed, header });
-    if (isAdmitted) pass();
+    const serve = header === undefined ? this.#admitVisit(routed) : this.#parse({ ...routed, header });
+    if (serve !== null) void this.#read(routed, serve);
   }
 
-  /** Runs after the body is read: verifies the payment and answers the request. */
-  async serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const [purchase, visit] = [this.#purchases.get(request), this.#visits.get(request)];
+  /** Serves an admitted request once its body is there. */
+  async #read({ request, reply }: RoutedRequest, serve: Serve): Promise<void> {
     const { counters } = this.parts;
-    counters.enter();
     try {
-      if (visit !== undefined) return await this.#serveVisit(visit, request, reply);
-      if (purchase === undefined) throw new Error('A paid route was reached without passing its paywall.');
-      return await this.#serve(purchase, request, reply);
-    } finally {
-      counters.leave();
+      const body = await readRequestBody(request.raw, request.routeOptions.bodyLimit);
+      counters.enter();
+      await serve(body).finally(() => counters.leave());
+    } catch (error) {
+      if (error instanceof ProblemError) sendProblem(reply, error.problem);
+      else handleError(error as FastifyError, request, reply);
     }
   }
 
@@ -95,32 +102,31 @@ export class Paywall implements OnApplicationShutdown {
   }
 
   /**
-   * Reads the sign-in of a request without a payment. False where the request is already answered, because it has no
+   * Reads the sign-in of a request without a payment. Null where the request is already answered, because it has no
    * sign-in or an invalid one, or none is asked for.
    */
-  #admitVisit(routed: RoutedRequest): boolean {
-    const { endpoint, path, request, reply } = routed;
+  #admitVisit(routed: SentRequest): Serve | null {
+    const { endpoint, path, sent, request, reply } = routed;
     const { visits, readOrigin } = this.parts;
     const mayRevisit = endpoint.isRevisited && request.method !== 'HEAD';
-    const visit = mayRevisit ? visits.read({ endpoint, path, request, origin: readOrigin(request) }) : null;
+    const visit = mayRevisit ? visits.read({ endpoint, path, sent, request, origin: readOrigin(request) }) : null;
     if (visit === null) {
-      this.#challenge(endpoint, path, request, reply);
-      return false;
+      this.#challenge(routed);
+      return null;
     }
     if (typeof visit === 'string') {
       this.#refuseVisit(routed, visit);
-      return false;
+      return null;
     }
-    this.#visits.set(request, visit);
-    return true;
+    return (body) => this.#serveVisit(visit, { request, reply, body });
   }
 
-  async #serveVisit(visit: Visit, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async #serveVisit(visit: Visit, { request, reply, body }: ReadRequest): Promise<FastifyReply> {
     const { visits, counters, log } = this.parts;
     const { endpoint, resource, signIn } = visit;
     const { path } = resource;
     const startedAtMs = performance.now();
-    const answer = await visits.serve(visit, request);
+    const answer = await visits.serve(visit, request, body);
     const facts = { ...factsOf(request, path), payer: signIn.address };
     if (answer.kind === 'unpaid') {
       return this.#refuseVisit({ endpoint, path, request, reply }, answer.failure, answer.cause);
@@ -143,36 +149,32 @@ export class Paywall implements OnApplicationShutdown {
     return sendChallenge(reply, challenge, [[X_SIGN_IN_FAILURE, failure]]);
   }
 
-  /** Parses the request's purchase. False where the request is already answered, because its payment is malformed. */
-  #parse({ header, ...presented }: PresentingRequest): boolean {
-    const { endpoint, path, request, reply } = presented;
-    const idempotencyKey = readIdempotencyKey(request);
-    if (idempotencyKey === null) {
-      sendProblem(reply, INVALID_IDEMPOTENCY_KEY);
-      return false;
-    }
+  /** Parses the request's purchase. Null where the request is already answered, because its payment is malformed. */
+  #parse({ header, ...presented }: PresentingRequest): Serve | null {
+    const { endpoint, path, sent, request, reply } = presented;
+    const idempotencyKey = readIdempotencyKey(request) ?? undefined;
     const { terms, readOrigin, log } = this.parts;
     try {
-      const parts = { request, endpoint, path, origin: readOrigin(request), header, idempotencyKey };
-      this.#purchases.set(request, parsePurchase(parts, terms));
-      return true;
+      const parts = { request, endpoint, path, sent, origin: readOrigin(request), header, idempotencyKey };
+      const purchase = parsePurchase(parts, terms);
+      return (body) => this.#serve(purchase, { request, reply, body });
     } catch (error) {
       if (error instanceof ProblemError) {
         sendProblem(reply, error.problem);
-        return false;
+        return null;
       }
       if (!(error instanceof PaymentError) || !isPaymentFailure(error.code)) throw error;
       log.refused({ ...factsOf(request, path), failure: error.code, reason: error.message });
       this.#refuse({ ...presented, failure: error.code });
-      return false;
+      return null;
     }
   }
 
-  async #serve(purchase: Purchase, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const body = Buffer.isBuffer(request.body) ? request.body : null;
-    const caller = { requestId: request.id, clientAddress: request.ip, fingerprint: fingerprintOf(purchase, body) };
-    const params = request.params as Record<string, string>;
-    const order: Order = { purchase, caller, params, headers: request.raw.headers, body };
+  async #serve(purchase: Purchase, { request, reply, body }: ReadRequest): Promise<FastifyReply> {
+    const headers = withoutPayment(request.raw);
+    const fingerprint = fingerprintOf(purchase, { route: purchase.endpoint.route, headers, body });
+    const caller = { requestId: request.id, clientAddress: request.ip, fingerprint };
+    const order: Order = { purchase, caller, headers, body };
     const presented = new PresentedOrder(this.parts.orders, order);
     const end = await sell(presented);
     const answer = presented.answerTo(end);
@@ -194,27 +196,24 @@ export class Paywall implements OnApplicationShutdown {
     return durationMs;
   }
 
-  #challenge(endpoint: PaidEndpoint, path: string, request: FastifyRequest, reply: FastifyReply): void {
+  #challenge({ endpoint, path, sent, request, reply }: SentRequest): void {
     const { terms, counters, log, logUnpaid } = this.parts;
     counters.unpaid += 1;
     const { renderPage } = endpoint;
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const varies = renderPage !== null && isRead;
-    if (request.method === 'HEAD') {
-      sendUnpaid(request, reply, { challenge: null, varies });
+    const asked = this.#asked(endpoint, path, request);
+    const challenge = terms.challenges.render(asked);
+    if (varies && prefersHtml(request.raw.headers)) {
+      const asPage = {
+        route: endpoint.route,
+        query: readQuery(request.raw.url ?? ''),
+        reference: challenge.reference,
+        sentPath: sent.path,
+      };
+      sendUnpaidPage(request, reply, challenge, renderPage({ ...asked, ...asPage }));
     } else {
-      const asked = this.#asked(endpoint, path, request);
-      const challenge = terms.challenges.render(asked);
-      if (varies && prefersHtml(request.raw.headers)) {
-        const asPage = {
-          route: endpoint.route,
-          query: readQuery(request.raw.url ?? ''),
-          reference: challenge.reference,
-        };
-        sendUnpaidPage(request, reply, challenge, renderPage({ ...asked, ...asPage }));
-      } else {
-        sendUnpaid(request, reply, { challenge, varies });
-      }
+      sendUnpaid(request, reply, { challenge, varies });
     }
     if (logUnpaid) log.unpaid(factsOf(request, path));
   }
@@ -244,7 +243,9 @@ export class Paywall implements OnApplicationShutdown {
   }
 
   #asked(endpoint: PaidEndpoint, resource: string, request: FastifyRequest): ChallengedRequest {
-    return { endpoint, method: request.method, resource, origin: this.parts.readOrigin(request) };
+    // A HEAD takes no payment, so its challenge is for the method that can be paid for.
+    const method = request.method === 'HEAD' ? endpoint.headMethod : request.method;
+    return { endpoint, method, resource, origin: this.parts.readOrigin(request) };
   }
 }
 
@@ -256,7 +257,17 @@ interface RoutedRequest {
   readonly reply: FastifyReply;
 }
 
-interface PresentingRequest extends RoutedRequest {
+interface SentRequest extends RoutedRequest {
+  readonly sent: SentPath;
+}
+
+interface ReadRequest extends Pick<RoutedRequest, 'request' | 'reply'> {
+  readonly body: Buffer | null;
+}
+
+type Serve = (body: Buffer | null) => Promise<FastifyReply>;
+
+interface PresentingRequest extends SentRequest {
   readonly header: PaymentHeader;
 }
 

@@ -25,6 +25,7 @@ import {
   answerForeignChallenge,
   answerGone,
   answerIdentifierReused,
+  answerPaused,
   answerSettling,
   answerUnconfirmed,
   answerUnavailable,
@@ -42,9 +43,11 @@ import {
   decodeReceipt,
   type MadePayment,
 } from './answer/settlement-headers.js';
+import { pauseMsOf, tellPause } from './fulfil/busy.js';
 import { ClaimedOrder, type ClaimedOrderParts, type OrderClaim, type OrderResult } from './fulfil/claimed-order.js';
 import { createResourceRequest } from './fulfil/resource-request.js';
 import { isReferenceUnknown, retryKeyOf, type Order, type TransactionInstrument } from './present/purchase.js';
+import { makeReadable } from './route/content-coding.js';
 import { isCharged, type ProducedAnswer } from './route/paid-route.js';
 import { createSignedQuestion, createTransactionQuestion, entryOf } from './verify/verify-questions.js';
 
@@ -93,9 +96,13 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     return { outcome: 'unavailable', reason: reasonOf(error) };
   }
 
+  /** The stored answer; null where there is none, or none that this client reads. */
   async readAnswer({ id }: { readonly id: PaymentId }): Promise<ResourceAnswer | null> {
     const stored = await this.parts.ledger.readAnswer(id);
-    return stored && { kind: 'resource', origin: 'replayed', ...stored };
+    if (stored === null) return null;
+    const accepted = this.order.headers['accept-encoding'];
+    const readable = await makeReadable(stored, accepted, this.parts.maxStoredAnswerBytes);
+    return readable && { kind: 'resource', origin: 'replayed', status: stored.status, ...readable };
   }
 
   /**
@@ -107,18 +114,22 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     const { ledger } = this.parts;
     if (!SAFE_METHODS.has(purchase.method)) return null;
     const made = await this.#findMade(id);
-    if (!(await ledger.countReproduction(id, MAX_REPRODUCTIONS))) return null;
+    const count = await ledger.countReproduction(id, MAX_REPRODUCTIONS);
+    if (count.outcome === 'paused') return answerPaused(count.retryAfterMs, false);
+    if (count.outcome === 'exhausted') return null;
     const grounds = { payment: id, txHash: made?.txHash ?? null, signal: new AbortController().signal };
     const { route } = purchase.endpoint;
-    let isAnswered = false;
+    let [isAnswered, pauseMs] = [false, 0];
     try {
       const answer = await produceAgain(route.resource, createResourceRequest(this.order, grounds), 'reproduced');
       if (answer.kind === 'problem') return answer;
-      isAnswered = isCharged(route, answer.status);
+      isAnswered = isCharged(route, answer);
+      pauseMs = pauseMsOf(answer, Date.now());
       const receipt = made && createSettlementHeaders(purchase, made, { status: answer.status, nowMs: Date.now() });
-      return { ...answer, headers: [...answer.headers, ...(receipt ?? [])], isFailed: !isAnswered };
+      const headers = [...tellPause(answer.headers, pauseMs), ...(receipt ?? [])];
+      return { ...answer, headers, isFailed: !isAnswered };
     } finally {
-      if (!isAnswered) await ledger.giveBackReproduction(id).catch(() => undefined);
+      if (!isAnswered) await ledger.giveBackReproduction(id, pauseMs).catch(() => undefined);
     }
   }
 
@@ -136,6 +147,8 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
     switch (end.outcome) {
       case 'busy':
         return answerBusy(end.retryAfterMs);
+      case 'paused':
+        return answerPaused(end.retryAfterMs, true);
       case 'conflict':
         return answerConflict();
       case 'identifier_reused':
@@ -179,8 +192,9 @@ export class PresentedOrder implements PresentedPurchase<State, ProducedAnswer, 
       return { kind: 'resource', origin: 'paid', ...facts, body, amountBaseUnits };
     }
     if (end.outcome === 'released' && body !== null && end.product.status !== 402) {
-      const { status, headers } = end.product;
-      return { kind: 'resource', origin: 'released', status, headers: keepHeaders(headers, body), body };
+      const { status } = end.product;
+      const headers = tellPause(keepHeaders(end.product.headers, body), this.#claimed?.pauseMs ?? 0);
+      return { kind: 'resource', origin: 'released', status, headers, body };
     }
     if (body !== null && !Buffer.isBuffer(body)) body.destroy();
     switch (end.outcome) {

@@ -1,4 +1,3 @@
-import { handleError } from '@tollgate/common';
 import type { FastifyInstance } from 'fastify';
 
 import type { RenderHtmlPage } from './offer/html-page.js';
@@ -15,29 +14,31 @@ interface PaidRoutesParts {
 }
 
 /**
- * Registers the paid routes on the server, with the paywall as their admission. Bodies stay bytes, so that they are
- * forwarded as sent.
+ * Registers the paid routes on the server. The paywall answers them at their admission: it reads bodies itself, since
+ * Fastify reads none of a GET, and judges the media type of none.
  */
 export async function registerPaidRoutes(
   server: FastifyInstance,
   { paywall, routes, settings, renderPage }: PaidRoutesParts,
 ): Promise<void> {
-  const pathsWithHead = new Set<string>();
+  // A HEAD gets the challenge of the path's GET, or of its first method.
+  const withHead = new Map<string, PaidRoute>();
+  for (const route of routes) {
+    if (route.methods.includes('GET') || !withHead.has(route.path)) withHead.set(route.path, route);
+  }
   await server.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-    scope.setErrorHandler(handleError);
     for (const route of routes) {
       const endpoint = new PaidEndpoint(route, settings, route.methods.includes('GET') ? renderPage : null);
-      const methods = pathsWithHead.has(route.path) ? [...route.methods] : [...route.methods, 'HEAD'];
-      pathsWithHead.add(route.path);
+      const methods = withHead.get(route.path) === route ? [...route.methods, 'HEAD'] : [...route.methods];
       scope.route({
         method: methods,
         url: route.path,
         exposeHeadRoute: false,
         ...(route.maxBodyBytes === undefined ? {} : { bodyLimit: route.maxBodyBytes }),
-        config: { access: { admit: (request, reply, pass) => paywall.admit(endpoint, request, reply, pass) } },
-        handler: (request, reply) => paywall.serve(request, reply),
+        config: { access: { admit: (request, reply) => paywall.admit(endpoint, request, reply) } },
+        handler: () => {
+          throw new Error('A paid route was reached without passing its paywall.');
+        },
       });
     }
   });

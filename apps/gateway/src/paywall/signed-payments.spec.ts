@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { VerifySignedPaymentRequest } from '@tollgate/common';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
 import {
@@ -35,7 +40,9 @@ beforeAll(async () => {
   const routes = [
     createRoute(resource),
     createRoute(resource, { path: '/other' }),
-    createRoute(resource, { path: '/first', settle: 'before' }),
+    createRoute(resource, { path: '/own-credentials', passCredentials: true }),
+    createRoute(resource, { path: '/first', settle: 'before', timeLimitMs: 30_000 }),
+    createRoute(resource, { path: '/slow', timeLimitMs: 30_000 }),
     createRoute(resource, { path: '/orders', methods: ['POST'] }),
   ];
   gateway = await startGateway(redis.url, routes, { SIGNED_PAYMENTS: 'true' });
@@ -89,6 +96,22 @@ describe('a signed payment', () => {
     expect(response.headers.get('cache-control')).toBe('private');
   });
 
+  it.each([
+    ['the time limit and the settlement are over', '/slow', 45_000],
+    ['it is settled, on a route that settles first', '/first', undefined],
+  ])('must be valid until %s', async (_, path, validForMs) => {
+    const payment = createPayment();
+    const asked: VerifySignedPaymentRequest[] = [];
+    relay.looks.set(payment.authorization.nonce, (request) => {
+      asked.push(request);
+      return { outcome: 'refused', failure: 'authorization_expired', payer: PAY_TO };
+    });
+    const response = await get(path, presentV1(payment));
+    expect([response.status, response.headers.get('x-payment-failure')]).toEqual([402, 'authorization_expired']);
+    expect(asked.map((question) => question.validForMs)).toEqual([validForMs]);
+    expect(made).toEqual([]);
+  });
+
   it('by x402 v2 gets an x402 v2 receipt, also on a repeat', async () => {
     const payment = createPayment();
     const { from: payer, nonce } = payment.authorization;
@@ -134,6 +157,33 @@ describe('a signed payment', () => {
     await get('/api/weather', { Authorization: (await readMpp()).Authorization });
     expect(made.map(({ headers }) => headers.authorization)).toEqual(['Bearer x', 'Bearer x', undefined]);
     for (const { headers } of made) expect(headers).not.toHaveProperty('payment-signature');
+  });
+
+  it.each([
+    ['Authorization: Bearer x; Payment-Authorization: $', 'Bearer x'],
+    ['Authorization: Bearer x; authorization: $', 'Bearer x'],
+    ['AUTHORIZATION: $; Authorization: Bearer x', 'Bearer x'],
+    ['Authorization: Bearer x; Payment-Authorization: a, Payment; Authorization: $, Basic y', 'Bearer x, Basic y'],
+  ])('by MPP is found beside the credentials that the upstream gets: %s', async (head, passed) => {
+    const challenge = await readChallenge(url('/own-credentials'));
+    expect(challenge.authentication).toMatchObject({ header: 'Payment-Authorization' });
+    const { Authorization } = presentMpp(challenge, createMppPayment(challenge));
+    const lines = head.split('; ').map((line) => line.replace('$', Authorization).split(': ') as [string, string]);
+    const sold = await getRaw('/own-credentials', lines);
+    expect([sold.statusCode, typeof sold.headers['payment-receipt']]).toEqual([200, 'string']);
+    expect(made).toMatchObject([{ headers: { authorization: passed } }]);
+    expect(JSON.stringify(made[0]?.headers)).not.toMatch(/payment/i);
+  });
+
+  it('is not looked for in other headers and schemes', async () => {
+    const { Authorization } = await readMpp();
+    for (const line of [
+      ['Payment-Authorization', 'Bearer x'],
+      ['Payment_Authorization', Authorization],
+    ] as const) {
+      const { statusCode, headers } = await getRaw('/api/weather', [['Authorization', 'Bearer x'], line]);
+      expect([statusCode, headers['x-payment-failure']]).toEqual([402, undefined]);
+    }
   });
 
   it('that was settled by another process is not settled again', async () => {
@@ -395,13 +445,27 @@ describe('a payment that is refused without asking a verifier', () => {
     const challenge = await readChallenge(url('/api/weather'));
     const [v1, v2] = [presentV1(createPayment()), presentV2(challenge, createPayment())];
     const mpp = presentMpp(challenge, createMppPayment(challenge));
-    for (const headers of [
-      { ...v1, ...v2 },
-      { ...v2, ...mpp },
-      { ...v1, ...mpp },
-    ]) {
-      const response = await get('/api/weather', headers);
-      expect([response.status, await response.json()]).toMatchObject([400, { code: 'payment_ambiguous' }]);
+    const [inV1, inV2, inMpp] = [v1, v2, mpp].map((headers) => Object.entries(headers)[0]) as Line[] as [
+      Line,
+      Line,
+      Line,
+    ];
+    const apart: Line = ['Payment-Authorization', inMpp[1]];
+    for (const lines of [
+      [inV1, inV2],
+      [inV2, inMpp],
+      [inV1, inMpp],
+      [inV1, apart],
+      [inV2, apart],
+      [inMpp, apart],
+      [inMpp, inMpp],
+      [apart, apart],
+      [inV1, inV1],
+      [inV2, inV2],
+      [['Authorization', `${inMpp[1]}, ${inMpp[1]}`]],
+    ] as Line[][]) {
+      const { statusCode, body } = await getRaw('/api/weather', lines);
+      expect([statusCode, JSON.parse(body)]).toMatchObject([400, { code: 'payment_ambiguous' }]);
     }
   });
 
@@ -524,6 +588,15 @@ describe('a payment identifier', () => {
     expect([response.status, await response.json()]).toMatchObject([400, { code: 'payment_identifier_invalid' }]);
   });
 });
+
+type Line = readonly [name: string, value: string];
+
+/** Sends the lines as they are: `fetch` would join those of one name. */
+async function getRaw(path: string, lines: readonly Line[]) {
+  const headers = ['Host', new URL(gateway.url).host, ...lines.flat()];
+  const [response] = (await once(request(url(path), { headers }).end(), 'response')) as [IncomingMessage];
+  return { statusCode: response.statusCode, headers: response.headers, body: await text(response) };
+}
 
 async function readMpp(): Promise<{ Authorization: string }> {
   const challenge = await readChallenge(url('/api/weather'));

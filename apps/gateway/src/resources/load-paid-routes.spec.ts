@@ -35,10 +35,31 @@ describe('loadPaidRoutes', () => {
     ]);
   });
 
-  it('adds the routes of the routes file', () => {
-    const file = fileWith('routes: [{path: /a, price: 1, upstream: "${UPSTREAM}"}]');
-    const routes = loadPaidRoutes(config({ ROUTES_FILE: file }), { UPSTREAM: 'http://upstream' });
-    expect(routes.map(({ path }) => path)).toEqual(['/api/weather', '/a']);
+  it.each<[settings: Record<string, string>, path: string, sold: string[]]>([
+    [{}, '/a', ['/a']],
+    [{}, '/api/weather', ['/api/weather']],
+    [{}, '/api/*', ['/api/*']],
+    [{ WEATHER_PRICE: '0' }, '/a', ['/a']],
+    [{ WEATHER_SOURCE: 'off' }, '/api/weather', ['/api/weather']],
+    [{ WEATHER_SOURCE: 'sample' }, '/a', ['/a', '/api/weather']],
+    [{ WEATHER_SOURCE: 'open-meteo' }, '/a', ['/a', '/api/weather']],
+  ])('sells the weather beside a routes file only if asked to, and after it: %j, %s', (settings, path, sold) => {
+    const file = fileWith(`routes: [{path: ${path}, price: 1, upstream: "\${UPSTREAM}"}]`);
+    const routes = loadPaidRoutes(config({ ...settings, ROUTES_FILE: file }), { UPSTREAM: 'http://upstream' });
+    expect(routes.map((route) => route.path)).toEqual(sold);
+  });
+
+  it.each(['/api/weather', '/API/Weather', '/api/weather/today', '/api/:what'])(
+    'refuses the route %s beside a weather that is sold',
+    (path) => {
+      const file = fileWith(JSON.stringify({ routes: [{ path, price: '1', upstream: 'http://api' }] }));
+      const both = config({ ROUTES_FILE: file, WEATHER_SOURCE: 'sample' });
+      expect(() => loadPaidRoutes(both)).toThrow('overlaps /api/weather');
+    },
+  );
+
+  it('sells nothing where the weather is off and there is no routes file', () => {
+    expect(loadPaidRoutes(config({ WEATHER_SOURCE: 'off' }))).toEqual([]);
   });
 
   it.each(['0', '0.0000001'])('refuses the weather price %s', (price) => {

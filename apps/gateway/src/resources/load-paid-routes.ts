@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { ConfigurationError } from '@tollgate/common';
 
 import type { GatewayEnvironment } from '../config/gateway.config.js';
+import type { WeatherSourceName } from '../config/weather.environment.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
 import type { RouteContext } from './routes-file/create-proxy-route.js';
 import { parseRoutes } from './routes-file/parse-routes.js';
@@ -11,9 +12,11 @@ import { createWeatherRoute } from './weather/create-weather-route.js';
 
 /** The maximum of ASSET_DECIMALS. */
 const MOST_DECIMALS = 36;
+/** Stands for a `PUBLIC_URL` that is reported as invalid. */
+const ANY_URL = 'http://localhost';
 
 /**
- * Every paid route: the weather, and those listed in `ROUTES_FILE`. `env` has the variables that file refers to.
+ * Every paid route: those listed in `ROUTES_FILE`, then the weather if it is sold. `env` has the variables that file refers to.
  * `faulty` names settings that are already reported as invalid, about which nothing more is reported.
  *
  * @throws ConfigurationError listing every problem of the weather's price and of the routes file, each with its place
@@ -24,7 +27,7 @@ export function loadPaidRoutes(
   faulty: ReadonlySet<string> = new Set(),
 ): PaidRoute[] {
   const problems: string[] = [];
-  const routes = [readWeather, readFile].flatMap((read) => {
+  const routes = [readFile, readWeather].flatMap((read) => {
     try {
       return read(config, env, faulty);
     } catch (error) {
@@ -40,21 +43,29 @@ export function loadPaidRoutes(
 type ReadRoutes = (...given: Required<Parameters<typeof loadPaidRoutes>>) => PaidRoute[];
 
 const readWeather: ReadRoutes = (config, _env, faulty) => {
-  if (faulty.has('WEATHER_PRICE')) return [];
+  const weatherSource = weatherSourceOf(config, faulty);
+  if (weatherSource === 'off' || faulty.has('WEATHER_PRICE')) return [];
   const { weatherUrl, ...others } = config.weather;
-  const weather = weatherUrl === undefined || faulty.has('WEATHER_URL') ? others : { ...others, weatherUrl };
-  return [createWeatherRoute(weather, decimalsOf(config, faulty))];
+  const url = weatherUrl === undefined || faulty.has('WEATHER_URL') ? {} : { weatherUrl };
+  return [createWeatherRoute({ ...others, ...url, weatherSource }, decimalsOf(config, faulty))];
 };
+
+/** The sample is for who has nothing to sell yet. */
+function weatherSourceOf({ weather, challenge }: GatewayEnvironment, faulty: ReadonlySet<string>): WeatherSourceName {
+  if (faulty.has('WEATHER_SOURCE')) return 'off';
+  return weather.weatherSource ?? (challenge.routesFile === undefined ? 'sample' : 'off');
+}
 
 const readFile: ReadRoutes = (config, env, faulty) => {
   const { routesFile, signedPayments } = config.challenge;
   if (routesFile === undefined) return [];
   const { maxStoredAnswerBytes } = config.answers;
-  const { publicUrl } = config.server;
   // An invalid setting counts as set.
+  const publicUrl = faulty.has('PUBLIC_URL') ? ANY_URL : config.server.publicUrl;
   const context = { publicUrl, signedPayments: signedPayments || faulty.has('SIGNED_PAYMENTS') };
   const assetDecimals = decimalsOf(config, faulty);
-  return readRoutesFile(routesFile, { env, assetDecimals, maxStoredAnswerBytes, ...context });
+  const sellsWeather = weatherSourceOf(config, faulty) !== 'off';
+  return readRoutesFile(routesFile, { env, assetDecimals, maxStoredAnswerBytes, sellsWeather, ...context });
 };
 
 function decimalsOf({ payment }: GatewayEnvironment, faulty: ReadonlySet<string>): number {

@@ -43,7 +43,7 @@ export function addAdmission(server: FastifyInstance, { cors, rateLimit, allowIn
   server.addHook('onRequest', (request, reply, done) => {
     const { access, isOperational } = request.routeOptions.config;
     const { headers } = request.raw;
-    if (headers.origin !== undefined) setHeaders(reply, cors.headersFor(headers.origin));
+    if (headers.origin !== undefined) setHeaders(reply, cors.headersFor(headers.origin, headers.cookie !== undefined));
     if (typeof access !== 'object' || headers['x-request-id'] !== undefined) {
       void reply.header('X-Request-Id', request.id);
     }

@@ -1,6 +1,7 @@
 import {
   IDEMPOTENCY_KEY,
   IDEMPOTENT_REPLAYED,
+  PAYMENT_AUTHORIZATION,
   PAYMENT_RECEIPT,
   PAYMENT_REQUIRED,
   PAYMENT_RESPONSE,
@@ -30,6 +31,7 @@ const EXPOSED = [
 const ACCEPTED = [
   X_PAYMENT,
   PAYMENT_SIGNATURE,
+  PAYMENT_AUTHORIZATION,
   SIGN_IN_WITH_X,
   IDEMPOTENCY_KEY,
   // A response header, but published clients send it with their requests.
@@ -47,20 +49,34 @@ export type FlatHeaders = readonly string[];
 
 const VARY: FlatHeaders = ['Vary', 'Origin'];
 
-/** Decides which browser pages may call the gateway and read its payment headers. Credentials are never allowed. */
+export const EXPOSE_HEADERS = 'access-control-expose-headers';
+
+/** The names in an `Access-Control-Expose-Headers`; by one that is no name, browsers would ignore them all. */
+export function parseExposed(value: string): string[] {
+  const names = value.split(',').map((name) => name.trim());
+  return names.filter((name) => HEADER_NAME.test(name));
+}
+
+/**
+ * Decides which browser pages may call the gateway and read its payment headers. Only pages of the listed origins may do so
+ * with the cookies of their user.
+ */
 export class Cors {
   readonly #everyOrigin: FlatHeaders | null;
+  readonly #vary: FlatHeaders;
   readonly #origins: ReadonlySet<string>;
 
   constructor(origins: readonly string[]) {
-    this.#everyOrigin = origins.includes('*') ? allow('*') : null;
-    this.#origins = new Set(origins);
+    const listed = origins.filter((origin) => origin !== '*');
+    this.#vary = listed.length === 0 && origins.length > 0 ? [] : VARY;
+    this.#everyOrigin = origins.includes('*') ? [...allow('*'), ...this.#vary] : null;
+    this.#origins = new Set(listed);
   }
 
   /** Headers of any response to a page of this origin. */
-  headersFor(origin: string): FlatHeaders {
-    if (this.#everyOrigin !== null) return this.#everyOrigin;
-    return this.#origins.has(origin) ? [...allow(origin), ...VARY] : VARY;
+  headersFor(origin: string, hasCookies: boolean): FlatHeaders {
+    if (this.#origins.has(origin)) return [...allow(origin), 'Access-Control-Allow-Credentials', 'true', ...this.#vary];
+    return this.#everyOrigin === null || hasCookies ? this.#vary : this.#everyOrigin;
   }
 
   /** Additional headers of the response to a preflight; empty if the origin may not call. */

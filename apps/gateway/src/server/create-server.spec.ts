@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { promisify } from 'node:util';
 
 import { readEnvironment } from '@tollgate/common';
@@ -83,6 +86,51 @@ describe('bytes that are no request', () => {
     client.write('no request\r\n\r\n');
     await once(client, 'close');
     expect(received).toMatch(/^HTTP\/1.1 200 [^]*\r\n\r\n5\r\nfirst\r\n$/);
+  });
+});
+
+describe('a client that half-closes its connection after its requests', () => {
+  const certificate = 'test/certificates/localhost.cert.pem';
+  const overTls = { TLS_CERT: certificate, TLS_KEY: 'test/certificates/localhost.key.pem' };
+
+  it.each([
+    ['HTTP', {}, (port: number) => connect({ port, host: '127.0.0.1', allowHalfOpen: true })],
+    [
+      'HTTPS',
+      overTls,
+      (port: number) =>
+        connectTls({
+          port,
+          host: '127.0.0.1',
+          ca: readFileSync(certificate),
+          allowHalfOpen: true,
+        } as ConnectionOptions),
+    ],
+  ])('gets all answers over %s, and its connection is closed', async (_scheme, settings, open) => {
+    const { server, completeRoutes } = createServer(readEnvironment(ServerEnvironment, settings), {
+      ...{ free: ['/slow'], operational: [], guarded: [] },
+    });
+    let answer = (): void => undefined;
+    const asked = new Promise<void>((resolve) => {
+      server.get('/slow', async () => {
+        resolve();
+        await new Promise<void>((done) => (answer = done));
+        return 'answered';
+      });
+    });
+    completeRoutes();
+    await server.listen({ port: 0, host: '127.0.0.1' });
+    const client = open((server.server.address() as AddressInfo).port);
+    const half = new Promise((resolve) =>
+      server.server.once(settings === overTls ? 'secureConnection' : 'connection', (socket: Socket) =>
+        socket.once('end', resolve),
+      ),
+    );
+    client.end('GET /slow HTTP/1.1\r\nHost: x\r\n\r\nGET /none HTTP/1.1\r\nHost: x\r\n\r\n');
+    await Promise.all([asked, half]);
+    answer();
+    expect(await text(client)).toMatch(/^HTTP\/1.1 200 [^]*answered[^]*HTTP\/1.1 404 /);
+    await server.close();
   });
 });
 

@@ -1,29 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-import {
-  closeWhenIdle,
-  handleError,
-  isStopping,
-  PROBLEM_JSON,
-  problemOf,
-  RateLimit,
-  readSettingFile,
-  renderProblem,
-} from '@tollgate/common';
+import { arriveWithin, closeWhenIdle, handleError, isStopping, RateLimit, readSettingFile } from '@tollgate/common';
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify';
 
 import type { ServerEnvironment } from '../config/server.environment.js';
+import { MAX_PATH_BYTES } from '../paywall/route/paid-path.js';
 import { addAdmission, openRoutes, type OpenPaths } from './admission.js';
 import { Cors } from './cors.js';
 import { endConnectionsWhenStopping, sparedMs } from './drain.js';
 import { watchMethods } from './other-methods.js';
 
-const REQUEST_TIMEOUT_MS = 60_000;
-const MAX_PARAMETER_LENGTH = 1024;
-/** How long a client whose bytes were refused may take to read the answer, and to stop sending. */
-const REFUSED_CLOSES_WITHIN_MS = 1_000;
+/** Of a body of `MAX_REQUEST_BODY_BYTES` over a slow line. */
+const ARRIVES_WITHIN_MS = 60_000;
 
 export interface GatewayServer {
   readonly server: FastifyInstance;
@@ -40,6 +30,7 @@ export function createServer(
   isEnding: () => boolean = isStopping,
 ): GatewayServer {
   const server = fastify(createOptions(environment)) as unknown as FastifyInstance;
+  keepHalfClosed(server.server);
   endConnectionsWhenStopping(server, isEnding);
   const cors = new Cors(environment.corsOrigins);
   const closedRoutes: string[] = [];
@@ -54,6 +45,15 @@ export function createServer(
   return { server, completeRoutes: complete, closedRoutes };
 }
 
+/**
+ * A client may close its side once it has sent its requests: it still gets the answers. Of a TLS connection only after
+ * its handshake, since nothing else would end one that the client gives up before.
+ */
+function keepHalfClosed(server: Server): void {
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.on('secureConnection', (socket: Socket) => (socket.allowHalfOpen = true));
+}
+
 function createOptions(environment: ServerEnvironment): FastifyServerOptions {
   const { tlsCert, tlsKey, proxies } = environment;
   return {
@@ -62,17 +62,16 @@ function createOptions(environment: ServerEnvironment): FastifyServerOptions {
       caseSensitive: false,
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,
-      maxParamLength: MAX_PARAMETER_LENGTH,
+      maxParamLength: MAX_PATH_BYTES,
     },
     ...(tlsCert === undefined || tlsKey === undefined
       ? {}
       : { https: { cert: readSettingFile('TLS_CERT', tlsCert), key: readSettingFile('TLS_KEY', tlsKey) } }),
     trustProxy: proxies.trusted,
     bodyLimit: environment.maxRequestBodyBytes,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    ...arriveWithin(ARRIVES_WITHIN_MS),
     genReqId: createRequestIds(),
     frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
-    clientErrorHandler: (error, socket) => handleClientError(error, socket),
     // Requests on open connections are served: by then no new connection is accepted.
     return503OnClosing: false,
   };
@@ -91,36 +90,4 @@ function createRequestIds(): (request: Pick<IncomingMessage, 'headers'>) => stri
     count += 1;
     return prefix + count.toString(36);
   };
-}
-
-const CLIENT_STATUS: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
-
-/** Handles input that is not a valid HTTP request: there is no reply object, only the connection. */
-function handleClientError(
-  error: Error & { code?: string },
-  socket: Socket & { readonly _httpMessage?: ServerResponse | null },
-): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return;
-  // In the middle of a response under way it would be taken for a part of that, as Node itself checks by this field.
-  if (socket._httpMessage?.headersSent === true) {
-    socket.destroy();
-    return;
-  }
-  const problem = problemOf(CLIENT_STATUS[error.code ?? ''] ?? 400);
-  const body = renderProblem(problem, 'none');
-  const head = [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}`,
-    `Content-Type: ${PROBLEM_JSON}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Not at once: with bytes unread, the system resets the connection, and the client may lose the answer.
-  const timer = setTimeout(() => socket.destroy(), REFUSED_CLOSES_WITHIN_MS).unref();
-  socket.once('close', () => clearTimeout(timer));
 }

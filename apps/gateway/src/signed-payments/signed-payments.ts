@@ -36,6 +36,8 @@ export interface SignedPaymentQuestion {
   readonly clientAddress: string;
   readonly terms: SignedPaymentTerms;
   readonly payment: SignedPayment;
+  /** How long it must stay valid while its money has not moved, if that is longer than a settlement usually takes. */
+  readonly validForMs?: number | undefined;
 }
 
 /** The keys under which a payment is claimed. */
@@ -116,9 +118,12 @@ export class SignedPayments {
   }
 
   #createQuestion(question: SignedPaymentQuestion): Omit<VerifySignedPaymentRequest, 'claim'> {
-    const { requestId, clientAddress, terms, payment } = question;
+    const { requestId, clientAddress, terms, payment, validForMs } = question;
     const deadlineMs = this.parts.ledger.nowMs() + this.settings.verifyDeadlineMs;
-    return { requestId, deadlineMs, terms, payment, clientAddress: clientNetwork(clientAddress) };
+    return {
+      ...{ requestId, deadlineMs, terms, payment, clientAddress: clientNetwork(clientAddress) },
+      ...(validForMs !== undefined && { validForMs }),
+    };
   }
 
   async #ask(request: VerifySignedPaymentRequest): Promise<SignedPaymentVerdict> {

@@ -31,14 +31,14 @@ describe('a gateway among verifiers with different settings', () => {
     await Promise.all([client.close(), ...servers.splice(0).map((server) => server.close())]);
   });
 
-  async function startVerifier(settings: string, work = () => Promise.resolve()): Promise<void> {
+  async function startVerifier(settings: string, work = () => Promise.resolve(), told = {}): Promise<void> {
     const server = new RequestReplyServer({ redisUrl: redis.url, queue: 'verify' });
     const answer = async (request: { settings?: unknown }) => {
       const agrees = request.settings === settings;
       asked[agrees ? 'agreeing' : 'differing'] += 1;
       if (!agrees) return { outcome: 'unavailable', reason: 'settings_differ', settings };
       await work();
-      return { outcome: 'agreed' };
+      return { outcome: 'agreed', ...told };
     };
     server.addHandler('question', answer);
     server.addHandler(COMPARE_SETTINGS, answer);
@@ -83,8 +83,10 @@ describe('a gateway among verifiers with different settings', () => {
       const readTrouble = () => agreement.check().catch(String);
       const told = 'PAYMENT_POLICY is transfer here and receipt there';
       await waitFor('it knows what differs', async () => String(await readTrouble()).includes(told));
-      await startVerifier(OWN);
+      expect(agreement.takesAuthorizations).toBe(true);
+      await startVerifier(OWN, undefined, { takesAuthorizations: false });
       await waitFor('it agrees', () => agreement.isFresh());
+      await waitFor('it is told what is taken', () => !agreement.takesAuthorizations);
     } finally {
       watch.stop();
     }

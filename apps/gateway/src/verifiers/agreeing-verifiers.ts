@@ -85,6 +85,8 @@ const AGREED_WITHIN_MS = 10_000;
 /** Tracks from the verifiers' answers when one last had the same payment settings as this gateway. */
 export class Agreement {
   readonly #nowMs: () => number;
+  /** Whether the verifiers take EIP-3009 authorizations of the seller's token, as far as they have told. */
+  takesAuthorizations = true;
   #agreedAtMs = Number.NEGATIVE_INFINITY;
   #others = '';
 
@@ -124,8 +126,12 @@ const LOOK_EVERY_MS = 1_000;
 const FRESH_MS = 2_000;
 const ANSWERS_WITHIN_MS = 2_000;
 
-/** Compares settings with the verifiers while no payment does so. */
+/** How often the verifiers are asked what they take, which no payment tells. */
+const TOLD_EVERY_MS = 10_000;
+
+/** Compares settings with the verifiers while no payment does so, and asks them what they take. */
 export class SettingsWatch {
+  #toldAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
@@ -146,9 +152,13 @@ export class SettingsWatch {
   }
 
   async #look(): Promise<void> {
-    if (this.agreement.isFresh(FRESH_MS)) return;
+    const isTold = performance.now() - this.#toldAtMs < TOLD_EVERY_MS;
+    if (isTold && this.agreement.isFresh(FRESH_MS)) return;
     const options = { timeoutMs: ANSWERS_WITHIN_MS, isTakenBack: true, requestId: 'compare-settings' };
     // If there is no reply, readiness reports it.
-    await this.verifiers.ask(COMPARE_SETTINGS, {}, options).catch(() => undefined);
+    const answer = await this.verifiers.ask(COMPARE_SETTINGS, {}, options).catch(() => null);
+    if (answer?.outcome !== 'agreed' || answer.takesAuthorizations === undefined) return;
+    this.#toldAtMs = performance.now();
+    this.agreement.takesAuthorizations = answer.takesAuthorizations;
   }
 }

@@ -25,12 +25,21 @@ function drawCode(url: string): HTMLElement {
   return canvas;
 }
 
+/** The names of this machine, which on every other machine are its own. */
+const LOOPBACK = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/;
+
 /** Shows the code of a ticket, and its address. */
 export function showCode(url: string): void {
-  const address = create('p', { class: 'hint' }, 'Or open this address there: ', create('code', {}, url));
-  const isLocal = /^(localhost|127\.|\[::1\])/.test(location.hostname);
-  const local = create('p', {}, `A phone cannot reach ${location.hostname}, which is this machine.`);
-  find('code').replaceChildren(drawCode(url), address, ...(isLocal ? [local] : []));
+  const { hostname } = location;
+  const unreached = `Your phone cannot reach ${hostname}: there, that is the phone itself. Open this page by an address that your phone can open too.`;
+  const how =
+    'Scan the code with your phone and pay there. The answer appears here. The code can pay, and nothing else.';
+  find('code').replaceChildren(
+    ...(LOOPBACK.test(hostname) ? [create('p', { class: 'bad' }, unreached)] : []),
+    create('p', {}, how),
+    drawCode(url),
+    create('p', { class: 'hint' }, 'Or open this address there: ', create('code', {}, url)),
+  );
 }
 
 /** The transactions that a phone has reported for this reference. They are claims: only redeeming tells. */

@@ -1,5 +1,7 @@
 import { AcceptanceEnvironment, IsIntIn, Setting } from '@tollgate/common';
-import { IsIn } from 'class-validator';
+import { parseTokenAmount } from '@tollgate/protocol';
+import type { Deployments } from '@tollgate/verification';
+import { IsIn, IsOptional, Matches } from 'class-validator';
 
 /** The rules for payments beyond the acceptance policy, and how long the verifier waits for a receipt. */
 export class RulesEnvironment extends AcceptanceEnvironment {
@@ -65,4 +67,48 @@ export class ContractWalletsEnvironment {
   })
   @IsIntIn(0, 1_000)
   readonly contractWalletBurnsPerCode: number = 3;
+}
+
+/** What deploying payers' wallets (EIP-6492) may cost. Every verifier should have the same values. */
+export class DeploymentsEnvironment {
+  @Setting({
+    help:
+      'The most gas that a transaction may take that deploys the wallet of a payer (EIP-6492) and settles its payment; ' +
+      '0 deploys no wallet. Use the same value at every verifier.',
+  })
+  @IsIntIn(0, 10_000_000)
+  readonly deployGasCap: number = 700_000;
+
+  @Setting({
+    help:
+      'Gas that transactions with a deployment may take in an hour, also those that succeed, over all verifiers; ' +
+      'above it, payments of wallets that are not deployed are refused. Use the same value at every verifier.',
+  })
+  @IsIntIn(0, 1_000_000_000)
+  readonly deployGasPerHour: number = 3_000_000;
+
+  @Setting({
+    help:
+      'What one native coin of the chain costs, in tokens of ASSET_ADDRESS. With it, a wallet is not deployed where ' +
+      'the gas could cost more than DEPLOY_COST_MULTIPLE times the price. Use the same value at every verifier.',
+    example: '0.25',
+  })
+  @IsOptional()
+  @Matches(/^(?=.*[1-9])\d{1,12}(\.\d{1,18})?$/, {
+    message: '$property must be a decimal number above 0 with at most 18 decimal places',
+  })
+  readonly coinPrice?: string;
+
+  @Setting({
+    help: 'The most that the gas of a deployment may cost, as a multiple of the price; needs COIN_PRICE.',
+  })
+  @IsIntIn(1, 1_000_000)
+  readonly deployCostMultiple: number = 10;
+
+  /** @param assetDecimals those of the token that `coinPrice` is in */
+  mostCost(assetDecimals: number): ConstructorParameters<typeof Deployments>[0]['mostCost'] {
+    if (this.coinPrice === undefined) return null;
+    const coinsBaseUnits = parseTokenAmount(this.coinPrice, 18) * 10n ** BigInt(assetDecimals);
+    return { coinsBaseUnits, multiple: this.deployCostMultiple };
+  }
 }

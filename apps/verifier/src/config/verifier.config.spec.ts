@@ -57,6 +57,18 @@ describe('the settings of the verifier', () => {
     expect(problems).toEqual([expect.stringContaining('SIGNED_PAYMENTS_FROM=plain_accounts')]);
   });
 
+  it('refuse a gas budget that is too small to deploy any wallet, and a price of a coin that is no price', () => {
+    const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, PAY_TO };
+    const problems = problemsOf({ ...valid, DEPLOY_GAS_CAP: '500000', DEPLOY_GAS_PER_HOUR: '499999' });
+    expect(problems).toEqual([expect.stringContaining('DEPLOY_GAS_CAP=0')]);
+    for (const COIN_PRICE of ['0', '0.0', '-1', '1e3', '0.2 USDC', `0.${'1'.repeat(19)}`]) {
+      expect(problemsOf({ ...valid, COIN_PRICE })).toEqual([expect.stringContaining('COIN_PRICE')]);
+    }
+    const none = { DEPLOY_GAS_CAP: '0', DEPLOY_GAS_PER_HOUR: '0' };
+    const { deployments } = readEnvironment(VerifierEnvironment, { ...valid, ...none, COIN_PRICE: '0.25' });
+    expect(deployments.mostCost(6)).toEqual({ coinsBaseUnits: 250_000n * 10n ** 18n, multiple: 10 });
+  });
+
   it('refuse malformed tokens and factories', () => {
     const valid = { RPC_URL: 'http://127.0.0.1:8545', ASSET_ADDRESS: ASSET, PAY_TO };
     const problems = problemsOf({ ...valid, FACILITATOR_ASSETS: `${PAY_TO}:USDC,0x12:a:1`, EIP6492_FACTORIES: '0x12' });

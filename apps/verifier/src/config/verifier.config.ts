@@ -13,7 +13,7 @@ import {
 } from '@tollgate/common';
 import { IsNotEmpty } from 'class-validator';
 
-import { ContractWalletsEnvironment, RulesEnvironment } from './rules.environment.js';
+import { ContractWalletsEnvironment, DeploymentsEnvironment, RulesEnvironment } from './rules.environment.js';
 import { SettlementEnvironment } from './settlement.environment.js';
 
 class VerifierServerEnvironment {
@@ -65,6 +65,7 @@ export class VerifierEnvironment implements ChecksTogether {
   @SettingGroup(RulesEnvironment) readonly rules!: RulesEnvironment;
   @SettingGroup(SettlementEnvironment) readonly settlement!: SettlementEnvironment;
   @SettingGroup(ContractWalletsEnvironment) readonly contractWallets!: ContractWalletsEnvironment;
+  @SettingGroup(DeploymentsEnvironment) readonly deployments!: DeploymentsEnvironment;
   @SettingGroup(SignedPaymentsEnvironment) readonly signedPayments!: SignedPaymentsEnvironment;
   @SettingGroup(RedisEnvironment) readonly redis!: RedisEnvironment;
   @SettingGroup(CryptoEnvironment) readonly crypto!: CryptoEnvironment;
@@ -72,7 +73,7 @@ export class VerifierEnvironment implements ChecksTogether {
   @SettingGroup(ShutdownEnvironment) readonly shutdown!: ShutdownEnvironment;
 
   problemsTogether(): string[] {
-    return [...this.problemsOfRelayers(), ...this.problemsOfBudget()];
+    return [...this.problemsOfRelayers(), ...this.problemsOfBudgets()];
   }
 
   private problemsOfRelayers(): string[] {
@@ -92,10 +93,18 @@ export class VerifierEnvironment implements ChecksTogether {
     return problems;
   }
 
-  private problemsOfBudget(): string[] {
-    if (this.contractWallets.contractWalletBurnGasPerHour >= this.settlement.settleGasCap) return [];
-    return [
-      'CONTRACT_WALLET_BURN_GAS_PER_HOUR must not be below SETTLE_GAS_CAP, or no contract wallet could pay. To refuse them all, set SIGNED_PAYMENTS_FROM=plain_accounts.',
-    ];
+  private problemsOfBudgets(): string[] {
+    const problems: string[] = [];
+    if (this.contractWallets.contractWalletBurnGasPerHour < this.settlement.settleGasCap) {
+      problems.push(
+        'CONTRACT_WALLET_BURN_GAS_PER_HOUR must not be below SETTLE_GAS_CAP, or no contract wallet could pay. To refuse them all, set SIGNED_PAYMENTS_FROM=plain_accounts.',
+      );
+    }
+    if (this.deployments.deployGasPerHour < this.deployments.deployGasCap) {
+      problems.push(
+        'DEPLOY_GAS_PER_HOUR must not be below DEPLOY_GAS_CAP, or no wallet could be deployed. To deploy none, set DEPLOY_GAS_CAP=0.',
+      );
+    }
+    return problems;
   }
 }

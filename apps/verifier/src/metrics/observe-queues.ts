@@ -51,20 +51,33 @@ export function observeQueues(
 /** Gauges read in the same scrape share one reading. */
 const FRESH_MS = 1_000;
 
-/** Gas that contract wallets have burnt, over all verifiers; read from Redis at each scrape. */
+/** Gas that contract wallets and their deployments have used up, over all verifiers; read from Redis at each scrape. */
 export function observeContractWallets(registry: Registry, wallets: Pick<ContractWallets, 'read'>): void {
-  const read = keepFresh(FRESH_MS, () => wallets.read());
+  const read = keepFresh(FRESH_MS, () => wallets.read('calls'));
+  const readDeployments = keepFresh(FRESH_MS, () => wallets.read('deployments'));
   observeGauge(
     registry,
     'tollgate_contract_wallet_gas_burnt',
     'Gas that payments of contract wallets burnt in the last hour without being settled.',
-    async () => (await read()).burntGas,
+    async () => (await read()).usedGas,
   );
   observeGauge(
     registry,
     'tollgate_contract_wallet_gas_left',
     'Gas that contract wallets may still burn; 0: their signed payments are refused.',
     async () => (await read()).leftGas,
+  );
+  observeGauge(
+    registry,
+    'tollgate_deployment_gas_used',
+    'Gas that transactions that deploy wallets took in the last hour, also those that succeeded.',
+    async () => (await readDeployments()).usedGas,
+  );
+  observeGauge(
+    registry,
+    'tollgate_deployment_gas_left',
+    'Gas that they may still take; 0: payments of wallets that are not deployed are refused.',
+    async () => (await readDeployments()).leftGas,
   );
 }
 

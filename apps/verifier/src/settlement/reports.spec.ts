@@ -54,6 +54,23 @@ describe('what a relayer reports to the book', () => {
     ]);
   });
 
+  it('names what it moved to a recipient that is another seller', async () => {
+    const other = `0x${'0e'.repeat(20)}` as const;
+    const payment = await fixture.sign({ to: other });
+    const { terms } = fixture.createRequest(payment);
+    const asked = { terms: { ...terms, payTo: other }, settings: settingsOf(fixture.chain, { BOOK: 'on' }) };
+    expect(await fixture.settle(payment, asked)).toMatchObject({ outcome: 'settled' });
+    const expected = JSON.stringify([
+      [fixture.chain.payTo.toLowerCase(), undefined],
+      [other, true],
+    ]);
+    await waitFor('the report', async () => {
+      const events = (await redis.xrange(await readStream(), '-', '+')).map(([, fields]) => parseBookEvent(fields));
+      const moved = events.flatMap((event) => (event.type === 'settled' ? event.facts.payments : []));
+      return JSON.stringify(moved.map(({ payTo, forOther }) => [payTo, forOther])) === expected;
+    });
+  });
+
   it('is so much that no payment is settled until the bookkeeper has read some; none is charged or lost', async () => {
     const payment = await fixture.sign();
     const settle = () => fixture.settle(payment, { settings: settingsOf(fixture.chain, { BOOK: 'on' }) });

@@ -16,7 +16,7 @@ import {
   Simulation,
   Strikes,
 } from '@tollgate/settlement';
-import { AcceptedAssets } from '@tollgate/verification';
+import { AcceptedAssets, Deployments } from '@tollgate/verification';
 import { Registry } from 'prom-client';
 
 import { VerifierEnvironment } from '../config/verifier.config.js';
@@ -55,11 +55,12 @@ export class SettlementService {
     @Inject(VerifierConnections) { chain: { batcher, reader }, ledger, refundLog, nowMs }: VerifierConnections,
     @Inject(AcceptedAssets) assets: AcceptedAssets,
     @Inject(FeeQuotes) fees: FeeQuotes,
+    @Inject(Deployments) deployments: Deployments,
     @Inject(ContractWallets) wallets: ContractWallets,
     @Inject(SettlementMetrics) metrics: SettlementMetrics,
     @Inject(RelayerTroubles) troubles: RelayerTroubles,
   ) {
-    const { settlement, redis, payment, chain, rules, shutdown, server, signedPayments } = environment;
+    const { settlement, redis, payment, chain, rules, shutdown, server } = environment;
     this.#answerWithinMs = shutdown.shutdownTimeoutMs * ANSWERING_SHARE;
     this.#redis = connectRedis({ url: redis.redisUrl, role: 'settlements', logger: REDIS_LOGGER });
     this.#laneChain = new Chain({ chainId: payment.chainId, rpcUrls: chain.rpcUrl, timeoutMs: chain.rpcTimeoutMs });
@@ -74,7 +75,10 @@ export class SettlementService {
     const gasCap = BigInt(settlement.settleGasCap);
     const gas = new GasMemory(gasCap);
     const multicall3 = settlement.multicall3Address.toLowerCase() as Hex;
-    const simulation = new Simulation({ batcher, chainId: payment.chainId, multicall3, fees, gas, gasCap, nowMs });
+    const simulation = new Simulation({
+      gasCaps: { calls: gasCap, deployments: BigInt(deployments.gasCap) },
+      ...{ batcher, chainId: payment.chainId, multicall3, fees, gas, nowMs },
+    });
     this.parts = {
       chainId: payment.chainId,
       flights: new Map(),
@@ -85,14 +89,13 @@ export class SettlementService {
       }),
       records: new SettlementRecords(this.#redis),
       strikes: new Strikes(this.#redis),
-      refunds: { ledger, refundLog },
+      refunds: { payTo: payment.payTo.toLowerCase(), ledger, refundLog },
       chain: { batcher, reader },
-      factories: signedPayments.factories,
       leastValidityMs: settlement.settleLeastValiditySeconds * 1000,
       waitMs: settlement.settleWaitMs,
       windowMs: rules.memoryMs,
       closing: this.#closing.signal,
-      ...{ journal, jobs, simulation, gas, wallets, assets, nowMs, onTrouble },
+      ...{ journal, jobs, simulation, gas, wallets, deployments, assets, nowMs, onTrouble },
     };
     const settleWithinMs = shutdown.shutdownTimeoutMs * SETTLING_SHARE;
     this.queue = new SettleQueue({

@@ -90,6 +90,30 @@ describe('settling signed payments', () => {
     const payment = { ...(await fixture.sign({ from })), signature: '0x12' as const };
     expect(await fixture.settle(payment)).toMatchObject({ outcome: 'settled', payer: from });
   });
+
+  // Prevents: the transaction is mined in a block before the start, where it reverts and burns the relayer's gas.
+  it('sends nothing before the chain is past the start of validity', async () => {
+    await fixture.rpc('evm_mine');
+    const { timestamp } = (await fixture.rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: Hex };
+    const validAfter = Number(timestamp) + 1;
+    await waitFor('a second after the start', () => Promise.resolve(Date.now() / 1000 > validAfter + 1));
+    const proxy = await startRpcProxy(fixture.chain.rpcUrl);
+    let asked = 0;
+    await fixture.closeVerifiers();
+    answerInstead(proxy, ({ method, params }) =>
+      method === 'eth_call' && params[1] === 'pending' && ++asked ? REFUSED : undefined,
+    );
+    await fixture.startVerifier({ RPC_URL: proxy.rpcUrl });
+    const readSent = () => fixture.rpc('eth_getTransactionCount', [fixture.relayer().address, 'latest']);
+    const sent = await readSent();
+    const settling = fixture.settle(await fixture.sign({ validAfter: String(validAfter) }));
+    await waitFor('a second look', () => Promise.resolve(asked > 2));
+    expect(await readSent()).toEqual(sent);
+    await fixture.rpc('evm_mine');
+    expect(await settling).toMatchObject({ outcome: 'settled' });
+    await fixture.closeVerifiers();
+    await proxy.stop();
+  });
 });
 
 describe('settling a signed payment that another account has sent, behind an RPC server without its logs', () => {

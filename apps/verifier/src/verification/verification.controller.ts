@@ -24,6 +24,7 @@ import {
 
 import { codeOf, VerifierMetrics } from '../metrics/verifier-metrics.js';
 import { AskersSettings } from '../settings/askers-settings.js';
+import { TokenDomains } from '../settings/token-domains.js';
 import { parsePayload } from './parse-payload.js';
 
 @Controller()
@@ -36,6 +37,7 @@ export class VerificationController implements OnApplicationShutdown {
     @Inject(SignedPaymentVerifier) private readonly signedVerifier: SignedPaymentVerifier,
     @Inject(ContractSignatures) private readonly contractSignatures: ContractSignatures,
     @Inject(AskersSettings) private readonly askers: AskersSettings,
+    @Inject(TokenDomains) private readonly domains: TokenDomains,
     @Inject(VerifierMetrics) private readonly metrics: VerifierMetrics,
   ) {}
 
@@ -69,7 +71,13 @@ export class VerificationController implements OnApplicationShutdown {
 
   @Answers(COMPARE_SETTINGS)
   compareSettings(@Payload() message: unknown): SettingsComparison {
-    return this.askers.findFault(message) ?? { outcome: 'agreed' };
+    const { takesAuthorizations } = this.domains;
+    return (
+      this.askers.findFault(message) ?? {
+        outcome: 'agreed',
+        ...(takesAuthorizations !== undefined && { takesAuthorizations }),
+      }
+    );
   }
 
   onApplicationShutdown(): void {

@@ -1,5 +1,5 @@
 import { Inject, Module } from '@nestjs/common';
-import { FeeQuotes } from '@tollgate/chain';
+import { FeeQuotes, listFactories } from '@tollgate/chain';
 import { PATTERNS, RequestReplyServer, VERIFY_QUEUE } from '@tollgate/common';
 import { DEFAULT_LANE_SETTINGS, Journal, LaneDirectory, RELAYER_FLEET } from '@tollgate/journal';
 import type { Hex } from '@tollgate/protocol';
@@ -8,6 +8,7 @@ import {
   AcceptedAssets,
   ClientShares,
   ContractSignatures,
+  Deployments,
   PaymentVerifier,
   SignedPaymentVerifier,
   WaitingRoom,
@@ -18,6 +19,7 @@ import { Registry } from 'prom-client';
 import { VerifierEnvironment } from '../config/verifier.config.js';
 import { provideFrom, VerifierConnections } from '../connections/verifier-connections.js';
 import { countBurntGas, observeContractWallets, observeQueues } from '../metrics/observe-queues.js';
+import { TokenDomains } from '../settings/token-domains.js';
 import { VerificationController } from './verification.controller.js';
 
 /** Takes the questions of the verify queue. */
@@ -60,20 +62,39 @@ import { VerificationController } from './verification.controller.js';
         new AcceptedAssets(payment.chainId, [...signedPayments.assets, payment.signedAsset]),
     ),
     provideFrom(
+      TokenDomains,
+      ({ payment }, { chain, nowMs }, assets) =>
+        new TokenDomains({ asset: payment.signedAsset.asset, assets, chain: chain.reader, nowMs }),
+      AcceptedAssets,
+    ),
+    provideFrom(
       FeeQuotes,
       ({ settlement }, { chain: { batcher }, nowMs }) =>
         new FeeQuotes({ batcher, caps: { ...DEFAULT_LANE_SETTINGS, ...settlement.fees() }, nowMs }),
     ),
     provideFrom(
       ContractWallets,
-      ({ contractWallets, settlement: { settleGasCap } }, { ledgerRedis }, registry: Registry) => {
+      ({ contractWallets, deployments, settlement }, { ledgerRedis }, registry: Registry) => {
         const areAccepted = contractWallets.signedPaymentsFrom === 'any';
-        const burnGasPerHour = contractWallets.contractWalletBurnGasPerHour;
         const burnsPerCode = contractWallets.contractWalletBurnsPerCode;
-        const settings = { areAccepted, burnGasPerHour, burnsPerCode, settleGasCap };
-        return new ContractWallets(ledgerRedis, settings, countBurntGas(registry));
+        const budgets = {
+          calls: { gasPerHour: contractWallets.contractWalletBurnGasPerHour, gasCap: settlement.settleGasCap },
+          deployments: { gasPerHour: deployments.deployGasPerHour, gasCap: deployments.deployGasCap },
+        };
+        return new ContractWallets(ledgerRedis, { areAccepted, burnsPerCode, budgets }, countBurntGas(registry));
       },
       Registry,
+    ),
+    provideFrom(
+      Deployments,
+      ({ payment, signedPayments, deployments }) =>
+        new Deployments({
+          factories: listFactories(signedPayments.factories),
+          payTo: payment.payTo.toLowerCase() as Hex,
+          asset: payment.signedAsset.asset,
+          gasCap: deployments.deployGasCap,
+          mostCost: deployments.mostCost(payment.assetDecimals),
+        }),
     ),
     provideFrom(
       ContractSignatures,
@@ -85,10 +106,10 @@ import { VerificationController } from './verification.controller.js';
     provideFrom(
       SignedPaymentVerifier,
       createSignedVerifier,
-      ...([WaitingRoom, ClientShares, AcceptedAssets, FeeQuotes, ContractWallets] as const),
+      ...([WaitingRoom, ClientShares, AcceptedAssets, FeeQuotes, ContractWallets, Deployments] as const),
     ),
   ],
-  exports: [AcceptedAssets, ContractWallets, FeeQuotes, RequestReplyServer],
+  exports: [AcceptedAssets, ContractWallets, Deployments, FeeQuotes, RequestReplyServer, TokenDomains],
 })
 export class VerificationModule {
   constructor(
@@ -130,13 +151,14 @@ function createVerifier(
 }
 
 function createSignedVerifier(
-  { payment, rules, signedPayments, settlement }: VerifierEnvironment,
+  { payment, rules, settlement }: VerifierEnvironment,
   { ledgerRedis, ledger, refundLog, chain: { reader: chain }, nowMs }: VerifierConnections,
   waitingRoom: WaitingRoom,
   shares: ClientShares,
   assets: AcceptedAssets,
   fees: FeeQuotes,
   wallets: ContractWallets,
+  deployments: Deployments,
 ): SignedPaymentVerifier {
   const journal = new Journal({ redis: ledgerRedis, fleet: RELAYER_FLEET });
   const relayers = new LaneDirectory({ journal, chainId: payment.chainId, nowMs });
@@ -148,13 +170,14 @@ function createSignedVerifier(
       redemptionWindowMs: rules.redemptionWindowSeconds * 1000,
       memoryMs: rules.memoryMs,
       settleGasCap: settlement.settleGasCap,
-      factories: signedPayments.factories,
+      deployments,
       multicall3: settlement.multicall3Address.toLowerCase() as Hex,
-      wallets: new WalletCheck({ wallets, fees, chain, listRelayers }),
+      wallets: new WalletCheck({ wallets, deployments, fees, chain, listRelayers }),
       strikes: new Strikes(ledgerRedis),
     },
     readRelayers: async () => new Set(await listRelayers()),
     underWay: new SettlementsUnderWay({ journal, records: new SettlementRecords(ledgerRedis) }),
+    payTo: payment.payTo.toLowerCase(),
     ...{ assets, chain, ledger, refundLog, waitingRoom, shares },
   });
 }

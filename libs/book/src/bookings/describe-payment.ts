@@ -26,7 +26,12 @@ export interface BookedFacts {
   readonly asset: string | null;
   readonly payer: string | null;
   readonly recipient: string | null;
+  /** The facilitator settled it for another seller: its money is neither revenue nor owed here. */
+  readonly forOther: boolean;
   readonly route: string | null;
+  /** What was asked for, as it was sent; null once the request was removed. The query only where gateways tell it. */
+  readonly path: string | null;
+  readonly query: string | null;
   readonly requestId: string | null;
   readonly transaction: string | null;
   readonly reason: string | null;
@@ -38,10 +43,14 @@ export interface BookedFacts {
 export interface ListedPayment extends Omit<BookedFacts, 'atMs' | 'chainId'> {
   readonly id: string;
   readonly at: string;
+  /** Why it was released, as reported last: `reason` is another one once it was refused or closed. */
+  readonly releaseReason: string | null;
 }
 
 /** Characters of a text that is indexed: PostgreSQL refuses rows of an index above 2,704 bytes. */
 const MOST_INDEXED = 500;
+/** Of a path or a query: gateways tell no more. */
+const MOST_KEPT = 1_024;
 
 export function describePayment({ id, reports }: BookedPayment, seller: BookSeller): BookedFacts {
   const { answered, released, refused } = reports;
@@ -59,8 +68,11 @@ export function describePayment({ id, reports }: BookedPayment, seller: BookSell
     asset: lower(moved?.asset ?? sale?.asset ?? named.asset ?? seller.asset),
     payer: lower(moved?.payer ?? sale?.payer ?? refused?.payer ?? named.payer),
     recipient: lower(moved?.payTo ?? sale?.payTo ?? seller.payTo),
-    route: sale?.route.slice(0, MOST_INDEXED) ?? null,
-    requestId: sale?.requestId?.slice(0, MOST_INDEXED) ?? null,
+    forOther: isForOther(reports),
+    route: cut(sale?.route, MOST_INDEXED),
+    path: cut(sale?.path, MOST_KEPT),
+    query: cut(sale?.query, MOST_KEPT),
+    requestId: cut(sale?.requestId, MOST_INDEXED),
     transaction: lower(transaction),
     reason: reasonOf(reports, state),
     amount: moved?.amount ?? sale?.amount ?? refused?.amount ?? null,
@@ -71,6 +83,7 @@ export function describePayment({ id, reports }: BookedPayment, seller: BookSell
 /** What the payment has moved between accounts so far, in base units of its asset. Empty until its money has arrived. */
 export function positionOf({ reports }: BookedPayment, facts: BookedFacts): AccountPosition {
   const { chainId, recipient, transaction, payer } = facts;
+  if (facts.forOther) return new Map();
   const amount = facts.state === 'withdrawn' ? 0n : BigInt(facts.amount ?? '0');
   if (chainId === null || recipient === null || transaction === null || amount === 0n) return new Map();
   const refunded = BigInt(facts.refunded);
@@ -95,6 +108,12 @@ export function assetOf({ chainId, asset }: BookedFacts): string {
 function findMoved({ transfer, settled, removed }: PaymentReports): ReportedTransfer | undefined {
   const isThere = (moved?: ReportedTransfer) => moved && removed?.transactions.includes(moved.transaction) !== true;
   return [transfer, settled].find(isThere) ?? transfer ?? settled;
+}
+
+/** A transfer that reconciling has found went to the seller's own recipient, whatever an event says. */
+function isForOther({ answered, released, settled, transfer }: PaymentReports): boolean {
+  const sellers = [answered, released?.sale, settled];
+  return transfer === undefined && sellers.some((one) => one?.forOther === true);
 }
 
 function isWithdrawn(reports: PaymentReports, transaction: string | null): boolean {
@@ -167,6 +186,11 @@ function parsePaymentId(id: string): NamedInId {
     default:
       return named;
   }
+}
+
+/** Whole characters, no half of a surrogate pair: databases have no text with one. */
+function cut(text: string | null | undefined, most: number): string | null {
+  return text?.slice(0, most).replace(/\p{Surrogate}$/u, '') ?? null;
 }
 
 function lower(text: string | null): string | null {

@@ -11,6 +11,7 @@ export interface ReportedTransfer {
   readonly transaction: string;
   readonly asset: string;
   readonly payTo: string;
+  readonly forOther?: true;
   readonly payer: string;
   readonly amount: string;
 }
@@ -36,7 +37,7 @@ export interface OtherPayment {
 }
 
 /** What is removed after some months, when the book keeps the amounts alone. */
-type OfRequest = 'requestId' | 'requestHash' | 'method' | 'bytes' | 'upstreamMs' | 'timeline';
+type OfRequest = 'requestId' | 'requestHash' | 'path' | 'query' | 'method' | 'bytes' | 'upstreamMs' | 'timeline';
 type Kept<Facts> = Omit<Facts, OfRequest> & Partial<Pick<Facts, OfRequest & keyof Facts>>;
 
 /** What the events reported of one payment, by type; `transfer`, `removed` and `bookedAs` are found by reconciling. */
@@ -115,10 +116,11 @@ function report(reports: PaymentReports, event: BookEvent, id: string): PaymentR
       const { transaction, relayer, gasUsed, effectiveGasPrice, payments } = event.facts;
       const moved = payments.find(({ payment }) => payment === id);
       if (moved === undefined || moved.amount === null) return {};
-      const { asset, payTo, payer, amount } = moved;
+      const { asset, payTo, payer, amount, forOther } = moved;
       const gas = { relayer, gasUsed, effectiveGasPrice, payments: payments.length };
       // A reorganisation can move it to another transaction: the one that was reported last is in the chain.
-      return { settled: latest(reports.settled, { atMs, transaction, asset, payTo, payer, amount, ...gas }) };
+      const seller = { payTo, ...(forOther && { forOther }) };
+      return { settled: latest(reports.settled, { atMs, transaction, asset, ...seller, payer, amount, ...gas }) };
     }
     case 'job_transaction':
       return {};

@@ -30,8 +30,8 @@ export interface ClaimedDatabase extends Queryable {
   close(): Promise<void>;
 }
 
-/** Values that no column can have (class 22), or that a constraint forbids (23). */
-const REFUSAL = /^2[23][0-9A-Z]{3}$/;
+/** Values that no column can have (class 22), that a constraint forbids (23), or that are too large for an index (54). */
+const REFUSAL = /^(22|23|54)[0-9A-Z]{3}$/;
 /** A number in these that is taken says that the book is damaged, not that the values are wrong. */
 const NUMBERED = ['bookings', 'entries'];
 

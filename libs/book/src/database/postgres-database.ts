@@ -196,7 +196,7 @@ async function run<Row extends object>(
 /** Whether the server understood the statement and refused it, for example by a constraint; not: it is ending or full. */
 function isRefusal(error: unknown): boolean {
   const { code = '' } = Object(error) as { code?: string };
-  return /^(2[0-8]|2[A-Z]|3[A-Z]|42|P0|0A|44)/.test(code);
+  return /^(2[0-8]|2[A-Z]|3[A-Z]|42|54|P0|0A|44)/.test(code);
 }
 
 /** Without the URL, which may hold a password. */

@@ -42,7 +42,7 @@ export function describeOutgoingEvents(
 ): OutgoingEvent[] {
   const news = describeNews(before.reports, after.reports);
   if (news.length === 0) return [];
-  const payment = listPayment(after.id, describePayment(after, seller));
+  const payment = listPayment(after, describePayment(after, seller));
   return news.map(({ type, atMs, name, refund }): OutgoingEvent => ({
     ...{ version: 1, id: [type, after.id, ...(name === undefined ? [] : [name])].join(':'), type },
     ...{ at: new Date(atMs).toISOString(), payment },
@@ -90,8 +90,11 @@ function describeNews(before: PaymentReports, after: PaymentReports): News[] {
   return news;
 }
 
-function listPayment(id: string, { atMs, chainId: _, ...facts }: ReturnType<typeof describePayment>): ListedPayment {
-  return { id, at: new Date(atMs).toISOString(), ...facts };
+function listPayment(
+  { id, reports }: BookedPayment,
+  { atMs, chainId: _, ...facts }: ReturnType<typeof describePayment>,
+): ListedPayment {
+  return { id, at: new Date(atMs).toISOString(), ...facts, releaseReason: reports.released?.reason ?? null };
 }
 
 /** Adds events, and a delivery of each for every webhook target that wants it. Known ids are not added again. */

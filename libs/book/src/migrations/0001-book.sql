@@ -23,6 +23,8 @@ CREATE TABLE events (
   payment text NOT NULL,
   at timestamptz NOT NULL,
   fields jsonb NOT NULL,
+  -- The transactions that its fields name, of an event that is not applied.
+  names jsonb,
   -- False for an event that this release cannot read; a later one applies it at its start.
   applied boolean NOT NULL,
   -- Why the database refuses it for good: it is kept, and not applied. Null for every other event.
@@ -30,15 +32,17 @@ CREATE TABLE events (
   PRIMARY KEY (stream, id)
 );
 CREATE INDEX events_unread ON events (stream, id) WHERE NOT applied;
+CREATE INDEX events_unread_of_payment ON events (payment) WHERE NOT applied;
+CREATE INDEX events_unread_names ON events USING gin (names jsonb_path_ops) WITH (fastupdate = off) WHERE NOT applied;
 -- What `forget` removes, oldest first: it reads neither what stays nor what it has removed before. Also those below.
 CREATE INDEX events_oldest ON events (at) WHERE applied;
 
--- How far this book has each stream of the outbox: the newest entry that was ever stored. Entries themselves may be removed.
+-- How far this book has each stream of the outbox: the newest entry that was ever stored, without those in the future. Entries themselves may be removed.
 CREATE TABLE stream_positions (
   stream text PRIMARY KEY,
   -- The entry's id in Redis.
   milliseconds bigint NOT NULL,
-  counter bigint NOT NULL
+  counter numeric NOT NULL
 );
 
 CREATE TABLE payments (
@@ -48,9 +52,13 @@ CREATE TABLE payments (
     ('settled', 'answered', 'released', 'refused', 'unclaimed', 'refunding', 'refunded', 'withdrawn')),
   at timestamptz NOT NULL,
   scheme text, network text, chain_id bigint, asset text, payer text, recipient text, route text, request_id text,
+  -- What was asked for, as it was sent: `forget` removes it.
+  path text, query text,
   transaction text, reason text,
   amount numeric(78, 0) CHECK (amount >= 0),
   refunded numeric(78, 0) NOT NULL DEFAULT 0 CHECK (refunded >= 0),
+  -- The facilitator settled it for another seller: its money is neither sold nor owed here.
+  for_other boolean NOT NULL DEFAULT false,
   -- What the events reported, by type: the timeline. `request_salt` makes the request's hash in the entries unguessable.
   reported jsonb NOT NULL,
   request_salt text NOT NULL,
@@ -67,11 +75,12 @@ CREATE INDEX payments_to_forget ON payments (at) WHERE request_salt <> '';
 -- What is owed: found without reading every payment. These repeat the conditions of their queries, word for word.
 CREATE INDEX payments_owed ON payments (at DESC, id DESC)
   WHERE state IN ('refused', 'released', 'unclaimed', 'refunding', 'refunded') AND NOT reported ? 'answered'
-    AND amount IS DISTINCT FROM refunded;
+    AND amount IS DISTINCT FROM refunded AND NOT for_other;
 -- `state || ''`: a planner without statistics, which PGlite does not collect, would rather combine two indexes for the state,
 -- and read all that either has.
 CREATE INDEX payments_left_over ON payments (id)
-  WHERE state || '' IN ('refunding', 'refunded') AND NOT reported ? 'answered' AND amount IS DISTINCT FROM refunded;
+  WHERE state || '' IN ('refunding', 'refunded') AND NOT reported ? 'answered' AND amount IS DISTINCT FROM refunded
+    AND NOT for_other;
 CREATE INDEX payments_paid_back ON payments USING gin ((reported -> 'refunded') jsonb_path_ops)
   WITH (fastupdate = off) WHERE state = 'refunded';
 
@@ -226,6 +235,7 @@ CREATE TABLE differences (
   reason text NOT NULL,
   PRIMARY KEY (list, subject)
 );
+CREATE INDEX differences_of_transaction ON differences (transaction);
 
 -- Refunds, each once for a payment and a number.
 CREATE TABLE refunds (
@@ -249,6 +259,9 @@ CREATE TABLE refunds (
   asked_by text[] NOT NULL,
   asked_at timestamptz NOT NULL,
   changed_at timestamptz NOT NULL,
+  -- The transaction whose transfers are paid back, and what is taken of each: `[{"log": 0, "taken": "10000"}]`.
+  arrived_in text NOT NULL,
+  takes jsonb NOT NULL,
   -- Of the job that sends it; each attempt is another job.
   attempt integer NOT NULL,
   job text,
@@ -269,6 +282,19 @@ CREATE INDEX refunds_newest ON refunds (asked_at DESC, id DESC);
 CREATE INDEX refunds_in_work ON refunds (id) WHERE state IN ('asked', 'closed', 'sending');
 CREATE INDEX refunds_by_transaction ON refunds (transaction) WHERE transaction IS NOT NULL;
 CREATE INDEX refunds_by_recipient ON refunds (recipient) WHERE state NOT IN ('refunded', 'refused');
+
+-- What refunds take of each transfer that the chain shows, whatever the payment is called: it is paid back once. Changed in the
+-- transaction in which a refund is asked for or ended.
+CREATE TABLE refunded_transfers (
+  chain_id bigint NOT NULL,
+  transaction text NOT NULL,
+  -- The place of its log in the transaction, which a reorganisation leaves as it is.
+  log bigint NOT NULL,
+  arrived numeric(78, 0) NOT NULL,
+  taken numeric(78, 0) NOT NULL CHECK (taken >= 0),
+  PRIMARY KEY (chain_id, transaction, log),
+  CONSTRAINT refunded_at_most_what_arrived CHECK (taken <= arrived)
+);
 
 -- The events of payments for other programs, and who gets them. An event and its deliveries are written in the
 -- transaction of the booking that they report.

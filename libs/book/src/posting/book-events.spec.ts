@@ -1,3 +1,4 @@
+import { askForRefunds } from '../../test/ask-for-refunds.js';
 import {
   answered,
   authorizationId,
@@ -30,7 +31,9 @@ describe('booking events of which the database refuses one', () => {
   /** An event that is refused, and whose payment is in the book. */
   async function createRefused() {
     await postEvents(book.writer, answers(1), SELLER);
-    return deliver(refunded(transferId(1), MORE_THAN_ARRIVED));
+    const event = refunded(transferId(1), MORE_THAN_ARRIVED);
+    await askForRefunds(book.database, event);
+    return deliver(event);
   }
 
   const expectNothingKept = async () => expect(await countUnapplied(book.database)).toEqual({ unread: 0, refused: 0 });
@@ -75,7 +78,9 @@ describe('booking events of which the database refuses one', () => {
   it('books it at the next start where what came later allows it', async () => {
     const [id, transaction] = [authorizationId(1), hashOf(700)];
     await postEvents(book.writer, [deliver(answered(id, { amount: '9000', transaction }))], SELLER);
-    await bookEvents(book.writer, [deliver(refunded(id, '10000'))], SELLER);
+    const event = refunded(id, '10000');
+    await askForRefunds(book.database, event);
+    await bookEvents(book.writer, [deliver(event)], SELLER);
     expect(await bookUnapplied(book.writer, SELLER)).toMatchObject({ events: 0, refused: 1 });
     await bookEvents(book.writer, [deliver(settled([id], { transaction }))], SELLER);
     expect(await bookUnapplied(book.writer, SELLER)).toMatchObject({ events: 1, refused: 0, bookings: 1 });

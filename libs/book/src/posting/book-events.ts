@@ -2,6 +2,7 @@ import type { BookSeller } from '../bookings/describe-payment.js';
 import { isRefusedForGood } from '../database/database.js';
 import type { BookWriter } from './book-writer.js';
 import { postEvents, type Posted } from './post-events.js';
+import type { StreamPosition } from './stream-positions.js';
 import { readUnapplied, setEventAside, type DeliveredEvent } from './take-events.js';
 
 /**
@@ -29,9 +30,21 @@ export async function bookEvents(
   }
 }
 
-/** Posts the events that were kept: those that could not be read when they came, and those that were refused. */
-export async function bookUnapplied(writer: BookWriter, seller: BookSeller): Promise<Posted> {
-  return bookEvents(writer, await readUnapplied(writer.database), seller);
+/** Before all events that are kept. */
+export const FIRST_UNAPPLIED: StreamPosition = { stream: '', id: '' };
+const PAGE = 200;
+
+/**
+ * Posts a page of the events that were kept: those that could not be read when they came, and those that were refused.
+ * @returns what was posted, and after which event the next page begins; null after the last page
+ */
+export async function bookUnapplied(
+  writer: BookWriter,
+  seller: BookSeller,
+  after = FIRST_UNAPPLIED,
+): Promise<Posted & { next: StreamPosition | null }> {
+  const { readable, last } = await readUnapplied(writer.database, after, PAGE);
+  return { ...(await bookEvents(writer, readable, seller)), next: last };
 }
 
 function sum(one: Posted, other: Posted): Posted {

@@ -1,8 +1,11 @@
+import { believedTime } from '@tollgate/book-events';
+
 import { DeposedError, type ClaimedDatabase, type Queryable } from '../database/database.js';
 
 /** What was lost came after the newest event. A time that was noted once is noted again at each start, and changes nothing. */
 const NOTE_COMPLETE_FROM = `UPDATE bookkeeper SET complete_from = CASE WHEN $1::timestamptz IS NOT NULL THEN
-    greatest($1, (SELECT to_timestamp(max(milliseconds) / 1000.0) FROM stream_positions)) END
+    greatest($1, (SELECT least(now(), to_timestamp(milliseconds / 1000.0)) FROM stream_positions
+      ORDER BY milliseconds DESC LIMIT 1)) END
   WHERE $1::timestamptz IS NULL OR complete_from IS NULL OR complete_from < $1::timestamptz`;
 
 /** Writes as the active bookkeeper: each transaction first checks that no later one has taken over. */
@@ -31,7 +34,7 @@ export class BookWriter {
    * @throws DeposedError, BookUnavailableError
    */
   async noteCompleteFrom(atMs: number | null): Promise<void> {
-    const at = atMs === null ? null : new Date(atMs).toISOString();
+    const at = atMs === null ? null : new Date(believedTime(atMs)).toISOString();
     await this.write((within) => within.query(NOTE_COMPLETE_FROM, [at]));
   }
 

@@ -4,6 +4,7 @@ import { describePayment, type BookedFacts, type BookSeller } from '../bookings/
 import { createPayment, createSalt, type BookedPayment, type PaymentReports } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
 import { describeOutgoingEvents, storeOutgoingEvents, type OutgoingEvent } from '../events/outgoing-event.js';
+import { isDust } from './dust.js';
 
 /** Payments that one transaction of the database changes. */
 export class OpenPayments {
@@ -65,12 +66,16 @@ async function expectTransfers(
   changed: readonly ExpectedTransfer[],
   seller: BookSeller,
 ): Promise<void> {
-  const moved = changed.filter(({ before, facts }) => nameTransfer(before, seller) !== nameTransfer(facts, seller));
+  const moved = changed.filter(
+    ({ id, before, facts }) => nameTransfer(id, before, seller) !== nameTransfer(id, facts, seller),
+  );
   if (moved.length === 0) return;
   const rows = moved.flatMap(({ id, facts }) =>
-    nameTransfer(facts, seller) === null ? [] : [{ id, ...facts, payer: facts.payer ?? '', chain_id: facts.chainId }],
+    nameTransfer(id, facts, seller) === null
+      ? []
+      : [{ id, ...facts, payer: facts.payer ?? '', chain_id: facts.chainId }],
   );
-  const known = moved.filter(({ before }) => nameTransfer(before, seller) !== null);
+  const known = moved.filter(({ id, before }) => nameTransfer(id, before, seller) !== null);
   if (known.length > 0) {
     const ids = known.map(({ id }) => id);
     await within.query('DELETE FROM unreconciled_payments WHERE id = ANY($1::text[])', [ids]);
@@ -88,8 +93,9 @@ async function expectTransfers(
   );
 }
 
-/** Null: the chain has nothing to show, or it went to another server's recipient. */
-function nameTransfer(facts: BookedFacts, seller: BookSeller): string | null {
+/** Null: the chain has nothing to show, it went to another server's recipient, or it is dust, which the chain's transfers make. */
+function nameTransfer(id: string, facts: BookedFacts, seller: BookSeller): string | null {
+  if (isDust(id)) return null;
   const { state, chainId, transaction, asset, payer, recipient, amount } = facts;
   if (state === 'withdrawn' || chainId === null || transaction === null || amount === null || amount === '0')
     return null;
@@ -100,7 +106,8 @@ function nameTransfer(facts: BookedFacts, seller: BookSeller): string | null {
 const COLUMNS = {
   ...{ id: 'text', state: 'text', at: 'timestamptz', scheme: 'text', network: 'text', chain_id: 'bigint' },
   ...{ asset: 'text', payer: 'text', recipient: 'text', route: 'text', request_id: 'text', transaction: 'text' },
-  ...{ reason: 'text', amount: 'numeric', refunded: 'numeric', reported: 'jsonb', request_salt: 'text' },
+  ...{ path: 'text', query: 'text', for_other: 'boolean', reason: 'text', amount: 'numeric', refunded: 'numeric' },
+  ...{ reported: 'jsonb', request_salt: 'text' },
 };
 const NAMES = Object.keys(COLUMNS);
 const UPSERT = `INSERT INTO payments (${NAMES.join(', ')})
@@ -126,10 +133,10 @@ async function loadPayments(within: Queryable, ids: readonly string[]): Promise<
 
 async function storePayments(within: Queryable, payments: readonly BookedPayment[], seller: BookSeller): Promise<void> {
   const rows = payments.map((payment) => {
-    const { atMs, chainId, requestId, ...facts } = describePayment(payment, seller);
+    const { atMs, chainId, requestId, forOther, ...facts } = describePayment(payment, seller);
     return {
       ...facts,
-      ...{ id: payment.id, at: new Date(atMs), chain_id: chainId, request_id: requestId },
+      ...{ id: payment.id, at: new Date(atMs), chain_id: chainId, request_id: requestId, for_other: forOther },
       ...{ reported: payment.reports, request_salt: payment.requestSalt },
     };
   });

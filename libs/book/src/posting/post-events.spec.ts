@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
-import type { BookEvent } from '@tollgate/book-events';
+import type { BookEvent, RefundedFacts } from '@tollgate/book-events';
 
+import { askForRefunds } from '../../test/ask-for-refunds.js';
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
 import {
   answered,
@@ -23,6 +24,7 @@ import {
 import type { ClaimedDatabase } from '../database/database.js';
 import { readBalances } from '../reading/read-balances.js';
 import { readBookedPayment } from '../reading/read-payment.js';
+import { searchPayments } from '../reading/search-payments.js';
 import { verifyBook } from '../reading/verify-book.js';
 import { bookUnapplied } from './book-events.js';
 import { BookWriter } from './book-writer.js';
@@ -30,6 +32,8 @@ import { postEvents } from './post-events.js';
 
 const CHAIN = `chain:1328:${PAY_TO}`;
 const TOKEN = `1328:${ASSET}`;
+/** A payment that the facilitator settled for another seller. */
+const OTHER = { route: 'facilitator', payTo: `0x${'0e'.repeat(20)}`, forOther: true } as const;
 
 describe('posting events', () => {
   let book: TestBook;
@@ -55,6 +59,7 @@ describe('posting events', () => {
   /** By account, what these events add to the balances in base units of the token. */
   async function post(...events: BookEvent[]): Promise<Record<string, bigint>> {
     const before = await read();
+    await askForRefunds(database, ...events);
     await postEvents(
       writer,
       events.map((event) => deliver(event)),
@@ -64,6 +69,12 @@ describe('posting events', () => {
     const changes = new Map(after);
     for (const [account, amount] of before) changes.set(account, (changes.get(account) ?? 0n) - amount);
     return Object.fromEntries([...changes].filter(([, amount]) => amount !== 0n));
+  }
+
+  function settledForOther(payment: string): BookEvent {
+    const { payTo, forOther } = OTHER;
+    const moved = { payment, asset: ASSET, payTo, forOther, payer: PAYER, amount: '10000', logIndex: 0 };
+    return settled([], { transaction: hashOf(500 + number), payments: [moved] });
   }
 
   async function read(): Promise<Map<string, bigint>> {
@@ -76,9 +87,11 @@ describe('posting events', () => {
   }
 
   it('books an answer of a route that is too long for an index', async () => {
-    const facts = { route: `/${randomBytes(3_000).toString('hex')}`, requestId: randomBytes(3_000).toString('hex') };
-    const changes = await post(answered(transferId(++number), facts));
-    expect(changes[`revenue:${facts.route.slice(0, 500)}`]).toBe(-10000n);
+    const [route, text] = [`/${randomBytes(3_000).toString('hex')}`, randomBytes(3_000).toString('hex')];
+    const changes = await post(answered(transferId(++number), { route, requestId: text, path: route, query: text }));
+    expect(changes[`revenue:${route.slice(0, 500)}`]).toBe(-10000n);
+    const kept = { path: route.slice(0, 1_024), query: text.slice(0, 1_024) };
+    expect(await readBookedPayment(database, transferId(number))).toMatchObject(kept);
   });
 
   it('books an answer as revenue of its route', async () => {
@@ -94,9 +107,17 @@ describe('posting events', () => {
   it('lists the steps of one millisecond in the order in which they follow each other', async () => {
     const id = transferId(++number);
     const times = { presentedAtMs: 1, claimedAtMs: 1, verifiedAtMs: 1, fulfilledAtMs: 1, settledAtMs: 1 };
-    await post(answered(id, { timeline: times }));
-    const steps = (await readBookedPayment(database, id))?.timeline.map(({ step }) => step);
-    expect(steps).toEqual(['presented', 'claimed', 'verified', 'fulfilled', 'settled', 'answered']);
+    await post(answered(id, { timeline: times, path: '/api/weather/Bern', query: 'a=1' }));
+    const timeline = (await readBookedPayment(database, id))?.timeline;
+    expect(timeline?.[0]).toMatchObject({ detail: 'GET /api/weather/Bern?a=1' });
+    expect(timeline?.map(({ step }) => step)).toEqual([
+      'presented',
+      'claimed',
+      'verified',
+      'fulfilled',
+      'settled',
+      'answered',
+    ]);
   });
 
   it('changes nothing when an event is delivered again, in the same batch or later', async () => {
@@ -151,6 +172,25 @@ describe('posting events', () => {
     });
   });
 
+  it.each<[string, (id: string) => BookEvent[]]>([
+    ['settled', (id) => [settledForOther(id)]],
+    ['settled and answered', (id) => [settledForOther(id), answered(id, OTHER)]],
+    ['answered before its settlement is known', (id) => [answered(id, OTHER), settledForOther(id)]],
+    ['released', (id) => [released(id, OTHER)]],
+    ['settled, refused and closed', (id) => [refused(id), settledForOther(id), refunding(id)]],
+  ])("books only the gas of another seller's payment that is %s", async (_, eventsOf) => {
+    const events = eventsOf(authorizationId(++number));
+    const id = authorizationId(number);
+    const changes = await post(...events);
+    const gas = 120_000_000_000_000n;
+    const isSent = events.some(({ type }) => type === 'settled');
+    const spent = { [`gas:${RELAYER} in 1328:native`]: gas, [`chain:1328:${RELAYER} in 1328:native`]: -gas };
+    expect(changes).toEqual(isSent ? spent : {});
+    const { payments } = await searchPayments(database, { owed: true, reference: id }, { limit: 1 });
+    expect(payments).toEqual([]);
+    expect(await readBookedPayment(database, id)).toMatchObject({ recipient: OTHER.payTo, forOther: true });
+  });
+
   it('pays a debt with the refund of what bought nothing, and lowers revenue with any other', async () => {
     const [owed, sold] = [transferId(++number), transferId(++number)];
     expect(await post(refused(owed), refunding(owed), refunded(owed, '10000'))).toEqual({
@@ -166,6 +206,53 @@ describe('posting events', () => {
     const [id, other] = [transferId(++number), transferId(++number)];
     await expect(post(answered(other), answered(id), refunded(id, '10001'))).rejects.toThrow(/refunds_at_most/);
     expect(await readBookedPayment(database, other)).toBeNull();
+  });
+
+  describe('of a refund that the book', () => {
+    const PAID = hashOf(901);
+
+    /** An event of a refund that the book has asked for, with changes. */
+    async function postRefund(change: Partial<RefundedFacts> & { payment?: string }) {
+      const { payment: other, ...facts } = change;
+      const payment = transferId(++number);
+      await post(refused(payment), refunding(payment));
+      const asked = refunded(payment, '4000', PAID);
+      await askForRefunds(database, asked);
+      const event = { ...asked, payment: other ?? payment, facts: { ...asked.facts, ...facts } } as BookEvent;
+      const posted = await postEvents(writer, [deliver(event), deliver(answered(transferId(++number)))], SELLER);
+      return { posted, picture: await readBookedPayment(database, payment) };
+    }
+
+    it('has asked for, books it', async () => {
+      const { posted, picture } = await postRefund({});
+      expect(posted).toMatchObject({ events: 2, refused: 0 });
+      expect(picture).toMatchObject({ state: 'refunded', refunded: '4000' });
+    });
+
+    // Prevents: whoever writes to Redis has the book believe that a payer was paid back.
+    it.each([
+      ['does not know', { refund: 'r0-1' }],
+      ['knows of another payment', { payment: transferId(1) }],
+      ['knows of another amount', { amount: '10000' }],
+      ['knows as paid by another transaction', { transaction: hashOf(902) }],
+      ['knows as paid to another payer', { recipient: RELAYER }],
+    ])('%s, keeps the event aside and books the others', async (_, change) => {
+      const { posted, picture } = await postRefund(change);
+      expect(posted).toMatchObject({ events: 1, refused: 1 });
+      expect(picture).toMatchObject({ state: 'refunding', refunded: '0' });
+    });
+
+    it('has not paid yet, keeps the event aside until it has', async () => {
+      const payment = transferId(++number);
+      const event = refunded(payment, '4000', PAID);
+      await post(refused(payment), refunding(payment));
+      await askForRefunds(database, event);
+      await database.query('UPDATE refunds SET transaction = NULL WHERE payment = $1', [payment]);
+      const delivered = deliver(event);
+      expect(await postEvents(writer, [delivered], SELLER)).toMatchObject({ events: 0, refused: 1, bookings: 0 });
+      await database.query('UPDATE refunds SET transaction = $2 WHERE payment = $1', [payment, PAID]);
+      expect(await postEvents(writer, [delivered], SELLER)).toMatchObject({ events: 1, refused: 0, bookings: 1 });
+    });
   });
 
   it('corrects an amount that the chain shows otherwise with a further booking', async () => {
@@ -219,7 +306,7 @@ describe('posting events', () => {
       JSON.stringify(readable.fields),
       later.id,
     ]);
-    expect(await bookUnapplied(writer, SELLER)).toEqual({ events: 1, unread: 0, refused: 0, bookings: 1 });
+    expect(await bookUnapplied(writer, SELLER)).toMatchObject({ events: 1, unread: 0, bookings: 1 });
     expect(await bookUnapplied(writer, SELLER)).toMatchObject({ events: 0 });
   });
 });

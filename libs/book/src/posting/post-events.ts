@@ -9,6 +9,7 @@ import type { BookWriter } from './book-writer.js';
 import { OpenPayments } from './open-payments.js';
 import { replaceUnclaimed } from './replace-unclaimed.js';
 import { storeBookings } from './store-bookings.js';
+import { findStrangeRefunds, NOT_ASKED_FOR } from './strange-refunds.js';
 import { paymentsOf, storeEvents, type DeliveredEvent } from './take-events.js';
 
 /** What one transaction added to the book. */
@@ -17,7 +18,7 @@ export interface Posted {
   events: number;
   /** How many of `events` this release cannot read. They are kept for a later one. */
   unread: number;
-  /** Events that the database refuses for good. They are kept, and are not in `events`. */
+  /** Events that are not booked for good: they are damaged, the database refuses them, or the book does not believe them. They are kept, and are not in `events`. */
   refused: number;
   bookings: number;
 }
@@ -33,7 +34,20 @@ export function postEvents(
   delivered: readonly DeliveredEvent[],
   seller: BookSeller,
 ): Promise<Posted> {
-  return writer.write(async (within) => post(within, await storeEvents(within, delivered), seller));
+  return writer.write(async (within) => {
+    const strange = await findStrangeRefunds(within, delivered);
+    const whyRefused = (one: DeliveredEvent): string | null =>
+      strange.has(one) ? NOT_ASKED_FOR : isDamaged(one) ? DAMAGED : null;
+    const added = await storeEvents(within, delivered, whyRefused);
+    const counted = added.filter((one) => whyRefused(one) === null);
+    return { ...(await post(within, counted, seller)), refused: added.length - counted.length };
+  });
+}
+
+const DAMAGED = 'Its fields are not those of an event of this version.';
+
+function isDamaged({ event }: DeliveredEvent): boolean {
+  return event.type === 'unknown' && event.why === 'fields';
 }
 
 async function post(within: Queryable, added: readonly DeliveredEvent[], seller: BookSeller): Promise<Posted> {

@@ -1,7 +1,8 @@
 import type { NewBooking } from '../bookings/booking.js';
 import type { BookSeller } from '../bookings/describe-payment.js';
-import { bookAs } from '../bookings/payment-record.js';
+import { addTransfer, bookAs } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
+import { isDust, sumDust } from './dust.js';
 import { OpenPayments } from './open-payments.js';
 
 interface ClaimedTransfer {
@@ -33,28 +34,37 @@ export async function replaceUnclaimed(
   );
   const pairs: ClaimedTransfer[] = [];
   for (const one of found) {
-    const isTaken = pairs.some(({ payment, unclaimed }) => payment === one.payment || unclaimed === one.unclaimed);
+    const isTaken = pairs.some((other) => other.payment === one.payment || nameLog(other) === nameLog(one));
     if (!isTaken) pairs.push(one);
   }
   if (pairs.length === 0) return [];
-  const nowMs = Date.now();
-  const payments = await OpenPayments.load(
-    within,
-    pairs.map(({ unclaimed }) => unclaimed),
-    seller,
-  );
-  const bookings = pairs.flatMap(
-    ({ unclaimed, payment }) => payments.change(unclaimed, (one) => bookAs(one, payment, nowMs)) ?? [],
-  );
-  await payments.store(within);
   for (const { chain_id: chainId, transaction, log_index: logIndex, payment } of pairs) {
     await within.query(
       'UPDATE chain_transfers SET payment = $4 WHERE chain_id = $1 AND transaction = $2 AND log_index = $3',
       [chainId, transaction, logIndex, payment],
     );
   }
+  const nowMs = Date.now();
+  const replaced = new Map(pairs.map(({ unclaimed, payment }) => [unclaimed, payment]));
+  const payments = await OpenPayments.load(within, [...replaced.keys()], seller);
+  const bookings: NewBooking[] = [];
+  for (const [unclaimed, payment] of replaced) {
+    // Of what was summed, the others stay unclaimed.
+    const amount = isDust(unclaimed) ? await sumDust(within, unclaimed) : null;
+    const booking = payments.change(unclaimed, (one) => {
+      const { transfer } = one.reports;
+      return amount === null || transfer === undefined
+        ? bookAs(one, payment, nowMs)
+        : addTransfer(one, { ...transfer, amount });
+    });
+    if (booking !== null) bookings.push(booking);
+  }
+  await payments.store(within);
   await within.query('DELETE FROM unreconciled_payments WHERE id = ANY($1::text[])', [
     pairs.map(({ payment }) => payment),
   ]);
   return bookings;
 }
+
+const nameLog = ({ chain_id: chainId, transaction, log_index: logIndex }: ClaimedTransfer): string =>
+  `${chainId} ${transaction} ${logIndex}`;

@@ -1,3 +1,5 @@
+import { isTimely } from '@tollgate/book-events';
+
 import type { Queryable } from '../database/database.js';
 import { skipEventNumbers } from '../events/outgoing-event.js';
 import type { BookWriter } from './book-writer.js';
@@ -16,8 +18,14 @@ export interface Gap {
 
 /** `$1`: streams and ids; the newest id of each stream. */
 const NEWEST = `SELECT DISTINCT ON (stream) stream, split_part(id, '-', 1)::bigint AS milliseconds,
-    split_part(id, '-', 2)::bigint AS counter FROM jsonb_to_recordset($1::jsonb) AS named(stream text, id text)
+    split_part(id, '-', 2)::numeric AS counter FROM jsonb_to_recordset($1::jsonb) AS named(stream text, id text)
   ORDER BY stream, milliseconds DESC, counter DESC`;
+
+/** An id that no clock has shown yet is no position: nothing would ever be after it. Such a stream is begun anew. */
+function writePositions(positions: readonly StreamPosition[]): string {
+  const timely = positions.filter(({ id }) => isTimely(Number.parseInt(id, 10)));
+  return JSON.stringify(timely.map(({ stream, id }) => ({ stream, id })));
+}
 
 /** Notes the newest of the events that are stored. */
 export async function storePositions(within: Queryable, stored: readonly StreamPosition[]): Promise<void> {
@@ -25,7 +33,7 @@ export async function storePositions(within: Queryable, stored: readonly StreamP
     `INSERT INTO stream_positions (stream, milliseconds, counter) ${NEWEST}
       ON CONFLICT (stream) DO UPDATE SET milliseconds = excluded.milliseconds, counter = excluded.counter
         WHERE (stream_positions.milliseconds, stream_positions.counter) < (excluded.milliseconds, excluded.counter)`,
-    [JSON.stringify(stored.map(({ stream, id }) => ({ stream, id })))],
+    [writePositions(stored)],
   );
 }
 
@@ -47,7 +55,7 @@ export function notePositions(
         FROM (${NEWEST}) AS theirs
         LEFT JOIN stream_positions AS own ON own.stream = theirs.stream
         WHERE (theirs.milliseconds, theirs.counter) > (coalesce(own.milliseconds, -1), coalesce(own.counter, 0))`,
-      [JSON.stringify(acknowledged), reportedSinceMs],
+      [writePositions(acknowledged), reportedSinceMs],
     );
     if (ahead == null || ahead.had === null || ahead.newest === null) return null;
     await storePositions(within, acknowledged);

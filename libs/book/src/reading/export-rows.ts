@@ -4,6 +4,8 @@ import type { Queryable } from '../database/database.js';
 export interface ExportTable {
   readonly schema: string;
   readonly columns: readonly string[];
+  /** The columns with base units of the row's `asset`. */
+  readonly amounts: readonly string[];
   /** The rows after a position, in the order of the position: `$1` position, `$2` from, `$3` to, `$4` limit. */
   readonly sql: string;
   /** A position before every row of this time or later, in milliseconds since 1970. */
@@ -22,10 +24,11 @@ export const EXPORTS = {
     schema: 'payments.v1',
     columns: [
       ...['id', 'state', 'at', 'scheme', 'network', 'asset', 'payer', 'recipient', 'route', 'request_id'],
-      ...['transaction', 'reason', 'amount', 'refunded'],
+      ...['transaction', 'reason', 'amount', 'refunded', 'for_other', 'path', 'query'],
     ],
+    amounts: ['amount', 'refunded'],
     sql: `SELECT ${isoTime('at')} || ' ' || id AS position, id, state, ${isoTime('at')} AS at, scheme, network, asset, payer,
-        recipient, route, request_id, transaction, reason, amount::text, refunded::text
+        recipient, route, request_id, transaction, reason, amount::text, refunded::text, for_other::text, path, query
       FROM payments WHERE (at, id) > (split_part($1, ' ', 1)::timestamptz, split_part($1, ' ', 2))
         AND at >= $2::timestamptz AND at < $3::timestamptz
       ORDER BY payments.at, id LIMIT $4`,
@@ -34,12 +37,14 @@ export const EXPORTS = {
   },
   entries: {
     schema: 'entries.v1',
-    columns: ['id', 'booking', 'booked_at', 'kind', 'payment', 'account', 'asset', 'amount'],
+    columns: ['id', 'booking', 'booked_at', 'kind', 'payment', 'account', 'asset', 'amount', 'route', 'payer'],
+    amounts: ['amount'],
     // A page is read whole, and what is too late is left out of it: after that, all is too late.
-    sql: `SELECT id::text AS position, id::text, booking::text, ${isoTime('booked_at')} AS booked_at, kind, payment, account,
-        asset, amount::text
+    sql: `SELECT page.id::text AS position, page.id::text, booking::text, ${isoTime('booked_at')} AS booked_at, kind,
+        payment, account, page.asset, page.amount::text, route, payer
       FROM (SELECT entries.*, booked_at, kind, payment FROM entries JOIN bookings ON bookings.id = booking
         WHERE entries.id > $1::bigint ORDER BY entries.id LIMIT $4) AS page
+        LEFT JOIN payments ON payments.id = payment
       WHERE booked_at >= $2::timestamptz AND booked_at < $3::timestamptz ORDER BY page.id`,
     start: findEntryBefore,
     end: () => Promise.resolve(Infinity),

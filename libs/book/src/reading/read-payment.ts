@@ -18,37 +18,48 @@ export interface BookedEntry {
 export interface TimelineStep {
   readonly step: string;
   readonly at: string;
+  /** Of `presented`: what was asked for, such as `GET /api/weather/Bern`. */
+  readonly detail?: string;
 }
 
-export interface PaymentPicture extends ListedPayment {
-  /** In the order of their times. */
-  readonly timeline: readonly TimelineStep[];
+export interface ReportedPayment extends ListedPayment {
   /** What the events said, by type. */
   readonly reported: PaymentReports;
+}
+
+export interface PaymentPicture extends ReportedPayment {
+  /** In the order of their times. */
+  readonly timeline: readonly TimelineStep[];
   readonly entries: readonly BookedEntry[];
+}
+
+/** The refunds of a payment whose transfers are booked. */
+export async function readPaidBack(within: Queryable, id: string): Promise<NonNullable<PaymentReports['refunded']>> {
+  const [row] = await within.query<Pick<PaymentReports, 'refunded'>>(
+    "SELECT reported -> 'refunded' AS refunded FROM payments WHERE id = $1",
+    [id],
+  );
+  return row?.refunded ?? [];
 }
 
 /** Everything about one payment; null when the book does not know it. */
 export async function readBookedPayment(within: Queryable, id: string): Promise<PaymentPicture | null> {
-  const listed = await findBookedPayment(within, id);
-  if (listed === null) return null;
-  const [row] = await within.query<{ reported: PaymentReports }>('SELECT reported FROM payments WHERE id = $1', [id]);
-  const reported = row?.reported ?? {};
+  const payment = await findBookedPayment(within, id);
+  if (payment === null) return null;
   const entries = await within.query<Omit<BookedEntry, 'bookedAt'> & { at: Date }>(
     `SELECT entries.id, booking, kind, booked_at AS at, account, asset, amount::text
       FROM bookings JOIN entries ON entries.booking = bookings.id WHERE payment = $1 ORDER BY entries.id`,
     [id],
   );
   return {
-    ...listed,
-    timeline: createTimeline(reported),
-    reported,
+    ...payment,
+    timeline: createTimeline(payment),
     entries: entries.map(({ at, ...entry }) => ({ ...entry, bookedAt: at.toISOString() })),
   };
 }
 
-function createTimeline(reports: PaymentReports) {
-  const { answered, settled, released, refused, transfer, removed, refunding, refunded } = reports;
+function createTimeline({ reported, path, query }: Pick<ReportedPayment, 'reported' | 'path' | 'query'>) {
+  const { answered, settled, released, refused, transfer, removed, refunding, refunded } = reported;
   const { presentedAtMs, verifiedAtMs, claimedAtMs, fulfilledAtMs, settledAtMs } = answered?.timeline ?? {};
   const steps: [step: string, atMs: number | null | undefined][] = [
     ['presented', presentedAtMs],
@@ -68,5 +79,9 @@ function createTimeline(reports: PaymentReports) {
   return steps
     .flatMap(([step, atMs]) => (typeof atMs === 'number' ? [{ step, atMs }] : []))
     .sort((one, other) => one.atMs - other.atMs)
-    .map(({ step, atMs }): TimelineStep => ({ step, at: new Date(atMs).toISOString() }));
+    .map(({ step, atMs }): TimelineStep => {
+      const isRequest = step === 'presented' && path !== null;
+      const detail = `${answered?.method ?? ''} ${path}${query ? `?${query}` : ''}`;
+      return { step, at: new Date(atMs).toISOString(), ...(isRequest && { detail }) };
+    });
 }

@@ -1,3 +1,4 @@
+import { askForRefunds } from '../../test/ask-for-refunds.js';
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
 import {
   answered,
@@ -53,28 +54,37 @@ describe('the summary of the book', () => {
   it('counts states, adds up what was sold, and measures the newest answers', async () => {
     const slow = answered(transferId(3), { amount: '5' });
     slow.atMs = START_MS + 60_000;
-    const events = [answered(transferId(1)), answered(transferId(2)), slow, refused(transferId(4))];
+    const elsewhere = answered(authorizationId(9), { amount: '70', payTo: RELAYER, forOther: true });
+    const news = answered(transferId(1), { route: '/api/news' });
+    const events = [news, answered(transferId(2)), slow, refused(transferId(4)), elsewhere];
     const settlement = settled([authorizationId(5)]);
     await postEvents(
       await BookWriter.open(database, 'spec'),
       [...events, settlement].map((one) => deliver(one)),
       SELLER,
     );
-    const { points, durations, gasOfLastDay, stepMs, from } = await readSummary(database, 'hour', NOW_MS);
+    const { points, routes, durations, gasOfLastDay, stepMs, from } = await readSummary(database, 'hour', NOW_MS);
     expect([stepMs, from]).toEqual([60_000, new Date(START_MS - 58 * 60_000).toISOString()]);
     expect(points.slice(-2)).toEqual([
       {
         at: new Date(START_MS).toISOString(),
         counts: { answered: 2, refused: 1, settled: 1 },
         sold: { [`1328:${ASSET}`]: '20000' },
+        forOthers: { [`1328:${ASSET}`]: '70' },
         ...{ p50Ms: 10, p99Ms: 10 },
       },
       {
         at: new Date(START_MS + 60_000).toISOString(),
         counts: { answered: 1 },
         sold: { [`1328:${ASSET}`]: '5' },
+        forOthers: {},
         ...{ p50Ms: 60_000, p99Ms: 60_000 },
       },
+    ]);
+    const asset = `1328:${ASSET}`;
+    expect(routes).toEqual([
+      { route: '/api/weather', asset, amount: '10005' },
+      { route: '/api/news', asset, amount: '10000' },
     ]);
     expect(durations).toEqual([
       { step: 'verify', p50Ms: 2, p99Ms: 2 },
@@ -89,18 +99,21 @@ describe('the summary of the book', () => {
 
   it('takes from what was sold only what was refunded of it', async () => {
     const [sale, arrived] = [transferId(6), transferId(7)];
-    const events = [answered(sale), refunding(sale), refunded(sale, '1000'), refused(arrived), refunding(arrived)];
+    const sold = [answered(sale), refunding(sale), refunded(sale, '1000')];
+    const events = [...sold, refused(arrived), refunding(arrived), refunded(arrived, '4000')];
+    await askForRefunds(database, ...events);
     const writer = await BookWriter.open(database, 'spec');
     await postEvents(
       writer,
-      [...events, refunded(arrived, '4000')].map((one) => deliver(one)),
+      events.map((one) => deliver(one)),
       SELLER,
     );
-    const { points } = await readSummary(database, 'hour', NOW_MS);
+    const { points, routes } = await readSummary(database, 'hour', NOW_MS);
     expect(points.at(-2)).toMatchObject({
       counts: { answered: 2, refunded: 2 },
       sold: { [`1328:${ASSET}`]: '29000' },
     });
+    expect(routes).toMatchObject([{ amount: '19005' }, { amount: '10000' }]);
   });
 
   it('says that a sale was sold when it was answered, whenever it is refunded', async () => {
@@ -110,19 +123,22 @@ describe('the summary of the book', () => {
     old[0].atMs = answeredMs;
     old[1].atMs = nowMs - 2;
     old[2].atMs = nowMs - 1;
+    await askForRefunds(database, ...old);
     await postEvents(
       await BookWriter.open(database, 'spec'),
       old.map((one) => deliver(one)),
       SELLER,
     );
-    const { points } = await readSummary(database, 'hour', nowMs);
+    const { points, routes } = await readSummary(database, 'hour', nowMs);
     expect(points.at(-1)?.counts).toEqual({ refunded: 1 });
+    expect(routes).toEqual([]);
     expect(points.every(({ sold }) => Object.keys(sold).length === 0)).toBe(true);
   });
 
   it('leaves out what is older than its window', async () => {
-    const { points, gasOfLastDay } = await readSummary(database, 'hour', NOW_MS + 7_200_000);
+    const { points, routes, gasOfLastDay } = await readSummary(database, 'hour', NOW_MS + 7_200_000);
     expect(points.every(({ counts }) => Object.keys(counts).length === 0)).toBe(true);
+    expect(routes).toEqual([]);
     expect(gasOfLastDay).toHaveLength(1);
     expect((await readSummary(database, 'month', NOW_MS + 25 * 3_600_000)).gasOfLastDay).toEqual([]);
   });

@@ -4,13 +4,22 @@ import type { Queryable } from '../database/database.js';
 /** A part of the summary's time: `[at, at + stepMs)`. */
 export interface SummaryPoint {
   readonly at: string;
-  /** Payments by their state now, at the time of their last event. A state without any is missing. */
+  /** The seller's own payments by their state now, at the time of their last event. A state without any is missing. */
   readonly counts: { readonly [State in BookedState]?: number };
   /** What payments that were answered then brought, less what was refunded of them since, by asset: base units. */
   readonly sold: Readonly<Record<string, string>>;
+  /** What the facilitator moved to other sellers, by asset: base units. It is in none of the figures above. */
+  readonly forOthers: Readonly<Record<string, string>>;
   /** Milliseconds from the request to the committed answer; null without one. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
+}
+
+/** What the points' `sold` is made of, by route. */
+export interface RouteSales {
+  readonly route: string | null;
+  readonly asset: string;
+  readonly amount: string;
 }
 
 /** How long a step of an answer took: milliseconds, of the payments whose events report both its ends. */
@@ -34,6 +43,8 @@ export interface BookSummary {
   readonly stepMs: number;
   /** Oldest first, without gaps; the last one is not over yet. */
   readonly points: readonly SummaryPoint[];
+  /** By amount, the most first. */
+  readonly routes: readonly RouteSales[];
   readonly durations: readonly StepDuration[];
   readonly gasOfLastDay: readonly GasSpent[];
 }
@@ -56,15 +67,22 @@ export async function readSummary(within: Queryable, window: SummaryWindow, nowM
   const { stepMs, points } = WINDOWS[window];
   const fromMs = (Math.floor(nowMs / stepMs) - points + 1) * stepMs;
   const from = new Date(fromMs).toISOString();
-  const counted = await readCounts(within, from, stepMs);
+  const { byPoint, byRoute } = await readCounts(within, { fromMs, nowMs, stepMs });
   const measured = await readDurations(within, from, stepMs);
   return {
     ...{ from, to: new Date(nowMs).toISOString(), stepMs },
     points: Array.from({ length: points }, (_, index) => {
       const atMs = fromMs + index * stepMs;
-      const { counts = {}, sold = {} } = counted.get(atMs) ?? {};
-      return { at: new Date(atMs).toISOString(), counts, sold, ...(measured.byPoint.get(atMs) ?? UNMEASURED) };
+      const { counts = {}, sold = {}, forOthers = {} } = byPoint.get(atMs) ?? {};
+      return {
+        at: new Date(atMs).toISOString(),
+        counts,
+        sold,
+        forOthers,
+        ...(measured.byPoint.get(atMs) ?? UNMEASURED),
+      };
     }),
+    routes: byRoute,
     durations: measured.durations,
     gasOfLastDay: await readGas(within, new Date(nowMs - DAY_MS).toISOString()),
   };
@@ -81,34 +99,55 @@ interface CountRow {
   point: number;
   soldIn: number | null;
   state: BookedState;
+  forOther: boolean;
   chain: number | null;
   asset: string | null;
+  route: string | null;
   count: number;
   amount: string | null;
 }
 
-async function readCounts(within: Queryable, from: string, stepMs: number) {
+interface PointCounts {
+  readonly counts: { [State in BookedState]?: number };
+  readonly sold: Record<string, string>;
+  readonly forOthers: Record<string, string>;
+}
+
+async function readCounts(within: Queryable, { fromMs, nowMs, stepMs }: Record<'fromMs' | 'nowMs' | 'stepMs', number>) {
   const rows = await within.query<CountRow>(
-    `SELECT ${POINT} AS point, ${SOLD_IN} AS "soldIn", state, chain_id AS chain, asset, count(*) AS count,
-      sum(amount - refunded)::text AS amount
-      FROM payments WHERE at >= $1::timestamptz GROUP BY 1, 2, 3, 4, 5`,
-    [from, stepMs],
+    `SELECT ${POINT} AS point, ${SOLD_IN} AS "soldIn", state, for_other AS "forOther", chain_id AS chain, asset, route,
+      count(*) AS count, sum(amount - refunded)::text AS amount
+      FROM payments WHERE at >= $1::timestamptz GROUP BY 1, 2, 3, 4, 5, 6, 7`,
+    [new Date(fromMs).toISOString(), stepMs],
   );
-  const byPoint = new Map<number, { counts: { [State in BookedState]?: number }; sold: Record<string, string> }>();
-  const find = (point: number) => {
-    const found = byPoint.get(point) ?? { counts: {}, sold: {} };
+  const byRoute = new Map<string, RouteSales>();
+  const byPoint = new Map<number, PointCounts>();
+  const find = (point: number): PointCounts => {
+    const found = byPoint.get(point) ?? { counts: {}, sold: {}, forOthers: {} };
     byPoint.set(point, found);
     return found;
   };
-  for (const { point, soldIn, state, chain, asset, count, amount } of rows) {
+  for (const { point, soldIn, state, forOther, chain, asset, route, count, amount } of rows) {
+    const name = `${chain ?? 0}:${asset ?? 'native'}`;
+    const add = (sums: Record<string, string>) =>
+      (sums[name] = String(BigInt(sums[name] ?? '0') + BigInt(amount ?? '0')));
+    if (forOther) {
+      if (state === 'answered' || state === 'settled') add(find(point).forOthers);
+      continue;
+    }
     const { counts } = find(point);
     counts[state] = (counts[state] ?? 0) + count;
-    if (soldIn === null || amount === null) continue;
-    const { sold } = find(soldIn);
-    const name = `${chain ?? 0}:${asset ?? 'native'}`;
-    sold[name] = String(BigInt(sold[name] ?? '0') + BigInt(amount));
+    // A sale from before is among the rows for its refund.
+    if (soldIn === null || amount === null || soldIn < fromMs || soldIn > nowMs) continue;
+    add(find(soldIn).sold);
+    const known = byRoute.get(`${name} ${route}`)?.amount ?? '0';
+    byRoute.set(`${name} ${route}`, { route, asset: name, amount: String(BigInt(known) + BigInt(amount)) });
   }
-  return byPoint;
+  return { byPoint, byRoute: [...byRoute.values()].sort(compareSales) };
+}
+
+function compareSales(a: RouteSales, b: RouteSales): number {
+  return Number(BigInt(b.amount) - BigInt(a.amount)) || (`${a.route}` < `${b.route}` ? -1 : 1);
 }
 
 /** By step, the times of an answer between which it lies, in its report. */
@@ -134,7 +173,7 @@ async function readDurations(within: Queryable, from: string, stepMs: number) {
   );
   const rows = await within.query<DurationRow>(
     `WITH newest AS (SELECT at, reported -> 'answered' AS answered FROM payments
-        WHERE state = 'answered' AND at >= $1::timestamptz ORDER BY at DESC, id DESC LIMIT ${MEASURED}),
+        WHERE state = 'answered' AND NOT for_other AND at >= $1::timestamptz ORDER BY at DESC, id DESC LIMIT ${MEASURED}),
       measured AS (SELECT ${POINT} AS point, ${durations.join(', ')} FROM newest)
       SELECT point, ${quantiles.join(', ')} FROM measured GROUP BY GROUPING SETS ((point), ())`,
     [from, stepMs],

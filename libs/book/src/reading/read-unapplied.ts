@@ -22,7 +22,7 @@ export async function countUnapplied(within: Queryable): Promise<{ unread: numbe
 export async function hasUnapplied(within: Queryable, payment: string, transaction: string | null): Promise<boolean> {
   const [row] = await within.query<{ found: boolean }>(
     `SELECT EXISTS (SELECT FROM events WHERE NOT applied
-      AND (payment = $1 OR strpos(lower(fields::text), lower($2)) > 0)) AS found`,
+      AND (payment = $1 OR names @> jsonb_build_array(lower($2::text)))) AS found`,
     [payment, transaction],
   );
   return row?.found === true;

@@ -1,5 +1,7 @@
 import type { BookedState } from '../bookings/booked-states.js';
 import type { ListedPayment } from '../bookings/describe-payment.js';
+import type { PaymentReports } from '../bookings/payment-record.js';
+import { parseCursor, writeCursor } from '../database/cursor.js';
 import type { Queryable, SqlValue } from '../database/database.js';
 import { RELEASED_STATES } from '../refunds/refund.js';
 
@@ -15,6 +17,8 @@ export interface PaymentSearch {
   readonly state?: readonly BookedState[] | undefined;
   /** Only those of which something is owed to the payer still. */
   readonly owed?: true | undefined;
+  /** Not what is summed because each transfer was too small. */
+  readonly withoutDust?: true | undefined;
   /** Base units. */
   readonly minAmount?: string | undefined;
   readonly maxAmount?: string | undefined;
@@ -32,8 +36,9 @@ export interface PaymentPage {
   readonly cursor: string | null;
 }
 
-const LISTED = `id, state, at, scheme, network, asset, payer, recipient, route, request_id AS "requestId", transaction,
-  reason, amount::text, refunded::text`;
+const LISTED = `id, state, at, scheme, network, asset, payer, recipient, for_other AS "forOther", route,
+  path, query, request_id AS "requestId", transaction, reason, amount::text, refunded::text,
+  reported->'released'->>'reason' AS "releaseReason"`;
 
 type Row = Omit<ListedPayment, 'at'> & { at: Date };
 
@@ -63,11 +68,11 @@ export async function searchPayments(
   );
   const page = rows.slice(0, limit).map(toListed);
   const last = page.at(-1);
-  return { payments: page, cursor: rows.length > limit && last ? createCursor(last) : null };
+  return { payments: page, cursor: rows.length > limit && last ? writeCursor(last) : null };
 }
 
-/** It bought no answer, and was not paid back whole; one whose amount is not known counts. */
-const UNANSWERED = `NOT reported ? 'answered' AND amount IS DISTINCT FROM refunded`;
+/** It bought no answer, was not paid back whole (an unknown amount counts), and is no other seller's. */
+const UNANSWERED = `NOT reported ? 'answered' AND amount IS DISTINCT FROM refunded AND NOT for_other`;
 const OWED = `state IN ('refused', 'released', 'unclaimed', 'refunding', 'refunded') AND ${UNANSWERED}`;
 
 const CONDITIONS: { readonly [Name in keyof PaymentSearch]-?: (parameter: string) => string } = {
@@ -78,15 +83,22 @@ const CONDITIONS: { readonly [Name in keyof PaymentSearch]-?: (parameter: string
   route: (value) => `route = ${value}`,
   state: (value) => `state = ANY(${value}::text[])`,
   owed: (value) => `${value}::boolean AND ${OWED}`,
+  withoutDust: (value) => `${value}::boolean AND NOT starts_with(id, 'dust:')`,
   minAmount: (value) => `amount >= ${value}::numeric`,
   maxAmount: (value) => `amount <= ${value}::numeric`,
   fromMs: (value) => `at >= ${value}::timestamptz`,
   toMs: (value) => `at < ${value}::timestamptz`,
 };
 
-/** One payment; null when the book does not know it. */
-export async function findBookedPayment(within: Queryable, id: string): Promise<ListedPayment | null> {
-  const [row] = await within.query<Row>(`SELECT ${LISTED} FROM payments WHERE id = $1`, [id]);
+/** One payment, with what the events said of it; null when the book does not know it. */
+export async function findBookedPayment(
+  within: Queryable,
+  id: string,
+): Promise<(ListedPayment & { reported: PaymentReports }) | null> {
+  const [row] = await within.query<Row & { reported: PaymentReports }>(
+    `SELECT ${LISTED}, reported FROM payments WHERE id = $1`,
+    [id],
+  );
   return row === undefined ? null : toListed(row);
 }
 
@@ -106,17 +118,6 @@ export async function countLeftOver(within: Queryable): Promise<number> {
   return row?.count ?? 0;
 }
 
-function toListed({ at, ...row }: Row): ListedPayment {
+function toListed<T extends Row>({ at, ...row }: T): Omit<T, 'at'> & { at: string } {
   return { ...row, at: at.toISOString() };
-}
-
-function createCursor({ at, id }: ListedPayment): string {
-  return Buffer.from(`${at} ${id}`).toString('base64url');
-}
-
-function parseCursor(cursor: string): { at: string; id: string } {
-  const [, at, id] =
-    /^(\d{4}-\d\d-\d\dT[\d:.]+Z) ([^\s]{1,300})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (at === undefined || id === undefined) throw new RangeError('The cursor is not one of this list.');
-  return { at, id };
 }

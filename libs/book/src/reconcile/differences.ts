@@ -42,6 +42,11 @@ export async function storeDifferences(
   await storeOutgoingEvents(within, events);
 }
 
+/** Whether the last comparison left something open about this transaction. */
+export async function hasDifference(within: Queryable, transaction: string): Promise<boolean> {
+  return (await within.query('SELECT FROM differences WHERE transaction = $1 LIMIT 1', [transaction])).length > 0;
+}
+
 /**
  * The sum of the differences by asset, in base units: of all, or of a time in milliseconds since 1970, from inclusive, to
  * exclusive.

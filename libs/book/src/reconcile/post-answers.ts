@@ -28,17 +28,17 @@ export interface Answered {
 export function postAnswers(
   writer: BookWriter,
   { money, gas, unreported }: ChainAnswers,
-  { scope, seller, completeFromMs }: { scope: ChainScope; seller: BookSeller; completeFromMs: number },
+  terms: { scope: ChainScope; seller: BookSeller; completeFromMs: number; least: bigint },
 ): Promise<Answered> {
   return writer.write(async (within) => {
     const bookings: NewBooking[] = [];
     const differences: Difference[] = [];
     for (const [transaction, answer] of money) {
-      const reconciled = await reconcileMoney(within, transaction, answer, { scope, seller, completeFromMs });
+      const reconciled = await reconcileMoney(within, transaction, answer, terms);
       bookings.push(...reconciled.bookings);
       differences.push(...reconciled.differences);
     }
-    const { chainId } = scope;
+    const { chainId } = terms.scope;
     for (const [hash, receipt] of gas) bookings.push(...listed(await reconcileGas(within, { chainId, hash }, receipt)));
     for (const found of unreported) bookings.push(...listed(await bookUnreported(within, found)));
     await storeBookings(within, bookings, Date.now());

@@ -3,6 +3,7 @@ import type { NewBooking } from '../bookings/booking.js';
 import type { BookSeller } from '../bookings/describe-payment.js';
 import { addTransfer, removeTransaction, type BookedPayment } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
+import { isDust, nameDust, sumDust } from '../posting/dust.js';
 import { OpenPayments } from '../posting/open-payments.js';
 import type { ChainScope } from './chain-scope.js';
 import type { Difference } from './differences.js';
@@ -32,6 +33,8 @@ interface Terms {
   seller: BookSeller;
   /** Earlier transfers are not unclaimed: their events may be lost. */
   completeFromMs: number;
+  /** Unclaimed transfers of less, in base units, are summed. */
+  least: bigint;
 }
 
 /**
@@ -42,13 +45,16 @@ export async function reconcileMoney(
   within: Queryable,
   transaction: string,
   answer: MoneyAnswer,
-  { scope, seller, completeFromMs }: Terms,
+  { scope, seller, completeFromMs, least }: Terms,
 ): Promise<ReconciledMoney> {
   const shown = answer?.transfers ?? [];
   await storeTransfers(within, scope, shown);
   const expected = await readExpected(within, scope, [transaction]);
   const open = await readOpen(within, scope, transaction, shown);
-  const payments = await OpenPayments.load(within, [...expected, ...open].map(nameOf), seller);
+  const nameUnclaimed = (one: NamedTransfer) =>
+    BigInt(one.amount) < least ? nameDust(scope.chainId, one) : one.payment;
+  const ids = [...expected.map(({ id }) => id), ...open.map(nameUnclaimed)];
+  const payments = await OpenPayments.load(within, ids, seller);
   const reconciled: ReconciledMoney = { bookings: [], differences: [] };
   const asset = assetName(scope.chainId, scope.asset);
   const note = (one: Omit<Difference, 'transaction' | 'asset'>) =>
@@ -57,9 +63,12 @@ export async function reconcileMoney(
     const booking = payments.change(id, change);
     if (booking !== null) reconciled.bookings.push(booking);
   };
-  const links: { transfer: NamedTransfer; id: string }[] = [];
+  const links: Link[] = [];
+  const ofDust: Link[] = [];
+  const dust = new Map(expected.flatMap(({ id }) => (isDust(id) ? [[id, payments.find(id)?.reports.transfer]] : [])));
 
   for (const { id, payer, amount, since } of expected) {
+    if (dust.has(id)) continue;
     const isPaidBack = hasRefund(payments.find(id));
     const own = takeFor(open, { id, payer, amount, isAlone: expected.length === 1 && open.length === 1 });
     const differ = own === undefined ? 0n : BigInt(amount) - BigInt(own.amount);
@@ -78,21 +87,28 @@ export async function reconcileMoney(
     }
   }
   for (const transfer of open) {
-    const { payment: id } = transfer;
+    const id = nameUnclaimed(transfer);
     const atMs = transfer.atMs ?? answer?.atMs ?? 0;
     if (atMs < completeFromMs) {
       await dateTransfer(within, scope, transfer, atMs);
+    } else if (isDust(id)) {
+      dust.set(id, toReport(transfer, scope));
+      ofDust.push({ transfer, id });
     } else {
       book(id, (payment) => addTransfer(payment, toReport(transfer, scope)));
       links.push({ transfer, id });
     }
   }
+  await linkTransfers(within, scope, ofDust);
+  for (const [id, report] of dust) {
+    const amount = await sumDust(within, id);
+    if (report !== undefined) book(id, (payment) => addTransfer(payment, { ...report, amount }));
+  }
   await payments.store(within);
-  for (const link of links) await linkTransfer(within, scope, link);
+  await linkTransfers(within, scope, links);
+  await within.query('DELETE FROM unreconciled_payments WHERE id = ANY($1::text[])', [[...dust.keys()]]);
   return reconciled;
 }
-
-const nameOf = (one: ExpectedPayment | NamedTransfer): string => ('id' in one ? one.id : one.payment);
 
 function hasRefund(payment: BookedPayment | undefined): boolean {
   return payment?.reports.refunding !== undefined || payment?.reports.refunded !== undefined;
@@ -148,14 +164,21 @@ async function dateTransfer(
   );
 }
 
-async function linkTransfer(
-  within: Queryable,
-  { chainId }: ChainScope,
-  { transfer: { transaction, logIndex }, id }: { transfer: NamedTransfer; id: string },
-): Promise<void> {
+interface Link {
+  readonly transfer: NamedTransfer;
+  readonly id: string;
+}
+
+/** Notes which payment each transfer is booked as. */
+async function linkTransfers(within: Queryable, { chainId }: ChainScope, links: readonly Link[]): Promise<void> {
+  if (links.length === 0) return;
+  const rows = links.map(({ transfer: { transaction, logIndex: log }, id }) => ({ transaction, log, payment: id }));
   await within.query(
-    'UPDATE chain_transfers SET payment = $4 WHERE chain_id = $1 AND transaction = $2 AND log_index = $3',
-    [chainId, transaction, logIndex, id],
+    `UPDATE chain_transfers SET payment = link.payment
+      FROM jsonb_to_recordset($1::jsonb) AS link(transaction text, log bigint, payment text)
+      WHERE chain_id = $2 AND chain_transfers.transaction = link.transaction AND log_index = link.log`,
+    [JSON.stringify(rows), chainId],
   );
-  await within.query('DELETE FROM unreconciled_payments WHERE id = $1', [id]);
+  const ids = [...new Set(links.map(({ id }) => id))];
+  await within.query('DELETE FROM unreconciled_payments WHERE id = ANY($1::text[])', [ids]);
 }

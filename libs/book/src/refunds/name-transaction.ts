@@ -1,7 +1,8 @@
 import type { Queryable } from '../database/database.js';
 import type { BookWriter } from '../posting/book-writer.js';
 import { listRefundsOf, REFUND_COLUMNS, toRefund, type RefundRow } from './read-refunds.js';
-import type { Refund } from './refund.js';
+import type { Refund, RefundState } from './refund.js';
+import { retakeTransfers } from './take-transfers.js';
 import { sumOfRefunds } from './write-refunds.js';
 
 /** The transaction is another refund's, or a refund of another payment. */
@@ -18,6 +19,8 @@ export type NamedTransaction =
   | { outcome: 'exceeds' }
   | Taken;
 
+const NAMED_FROM: readonly RefundState[] = ['failed', 'given_up'];
+
 /**
  * Names the transaction that paid a refund whose job is no longer stored: it is reported and booked next, with what the
  * transaction paid.
@@ -31,14 +34,18 @@ export function nameTransaction(
   return writer.write(async (within): Promise<NamedTransaction> => {
     const by = await findRefundPaidBy(within, transaction, id);
     if (by !== null) return { outcome: 'taken', by };
-    const others = (await listRefundsOf(within, payment)).filter((refund) => refund.id !== id);
+    const refunds = await listRefundsOf(within, payment);
+    const own = refunds.find((refund) => refund.id === id);
+    if (own?.attempt !== attempt || !NAMED_FROM.includes(own.state)) return { outcome: 'changed' };
+    const others = refunds.filter((refund) => refund !== own);
     // The database would refuse the event of what is paid back beyond what arrived, and the refund would not be booked.
     if (amount > (await readUntaken(within, payment, others))) return { outcome: 'exceeds' };
+    if (!(await retakeTransfers(within, id, amount))) return { outcome: 'exceeds' };
     const [row] = await within.query<RefundRow>(
-      `UPDATE refunds SET state = 'sending', transaction = $3, amount = $4::numeric,
-          asked_amount = coalesce(asked_amount, nullif(amount, $4::numeric)), detail = NULL, changed_at = now()
-        WHERE id = $1 AND attempt = $2 AND state IN ('failed', 'given_up') RETURNING ${REFUND_COLUMNS}`,
-      [id, attempt, transaction, String(amount)],
+      `UPDATE refunds SET state = 'sending', transaction = $2, amount = $3::numeric,
+          asked_amount = coalesce(asked_amount, nullif(amount, $3::numeric)), detail = NULL, changed_at = now()
+        WHERE id = $1 RETURNING ${REFUND_COLUMNS}`,
+      [id, transaction, String(amount)],
     );
     return row === undefined ? { outcome: 'changed' } : { outcome: 'named', refund: toRefund(row) };
   });

@@ -1,12 +1,15 @@
+import { parseCursor, writeCursor } from '../database/cursor.js';
 import type { Queryable, SqlValue } from '../database/database.js';
 import type { Refund, RefundState } from './refund.js';
 
 type Times = 'askedAt' | 'changedAt' | 'attemptAt';
 export type RefundRow = Omit<Refund, Times> & Record<Times, Date>;
 
-export const REFUND_COLUMNS = `id, payment, number, state, amount::text, asked_amount::text AS "askedAmount", chain_id AS "chainId", asset, recipient, permit,
+export const REFUND_COLUMNS = `id, payment, number, state, amount::text, asked_amount::text AS "askedAmount", chain_id AS "chainId", asset,
+  arrived_in AS "arrivedIn", recipient, permit,
   reason, answered, doubts, asked_by AS "askedBy", asked_at AS "askedAt", changed_at AS "changedAt", attempt,
-  attempt_at AS "attemptAt", job, transaction, maybe_sent AS "maybeSent", detail`;
+  attempt_at AS "attemptAt", job, transaction, maybe_sent AS "maybeSent", detail,
+  (SELECT route FROM payments WHERE payments.id = refunds.payment) AS route`;
 
 export interface RefundSearch {
   readonly payment?: string | undefined;
@@ -32,9 +35,7 @@ export async function searchRefunds(
     ...(state === undefined ? [] : [`state = ${parameter(state)}`]),
   ];
   if (cursor !== undefined) {
-    const [, at, id] = /^(\S{1,40}) ([\w-]{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-    if (at === undefined || id === undefined || Number.isNaN(Date.parse(at)))
-      throw new RangeError('The cursor is not one of this list.');
+    const { at, id } = parseCursor(cursor);
     conditions.push(`(asked_at, id) < (${parameter(at)}::timestamptz, ${parameter(id)})`);
   }
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
@@ -44,10 +45,8 @@ export async function searchRefunds(
   );
   const page = rows.slice(0, limit).map(toRefund);
   const last = page.at(-1);
-  return {
-    refunds: page,
-    cursor: rows.length > limit && last ? Buffer.from(`${last.askedAt} ${last.id}`).toString('base64url') : null,
-  };
+  const next = rows.length > limit && last ? writeCursor({ at: last.askedAt, id: last.id }) : null;
+  return { refunds: page, cursor: next };
 }
 
 /** Null when there is no such refund. */

@@ -24,6 +24,8 @@ export interface RefundTerms {
   readonly amount: string;
   readonly chainId: number;
   readonly asset: string;
+  /** The transaction that brought the money. */
+  readonly arrivedIn: string;
   /** The payer that the chain shows. */
   readonly recipient: string;
   /** The ledger's name of the permit that moved the money, which is closed with the payment; null: none did. */
@@ -33,6 +35,12 @@ export interface RefundTerms {
   readonly answered: boolean;
   /** Why a person has to approve it; empty: nobody has to. */
   readonly doubts: readonly string[];
+}
+
+/** A transfer that the chain shows for a payment: the place of its log in the transaction, and base units. */
+export interface ArrivedTransfer {
+  readonly log: number;
+  readonly arrived: string;
 }
 
 /** A refund in the book. Times are ISO 8601, UTC. */
@@ -56,6 +64,8 @@ export interface Refund extends RefundTerms {
   readonly maybeSent: boolean;
   /** Why it failed, or was refused, or what it waits for. */
   readonly detail: string | null;
+  /** What was paid for; null where the book does not know it, as of a payment that was refused. */
+  readonly route: string | null;
 }
 
 /** What a person has to look at before more of the payment is paid back. */

@@ -5,11 +5,13 @@ import {
   findSentDoubts,
   hasTerms,
   RELEASED_STATES,
+  type ArrivedTransfer,
   type Refund,
   type RefundCaps,
   type RefundState,
   type RefundTerms,
 } from './refund.js';
+import { readTaken, releaseTransfers, retakeTransfers, takeTransfers } from './take-transfers.js';
 
 export type AskResult =
   /** `known`: the same refund was asked for before. */
@@ -38,13 +40,14 @@ export interface AskLimits {
 
 /**
  * Writes a refund, in one transaction with the check that all refunds of the payment are at most what arrived, and within
- * the caps. A repeated call with the same terms returns the same refund, whatever became of it; one that was refused is
- * asked for anew.
+ * the caps. The same transaction notes what the refund takes of each transfer, since another payment's name may stand for
+ * the same transfer. A repeated call with the same terms returns the same refund, whatever became of it; one that was
+ * refused is asked for anew.
  * @throws DeposedError, BookUnavailableError
  */
 export function askForRefund(
   writer: BookWriter,
-  terms: RefundTerms,
+  { transfers, ...terms }: RefundTerms & { readonly transfers: readonly ArrivedTransfer[] },
   { keyId, caps, large }: AskLimits,
 ): Promise<AskResult> {
   return writer.write(async (within): Promise<AskResult> => {
@@ -59,11 +62,17 @@ export function askForRefund(
     if (BigInt(terms.amount) > left) return { outcome: 'exceeds', left: left > 0n ? left : 0n };
     const over = await findCap(within, terms, { keyId, caps });
     if (over !== null) return over;
+    const takes = await takeTransfers(within, terms, transfers, BigInt(terms.amount));
+    if (takes === null) {
+      const arrived = transfers.reduce((sum, transfer) => sum + BigInt(transfer.arrived), 0n);
+      const free = arrived - (await readTaken(within, terms, transfers));
+      return { outcome: 'exceeds', left: free > 0n ? free : 0n };
+    }
     // Here, because another refund of the payment may have been asked for since the terms were made.
     const isLarge = large !== null && taken + BigInt(terms.amount) > large.above;
     const all = [...terms.doubts, ...findSentDoubts(refunds), ...(isLarge ? [large.doubt] : [])];
     const doubts = [...new Set(all)];
-    return { outcome: 'asked', refund: await insert(within, { ...terms, doubts }, keyId) };
+    return { outcome: 'asked', refund: await insert(within, { ...terms, doubts, takes }, keyId) };
   });
 }
 
@@ -131,13 +140,19 @@ export async function changeRefund(
   const assignments = Object.entries(columns).map(([name, value]) => `${name} = $${values.push(value)}`);
   if (maybeSent !== undefined) assignments.push(`maybe_sent = $${values.push(maybeSent)}`);
   if (doubts !== undefined) assignments.push(`doubts = $${values.push(JSON.stringify(doubts))}::jsonb`);
-  const [row] = await writer.write((within) =>
-    within.query<RefundRow>(
+  const row = await writer.write(async (within) => {
+    const [changed] = await within.query<RefundRow>(
       `UPDATE refunds SET ${['changed_at = now()', ...assignments].join(', ')}
         WHERE id = $1 AND attempt = $2 AND state = ANY($3::text[]) RETURNING ${REFUND_COLUMNS}`,
       values,
-    ),
-  );
+    );
+    if (changed === undefined) return undefined;
+    if (RELEASED_STATES.includes(changed.state)) await releaseTransfers(within, id);
+    // One that was given up has been paid all the same. Where another has what it would take, both are paid: that stays.
+    else if (from.some((state) => RELEASED_STATES.includes(state)))
+      await retakeTransfers(within, id, BigInt(changed.amount));
+    return changed;
+  });
   return row === undefined ? null : toRefund(row);
 }
 
@@ -152,6 +167,19 @@ async function readLeft(within: Queryable, payment: string, refunds: readonly Re
   return { left: BigInt(row?.amount ?? '0') - taken, taken };
 }
 
+/** What counts for the limits of a day, UTC. `$1` is the chain, `$2` the token, `$3` the states that count no more. */
+const OF_TODAY = `chain_id = $1 AND asset = $2 AND state <> ALL($3::text[])
+  AND attempt_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`;
+
+/** Base units that refunds of today, UTC, have paid back or may pay back yet. */
+export async function readRefundedToday(within: Queryable, chainId: number, asset: string): Promise<bigint> {
+  const [row] = await within.query<{ day: string }>(
+    `SELECT coalesce(sum(amount), 0)::text AS day FROM refunds WHERE ${OF_TODAY}`,
+    [chainId, asset, RELEASED_STATES],
+  );
+  return BigInt(row?.day ?? '0');
+}
+
 /** A refund counts on the day of its last attempt, and for the API key that asked for that. */
 async function findCap(
   within: Queryable,
@@ -160,11 +188,10 @@ async function findCap(
 ): Promise<OverCap | null> {
   const [row] = await within.query<{ day: string; payer: string; key: string }>(
     `SELECT coalesce(sum(amount), 0)::text AS day,
-        coalesce(sum(amount) FILTER (WHERE recipient = $3), 0)::text AS payer,
-        coalesce(sum(amount) FILTER (WHERE asked_by[cardinality(asked_by)] = $4), 0)::text AS key
-      FROM refunds WHERE chain_id = $1 AND asset = $2 AND state <> ALL($5::text[]) AND id <> $6
-        AND attempt_at >= date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'`,
-    [...[chainId, asset, recipient, keyId], RELEASED_STATES, id],
+        coalesce(sum(amount) FILTER (WHERE recipient = $4), 0)::text AS payer,
+        coalesce(sum(amount) FILTER (WHERE asked_by[cardinality(asked_by)] = $5), 0)::text AS key
+      FROM refunds WHERE ${OF_TODAY} AND id <> $6`,
+    [chainId, asset, RELEASED_STATES, recipient, keyId, id],
   );
   const taken: Readonly<Record<keyof RefundCaps, string>> = {
     ...{ each: '0', perPayerAndDay: row?.payer ?? '0', perKeyAndDay: row?.key ?? '0', perDay: row?.day ?? '0' },
@@ -178,19 +205,22 @@ async function findCap(
   return null;
 }
 
-async function insert(within: Queryable, terms: RefundTerms, keyId: string): Promise<Refund> {
-  const { id, payment, number, amount, chainId, asset, recipient, permit, reason, answered, doubts } = terms;
+async function insert(within: Queryable, terms: RefundTerms & { takes: object }, keyId: string): Promise<Refund> {
+  const { id, payment, number, amount, chainId, asset, recipient, permit, reason, answered, doubts, arrivedIn, takes } =
+    terms;
   const [row] = await within.query<RefundRow>(
     `INSERT INTO refunds (id, payment, number, state, amount, chain_id, asset, recipient, reason, answered, doubts,
-        asked_by, permit, asked_at, changed_at, attempt_at, attempt)
-      VALUES ($1, $2, $3, 'asked', $4::numeric, $5, $6, $7, $8, $9, $10::jsonb, ARRAY[$11], $12, now(), now(), now(), 1)
+        asked_by, permit, arrived_in, takes, asked_at, changed_at, attempt_at, attempt)
+      VALUES ($1, $2, $3, 'asked', $4::numeric, $5, $6, $7, $8, $9, $10::jsonb, ARRAY[$11], $12, $13, $14::jsonb,
+        now(), now(), now(), 1)
       ON CONFLICT (id) DO UPDATE SET state = 'asked', amount = excluded.amount, recipient = excluded.recipient,
         permit = excluded.permit, reason = excluded.reason, answered = excluded.answered, doubts = excluded.doubts,
-        asked_by = excluded.asked_by, asked_at = now(), changed_at = now(), attempt_at = now(), detail = NULL
+        asked_by = excluded.asked_by, arrived_in = excluded.arrived_in, takes = excluded.takes, asked_at = now(),
+        changed_at = now(), attempt_at = now(), detail = NULL
       RETURNING ${REFUND_COLUMNS}`,
     [
       ...[id, payment, number, amount, chainId, asset, recipient],
-      ...[reason, answered, JSON.stringify(doubts), keyId, permit],
+      ...[reason, answered, JSON.stringify(doubts), keyId, permit, arrivedIn, JSON.stringify(takes)],
     ],
   );
   if (row === undefined) throw new Error('the refund was not written');

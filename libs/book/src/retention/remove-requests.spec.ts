@@ -1,5 +1,6 @@
 import { createPreimageSigner } from '@tollgate/crypto';
 
+import { askForRefunds } from '../../test/ask-for-refunds.js';
 import { answered, deliver, refunded, refunding, released, SELLER, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
 import { closeBook } from '../closing/close-book.js';
@@ -19,7 +20,7 @@ describe('the removal of request data', () => {
   const book = useTestBook();
 
   beforeEach(async () => {
-    const request = { requestId: CANARY, method: CANARY };
+    const request = { requestId: CANARY, method: CANARY, path: `/${CANARY}`, query: `a=${CANARY}` };
     await postEvents(
       book.writer,
       [deliver(answered(SOLD, { ...request, requestHash: CANARY })), deliver(released(FAILED, request))],
@@ -45,7 +46,13 @@ describe('the removal of request data', () => {
     const signer = (proof as BookProof).bookings[0]!.closing.signer;
     expect(checkProof(proof, { key: signer }).bookings).toHaveLength(1);
     const { reported, ...listed } = (await readBookedPayment(book.database, SOLD))!;
-    expect(listed).toMatchObject({ state: 'answered', amount: '10000', route: '/api/weather', requestId: null });
+    expect(listed).toMatchObject({
+      state: 'answered',
+      amount: '10000',
+      route: '/api/weather',
+      requestId: null,
+      path: null,
+    });
     expect(reported.answered).toMatchObject({ answerHash: 'ab'.repeat(32), status: 200, price: '10000' });
     expect(await removeRequests(book.writer, AFTER_ALL)).toEqual({ payments: 0, events: 0, outgoing: 0 });
   });
@@ -84,9 +91,11 @@ describe('the removal of request data', () => {
 
   it('lets what comes later be booked as ever', async () => {
     await removeRequests(book.writer, AFTER_ALL);
+    const refund = refunded(SOLD, '4000');
+    await askForRefunds(book.database, refund);
     await postEvents(
       book.writer,
-      [deliver(answered(SOLD)), deliver(refunding(SOLD)), deliver(refunded(SOLD, '4000')), deliver(answered(FAILED))],
+      [deliver(answered(SOLD)), deliver(refunding(SOLD)), deliver(refund), deliver(answered(FAILED))],
       SELLER,
     );
     const verdict = await verifyBook(book.database, []);

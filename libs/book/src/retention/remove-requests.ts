@@ -14,13 +14,14 @@ const BATCH = 1_000;
 /** What an answer's event says of the request. Accounts, amounts and the hash of the answer stay. */
 const OF_REQUEST = [
   ...['{answered,requestId}', '{answered,requestHash}', '{answered,method}', '{answered,bytes}'],
-  ...['{answered,upstreamMs}', '{answered,timeline}'],
+  ...['{answered,upstreamMs}', '{answered,timeline}', '{answered,path}', '{answered,query}'],
   ...['{released,sale,requestId}', '{released,sale,method}', '{released,timeline}'],
+  ...['{released,sale,path}', '{released,sale,query}'],
 ];
 const WITHOUT_REQUEST = OF_REQUEST.reduce((reported, path) => `(${reported} #- '${path}')`, 'reported');
 
 /**
- * Removes who asked for what, of payments to which nothing has happened since: the request's id, method, hash and times,
+ * Removes who asked for what, of payments to which nothing has happened since: the request's id, method, path, query, hash and times,
  * the salt of its hash in the bookings, and the events as they came. Bookings, entries and closings are not touched, so
  * the book verifies as before, and a payment is proved without its request.
  * @throws DeposedError, BookUnavailableError; what was removed until then stays removed
@@ -36,7 +37,7 @@ export async function removeRequests(writer: BookWriter, beforeMs: number): Prom
     }
   };
   const payments = await removeAll(
-    `UPDATE payments SET request_id = NULL, request_salt = '', reported = ${WITHOUT_REQUEST}
+    `UPDATE payments SET request_id = NULL, path = NULL, query = NULL, request_salt = '', reported = ${WITHOUT_REQUEST}
       WHERE id IN (SELECT id FROM payments WHERE at < $1 AND request_salt <> '' ORDER BY at LIMIT $2) RETURNING id`,
   );
   // An event that no release has read yet is not booked.

@@ -4,6 +4,7 @@ import type { Fees } from '../fees/fees.js';
 import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-endpoint.js';
 import { malformed, parseData, parseBigQuantity, toQuantity } from '../rpc/rpc-value.js';
 import { encodeAddress, WORD_BYTES } from './abi-encoding.js';
+import type { CallPlace } from './later-call.js';
 
 /** A contract call, to be sent or simulated. */
 export interface ContractCall {
@@ -70,18 +71,16 @@ export interface SentCall {
   fees: Fees | null;
 }
 
-type Block = 'latest' | 'pending';
-
 /**
  * Without fees, nodes simulate at a gas price of 0, which a wallet's code can see and use to behave differently. With
  * fees, GASPRICE is what the block will show, and the sender must be able to pay for all the gas.
  */
-export function trySentCall(call: SentCall, block: Block): RpcCall {
-  return { method: 'eth_call', params: [describeSending(call), block] };
+export function trySentCall(call: SentCall, place: CallPlace): RpcCall {
+  return { method: 'eth_call', params: [describeSending(call), ...place] };
 }
 
-export function estimateSentCall(call: SentCall, block: Block): RpcCall {
-  return { method: 'eth_estimateGas', params: [describeSending(call), block] };
+export function estimateSentCall(call: SentCall, place: CallPlace): RpcCall {
+  return { method: 'eth_estimateGas', params: [describeSending(call), ...place] };
 }
 
 export function askForNativeBalance(address: Hex): RpcCall {

@@ -3,6 +3,7 @@ import type { Hex } from '@tollgate/protocol';
 import { parseErc6492Signature } from 'viem';
 
 import type { ContractCall } from './contract-question.js';
+import { allowDeployment, type Deployment, type WalletFactories } from './wallet-factories.js';
 
 /** The form in which a payer's signature goes to the token, found without asking the chain. */
 export type PayerSignature =
@@ -10,9 +11,9 @@ export type PayerSignature =
   | { kind: 'account'; v: number; r: Hex; s: Hex }
   /**
    * To be checked by the payer's contract. `isWrapped`: it came with a call that deploys the contract (EIP-6492);
-   * `deployment` is that call where its factory is allowed.
+   * `deployment` is that call where it is allowed.
    */
-  | { kind: 'contract'; bytes: Hex; isWrapped: boolean; deployment: ContractCall | null };
+  | { kind: 'contract'; bytes: Hex; isWrapped: boolean; deployment: Deployment | null };
 
 const ACCOUNT_SIGNATURE_LENGTH = 2 + 65 * 2;
 /** Half the order of secp256k1. Every signature has a twin with `s` in the upper half; tokens refuse that one. */
@@ -22,11 +23,11 @@ const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681
  * Reads a payer's signature over a hash. A signature made with the payer's key counts as an account's even where the
  * payer has code (EIP-7702): tokens differ in whether the key or the code decides, so the call is simulated against the
  * token before it is sent.
- * @param factories contracts that may be called to deploy a wallet, in lower case
+ * @param factories contracts that may be called to deploy a wallet
  */
 export function readPayerSignature(
   signature: Hex,
-  { hash, payer, factories }: { hash: Hex; payer: Hex; factories: ReadonlySet<Hex> },
+  { hash, payer, factories }: { hash: Hex; payer: Hex; factories: WalletFactories },
 ): PayerSignature {
   if (recoverAccount(hash, signature) === payer) {
     const parts = splitSignature(signature);
@@ -35,8 +36,7 @@ export function readPayerSignature(
   const wrapped = unwrapSignature(signature);
   if (wrapped === null) return { kind: 'contract', bytes: signature, isWrapped: false, deployment: null };
   const { bytes, deployment } = wrapped;
-  const isAllowed = factories.has(deployment.to);
-  return { kind: 'contract', bytes, isWrapped: true, deployment: isAllowed ? deployment : null };
+  return { kind: 'contract', bytes, isWrapped: true, deployment: allowDeployment(deployment, factories) };
 }
 
 /**
@@ -62,10 +62,7 @@ export function unwrapSignature(signature: Hex): { bytes: Hex; deployment: Contr
   }
 }
 
-/**
- * The contract that deploys the payer if it has no code yet; null when the payer must already have code or use its own
- * key.
- */
-export function factoryOf(signature: PayerSignature): Hex | null {
-  return signature.kind === 'contract' && signature.deployment !== null ? signature.deployment.to : null;
+/** The call that deploys the payer if it has no code yet; null when the payer must already have code or use its own key. */
+export function deploymentOf(signature: PayerSignature): Deployment | null {
+  return signature.kind === 'contract' ? signature.deployment : null;
 }

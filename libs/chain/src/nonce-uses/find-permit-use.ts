@@ -171,3 +171,8 @@ function carriesPermit(input: Hex, { payment: { permit2Authorization } }: Promis
   const numbers = [permitted.amount, nonce, deadline].map((text) => encodeNumber(BigInt(text)));
   return input.includes([encodeAddress(permitted.token), ...numbers].join(''));
 }
+
+/** Whether calldata contains a permit for the token with this nonce, of any amount, as encoded for the proxy, at any byte. */
+export function carriesNonce(input: Hex, token: Hex, nonce: bigint): boolean {
+  return new RegExp(`${encodeAddress(token)}[0-9a-f]{64}${encodeNumber(nonce)}`).test(input);
+}

@@ -1,4 +1,4 @@
-import { isHash, type Hex } from '@tollgate/protocol';
+import type { Hex } from '@tollgate/protocol';
 
 import {
   askContract,
@@ -7,8 +7,10 @@ import {
   readWord,
   askForNativeBalance,
   canPay,
+  tryCall,
   trySentCall,
   type SentCall,
+  type TriedCall,
 } from '../contracts/contract-question.js';
 import {
   askForSignature,
@@ -25,6 +27,7 @@ import {
   type AuthorizationQuestion,
   type AuthorizationView,
 } from '../contracts/eip3009/authorization-view.js';
+import { askLater, type CallPlace, type ValidityStart } from '../contracts/later-call.js';
 import {
   askAboutPermit,
   askForPermitNonce,
@@ -34,10 +37,11 @@ import {
   type PermitSimulation,
   type PermitView,
 } from '../contracts/permit2/permit-view.js';
+import { askForDomain, readDomain, type StatedDomain } from '../contracts/token-domain.js';
 import { searchLogs, type FoundLog, type LogSearch, type SearchMemory } from '../logs/search-logs.js';
 import type { BlockTimes } from '../receipts/block-times.js';
 import { parseReceipt, type Receipt, parseTransaction } from '../receipts/receipt.js';
-import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
+import { chainBehind, ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 import type { RpcAsker, RpcBatcher } from '../rpc/rpc-batcher.js';
 import { valueOf, type RpcResult } from '../rpc/rpc-endpoint.js';
 import { malformed } from '../rpc/rpc-value.js';
@@ -61,8 +65,6 @@ export interface Sighting {
 const LAGGING_BLOCKS = 64;
 const LAGGING_MS = 60_000;
 
-/** `DOMAIN_SEPARATOR()` (EIP-2612, EIP-3009) */
-const DOMAIN_SEPARATOR = '0x3644e515';
 /** `decimals()` (ERC-20) */
 const DECIMALS = '0x313ce567';
 
@@ -117,12 +119,27 @@ export class ChainReader {
   }
 
   /**
+   * Simulates a call again that has failed in the newest block, which may be older than the start of a payment's
+   * validity. Returns where it succeeds; null when it fails. @throws ChainUnavailableError also when no block can tell
+   */
+  async tryLater(
+    call: TriedCall,
+    start: ValidityStart,
+    deadlineMs: number,
+    asker?: RpcAsker,
+  ): Promise<CallPlace | null> {
+    const trial = await this.batcher.ask({ ...askLater(tryCall(call), start), asker, deadlineMs });
+    if (trial.outcome === 'unknown') throw chainBehind();
+    return trial.outcome === 'succeeds' ? trial.place : null;
+  }
+
+  /**
    * Simulates a call as it will be sent. Also true when the sender could not pay for it, since then the simulation
    * shows nothing.
    */
-  wouldSucceed(call: SentCall, deadlineMs: number, asker?: RpcAsker): Promise<boolean> {
+  wouldSucceed(call: SentCall, place: CallPlace, deadlineMs: number, asker?: RpcAsker): Promise<boolean> {
     return this.batcher.ask({
-      calls: [trySentCall(call, 'latest'), askForNativeBalance(call.from)],
+      calls: [trySentCall(call, place), askForNativeBalance(call.from)],
       deadlineMs,
       asker,
       read: ([result, balance]) => !canPay(call, balance) || readCall(result) !== null,
@@ -192,16 +209,9 @@ export class ChainReader {
     });
   }
 
-  /** The token's EIP-712 domain separator; null when the token has no such function. */
-  readDomainSeparator(asset: Hex, deadlineMs: number): Promise<Hex | null> {
-    return this.batcher.ask({
-      calls: [askContract(asset, DOMAIN_SEPARATOR)],
-      deadlineMs,
-      read: ([call]) => {
-        const data = readCall(call);
-        return isHash(data) ? data : null;
-      },
-    });
+  /** What the token states about its EIP-712 domain; null when it states nothing. */
+  readTokenDomain(asset: Hex, deadlineMs: number): Promise<StatedDomain | null> {
+    return this.batcher.ask({ calls: askForDomain(asset), deadlineMs, read: readDomain });
   }
 
   /** The token's decimals; null when the token has no such function. */

@@ -1,3 +1,5 @@
+const CHAIN_BEHIND_MS = 1_000;
+
 export type ChainTrouble =
   | 'rpc_unreachable'
   | 'rpc_timeout'
@@ -8,6 +10,8 @@ export type ChainTrouble =
   | 'rpc_wrong_chain'
   | 'rpc_error'
   | 'rpc_inconsistent'
+  /** The newest block is older than the start of a payment's validity, and no later time can be simulated. */
+  | 'chain_behind'
   | 'deadline_passed'
   /** Not the chain's fault: the waiting room for payments that wait for the chain is full. */
   | 'waiting_room_full'
@@ -34,6 +38,12 @@ export class ChainUnavailableError extends Error {
     super(message, options);
     this.retryAfterMs = options.retryAfterMs;
   }
+}
+
+/** Why a payment that has just become valid must wait for the next block. */
+export function chainBehind(): ChainUnavailableError {
+  const message = "The newest block is older than the start of the payment's validity. Retry after the next block.";
+  return new ChainUnavailableError('chain_behind', message, { retryAfterMs: CHAIN_BEHIND_MS });
 }
 
 /** An answer that was cut off at its size limit. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ import { ArrayMinSize, IsBoolean, IsInt, IsOptional, Matches, Max, Min, MinLengt
 
 import type { ConfigurationError } from './configuration-error.js';
 import { PaymentEnvironment } from './payment.environment.js';
-import { listSettings, readEnvironment } from './read-environment.js';
+import { listSettings, readEnvironment, warningsOf } from './read-environment.js';
 import { RedisEnvironment } from './redis.environment.js';
 import { Setting, SettingGroup } from './setting.js';
 
@@ -170,6 +170,29 @@ describe('readEnvironment', () => {
     const [problem] = problemsOf({ ...others, CHALLENGE_SECRET_FILE: file });
     expect(problem).toContain('(hidden)');
     expect(problem).not.toContain('canary');
+  });
+
+  it('warns of the file of a secret that others can read, or its group where the process owns it', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'tollgate-secret-')), 'secret');
+    writeFileSync(file, 'c'.repeat(40));
+    const others = { ASSET_ADDRESS: valid.ASSET_ADDRESS, PAY_TO: valid.PAY_TO };
+    const read = (mode: number) => {
+      chmodSync(file, mode);
+      return warningsOf(readEnvironment(ServerEnvironment, { ...others, CHALLENGE_SECRET_FILE: file }));
+    };
+    const warning = `CHALLENGE_SECRET_FILE: others than its owner can read ${file}. Run chmod 400 on it.`;
+    for (const mode of [0o644, 0o440, 0o604, 0o666]) expect(read(mode)).toEqual([warning]);
+    for (const mode of [0o600, 0o400]) expect(read(mode)).toEqual([]);
+    // A group's file of another owner, as Kubernetes mounts Secrets, is for that group to read.
+    const uid = jest.spyOn(process, 'getuid').mockReturnValue(4_000_000);
+    expect([read(0o440), read(0o444)]).toEqual([[], [warning]]);
+    uid.mockRestore();
+  });
+
+  it("lists the warnings of every group, and a process's own, once all settings are valid", () => {
+    const environment = readEnvironment(ServerEnvironment, { ...valid, PAYMENT_POLICY: 'receipt' });
+    expect(warningsOf(environment)).toEqual([expect.stringContaining('PAYMENT_POLICY=receipt')]);
+    expect(warningsOf(readEnvironment(ServerEnvironment, valid))).toEqual([]);
   });
 
   it('checks settings together only if each is valid alone', () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 
@@ -16,6 +16,18 @@ export interface ChecksTogether {
  */
 export interface ChecksEntries {
   problemsOfEntries(): string[];
+}
+
+/** Implemented by an environment class whose valid settings may still be risky; each string is one warning. */
+export interface Warns {
+  readonly warnings: readonly string[];
+}
+
+const warned = new WeakMap<object, readonly string[]>();
+
+/** What to log once at the start of valid settings: the warnings of all groups, and files of secrets that others can read. */
+export function warningsOf(environment: object): readonly string[] {
+  return warned.get(environment) ?? [];
 }
 
 /**
@@ -49,6 +61,12 @@ export function examineEnvironment<T extends object>(
 ): ExaminedEnvironment<T> {
   const found = { problems: [] as string[], faulty: new Set<string>() };
   const result = readGroup(environment, env, found);
+  if (found.problems.length === 0) {
+    const files = listSettings(environment).flatMap((setting) =>
+      setting.secret ? findExposed(setting.name, env) : [],
+    );
+    warned.set(result, [...new Set([...files, ...collectWarnings(environment, result)])]);
+  }
   return { result, problems: [...new Set(found.problems)], faulty: found.faulty };
 }
 
@@ -60,6 +78,24 @@ export function listSettings(environment: EnvironmentClass): SettingDescription[
     required: setting.required && !isOptional(environment, setting.property),
   }));
   return [...nested, ...own];
+}
+
+function collectWarnings(environment: EnvironmentClass, result: object): readonly string[] {
+  const groups = new Map(Object.entries(result as Record<string, object>));
+  const nested = [...ownGroups(environment)].flatMap(([property, group]) =>
+    collectWarnings(group, groups.get(property) ?? {}),
+  );
+  return [...nested, ...('warnings' in result ? (result as Warns).warnings : [])];
+}
+
+/** A group reads what another account owns, as where Kubernetes mounts a Secret; of one's own file it has no business. */
+function findExposed(name: string, env: Readonly<Record<string, string | undefined>>): string[] {
+  const file = env[`${name}_FILE`]?.trim() ?? '';
+  // Windows has no modes.
+  if (file === '' || process.getuid === undefined) return [];
+  const { mode, uid } = statSync(file);
+  if ((mode & (uid === process.getuid() ? 0o044 : 0o004)) === 0) return [];
+  return [`${name}_FILE: others than its owner can read ${file}. Run chmod 400 on it.`];
 }
 
 function readGroup<T extends object>(

@@ -120,7 +120,9 @@ const PLACEHOLDER =
 const LONG = 32;
 const LEAST_DIFFERENT = 6;
 
-/** Validates the secret of a signature: rejects placeholders and few repeated characters. */
+const LONGEST_RUN = 12;
+
+/** Validates the secret of a signature or a private key: rejects placeholders, and text that is repeated or counted. */
 export function IsRandomText(options: ValidationOptions = {}): PropertyDecorator {
   const message = '$property holds a placeholder instead of random text';
   return ValidateBy({ name: 'isRandomText', validator: { validate: isRandomText } }, { message, ...options });
@@ -128,5 +130,18 @@ export function IsRandomText(options: ValidationOptions = {}): PropertyDecorator
 
 function isRandomText(value: unknown): boolean {
   if (typeof value !== 'string') return true;
-  return !PLACEHOLDER.test(value) && (value.length < LONG || new Set(value).size >= LEAST_DIFFERENT);
+  return !PLACEHOLDER.test(value) && (value.length < LONG || !isGuessable(value.replace(/^0x/i, '').toLowerCase()));
+}
+
+function isGuessable(text: string): boolean {
+  if (new Set(text).size < LEAST_DIFFERENT || new RegExp(`(.)\\1{${LONGEST_RUN - 1}}`).test(text)) return true;
+  const periods = Array.from({ length: Math.floor(text.length / 2) }, (_, index) => index + 1);
+  return periods.some((period) => text.startsWith(text.slice(period))) || isCounted(text);
+}
+
+/** 01020304…, in bytes. */
+function isCounted(text: string): boolean {
+  const bytes = [...Buffer.from(text, 'hex')];
+  const steps = new Set(bytes.slice(1).map((byte, index) => (byte - (bytes[index] ?? 0) + 256) % 256));
+  return bytes.length * 2 === text.length && steps.size === 1;
 }

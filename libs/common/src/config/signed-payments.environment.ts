@@ -23,9 +23,9 @@ export class SignedPaymentsEnvironment implements ChecksEntries {
 
   @Setting({
     help:
-      'Factories that may be called to deploy the wallet that signed a payment (EIP-6492), comma separated addresses; ' +
-      'MULTICALL3_ADDRESS calls them within SETTLE_GAS_CAP, and a deployment needs far more gas than its default of 300000.',
-    example: '0xBA5ED110eFDBa3D005bfC882d75358ACBbB85842',
+      'Further factories that may be called to deploy the wallet that signed a payment (EIP-6492), comma separated addresses; ' +
+      'any call of theirs is made, within DEPLOY_GAS_CAP. Coinbase Smart Wallet 1 and 1.1 and Light Account 1.0.1 to 2.0.0 are known.',
+    example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   })
   @IsArray()
   readonly eip6492Factories: string[] = [];
@@ -35,7 +35,7 @@ export class SignedPaymentsEnvironment implements ChecksEntries {
     return this.facilitatorAssets.flatMap((text) => parseAsset(text) ?? []);
   }
 
-  /** In lower case. */
+  /** Those that the operator names, in lower case. */
   get factories(): ReadonlySet<Hex> {
     return new Set(this.eip6492Factories.map((address) => address.toLowerCase() as Hex));
   }

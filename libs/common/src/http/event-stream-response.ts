@@ -62,6 +62,8 @@ export class EventStreamResponse {
   async run(response: ServerResponse, position: () => string, pass: () => Promise<void>): Promise<void> {
     this.#response = response;
     response.once('close', () => this.end());
+    // The gateway keeps a connection whose client has closed its side; an event stream ends there.
+    response.socket?.once('end', () => this.end());
     // A client that left before the head was written has closed it already.
     if (response.destroyed) this.end();
     // The retry delay is random, so that the clients of a restarted server do not all reconnect at once.

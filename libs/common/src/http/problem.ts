@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { ProblemCode } from './problem-codes.js';
 
@@ -14,6 +14,20 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the body, for programs. */
   readonly members?: Readonly<Record<string, unknown>>;
+}
+
+/** A problem as a page for people. */
+export interface ProblemPage {
+  readonly body: string;
+  /** Alternating names and values, the content type included. */
+  readonly headers: readonly string[];
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Renders the page of a problem for a browser that opens an address; null for every other client. */
+    renderProblemPage?: (request: FastifyRequest, problem: Problem) => ProblemPage | null;
+  }
 }
 
 /** Throw it to answer a request with a problem; `ProblemFilter` sends the answer. */
@@ -34,7 +48,10 @@ const OF_STATUS: Readonly<Record<number, Omit<Problem, 'status'>>> = {
   404: { code: 'not_found', detail: 'Nothing is served at this path.' },
   408: { code: 'request_timeout', detail: 'The request did not arrive in time.' },
   413: { code: 'body_too_large', detail: 'The body of the request is too large.' },
-  414: { code: 'uri_too_long', detail: 'A part of the path is too long.' },
+  414: {
+    code: 'uri_too_long',
+    detail: 'The path is too long: it must have at most 1,024 bytes, and fit into the headers of its challenge.',
+  },
   415: { code: 'media_type_unsupported', detail: 'This Content-Type is not supported here.' },
   429: { code: 'too_many_requests', detail: 'Too many requests from this address.' },
   431: { code: 'headers_too_large', detail: 'The headers of the request are too large.' },
@@ -55,21 +72,27 @@ export function problemOf(status: number): Problem {
 
 /** The body, as JSON text. */
 export function renderProblem({ status, code, detail, members }: Problem, requestId: string): string {
-  const title = STATUS_CODES[status] ?? 'Error';
+  const title = titleOf(status);
   return JSON.stringify({ ...members, type: `urn:tollgate:error:${code}`, title, status, detail, code, requestId });
 }
 
-/** Sends a problem; its request id is in the body and in the header. */
+/** The name of a status. */
+export function titleOf(status: number): string {
+  return STATUS_CODES[status] ?? 'Error';
+}
+
+/** Sends a problem, to browsers as a page where the server has one; its request id is in the body and in the header. */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const { retryAfterMs, headers } = problem;
   if (headers !== undefined) void reply.headers(headers);
   if (retryAfterMs !== undefined) void reply.header('Retry-After', toRetryAfter(retryAfterMs));
-  return reply
-    .code(problem.status)
-    .header('Cache-Control', 'no-store')
-    .header('X-Request-Id', reply.request.id)
-    .type(PROBLEM_JSON)
-    .send(renderProblem(problem, reply.request.id));
+  const { request, server } = reply;
+  void reply.code(problem.status).header('Cache-Control', 'no-store').header('X-Request-Id', request.id);
+  const page = server.renderProblemPage?.(request, problem) ?? null;
+  if (page === null) return reply.type(PROBLEM_JSON).send(renderProblem(problem, request.id));
+  for (let at = 0; at + 1 < page.headers.length; at += 2)
+    void reply.header(page.headers[at] ?? '', page.headers[at + 1]);
+  return reply.send(page.body);
 }
 
 /** `Retry-After` in whole seconds, at least 1: a client that obeyed 0 would retry in a loop. */

@@ -23,7 +23,12 @@ function createLogger(env: Record<string, string> = {}, secrets: string[] = []) 
 describe('logging', () => {
   it('redacts proofs, credentials and signatures, wherever an object holds them', () => {
     const { logger, lines } = createLogger();
-    const payments = { 'x-payment': 'canary', 'payment-signature': 'canary', 'sign-in-with-x': 'canary' };
+    const payments = {
+      'x-payment': 'canary',
+      'payment-signature': 'canary',
+      'payment-authorization': 'canary',
+      'sign-in-with-x': 'canary',
+    };
     const headers = { ...payments, authorization: 'canary', cookie: 'canary', accept: 'kept' };
     logger.info({ headers, req: { headers }, signature: 'canary', job: { privateKey: 'canary' } }, 'paid');
     logger.info(headers, 'bare headers');

@@ -15,7 +15,8 @@ export interface LoggerSettings {
 }
 
 const SECRET_FIELDS = [
-  ...['authorization', '["x-payment"]', '["payment-signature"]', '["sign-in-with-x"]', 'cookie'],
+  ...['authorization', '["x-payment"]', '["payment-signature"]', '["payment-authorization"]', '["sign-in-with-x"]'],
+  'cookie',
   ...['signature', 'secret', 'password', 'privateKey'],
 ];
 

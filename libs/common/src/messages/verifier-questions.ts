@@ -44,6 +44,8 @@ export type VerifyPaymentVerdict =
   | { outcome: 'claimed'; lease: Lease; bound: boolean; payer: Hex; amountBaseUnits?: string }
   | { outcome: 'answered'; id: PaymentId }
   | { outcome: 'busy'; retryAfterMs: number }
+  /** What it pays for is busy, and is not to be asked before then. */
+  | { outcome: 'paused'; retryAfterMs: number }
   | { outcome: 'conflict' }
   | { outcome: 'refused'; failure: PaymentFailure; retryAfterMs?: number }
   /** Unknown for now (chain or ledger unreachable); never counts as refused. */
@@ -85,7 +87,12 @@ export interface SettingsDiffer {
   settings?: string;
 }
 
-export type SettingsComparison = { outcome: 'agreed' } | SettingsDiffer;
+export type SettingsComparison =
+  /**
+   * `takesAuthorizations`: whether the EIP-712 domain in the settings is the token's, so that EIP-3009 authorizations can
+   * be paid; missing until the chain has told.
+   */
+  { outcome: 'agreed'; takesAuthorizations?: boolean } | SettingsDiffer;
 
 /** True for the answer of a verifier whose payment settings differ from the asker's. */
 export function isSettingsDiffer(answer: object): answer is SettingsDiffer {
@@ -121,6 +128,8 @@ export interface VerifySignedPaymentRequest {
   payment: SignedPayment;
   /** The client whose shares of look-ups and waits are charged. */
   clientAddress: string;
+  /** How long a payment whose money has not moved must stay valid; absent: as long as a settlement usually takes. */
+  validForMs?: number;
   /** Null when the payment is only to be checked, not claimed. */
   claim: {
     /** 128 random bits, base64url, made by the gateway for this request. */
@@ -158,6 +167,8 @@ export type SignedPaymentVerdict =
   | ({ outcome: 'valid'; payer: Hex } & EarlierSettlement)
   | { outcome: 'answered'; id: PaymentId }
   | { outcome: 'busy'; retryAfterMs: number }
+  /** What it pays for is busy, and is not to be asked before then. */
+  | { outcome: 'paused'; retryAfterMs: number }
   | { outcome: 'conflict' }
   | { outcome: 'refused'; failure: PaymentFailure; payer?: Hex; retryAfterMs?: number }
   /** Unknown for now (chain or ledger unreachable); never counts as refused. */

@@ -1,15 +1,15 @@
 -- KEYS birth, entry, outbox; ARGV owner, fingerprint, retry key or '', lease ms, deadline ms, clock skew ms, slack ms,
--- releases allowed, `all` or `known` (only the rules for known payments), the most events in the outbox or '', 0 when the
--- retry key reserves nothing, then per candidate: slot, block, mined at ms, window ms or ''. Returns {now, outcome,
--- slot, generation or wait, until}.
+-- releases and pauses allowed, `all` or `known` (only the rules for known payments), the most events in the outbox or '', 0
+-- when the retry key reserves nothing, then per candidate: slot, block, mined at ms, window ms or ''. Returns {now,
+-- outcome, slot, generation or wait, until}.
 --
 -- Atomic: checking every payment of the transaction and taking one, together with the age and birth rules on Redis's
 -- clock. Otherwise two requests could take one payment, one request with one retry key could take two, or a payment
 -- lost with an earlier run of the server could be taken again.
 local owner, fingerprint, key = ARGV[1], ARGV[2], ARGV[3]
 local lease_ms, deadline, skew = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local slack, max_releases, scope = tonumber(ARGV[7]), tonumber(ARGV[8]), ARGV[9]
-local outbox_limit, reserves = tonumber(ARGV[10]), ARGV[11] ~= '0'
+local slack, max_releases, max_pauses, scope = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
+local outbox_limit, reserves = tonumber(ARGV[11]), ARGV[12] ~= '0'
 local now = now_ms()
 local function answer(outcome, slot, number, til)
   return {text(now), outcome, slot or '', text(number or 0), text(til or 0)}
@@ -17,7 +17,7 @@ end
 if now > deadline then return answer('late') end
 
 local candidates, window = {}, 0
-for index = 12, #ARGV, 4 do
+for index = 13, #ARGV, 4 do
   local candidate = {
     slot = ARGV[index], block = tonumber(ARGV[index + 1]), mined = tonumber(ARGV[index + 2]),
     window = tonumber(ARGV[index + 3])
@@ -76,6 +76,10 @@ local function is_fixed_for_another(r) return r.amount and r.fingerprint ~= fing
 -- Only requests with its retry key may take it again.
 local function is_reserved(r) return r.key ~= '' and r.open ~= text(r.generation) end
 
+local function is_used_up(r) return r.releases >= max_releases or tonumber(r.pauses or '0') >= max_pauses end
+-- Its upstream has asked to be left alone for now.
+local function is_paused(r) return r.til > now end
+
 local function take(candidate, old)
   local record = {
     state = 'L', epoch = epoch, generation = (old and old.generation or 0) + 1, releases = old and old.releases or 0,
@@ -119,7 +123,8 @@ if key ~= '' then
       if is_live(r) then return answer(same and 'busy' or 'conflict', candidate.slot, r.til - now) end
       if r.state == 'R' then
         if is_fixed_for_another(r) then return answer('conflict', candidate.slot) end
-        if r.releases >= max_releases then return answer('released_too_often', candidate.slot) end
+        if is_used_up(r) then return answer('released_too_often', candidate.slot) end
+        if is_paused(r) then return answer('paused', candidate.slot, r.til - now) end
         return take(candidate, r)
       end
       if not same then return answer('conflict', candidate.slot) end
@@ -138,7 +143,7 @@ end
 if scope == 'known' then return answer('none') end
 
 -- Otherwise the first payment that belongs to no other request.
-local wait, failure, failed_slot, reserved, same_request
+local wait, pause, failure, failed_slot, reserved, same_request
 for _, candidate in ipairs(candidates) do
   local r = records[candidate.slot]
   local reason
@@ -165,8 +170,16 @@ for _, candidate in ipairs(candidates) do
       elseif is_doubtful(r, candidate) then
         reason = 'older_than_ledger'
       elseif r.state == 'R' and not is_fixed_for_another(r) then
-        if r.releases < max_releases then return take(candidate, r) end
-        reason = 'released_too_often'
+        if is_used_up(r) then
+          reason = 'released_too_often'
+        elseif not is_paused(r) then
+          return take(candidate, r)
+        elseif r.fingerprint == fingerprint then
+          -- Another payment of the transaction would only be sent to the same busy upstream.
+          return answer('paused', candidate.slot, r.til - now)
+        else
+          pause = math.min(pause or r.til - now, r.til - now)
+        end
       elseif r.fingerprint == fingerprint then
         return take(candidate, r)
       end
@@ -175,6 +188,7 @@ for _, candidate in ipairs(candidates) do
   if reason and not failure then failure, failed_slot = reason, candidate.slot end
 end
 if wait then return answer('busy', '', wait) end
+if pause then return answer('paused', '', pause) end
 if failure then return answer(failure, failed_slot) end
 if reserved or same_request then return answer('used') end
 return answer('conflict')

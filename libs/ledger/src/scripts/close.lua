@@ -40,6 +40,8 @@ if r then
   if (r.state == 'A' or r.state == 'D') and ARGV[2] ~= '1' then return {text(now), 'answered'} end
   from = r.state == 'R' and 'released' or r.state == 'L' and 'expired' or 'answered'
 end
+-- Before anything is written, as in `commit`.
+report(KEYS[4], 'refunding', now, ARGV[3], ARGV[4] == '' and '' or '{"from":"' .. from .. '",' .. string.sub(ARGV[4], 2))
 r = r or {generation = 0, releases = 0, reproductions = 0, fingerprint = '-', key = ''}
 -- A new generation: the holder of an expired lease can no longer commit.
 r.state, r.epoch, r.generation, r.at, r.til, r.owner = 'F', tonumber(birth[2]), r.generation + 1, now, 0, ''
@@ -49,5 +51,4 @@ note_refund()
 -- A mark that expired would let a payment without an age rule buy something after its refund.
 redis.call('PERSIST', KEYS[2])
 redis.call('DEL', KEYS[3])
-report(KEYS[4], 'refunding', now, ARGV[3], ARGV[4] == '' and '' or '{"from":"' .. from .. '",' .. string.sub(ARGV[4], 2))
 return {text(now), 'closed', from}

@@ -24,6 +24,9 @@ if r.state == 'A' then return {text(now), 'answered'} end
 if deadline and now > deadline then return {text(now), 'late'} end
 if r.state ~= 'L' or r.epoch ~= tonumber(birth[2]) then return {text(now), 'stale'} end
 
+-- Before anything is written: Redis keeps what a script wrote before it failed, as on a stream that takes no entry.
+report(KEYS[5], 'answered', now, ARGV[8], facts)
+
 -- Bytes are counted per time slice of their expiry, and freed when the slice has passed.
 local function room_for(bytes, until_ms)
   local slice = math.floor(now / SLICE_MS)
@@ -66,7 +69,6 @@ if #payload > 0 then
 end
 if r.state == 'D' and ARGV[7] ~= '' then redis.call('HSET', KEYS[2], slot .. ':receipt', ARGV[7]) end
 write_state(KEYS[2], slot, r)
-report(KEYS[5], 'answered', now, ARGV[8], facts)
 -- The first payment that is not reported ends the time for which the book is complete.
 if facts == '' and birth[3] then
   redis.call('HDEL', KEYS[1], 'booked')

@@ -6,7 +6,9 @@
 local now = now_ms()
 local r = read_record(redis.call('HGET', KEYS[1], ARGV[1]))
 if not r or r.state ~= 'F' then return {text(now), 'open'} end
-local known = redis.call('HSETNX', KEYS[1], ARGV[1] .. ':refund:' .. ARGV[2], text(now)) == 0
+local known = redis.call('HGET', KEYS[1], ARGV[1] .. ':refund:' .. ARGV[2]) ~= false
 if known and ARGV[5] ~= '1' then return {text(now), 'known'} end
+-- Before anything is written, as in `commit`.
 report(KEYS[2], 'refunded', now, ARGV[3], ARGV[4])
+redis.call('HSETNX', KEYS[1], ARGV[1] .. ':refund:' .. ARGV[2], text(now))
 return {text(now), known and 'known' or 'recorded'}

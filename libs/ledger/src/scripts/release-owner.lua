@@ -5,9 +5,9 @@
 local now, outcome = now_ms(), 'none'
 for slot, r in pairs(read_entry(KEYS[1])) do
   if r.state == 'L' and r.owner == ARGV[1] then
+    report_release(KEYS[1], KEYS[2], slot, now, ARGV[2] .. ':' .. slot, ARGV[3])
     r.state, r.at, r.til = 'R', now, 0
     write_state(KEYS[1], slot, r)
-    report_release(KEYS[1], KEYS[2], slot, now, ARGV[2] .. ':' .. slot, ARGV[3])
     outcome = 'released'
   end
 end

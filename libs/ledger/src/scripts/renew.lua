@@ -9,8 +9,5 @@ if not r or r.state ~= 'L' or r.generation ~= tonumber(ARGV[2]) or r.owner ~= AR
 end
 r.til = math.max(r.til, now + tonumber(ARGV[4]))
 write_state(KEYS[1], ARGV[1], r)
--- The entry outlives every lease on it.
-local gone = r.til + tonumber(ARGV[5])
-local expires = redis.call('PEXPIRETIME', KEYS[1])
-if expires > 0 and expires < gone then redis.call('PEXPIREAT', KEYS[1], text(gone)) end
+outlive(KEYS[1], r.til + tonumber(ARGV[5]))
 return {text(now), 'renewed', text(r.til)}

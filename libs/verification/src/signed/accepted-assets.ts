@@ -4,9 +4,20 @@ import { hashTokenDomain, type Hex, type TokenDomain } from '@tollgate/protocol'
 
 import { PaymentRefused } from '../refusals.js';
 
+/** A token whose EIP-712 domain is not the configured one. */
+export interface MisnamedToken {
+  readonly asset: Hex;
+  /** As configured. */
+  readonly name: string;
+  readonly version: string;
+  /** As the token states them, if it does. */
+  readonly stated: { readonly name: string; readonly version: string } | null;
+}
+
 /** The tokens accepted for signed payments, each with the EIP-712 domain of its authorizations. */
 export class AcceptedAssets {
   private readonly domains: ReadonlyMap<Hex, TokenDomain & { separator: Hex }>;
+  private misnamed: readonly MisnamedToken[] = [];
 
   constructor(
     readonly chainId: number,
@@ -31,10 +42,22 @@ export class AcceptedAssets {
     return domain.name === assetName && domain.version === assetVersion ? domain.separator : null;
   }
 
-  /** The tokens whose contract reports another domain: payments signed for the configured one would be refused. */
-  async findMisnamed(chain: ChainReader, deadlineMs: number): Promise<TokenDomain[]> {
+  /**
+   * Compares the domains with those that the tokens state: payments signed for another one would be refused.
+   * @throws ChainUnavailableError
+   */
+  async compare(chain: Pick<ChainReader, 'readTokenDomain'>, deadlineMs: number): Promise<readonly MisnamedToken[]> {
     const domains = [...this.domains.values()];
-    const separators = await Promise.all(domains.map(({ asset }) => chain.readDomainSeparator(asset, deadlineMs)));
-    return domains.filter(({ separator }, index) => (separators[index] ?? separator) !== separator);
+    const stated = await Promise.all(domains.map(({ asset }) => chain.readTokenDomain(asset, deadlineMs)));
+    this.misnamed = domains.flatMap(({ asset, name, version, separator }, index) => {
+      const said = stated[index] ?? null;
+      return said === null || said.separator === separator ? [] : { asset, name, version, stated: said.named };
+    });
+    return this.misnamed;
+  }
+
+  /** Whether signatures over authorizations of this token are made for another domain than its own. */
+  isMisnamed(asset: Hex): boolean {
+    return this.misnamed.some((one) => one.asset === asset);
   }
 }

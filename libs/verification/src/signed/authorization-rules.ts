@@ -3,16 +3,21 @@ import {
   type AuthorizationQuestion,
   type AuthorizationUse,
   type AuthorizationView,
+  type CallPlace,
   type ChainReader,
-  factoryOf,
+  type DeployingRoute,
+  deploymentOf,
   findAuthorizationUse,
+  LATEST,
   type PayerSignature,
   type PermitView,
   planTransfer,
   readPayerSignature,
   type SettlementRoute,
   splitSignature,
+  type TriedCall,
 } from '@tollgate/chain';
+import type { SignedPaymentTerms } from '@tollgate/common';
 import { signedPaymentId } from '@tollgate/ledger';
 import {
   hashTransferAuthorization,
@@ -37,7 +42,7 @@ import type {
 } from './signed-judgement.js';
 import type { WalletPayment } from './wallet-check.js';
 
-/** An authorization must stay valid this long, to leave time to settle it. */
+/** A payment must stay valid this long at least, to leave time to settle it. */
 export const TIME_TO_SETTLE_MS = 6_000;
 
 /**
@@ -49,7 +54,7 @@ export async function judgeAuthorization(
   rules: JudgingRules,
   chain: ChainReader,
 ): Promise<SignedJudgement> {
-  const { terms, payment, nowMs, deadlineMs } = judged;
+  const { terms, payment, nowMs, validForMs, deadlineMs } = judged;
   const { authorization } = payment;
   assertRecipient(authorization, terms.payTo);
   assertExactValue(authorization, terms.priceBaseUnits);
@@ -64,12 +69,14 @@ export async function judgeAuthorization(
   if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
   // Its code runs in the settlement, and may behave differently from one block to the next.
   const isWallet = signature.kind === 'contract' || view.hasPayerCode;
+  const { settlement } = routeOf(question, view);
+  let place: CallPlace;
   try {
-    assertValidityWindow(authorization, nowMs, TIME_TO_SETTLE_MS);
+    assertValidityWindow(authorization, nowMs, validForMs);
     assertFunds(balance, authorization.value);
-    assertSimulates(view);
+    place = await findPlace(view, settlement, { validAfter: authorization.validAfter, isWallet }, judged, chain);
     await assertNotBarred(barring);
-    if (isWallet) await rules.wallets.assertAccepted(describeWallet(signature, question, view), judged);
+    if (isWallet) await rules.wallets.assertAccepted({ ...describeWallet(terms, question, view), place }, judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
     // It may have been settled during these checks and have failed for that alone: a payer that has paid must not be
@@ -78,7 +85,8 @@ export async function judgeAuthorization(
     if (!again.isTaken) throw error;
     return judgeSettled(judged, again, rules, chain);
   }
-  const trial = isWallet ? {} : { trial: { atMs: nowMs, balanceBaseUnits: balance.toString() } };
+  // A settlement takes an earlier simulation for one in the newest block.
+  const trial = isWallet || place !== LATEST ? {} : { trial: { atMs: nowMs, balanceBaseUnits: balance.toString() } };
   const { headBlockNumber } = view;
   return { ...promisedBy(judged), settlement: null, headBlockNumber, balanceBaseUnits: balance, ...trial };
 }
@@ -142,7 +150,11 @@ async function askToken(judged: Judged<SignedAuthorization>, rules: SignedPaymen
   const supposed = splitSignature(payment.signature);
   const asked = supposed && (await ask(judged, rules, chain, supposed));
   if (asked?.view.wouldSettle && !asked.view.isNonceTaken) return asked;
-  const signer = { hash: hashOf(judged), payer: payment.authorization.from, factories: rules.factories };
+  const signer = {
+    hash: hashOf(judged),
+    payer: payment.authorization.from,
+    factories: rules.deployments.factoriesFor(judged.terms),
+  };
   const signature = readPayerSignature(payment.signature, signer);
   return asked && signature.kind === 'account' ? asked : ask(judged, rules, chain, signature);
 }
@@ -167,12 +179,24 @@ async function ask(
 
 /** The payer's code and the call that settles, for the further checks of contract wallets. */
 function describeWallet(
-  signature: PayerSignature,
+  { priceBaseUnits }: SignedPaymentTerms,
+  question: AuthorizationQuestion,
+  view: AuthorizationView,
+): Omit<WalletPayment, 'place'> {
+  const { settlement } = routeOf(question, view);
+  return {
+    payerCode: view.payerCode,
+    factory: question.deployingRoute?.deployment.to ?? null,
+    priceBaseUnits,
+    settlement,
+  };
+}
+
+function routeOf(
   { route, deployingRoute }: AuthorizationQuestion,
-  { payerCode, hasPayerCode }: AuthorizationView,
-): WalletPayment {
-  const { settlement } = hasPayerCode ? route : (deployingRoute ?? route);
-  return { payerCode, factory: factoryOf(signature), settlement };
+  { hasPayerCode }: AuthorizationView,
+): SettlementRoute {
+  return hasPayerCode ? route : (deployingRoute ?? route);
 }
 
 function hashOf({ payment, domainSeparator }: Judged<SignedAuthorization>): Hex {
@@ -181,7 +205,7 @@ function hashOf({ payment, domainSeparator }: Judged<SignedAuthorization>): Hex 
 
 function planQuestion(
   judged: Judged<SignedAuthorization>,
-  { multicall3, settleGasCap }: SignedPaymentRules,
+  { multicall3, settleGasCap, deployments }: SignedPaymentRules,
   signature: PayerSignature,
 ): AuthorizationQuestion {
   const { terms, payment } = judged;
@@ -193,18 +217,19 @@ function planQuestion(
     return {
       settlement: {
         ...planTransfer(authorization, signature, { asset: terms.asset, multicall3, isDeployed }),
-        gas: settleGasCap,
+        gas: isDeployed ? settleGasCap : deployments.gasCap,
       },
       signatureCheck: check,
     };
   };
-  const mayDeploy = signature.kind === 'contract' && signature.deployment !== null;
+  const deployment = deploymentOf(signature);
+  const deployingRoute: DeployingRoute | null = deployment && { ...planRoute(false), deployment };
   return {
     asset: terms.asset,
     payer,
     nonce,
     route: planRoute(true),
-    deployingRoute: mayDeploy ? planRoute(false) : null,
+    deployingRoute,
   };
 }
 
@@ -240,7 +265,7 @@ export function assertAssetHasCode({ balanceBaseUnits }: Pick<AuthorizationView,
 
 /**
  * The signature must be the payer's, by its key or by its contract's answer (EIP-1271). Refuses `signature_invalid`,
- * and `factory_not_allowed` when the contract is missing and its factory is not on the list.
+ * and `factory_not_allowed` when the contract is missing and may not be deployed.
  */
 export function assertSignature(
   signature: PayerSignature,
@@ -250,7 +275,7 @@ export function assertSignature(
   if (!hasPayerCode && signature.deployment === null) {
     throw new PaymentRefused(signature.isWrapped ? 'factory_not_allowed' : 'signature_invalid');
   }
-  // No Multicall3 on this chain, so no wallet can be deployed through it.
+  // No Multicall3 on this chain that could call the factory, or another contract in the factory's place.
   if (!hasPayerCode && signatureAnswer === 'no_deployer') throw new PaymentRefused('factory_not_allowed');
   if (signatureAnswer !== 'yes') throw new PaymentRefused('signature_invalid');
 }
@@ -286,7 +311,21 @@ export async function assertNotBarred(barring: Promise<boolean>): Promise<void> 
   if (await barring) throw new PaymentRefused('settlement_failed');
 }
 
-/** The token must accept the very call that settles the payment; refuses `simulation_failed`. */
-export function assertSimulates({ wouldSettle }: Pick<AuthorizationView, 'wouldSettle'>): void {
-  if (!wouldSettle) throw new PaymentRefused('simulation_failed');
+/**
+ * The token must accept the very call that settles the payment; refuses `simulation_failed`. Returns where it does: while
+ * the newest block is older than the start of the payment's validity, that block cannot. @throws ChainUnavailableError
+ */
+export async function findPlace(
+  { wouldSettle }: Pick<AuthorizationView, 'wouldSettle'>,
+  settlement: TriedCall,
+  { validAfter, isWallet }: { validAfter: string; isWallet: boolean },
+  { nowMs, deadlineMs, lookUps }: Pick<Judged<SignedPayment>, 'nowMs' | 'deadlineMs' | 'lookUps'>,
+  chain: ChainReader,
+): Promise<CallPlace> {
+  if (wouldSettle) return LATEST;
+  if (isWallet) lookUps.assertLeft();
+  const start = { validAfter, nowMs };
+  const place = await chain.tryLater(settlement, start, deadlineMs, isWallet ? lookUps : undefined);
+  if (place === null) throw new PaymentRefused('simulation_failed');
+  return place;
 }

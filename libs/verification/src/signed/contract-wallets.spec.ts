@@ -1,20 +1,38 @@
-import { planTransfer } from '@tollgate/chain';
-import type { Hex, SignedAuthorization } from '@tollgate/protocol';
-import { concatHex, encodeAbiParameters, getCreate2Address, keccak256, serializeErc6492Signature } from 'viem';
+import { listFactories, planTransfer, quoteFees, readPayerSignature } from '@tollgate/chain';
+import { DEFAULT_LANE_SETTINGS } from '@tollgate/journal';
+import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+import { encodeSettlementJob, parseSettlementJob, type PaymentEntry } from '@tollgate/settlement';
+import {
+  concatHex,
+  encodeAbiParameters,
+  getCreate2Address,
+  keccak256,
+  parseErc6492Signature,
+  serializeErc6492Signature,
+} from 'viem';
 
 import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { MULTICALL3 } from '../../../../tools/devnet/protocols/place-contracts.js';
+import {
+  COINBASE_FACTORY,
+  deployCoinbaseFactory,
+  fundCoinbaseWallet,
+  signForCoinbaseWallet,
+} from '../../../../tools/devnet/wallets/coinbase-wallet.js';
 import { randomNonce, submitAuthorization } from '../../test/sign-authorization.js';
 import { PRICE, useSignedPaymentVerifier } from '../../test/use-signed-payment-verifier.js';
+import type { DeploymentSettings } from './deployments.js';
 
-const { parts, payer, asset, ask, signPayment } = useSignedPaymentVerifier();
+const { parts, payer, asset, ask, createAuthorization, createDeployments, signPayment } = useSignedPaymentVerifier();
 
 /** Deploys the code it is called with, at an address derived from it; every anvil has it. */
 const CREATE2_FACTORY: Hex = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
-const FACTORIES: ReadonlySet<Hex> = new Set([CREATE2_FACTORY]);
-const DEPLOYING = { factories: FACTORIES, settleGasCap: 1_000_000 };
+/** Rules under which wallets may be deployed, by known factories and by the CREATE2 deployer. */
+const deploying = (changes: Partial<DeploymentSettings> = {}) => ({
+  deployments: createDeployments({ factories: listFactories([CREATE2_FACTORY]), ...changes }),
+});
 
 const walletAddress = (): Hex => parts().wallet.address.toLowerCase() as Hex;
 const refused = (failure: string, from = walletAddress()) => ({ outcome: 'refused', failure, payer: from });
@@ -107,11 +125,11 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     const payment = wrap(inner, deploy);
     expect(await ask(payment)).toEqual(refused('factory_not_allowed', from));
     parts().rpc.requests.length = 0;
-    expect(await ask(payment, { rules: DEPLOYING })).toMatchObject({ outcome: 'claimed', payer: from, txHash: null });
+    expect(await ask(payment, { rules: deploying() })).toMatchObject({ outcome: 'claimed', payer: from, txHash: null });
     // The first look, the gas price, and the call at that price.
     expect(parts().rpc.requests).toHaveLength(3);
 
-    const deployment = { to: CREATE2_FACTORY, data: deploy };
+    const deployment = { to: CREATE2_FACTORY, data: deploy, codeHash: null };
     const signature = { kind: 'contract', bytes: inner.signature, isWrapped: true, deployment } as const;
     const call = planTransfer(payment.authorization, signature, {
       asset: asset(),
@@ -119,14 +137,14 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
       isDeployed: false,
     });
     await sendTransaction(parts().devnet, call);
-    expect(await ask(payment, { rules: DEPLOYING, claim: null })).toMatchObject({
+    expect(await ask(payment, { rules: deploying(), claim: null })).toMatchObject({
       outcome: 'valid',
       txHash: expect.any(String),
     });
 
     // Deployed by now: its wrapper is no longer read, and its next payments come without.
     for (const next of [wrap(await signPayment({ from }), deploy), await signPayment({ from })]) {
-      for (const rules of [{}, DEPLOYING]) {
+      for (const rules of [{}, deploying()]) {
         expect(await ask(next, { rules, claim: null })).toMatchObject({ outcome: 'valid', payer: from });
       }
     }
@@ -135,7 +153,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
   it('refuses the wrapped signature of another account', async () => {
     const { address: from, deploy } = await createWallet(other().address);
     const payment = wrap(await signPayment({ from }), deploy);
-    expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('signature_invalid', from));
+    expect(await ask(payment, { rules: deploying() })).toEqual(refused('signature_invalid', from));
   });
 
   it.each<[string, (deploy: Hex) => [Hex, Hex]]>([
@@ -146,14 +164,14 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     const [factory, data] = forge(deploy);
     const { privateKey } = parts().devnet.accounts[3]!;
     const payment = wrap(await signPayment({ from }, { privateKey }), data, factory);
-    expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('signature_invalid', from));
+    expect(await ask(payment, { rules: deploying() })).toEqual(refused('signature_invalid', from));
   });
 
   it('refuses the wrapper of a factory that is not allowed, and of the token itself', async () => {
     const { address: from, deploy } = await createWallet(parts().devnet.accounts[4]!.address);
     for (const factory of [asset(), `0x${'99'.repeat(20)}` as const]) {
       const payment = wrap(await signPayment({ from }), deploy, factory);
-      expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('factory_not_allowed', from));
+      expect(await ask(payment, { rules: deploying() })).toEqual(refused('factory_not_allowed', from));
     }
   });
 
@@ -161,7 +179,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     const magic: Hex = `0x${'6492'.repeat(16)}`;
     const payment = await signPayment({ from: walletAddress() });
     for (const signature of [magic, concatHex([`0x${'ff'.repeat(96)}`, magic])]) {
-      expect(await ask({ ...payment, signature }, { rules: DEPLOYING })).toEqual(refused('signature_invalid'));
+      expect(await ask({ ...payment, signature }, { rules: deploying() })).toEqual(refused('signature_invalid'));
     }
   });
 
@@ -169,7 +187,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     const { address: from, deploy } = await createWallet(parts().devnet.accounts[6]!.address);
     const { privateKey } = parts().devnet.accounts[6]!;
     const payment = wrap(await signPayment({ from }, { privateKey }), deploy);
-    expect(await ask(payment, { rules: { factories: FACTORIES } })).toEqual(refused('simulation_failed', from));
+    expect(await ask(payment, { rules: deploying({ gasCap: 300_000 }) })).toEqual(refused('simulation_failed', from));
   });
 
   it('calls no factory on a chain without Multicall3', async () => {
@@ -179,7 +197,7 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     await callRpc(rpcUrl, 'anvil_setCode', [MULTICALL3, '0x']);
     try {
       const payment = wrap(await signPayment({ from }), deploy);
-      expect(await ask(payment, { rules: DEPLOYING })).toEqual(refused('factory_not_allowed', from));
+      expect(await ask(payment, { rules: deploying() })).toEqual(refused('factory_not_allowed', from));
     } finally {
       await callRpc(rpcUrl, 'anvil_setCode', [MULTICALL3, code]);
     }
@@ -194,3 +212,97 @@ describe('verifying a payment of a wallet that is not deployed yet (EIP-6492)', 
     expect(await ask(wrap(inner, deploy))).toMatchObject({ outcome: 'claimed', payer: from, txHash });
   });
 });
+
+describe('verifying a payment of a wallet that a known factory deploys', () => {
+  beforeAll(() => deployCoinbaseFactory(parts().devnet));
+
+  let salt = 0n;
+  const createPayment = async (changes: Partial<TransferAuthorization> = {}) => {
+    const { devnet } = parts();
+    const owner = devnet.accounts[1]!;
+    const wallet = await fundCoinbaseWallet(devnet, { owner, salt: salt++, amountBaseUnits: 10n * PRICE });
+    const authorization = createAuthorization({ from: wallet.address, ...changes });
+    return { wallet, payment: await signForCoinbaseWallet(devnet, wallet, authorization) };
+  };
+  const known = (changes: Partial<DeploymentSettings> = {}) => deploying({ factories: listFactories([]), ...changes });
+
+  it('claims a payment of a Coinbase Smart Wallet without any setting', async () => {
+    const { payment, wallet } = await createPayment();
+    expect(await ask(payment, { rules: known() })).toMatchObject({ outcome: 'claimed', payer: wallet.address });
+    expect(await callRpc(parts().devnet.rpcUrl, 'eth_getCode', [wallet.address, 'latest'])).toBe('0x');
+  });
+
+  it('is the same in the job of a relayer, whichever process goes on with it', async () => {
+    const { payment, wallet } = await createPayment();
+    const { authorization } = payment;
+    const signer = { hash: randomNonce(), payer: wallet.address, factories: listFactories([]) };
+    const signature = readPayerSignature(payment.signature, signer);
+    expect(signature).toMatchObject({
+      deployment: { to: COINBASE_FACTORY, codeHash: expect.stringMatching(/^0xc490/) },
+    });
+    const terms = { asset: asset(), payTo: authorization.to, payer: wallet.address, amountBaseUnits: String(PRICE) };
+    const entry: PaymentEntry = { kind: 'authorization', ...terms, forOther: true, authorization, signature };
+    expect(parseSettlementJob(encodeSettlementJob([entry]))).toEqual([entry]);
+  });
+
+  // Prevents: whoever can put a contract at a well-known address on some chain makes the relayer call it.
+  it('refuses another contract at the address of a known factory, even one that deploys the wallet', async () => {
+    const { payment, wallet } = await createPayment();
+    const { rpcUrl } = parts().devnet;
+    const code = (await callRpc(rpcUrl, 'eth_getCode', [COINBASE_FACTORY, 'latest'])) as Hex;
+    try {
+      for (const other of [`${code}00`, '0x', '0x00']) {
+        await callRpc(rpcUrl, 'anvil_setCode', [COINBASE_FACTORY, other]);
+        expect(await ask(payment, { rules: known() })).toEqual(refused('factory_not_allowed', wallet.address));
+        // Naming it as another one does not make it any.
+        const named = deploying({ factories: listFactories([COINBASE_FACTORY]) });
+        expect(await ask(payment, { rules: named })).toEqual(refused('factory_not_allowed', wallet.address));
+      }
+    } finally {
+      await callRpc(rpcUrl, 'anvil_setCode', [COINBASE_FACTORY, code]);
+    }
+    expect(await ask(payment, { rules: known() })).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('refuses any other function of a known factory', async () => {
+    const { payment, wallet } = await createPayment();
+    const { signature } = parseErc6492Signature(payment.signature);
+    const others: Hex[] = ['0x', '0x3ffba3', '0x250b1b41', `0x250b1b41${wallet.deploy.slice(10)}`];
+    for (const data of others) {
+      const wrapped = serializeErc6492Signature({ address: COINBASE_FACTORY, data, signature });
+      const forged = { ...payment, signature: wrapped };
+      expect(await ask(forged, { rules: known() })).toEqual(refused('factory_not_allowed', wallet.address));
+    }
+  });
+
+  it("deploys no wallet for another seller's sale, nor for one in another token", async () => {
+    const { payment, wallet } = await createPayment();
+    const stranger: Hex = `0x${'ee'.repeat(20)}`;
+    for (const rules of [known({ payTo: stranger }), known({ asset: stranger }), known({ gasCap: 0 })]) {
+      expect(await ask(payment, { rules })).toEqual(refused('factory_not_allowed', wallet.address));
+    }
+    // Once it is deployed it pays others too.
+    await sendTransaction(parts().devnet, { to: COINBASE_FACTORY, data: wallet.deploy });
+    expect(await ask(payment, { rules: known({ payTo: stranger }) })).toMatchObject({ outcome: 'claimed' });
+  });
+
+  it('deploys no wallet whose gas could cost more than the set multiple of the price', async () => {
+    const { payment, wallet } = await createPayment();
+    const fee = quoteFees(await readFees(), DEFAULT_LANE_SETTINGS).maxFeePerGas;
+    // At this price of a coin the gas costs exactly ten times the price of the sale, rounded up.
+    const costWei = 1_000_000n * fee;
+    const coinsBaseUnits = (10n * PRICE * 10n ** 36n) / costWei;
+    const tooCostly = known({ mostCost: { coinsBaseUnits: 2n * coinsBaseUnits, multiple: 10 } });
+    expect(await ask(payment, { rules: tooCostly })).toEqual(refused('deployment_too_costly', wallet.address));
+    const worth = known({ mostCost: { coinsBaseUnits: coinsBaseUnits / 2n, multiple: 10 } });
+    expect(await ask(payment, { rules: worth })).toMatchObject({ outcome: 'claimed' });
+  });
+});
+
+async function readFees() {
+  const { rpcUrl } = parts().devnet;
+  const block = await callRpc(rpcUrl, 'eth_getBlockByNumber', ['latest', false]);
+  const suggested = await callRpc(rpcUrl, 'eth_maxPriorityFeePerGas', []);
+  const { baseFeePerGas } = block as { baseFeePerGas: Hex };
+  return { baseFeePerGas: BigInt(baseFeePerGas), suggestedPriorityFee: BigInt(suggested as Hex) };
+}

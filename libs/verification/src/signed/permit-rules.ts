@@ -2,6 +2,7 @@ import {
   type ChainReader,
   describeDoubtfulUse,
   findPermitUse,
+  NO_FACTORIES,
   type PayerSignature,
   type PermitLookUp,
   type PermitQuestion,
@@ -22,10 +23,9 @@ import {
   assertNotBarred,
   assertRecipient,
   assertSignature,
-  assertSimulates,
   assertValidityWindow,
+  findPlace,
   readIsBarred,
-  TIME_TO_SETTLE_MS,
   promisedBy,
 } from './authorization-rules.js';
 import { assertMayAsk, planSignatureCheck, rememberAnswer } from './contract-signatures.js';
@@ -45,7 +45,7 @@ export async function judgePermit(
   rules: PermitRules,
   chain: ChainReader,
 ): Promise<SignedJudgement> {
-  const { terms, payment, nowMs, deadlineMs } = judged;
+  const { terms, payment, nowMs, validForMs, deadlineMs } = judged;
   const { permit2Authorization } = payment;
   const window = { validAfter: permit2Authorization.witness.validAfter, validBefore: permit2Authorization.deadline };
   assertAsset(permit2Authorization, terms.asset);
@@ -65,14 +65,16 @@ export async function judgePermit(
   if (view.isNonceTaken) return judgeSettled(judged, view, rules, chain);
   if (!isSettledHere) throw new PaymentRefused('facilitator_mismatch');
   try {
-    assertValidityWindow(window, nowMs, TIME_TO_SETTLE_MS);
+    assertValidityWindow(window, nowMs, validForMs);
     assertFunds(balance, terms.priceBaseUnits);
     assertAllowance(view, terms.priceBaseUnits);
-    assertSimulates(view);
-    await assertNotBarred(barring);
     const { settlement } = question;
-    if (view.hasPayerCode)
-      await rules.wallets.assertAccepted({ payerCode: view.payerCode, factory: null, settlement }, judged);
+    const { payerCode, hasPayerCode: isWallet } = view;
+    const place = await findPlace(view, settlement, { validAfter: window.validAfter, isWallet }, judged, chain);
+    await assertNotBarred(barring);
+    const { priceBaseUnits } = terms;
+    if (isWallet)
+      await rules.wallets.assertAccepted({ payerCode, factory: null, priceBaseUnits, settlement, place }, judged);
   } catch (error) {
     if (!(error instanceof PaymentRefused)) throw error;
     // It may have been settled during these checks and have failed for that alone: a payer that has paid must not be
@@ -106,9 +108,6 @@ async function judgeSettled(
   return { ...promised, amountBaseUnits, settlement, headBlockNumber: head };
 }
 
-/** No wallet is deployed for a permit: a wallet that does not exist cannot have approved Permit2. */
-const NO_FACTORIES: ReadonlySet<Hex> = new Set();
-
 /**
  * Reads the state of the payment. A contract's signature is checked before the settlement is simulated, because the
  * revert data of the payer's code may be long.
@@ -129,6 +128,7 @@ async function askPermit2(judged: Judged<SignedPermit>, rules: SignedPaymentRule
 function planQuestion({ terms, payment, domainSeparator }: Judged<SignedPermit>, rules: SignedPaymentRules) {
   const { from: owner, nonce } = payment.permit2Authorization;
   const hash = hashPermit2Transfer(payment, domainSeparator);
+  // No wallet is deployed for a permit: a wallet that does not exist cannot have approved Permit2.
   const signature = readPayerSignature(payment.signature, { hash, payer: owner, factories: NO_FACTORIES });
   const { multicall3 } = rules;
   const signatureCheck = planSignatureCheck({ payer: owner, hash, signature }, { multicall3, isDeployed: true });

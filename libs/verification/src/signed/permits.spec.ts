@@ -98,6 +98,12 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(await ask(await signed(termsFor({ elsewhere: addressOf(3) })))).toEqual(refused(failure));
   });
 
+  it('refuses an expiry before the resource is made and paid for', async () => {
+    const request = { validForMs: 45_000 };
+    expect(await ask(await signed({ deadline: inSeconds(40) }), { request })).toEqual(refused('authorization_expired'));
+    expect(await ask(await signed({ deadline: inSeconds(55) }), { request })).toMatchObject({ outcome: 'claimed' });
+  });
+
   it("refuses a signature of another account's key, and one over other terms", async () => {
     const by = { from: payer().address };
     expect(await ask(await signed(by, account(4)))).toEqual(refused('signature_invalid'));
@@ -150,12 +156,12 @@ describe.each(['exact', 'upto'] as const)('verifying a payment by Permit2 under 
     expect(await ask({ ...payment, signature })).toMatchObject({ outcome: 'claimed' });
     const { permitted, witness, from: payer } = payment.permit2Authorization;
     const terms = { asset: permitted.token, payTo: witness.to, payer, amountBaseUnits: String(PRICE) };
-    const asked: PaymentEntry = { kind: 'permit2', ...terms, payment: { ...payment, signature } };
+    const asked: PaymentEntry = { kind: 'permit2', ...terms, forOther: true, payment: { ...payment, signature } };
     const [entry] = parseSettlementJob(encodeSettlementJob([asked]));
     const { payer: owner } = entry!;
     const call = planEntry(entry!, { chainId: parts().devnet.chainId, multicall3: MULTICALL3, isDeployed: true });
     await callRpc(parts().devnet.rpcUrl, 'eth_call', [{ from: relayer().address, ...call }, 'latest']);
-    expect(owner).toBe(payment.permit2Authorization.from);
+    expect([owner, entry!.forOther]).toEqual([payment.permit2Authorization.from, true]);
   });
 
   it.each([

@@ -44,6 +44,7 @@ const FOUND_WITH_FREE_NONCE: ReadonlySet<PaymentFailure> = new Set([
   'settlement_failed',
   'contract_wallet_refused',
   'contract_wallet_paused',
+  'deployment_too_costly',
   'unknown_reference',
   'released_too_often',
 ]);
@@ -61,7 +62,7 @@ export interface ReviewParts {
   sent: SentPayment;
 }
 
-type Reviewed<Payment> = Omit<Judged<Payment>, 'domainSeparator'>;
+type Reviewed<Payment> = Omit<Judged<Payment>, 'domainSeparator' | 'validForMs'>;
 
 /** What the payment has moved to its recipient. */
 interface Moved {

@@ -1,4 +1,4 @@
-import { bundleCalls, planTransfer, readPayerSignature } from '@tollgate/chain';
+import { bundleCalls, NO_FACTORIES, planTransfer, readPayerSignature } from '@tollgate/chain';
 import { hashRetryKey } from '@tollgate/ledger';
 import { hashTokenDomain, hashTransferAuthorization, type Hex, type SignedAuthorization } from '@tollgate/protocol';
 
@@ -82,7 +82,7 @@ describe('verifying a signed payment that is on the chain', () => {
     const calls = await Promise.all(
       payments.map(async ({ authorization, signature }) => {
         const hash = hashTransferAuthorization(authorization, hashTokenDomain({ ...domain(), asset: asset() }));
-        const read = readPayerSignature(signature, { hash, payer: from(), factories: new Set() });
+        const read = readPayerSignature(signature, { hash, payer: from(), factories: NO_FACTORIES });
         const call = planTransfer(authorization, read, { asset: asset(), multicall3: MULTICALL3, isDeployed: false });
         return { ...call, mayFail: false };
       }),

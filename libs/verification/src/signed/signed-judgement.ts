@@ -4,6 +4,7 @@ import type { PaymentId } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 
 import type { LookUps } from '../limits/client-shares.js';
+import type { Deployments } from './deployments.js';
 import type { WalletCheck } from './wallet-check.js';
 
 export interface SignedPaymentRules {
@@ -12,11 +13,11 @@ export interface SignedPaymentRules {
   redemptionWindowMs: number;
   /** How long the ledger remembers payments, and so how far back the chain is searched. */
   memoryMs: number;
-  /** Gas that settling one payment may take. */
+  /** Gas that settling one payment may take, where no wallet is deployed. */
   settleGasCap: number;
-  /** Contracts that may be called to deploy a payer's wallet (EIP-6492), in lower case. */
-  factories: ReadonlySet<Hex>;
-  /** Makes those calls. */
+  /** For which payments a payer's wallet may be deployed (EIP-6492). */
+  deployments: Deployments;
+  /** Calls the factories. */
   multicall3: Hex;
   /** The further checks for payers with code. */
   wallets: Pick<WalletCheck, 'assertAccepted'>;
@@ -52,6 +53,8 @@ export interface Judged<SignedPayment> {
   /** The EIP-712 domain separator of the contract that checks the signature: the token, or Permit2. */
   domainSeparator: Hex;
   nowMs: number;
+  /** How long it must stay valid where its money has not moved. */
+  validForMs: number;
   deadlineMs: number;
   lookUps: LookUps;
 }

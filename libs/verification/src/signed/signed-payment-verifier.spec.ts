@@ -92,6 +92,19 @@ describe('verifying a signed payment', () => {
       }
     });
 
+    it('refuses an expiry before the resource is made and paid for, while nothing has moved', async () => {
+      const request = { validForMs: 45_000 };
+      expect(await ask(await signPayment({ validBefore: inSeconds(40) }), { request })).toEqual(
+        refused('authorization_expired'),
+      );
+      expect(await ask(await signPayment({ validBefore: inSeconds(55) }), { request })).toMatchObject({
+        outcome: 'claimed',
+      });
+      const held = await signPayment({ validBefore: inSeconds(40) });
+      expect(await ask(held)).toMatchObject({ outcome: 'claimed' });
+      expect(await ask(held, { request })).toMatchObject({ outcome: 'busy' });
+    });
+
     it('refuses a balance that is too low', async () => {
       const value = String(10n ** 30n);
       const payment = await signPayment({ value });

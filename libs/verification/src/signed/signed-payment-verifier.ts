@@ -27,7 +27,7 @@ import {
   RETRY_AFTER_MS,
 } from '../refusals.js';
 import type { AcceptedAssets } from './accepted-assets.js';
-import { judgeAuthorization } from './authorization-rules.js';
+import { judgeAuthorization, TIME_TO_SETTLE_MS } from './authorization-rules.js';
 import { Exposure } from './exposure.js';
 import { judgePermit } from './permit-rules.js';
 import { needsReview, reviewRefusal } from './review-refusal.js';
@@ -87,6 +87,9 @@ export class SignedPaymentVerifier {
     try {
       const domainSeparator = assets.findDomain(request.terms);
       if (domainSeparator === null) return { outcome: 'unavailable', reason: 'settings_differ' };
+      // Its payer would be refused for the seller's mistake, and may have paid before the mistake was made.
+      if (request.payment.kind === 'authorization' && assets.isMisnamed(request.terms.asset))
+        return unavailable('asset_misnamed');
       const judge = () => this.judge(request, { domainSeparator, lookUps });
       verdict = await this.accept(request, await waitingRoom.retry(request.clientAddress, request.deadlineMs, judge));
     } catch (error) {
@@ -97,11 +100,12 @@ export class SignedPaymentVerifier {
   }
 
   private judge(
-    { terms, payment, deadlineMs }: VerifySignedPaymentRequest,
+    { terms, payment, deadlineMs, validForMs = 0 }: VerifySignedPaymentRequest,
     { domainSeparator, lookUps }: { domainSeparator: Hex; lookUps: LookUps },
   ): Promise<SignedJudgement> {
     const { chain, rules, readRelayers, ledger } = this.options;
-    const judged = { terms, nowMs: ledger.nowMs(), deadlineMs, lookUps };
+    const leftMs = Math.max(validForMs, TIME_TO_SETTLE_MS);
+    const judged = { terms, nowMs: ledger.nowMs(), validForMs: leftMs, deadlineMs, lookUps };
     const judging = { ...rules, readSent: () => this.readSent(terms, payment) };
     if (payment.kind === 'authorization') {
       return judgeAuthorization({ ...judged, payment, domainSeparator }, judging, chain);
@@ -150,6 +154,7 @@ export class SignedPaymentVerifier {
       }
       case 'answered':
       case 'busy':
+      case 'paused':
       case 'conflict':
         return result;
       case 'used':
@@ -192,7 +197,12 @@ export class SignedPaymentVerifier {
       return unavailable('journal_unavailable');
     }
     const isDoubtful = error instanceof PaymentRefused && needsReview(error);
-    return isDoubtful ? this.review(verdict.failure, signed, lookUps) : verdict;
+    if (!isDoubtful) return verdict;
+    try {
+      return await this.review(verdict.failure, signed, lookUps);
+    } catch (reviewed) {
+      return this.refuse(reviewed, request);
+    }
   }
 
   private async review(
@@ -202,17 +212,17 @@ export class SignedPaymentVerifier {
   ): Promise<SignedPaymentVerdict> {
     const { chain, ledger, rules } = this.options;
     const { terms, payment, deadlineMs } = request;
-    try {
-      const sent = await this.readSent(terms, payment);
-      const reviewed = { terms, payment, deadlineMs, lookUps, nowMs: ledger.nowMs() };
-      return await this.accept(request, await reviewRefusal(failure, reviewed, { chain, ledger, rules, sent }));
-    } catch (error) {
-      return this.refuse(error, request);
-    }
+    const sent = await this.readSent(terms, payment);
+    const reviewed = { terms, payment, deadlineMs, lookUps, nowMs: ledger.nowMs() };
+    return this.accept(request, await reviewRefusal(failure, reviewed, { chain, ledger, rules, sent }));
   }
 
-  private async refuse(error: unknown, { requestId, payment }: VerifySignedPaymentRequest): Promise<NotAccepted> {
-    const verdict = await explainRefusal(error, this.options, requestId);
+  private async refuse(
+    error: unknown,
+    { requestId, terms, payment }: VerifySignedPaymentRequest,
+  ): Promise<NotAccepted> {
+    const { payTo, asset } = terms;
+    const verdict = await explainRefusal(error, this.options, { requestId, payTo, asset });
     if (verdict.outcome !== 'refused') return verdict;
     return isNotYet(verdict.failure) ? unavailable(verdict.failure) : { ...verdict, payer: payerOf(payment) };
   }

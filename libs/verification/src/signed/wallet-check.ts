@@ -1,20 +1,39 @@
-import { type ChainReader, ChainUnavailableError, type FeeQuotes, type TriedCall } from '@tollgate/chain';
+import {
+  type CallPlace,
+  type ChainReader,
+  ChainUnavailableError,
+  type FeeQuotes,
+  type Fees,
+  type TriedCall,
+} from '@tollgate/chain';
 import { keccak256Hex } from '@tollgate/crypto';
 import type { Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { LookUps } from '../limits/client-shares.js';
 import { PaymentRefused, RETRY_AFTER_MS } from '../refusals.js';
+import type { Deployments } from './deployments.js';
 
 /** `busy`: the rest of the budget is held by payments in flight; it is released when they are settled. */
 export type WalletRefusal =
   | Extract<PaymentFailure, 'contract_wallet_refused' | 'contract_wallet_paused'>
   | 'contract_wallets_busy';
 
+/** The two kinds of gas that payers' code may use up, each with a budget of its own. */
+export type WalletBudget = 'calls' | 'deployments';
+
+/** Code that runs in a settlement besides the token's. */
+export interface RunningCode {
+  /** `nameCode` of a wallet; of one that is deployed first, its factory. */
+  name: Hex;
+  budget: WalletBudget;
+}
+
 export interface WalletCheckOptions {
   wallets: {
     /** @throws what Redis throws */
-    findRefusal(code: Hex): Promise<WalletRefusal | null>;
+    findRefusal(code: RunningCode): Promise<WalletRefusal | null>;
   };
+  deployments: Pick<Deployments, 'isWorth'>;
   fees: Pick<FeeQuotes, 'read'>;
   chain: Pick<ChainReader, 'wouldSucceed'>;
   /** The accounts that settle here, in lower case; those that can settle now come first. */
@@ -26,7 +45,10 @@ export interface WalletPayment {
   payerCode: Hex;
   /** The contract that then deploys it. */
   factory: Hex | null;
+  priceBaseUnits: string;
   settlement: TriedCall;
+  /** Where its simulation has succeeded. */
+  place: CallPlace;
 }
 
 /** Deadline, and the client share to charge: the payer's own code runs. */
@@ -41,32 +63,40 @@ export class WalletCheck {
 
   /**
    * Refuses `contract_wallet_refused` and `contract_wallet_paused`, and `simulation_failed` when the call fails with a
-   * sender and a gas price: the code can see that a call without them is not a transaction.
+   * sender and a gas price: the code can see that a call without them is not a transaction. Refuses
+   * `deployment_too_costly` where the wallet's deployment would cost too much for the sale.
    * @throws ChainUnavailableError
    */
-  async assertAccepted({ payerCode, factory, settlement }: WalletPayment, asked: Asked): Promise<void> {
-    const code = payerCode === '0x' ? factory : nameCode(payerCode);
+  async assertAccepted(payment: WalletPayment, asked: Asked): Promise<void> {
+    const code = findRunningCode(payment);
     if (code === null) return;
     const refusal = await this.#findRefusal(code);
     if (refusal === 'contract_wallets_busy')
       throw unavailable(refusal, 'The gas budget of contract wallets is held by payments in flight. Retry later.');
     if (refusal !== null) throw new PaymentRefused(refusal);
+    const fees = await this.options.fees.read();
+    if (code.budget === 'deployments' && !this.options.deployments.isWorth(payment.priceBaseUnits, fees))
+      throw new PaymentRefused('deployment_too_costly');
     asked.lookUps.assertLeft();
-    if (!(await this.#succeeds(settlement, asked))) throw new PaymentRefused('simulation_failed');
+    if (!(await this.#succeeds(payment, fees, asked))) throw new PaymentRefused('simulation_failed');
   }
 
-  #findRefusal(code: Hex): Promise<WalletRefusal | null> {
+  #findRefusal(code: RunningCode): Promise<WalletRefusal | null> {
     return this.options.wallets.findRefusal(code).catch((error: unknown) => {
       throw unavailable('redis_unavailable', 'Redis did not return the gas that contract wallets have burnt.', error);
     });
   }
 
-  async #succeeds({ gas, ...call }: TriedCall, { deadlineMs, lookUps }: Asked): Promise<boolean> {
-    const [fees, [relayer]] = await Promise.all([this.options.fees.read(), this.options.listRelayers()]);
+  async #succeeds(
+    { settlement: { gas, ...call }, place }: WalletPayment,
+    fees: Fees | null,
+    { deadlineMs, lookUps }: Asked,
+  ): Promise<boolean> {
+    const [relayer] = await this.options.listRelayers();
     const from = call.from ?? relayer;
     // No relayer, or no gas price within its caps: the relayer simulates the call again before it sends.
     if (fees === null || from === undefined) return true;
-    return this.options.chain.wouldSucceed({ ...call, from, fees, gas: BigInt(gas) }, deadlineMs, lookUps);
+    return this.options.chain.wouldSucceed({ ...call, from, fees, gas: BigInt(gas) }, place, deadlineMs, lookUps);
   }
 }
 
@@ -78,10 +108,19 @@ function unavailable(
   return new ChainUnavailableError(reason, message, { retryAfterMs: RETRY_AFTER_MS, cause });
 }
 
+/** Null for a payer without code that is not deployed either. */
+export function findRunningCode({
+  payerCode,
+  factory,
+}: Pick<WalletPayment, 'payerCode' | 'factory'>): RunningCode | null {
+  if (payerCode !== '0x') return { name: nameCode(payerCode), budget: 'calls' };
+  return factory && { name: factory, budget: 'deployments' };
+}
+
 /**
  * The name that wallets with the same code share: the hash of the code at their address. The code of a proxy (EIP-1167)
  * and of a delegated account (EIP-7702) contains the address of its implementation.
  */
-export function nameCode(code: Hex): Hex {
+function nameCode(code: Hex): Hex {
   return keccak256Hex(code);
 }

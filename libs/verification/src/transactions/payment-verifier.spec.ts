@@ -46,7 +46,7 @@ describe('verifying a payment with a bare transfer', () => {
     expect(await refusalsOf(txHash)).toEqual([
       expect.objectContaining({
         ...{ payment: `tx:1328:${txHash}:0`, failure: 'amount_too_low', payer: payer().address.toLowerCase() },
-        amountBaseUnits: String(PRICE - 1n),
+        ...{ asset: parts().devnet.asset.toLowerCase(), amountBaseUnits: String(PRICE - 1n) },
       }),
     ]);
   });

@@ -29,7 +29,7 @@ export interface VerifierTerms {
   payTo: string;
 }
 
-export interface PaymentVerifierOptions extends RefundNotes {
+export interface PaymentVerifierOptions extends Omit<RefundNotes, 'payTo'> {
   terms: VerifierTerms;
   rules: Rules;
   chain: ChainReader;
@@ -149,6 +149,7 @@ export class PaymentVerifier {
       }
       case 'answered':
       case 'busy':
+      case 'paused':
       case 'conflict':
         return result;
       case 'used':
@@ -174,7 +175,8 @@ export class PaymentVerifier {
   }
 
   private async explain(error: unknown, requestId: string): Promise<VerifyPaymentVerdict> {
-    const verdict = await explainRefusal(error, this.options, requestId);
+    const { payTo, asset } = this.options.terms;
+    const verdict = await explainRefusal(error, { ...this.options, payTo }, { requestId, payTo, asset });
     const mayWait = verdict.outcome === 'refused' && isNotYet(verdict.failure);
     return mayWait ? { ...verdict, retryAfterMs: RETRY_AFTER_MS } : verdict;
   }

@@ -95,6 +95,9 @@ describe('a successful payment', () => {
     expect(await (await payingFetch()(`${server.origin}/free`)).text()).toBe('free');
     const own = await payingFetch()(server.url, { headers: { 'X-Payment': 'bm9uc2Vuc2U=' } });
     expect(own.headers.get('x-payment-failure')).toBe('malformed_proof');
+    for (const name of ['Authorization', 'Payment-Authorization']) {
+      expect((await payingFetch()(server.url, { headers: { [name]: 'Bearer x, Payment e30' } })).status).toBe(402);
+    }
     expect(await transfers()).toEqual([]);
   });
 

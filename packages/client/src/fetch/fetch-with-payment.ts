@@ -1,4 +1,11 @@
-import { IDEMPOTENCY_KEY, PAYMENT_SIGNATURE, PaymentError, X_PAYMENT } from '@tollgate/protocol';
+import {
+  findPaymentCredentials,
+  IDEMPOTENCY_KEY,
+  PAYMENT_AUTHORIZATION,
+  PAYMENT_SIGNATURE,
+  PaymentError,
+  X_PAYMENT,
+} from '@tollgate/protocol';
 
 import { assertSecureUrl } from '../network/assert-secure-url.js';
 import { requestKey, takeRequest, toInit, type RequestSnapshot } from '../network/request-snapshot.js';
@@ -87,7 +94,8 @@ export async function runProcedure(
         request.url,
         toInit(request, { headers: request.headers, signal: request.signal }),
       );
-      if (response.status !== 402) return onUnpaid(response);
+      // A HEAD asks for the price, and takes no payment.
+      if (response.status !== 402 || request.method === 'HEAD') return onUnpaid(response);
       const paidRequest = assertSameOrigin(request, response);
       assertSecureUrl(paidRequest.url, context.allowInsecureHttp);
       const offers = await readOffers(response, context.wallet, context.attemptTimeoutMs);
@@ -122,10 +130,17 @@ export function fetchWithPayment(
   return async (input, init) => {
     const request = await takeRequest(input, init);
     // A caller that sends its own proof pays for itself.
-    if (request.headers.has(X_PAYMENT) || request.headers.has(PAYMENT_SIGNATURE))
+    if (presentsPayment(request.headers))
       return context.fetch(request.url, toInit(request, { headers: request.headers, signal: request.signal }));
     return runProcedure(context, request, (response) => response);
   };
+}
+
+function presentsPayment(headers: Headers): boolean {
+  return (
+    [X_PAYMENT, PAYMENT_SIGNATURE, PAYMENT_AUTHORIZATION].some((name) => headers.has(name)) ||
+    findPaymentCredentials(headers.get('Authorization') ?? '').length > 0
+  );
 }
 
 /**

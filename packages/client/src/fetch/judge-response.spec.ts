@@ -1,7 +1,7 @@
 import { judgeResponse } from './judge-response.js';
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
-const judge = (status: number, headers: Record<string, string> = {}, seen = { releases: 0, undiagnosed: 0 }) =>
+const judge = (status: number, headers: Record<string, string> = {}, seen = { undiagnosed: 0 }) =>
   judgeResponse(new Response(null, { status, headers }), { nowMs, ...seen });
 
 describe('Retry-After', () => {
@@ -10,10 +10,15 @@ describe('Retry-After', () => {
     ['2', 2000],
     ['Thu, 01 Jan 2026 00:00:03 GMT', 3000],
     ['Thu, 01 Jan 2020 00:00:00 GMT', 0],
-    ['99999999999999999999', 30_000],
+    ['3600', 3_600_000],
+    ['99999999999999999999', 1e23],
     ['soon', null],
-    ['-1', 0],
     ['', null],
+    ['12.5', 12_500],
+    ['2.', 2000],
+    // JavaScript reads these as dates of 2001.
+    ['-1', null],
+    ['5, 6', null],
   ])('%j is a delay of %j ms', (value, delayMs) => {
     expect(judge(503, { 'Retry-After': value })).toMatchObject({ kind: 'retry', delayMs });
   });
@@ -43,9 +48,18 @@ describe('judgeResponse', () => {
     expect(judge(status, headers)).toMatchObject(expected);
   });
 
-  it('gives up after a few 402 answers without a cause, or a few releases', () => {
-    expect(judge(402, {}, { releases: 0, undiagnosed: 3 })).toMatchObject({ kind: 'refused', failure: null });
+  it('gives up after a few 402 answers without a cause', () => {
+    expect(judge(402, {}, { undiagnosed: 3 })).toMatchObject({ kind: 'refused', failure: null });
+  });
+
+  it.each([
+    [503, 'busy'],
+    [429, 'busy'],
+    [502, 'failure'],
+    [504, 'failure'],
+  ])('tells what a release with status %d uses up', (status, uses) => {
     const released = { 'X-Payment-Released': 'true', 'Retry-After': '0' };
-    expect(judge(503, released, { releases: 2, undiagnosed: 0 })).toMatchObject({ kind: 'answer', isFinal: false });
+    expect(judge(status, released)).toMatchObject({ kind: 'retry', uses });
+    expect(judge(status, { 'Retry-After': '0' })).toMatchObject({ kind: 'retry', uses: null });
   });
 });

@@ -189,9 +189,9 @@ describe('an answer that is returned before its whole body is there', () => {
   it('is received at once where it has no body', async () => {
     const shop = await startSigningShop(chain, 2);
     try {
-      shop.interfere = [(response) => void response.writeHead(200, { 'content-length': String(LONG.length) }).end()];
-      const response = await buy({ method: 'HEAD' }, 30_000, shop.url);
-      expect(response.headers.get('content-length')).toBe(String(LONG.length));
+      shop.interfere = [(response) => void response.writeHead(204).end()];
+      const response = await buy({}, 30_000, shop.url);
+      expect([response.status, response.body]).toEqual([204, null]);
       expect(await states()).toEqual(['redeemed']);
     } finally {
       await shop.close();

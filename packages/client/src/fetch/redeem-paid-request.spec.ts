@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { readChallenge } from '../offer/read-challenge.js';
@@ -47,6 +49,19 @@ describe('redeeming a payment that the caller stores', () => {
     server.interfere.push((response) => Boolean(response.writeHead(500).end('broken')));
     const { response, isFinal } = await redeemPaidRequest(await pay(), {});
     expect([response.status, isFinal]).toEqual([500, false]);
+  });
+
+  // Prevents: a paid transfer buys nothing because its resource is busy for some seconds.
+  it('outlasts a busy resource, and keeps away from it for as long as it is told', async () => {
+    const payment = await pay();
+    const busy = (status: number, seconds: string) => (response: ServerResponse) =>
+      Boolean(response.writeHead(status, { 'Retry-After': seconds, 'X-Payment-Released': 'true' }).end());
+    server.interfere.push(...[503, 429, 503, 429, 503, 503].map((status) => busy(status, '0')));
+    expect((await redeemPaidRequest(payment, { deadlineMs: 8_000 })).isFinal).toBe(true);
+    expect(server.paid()).toHaveLength(7);
+    server.interfere.push(busy(429, '3600'));
+    const told = await redeemPaidRequest(payment, { deadlineMs: 600_000 });
+    expect([told.response.status, told.isFinal, server.paid().length]).toEqual([429, false, 8]);
   });
 
   it('makes each attempt when its turn comes', async () => {

@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEY, PaymentError, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED } from '@tollgate/protocol';
+import { IDEMPOTENCY_KEY, PaymentError, X_PAYMENT_FAILURE } from '@tollgate/protocol';
 
 import { assertSecureUrl } from '../network/assert-secure-url.js';
 import type { RequestSnapshot } from '../network/request-snapshot.js';
@@ -8,10 +8,11 @@ import { readChallengeError } from '../offer/read-challenge.js';
 import type { PaymentContext } from '../sign/payment-options.js';
 import type { PaymentStore, StoredRevision } from '../store/payment-store.js';
 import { showPayment, type ShownPayment, type SignedName } from './create-payment-headers.js';
-import { judgeResponse } from './judge-response.js';
+import { judgeResponse, type Judgement } from './judge-response.js';
 import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
 import { receiveAnswer, sendRequest, type SentRequest } from './send-request.js';
 import { findSoldTarget, type SoldTarget } from './sold-target.js';
+import { TrySpacing } from './try-spacing.js';
 
 const MAX_REDIRECTS = 5;
 const FIRST_DELAY_MS = 200;
@@ -58,15 +59,17 @@ function followRedirect(request: RequestSnapshot, from: string, location: string
   );
 }
 
+type Retry = Extract<Judgement, { kind: 'retry' }>;
+
 /** The result of one attempt: an answer to return, or a reason to try again. */
 type Attempt =
   | ({ kind: 'answer' } & ReceivedResponse)
-  | { kind: 'again'; reason: string; delayMs: number | null; response: Response | null; cause?: unknown };
+  | ({ kind: 'again'; response: Response | null; cause?: unknown } & Pick<Retry, 'reason' | 'delayMs' | 'uses'>);
 
 class Redemption {
   readonly #headers: Headers;
   readonly #signed: SignedName;
-  readonly #seen = { nowMs: 0, releases: 0, undiagnosed: 0 };
+  readonly #seen = { nowMs: 0, undiagnosed: 0 };
   #redirects = 0;
   #isRepeated = false;
   #url: string;
@@ -94,7 +97,7 @@ class Redemption {
     } catch (error) {
       if (error instanceof PaymentError || this.request.signal?.aborted) throw error;
       const reason = error instanceof Error ? error.message : 'connection failed';
-      return { kind: 'again', reason, delayMs: null, response: null, cause: error };
+      return { kind: 'again', reason, delayMs: null, uses: null, response: null, cause: error };
     }
   }
 
@@ -112,15 +115,14 @@ class Redemption {
         // A redirect that a transaction hash has bought cannot be told from another before the server repeats it.
         if ('txHash' in this.#signed && !this.#isRepeated) {
           this.#isRepeated = true;
-          return { kind: 'again', reason: `redirect from ${this.#url}`, delayMs: 0, response: null };
+          return { kind: 'again', reason: `redirect from ${this.#url}`, delayMs: 0, uses: null, response: null };
         }
         this.#redirects += 1;
         this.#url = followRedirect(this.request, this.#url, judgement.location, this.#redirects);
-        return { kind: 'again', reason: `redirect to ${this.#url}`, delayMs: 0, response: null };
+        return { kind: 'again', reason: `redirect to ${this.#url}`, delayMs: 0, uses: null, response: null };
       case 'retry':
-        if (response.headers.get(X_PAYMENT_RELEASED) === 'true') this.#seen.releases += 1;
         if (response.status === 402) this.#seen.undiagnosed += 1;
-        return { kind: 'again', reason: judgement.reason, delayMs: judgement.delayMs, response };
+        return { ...judgement, kind: 'again', response };
     }
   }
 
@@ -201,6 +203,7 @@ export async function fetchPaidAnswer(
   let { deadlineAtMs } = input;
   assertSecureUrl(request.url, context.allowInsecureHttp);
   const redemption = new Redemption(context, key, request, payment);
+  const spacing = new TrySpacing(deadlineAtMs - Date.now());
   for (let backoffMs = FIRST_DELAY_MS; ; backoffMs = Math.min(backoffMs * 2, LONGEST_DELAY_MS)) {
     request.signal?.throwIfAborted();
     const waitsSinceMs = Date.now();
@@ -212,7 +215,7 @@ export async function fetchPaidAnswer(
     });
     const { response } = attempt;
     if (attempt.kind === 'answer') return attempt;
-    const delayMs = attempt.delayMs ?? backoffMs;
+    const delayMs = spacing.delayMs(attempt.delayMs ?? backoffMs, attempt.uses);
     if (Date.now() + delayMs >= deadlineAtMs) {
       if (!response) throw redemption.unanswered(attempt.cause);
       if (response.status === 402) throw await redemption.refusal(response);

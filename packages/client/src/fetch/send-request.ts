@@ -45,7 +45,7 @@ const MAX_BUFFERED_BYTES = 1024 * 1024;
  * @throws any error of reading the body.
  */
 export async function receiveAnswer(response: Response): Promise<boolean> {
-  // The answer to HEAD has the length of a body, and none.
+  // A 204 has none.
   if (!response.body) return true;
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
   const isLong = Number(response.headers.get('content-length') ?? 0) > MAX_BUFFERED_BYTES;

@@ -19,8 +19,8 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
   let paidBefore: number;
   const payer = () => chain.accounts[3]!;
   const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
-  const buy = (change: Partial<PaymentOptions> = {}, by = wallet) =>
-    fetchWithPayment(fetch, by, { assets: [asset], maxAmount: '0.001', store, ...change })(shop.url);
+  const buy = (change: Partial<PaymentOptions> = {}, by = wallet, init: RequestInit = {}) =>
+    fetchWithPayment(fetch, by, { assets: [asset], maxAmount: '0.001', store, ...change })(shop.url, init);
   const failureOf = (work: Promise<unknown>) =>
     work.then(
       () => Promise.reject(new Error('it did not fail')),
@@ -50,6 +50,12 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     paidBefore = (await listTransfers(chain, payer().address)).length;
   });
   afterEach(() => shop.close());
+
+  // Prevents: a payment for a request that takes none.
+  it('is not paid for a HEAD, which only asks for the price', async () => {
+    const response = await buy({}, wallet, { method: 'HEAD' });
+    expect([response.status, shop.shown, await transfers()]).toEqual([402, [], 0]);
+  });
 
   it('is paid once by a signature, and the payer sends no transaction', async () => {
     const before = await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [payer().address, 'latest']);

@@ -39,6 +39,38 @@ describe('a request handler', () => {
     expect([response.status, await response.text()]).toEqual([200, 'of 2621440 bytes']);
   });
 
+  it.each([{}, VERSIONS[2].pay()])(
+    'is not sold to a client that asks for an upgrade, with the headers %j',
+    async (paid) => {
+      facilitator.asked.length = 0;
+      const headers = { ...paid, Connection: 'Upgrade', Upgrade: 'websocket' };
+      const response = await handleRequest(sale, new Request('https://shop.example/goods', { headers }), () =>
+        Response.error(),
+      );
+      expect([response.status, await response.json()]).toEqual([501, { error: 'upgrade_unsupported' }]);
+      expect(facilitator.asked).toEqual([]);
+    },
+  );
+
+  it.each([{}, VERSIONS[2].pay()])(
+    'has no price at a path that its challenge would be too long for, with %j',
+    async (headers) => {
+      facilitator.asked.length = 0;
+      const url = `https://shop.example/${'x'.repeat(1023)}`;
+      const ask = (asked: string) => handleRequest(sale, new Request(asked, { headers }), () => Response.json(1));
+      const refused = await ask(`${url}x`);
+      expect([refused.status, await refused.json()]).toEqual([414, { error: 'uri_too_long' }]);
+      expect(facilitator.asked).toEqual([]);
+      expect((await ask(`${url}?${'x'.repeat(2000)}`)).status).not.toBe(414);
+    },
+  );
+
+  it('is offered under no host that is longer than any name', async () => {
+    const url = `https://${'h'.repeat(300)}.example/goods`;
+    const unpaid = await handleRequest(sale, new Request(url), () => Response.json(1));
+    expect(await unpaid.json()).toMatchObject({ accepts: [{ resource: 'http://localhost/goods' }] });
+  });
+
   // Prevents: a payment is settled for something that cannot be turned into a response any more.
   it('is not paid if it returns no usable response', async () => {
     facilitator.asked.length = 0;

@@ -4,7 +4,7 @@ import type { Answer } from '../answer/answer.js';
 import type { Sale } from '../gate/gate.js';
 import { concatBytes } from '../present/digest.js';
 import { BrokenBodyError } from '../present/shown-payment.js';
-import { isForSale, NOT_SOLD, withoutConditions } from './conditions.js';
+import { isForSale, withoutConditions } from './conditions.js';
 
 /** Limit of a request body that is read before the handler runs. */
 const MAX_BODY_BYTES = 1_048_576;
@@ -13,7 +13,7 @@ const MAX_BODY_BYTES = 1_048_576;
  * Sells the response of `produce`, for servers that use `Request` and `Response`. The body is held back until the
  * payment is settled. An error response (status 400 or above) is passed on without settlement, and so is a 304. If the
  * client disconnects before, its payment is released at once, whatever `produce` still waits for.
- * @param produce gets the request without the conditions that could cause a 304
+ * @param produce gets the request without what could make less than the whole answer
  * @throws what `produce` throws, and TypeError if it returns no usable response; then nothing is settled
  */
 export async function handleRequest(
@@ -35,13 +35,17 @@ export async function handleRequest(
   const end = (): void => void paid.end();
   signal.addEventListener('abort', end);
   try {
-    const response = await produce(withoutConditions(request));
+    const admitted = withoutConditions(request);
+    const response = await produce(admitted.request);
+    admitted.restore();
     // The error response of a fetch, or an upgraded connection: neither can be recreated with a receipt.
     if (response.status < 200) throw new TypeError(`A response with status ${response.status} cannot be sold.`);
     if (response.bodyUsed) throw new TypeError('A response whose body was read before cannot be sold.');
     // Nothing is settled for an error response, or if the client has disconnected.
-    if (!isForSale(response.status) || signal.aborted)
-      return response.status === 304 ? addHeaders(response, null, NOT_SOLD) : response;
+    if (!isForSale(response.status) || signal.aborted) {
+      const told = await paid.decline(response.status, response.headers.get('retry-after'));
+      return Object.keys(told).length > 0 ? addHeaders(response, response.body, told) : response;
+    }
     const body = response.body === null ? null : await readAll(response.body, signal);
     const answer = { status: response.status, headers: collectHeaders(response.headers), body };
     const settlement = await paid.settle(answer, () => signal.aborted);
@@ -116,7 +120,7 @@ function toResponse({ status, headers, body }: Answer): Response {
 /** Also drops the headers by which a shared cache would store the response all the same. */
 function addHeaders(
   response: Response,
-  body: Uint8Array<ArrayBuffer> | null,
+  body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | null,
   added: Readonly<Record<string, string>>,
 ): Response {
   const { status, statusText } = response;

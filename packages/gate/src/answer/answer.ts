@@ -25,6 +25,17 @@ export function createRetryAnswer(
   return createAnswer(status, { error }, { 'Retry-After': '2', ...headers });
 }
 
+/** The handler was busy a moment ago, and is not asked before its time. @param isReleased nothing was settled so far */
+export function createBusyAnswer(retryAfterMs: number, isReleased: boolean): Answer {
+  const headers = { 'Retry-After': toSeconds(retryAfterMs), ...(isReleased && { [X_PAYMENT_RELEASED]: 'true' }) };
+  return createRetryAnswer(503, 'resource_busy', headers);
+}
+
+/** As `Retry-After` states them. */
+export function toSeconds(ms: number): string {
+  return String(Math.max(1, Math.ceil(ms / 1000)));
+}
+
 /**
  * Nothing was settled, and nothing will be until the operator of this server fixes it, so there is no `Retry-After`.
  */

@@ -3,6 +3,7 @@ import type { SettleResponse } from '@tollgate/protocol';
 import type { PackedAnswer } from '../answer/answer.js';
 import type { PaymentStore } from '../stores/payment-store.js';
 import {
+  pausedMsOf,
   standingOf,
   ttlMsOf,
   type AskedTerms,
@@ -97,6 +98,15 @@ export class Claim {
     });
   }
 
+  /** Releases the claim, and has the payment buy nothing for a while: what it pays for is busy. */
+  async pause(askedMs: number): Promise<boolean> {
+    const { nowMs } = await this.store.read(this.name);
+    const forMs = Math.min(askedMs, this.times.keepMs);
+    return this.#write((record) =>
+      record.state === 'sold' ? record : { ...record, leasedUntilMs: 0, pause: { untilMs: nowMs + forMs, forMs } },
+    );
+  }
+
   async renew(): Promise<boolean> {
     const { nowMs } = await this.store.read(this.name);
     return this.#write((record) =>
@@ -143,6 +153,8 @@ export class Claim {
 export interface Look {
   readonly showing: Showing;
   readonly standing: Standing;
+  /** How long a `paused` payment is so yet. */
+  readonly pausedMs: number;
   readonly text: string | null;
   readonly record: ClaimRecord | null;
 }
@@ -157,7 +169,9 @@ export class PaymentClaims {
   async look(showing: Showing): Promise<Look> {
     const { value: text, nowMs } = await this.store.read(showing.name);
     const record = text === null ? null : (JSON.parse(text) as ClaimRecord);
-    return { showing, standing: standingOf(record, showing, nowMs), text, record };
+    const standing = standingOf(record, showing, nowMs);
+    const pausedMs = standing === 'paused' && record !== null ? pausedMsOf(record, nowMs) : 0;
+    return { showing, standing, pausedMs, text, record };
   }
 
   /** Claims a payment with the standing `open` or `own`; null if another request was faster. */
@@ -168,7 +182,7 @@ export class PaymentClaims {
     const claimed: ClaimRecord =
       standing === 'own' && record !== null
         ? // Keeps the record's secret: otherwise a client that has only seen the payment could lock out its payer.
-          { ...record, ...held }
+          { ...record, ...held, pause: undefined }
         : { state: 'claimed', idempotencyKey: crypto.randomUUID(), request, secret, ...held };
     const isClaimed = await this.store.replace(name, text, JSON.stringify(claimed), ttlMsOf(claimed, this.times));
     return isClaimed ? new Claim(this.store, name, claimed, this.times) : null;

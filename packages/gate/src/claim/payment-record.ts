@@ -36,6 +36,8 @@ export interface ClaimRecord {
   /** The claim of a request: a random name, and its end by the store's clock. */
   readonly owner: string;
   readonly leasedUntilMs: number;
+  /** What it pays for was busy: until when it buys nothing, by the store's clock, and for how long that is. */
+  readonly pause?: { readonly untilMs: number; readonly forMs: number } | undefined;
   /** The terms of the first settlement that was requested. */
   readonly asked?: AskedTerms;
   /** The facilitator's settlement response, for a settled payment. */
@@ -55,12 +57,13 @@ export interface Showing {
 }
 
 /** The standing of a presented payment. `open`: it can be claimed, if it is valid. */
-export type Standing = 'open' | 'own' | 'busy' | 'answered' | 'not_kept' | 'other_request' | 'used';
+export type Standing = 'open' | 'own' | 'busy' | 'paused' | 'answered' | 'not_kept' | 'other_request' | 'used';
 
 /** `own`: a settlement was begun for this very request, and its result is unknown or its response was not delivered. */
 export function standingOf(record: ClaimRecord | null, showing: Showing, nowMs: number): Standing {
   if (record === null) return 'open';
   if (record.state !== 'sold' && record.leasedUntilMs > nowMs) return 'busy';
+  if (record.state !== 'sold' && pausedMsOf(record, nowMs) > 0) return 'paused';
   if (record.state === 'claimed') return 'open';
   const isSameRequest = record.request === showing.request;
   const knowsSecret = record.secret !== null && record.secret === showing.secret;
@@ -72,8 +75,17 @@ export function standingOf(record: ClaimRecord | null, showing: Showing, nowMs: 
   return showing.isEnough ? 'own' : 'other_request';
 }
 
+/** How long the payment buys nothing yet. */
+export function pausedMsOf({ pause }: ClaimRecord, nowMs: number): number {
+  return pause === undefined ? 0 : Math.max(0, pause.untilMs - nowMs);
+}
+
 /** How long a record is stored after it is written. */
-export function ttlMsOf({ state, secret }: ClaimRecord, { leaseMs, keepMs }: ClaimTimes): number {
+export function ttlMsOf(record: ClaimRecord, times: ClaimTimes): number {
+  return lifeMsOf(record, times) + (record.pause?.forMs ?? 0);
+}
+
+function lifeMsOf({ state, secret }: ClaimRecord, { leaseMs, keepMs }: ClaimTimes): number {
   if (state === 'claimed') return 2 * leaseMs;
   return secret === null && state !== 'sold' ? UNPROVEN_MS : keepMs;
 }

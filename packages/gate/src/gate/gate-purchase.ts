@@ -2,6 +2,7 @@ import { DUPLICATE_SETTLEMENT, IDEMPOTENT_REPLAYED, signedAmountOf } from '@toll
 
 import {
   createAnswer,
+  createBusyAnswer,
   createRefusedAnswer,
   createRetryAnswer,
   unpackAnswer,
@@ -29,6 +30,7 @@ export interface GatePurchaseParts extends Omit<GatedSaleParts, 'claim'> {
 type State =
   | { readonly outcome: 'valid' }
   | { readonly outcome: 'busy' | 'conflict' }
+  | { readonly outcome: 'paused'; readonly retryAfterMs: number; readonly isReleased: boolean }
   | { readonly outcome: 'answered'; readonly packed: PackedAnswer | null }
   | { readonly outcome: 'refused' | 'unavailable'; readonly answer: Answer };
 
@@ -46,7 +48,7 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
   }
 
   async find(): Promise<State | null> {
-    const { standing, record } = (this.#look = await this.parts.claims.look(await this.#show()));
+    const { standing, pausedMs, record } = (this.#look = await this.parts.claims.look(await this.#show()));
     switch (standing) {
       case 'open':
         return null;
@@ -54,6 +56,8 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
         return { outcome: 'valid' };
       case 'busy':
         return { outcome: 'busy' };
+      case 'paused':
+        return { outcome: 'paused', retryAfterMs: pausedMs, isReleased: record?.state === 'claimed' };
       case 'other_request':
         return { outcome: 'conflict' };
       case 'answered':
@@ -108,6 +112,8 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
       case 'replayed':
       case 'reproduced':
         return { ...end.answer, headers: { ...end.answer.headers, [IDEMPOTENT_REPLAYED]: 'true' } };
+      case 'paused':
+        return createBusyAnswer(end.retryAfterMs, end.isReleased);
       case 'conflict':
         return createAnswer(409, { error: 'payment_for_another_request' });
       case 'gone':

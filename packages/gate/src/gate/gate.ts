@@ -1,8 +1,10 @@
-import type { Answer, SoldAnswer } from '../answer/answer.js';
+import { X_PAYMENT_RELEASED } from '@tollgate/protocol';
+
+import { createAnswer, toSeconds, type Answer, type SoldAnswer } from '../answer/answer.js';
 import { PaymentClaims } from '../claim/claim.js';
 import { Challenge, type Offer } from '../offer/challenge.js';
 import { readPayment, type GateRequest } from '../present/shown-payment.js';
-import { sell } from '../purchase/index.js';
+import { pauseMsAfter, sell } from '../purchase/index.js';
 import { MemoryStore } from '../stores/payment-store.js';
 import { createTroubleLog, Facilitator } from '../verify/facilitator.js';
 import { assertGateOptions, type GateOptions } from './gate-options.js';
@@ -41,6 +43,11 @@ type SaleParts = Pick<GatePurchaseParts, 'facilitator' | 'claims' | 'maxAnswerBy
   readonly publicUrl: string | undefined;
 };
 
+/** The challenge names path and host in a header, whose length proxies limit. */
+const MAX_PATH_BYTES = 1_024;
+/** Of a name of 253 characters, with a port. */
+const MAX_HOST_LENGTH = 259;
+
 /** One offer of a gate. */
 export class Sale {
   constructor(
@@ -50,8 +57,11 @@ export class Sale {
 
   /** Admits a request with a valid payment, once at a time, and answers every other request. Never rejects. */
   async admit(request: GateRequest): Promise<Admission> {
+    // Neither a priced nor a paid one: a handler that upgrades the connection gives no response that could be sold.
+    if (request.header('Upgrade') !== undefined) return { answer: createAnswer(501, { error: 'upgrade_unsupported' }) };
     // The resource excludes the query, which may contain private data and is not part of what is sold.
     const url = parseUrl(request.url);
+    if (url.pathname.length > MAX_PATH_BYTES) return { answer: createAnswer(414, { error: 'uri_too_long' }) };
     const resource = `${this.parts.publicUrl ?? url.origin}${url.pathname}`;
     const shown = readPayment(request);
     if (shown === null) return { answer: this.challenge.render(resource) };
@@ -72,7 +82,7 @@ export class Sale {
 
 /** Replaces an invalid Host by `localhost`: any client can send one, and it goes into the response. */
 function parseUrl(url: string): URL {
-  if (URL.canParse(url)) return new URL(url);
+  if (URL.canParse(url) && new URL(url).host.length <= MAX_HOST_LENGTH) return new URL(url);
   const [, path = ''] = /^[a-z]+:\/\/[^/]*(\/[^?#]*)?/i.exec(url) ?? [];
   return new URL(`http://localhost${path}`);
 }
@@ -98,6 +108,18 @@ export class PaidRequest {
     return end.outcome === 'committed'
       ? { headers: this.sale.headersFor(answer, end.settled) }
       : { answer: this.purchase.answerTo(end) };
+  }
+
+  /**
+   * Ends the purchase of a response that is not for sale, and returns the headers that it gets: a client is told that a
+   * 304 has not used up its payment, and when to ask a handler again that is busy. Never rejects.
+   */
+  async decline(status: number, retryAfter: string | null): Promise<Readonly<Record<string, string>>> {
+    const pauseMs = pauseMsAfter(status, retryAfter, Date.now());
+    this.sale.deliver(null, pauseMs);
+    await this.end();
+    if (pauseMs > 0) return { 'Retry-After': toSeconds(pauseMs) };
+    return status < 400 ? { [X_PAYMENT_RELEASED]: 'true' } : {};
   }
 
   /**

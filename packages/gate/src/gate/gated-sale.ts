@@ -60,6 +60,8 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   /** Whether a settlement was requested, now or earlier, whose result is unknown. */
   #isUnsure: boolean;
   #isDelivered = false;
+  #isEnded = false;
+  #pauseMs = 0;
 
   constructor(private readonly parts: GatedSaleParts) {
     const { claim } = parts;
@@ -69,10 +71,19 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
     this.#delivered = new Promise((resolve) => (this.#deliver = resolve));
   }
 
-  /** Only the first call counts. */
-  deliver(product: Product): void {
+  /**
+   * Only the first call counts.
+   * @param pauseMs for how long the handler, which is busy, is to be left alone
+   */
+  deliver(product: Product, pauseMs = 0): void {
     this.#isDelivered ||= product !== null;
+    if (!this.#isEnded) this.#pauseMs = pauseMs;
+    this.#isEnded = true;
     this.#deliver(product);
+  }
+
+  pauseMsOf(): number {
+    return this.#pauseMs;
   }
 
   renew(): Promise<boolean> {
@@ -129,9 +140,10 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
     }
   }
 
-  async release({ mayBeSettled }: ReleaseTerms): Promise<boolean> {
+  async release({ mayBeSettled, pauseMs = 0 }: ReleaseTerms): Promise<boolean> {
     const { claim } = this.parts;
     try {
+      if (pauseMs > 0) return await claim.pause(pauseMs);
       return await (mayBeSettled ? claim.end() : claim.forget());
     } catch (error) {
       // A claim that ends without a product expires silently.
@@ -153,7 +165,8 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   /** The headers that a sold response gets. */
   headersFor({ headers }: SoldAnswer, { response }: SettledResult): Record<string, string> {
     const before = Object.entries(headers).find(([name]) => name.toLowerCase() === 'cache-control');
-    return { ...this.#receiptOf(response), 'cache-control': keepPrivate(before?.[1]?.toString()) };
+    const cacheControl = keepPrivate(before?.[1]?.toString());
+    return { ...this.#receiptOf(response), 'cache-control': cacheControl, 'accept-ranges': 'none' };
   }
 
   /**

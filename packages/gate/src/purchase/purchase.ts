@@ -15,8 +15,11 @@ export type Presented =
   | { readonly outcome: 'valid' }
   /** It is spent on this very request: the client gets the answer again. */
   | { readonly outcome: 'answered' }
-  /** It does not buy anything now. `busy`: another request holds it. `conflict`: it belongs to another request. */
-  | { readonly outcome: 'busy' | 'conflict' | 'identifier_reused' | 'refused' | 'unavailable' };
+  /**
+   * It does not buy anything now. `busy`: another request holds it. `paused`: what it pays for was busy a moment ago.
+   * `conflict`: it belongs to another request.
+   */
+  | { readonly outcome: 'busy' | 'paused' | 'conflict' | 'identifier_reused' | 'refused' | 'unavailable' };
 
 /** The payment is claimed for this request. */
 export interface ClaimedState<Product, Result extends SettlementOutcome> {
@@ -91,6 +94,8 @@ export interface Seller<Product, Result extends SettlementOutcome> {
   /** @param signal aborted when another request takes the payment over */
   produce(settled: Settled<Result> | null, signal: AbortSignal): Promise<Product>;
   isCharged(product: Product): boolean;
+  /** Of a product that is not charged: how long its source, which is busy, is to be left alone. Absent, 0: it is not. */
+  pauseMsOf?(product: Product): number;
   /** Reports what a step threw, and returns what it leaves behind. */
   reportFailure(error: unknown): FailureCause;
 }
@@ -119,6 +124,8 @@ export interface ReleaseTerms {
   readonly cause: 'not_charged' | 'unreached' | 'failed' | 'not_settled';
   /** Whether the release uses up one of those that a payment has. */
   readonly counted: boolean;
+  /** For how long the payment buys nothing; absent: it may be used at once. */
+  readonly pauseMs?: number;
   /** Whether the amount fixed by this request may change: nothing was submitted for it. */
   readonly forgetsAmount: boolean;
   /** Whether the payment may be settled, so that what is known of it must be kept. */

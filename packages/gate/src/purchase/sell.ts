@@ -62,7 +62,7 @@ async function fulfil<Product, Result extends SettlementOutcome>(
     if (result !== null && !isSettled(result)) return await endUnsettled(purchase, result, false);
     const product = await purchase.produce(result, keeper.signal);
     if (!purchase.isCharged(product)) {
-      const isReleased = await release(purchase, { cause: 'not_charged' });
+      const isReleased = await release(purchase, { cause: 'not_charged', pauseMs: purchase.pauseMsOf?.(product) ?? 0 });
       return isReleased ? { outcome: 'released', product } : { outcome: 'taken_over', settled: result };
     }
     if (result === null) {
@@ -140,7 +140,8 @@ function isSettled<Result extends SettlementOutcome>(result: Result): result is 
 
 /** A claimed payment that was not spent. */
 type Unspent =
-  | { readonly cause: 'not_charged' | 'unreached' | 'failed' }
+  | { readonly cause: 'not_charged'; readonly pauseMs: number }
+  | { readonly cause: 'unreached' | 'failed' }
   | { readonly cause: 'not_settled'; readonly result: SettlementOutcome; readonly afterWork: boolean };
 
 /**
@@ -150,7 +151,12 @@ type Unspent =
 function releaseTermsFor(unspent: Unspent, mayBeSettled: boolean): ReleaseTerms {
   const { cause } = unspent;
   switch (cause) {
-    case 'not_charged':
+    case 'not_charged': {
+      const { pauseMs } = unspent;
+      // Busy is not failed: the pauses have a limit of their own.
+      if (pauseMs > 0) return { cause, counted: false, pauseMs, forgetsAmount: false, mayBeSettled };
+      return { cause, counted: true, forgetsAmount: false, mayBeSettled };
+    }
     case 'failed':
       return { cause, counted: true, forgetsAmount: false, mayBeSettled };
     case 'unreached':

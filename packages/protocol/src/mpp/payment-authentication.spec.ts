@@ -7,7 +7,7 @@ import {
   challengeNonce,
   encodeChargeRequest,
   encodePaymentReceipt,
-  findPaymentCredential,
+  findPaymentCredentials,
   parsePaymentCredential,
   renderAuthenticationEnd,
   withoutPaymentCredentials,
@@ -64,7 +64,7 @@ describe('the challenge', () => {
   });
 
   it('is one header', () => {
-    const end = renderAuthenticationEnd('api.example', 'e30');
+    const end = renderAuthenticationEnd({ realm: 'api.example', request: 'e30' });
     expect(`${AUTHENTICATION_START}chain-1-a${end}2026-01-01T00:00:00.000Z"`).toBe(
       'Payment id="chain-1-a", realm="api.example", method="evm", intent="charge", request="e30", expires="2026-01-01T00:00:00.000Z"',
     );
@@ -77,17 +77,18 @@ describe('the challenge', () => {
 });
 
 describe('Authorization', () => {
-  it.each<[string, string | null, string | null]>([
-    ['Payment abc', 'abc', null],
-    ['payment   abc ', 'abc', null],
-    ['Bearer x, Payment abc', 'abc', 'Bearer x'],
-    ['Payment abc, Bearer x', 'abc', 'Bearer x'],
-    ['Bearer Payment', null, 'Bearer Payment'],
-    ['Payments abc', null, 'Payments abc'],
-    ['Payment', null, null],
-    ['', null, ''],
-  ])('%j holds the payment %j, and otherwise %j', (header, payment, rest) => {
-    expect(findPaymentCredential(header)).toBe(payment);
+  it.each<[string, string[], string | null]>([
+    ['Payment abc', ['abc'], null],
+    ['payment   abc ', ['abc'], null],
+    ['Bearer x, Payment abc', ['abc'], 'Bearer x'],
+    ['Payment abc, Bearer x', ['abc'], 'Bearer x'],
+    ['Payment abc, Bearer x,payment abc', ['abc', 'abc'], 'Bearer x'],
+    ['Bearer Payment', [], 'Bearer Payment'],
+    ['Payments abc', [], 'Payments abc'],
+    ['Payment', [], null],
+    ['', [], ''],
+  ])('%j holds the payments %j, and otherwise %j', (header, payments, rest) => {
+    expect(findPaymentCredentials(header)).toEqual(payments);
     expect(withoutPaymentCredentials(header)).toBe(rest);
   });
 });

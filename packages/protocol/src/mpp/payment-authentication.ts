@@ -49,21 +49,30 @@ export function encodeChargeRequest(terms: ChargeTerms): string {
 /** The value of `WWW-Authenticate` up to the challenge's id. */
 export const AUTHENTICATION_START = `${PAYMENT_SCHEME} id="`;
 
-/**
- * The rest of the value between the id and the expiry, to which a closing quotation mark must be added. It may be
- * cached. `realm` must not contain characters that need escaping in quotes.
- */
-export function renderAuthenticationEnd(realm: string, request: string): string {
-  return `", realm="${realm}", method="${METHOD}", intent="${INTENT}", request="${request}", expires="`;
+/** No value may contain a character that needs escaping in quotes. */
+export interface AuthenticationTerms {
+  readonly realm: string;
+  /** From `encodeChargeRequest`. */
+  readonly request: string;
+  /** The header for the credential, where it is not `Authorization`. */
+  readonly header?: string | undefined;
 }
 
-/** The base64url token of the `Payment` credential in an `Authorization` header; null without one. */
-export function findPaymentCredential(authorization: string): string | null {
-  for (const credential of authorization.split(',')) {
+/**
+ * The rest of the value between the id and the expiry, to which a closing quotation mark must be added. It may be
+ * cached.
+ */
+export function renderAuthenticationEnd({ realm, request, header }: AuthenticationTerms): string {
+  const where = header === undefined ? '' : ` header="${header}",`;
+  return `", realm="${realm}", method="${METHOD}", intent="${INTENT}", request="${request}",${where} expires="`;
+}
+
+/** The base64url tokens of the `Payment` credentials in a line of `Authorization` or `Payment-Authorization`. */
+export function findPaymentCredentials(authorization: string): string[] {
+  return authorization.split(',').flatMap((credential) => {
     const [, token] = /^\s*payment\s+(\S.*)$/i.exec(credential) ?? [];
-    if (token !== undefined) return token.trim();
-  }
-  return null;
+    return token === undefined ? [] : [token.trim()];
+  });
 }
 
 /** An `Authorization` header without its `Payment` credentials; null when nothing is left. */
@@ -73,8 +82,7 @@ export function withoutPaymentCredentials(authorization: string): string | null 
 }
 
 /**
- * The content of an `Authorization: Payment` credential. The payer's `source` is not read: the signature identifies the
- * payer.
+ * The content of a `Payment` credential. The payer's `source` is not read: the signature identifies the payer.
  */
 export interface PaymentCredential {
   challenge: AuthenticationChallenge;
@@ -110,7 +118,7 @@ function parsePayload(payload: unknown): PaymentCredential['payment'] {
 }
 
 /**
- * Parses the token from `findPaymentCredential`: base64url of `{challenge, payload}`. The caller checks that the
+ * Parses a token from `findPaymentCredentials`: base64url of `{challenge, payload}`. The caller checks that the
  * challenge is its own.
  * @throws PaymentError `malformed_proof`, or `wrong_scheme` for another method or intent than an EVM charge.
  */

@@ -34,6 +34,9 @@ describe('parseSignedPayment', () => {
     });
     const padded = { ...authorization, value: '0001000', validAfter: '000' };
     expect(parseSignedPayment({ ...payload, authorization: padded })).toEqual(read);
+    const { value, validAfter, validBefore } = authorization;
+    const numbers = { value: Number(value), validAfter: Number(validAfter), validBefore: Number(validBefore) };
+    expect(parseSignedPayment({ ...payload, authorization: { ...authorization, ...numbers } })).toEqual(read);
     expect(parseSignedPayment(read)).toEqual(read);
     expect(parseSignedPayment({ ...payload, more: 1, authorization: { ...authorization, more: 1 } })).toEqual(read);
   });
@@ -42,7 +45,13 @@ describe('parseSignedPayment', () => {
     ['from', '0x12'],
     ['from', undefined],
     ['to', `${authorization.to}00`],
-    ['value', 1000],
+    ['value', -1],
+    ['value', 0.5],
+    // The next number that JavaScript has could be the one that was written.
+    ['value', 2 ** 53],
+    ['value', 1e21],
+    ['value', [1000]],
+    ['value', true],
     ['value', '-1'],
     ['value', '1e3'],
     ['value', '0x10'],

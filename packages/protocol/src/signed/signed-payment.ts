@@ -1,9 +1,8 @@
 import { isAddress, isHash, isHexBytes, type Hex } from '../wire/hex.js';
 import { isRecord, ownField, type JsonRecord } from '../wire/json-record.js';
 import { PaymentError } from '../wire/payment-error.js';
-import { MAX_UINT256 } from '../wire/token-amount.js';
+import { readUint256 } from '../wire/token-amount.js';
 
-const DECIMAL = /^[0-9]{1,78}$/;
 const HEXADECIMAL = /^0x[0-9a-fA-F]{1,64}$/;
 
 /** Refuses a signed payment because of one field. */
@@ -29,14 +28,12 @@ function parseAddress(record: JsonRecord, name: string): Hex {
   return parseHexField(record, name, isAddress, 'a 20-byte address');
 }
 
-/** Reads a uint256 as decimal text without leading zeros; `orHex` also accepts hexadecimal. */
+/** Reads a uint256, to decimal text without leading zeros; `orHex` also accepts hexadecimal. */
 function parseUintField(record: JsonRecord, name: string, { orHex = false } = {}): string {
   const value = ownField(record, name);
-  const expected = 'a decimal integer of at most 256 bits, as text';
-  if (typeof value !== 'string') return refuseSignedField(name, expected);
-  if (!DECIMAL.test(value) && !(orHex && HEXADECIMAL.test(value))) return refuseSignedField(name, expected);
-  const number = BigInt(value);
-  return number <= MAX_UINT256 ? number.toString() : refuseSignedField(name, expected);
+  const isHexadecimal = orHex && typeof value === 'string' && HEXADECIMAL.test(value);
+  const number = isHexadecimal ? BigInt(value) : readUint256(value);
+  return number?.toString() ?? refuseSignedField(name, 'a decimal integer of at most 256 bits, as text');
 }
 
 /**

@@ -63,7 +63,7 @@ describe('parseSignedPayment of a permit', () => {
     [{ permitted: { ...permit2Authorization.permitted, amount: '0x10' } }, 'amount'],
     [{ permitted: { ...permit2Authorization.permitted, amount: (2n ** 256n).toString() } }, 'amount'],
     [{ spender: `${facilitator}00` }, 'spender'],
-    [{ nonce: 1 }, 'nonce'],
+    [{ nonce: 1.5 }, 'nonce'],
     [{ nonce: '0x' }, 'nonce'],
     [{ nonce: `0x${'f'.repeat(65)}` }, 'nonce'],
     [{ nonce: '-1' }, 'nonce'],

@@ -38,6 +38,7 @@ export const PAYMENT_FAILURES = [
   'receipt_too_large',
   'contract_wallet_refused',
   'contract_wallet_paused',
+  'deployment_too_costly',
 ] as const;
 export type PaymentFailure = (typeof PAYMENT_FAILURES)[number];
 

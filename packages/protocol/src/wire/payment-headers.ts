@@ -2,6 +2,8 @@
 export const X_PAYMENT = 'X-Payment';
 /** Request: base64 of a payment of x402 version 2. */
 export const PAYMENT_SIGNATURE = 'PAYMENT-SIGNATURE';
+/** Request: an MPP credential, where `Authorization` is the application's own. */
+export const PAYMENT_AUTHORIZATION = 'Payment-Authorization';
 /** Request: 1-255 visible characters that identify one purchase, so that a repeat gets the stored answer. */
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 /**
@@ -15,7 +17,7 @@ export const PAYMENT_REQUIRED = 'PAYMENT-REQUIRED';
 export const X_PAYMENT_RESPONSE = 'X-PAYMENT-RESPONSE';
 /** Answer: base64 of the settlement result of a payment of x402 version 2. */
 export const PAYMENT_RESPONSE = 'PAYMENT-RESPONSE';
-/** Answer: base64url of the receipt for a payment made with `Authorization: Payment`. */
+/** Answer: base64url of the receipt for a payment by MPP. */
 export const PAYMENT_RECEIPT = 'Payment-Receipt';
 /** Answer: the stable code of a refusal, one of `PAYMENT_FAILURES`. */
 export const X_PAYMENT_FAILURE = 'X-Payment-Failure';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { PaymentError } from './payment-error.js';
-import { formatTokenAmount, MAX_UINT256, parseTokenAmount } from './token-amount.js';
+import { formatTokenAmount, formatTokenSum, MAX_UINT256, parseTokenAmount } from './token-amount.js';
 
 describe('parseTokenAmount', () => {
   it.each([
@@ -79,5 +79,16 @@ describe('formatTokenAmount', () => {
 
   it('refuses a negative number', () => {
     expect(() => formatTokenAmount(-1n, 6)).toThrow('Token amount "-1" is negative.');
+  });
+});
+
+describe('formatTokenSum', () => {
+  it.each([
+    [-1000n, '-0.001'],
+    [-1_000_000n, '-1'],
+    [0n, '0'],
+    [1000n, '0.001'],
+  ])('writes %d with 6 decimals', (baseUnits, expected) => {
+    expect(formatTokenSum(baseUnits, 6)).toBe(expected);
   });
 });

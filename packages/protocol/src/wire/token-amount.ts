@@ -2,6 +2,19 @@ import { PaymentError } from './payment-error.js';
 
 export const MAX_UINT256 = 2n ** 256n - 1n;
 
+const UINT = /^[0-9]{1,78}$/;
+
+/**
+ * Reads a uint256 from JSON: decimal text or, as some clients write it, a number that JavaScript has exactly. Null for
+ * anything else.
+ */
+export function readUint256(value: unknown): bigint | null {
+  const text = Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof text !== 'string' || !UINT.test(text)) return null;
+  const number = BigInt(text);
+  return number <= MAX_UINT256 ? number : null;
+}
+
 const DECIMAL = /^([0-9]+)(?:\.([0-9]+))?$/;
 // 78 digits hold any uint256, 255 any fraction (`decimals` is a uint8): longer text is refused before BigInt parses it.
 const MAX_TEXT_LENGTH = 78 + 1 + 255;
@@ -60,4 +73,9 @@ export function formatTokenAmount(baseUnits: bigint, decimals: number): string {
   const whole = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
   return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+/** The same for a sum, such as a balance, which may be negative: `formatTokenSum(-1000n, 6)` is `'-0.001'`. */
+export function formatTokenSum(baseUnits: bigint, decimals: number): string {
+  return baseUnits < 0n ? `-${formatTokenAmount(-baseUnits, decimals)}` : formatTokenAmount(baseUnits, decimals);
 }

@@ -103,6 +103,10 @@ const REASONS: Readonly<Record<PaymentFailure, FacilitatorReason>> = {
   receipt_too_large: same('invalid_payment'),
   contract_wallet_refused: same('invalid_payment'),
   contract_wallet_paused: same('invalid_payment'),
+  deployment_too_costly: {
+    v1: 'invalid_exact_evm_payload_undeployed_smart_wallet',
+    v2: 'invalid_payment',
+  },
 };
 
 /** Reason for a requirement that the facilitator does not serve, because of its asset or a missing field. */

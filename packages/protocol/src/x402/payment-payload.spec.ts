@@ -53,7 +53,7 @@ describe('parsePaymentPayload', () => {
     ['no network', { ...v1, network: undefined }],
     ['no authorization', { ...v1, payload: { signature: '0x12' } }],
     ['no accepted requirement', { ...v2, accepted: undefined }],
-    ['an accepted requirement without an amount', { ...v2, accepted: { ...accepted, amount: 7 } }],
+    ['an accepted requirement without an amount', { ...v2, accepted: { ...accepted, amount: null } }],
     ['only inherited fields', Object.create(v1) as unknown],
   ])('refuses %s', (_name, value) => {
     expect(['malformed_proof', 'wrong_version']).toContain(failureOf(() => parsePaymentPayload(value)));
@@ -71,6 +71,8 @@ describe('parseRequirementTerms', () => {
     const terms = { asset: ASSET.toLowerCase(), payTo: SHOP, amountBaseUnits: '1000', assetName: 'USDC' };
     expect(parseRequirementTerms(accepted, 2)).toMatchObject({ ...terms, resource: null });
     expect(parseRequirementTerms(requirement, 1)).toMatchObject({ ...terms, resource: 'https://shop.example/' });
+    expect(parseRequirementTerms({ ...accepted, amount: 1000 }, 2)).toMatchObject(terms);
+    expect(parseRequirementTerms({ ...requirement, maxAmountRequired: 1000 }, 1)).toMatchObject(terms);
   });
 
   it.each([
@@ -78,6 +80,8 @@ describe('parseRequirementTerms', () => {
     ['network', ''],
     ['asset', '0x12'],
     ['payTo', null],
+    ['amount', -1],
+    ['amount', 2 ** 53],
     ['amount', '-1'],
     ['amount', '1e3'],
     ['amount', (2n ** 256n).toString()],

@@ -75,7 +75,7 @@ describe('parsePaymentSignature', () => {
     ['wrong_version', { ...payment, x402Version: 1 }],
     ['malformed_proof', { ...payment, accepted: undefined }],
     ['malformed_proof', { ...payment, accepted: { ...accepted, payTo: 'somebody' } }],
-    ['malformed_proof', { ...payment, accepted: { ...accepted, amount: 1000 } }],
+    ['malformed_proof', { ...payment, accepted: { ...accepted, amount: 0.5 } }],
     ['malformed_proof', { ...payment, payload: undefined }],
     ['malformed_proof', { ...payment, payload: {} }],
     ['malformed_proof', { ...payment, payload: { authorization, signature, txHash } }],

@@ -1,7 +1,7 @@
 import { isAddress, type Hex } from '../wire/hex.js';
 import { isRecord, ownField, type JsonRecord } from '../wire/json-record.js';
 import { PaymentError } from '../wire/payment-error.js';
-import { MAX_UINT256 } from '../wire/token-amount.js';
+import { readUint256 } from '../wire/token-amount.js';
 
 /** One element of `accepts` in x402 version 1. */
 export interface RequirementV1 {
@@ -72,7 +72,6 @@ export interface RequirementTerms {
   readonly resource: string | null;
 }
 
-const BASE_UNITS = /^[0-9]{1,78}$/;
 const MAX_TEXT_LENGTH = 4096;
 
 /**
@@ -112,9 +111,7 @@ function readAddress(record: JsonRecord, name: string): Hex {
 }
 
 function readBaseUnits(record: JsonRecord, name: string): string {
-  const value = ownField(record, name);
-  const number = typeof value === 'string' && BASE_UNITS.test(value) ? BigInt(value) : null;
-  return number !== null && number <= MAX_UINT256 ? number.toString() : refuse(name, 'a decimal integer, as text');
+  return readUint256(ownField(record, name))?.toString() ?? refuse(name, 'a decimal integer, as text');
 }
 
 function readSeconds(record: JsonRecord, name: string): number {

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { openEventStream, ProblemError, type ApiKey } from '@tollgate/common';
+import { openEventStream, OpenStreams, type ApiKey } from '@tollgate/common';
 import type { FastifyReply } from 'fastify';
 
 import { GatewayEnvironment } from '../../config/gateway.config.js';
@@ -16,9 +16,8 @@ const LOOK_AT_KEYS_MS = 2_000;
 export class EventStreams implements BeforeApplicationShutdown {
   readonly #tail: EventTail;
   readonly #names: WalletNames;
-  readonly #ofKeys = new Map<string, Set<EventStream>>();
+  readonly #open: OpenStreams<EventStream>;
   #keyTimer: NodeJS.Timeout | null = null;
-  #isStopping = false;
 
   constructor(
     @Inject(AgentConnections) private readonly connections: AgentConnections,
@@ -26,10 +25,12 @@ export class EventStreams implements BeforeApplicationShutdown {
   ) {
     this.#tail = new EventTail(connections.journal, connections.follower, (error) => connections.report(error));
     this.#names = new WalletNames(connections);
+    const { agentStreamsPerKey: ofKey, agentStreams: ofAll } = environment.agentJobs;
+    this.#open = new OpenStreams({ ofKey, ofAll });
   }
 
   get count(): number {
-    return [...this.#ofKeys.values()].reduce((sum, { size }) => sum + size, 0);
+    return this.#open.count;
   }
 
   /**
@@ -42,7 +43,9 @@ export class EventStreams implements BeforeApplicationShutdown {
     lastEventId: string | undefined,
     reply: FastifyReply,
   ): Promise<void> {
-    const stream = this.#open(caller, filter);
+    const stream = this.#create(caller, filter);
+    this.#open.add(caller.id, stream);
+    this.#keyTimer ??= setInterval(() => void this.#endRevoked(), LOOK_AT_KEYS_MS).unref();
     try {
       await this.#tail.join(stream);
       const start = await readStart(this.connections.journal, lastEventId, this.#tail.position);
@@ -53,63 +56,40 @@ export class EventStreams implements BeforeApplicationShutdown {
       reply.raw.destroy();
     } finally {
       this.#tail.leave(stream);
-      this.#forget(caller, stream);
+      this.#open.remove(caller.id, stream);
+      if (this.count === 0) this.#stopLooking();
     }
   }
 
   /** Runs before the server waits for open requests: streams would keep it waiting forever. */
   beforeApplicationShutdown(): void {
-    this.#isStopping = true;
-    for (const keyId of this.#ofKeys.keys()) this.#endStreamsOf(keyId);
+    this.#open.stop();
   }
 
-  #open(caller: ApiKey, { type: types, jobId }: EventFilter): EventStream {
-    const { agentStreams, agentStreamsPerKey, ...settings } = this.environment.agentJobs;
-    const streams = this.#ofKeys.get(caller.id) ?? new Set();
-    if (this.#isStopping || this.count >= agentStreams || streams.size >= agentStreamsPerKey) {
-      throw new ProblemError({
-        status: 429,
-        code: 'too_many_streams',
-        detail: 'The limit of open event streams is reached. Close one, or try again after Retry-After.',
-        retryAfterMs: 10_000,
-      });
-    }
-    const stream = new EventStream({
-      tail: this.#tail,
-      names: this.#names,
-      heartbeatMs: settings.agentStreamHeartbeatMs,
-      stallMs: settings.agentStreamStallMs,
+  #create(caller: ApiKey, { type: types, jobId }: EventFilter): EventStream {
+    const { agentStreamHeartbeatMs: heartbeatMs, agentStreamStallMs: stallMs } = this.environment.agentJobs;
+    return new EventStream({
+      ...{ tail: this.#tail, names: this.#names, heartbeatMs, stallMs },
       wants: (event) =>
         (isOperator(caller) || event.keyId === caller.id) &&
         (types === undefined || types.includes(event.type)) &&
         (jobId === undefined || event.jobId === jobId),
     });
-    this.#ofKeys.set(caller.id, streams.add(stream));
-    this.#keyTimer ??= setInterval(() => void this.#endRevoked(), LOOK_AT_KEYS_MS).unref();
-    return stream;
   }
 
-  #forget(caller: ApiKey, stream: EventStream): void {
-    const streams = this.#ofKeys.get(caller.id);
-    streams?.delete(stream);
-    if (streams?.size === 0) this.#ofKeys.delete(caller.id);
-    if (this.#ofKeys.size > 0 || this.#keyTimer === null) return;
-    clearInterval(this.#keyTimer);
+  #stopLooking(): void {
+    if (this.#keyTimer !== null) clearInterval(this.#keyTimer);
     this.#keyTimer = null;
   }
 
   async #endRevoked(): Promise<void> {
     try {
-      for (const keyId of [...this.#ofKeys.keys()]) {
+      for (const keyId of this.#open.keyIds) {
         const key = await this.connections.within(this.connections.keys.read(keyId));
-        if (key === null || key.revokedAtMs !== null) this.#endStreamsOf(keyId);
+        if (key === null || key.revokedAtMs !== null) this.#open.endOf(keyId);
       }
     } catch (error) {
       this.connections.report(error);
     }
-  }
-
-  #endStreamsOf(keyId: string): void {
-    for (const stream of this.#ofKeys.get(keyId) ?? []) stream.end();
   }
 }

@@ -184,7 +184,7 @@ describe('GET /agent/events', () => {
   });
 
   it.each([['x'], ['e1.x'], [`e1.t1.${'j00000000-1.'.repeat(1000)}j00000000-1`], ['e2.t1.j00000000-1'], ['__proto__']])(
-    'refuses the position %s',
+    'refuses a position that is none: %#',
     async (after) => {
       const response = await agents.call('/agent/events', owner, { headers: { 'Last-Event-ID': after } });
       expect(await readProblem(response)).toEqual([400, 'request_invalid']);

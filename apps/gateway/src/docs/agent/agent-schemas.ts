@@ -131,11 +131,11 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
 };
 
 /** Each example works unchanged with `npm run dev`, whose wallet has this name. */
-function listExamples(origin: string): Record<string, object> {
+function listExamples(paidUrl: string): Record<string, object> {
   const inputs = {
     transfer: { to: `0x${'ab'.repeat(20)}`, amount: '0.5', token: 'USDC' },
     swap: { amount: '1', fromToken: 'USDC', toToken: 'WSEI', slippageBps: 50 },
-    payment: { url: `${origin}/api/weather`, maxAmount: '0.01' },
+    payment: { url: paidUrl, maxAmount: '0.01' },
   };
   return Object.fromEntries(
     Object.entries(inputs).map(([operation, input]) => [
@@ -173,9 +173,9 @@ function nameRequest(operation: string): string {
   return `AgentJobRequest.${operation}`;
 }
 
-/** @param origin where the gateway is reached */
-export function addJobExamples(document: OpenAPIObject, origin: string): void {
+/** @param paidUrl what a payment may buy */
+export function addJobExamples(document: OpenAPIObject, paidUrl: string): void {
   const body = document.paths['/agent/jobs']?.post?.requestBody;
   if (body && 'content' in body)
-    Object.assign(body.content['application/json'] ?? {}, { examples: listExamples(origin) });
+    Object.assign(body.content['application/json'] ?? {}, { examples: listExamples(paidUrl) });
 }

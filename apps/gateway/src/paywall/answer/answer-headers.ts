@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 
+import { EXPOSE_HEADERS } from '../../server/cors.js';
 import { canonicalName, hopByHopHeaders } from '../route/hop-by-hop-headers.js';
 
 // Only the gateway itself sets these.
@@ -33,5 +34,6 @@ export function keepHeaders(headers: Headers, body: Buffer | Readable | null): [
 }
 
 function isKept(name: string, hopByHop: ReadonlySet<string>): boolean {
-  return !NOT_KEPT.has(name) && !hopByHop.has(name) && !name.startsWith('access-control-');
+  if (NOT_KEPT.has(name) || hopByHop.has(name)) return false;
+  return name === EXPOSE_HEADERS || !name.startsWith('access-control-');
 }

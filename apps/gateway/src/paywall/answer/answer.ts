@@ -1,10 +1,13 @@
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 
 import { type Problem, sendProblem } from '@tollgate/common';
 import { type PaymentFailure, IDEMPOTENT_REPLAYED, keepPrivate, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 import type { FastifyReply } from 'fastify';
 
-import { UpstreamError, type Resource, type ResourceRequest } from '../route/paid-route.js';
+import { EXPOSE_HEADERS, parseExposed } from '../../server/cors.js';
+import { UpstreamError, type ProducedStatus, type Resource, type ResourceRequest } from '../route/paid-route.js';
+import { readBody } from '../route/read-body.js';
 import { keepHeaders } from './answer-headers.js';
 
 /** The outcome of a request that presented a payment. */
@@ -17,10 +20,9 @@ export type OrderAnswer = ResourceAnswer | ProblemAnswer | RefusedAnswer;
  */
 export type AnswerOrigin = 'paid' | 'replayed' | 'reproduced' | 'released' | 'revisited';
 
-export interface ResourceAnswer {
+export interface ResourceAnswer extends ProducedStatus {
   readonly kind: 'resource';
   readonly origin: AnswerOrigin;
-  readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer | Readable;
   /** The transaction of the payment, if known. */
@@ -63,6 +65,12 @@ function createProblem(problem: Problem, released = false): ProblemAnswer {
 export function answerBusy(retryAfterMs = RETRY_SOON_MS): ProblemAnswer {
   const detail = 'Another request with this payment is in progress. Send the same request again later.';
   return createProblem({ status: 409, code: 'payment_in_progress', detail, retryAfterMs });
+}
+
+/** @param released false for a payment that has bought an answer, which is to be produced once more */
+export function answerPaused(retryAfterMs: number, released: boolean): ProblemAnswer {
+  const detail = 'The resource is busy. Do not pay again: send the same request once the time in Retry-After is over.';
+  return createProblem({ status: 503, code: 'upstream_busy', detail, retryAfterMs }, released);
 }
 
 export function answerConflict(): ProblemAnswer {
@@ -130,63 +138,6 @@ export function answerUpstreamError(error: unknown, released: boolean): ProblemA
   return createProblem({ status: options.timedOut === true ? 504 : 502, code, detail: DETAILS[kind] }, released);
 }
 
-/**
- * Reads a body to its end and returns its bytes. A body longer than `maxBytes` is returned as a stream instead, which
- * begins with the bytes already read. With `maxBytes` 0, the call returns once the first byte has arrived.
- * @throws the stream's own error; then no part of the body may be sent
- */
-export async function readBody(body: Buffer | Readable, maxBytes: number): Promise<Buffer | Readable> {
-  if (Buffer.isBuffer(body)) return body;
-  const chunks: Buffer[] = [];
-  let length = 0;
-  const rest = body[Symbol.asyncIterator]() as AsyncIterator<unknown>;
-  for (;;) {
-    const chunk = await readPiece(rest);
-    if (chunk === null) return Buffer.concat(chunks);
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > maxBytes) return continueStream(chunks, rest, body);
-  }
-}
-
-/** The next bytes, or null at the end. Skips empty chunks: pushing one would look like a pause. */
-async function readPiece(pieces: AsyncIterator<unknown>): Promise<Buffer | null> {
-  for (;;) {
-    const { value, done } = (await pieces.next()) as IteratorResult<unknown, unknown>;
-    if (done === true) return null;
-    const piece = toBuffer(value);
-    if (piece.length > 0) return piece;
-  }
-}
-
-function continueStream(chunks: readonly Buffer[], rest: AsyncIterator<unknown>, source: Readable): Readable {
-  const waiting = [...chunks];
-  return new Readable({
-    read() {
-      const next = waiting.shift();
-      if (next !== undefined) {
-        this.push(next);
-        return;
-      }
-      readPiece(rest).then(
-        (piece) => this.push(piece),
-        (error: unknown) => this.destroy(error as Error),
-      );
-    },
-    // Destroys the source immediately, even while a chunk is awaited: a client that left must not keep the upstream
-    // busy.
-    destroy(error, done) {
-      source.destroy();
-      done(error);
-    },
-  });
-}
-
-function toBuffer(chunk: unknown): Buffer {
-  if (Buffer.isBuffer(chunk)) return chunk;
-  return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk));
-}
-
 /** Has the resource respond again to a payer that was charged before. A 402 of its own is not passed on. */
 export async function produceAgain(
   resource: Resource,
@@ -195,8 +146,9 @@ export async function produceAgain(
 ): Promise<ResourceAnswer | ProblemAnswer> {
   const produced = await resource.produce(request);
   const body = await readBody(produced.body, 0);
-  const { status } = produced;
-  if (status !== 402) return { kind: 'resource', origin, status, headers: keepHeaders(produced.headers, body), body };
+  const { status, isMoved = false } = produced;
+  if (status !== 402)
+    return { kind: 'resource', origin, status, isMoved, headers: keepHeaders(produced.headers, body), body };
   if (!Buffer.isBuffer(body)) body.destroy();
   return answerForeignChallenge(false);
 }
@@ -214,14 +166,40 @@ export function sendAnswer(reply: FastifyReply, answer: ResourceAnswer | Problem
   for (const [name, value] of headers) {
     // Fastify appends only cookies; every other repeated header is joined as RFC 9110, 5.3 allows.
     const earlier = name.toLowerCase() === 'set-cookie' ? undefined : reply.getHeader(name);
-    void reply.header(name, earlier === undefined ? value : `${String(earlier)}, ${value}`);
+    const isExposing = name.toLowerCase() === EXPOSE_HEADERS;
+    // What is exposed is added for a page that may read the answer.
+    if (isExposing && earlier === undefined) continue;
+    const values = isExposing ? parseExposed(value) : [value];
+    if (earlier !== undefined) values.unshift(String(earlier));
+    void reply.header(name, values.join(', '));
   }
   const isAgain = origin === 'replayed' || origin === 'reproduced';
   if (isAgain && !isFailed) void reply.header(IDEMPOTENT_REPLAYED, 'true');
   if (origin === 'released') void reply.header(X_PAYMENT_RELEASED, 'true');
   const cacheControl = reply.getHeader('cache-control')?.toString();
+  if (!Buffer.isBuffer(body)) endWithClient(body, reply.raw.socket);
   return reply
     .header('Cache-Control', origin === 'released' || isFailed ? 'no-store' : keepPrivate(cacheControl))
     .header('X-Request-Id', reply.request.id)
-    .send(body);
+    .send(withoutDefaultType(reply, body));
+}
+
+/** Fastify declares bytes without a type to be `application/octet-stream`, but streams not. */
+function withoutDefaultType(reply: FastifyReply, body: Buffer | Readable): Buffer | Readable | undefined {
+  if (reply.hasHeader('content-type')) return body;
+  void reply.header('X-Content-Type-Options', 'nosniff');
+  if (!Buffer.isBuffer(body)) return body;
+  if (body.length === 0) return undefined;
+  void reply.header('Content-Length', body.length);
+  return Readable.from([body]);
+}
+
+/**
+ * Ends a stream when its client closes its side of the connection, so that the upstream does not work for nobody. A client
+ * that had closed its side before the stream began is still sent the stream.
+ */
+function endWithClient(body: Readable, socket: Socket | null): void {
+  const leave = () => void socket?.destroy();
+  socket?.once('end', leave);
+  body.once('close', () => socket?.off('end', leave));
 }

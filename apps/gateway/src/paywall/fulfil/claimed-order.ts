@@ -10,13 +10,14 @@ import { StoreError } from '@tollgate/redis';
 
 import { isMetered, type SignedPayments } from '../../signed-payments/signed-payments.js';
 import { keepHeaders } from '../answer/answer-headers.js';
-import { readBody } from '../answer/answer.js';
 import { createSettlementHeaders, encodeReceipt, type MadePayment } from '../answer/settlement-headers.js';
 import type { Order } from '../present/purchase.js';
 import type { Revisits } from '../revisits/revisits.js';
 import { isCharged, UpstreamError, type ProducedAnswer } from '../route/paid-route.js';
+import { readBody } from '../route/read-body.js';
 import type { PaymentIdentifiers } from '../verify/payment-identifiers.js';
 import { createSignedQuestion, type QuestionTerms } from '../verify/verify-questions.js';
+import { pauseMsOf } from './busy.js';
 import { parseCharge } from './charge.js';
 import { createResourceRequest } from './resource-request.js';
 import { describeAnswer, describeSale, SaleClock } from './sale-facts.js';
@@ -44,8 +45,12 @@ export interface ClaimedOrderParts {
   readonly identifiers: PaymentIdentifiers;
   readonly revisits: Revisits;
   readonly reportFailure: (error: unknown, order: Order) => void;
+  /** Of money that has arrived and that a redirect has released: the answer is at a path that another payment buys. */
+  readonly reportOwed: (payment: string, money: MadePayment, order: Order) => void;
   readonly assetDecimals: number;
   readonly maxStoredAnswerBytes: number;
+  /** Parameters of a query that the book does not get; null: it gets no query. */
+  readonly leftOutOfQueries: readonly string[] | null;
 }
 
 type MadeResult = { readonly outcome: 'settled' } & MadePayment;
@@ -62,6 +67,10 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
   /** What the resource produced, and the headers that it is committed with. */
   body: Buffer | Readable | null = null;
   headers: [string, string][] = [];
+  /** How long the resource, which was busy, is left alone. */
+  pauseMs = 0;
+  #isMoved = false;
+  #status = 0;
   readonly #isMetered: boolean;
   /** Null while nothing is reported to the book. */
   readonly #clock: SaleClock | null;
@@ -98,14 +107,20 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const grounds = { payment: this.claim.lease.id, txHash: settled?.txHash ?? null, signal };
     this.#clock?.noteAsked();
     const produced = await route.resource.produce(createResourceRequest(this.order, grounds));
+    this.#isMoved = produced.isMoved === true;
+    this.#status = produced.status;
     const isStored = route.answer === 'stored' && this.isCharged(produced);
     this.body = await readBody(produced.body, isStored ? this.parts.maxStoredAnswerBytes : 0);
     this.#clock?.noteFulfilled();
     return produced;
   }
 
-  isCharged({ status }: ProducedAnswer): boolean {
-    return isCharged(this.order.purchase.endpoint.route, status);
+  isCharged(produced: ProducedAnswer): boolean {
+    return isCharged(this.order.purchase.endpoint.route, produced);
+  }
+
+  pauseMsOf(produced: ProducedAnswer): number {
+    return (this.pauseMs = pauseMsOf(produced, Date.now()));
   }
 
   /** @throws UpstreamError `mischarged` */
@@ -152,7 +167,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const { answer, revisitSeconds = 0 } = purchase.endpoint.route;
     // Before the commit, so that the payer can revisit even if this process ends before it responds.
     if (revisitSeconds > 0 && made.payer !== undefined)
-      await this.parts.revisits.remember(made.payer, purchase, {
+      await this.parts.revisits.remember(made.payer, this.order.caller.fingerprint, {
         payment: nameOfPayment(this.claim.lease.id),
         seconds: revisitSeconds,
       });
@@ -172,9 +187,13 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     const { ledger, identifiers } = this.parts;
     const { lease, payer } = this.claim;
     const { paymentIdentifier: identifier } = this.order.purchase;
-    const sale = this.#clock && this.#moved && describeSale(this.order, this.claim, this.parts.terms, this.#moved);
-    const facts = this.#clock && sale && { reason: cause, sale, timeline: this.#clock.read() };
+    const sale = this.#clock && this.#moved && describeSale(this.order, this.claim, this.parts, this.#moved);
+    const reason = cause === 'not_charged' ? `answered_${this.#status}` : cause;
+    const facts = this.#clock && sale && { reason, sale, timeline: this.#clock.read() };
     const released = await ledger.release(lease, terms, facts);
+    if (released && this.#isMoved && this.#moved) {
+      this.parts.reportOwed(nameOfPayment(lease.id), this.#moved, this.order);
+    }
     // An identifier that could not be deleted expires.
     if (identifier !== null && !mayBeSettled)
       await identifiers.forget({ payer, identifier, lease }).catch(() => undefined);
@@ -194,7 +213,7 @@ export class ClaimedOrder implements ClaimedPurchase<ProducedAnswer, OrderResult
     if (this.#clock === null) return null;
     const { amountBaseUnits } = this.claim;
     const money = { ...made, amountBaseUnits: made.amountBaseUnits ?? amountBaseUnits };
-    const sale = describeSale(this.order, this.claim, this.parts.terms, money);
+    const sale = describeSale(this.order, this.claim, this.parts, money);
     const body = Buffer.isBuffer(this.body) ? this.body : null;
     return describeAnswer(sale, { fingerprint: this.order.caller.fingerprint, status, body, clock: this.#clock });
   }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { PaymentId } from '@tollgate/ledger';
 
 import type { Order } from '../present/purchase.js';
-import { withoutPayment, type ResourceRequest } from '../route/paid-route.js';
+import type { ResourceRequest } from '../route/paid-route.js';
 
 /** The payment under which a response is produced. */
 export interface Grounds {
@@ -14,14 +14,14 @@ export interface Grounds {
 }
 
 export function createResourceRequest(order: Order, { payment, txHash, signal }: Grounds): ResourceRequest {
-  const { purchase, caller, params, body } = order;
-  const { method, path, query } = purchase;
+  const { purchase, caller, headers, body } = order;
+  const { method, path, sent, query } = purchase;
   return {
     method,
     path,
+    sent,
     query,
-    params,
-    headers: withoutPayment(order.headers),
+    headers,
     body,
     idempotencyKey: nameAttempt(payment, caller.fingerprint),
     requestId: caller.requestId,

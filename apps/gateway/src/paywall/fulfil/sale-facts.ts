@@ -8,6 +8,7 @@ import { signedSchemeOf } from '../../signed-payments/signed-payments.js';
 import type { MadePayment } from '../answer/settlement-headers.js';
 import type { Order, Purchase } from '../present/purchase.js';
 import type { QuestionTerms } from '../verify/verify-questions.js';
+import { bookedQuery } from './booked-query.js';
 
 /** The times of one sale, on Redis's clock. The ledger's commit adds its own. */
 export class SaleClock {
@@ -59,7 +60,7 @@ export class SaleClock {
 export function describeSale(
   { purchase, caller }: Order,
   { lease, bound }: { lease: Lease; bound?: boolean },
-  terms: QuestionTerms,
+  { terms, leftOutOfQueries }: { terms: QuestionTerms; leftOutOfQueries: readonly string[] | null },
   money: MadePayment,
 ): SaleFacts {
   const { instrument, endpoint } = purchase;
@@ -70,6 +71,8 @@ export function describeSale(
   return {
     requestId: caller.requestId,
     route: endpoint.route.path,
+    path: purchase.sent.path,
+    ...(leftOutOfQueries && { query: bookedQuery(purchase.query, leftOutOfQueries) }),
     method: purchase.method,
     scheme: schemeOf(purchase),
     network: caip2Of(chainId),

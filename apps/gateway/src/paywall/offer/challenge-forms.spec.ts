@@ -1,15 +1,20 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+
 import { parseChallenge } from '@tollgate/protocol';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../../test/harness/stack/borrow-redis.js';
 import { answerJson, createRoute, pay, startGateway, type RunningGateway } from '../../../test/start-gateway.js';
+import type { PaidRoute } from '../route/paid-route.js';
+import { headBytesOf } from './head-sizes.js';
 
 let redis: BorrowedRedis;
 let gateway: RunningGateway;
 
 const routes = [createRoute(() => answerJson({})), createRoute(() => answerJson({}), { path: '/files/*' })];
 
-async function start(env: Record<string, string>): Promise<RunningGateway> {
-  gateway = await startGateway(redis.url, routes, env);
+async function start(sold: readonly PaidRoute[], env: Record<string, string>): Promise<RunningGateway> {
+  gateway = await startGateway(redis.url, sold, env);
   return gateway;
 }
 
@@ -24,7 +29,7 @@ afterAll(() => redis.stop());
 
 describe('a challenge', () => {
   it('has only the documented form by default', async () => {
-    const { url } = await start({ PUBLIC_URL: 'https://api.example' });
+    const { url } = await start(routes, { PUBLIC_URL: 'https://api.example' });
     const response = await fetch(`${url}/api/weather`);
     expect(response.headers.get('payment-required')).toBeNull();
     expect(response.headers.get('www-authenticate')).toBeNull();
@@ -33,7 +38,7 @@ describe('a challenge', () => {
   });
 
   it('has the same reference in body and headers, for every client', async () => {
-    const { url, port } = await start({ SIGNED_PAYMENTS: 'true', ASSET_NAME: 'USD Coin' });
+    const { url, port } = await start(routes, { SIGNED_PAYMENTS: 'true', ASSET_NAME: 'USD Coin' });
     const response = await fetch(`${url}/files/a%20b`);
     const [requirement] = parseChallenge(await response.json()).accepts;
     expect(requirement).toMatchObject({ network: 'chain-testnet', resource: '/files/a%20b', extra: { name: 'USDC' } });
@@ -51,7 +56,7 @@ describe('a challenge', () => {
   });
 
   it('of a refused payment has the reason in its header', async () => {
-    const { url } = await start({ SIGNED_PAYMENTS: 'true' });
+    const { url } = await start(routes, { SIGNED_PAYMENTS: 'true' });
     const response = await pay(`${url}/api/weather`, { headers: {}, txHash: '0x12' });
     expect(response.status).toBe(402);
     expect(await response.json()).toMatchObject({ error: 'Invalid payment format or network' });
@@ -61,7 +66,7 @@ describe('a challenge', () => {
   });
 
   it('names network and resource for x402 v1 clients if CHALLENGE_FORM says so', async () => {
-    const { url } = await start({
+    const { url } = await start(routes, {
       CHALLENGE_FORM: 'v1-clients',
       PUBLIC_URL: 'https://api.example/',
       ASSET_NAME: 'USD Coin',
@@ -77,7 +82,7 @@ describe('a challenge', () => {
   });
 
   it('can be read by a page of another origin, including its headers', async () => {
-    const { url } = await start({ SIGNED_PAYMENTS: 'true' });
+    const { url } = await start(routes, { SIGNED_PAYMENTS: 'true' });
     const response = await fetch(`${url}/api/weather`, { headers: { Origin: 'https://shop.example' } });
     const exposed = response.headers.get('access-control-expose-headers')?.toLowerCase().split(', ');
     expect(exposed).toEqual(
@@ -100,8 +105,48 @@ describe('a challenge', () => {
     });
     const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
     expect(allowed).toEqual(
-      expect.arrayContaining(['access-control-expose-headers', 'payment-signature', 'x-payment', 'authorization']),
+      expect.arrayContaining([
+        'access-control-expose-headers',
+        'payment-signature',
+        'x-payment',
+        'authorization',
+        'payment-authorization',
+      ]),
     );
+  });
+});
+
+describe('the head of a 402', () => {
+  const Host = `${'h'.repeat(253)}:65535`;
+  const Origin = `https://${'o'.repeat(63)}.example`;
+  const priced = ['payment-required', 'www-authenticate'];
+
+  /** The head of an answer to a page of another origin, whose request names the longest host and id. */
+  async function readHead(path: string, headers: Record<string, string>): Promise<string> {
+    const asked = { Host, Origin, 'X-Request-Id': 'i'.repeat(128), ...headers };
+    const lines = Object.entries(asked).map(([name, value]) => `${name}: ${value}\r\n`);
+    const socket = connect(gateway.port, '127.0.0.1');
+    socket.end(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+    const [head = ''] = (await text(socket)).split('\r\n\r\n');
+    return `${head}\r\n\r\n`;
+  }
+
+  it.each([
+    ['to a browser', { Accept: 'text/html' }],
+    ['of a refused payment', { 'X-Payment': 'no' }],
+  ])('has at most the bytes that are reckoned with, and 8 KiB: %s', async (_, headers) => {
+    const route = createRoute(() => answerJson({}), { path: '/v/*', revisitSeconds: 60 });
+    await start([route], { SIGNED_PAYMENTS: 'true', ALLOW_INSECURE_HTTP: 'true', CORS_ORIGINS: Origin });
+    const head = await readHead('/v/x', headers);
+    expect(head).toMatch(/^HTTP\/1.1 402 /);
+    const sent = head.split('\r\n').map((line) => /^([^:]+): (.*)$/.exec(line) ?? []);
+    const ofChallenge = sent
+      .filter(([, name = '']) => priced.includes(name.toLowerCase()))
+      .flatMap(([, ...header]) => header);
+    const room = headBytesOf(ofChallenge) - head.length;
+    expect(room).toBeGreaterThanOrEqual(0);
+    expect(room).toBeLessThan(800);
+    expect((await readHead(`/v/${'x'.repeat(1000)}`, headers)).slice(0, 13)).toBe('HTTP/1.1 414 ');
   });
 });
 

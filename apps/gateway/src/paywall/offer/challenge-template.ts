@@ -35,7 +35,7 @@ export class ChallengeTemplate {
       asset: facts.asset,
       extra: { name: facts.assetName, version: facts.assetVersion, reference: markOf('reference') },
     };
-    const [start = '', , middle = '', , end = ''] = cutAtMarks(createChallenge(requirement));
+    const [start = '', , middle = '', , end = ''] = cutAtMarks(toAsciiJson(createChallenge(requirement)));
     this.#start = start;
     this.#middle = `${middle}"`;
     this.#end = `"${end}`;
@@ -52,11 +52,16 @@ export class ChallengeTemplate {
 }
 
 /** JSON in ASCII only, so that its length in characters is its length in bytes. */
-export function toAsciiJson(value: unknown): string {
+function toAsciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** JSON in UTF-8, a character for each byte: as base64 takes it, in fewer bytes than ASCII. */
+export function toUtf8Json(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('latin1');
 }
 
 const MARK = /"?\\u0001(\w+)\\u0001"?/;
@@ -67,9 +72,9 @@ export function markOf(name: string): string {
 }
 
 /**
- * The value as ASCII JSON, cut at its marks: alternating text and names of marks, without the quotation marks around a
- * mark. The last text lacks the closing brace, since an error may still follow.
+ * An object's JSON, cut at its marks: alternating text and names of marks, without the quotation marks around a mark.
+ * The last text lacks the closing brace, since an error may still follow.
  */
-export function cutAtMarks(value: object): string[] {
-  return toAsciiJson(value).slice(0, -1).split(MARK);
+export function cutAtMarks(json: string): string[] {
+  return json.slice(0, -1).split(MARK);
 }

@@ -16,6 +16,8 @@ export interface PageRequest {
   readonly method: string;
   /** The path in canonical form. */
   readonly resource: string;
+  /** The path that the upstream is asked for. */
+  readonly sentPath: string;
   readonly origin: PublicOrigin;
   /** The reference of its challenge. */
   readonly reference: string;

@@ -57,9 +57,10 @@ describe('OfferTemplate', () => {
     });
   });
 
-  it('has the reason why a payment was refused', () => {
+  it('has the reason why a payment was refused, in UTF-8', () => {
     const required = Buffer.from(render('invalid "payment"')['PAYMENT-REQUIRED']!, 'base64').toString();
     expect(JSON.parse(required)).toMatchObject({ x402Version: 2, error: 'invalid "payment"' });
+    expect(required.trimStart()).toBe(JSON.stringify(JSON.parse(required)));
   });
 
   it('offers an MPP charge', () => {
@@ -69,6 +70,12 @@ describe('OfferTemplate', () => {
         header!,
       ) ?? [];
     expect(decode(request!)).toMatchObject({ amount: '1000' });
+  });
+
+  it('asks for the MPP credential beside the Authorization that the upstream gets', () => {
+    const [, , , header] = new OfferTemplate({ ...facts, passCredentials: true }).render(parts);
+    expect(header).toContain('", header="Payment-Authorization", ');
+    expect(render()['WWW-Authenticate']).not.toContain('header=');
   });
 
   it.each([
@@ -89,6 +96,25 @@ describe('OfferTemplate', () => {
       }
     }
     expect(template.isChargeRequest(requestOf({ ...facts, chainId: 1 }), 1000n)).toBe(false);
+  });
+
+  it('offers no authorization where the token would refuse every signature, but a permit and a transaction', () => {
+    const relayer = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc' as const;
+    const namesOf = (changes: Partial<OfferFacts>): (string | undefined)[] => {
+      const headers = new OfferTemplate({ ...facts, takesAuthorizations: false, ...changes }).render(parts);
+      return headers.filter((_, at) => at % 2 === 0);
+    };
+    expect(namesOf({})).toEqual(['WWW-Authenticate']);
+    expect(namesOf({ policy: 'bound' })).toEqual([]);
+    expect(namesOf({ policy: 'bound', readRelayer: () => relayer })).toEqual(['PAYMENT-REQUIRED']);
+    const metered = new OfferTemplate({ ...facts, takesAuthorizations: false, readRelayer: () => relayer });
+    const [, required = '', , mpp = ''] = metered.render(parts);
+    expect(JSON.parse(Buffer.from(required, 'base64').toString())).toMatchObject({
+      accepts: [{ scheme: 'upto', extra: { assetTransferMethod: 'permit2', facilitatorAddress: relayer } }],
+    });
+    const request = / request="([^"]*)"/.exec(mpp)?.[1] ?? '';
+    expect(decode(request)).toMatchObject({ methodDetails: { credentialTypes: ['hash'] } });
+    expect(new OfferTemplate(facts).isChargeRequest(request, facts.priceBaseUnits)).toBe(true);
   });
 
   it.each(['', 'x', 'xy', 'xyz'])('renders valid base64 for references of any length: %j', (more) => {

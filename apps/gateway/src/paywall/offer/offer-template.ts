@@ -4,6 +4,7 @@ import {
   caip2Of,
   createSignInOffer,
   encodeChargeRequest,
+  PAYMENT_AUTHORIZATION,
   PAYMENT_IDENTIFIER,
   PAYMENT_IDENTIFIER_EXTENSION,
   PAYMENT_REQUIRED,
@@ -14,13 +15,15 @@ import {
   type RequirementV2,
 } from '@tollgate/protocol';
 
-import { cutAtMarks, markOf, toAsciiJson, type ChallengeFacts } from './challenge-template.js';
+import { cutAtMarks, markOf, toUtf8Json, type ChallengeFacts } from './challenge-template.js';
 import type { PublicOrigin } from './public-origin.js';
 import type { SignInParts } from './sign-in-nonces.js';
 
 const URL_MARK = markOf('url');
 /** One of each text of the MPP `request`. */
-const POLICIES = ['transfer', 'bound'] as const;
+const FORMS = [true, false].flatMap((takesAuthorizations) =>
+  (['transfer', 'bound'] as const).map((policy) => ({ policy, takesAuthorizations })),
+);
 
 /** `assetName` and `assetVersion` are the token's EIP-712 domain. */
 export interface OfferFacts extends Omit<ChallengeFacts, 'network'> {
@@ -31,6 +34,10 @@ export interface OfferFacts extends Omit<ChallengeFacts, 'network'> {
   readonly readRelayer?: () => Hex | null;
   /** Whether payers may return without paying again, by signing in. */
   readonly isRevisited?: boolean;
+  /** Whether the upstream gets the client's own `Authorization`. */
+  readonly passCredentials?: boolean | undefined;
+  /** False where the token would refuse every EIP-3009 authorization. */
+  readonly takesAuthorizations?: boolean;
 }
 
 export interface OfferParts {
@@ -73,7 +80,7 @@ export class OfferTemplate {
   #varying: { readonly relayer: Hex | null; readonly template: RequiredTemplate } | null = null;
 
   constructor(private readonly facts: OfferFacts) {
-    const [start = '', , middle = '', , end = ''] = cutAtMarks(createOffer(facts));
+    const [start = '', , middle = '', , end = ''] = cutAtMarks(toUtf8Json(createOffer(facts)));
     this.#start = start;
     this.#middle = `${middle}"`;
     this.#end = `"${end}`;
@@ -85,19 +92,22 @@ export class OfferTemplate {
   /** Alternating names and values. */
   render(parts: OfferParts): string[] {
     const { origin, resource, reference, issuedAtMs, error } = parts;
+    const relayer = this.facts.readRelayer?.() ?? null;
     const lead = this.#leadOf(origin, resource);
-    const required = this.#renderVarying(parts) ?? lead.required + this.#encodeRest(reference, error);
-    return [
-      PAYMENT_REQUIRED,
-      required,
-      'WWW-Authenticate',
-      `${AUTHENTICATION_START}${reference}${lead.authentication}${this.expiresAt(issuedAtMs)}"`,
-    ];
+    const headers: string[] = [];
+    if (takesAuthorizations(this.facts) || relayer !== null) {
+      const required = this.#renderVarying(parts, relayer) ?? lead.required + this.#encodeRest(reference, error);
+      headers.push(PAYMENT_REQUIRED, required);
+    }
+    if (credentialTypesOf(this.facts).length > 0) {
+      const authentication = `${AUTHENTICATION_START}${reference}${lead.authentication}${this.expiresAt(issuedAtMs)}"`;
+      headers.push('WWW-Authenticate', authentication);
+    }
+    return headers;
   }
 
   /** The x402 v2 header of an offer in which more than the reference varies; null for a plain offer. */
-  #renderVarying({ origin, resource, reference, signIn, error }: OfferParts): string | null {
-    const relayer = this.facts.readRelayer?.() ?? null;
+  #renderVarying({ origin, resource, reference, signIn, error }: OfferParts, relayer: Hex | null): string | null {
     if (relayer === null && signIn === undefined) return null;
     if (this.#varying?.relayer !== relayer) {
       this.#varying = { relayer, template: new RequiredTemplate(createVaryingOffer(this.facts, relayer)) };
@@ -108,29 +118,33 @@ export class OfferTemplate {
 
   #leadOf(origin: PublicOrigin, resource: string): OfferLead {
     if (this.#lead?.origin === origin && this.#lead.resource === resource) return this.#lead;
-    const text = this.#start + toAsciiJson(origin.url + resource) + this.#middle;
+    const text = this.#start + toUtf8Json(origin.url + resource) + this.#middle;
     this.#lead = {
       origin,
       resource,
       // Leading spaces are ignored in JSON, and base64 of whole triples can be continued.
       required: btoa(text.padStart(Math.ceil(text.length / 3) * 3)),
-      authentication: renderAuthenticationEnd(origin.host, this.#chargeRequest),
+      authentication: renderAuthenticationEnd({
+        realm: origin.host,
+        request: this.#chargeRequest,
+        header: this.facts.passCredentials === true ? PAYMENT_AUTHORIZATION : undefined,
+      }),
     };
     return this.#lead;
   }
 
   /** Base64 of the reference and what follows; encodes only the triples that differ from challenge to challenge. */
   #encodeRest(reference: string, error: string | undefined): string {
-    if (error !== undefined) return btoa(`${reference}${this.#end},"error":${toAsciiJson(error)}}`);
+    if (error !== undefined) return btoa(`${reference}${this.#end},"error":${toUtf8Json(error)}}`);
     const taken = (3 - (reference.length % 3)) % 3;
     return btoa(reference + this.#end.slice(0, taken)) + (this.#endings[taken] ?? '');
   }
 
-  /** Whether this is the MPP `request` of a challenge issued at this price, under whatever policy. */
+  /** Whether this is the MPP `request` of a challenge issued at this price, whatever it offered. */
   isChargeRequest(request: string, priceBaseUnits: bigint): boolean {
     if (request === this.#chargeRequest) return priceBaseUnits === this.facts.priceBaseUnits;
     const facts = { ...this.facts, priceBaseUnits };
-    return POLICIES.some((policy) => request === createChargeRequest({ ...facts, policy }));
+    return FORMS.some((form) => request === createChargeRequest({ ...facts, ...form }));
   }
 
   /** The MPP `expires` of a challenge issued at that time. */
@@ -142,10 +156,20 @@ export class OfferTemplate {
   }
 }
 
+const takesAuthorizations = (facts: OfferFacts): boolean => facts.takesAuthorizations !== false;
+
 /** Policy `bound` offers MPP no transactions: its clients lock none, and its credential has no signature. */
-function createChargeRequest({ priceBaseUnits, asset, payTo, chainId, assetDecimals, policy }: OfferFacts): string {
-  const terms = { amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals: assetDecimals };
-  return encodeChargeRequest({ ...terms, ...(policy === 'bound' && { credentialTypes: ['authorization'] }) });
+function credentialTypesOf(facts: OfferFacts): ('authorization' | 'hash')[] {
+  return [
+    ...(takesAuthorizations(facts) ? (['authorization'] as const) : []),
+    ...(facts.policy === 'bound' ? [] : (['hash'] as const)),
+  ];
+}
+
+function createChargeRequest(facts: OfferFacts): string {
+  const { priceBaseUnits, asset, payTo, chainId, assetDecimals: decimals } = facts;
+  const terms = { amount: priceBaseUnits.toString(), asset, payTo, chainId, decimals };
+  return encodeChargeRequest({ ...terms, credentialTypes: credentialTypesOf(facts) });
 }
 
 function createOffer(facts: OfferFacts): PaymentRequiredV2 & { accepts: readonly [RequirementV2] } {
@@ -169,13 +193,14 @@ function createOffer(facts: OfferFacts): PaymentRequiredV2 & { accepts: readonly
 
 function createVaryingOffer(facts: OfferFacts, relayer: Hex | null): PaymentRequiredV2 {
   const { accepts, extensions, ...offer } = createOffer(facts);
-  const metered = relayer === null ? [] : accepts.map((exact) => createMeteredOption(exact, relayer));
+  const metered = relayer === null ? [] : accepts.map((option) => createMeteredOption(option, relayer));
   const asked = {
     ...{ domain: markOf('domain'), uri: URL_MARK, network: caip2Of(facts.chainId) },
     ...{ nonce: markOf('nonce'), issuedAt: markOf('issuedAt'), expirationTime: markOf('expirationTime') },
   };
   const signIn = facts.isRevisited === true ? { [SIGN_IN_EXTENSION]: createSignInOffer(asked) } : {};
-  return { ...offer, accepts: [...accepts, ...metered], extensions: { ...extensions, ...signIn } };
+  const exact = takesAuthorizations(facts) ? accepts : [];
+  return { ...offer, accepts: [...exact, ...metered], extensions: { ...extensions, ...signIn } };
 }
 
 /**
@@ -196,15 +221,15 @@ class RequiredTemplate {
   readonly #pieces: readonly string[];
 
   constructor(offer: PaymentRequiredV2) {
-    this.#pieces = cutAtMarks(offer);
+    this.#pieces = cutAtMarks(toUtf8Json(offer));
   }
 
   /** @param values one for every mark */
   render(values: Readonly<Record<string, string>>, error: string | undefined): string {
     let text = '';
     for (const [at, piece] of this.#pieces.entries()) {
-      text += at % 2 === 0 ? piece : toAsciiJson(values[piece] ?? '');
+      text += at % 2 === 0 ? piece : toUtf8Json(values[piece] ?? '');
     }
-    return btoa(error === undefined ? `${text}}` : `${text},"error":${toAsciiJson(error)}}`);
+    return btoa(error === undefined ? `${text}}` : `${text},"error":${toUtf8Json(error)}}`);
   }
 }

@@ -21,16 +21,18 @@ export interface ChallengeSettings {
   readonly signedPayments: boolean;
   /** The relayer account that settles `upto` payments; null while there is none. */
   readonly readRelayer: () => Hex | null;
+  /** Whether the token can take EIP-3009 authorizations under the configured name and version. */
+  readonly takesAuthorizations: () => boolean;
 }
 
 export function challengeSettingsOf(
   { challenge, payment, server }: GatewayEnvironment,
-  readRelayer: () => Hex | null,
+  known: Pick<ChallengeSettings, 'readRelayer' | 'takesAuthorizations'>,
 ): ChallengeSettings {
   const { challengeForm, signedPayments } = challenge;
   const isForV1Clients = challengeForm === 'v1-clients' && server.publicUrl !== undefined;
   const v1ClientsUrl = isForV1Clients ? publicOriginOf(server.publicUrl).url : null;
-  return { payment, v1ClientsUrl, signedPayments, readRelayer };
+  return { payment, v1ClientsUrl, signedPayments, ...known };
 }
 
 /** The networks that payments may name: the configured one, and the name of it that x402 v1 clients use. */
@@ -43,8 +45,8 @@ export function proofNetworks({ challenge, payment }: GatewayEnvironment): strin
 export class PaidEndpoint {
   readonly path: PaidPath;
   readonly template: ChallengeTemplate;
-  /** Null where signed payments are not accepted. */
-  readonly offer: OfferTemplate | null;
+  /** By whether EIP-3009 authorizations are taken; null where no signed payment is. */
+  readonly #offers: { readonly all: OfferTemplate; readonly unauthorized: OfferTemplate } | null;
   /** Whether a payer may return without paying again. */
   readonly isRevisited: boolean;
   readonly #termsByMethod = new Map<string, ReferenceTerms>();
@@ -81,12 +83,26 @@ export class PaidEndpoint {
       assetName,
       assetDecimals,
       policy,
+      passCredentials: route.passCredentials,
       ...(route.isMetered === true && { readRelayer }),
     };
     const isRevisited = (route.revisitSeconds ?? 0) > 0;
     this.isRevisited = isRevisited;
-    this.offer = signedPayments ? new OfferTemplate({ ...offered, isRevisited }) : null;
+    const create = (takesAuthorizations: boolean): OfferTemplate =>
+      new OfferTemplate({ ...offered, isRevisited, takesAuthorizations });
+    this.#offers = signedPayments ? { all: create(true), unauthorized: create(false) } : null;
     this.#literalStart = this.path.literal === null ? null : this.#renderStart(this.path.literal);
+  }
+
+  /** Null where signed payments are not accepted. */
+  get offer(): OfferTemplate | null {
+    return this.#offers && this.#offers[this.settings.takesAuthorizations() ? 'all' : 'unauthorized'];
+  }
+
+  /** The method whose challenge a HEAD gets. */
+  get headMethod(): string {
+    const { methods } = this.route;
+    return methods.includes('GET') ? 'GET' : (methods[0] ?? 'GET');
   }
 
   renderStart(resource: string): string {

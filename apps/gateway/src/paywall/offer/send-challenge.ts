@@ -1,7 +1,9 @@
+import { problemOf, sendProblem } from '@tollgate/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { setHeaders } from '../../server/set-headers.js';
 import type { RenderedChallenge } from './challenges.js';
+import { isHeadTooLong } from './head-sizes.js';
 import type { HtmlPage } from './html-page.js';
 
 /** Sends the 402 of a request whose payment or sign-in was refused, with headers that state the reason. */
@@ -10,6 +12,7 @@ export function sendChallenge(
   challenge: RenderedChallenge,
   reasonHeaders: readonly (readonly [string, string])[],
 ): FastifyReply {
+  if (isHeadTooLong(challenge.headers)) return sendProblem(reply, problemOf(414));
   setHeaders(reply, challenge.headers);
   for (const [name, value] of reasonHeaders) void reply.header(name, value);
   return reply
@@ -21,8 +24,7 @@ export function sendChallenge(
 }
 
 interface UnpaidAnswer {
-  /** Null for HEAD: a HEAD presents no payment, so a client that paid for its challenge would get nothing. */
-  readonly challenge: RenderedChallenge | null;
+  readonly challenge: RenderedChallenge;
   /** Whether browsers get a page in its place. */
   readonly varies: boolean;
 }
@@ -32,10 +34,9 @@ interface UnpaidAnswer {
  * and Fastify's reply pipeline would take as long as the rest of it.
  */
 export function sendUnpaid(request: FastifyRequest, reply: FastifyReply, { challenge, varies }: UnpaidAnswer): void {
-  const answered = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
-  if (varies) answered.push('Vary', 'Accept');
-  if (challenge !== null) answered.push('Content-Length', String(challenge.body.length), ...challenge.headers);
-  write(request, reply, answered, challenge?.body ?? null);
+  const content = ['Content-Type', 'application/json; charset=utf-8'];
+  if (varies) content.push('Vary', 'Accept');
+  write(request, reply, challenge, { headers: content, body: challenge.body });
 }
 
 /** Sends the 402 as a page for a browser: status and headers are those of the JSON, except the content's own. */
@@ -45,22 +46,30 @@ export function sendUnpaidPage(
   challenge: RenderedChallenge,
   page: HtmlPage,
 ): void {
-  const body = Buffer.from(page.body);
-  const answered = [...page.headers, 'Cache-Control', 'no-store', 'Vary', 'Accept'];
-  answered.push('Content-Length', String(body.length), ...challenge.headers);
-  write(request, reply, answered, body);
+  write(request, reply, challenge, { headers: [...page.headers, 'Vary', 'Accept'], body: Buffer.from(page.body) });
 }
 
-function write(request: FastifyRequest, reply: FastifyReply, answered: string[], body: string | Buffer | null): void {
-  const { headers } = request.raw;
-  if (headers.origin !== undefined || headers['x-request-id'] !== undefined) {
+interface Content {
+  /** Alternating names and values. */
+  readonly headers: readonly string[];
+  readonly body: string | Buffer;
+}
+
+function write(request: FastifyRequest, reply: FastifyReply, { headers }: RenderedChallenge, content: Content): void {
+  if (isHeadTooLong(headers)) {
+    sendProblem(reply, problemOf(414));
+    return;
+  }
+  const { body } = content;
+  const answered = [...content.headers, 'Cache-Control', 'no-store', 'Content-Length', String(body.length), ...headers];
+  const { headers: asked } = request.raw;
+  if (asked.origin !== undefined || asked['x-request-id'] !== undefined) {
     for (const [name, value] of Object.entries(reply.getHeaders())) answered.push(name, String(value));
   }
   reply.hijack();
   const response = reply.raw;
   response.writeHead(402, answered);
-  if (body === null) response.end();
-  // ASCII text is sent in one piece with the headers.
-  else if (typeof body === 'string') response.end(body, 'latin1');
+  // ASCII text is sent in one piece with the headers. Node sends no body to a HEAD.
+  if (typeof body === 'string') response.end(body, 'latin1');
   else response.end(body);
 }

@@ -1,7 +1,6 @@
-import { type Problem, ProblemError } from '@tollgate/common';
+import { ProblemError } from '@tollgate/common';
 import { hashRetryKey } from '@tollgate/ledger';
 import {
-  findPaymentCredential,
   PAYMENT_SIGNATURE,
   X_PAYMENT,
   type AuthenticationChallenge,
@@ -29,43 +28,10 @@ import { isMetered } from '../../signed-payments/signed-payments.js';
 import type { AuthenticReference, Challenges } from '../offer/challenges.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
+import type { SentPath } from '../route/paid-path.js';
+import type { PaymentHeader } from './find-payment-header.js';
 import { priceOf } from './price.js';
 import { type Instrument, isReferenceUnknown, type PaymentForm, type Purchase, readQuery } from './purchase.js';
-
-/** The header that presents a payment; the receipt is sent in the same protocol. */
-export interface PaymentHeader {
-  readonly name: typeof X_PAYMENT | typeof PAYMENT_SIGNATURE | 'Authorization';
-  readonly value: string;
-}
-
-const X_PAYMENT_FIELD = X_PAYMENT.toLowerCase();
-const PAYMENT_SIGNATURE_FIELD = PAYMENT_SIGNATURE.toLowerCase();
-
-export const SEVERAL_PAYMENTS: Problem = {
-  status: 400,
-  code: 'payment_ambiguous',
-  detail: `Send exactly one payment: ${X_PAYMENT}, ${PAYMENT_SIGNATURE} or Authorization: Payment.`,
-};
-
-/**
- * The payment that a request presents: undefined where there is none, null where there are several, since the client
- * might assume that another one was used. Node joins a repeated header with commas, which base64 does not contain.
- */
-export function findPaymentHeader(
-  request: FastifyRequest,
-  { signedPayments }: { readonly signedPayments: boolean },
-): PaymentHeader | null | undefined {
-  const { headers } = request.raw;
-  const proof = headers[X_PAYMENT_FIELD] as string | undefined;
-  if (!signedPayments) return proof === undefined ? undefined : { name: X_PAYMENT, value: proof };
-  const signature = headers[PAYMENT_SIGNATURE_FIELD] as string | undefined;
-  const credential = headers.authorization === undefined ? null : findPaymentCredential(headers.authorization);
-  const found: PaymentHeader[] = [];
-  if (proof !== undefined) found.push({ name: X_PAYMENT, value: proof });
-  if (signature !== undefined) found.push({ name: PAYMENT_SIGNATURE, value: signature });
-  if (credential !== null) found.push({ name: 'Authorization', value: credential });
-  return found.length > 1 ? null : found[0];
-}
 
 /** A well-formed payment whose content is not verified yet. */
 export interface ParsedPayment {
@@ -86,6 +52,7 @@ export interface PurchaseParts {
   readonly request: FastifyRequest;
   readonly endpoint: PaidEndpoint;
   readonly path: string;
+  readonly sent: SentPath;
   readonly origin: PublicOrigin;
   readonly header: PaymentHeader;
   readonly idempotencyKey: string | undefined;
@@ -105,7 +72,7 @@ export interface PurchaseTerms {
 
 /** @throws PaymentError with one of PAYMENT_FAILURES as its code; ProblemError for an invalid payment identifier */
 export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purchase {
-  const { request, endpoint, path, header } = parts;
+  const { request, endpoint, path, sent, header } = parts;
   const { method } = request;
   const presented = parsePresentedPayment(header, terms);
   const reference = authenticate(presented, parts, terms);
@@ -123,6 +90,7 @@ export function parsePurchase(parts: PurchaseParts, terms: PurchaseTerms): Purch
     endpoint,
     method,
     path,
+    sent,
     query: readQuery(request.raw.url ?? ''),
     form,
     network,

@@ -29,8 +29,10 @@ let verifier: LedgerVerifier;
 let gateway: RunningGateway;
 
 let failures = 0;
+let isMoved = false;
 const routes = [
   createRoute(({ verification }) => {
+    if (isMoved) return { ...answerJson({}, 307), isMoved };
     if (failures === 0) return answerJson(verification);
     failures -= 1;
     return answerJson({}, 500);
@@ -55,6 +57,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   failures = 0;
+  isMoved = false;
   verifier.questions.length = 0;
 });
 afterEach(async () => {
@@ -107,6 +110,25 @@ describe('a transaction sent by the payer', () => {
     for (const name of ['x-payment-response', 'payment-response', 'payment-receipt']) {
       expect(response.headers.get(name)).toBeNull();
     }
+  });
+
+  // Prevents: without a bookkeeper, nobody learns of money that has bought nothing and fits no other path.
+  it.each([
+    [true, 1],
+    [false, 0],
+  ])('is named for a refund each time a redirect releases it: %s', async (moved, times) => {
+    const url = await start({});
+    const lines: unknown[] = [];
+    const take = (line: unknown) => void lines.push(line);
+    Logger.overrideLogger({ log: take, warn: take, error: take });
+    [isMoved, failures] = [moved, 1];
+    const txHash = createTxHash();
+    expect((await pay(url, { txHash })).headers.get('x-payment-released')).toBe('true');
+    const owed = { msg: expect.stringContaining('payment to refund'), payer: expect.stringMatching(/^0x/), txHash };
+    const named = { ...owed, path: '/api/weather', payment: expect.stringContaining(`:${txHash}:0`) };
+    expect(lines.filter((line) => JSON.stringify(line).includes('to refund'))).toEqual(
+      Array(times).fill(expect.objectContaining(named)),
+    );
   });
 
   // Prevents: a client that pays each challenge it gets sends a second transaction while the chain confirms the first.

@@ -5,6 +5,8 @@ import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 import type { AuthenticReference } from '../offer/challenges.js';
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
+import type { SentPath } from '../route/paid-path.js';
+import type { PaidRoute } from '../route/paid-route.js';
 
 /** A transaction that the payer sent itself. */
 export interface TransactionInstrument {
@@ -24,7 +26,10 @@ export type PaymentForm = 'documented' | 'v1' | 'v2' | 'mpp';
 export interface Purchase {
   readonly endpoint: PaidEndpoint;
   readonly method: string;
+  /** In canonical form. */
   readonly path: string;
+  /** The path that the upstream is asked for. */
+  readonly sent: SentPath;
   readonly query: string;
   readonly form: PaymentForm;
   /** As the payer names it. */
@@ -55,13 +60,21 @@ export interface Caller {
 export interface Order {
   readonly purchase: Purchase;
   readonly caller: Caller;
-  readonly params: Readonly<Record<string, string>>;
+  /** Without the payment. */
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer | null;
 }
 
-export function fingerprintOf({ method, path, query }: Purchase, body: Buffer | null): string {
-  return createFingerprint({ method, path, query, ...(body === null ? {} : { body }) });
+/**
+ * Two spellings of a path are two requests: the upstream may answer them differently. So are two parts of a streamed
+ * answer; a stored one is always the whole.
+ */
+export function fingerprintOf(
+  { method, sent: { path }, query }: Pick<Purchase, 'method' | 'sent' | 'query'>,
+  { route: { answer }, headers, body }: Pick<Order, 'headers' | 'body'> & { readonly route: PaidRoute },
+): string {
+  const range = answer === 'streamed' ? headers.range : undefined;
+  return createFingerprint({ method, path, query, range, ...(body === null ? {} : { body }) });
 }
 
 /** Whether a signed payment names a reference that this gateway did not issue for this request. */

@@ -152,12 +152,17 @@ describe('a payer that returns', () => {
     for (const { headers } of made) expect(headers).not.toHaveProperty('sign-in-with-x');
   });
 
-  it('may use any replica and any spelling of the path', async () => {
+  it('may use any spelling of the path that asks the upstream for the same', async () => {
     const account = await payer('/v1/quotes/SEI');
-    for (const spelling of ['/v1//quotes/SEI', '/V1/quotes/%53EI', '/v1/quotes/SEI/']) {
+    for (const [spelling, status] of [
+      ['/v1//quotes/SEI', 200],
+      ['/V1/%71uotes/SEI', 200],
+      ['/v1/quotes/%53EI', 402],
+      ['/v1/quotes/SEI/', 402],
+    ] as const) {
       const headers = await signIn(account, await readOffer('/v1/quotes/SEI'));
       const response = await send(gateway.port, { path: spelling, headers });
-      expect([spelling, response.status]).toEqual([spelling, 200]);
+      expect([spelling, response.status]).toEqual([spelling, status]);
     }
   });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { createFingerprint, hashRetryKey } from '@tollgate/ledger';
+import { hashRetryKey } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
 import { type RedisClient, StoreUnavailableError, withTimeout } from '@tollgate/redis';
 
@@ -11,16 +11,6 @@ const ANSWERS_WITHIN_MS = 3_000;
 const MOST_PAYMENTS = 4;
 /** The clocks of replicas may differ, so a nonce is remembered for longer than any replica accepts it. */
 const NONCE_KEPT_MS = 2 * SIGN_IN_LIFETIME_MS;
-
-/**
- * The paid resource that may be revisited: a path with its query. Only requests that are safe to repeat can be
- * revisited.
- */
-export interface RevisitedResource {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-}
 
 /**
  * Remembers in Redis which payer paid for which resource while it may revisit it, and which sign-in nonces were used.
@@ -34,10 +24,13 @@ export class Revisits {
     private readonly origin: string,
   ) {}
 
-  /** @param payment its name in the ledger; the payer's last few payments are kept */
+  /**
+   * @param resource the fingerprint of the requests that may revisit it
+   * @param payment its name in the ledger; the payer's last few payments are kept
+   */
   async remember(
     payer: Hex,
-    resource: RevisitedResource,
+    resource: string,
     { payment, seconds }: { readonly payment: string; readonly seconds: number },
   ): Promise<void> {
     const key = this.#keyOf(payer, resource);
@@ -50,7 +43,7 @@ export class Revisits {
   }
 
   /** The names of the payments by which the payer may revisit the resource. */
-  async findPayments(payer: Hex, resource: RevisitedResource): Promise<string[]> {
+  async findPayments(payer: Hex, resource: string): Promise<string[]> {
     const stored = await within(this.redis.get(this.#keyOf(payer, resource)));
     return readRights(stored, Date.now()).map(({ name }) => name);
   }
@@ -64,8 +57,7 @@ export class Revisits {
     return first === null || first === attempt;
   }
 
-  #keyOf(payer: Hex, { method, path, query }: RevisitedResource): string {
-    const resource = createFingerprint({ method, path, query });
+  #keyOf(payer: Hex, resource: string): string {
     return `tollgate:revisit:${hashRetryKey([this.origin, payer.toLowerCase(), resource].join('\n'))}`;
   }
 }

@@ -18,9 +18,10 @@ import { answerUnavailable, answerUpstreamError, type OrderAnswer, produceAgain 
 import type { PaidEndpoint } from '../offer/paid-endpoint.js';
 import type { PublicOrigin } from '../offer/public-origin.js';
 import { type SignInNonces, expirationOf } from '../offer/sign-in-nonces.js';
-import { readQuery } from '../present/purchase.js';
+import { fingerprintOf, readQuery } from '../present/purchase.js';
+import type { SentPath } from '../route/paid-path.js';
 import { withoutPayment, type ResourceRequest } from '../route/paid-route.js';
-import type { Revisits, RevisitedResource } from './revisits.js';
+import type { Revisits } from './revisits.js';
 import { SignerUnknownError, type SignerAsker, type Signers } from './signers.js';
 
 /**
@@ -29,7 +30,7 @@ import { SignerUnknownError, type SignerAsker, type Signers } from './signers.js
  */
 export interface Visit {
   readonly endpoint: PaidEndpoint;
-  readonly resource: RevisitedResource;
+  readonly resource: Pick<ResourceRequest, 'method' | 'path' | 'sent' | 'query'>;
   readonly signIn: SignIn;
   /** The terms that the client must have signed. */
   readonly asked: SignInTerms;
@@ -38,6 +39,7 @@ export interface Visit {
 export interface VisitParts {
   readonly endpoint: PaidEndpoint;
   readonly path: string;
+  readonly sent: SentPath;
   readonly origin: PublicOrigin;
   readonly request: FastifyRequest;
 }
@@ -67,7 +69,7 @@ export class Visits {
   constructor(private readonly parts: VisitsParts) {}
 
   /** The sign-in of a request for a route that may be revisited; null if there is none. Calls no other service. */
-  read({ endpoint, path, origin, request }: VisitParts): Visit | SignInFailure | null {
+  read({ endpoint, path, sent, origin, request }: VisitParts): Visit | SignInFailure | null {
     const { nonces, chainId } = this.parts;
     const header = request.raw.headers[FIELD];
     if (typeof header !== 'string') return null;
@@ -81,7 +83,7 @@ export class Visits {
     if (!nonces.isOwn(nonce, expected.uri, issuedAt)) return 'nonce_unknown';
     const asked = { ...expected, nonce, issuedAt, expirationTime: expirationOf(issuedAt) };
     if (Date.parse(asked.expirationTime) < Date.now()) return 'sign_in_expired';
-    const resource = { method: request.method, path, query: readQuery(request.raw.url ?? '') };
+    const resource = { method: request.method, path, sent, query: readQuery(request.raw.url ?? '') };
     return { endpoint, resource, signIn, asked };
   }
 
@@ -89,12 +91,14 @@ export class Visits {
    * Never throws. If the payment or the signature cannot be checked, the answer is a 503: neither the resource nor a
    * challenge.
    */
-  async serve(visit: Visit, request: FastifyRequest): Promise<VisitOutcome> {
+  async serve(visit: Visit, request: FastifyRequest, body: Buffer | null): Promise<VisitOutcome> {
     try {
-      const cause = await this.#findFailure(visit, { requestId: request.id, clientAddress: request.ip });
+      const { route } = visit.endpoint;
+      const fingerprint = fingerprintOf(visit.resource, { route, headers: request.raw.headers, body });
+      const cause = await this.#findFailure(visit, fingerprint, { requestId: request.id, clientAddress: request.ip });
       // A new response: the payment was for the resource, not for one response.
       if (cause === null) {
-        return await produceAgain(visit.endpoint.route.resource, createVisitRequest(visit, request), 'revisited');
+        return await produceAgain(route.resource, createVisitRequest(visit, request, body), 'revisited');
       }
       return { kind: 'unpaid', failure: cause === 'signature_invalid' ? 'not_paid' : cause, cause };
     } catch (error) {
@@ -105,9 +109,13 @@ export class Visits {
   }
 
   /** The most expensive check is last: a signature is only verified if its address has paid. */
-  async #findFailure({ signIn, asked, resource }: Visit, asker: SignerAsker): Promise<RefusedVisit['cause'] | null> {
+  async #findFailure(
+    { signIn, asked }: Visit,
+    fingerprint: string,
+    asker: SignerAsker,
+  ): Promise<RefusedVisit['cause'] | null> {
     const { revisits, ledger, signers } = this.parts;
-    const payments = await revisits.findPayments(signIn.address, resource);
+    const payments = await revisits.findPayments(signIn.address, fingerprint);
     // A refund takes the right to come back with it.
     const closed = payments.map(async (payment) => {
       const id = readPaymentName(payment);
@@ -120,13 +128,16 @@ export class Visits {
   }
 }
 
-function createVisitRequest({ resource, signIn }: Visit, request: FastifyRequest): ResourceRequest {
+function createVisitRequest(
+  { resource, signIn }: Visit,
+  request: FastifyRequest,
+  body: Buffer | null,
+): ResourceRequest {
   const name = createHash('sha256').update(signIn.nonce).digest().subarray(0, 16).toString('base64url');
   return {
     ...resource,
-    params: request.params as Record<string, string>,
-    headers: withoutPayment(request.raw.headers),
-    body: null,
+    headers: withoutPayment(request.raw),
+    body,
     idempotencyKey: `tollgate-visit-${name}`,
     requestId: request.id,
     clientAddress: request.ip,

@@ -6,6 +6,9 @@ export type PatternPart =
 
 export type PathPattern = readonly PatternPart[];
 
+/** The challenge names the path in its headers, which proxies limit. */
+export const MAX_PATH_BYTES = 1024;
+
 export class PathPatternError extends TypeError {}
 
 const TEXT = /^[\w.~!$&'+,=@-]+$/;
@@ -20,6 +23,7 @@ const PARAMETER = /^:[a-z]\w*$/i;
 export function parsePathPattern(path: string): PathPattern {
   if (!path.startsWith('/')) throw new PathPatternError('must start with /');
   if (path === '/') return [];
+  if (path.length > MAX_PATH_BYTES) throw new PathPatternError('is longer than 1,024 bytes, which is refused with 414');
   if (path.endsWith('/')) throw new PathPatternError('must not end with /: the trailing slash makes no difference');
   const parts = path.slice(1).split('/');
   const names = new Set<string>();
@@ -66,16 +70,34 @@ export function overlap(a: PathPattern, b: PathPattern): boolean {
   }
 }
 
+/** A path in the spelling in which an upstream is asked for it. */
+export interface SentPath {
+  /** Fixed parts as the route writes them; parameters, and a slash at the end, as the client sent them. */
+  readonly path: string;
+  /** As they were sent, percent-encoded; that of `*` is named `*`. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** The path of a request, as its route reads it. */
+export interface RequestedPath {
+  /** Percent-encoded: one form for every spelling. */
+  readonly canonical: string;
+  readonly sent: SentPath;
+}
+
 /** A `PaidRoute.path`, parsed. */
 export class PaidPath {
-  /** Set when the path has no parameters. */
-  readonly literal: string | null;
   readonly #pattern: PathPattern;
+  /** What is read where the path has no parameters: with a slash at its end, and without. */
+  readonly #literal: { readonly plain: RequestedPath; readonly slashed: RequestedPath } | null;
 
   private constructor(pattern: PathPattern) {
     this.#pattern = pattern;
-    const texts = pattern.flatMap((part) => (part.kind === 'text' ? encodeSegment(part.text) : []));
-    this.literal = texts.length === pattern.length ? `/${texts.join('/')}` : null;
+    const texts = pattern.flatMap((part) => (part.kind === 'text' ? part.text : []));
+    const canonical = `/${texts.join('/')}`;
+    const read = (path: string): RequestedPath => ({ canonical, sent: { path, params: {} } });
+    const slashed = pattern.length === 0 ? canonical : `${canonical}/`;
+    this.#literal = texts.length === pattern.length ? { plain: read(canonical), slashed: read(slashed) } : null;
   }
 
   /** @throws PathPatternError saying what to write instead */
@@ -83,41 +105,93 @@ export class PaidPath {
     return new PaidPath(parsePathPattern(path));
   }
 
+  /** The canonical path; null if it has parameters. */
+  get literal(): string | null {
+    return this.#literal?.plain.canonical ?? null;
+  }
+
   /**
-   * The canonical, percent-encoded path with these decoded parameters. Null where a parameter is empty or unsafe: an
+   * The path of a request target that the router matched to this one. Null where a parameter is empty or unsafe: an
    * upstream might read it as a different path than the one paid for.
    */
-  fill(params: Readonly<Record<string, string>>): string | null {
-    if (this.literal !== null) return this.literal;
-    let path = '';
+  read(target: string): RequestedPath | null {
+    const path = pathOf(target);
+    if (this.#literal !== null) return path.endsWith('/') ? this.#literal.slashed : this.#literal.plain;
+    const params: Record<string, string> = {};
+    let [canonical, sent, at] = ['', '', 0];
     for (const part of this.#pattern) {
+      while (path[at] === '/') at += 1;
+      const slashAt = part.kind === 'rest' ? -1 : path.indexOf('/', at);
+      const end = slashAt === -1 ? path.length : slashAt;
+      const piece = path.slice(at, end).replace(NO_PATH_CHARACTER, encodeURIComponent);
+      at = end;
       if (part.kind === 'text') {
-        path += `/${encodeSegment(part.text)}`;
+        canonical += `/${part.text}`;
+        sent += `/${part.text}`;
         continue;
       }
-      const values = part.kind === 'rest' ? (params['*'] ?? '').split('/') : [params[part.name] ?? ''];
-      for (const value of values) {
-        if (!isSafeSegment(value)) return null;
-        path += `/${encodeSegment(value)}`;
+      const segments = part.kind === 'rest' ? piece.split('/').filter((segment) => segment !== '') : [piece];
+      if (segments.length === 0) return null;
+      for (const segment of segments) {
+        const decoded = decodeSegment(segment);
+        if (decoded === null) return null;
+        canonical += `/${encodeSegment(decoded)}`;
       }
+      sent += `/${piece}`;
+      params[part.kind === 'rest' ? '*' : part.name] = piece;
     }
-    return path;
+    return { canonical, sent: { path: at < path.length ? `${sent}/` : sent, params } };
   }
 }
 
-// Dot segments, also with the `;` parameters that some servers cut off; slashes; control characters; unpaired
-// surrogates.
-const UNSAFE = /^\.{1,2}(;|$)|[/\\\p{Cc}\p{Surrogate}]/u;
-// However often it was encoded: undoing one encoding at a time would take as many passes as a client likes.
-const ENCODED_AGAIN = /%(?:25)*(25|2e|2f|5c|3b)/gi;
+/** The path of a request target, which a client may send in absolute form. */
+function pathOf(target: string): string {
+  const endAt = target.search(/[?#]/);
+  const path = endAt === -1 ? target : target.slice(0, endAt);
+  return path.startsWith('/') ? path : path.replace(/^[^/]*\/\/[^/]*/, '');
+}
+
+/** What neither a segment nor the slashes between segments may hold (RFC 3986, `pchar`), but for a backslash. */
+const NO_PATH_CHARACTER = /[^\w.~!$&'()*+,;=:@%/\\-]/g;
+// Dot segments, also with the `;` parameters that some servers cut off; backslashes; control characters.
+const UNSAFE = /^\.{1,2}(;|$)|[/\\\p{Cc}]/u;
+const ENCODED = /%(?:2e|2f|5c|3b)/i;
+/** A segment that is encoded more often is refused: a client could ask for as many passes as it likes. */
+const MOST_ENCODINGS = 5;
 
 /**
- * Whether every server reads a decoded segment as one segment. Many decode before they route, some twice: `x%2Fhistory`
- * would buy `/quotes/x/history` at the price of `/quotes/:symbol`.
+ * A segment decoded; null unless every server reads it as this one segment. Many decode before they route, some twice:
+ * `x%2Fhistory` would buy `/quotes/x/history` at the price of `/quotes/:symbol`.
  */
-export function isSafeSegment(text: string): boolean {
-  const decoded = text.replace(ENCODED_AGAIN, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-  return decoded !== '' && !UNSAFE.test(decoded);
+function decodeSegment(sent: string): string | null {
+  if (sent === '' || hidesDelimiter(sent)) return null;
+  const decoded = decodeUtf8(sent);
+  return decoded === null || UNSAFE.test(decoded) ? null : decoded;
+}
+
+/** Also where the digits of an inner encoding are encoded on their own, as in `%25%32%66`. */
+function hidesDelimiter(sent: string): boolean {
+  for (let text = sent, left = MOST_ENCODINGS; text.includes('%'); left -= 1) {
+    if (left === 0 || ENCODED.test(text)) return true;
+    const decoded = text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+    if (decoded === text) break;
+    text = decoded;
+  }
+  return false;
+}
+
+export function isSafeSegment(sent: string): boolean {
+  return decodeSegment(sent) !== null;
+}
+
+/** Null for a stray `%`, and for bytes that are not UTF-8. */
+function decodeUtf8(sent: string): string | null {
+  if (!sent.includes('%')) return sent;
+  try {
+    return decodeURIComponent(sent);
+  } catch {
+    return null;
+  }
 }
 
 /** Percent-encodes what a path segment may not hold (RFC 3986, `pchar`). */

@@ -1,13 +1,18 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 
+import { BUSY_STATUSES } from '@tollgate/middleware/purchase';
 import {
   IDEMPOTENCY_KEY,
+  PAYMENT_AUTHORIZATION,
   PAYMENT_SIGNATURE,
   SIGN_IN_WITH_X,
   withoutPaymentCredentials,
   X_PAYMENT,
 } from '@tollgate/protocol';
+
+import { headerLines } from './header-lines.js';
+import type { SentPath } from './paid-path.js';
 
 /** Injection token of the `readonly PaidRoute[]` that the paywall serves. */
 export const PAID_ROUTES = Symbol('PAID_ROUTES');
@@ -19,11 +24,13 @@ export interface PaidRoute {
    * at the end.
    */
   readonly path: string;
-  /** In capitals. HEAD and OPTIONS are never listed: HEAD always gets a 402 without body, OPTIONS is free. */
+  /** In capitals. HEAD and OPTIONS are never listed: HEAD always gets the head of a 402, OPTIONS is free. */
   readonly methods: readonly string[];
   readonly priceBaseUnits: bigint;
   /** Whether payers may sign for the price as a maximum and are charged what the response costs. */
   readonly isMetered?: boolean;
+  /** Whether the resource gets the client's own `Authorization`, so that a payment has to stand elsewhere. */
+  readonly passCredentials?: boolean;
   /** For how many seconds a payer may get the same resource again by signing in; 0 or absent: never. */
   readonly revisitSeconds?: number;
   readonly description: string;
@@ -33,11 +40,13 @@ export interface PaidRoute {
   /** Which response statuses are charged; any other releases the payment. */
   readonly chargeOn: '<400' | '<500';
   /**
-   * When a signed payment is settled. `after`: once the resource has responded, so that no payer pays for a failure.
-   * `before`: first, so that the resource does no work for a payment that fails. A streamed response is always settled
-   * before.
+   * When a signed payment is settled. `after`: once the resource has responded (in full, or with the first byte of a
+   * stream), so that no payer pays for a failure. `before`: first, so that the resource does no work for a payment that
+   * fails.
    */
   readonly settle: 'after' | 'before';
+  /** Milliseconds that the resource may take to respond: in full, or of a stream to its first byte. Absent: none. */
+  readonly timeLimitMs?: number;
   /** Overrides MAX_REQUEST_BODY_BYTES. */
   readonly maxBodyBytes?: number;
   /** Schema of the response body, for the OpenAPI document. */
@@ -45,12 +54,18 @@ export interface PaidRoute {
   readonly resource: Resource;
 }
 
-/**
- * Whether a response of this status is charged. A 402 of the resource is no usable response, nor is a 304, which has no
- * body and which it was not asked for.
- */
-export function isCharged({ chargeOn }: PaidRoute, status: number): boolean {
-  return status !== 402 && status !== 304 && status < (chargeOn === '<400' ? 400 : 500);
+/** A 402 of the resource is no usable response, nor is a 304, which has no body and which it was not asked for. */
+const NEVER_CHARGED = [304, 402, ...BUSY_STATUSES];
+
+/** Whether a response of this status is charged. */
+export function isCharged({ chargeOn }: PaidRoute, { status, isMoved }: ProducedStatus): boolean {
+  return isMoved !== true && !NEVER_CHARGED.includes(status) && status < (chargeOn === '<400' ? 400 : 500);
+}
+
+export interface ProducedStatus {
+  readonly status: number;
+  /** It only says where at this gateway the answer is. */
+  readonly isMoved?: boolean;
 }
 
 /** Produces the response that a payment buys. */
@@ -63,13 +78,13 @@ export interface ResourceRequest {
   readonly method: string;
   /** The route's pattern with its parameters filled in and percent-encoded: one form for every spelling of the path. */
   readonly path: string;
+  /** The path that an upstream is asked for. No parameter could be read as another path. */
+  readonly sent: SentPath;
   /** As the client sent it, without `?`; empty where there is none. */
   readonly query: string;
-  /** Decoded; the parameter for `*` is named `*`. No value contains a `.` or `..` segment or a control character. */
-  readonly params: Readonly<Record<string, string>>;
   /** The client's headers without the payment headers. Hop-by-hop headers are still included. */
   readonly headers: IncomingHttpHeaders;
-  /** Null for GET, and where the client sent none. */
+  /** Null where the client sent none, or an empty one. */
   readonly body: Buffer | null;
   /** Equal in every attempt of one request with one payment; another request with the same payment has another one. */
   readonly idempotencyKey: string;
@@ -84,9 +99,8 @@ export interface ResourceRequest {
   readonly signal: AbortSignal;
 }
 
-export interface ProducedAnswer {
-  readonly status: number;
-  readonly headers: [string, string][];
+export interface ProducedAnswer extends ProducedStatus {
+  readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer | Readable;
   /** For metered payments: the charge as the resource reported it. Absent: the maximum is charged. */
   readonly charge?: string;
@@ -114,16 +128,18 @@ export class UpstreamError extends Error {
   }
 }
 
-const PAYMENT_HEADERS = [X_PAYMENT, PAYMENT_SIGNATURE, SIGN_IN_WITH_X, IDEMPOTENCY_KEY].map((name) =>
-  name.toLowerCase(),
-);
+const PAYMENT_HEADERS = [
+  ...[X_PAYMENT, PAYMENT_SIGNATURE, PAYMENT_AUTHORIZATION, SIGN_IN_WITH_X, IDEMPOTENCY_KEY].map((name) =>
+    name.toLowerCase(),
+  ),
+  'authorization',
+];
 
 /** The client's headers without those that concern only the client and the gateway. */
-export function withoutPayment(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const left = { ...headers };
+export function withoutPayment(request: IncomingMessage): IncomingHttpHeaders {
+  const left = { ...request.headers };
   for (const name of PAYMENT_HEADERS) Reflect.deleteProperty(left, name);
-  const others = headers.authorization === undefined ? null : withoutPaymentCredentials(headers.authorization);
-  if (others === null) Reflect.deleteProperty(left, 'authorization');
-  else left.authorization = others;
+  const others = headerLines(request, 'authorization').flatMap((line) => withoutPaymentCredentials(line) ?? []);
+  if (others.length > 0) left.authorization = others.join(', ');
   return left;
 }

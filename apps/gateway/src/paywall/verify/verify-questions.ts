@@ -4,6 +4,7 @@ import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 import type { SignedPaymentQuestion } from '../../signed-payments/signed-payments.js';
 import { retryKeyOf, type Order, type TransactionInstrument, type Purchase } from '../present/purchase.js';
+import { validForMsOf } from './signed-validity.js';
 
 /** The terms that every payment must meet. */
 export interface QuestionTerms {
@@ -15,6 +16,7 @@ export interface QuestionTerms {
   readonly signed: Omit<SignedPaymentTerms, 'priceBaseUnits'>;
   readonly verifyDeadlineMs: number;
   readonly verifyRetryMs: number;
+  readonly settleDeadlineMs: number;
   readonly leaseMs: number;
 }
 
@@ -55,10 +57,11 @@ export function createTransactionQuestion(
 export function createSignedQuestion(
   { purchase, caller: { requestId, clientAddress } }: Order,
   payment: SignedPayment,
-  { signed }: QuestionTerms,
+  { signed, settleDeadlineMs }: QuestionTerms,
 ): SignedPaymentQuestion {
   const terms = { ...signed, priceBaseUnits: purchase.priceBaseUnits.toString() };
-  return { requestId, clientAddress, payment, terms };
+  const validForMs = validForMsOf(purchase.endpoint.route, settleDeadlineMs);
+  return { requestId, clientAddress, payment, terms, validForMs };
 }
 
 /** The ledger's key for the payment. */

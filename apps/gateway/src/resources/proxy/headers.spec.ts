@@ -1,11 +1,20 @@
-import type { ResourceRequest } from '../../paywall/route/paid-route.js';
-import { createAnswerHeaders, createUpstreamHeaders, type UpstreamHeaderRules } from './headers.js';
+import type { PaidRoute, ResourceRequest } from '../../paywall/route/paid-route.js';
+import {
+  createAnswerHeaders,
+  createUpstreamHeaders,
+  type AnswerHeaderRules,
+  type UpstreamHeaderRules,
+} from './headers.js';
 
 const rules: UpstreamHeaderRules = { added: [], passCredentials: false };
 
 function sent(
   headers: ResourceRequest['headers'],
-  { method = 'GET', ...more }: Partial<UpstreamHeaderRules> & { method?: string } = {},
+  {
+    method = 'GET',
+    answer = 'streamed',
+    ...more
+  }: Partial<UpstreamHeaderRules> & { method?: string; answer?: PaidRoute['answer'] } = {},
 ): Record<string, string> {
   const request = {
     method,
@@ -14,7 +23,7 @@ function sent(
     requestId: 'req-1',
     idempotencyKey: 'key-of-the-payment',
   } as ResourceRequest;
-  const flat = createUpstreamHeaders(request, { ...rules, ...more });
+  const flat = createUpstreamHeaders(request, { ...rules, ...more }, answer);
   const pairs = flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1]!] as const] : []));
   return Object.fromEntries(pairs);
 }
@@ -97,6 +106,31 @@ describe('createUpstreamHeaders', () => {
     expect(sent(headers, { added })).toEqual({ ...ours, 'X-HTTP-Method-Override': 'PATCH' });
   });
 
+  // Prevents: a part is stored, and replayed to a client that asks for the whole.
+  it('asks for the whole of a stored answer, and for no part in words that the gate does not read', () => {
+    const headers = { 'if-range': '"1"', request_range: 'bytes=0-9', 'x-ms-range': 'bytes=0-9' };
+    for (const method of ['GET', 'POST']) {
+      expect(sent({ range: 'bytes=0-9', if_range: '"1"', ...headers }, { method, answer: 'stored' })).toEqual({
+        ...ours,
+        'accept-encoding': 'identity',
+      });
+    }
+    expect(sent({ range: 'bytes=0-9', ...headers })).toEqual({ range: 'bytes=0-9', 'if-range': '"1"', ...ours });
+  });
+
+  it('asks for a stored answer in a coding that the client reads and the gate decodes, or as the operator says', () => {
+    const asked = (headers: ResourceRequest['headers'], added: UpstreamHeaderRules['added'] = []) =>
+      sent(headers, { answer: 'stored', added });
+    expect(asked({ 'accept-encoding': 'zstd, br;q=0.1', accept_encoding: 'zstd' })).toEqual({
+      ...ours,
+      'accept-encoding': 'br',
+    });
+    expect(asked({ 'accept-encoding': 'br' }, [['Accept-Encoding', 'gzip']])).toEqual({
+      ...ours,
+      'Accept-Encoding': 'gzip',
+    });
+  });
+
   it('lets the operator add headers that no client can override', () => {
     const added = [['X-Api-Key', 'secret']] as const;
     expect(sent({ 'x-api-key': 'mine', x_api_key: 'mine' }, { added })).toEqual({ ...ours, 'X-Api-Key': 'secret' });
@@ -123,8 +157,11 @@ describe('createUpstreamHeaders', () => {
 });
 
 describe('createAnswerHeaders', () => {
-  const kept = (raw: string[], options = { passCredentials: false, keepLength: false }) =>
-    createAnswerHeaders(raw, options);
+  const kept = (raw: string[], options: Partial<AnswerHeaderRules> = {}) =>
+    createAnswerHeaders(raw, {
+      ...{ passCredentials: false, keepLength: false, answer: 'streamed', publish: (reference) => reference },
+      ...options,
+    });
 
   it('forwards the headers of the response, including repeated ones', () => {
     const raw = ['Content-Type', 'text/plain', 'Content-Encoding', 'gzip', 'ETag', '"1"', 'Link', '<a>', 'Link', '<b>'];
@@ -152,6 +189,20 @@ describe('createAnswerHeaders', () => {
       ...['Tollgate-Charge', '0.01', 'tollgate_charge', '0.01'],
     ];
     expect(kept(raw)).toEqual([]);
+  });
+
+  it('tells what the upstream exposes to pages, and nothing else of its CORS', () => {
+    const raw = ['Access-Control-Expose-Headers', 'X-Own', 'Access-Control-Allow-Credentials', 'true'];
+    expect(kept([...raw, 'access_control_allow_origin', '*'])).toEqual([['access-control-expose-headers', 'X-Own']]);
+  });
+
+  it('offers parts of a streamed answer alone', () => {
+    const raw = ['Accept-Ranges', 'bytes', 'accept_ranges', 'bytes'];
+    expect(kept(raw)).toEqual([
+      ['accept-ranges', 'bytes'],
+      ['accept_ranges', 'bytes'],
+    ]);
+    expect(kept(raw, { answer: 'stored' })).toEqual([['accept-ranges', 'none']]);
   });
 
   it('keeps a bearer challenge, cookies if credentials are forwarded, and the length of a stream', () => {

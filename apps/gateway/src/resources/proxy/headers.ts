@@ -1,8 +1,10 @@
 import { withoutConsoleCookie } from '@tollgate/common';
 import { instructsSharedCaches } from '@tollgate/protocol';
 
+import { readableCodings } from '../../paywall/route/content-coding.js';
 import { canonicalName, hopByHopHeaders } from '../../paywall/route/hop-by-hop-headers.js';
-import type { ResourceRequest } from '../../paywall/route/paid-route.js';
+import type { PaidRoute, ResourceRequest } from '../../paywall/route/paid-route.js';
+import { publishReferences } from './references.js';
 
 /**
  * Payment headers concern only client and gateway: no upstream sees a payment, and none can forge a payment header of
@@ -36,12 +38,16 @@ export interface UpstreamHeaderRules {
 /** Set by the gateway, or meant for it: the client's own are never forwarded. */
 const OURS = /^(host|content-length|expect|forwarded|x-forwarded(-.*)?|x-real-ip|x-request-id|via)$/;
 /**
- * Some upstreams let these override the request line, but the payment is for the path and method of the request line.
+ * Some upstreams let these override the request line or `Range`, but the payment is for the path and method of the
+ * request line, and for that range.
  */
 const OTHER_REQUEST =
-  /^(x-(original|rewrite|request)-(url|uri|path)|x-envoy-original-path|x-http-method(-override)?|x-method-override)$/;
+  /^(x-(original|rewrite|request)-(url|uri|path)|x-envoy-original-path|x-http-method(-override)?|x-method-override|request-range|x-ms-range)$/;
+/** These ask for a part, and a stored answer is replayed to clients that ask for the whole. */
+const RANGES = new Set(['range', 'if-range']);
 /** These could cause a 304, a response without a body: it would be charged, and a retry would get it again. */
 const CONDITIONS = new Set(['if-none-match', 'if-modified-since']);
+const ACCEPT_ENCODING = 'accept-encoding';
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export function isSafeMethod(method: string): boolean {
@@ -56,7 +62,11 @@ export function isReservedHeader(name: string): boolean {
 }
 
 /** The headers of a request to the upstream: alternating names and values. */
-export function createUpstreamHeaders(request: ResourceRequest, rules: UpstreamHeaderRules): string[] {
+export function createUpstreamHeaders(
+  request: ResourceRequest,
+  rules: UpstreamHeaderRules,
+  answer: PaidRoute['answer'],
+): string[] {
   const own: [string, string][] = [
     ['x-forwarded-for', request.clientAddress],
     ...forwardedTo(rules.publicUrl),
@@ -65,6 +75,11 @@ export function createUpstreamHeaders(request: ResourceRequest, rules: UpstreamH
     ['idempotency-key', request.idempotencyKey],
   ];
   const set = new Set([...own, ...rules.added].map(([name]) => canonicalName(name)));
+  if (answer === 'stored' && !set.has(ACCEPT_ENCODING)) {
+    // A stored answer must be readable for who asks for it again.
+    own.push([ACCEPT_ENCODING, readableCodings(request.headers[ACCEPT_ENCODING]).join(', ') || 'identity']);
+    set.add(ACCEPT_ENCODING);
+  }
   const hopByHop = hopByHopHeaders(request.headers.connection);
 
   const passed: [string, string][] = [];
@@ -73,6 +88,7 @@ export function createUpstreamHeaders(request: ResourceRequest, rules: UpstreamH
     if (value === undefined || set.has(canonical) || hopByHop.has(canonical)) continue;
     if (OURS.test(canonical) || OTHER_REQUEST.test(canonical) || isPaymentHeader(canonical)) continue;
     if (CREDENTIALS.has(canonical) && !rules.passCredentials) continue;
+    if (RANGES.has(canonical) && answer === 'stored') continue;
     if (CONDITIONS.has(canonical) && isSafeMethod(request.method)) continue;
     // A console on the same host shares its cookies, and its session is for no upstream.
     const values = [value].flat().flatMap((one) => (canonical === 'cookie' ? (withoutConsoleCookie(one) ?? []) : one));
@@ -91,27 +107,38 @@ function forwardedTo(publicUrl: string | undefined): [string, string][] {
 }
 
 /** Headers that describe the host the client sees, which is the gateway and not the upstream. */
-const GATEWAYS = /^(access-control-.*|alt-svc|strict-transport-security|via)$/;
+const GATEWAYS = /^(access-control-(?!expose-headers$).*|alt-svc|strict-transport-security|via)$/;
+
+export interface AnswerHeaderRules {
+  readonly passCredentials: boolean;
+  readonly keepLength: boolean;
+  readonly answer: PaidRoute['answer'];
+  /** The URL for the client of one that the response refers to; null where it has none. */
+  readonly publish: (reference: string) => string | null;
+}
 
 /**
  * The headers of an upstream's response that are sent to the client. `raw`: alternating names and values, as received.
  */
 export function createAnswerHeaders(
   raw: readonly string[],
-  { passCredentials, keepLength }: { readonly passCredentials: boolean; readonly keepLength: boolean },
+  { passCredentials, keepLength, answer, publish }: AnswerHeaderRules,
 ): [string, string][] {
   const pairs: [name: string, value: string][] = [];
   for (let index = 0; index + 1 < raw.length; index += 2) pairs.push([raw[index] ?? '', raw[index + 1] ?? '']);
   const named = pairs.flatMap(([name, value]) => (canonicalName(name) === 'connection' ? value : []));
   const hopByHop = hopByHopHeaders(named);
 
-  return pairs.flatMap(([name, value]): [string, string][] => {
+  const kept = pairs.flatMap(([name, value]): [string, string][] => {
     const canonical = canonicalName(name);
     if (hopByHop.has(canonical) || isPaymentHeader(canonical) || GATEWAYS.test(canonical)) return [];
     if (instructsSharedCaches(canonical)) return [];
     if (SET_CREDENTIALS.has(canonical) && !passCredentials) return [];
     if (canonical === 'content-length' && !keepLength) return [];
+    if (canonical === 'accept-ranges' && answer === 'stored') return [];
     if (canonical === 'www-authenticate' && /^\s*payment\b/i.test(value)) return [];
-    return [[name.toLowerCase(), value]];
+    const published = publishReferences(canonical, value, publish);
+    return published === null ? [] : [[name.toLowerCase(), published]];
   });
+  return answer === 'stored' ? [...kept, ['accept-ranges', 'none']] : kept;
 }

@@ -1,65 +1,40 @@
 import fc from 'fast-check';
 
-import { anyText } from '../../../../../test/harness/any-text.js';
-import { parsePathPattern } from '../../paywall/route/paid-path.js';
-import { UpstreamError } from '../../paywall/route/paid-route.js';
+import { PaidPath, parsePathPattern } from '../../paywall/route/paid-path.js';
 import { UpstreamPath, UpstreamPathError } from './upstream-path.js';
 
-function map(route: string, upstream: string, parameters: Record<string, string>, stripPrefix = ''): string {
-  return new UpstreamPath(parsePathPattern(route), upstream, stripPrefix).fill(parameters);
+/** Null where the paywall refuses the request. */
+function map(route: string, upstream: string, target: string, stripPrefix = ''): string | null {
+  const requested = PaidPath.parse(route).read(target);
+  return requested && new UpstreamPath(parsePathPattern(route), upstream, stripPrefix).fill(requested.sent);
 }
 
 describe('UpstreamPath', () => {
   it.each([
-    ['/v1/quotes/:symbol', '/', { symbol: 'SEI' }, '', '/v1/quotes/SEI'],
-    ['/v1/quotes/:symbol', '/internal/', { symbol: 'SEI' }, '', '/internal/v1/quotes/SEI'],
-    ['/v1/quotes/:symbol', '/internal', { symbol: 'SEI' }, '/v1', '/internal/quotes/SEI'],
-    ['/v1/quotes', '/', {}, '/v1/quotes', '/'],
-    ['/v1/quotes', '/list/', {}, '/v1/quotes', '/list/'],
-    ['/files/*', '/', { '*': 'a/b c/d' }, '/files', '/a/b%20c/d'],
-    ['/files/*', '/store', { '*': 'a/' }, '', '/store/files/a/'],
-    ['/files/*', '/store', { '*': '' }, '/files', '/store/'],
-    ['/q/:symbol', '/api/:symbol/last', { symbol: 'ä/?#'.replace('/', '') }, '', '/api/%C3%A4%3F%23/last'],
-    ['/q/:symbol', '/api/:symbol/', { symbol: 'x' }, '', '/api/x/'],
-    ['/q/:a/:b', '/api/:b/:a', { a: '1', b: '2' }, '', '/api/2/1'],
-    ['/q/*', '/api/*', { '*': 'x/y' }, '', '/api/x/y'],
-  ])('%s on %s with %j, stripped of "%s": %s', (route, upstream, parameters, strip, expected) => {
-    expect(map(route, upstream, parameters as Record<string, string>, strip)).toBe(expected);
-  });
-
-  it.each([
-    ['..'],
-    ['.'],
-    [''],
-    ['a/b'],
-    ['..\\x'],
-    ['%2e%2e'],
-    ['%2E.'],
-    ['%252e%252e'],
-    ['%252525252e.'],
-    ['a%2fb'],
-    ['a%5Cb'],
-    ['..;x=1'],
-    ['..%3bx'],
-    ['a\u0000'],
-    ['a\r\nb'],
-    ['a\u007f'],
-    ['\ud800'],
-  ])('refuses the parameter %j', (value) => {
-    expect(() => map('/q/:symbol', '/', { symbol: value })).toThrow(UpstreamError);
-  });
-
-  it.each([['/etc/passwd'], ['a//b'], ['a/../b'], ['a/%2e%2e/b'], ['..'], ['a/..'], ['a\\..\\b']])(
-    'refuses the rest %j',
-    (rest) => {
-      expect(() => map('/files/*', '/pub', { '*': rest })).toThrow(UpstreamError);
-    },
-  );
-
-  it('keeps parameters that only look dangerous', () => {
-    expect(map('/q/:symbol', '/', { symbol: '...' })).toBe('/q/...');
-    expect(map('/q/:symbol', '/', { symbol: '100%' })).toBe('/q/100%25');
-    expect(map('/q/:symbol', '/', { symbol: 'a..b' })).toBe('/q/a..b');
+    ['/items', '/', '/items/', '', '/items/'],
+    ['/items', '/', '//Items', '', '/items'],
+    ['/items', '/api/', '/items/', '', '/api/items/'],
+    ['/', '/', '/', '', '/'],
+    ['/', '/internal', '/', '', '/internal'],
+    ['/', '/internal/', '/', '', '/internal/'],
+    ['/v1/quotes/:symbol', '/', '/v1/quotes/SEI', '', '/v1/quotes/SEI'],
+    ['/v1/quotes/:symbol', '/internal/', '/v1/quotes/SEI/', '', '/internal/v1/quotes/SEI/'],
+    ['/v1/quotes/:symbol', '/internal', '/v1/quotes/a:b%20c', '/v1', '/internal/quotes/a:b%20c'],
+    ['/v1/quotes', '/', '/v1/quotes', '/v1/quotes', '/'],
+    ['/v1/quotes', '/list', '/v1/quotes/', '/v1/quotes', '/list/'],
+    ['/v1/quotes', '/list/', '/v1/quotes', '/v1/quotes', '/list/'],
+    ['/files/*', '/', '/files/a/b%20c/d', '/files', '/a/b%20c/d'],
+    ['/files/*', '/', '/files//etc', '/files', '/etc'],
+    ['/files/*', '/store', '/files/a/', '', '/store/files/a/'],
+    ['/read/*', '/', '/read/https://a.example/b', '/read', '/https://a.example/b'],
+    ['/q/:symbol', '/api/:symbol/last', '/q/%c3%a4%3F%23/', '', '/api/%c3%a4%3F%23/last'],
+    ['/q/:symbol', '/api/:symbol', '/q/x/', '', '/api/x'],
+    ['/q/:symbol', '/api/:symbol/', '/q/x', '', '/api/x/'],
+    ['/q/:a/:b', '/api/:b/:a', '/q/1:1/2%2C', '', '/api/2%2C/1:1'],
+    ['/q/*', '/api/*', '/q/x/y/', '', '/api/x/y/'],
+    ['/q/*', '/api/*', '/q/a:x//y', '', '/api/a:x//y'],
+  ])('%s on %s, asked for %s, stripped of "%s": %s', (route, upstream, target, strip, expected) => {
+    expect(map(route, upstream, target, strip)).toBe(expected);
   });
 
   it.each([
@@ -75,41 +50,37 @@ describe('UpstreamPath', () => {
   });
 
   it('keeps a parameter in its place, however an upstream decodes', () => {
-    const tricky = fc.oneof(
-      anyText,
-      fc
-        .array(
-          fc.constantFrom(
-            '.',
-            '..',
-            '/',
-            '\\',
-            '%',
-            '%2e',
-            '%2F',
-            '%5c',
-            '%25',
-            '2e',
-            '2f',
-            ';',
-            '?',
-            '#',
-            'a',
-            '\0',
-            ' ',
-          ),
-        )
-        .map((parts) => parts.join('')),
-    );
+    const pieces = [
+      '.',
+      '..',
+      '/',
+      '\\',
+      '%',
+      '%2e',
+      '%2F',
+      '%5c',
+      '%25',
+      '%32',
+      '%66',
+      '25',
+      '2e',
+      '2f',
+      ';',
+      '%3b',
+      '%3f',
+      '%00',
+      '%c3%a4',
+      'a',
+    ];
+    const part = fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 3 }));
+    // What ends a path, and what no request line holds, never reaches a route.
+    const tricky = fc.array(part).map((parts) => parts.join('').replaceAll(/[^!-~]|[?#]/g, ''));
     fc.assert(
-      fc.property(tricky, tricky, (symbol, rest) => {
-        let path: string;
-        try {
-          path = map('/q/:symbol/*', '/base', { symbol, '*': rest });
-        } catch (error) {
-          expect(error).toBeInstanceOf(UpstreamError);
-          return;
-        }
+      fc.property(tricky, tricky, (text, tail) => {
+        const [symbol, rest] = [text.replaceAll('/', ''), tail.replace(/^\/+/, '')];
+        fc.pre(symbol !== '');
+        const path = map('/q/:symbol/*', '/base', `/q/${symbol}/${rest}`);
+        if (path === null) return;
         expect(path).toMatch(/^[!-~]+$/);
         for (let reading = path; ;) {
           const { pathname, hash, search } = new URL(reading, 'http://upstream');

@@ -5,6 +5,7 @@ import { parsePathPattern, PathPatternError, type PathPattern } from '../../payw
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
 import { isReservedHeader } from '../proxy/headers.js';
 import { ProxyResource } from '../proxy/proxy-resource.js';
+import type { PublicPaths } from '../proxy/public-paths.js';
 import { UpstreamPath, UpstreamPathError } from '../proxy/upstream-path.js';
 import { explainContradictions, type ContradictionContext } from './explain-contradictions.js';
 import type { ParsedDescription } from './parse-route-descriptions.js';
@@ -14,6 +15,7 @@ export interface RouteContext extends ContradictionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly assetDecimals: number;
   readonly maxStoredAnswerBytes: number;
+  readonly sellsWeather: boolean;
 }
 
 export interface ProxyRoute {
@@ -27,6 +29,7 @@ export interface ProxyRoute {
 export function createProxyRoute(
   parsed: ParsedDescription,
   context: RouteContext,
+  publicPaths: PublicPaths,
   problems: RouteProblem[],
 ): ProxyRoute | null {
   const { description, faulty, place } = parsed;
@@ -58,10 +61,13 @@ export function createProxyRoute(
   if (url === null || path === null || price === null || faulty.size > 0 || problems.length > problemsBefore)
     return { path: description.path, pattern, route: null };
   const { answer, chargeOn, maxBodyBytes, metered, methods, mimeType, passCredentials, timeoutMs } = description;
-  const { revisitSeconds } = description;
+  const { revisitSeconds, settle } = description;
+  const sentHost = added.find(([name]) => canonicalName(name) === 'host')?.[1];
+  publicPaths.add({ methods, pattern, upstream: url, sentHost, path });
   const resource = new ProxyResource({
     origin: url.origin,
     path,
+    publicPaths,
     headers: { added, passCredentials, publicUrl: context.publicUrl },
     answer,
     isMetered: metered,
@@ -79,8 +85,10 @@ export function createProxyRoute(
       mimeType,
       answer,
       chargeOn,
-      settle: answer === 'streamed' ? 'before' : (description.settle ?? 'after'),
+      settle,
       isMetered: metered,
+      passCredentials,
+      timeLimitMs: timeoutMs,
       revisitSeconds,
       ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
       resource,

@@ -12,18 +12,12 @@ type Contradiction = [key: keyof RouteDescription, message: string];
 /** The options of a route that contradict each other or the settings, by the key that has to change. */
 export function explainContradictions(parsed: ParsedDescription, context: ContradictionContext): Contradiction[] {
   const { description, faulty } = parsed;
-  const { answer, settle, metered, revisitSeconds } = description;
+  const { metered, revisitSeconds } = description;
   return [
-    ...(answer === 'streamed' && settle === 'after' ? [CHARGED_TOO_LATE] : []),
     ...(metered && !faulty.has('metered') ? explainMetered(description, context) : []),
     ...(revisitSeconds > 0 && !faulty.has('revisitSeconds') ? explainRevisits(description, context) : []),
   ];
 }
-
-const CHARGED_TOO_LATE: Contradiction = [
-  'settle',
-  'cannot be "after" where answer is "streamed": the first bytes are sent before the end is known',
-];
 
 function* explainMetered(
   { answer, settle }: RouteDescription,

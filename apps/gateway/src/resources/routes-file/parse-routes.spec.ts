@@ -10,6 +10,7 @@ const context = {
   env: { API_KEY: SECRET, BROKEN: `${SECRET}\nX: y`, EMPTY: '', UPSTREAM: 'http://upstream:9000' },
   assetDecimals: 6,
   maxStoredAnswerBytes: 1_000,
+  sellsWeather: true,
 };
 
 function problems(text: string): readonly string[] {
@@ -72,8 +73,10 @@ describe('parseRoutes', () => {
         description: 'Files',
         mimeType: 'text/plain; charset=utf-8',
         answer: 'streamed',
+        settle: 'after',
         chargeOn: '<500',
         maxBodyBytes: 10_000_000,
+        passCredentials: true,
       },
     ]);
   });

@@ -2,13 +2,14 @@ import { ConfigurationError } from '@tollgate/common';
 
 import { overlap, parsePathPattern } from '../../paywall/route/paid-path.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
+import { PublicPaths } from '../proxy/public-paths.js';
+import { WEATHER_PATH } from '../weather/create-weather-route.js';
 import { createProxyRoute, type ProxyRoute, type RouteContext } from './create-proxy-route.js';
 import { parseRouteDescriptions } from './parse-route-descriptions.js';
 import { parseYaml, formatPlace, type Place, type RouteProblem } from './parse-yaml.js';
 
-/** The paths that the gateway serves itself, including everything below them. */
+/** The paths that every gateway serves itself, including everything below them. */
 const OWN_PATHS = [
-  '/api/weather',
   '/health',
   '/metrics',
   '/docs',
@@ -18,9 +19,6 @@ const OWN_PATHS = [
   '/agent/queues',
   '/facilitator',
 ];
-const OWN_PATTERNS = OWN_PATHS.flatMap((path) =>
-  [path, `${path}/*`].map((pattern) => ({ path, pattern: parsePathPattern(pattern) })),
-);
 
 /**
  * The routes of a routes file.
@@ -30,12 +28,13 @@ const OWN_PATTERNS = OWN_PATHS.flatMap((path) =>
 export function parseRoutes(text: string, context: RouteContext): PaidRoute[] {
   const yaml = parseYaml(text);
   const problems: RouteProblem[] = [];
+  const publicPaths = new PublicPaths(context.publicUrl);
   const described = parseRouteDescriptions(yaml.value, problems).map((parsed) => ({
     place: parsed.place,
     methods: parsed.faulty.has('methods') ? [] : parsed.description.methods,
-    created: createProxyRoute(parsed, context, problems),
+    created: createProxyRoute(parsed, context, publicPaths, problems),
   }));
-  reportOverlaps(described, problems);
+  reportOverlaps(described, context, problems);
   if (problems.length === 0) return described.flatMap(({ created }) => created?.route ?? []);
 
   // In the order of the file, which is not the order in which problems are found.
@@ -60,12 +59,20 @@ interface Described {
  * Reports routes that match the same request: the spelling of a request would then decide its price. The same path may
  * be listed several times, for different methods.
  */
-function reportOverlaps(described: readonly Described[], problems: RouteProblem[]): void {
+function reportOverlaps(
+  described: readonly Described[],
+  { sellsWeather }: RouteContext,
+  problems: RouteProblem[],
+): void {
+  const ownPaths = sellsWeather ? [WEATHER_PATH, ...OWN_PATHS] : OWN_PATHS;
+  const ownPatterns = ownPaths.flatMap((path) =>
+    [path, `${path}/*`].map((pattern) => ({ path, pattern: parsePathPattern(pattern) })),
+  );
   const paths = described.flatMap(({ place, methods, created }) =>
     created === null ? [] : { place: [...place, 'path'], methods, ...created },
   );
   paths.forEach((one, index) => {
-    const own = OWN_PATTERNS.find(({ pattern }) => overlap(one.pattern, pattern));
+    const own = ownPatterns.find(({ pattern }) => overlap(one.pattern, pattern));
     if (own !== undefined) {
       const message = `overlaps ${own.path}, which the gateway serves itself; use another path, such as /v1/*`;
       problems.push({ place: one.place, message });

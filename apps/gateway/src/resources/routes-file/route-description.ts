@@ -55,9 +55,8 @@ export class RouteDescription {
   @IsIn(['<400', '<500'], { message: 'chargeOn must be "<400" or "<500"' })
   chargeOn: '<400' | '<500' = '<400';
 
-  @IsOptional()
   @IsIn(['after', 'before'], { message: 'settle must be after or before' })
-  settle?: 'after' | 'before';
+  settle: 'after' | 'before' = 'after';
 
   @IsBoolean({ message: 'metered must be true or false' })
   metered: boolean = false;

@@ -1,16 +1,21 @@
 import { ConfigurationError } from '@tollgate/common';
 import { parseTokenAmount, PaymentError } from '@tollgate/protocol';
 
-import type { WeatherEnvironment } from '../../config/weather.environment.js';
+import type { WeatherEnvironment, WeatherSourceName } from '../../config/weather.environment.js';
 import type { PaidRoute } from '../../paywall/route/paid-route.js';
-import { OpenMeteo } from './open-meteo.js';
+import { OPEN_METEO_TIMEOUT_MS, OpenMeteo } from './open-meteo.js';
 import { SampleWeather } from './sample-weather.js';
 import { WeatherResource, type WeatherData, type WeatherSource } from './weather-resource.js';
 
-const WEATHER_PATH = '/api/weather';
+export const WEATHER_PATH = '/api/weather';
+
+/** The settings of a weather that is sold. */
+export interface SoldWeather extends Omit<WeatherEnvironment, 'weatherSource'> {
+  readonly weatherSource: Exclude<WeatherSourceName, 'off'>;
+}
 
 /** @throws ConfigurationError if the price is 0 or has more decimals than the asset */
-export function createWeatherRoute(weather: WeatherEnvironment, assetDecimals: number): PaidRoute {
+export function createWeatherRoute(weather: SoldWeather, assetDecimals: number): PaidRoute {
   return {
     path: WEATHER_PATH,
     methods: ['GET'],
@@ -20,12 +25,13 @@ export function createWeatherRoute(weather: WeatherEnvironment, assetDecimals: n
     answer: 'stored',
     chargeOn: '<400',
     settle: 'after',
+    ...(weather.weatherSource === 'open-meteo' && { timeLimitMs: OPEN_METEO_TIMEOUT_MS }),
     answerSchema: { name: 'WeatherData', schema: WEATHER_SCHEMA },
     resource: new WeatherResource(weather.weatherLocation, createSource(weather)),
   };
 }
 
-function createSource(weather: WeatherEnvironment): WeatherSource {
+function createSource(weather: SoldWeather): WeatherSource {
   const place = { latitude: weather.weatherLatitude, longitude: weather.weatherLongitude };
   switch (weather.weatherSource) {
     case 'sample':

@@ -6,7 +6,7 @@ import type { WeatherReading, WeatherSource } from './weather-resource.js';
 const OPEN_METEO_URL = 'https://api.open-meteo.com';
 /** How long a reading is cached: the service updates its readings every 15 minutes. */
 const FRESH_FOR_MS = 60_000;
-const TIMEOUT_MS = 5_000;
+export const OPEN_METEO_TIMEOUT_MS = 5_000;
 
 export interface OpenMeteoOptions {
   readonly latitude: number;
@@ -28,7 +28,7 @@ export class OpenMeteo implements WeatherSource {
   #asking: Promise<WeatherReading> | null = null;
 
   constructor(private readonly options: OpenMeteoOptions) {
-    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    this.#timeoutMs = options.timeoutMs ?? OPEN_METEO_TIMEOUT_MS;
     // undici heeds a request's signal only once it has a connection.
     this.#agent = new Agent({ connect: { timeout: this.#timeoutMs } });
     const base = options.url ?? OPEN_METEO_URL;

@@ -13,6 +13,7 @@ import {
   type TriedCall,
 } from '../contract-question.js';
 import { readSignatureAnswer, type SignatureAnswer } from '../contract-signature.js';
+import { type Deployment, isExpectedFactory } from '../wallet-factories.js';
 
 /** The fields by which a token identifies an authorization. */
 export interface AuthorizationName {
@@ -28,10 +29,14 @@ export interface SettlementRoute {
   signatureCheck: RpcCall | null;
 }
 
+export interface DeployingRoute extends SettlementRoute {
+  deployment: Deployment;
+}
+
 export interface AuthorizationQuestion extends AuthorizationName {
   route: SettlementRoute;
   /** The route to use while the payer has no code; null when there is no other. */
-  deployingRoute: SettlementRoute | null;
+  deployingRoute: DeployingRoute | null;
 }
 
 /** The state of an authorization to be settled, read at the chain's newest block. */
@@ -65,22 +70,24 @@ export function askAboutAuthorization({ route, deployingRoute, ...name }: Author
       askForBalance(asset, payer),
       askForCode(payer),
       ...routeCalls,
-      ...(deployingRoute === null ? [] : tryRoute(deployingRoute)),
+      ...(deployingRoute === null ? [] : [...tryRoute(deployingRoute), askForCode(deployingRoute.deployment.to)]),
       askForNonce(name),
     ],
     read: ([balance, code, ...results], headBlockNumber) => {
       const nonce = results.pop();
       const payerCode = readCode(code);
       const hasPayerCode = payerCode !== '0x';
-      const isDeploying = !hasPayerCode && deployingRoute !== null;
-      const [settlement, check = null] = isDeploying ? results.slice(routeCalls.length) : results;
+      const deployment = hasPayerCode ? undefined : deployingRoute?.deployment;
+      const factory = deployingRoute === null ? undefined : results.pop();
+      const [settlement, check = null] = deployment ? results.slice(routeCalls.length) : results;
+      const isFactory = deployment === undefined || isExpectedFactory(deployment, readCode(factory));
       return {
         isNonceTaken: readNonce(nonce),
         balanceBaseUnits: readWord(balance),
         wouldSettle: readCall(settlement) !== null,
         payerCode,
         hasPayerCode,
-        signatureAnswer: check && readSignatureAnswer(check),
+        signatureAnswer: isFactory ? check && readSignatureAnswer(check) : 'no_deployer',
         headBlockNumber,
       };
     },

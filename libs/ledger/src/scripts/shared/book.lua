@@ -5,8 +5,9 @@ local function report(outbox, kind, at, payment, facts)
   redis.call('XADD', outbox, '*', 'v', '1', 'type', kind, 'at', text(at), 'payment', payment, 'facts', facts)
 end
 
--- Once per payment: a client can have its payment released without end, and the book needs to know only that it was.
-local function report_release(entry, outbox, slot, at, payment, facts)
-  if facts == '' or redis.call('HSETNX', entry, slot .. ':told', '1') == 0 then return end
+-- The first and the last of a payment, after which it is refused: a client can have it released any number of times.
+local function report_release(entry, outbox, slot, at, payment, facts, is_last)
+  if facts == '' or (not is_last and redis.call('HGET', entry, slot .. ':told')) then return end
   report(outbox, 'released', at, payment, facts)
+  redis.call('HSET', entry, slot .. ':told', '1')
 end

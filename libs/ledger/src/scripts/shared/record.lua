@@ -36,6 +36,12 @@ local function read_record(line, by)
   }
 end
 
+-- An entry outlives every lease on it, and every pause.
+local function outlive(entry, gone)
+  local expires = redis.call('PEXPIRETIME', entry)
+  if expires > 0 and expires < gone then redis.call('PEXPIREAT', entry, text(gone)) end
+end
+
 local function is_done(r) return r.state == 'D' or r.state == 'A' end
 
 local function line_of(r)
@@ -60,6 +66,7 @@ local function read_entry(entry)
     if by then
       records[slot] = read_record(line, by)
       records[slot].amount, records[slot].open = fields[slot .. ':amount'], fields[slot .. ':open']
+      records[slot].pauses = fields[slot .. ':pauses']
     end
   end
   return records

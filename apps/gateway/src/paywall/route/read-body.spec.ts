@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
-import { readBody } from './answer.js';
+import { readBody } from './read-body.js';
 
 describe('readBody', () => {
   it('returns the bytes of a small body', async () => {

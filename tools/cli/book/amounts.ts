@@ -1,0 +1,57 @@
+import { formatTokenSum } from '@tollgate/protocol';
+
+import { CommandError } from '../shared/cli-command.js';
+import { findConfiguredChain } from '../shared/find-chain.js';
+import type { OperatorApi } from './operator-api.js';
+
+export const AMOUNT_COLUMNS = ['AMOUNT', 'SYMBOL', 'BASE UNITS'] as const;
+
+/** The cells of `AMOUNT_COLUMNS`; of an asset that the seller's settings do not describe, base units alone. */
+export type ShowAmount = (asset: string | null, baseUnits: string | null) => readonly [string, string, string];
+
+interface Seller {
+  chainId: number;
+  asset: { address: string; symbol: string; decimals: number };
+}
+
+interface Unit {
+  symbol: string;
+  decimals: number;
+}
+
+const COIN: Unit = { symbol: 'native', decimals: 18 };
+const MOST_DECIMALS = 36;
+
+/** Knows the seller's token, by its address or as the book names it, and the chain's own coin. */
+export async function readAmounts(operator: OperatorApi): Promise<ShowAmount> {
+  const { chainId, asset: token } = await operator.read<Seller>('/operator/seller');
+  return showIn([
+    [token.address, token],
+    [`${chainId}:${token.address}`, token],
+    [`${chainId}:native`, COIN],
+  ]);
+}
+
+/**
+ * Knows the token of the settings, as the services read them, by `<chainId>:<address>`; without ASSET_ADDRESS none.
+ * @throws CommandError for a wrong setting
+ */
+export function readConfiguredAmounts(env: NodeJS.ProcessEnv): ShowAmount {
+  const { ASSET_ADDRESS: address, ASSET_SYMBOL: symbol = '', ASSET_DECIMALS: decimals = '' } = env;
+  if (!address) return showIn([]);
+  if (!/^\d{0,2}$/.test(decimals) || Number(decimals) > MOST_DECIMALS)
+    throw new CommandError(`ASSET_DECIMALS must be a whole number from 0 to ${MOST_DECIMALS}.`);
+  // The defaults of the services.
+  const token = { symbol: symbol || 'USDC', decimals: Number(decimals || 6) };
+  return showIn([[`${findConfiguredChain(env)}:${address.toLowerCase()}`, token]]);
+}
+
+function showIn(units: [asset: string, unit: Unit][]): ShowAmount {
+  const known = new Map<string | null, Unit>(units);
+  return (asset, baseUnits) => {
+    const unit = known.get(asset);
+    if (baseUnits === null) return ['-', unit?.symbol ?? '-', '-'];
+    if (unit === undefined) return ['-', '-', baseUnits];
+    return [formatTokenSum(BigInt(baseUnits), unit.decimals), unit.symbol, baseUnits];
+  };
+}
