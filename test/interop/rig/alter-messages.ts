@@ -140,8 +140,9 @@ export function alterChallenge(answer: TappedAnswer, change: TermChange): Tapped
   Object.assign(body['accepts'][0], common, amount && { maxAmountRequired: amount });
   const required = decode(String(answer.headers['payment-required']));
   for (const offer of required['accepts'] as Message[]) Object.assign(offer, common, amount && { amount });
-  // An MPP credential that is over is refused for that, with whatever challenge. This one is refused for its challenge.
-  const expires = seconds && new Date(Date.now() + (seconds + 60) * 1000).toISOString();
+  // An MPP credential that ends before the answer and its settlement (60 s here) is refused for that, with whatever
+  // challenge. This one is refused for its challenge, also on a busy machine.
+  const expires = seconds && new Date(Date.now() + (seconds + 180) * 1000).toISOString();
   const authenticate = String(answer.headers['www-authenticate'])
     .replace(/request="([^"]*)"/, (_, request: string) => `request="${changeRequest(request, change)}"`)
     .replace(/expires="([^"]*)"/, (was) => (expires ? `expires="${expires}"` : was));
