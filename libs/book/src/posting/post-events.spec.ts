@@ -104,9 +104,18 @@ describe('posting events', () => {
     });
   });
 
-  it('lists the steps of one millisecond in the order in which they follow each other', async () => {
+  it.each([
+    ['of one millisecond', 0],
+    ['by a clock of the gateway that is ahead of that of Redis', Date.UTC(2100, 0)],
+  ])('lists the steps %s in the order in which they follow each other', async (_, atMs) => {
     const id = transferId(++number);
-    const times = { presentedAtMs: 1, claimedAtMs: 1, verifiedAtMs: 1, fulfilledAtMs: 1, settledAtMs: 1 };
+    const times = {
+      presentedAtMs: atMs,
+      claimedAtMs: atMs,
+      verifiedAtMs: atMs,
+      fulfilledAtMs: atMs,
+      settledAtMs: atMs,
+    };
     await post(answered(id, { timeline: times, path: '/api/weather/Bern', query: 'a=1' }));
     const timeline = (await readBookedPayment(database, id))?.timeline;
     expect(timeline?.[0]).toMatchObject({ detail: 'GET /api/weather/Bern?a=1' });

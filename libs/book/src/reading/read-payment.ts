@@ -76,9 +76,12 @@ function createTimeline({ reported, path, query }: Pick<ReportedPayment, 'report
     ['refunding', refunding?.atMs],
     ...(refunded ?? []).map(({ atMs }): [string, number] => ['refunded', atMs]),
   ];
+  // By the gateway's clock the answer's own steps, and by Redis's the answer, which follows them all the same.
+  const answeredAfterMs = Math.max(fulfilledAtMs ?? 0, settledAtMs ?? 0);
   return steps
     .flatMap(([step, atMs]) => (typeof atMs === 'number' ? [{ step, atMs }] : []))
-    .sort((one, other) => one.atMs - other.atMs)
+    .map((one) => ({ ...one, orderMs: one.step === 'answered' ? Math.max(one.atMs, answeredAfterMs) : one.atMs }))
+    .sort((one, other) => one.orderMs - other.orderMs)
     .map(({ step, atMs }): TimelineStep => {
       const isRequest = step === 'presented' && path !== null;
       const detail = `${answered?.method ?? ''} ${path}${query ? `?${query}` : ''}`;
