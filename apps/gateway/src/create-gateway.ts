@@ -19,6 +19,7 @@ import { registerPaidRoutes } from './paywall/register-paid-routes.js';
 import type { PaidRoute } from './paywall/route/paid-route.js';
 import { createServer } from './server/create-server.js';
 import { AvailableRelayer } from './signed-payments/available-relayer.js';
+import { LockQuestions } from './verifiers/lock-questions.js';
 
 /** The paths served without payment, besides routes that declare it themselves. */
 const OPEN_PATHS = {
@@ -57,11 +58,16 @@ export async function createGateway(
   }
   await app.init();
   const relayer = app.get(AvailableRelayer);
-  const { redis, agreement } = app.get(PaywallConnections);
+  const { redis, agreement, verifier, ledger } = app.get(PaywallConnections);
   const takesAuthorizations = (): boolean => agreement.takesAuthorizations;
   const settings = challengeSettingsOf(environment, { readRelayer: () => relayer.address, takesAuthorizations });
   const signs = (): boolean => environment.challenge.signedPayments && takesAuthorizations();
-  const renderPage = await registerPages(server, { environment, routes, redis, document, signs });
+  const { payment, verification } = environment;
+  const locks = new LockQuestions({
+    terms: { chainId: payment.chainId, asset: payment.assetAddress, payTo: payment.payTo },
+    ...{ ...verification, verifier, nowMs: () => ledger.nowMs() },
+  });
+  const renderPage = await registerPages(server, { environment, routes, redis, locks, document, signs });
   await registerPaidRoutes(server, { paywall: app.get(Paywall), routes, settings, renderPage });
   await app.get(QueueBoard).register(server);
   registerDocs(server, { app, routes, environment });

@@ -8,8 +8,10 @@ import {
   readEnvironment,
   REDIS_LOGGER,
   RequestReplyServer,
+  VERIFY_LOCK,
   VERIFY_PAYMENT,
   VERIFY_QUEUE,
+  type VerifyLockRequest,
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
 } from '@tollgate/common';
@@ -84,6 +86,9 @@ export interface LedgerVerifier {
   readonly questions: VerifyPaymentRequest[];
   /** The verdicts by transaction; a transaction without one counts as a payment and is claimed. */
   readonly judgements: Map<string, Judgement>;
+  /** The lock under which each transaction has paid. */
+  readonly locked: Map<string, Hex>;
+  readonly lockQuestions: VerifyLockRequest[];
   readonly ledger: Ledger;
   claim: Judgement;
   stop(): Promise<void>;
@@ -102,6 +107,11 @@ export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerif
   const questions: VerifyPaymentRequest[] = [];
   const judgements = new Map<string, Judgement>();
   const claim: Judgement = (request) => claimTransfer(ledger, request);
+  const [locked, lockQuestions] = [new Map<string, Hex>(), [] as VerifyLockRequest[]];
+  server.addHandler(VERIFY_LOCK, async (request: VerifyLockRequest) => {
+    lockQuestions.push(request);
+    return { outcome: locked.get(request.txHash) === request.lock ? 'paid' : 'not_paid' };
+  });
   server.addHandler(VERIFY_PAYMENT, async (request: VerifyPaymentRequest) => {
     questions.push(request);
     return (judgements.get(request.txHash) ?? claim)(request);
@@ -115,7 +125,7 @@ export async function startLedgerVerifier(redisUrl: string): Promise<LedgerVerif
     await server.close();
     redis.disconnect();
   };
-  return { questions, judgements, ledger, claim, stop };
+  return { questions, judgements, locked, lockQuestions, ledger, claim, stop };
 }
 
 async function claimTransfer(ledger: Ledger, request: VerifyPaymentRequest): Promise<VerifyPaymentVerdict> {

@@ -108,7 +108,7 @@ export class TicketView {
 
 /** Tells the gateway which transaction paid. Repeated, since a phone's network comes and goes. */
 async function reportHash(txHash: string): Promise<void> {
-  for (let attempt = 0; attempt < 5; attempt += 1) {
+  for (let attempt = 0; attempt < 8; attempt += 1) {
     const response = await fetch(location.pathname, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -116,7 +116,9 @@ async function reportHash(txHash: string): Promise<void> {
       credentials: 'omit',
     }).catch(() => null);
     if (response?.ok === true) return;
-    await new Promise((resolve) => setTimeout(resolve, 1000 * (attempt + 1)));
+    // Where too many are reported, the gateway looks for the payment itself, as often as it says.
+    const waitSeconds = Number(response?.headers.get('retry-after') ?? 0) || attempt + 1;
+    await new Promise((resolve) => setTimeout(resolve, 1000 * waitSeconds));
   }
   throw new PageProblem(
     'It is sent, but the gateway took no note of it. Enter the transaction hash on the other screen.',

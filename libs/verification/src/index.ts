@@ -4,6 +4,7 @@ export {
   MalformedMessageError,
   parseContractSignatureRequest,
   parseSettleRequest,
+  parseVerifyLockRequest,
   parseVerifyPaymentRequest,
   parseVerifySignedPaymentRequest,
   readBaseUnits,
@@ -20,4 +21,5 @@ export { ExposureCounter } from './signed/exposure.js';
 export { SignedPaymentVerifier } from './signed/signed-payment-verifier.js';
 export { findRunningCode, WalletCheck } from './signed/wallet-check.js';
 export type { RunningCode, WalletBudget, WalletRefusal } from './signed/wallet-check.js';
-export { PaymentVerifier } from './transactions/payment-verifier.js';
+export { PaidLocks } from './transactions/paid-locks.js';
+export { PaymentVerifier, type VerifierTerms } from './transactions/payment-verifier.js';

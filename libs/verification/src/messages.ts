@@ -2,6 +2,7 @@ import type {
   VerifyPaymentRequest,
   VerifySignedPaymentRequest,
   VerifyContractSignatureRequest,
+  VerifyLockRequest,
   SettleSignedPaymentRequest,
   SignedPaymentTerms,
   PaymentSimulation,
@@ -109,6 +110,22 @@ export function parseContractSignatureRequest(message: unknown): VerifyContractS
     hash: readHex(fields, 'hash', isHash),
     clientAddress: readTextField(fields, 'clientAddress'),
     signature: signature.length <= 2 + 2 * MAX_SIGNATURE_BYTES ? signature : refuseField('signature'),
+  };
+}
+
+/** Parses a message into a request with hexadecimal text in lower case. @throws MalformedMessageError */
+export function parseVerifyLockRequest(message: unknown): VerifyLockRequest {
+  const fields = readObject(message, 'message');
+  return {
+    requestId: readTextField(fields, 'requestId'),
+    deadlineMs: readNumber(fields, 'deadlineMs'),
+    chainId: readNumber(fields, 'chainId'),
+    asset: readHex(fields, 'asset', isAddress),
+    payTo: readHex(fields, 'payTo', isAddress),
+    priceBaseUnits: readBaseUnits(fields, 'priceBaseUnits'),
+    txHash: readHex(fields, 'txHash', isHash),
+    lock: readHex(fields, 'lock', isHash),
+    clientAddress: readTextField(fields, 'clientAddress'),
   };
 }
 

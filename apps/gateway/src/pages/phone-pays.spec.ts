@@ -1,6 +1,6 @@
 import { REDIS_LOGGER } from '@tollgate/common';
 import { hashRetryKey } from '@tollgate/ledger';
-import { createHashLock, type Hex } from '@tollgate/protocol';
+import { createHashLock, lockOf, type Hex } from '@tollgate/protocol';
 import { connectRedis, type RedisClient } from '@tollgate/redis';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
@@ -245,7 +245,7 @@ describe('hostile reports', () => {
       expect(await reportFrom('192.0.2.8')).toMatchObject({ isTaken: false });
       expect([await reportFrom('192.0.2.7'), await isKnown(first)]).toMatchObject([{ isTaken: true }, false]);
 
-      const { ticketUrl } = await openPage();
+      const { reference, ticketUrl } = await openPage();
       // Also the next quarter of an hour, which may begin now.
       const nowBucket = Math.floor(Date.now() / 900_000);
       const filled = [nowBucket, nowBucket + 1].map((bucket) => `tollgate:reported-hashes:{${bucket}}:locks`);
@@ -254,13 +254,26 @@ describe('hostile reports', () => {
         // Nothing of this address is left to drop.
         await client.del(key.replace('locks', 'networks'));
       }
-      const { status, headers, body } = await post(desk(), ticketUrl ?? '', { txHash: createTxHash() });
-      for (const key of filled) await client.del(key);
+      const [unpaid, paid] = [createTxHash(), createTxHash()];
+      const { status, headers, body } = await post(desk(), ticketUrl ?? '', { txHash: unpaid });
       expect([status, headers['retry-after'], body]).toEqual([
         503,
-        '60',
+        '5',
         expect.stringContaining('on the other screen'),
       ]);
+
+      // The chain says which of them has paid; it is asked every five seconds at most, by whatever gateway.
+      const lock = lockOf(reference);
+      verifier.locked.set(paid, lock);
+      expect((await post(phone(), ticketUrl ?? '', { txHash: paid })).status).toBe(503);
+      const looks = await client.keys(`*looks:${lock.slice(2)}`);
+      expect(await client.pttl(looks[0]!)).toBeGreaterThan(2_000);
+      await client.del(...looks);
+      expect((await post(phone(), ticketUrl ?? '', { txHash: paid })).status).toBe(202);
+      for (const key of filled) await client.del(key);
+      expect(await ask(reference)).toEqual([paid]);
+      const asked = verifier.lockQuestions.map(({ txHash, priceBaseUnits }) => [txHash, priceBaseUnits]);
+      expect(asked).toEqual([unpaid, paid].map((txHash) => [txHash, '1000']));
     });
 
     it('are forgotten', async () => {

@@ -9,6 +9,7 @@ import type { RenderHtmlPage } from '../paywall/offer/html-page.js';
 import { createPublicOrigin } from '../paywall/offer/public-origin.js';
 import { overlap, parsePathPattern } from '../paywall/route/paid-path.js';
 import type { PaidRoute } from '../paywall/route/paid-route.js';
+import type { LockQuestions } from '../verifiers/lock-questions.js';
 import { ANSWER_FRAME_PATH, renderAnswerFrame } from './answer-frame.js';
 import { type DocumentParts, sendPage } from './document.js';
 import { type FrontPageParts, renderFrontPage, renderLlmsText } from './front-page.js';
@@ -24,6 +25,7 @@ export interface PagesParts {
   readonly environment: GatewayEnvironment;
   readonly routes: readonly PaidRoute[];
   readonly redis: RedisClient;
+  readonly locks: LockQuestions;
   /** Null where there are no pages. */
   readonly document: DocumentParts | null;
   /** Whether a wallet's signature pays. */
@@ -48,7 +50,7 @@ export async function preparePages(settings: PagesEnvironment): Promise<Document
  * unpaid request; null where every client gets the JSON.
  */
 export async function registerPages(server: FastifyInstance, parts: PagesParts): Promise<RenderHtmlPage | null> {
-  const { environment, routes, redis, document, signs } = parts;
+  const { environment, routes, redis, locks, document, signs } = parts;
   const logger = new Logger('Pages');
   if (document === null) {
     if (environment.pages.pages) logger.warn('The pages are not built, so browsers get JSON. Run `npm run build`.');
@@ -89,7 +91,8 @@ export async function registerPages(server: FastifyInstance, parts: PagesParts):
   const frame = renderAnswerFrame(files);
   serve(server, ANSWER_FRAME_PATH, (_request, reply) => sendPage(reply, frame));
   const tickets = new PayTickets(environment.challenge.challengeSecret);
-  await registerTicketRoutes(server, { document, terms, tickets, reports: new ReportedHashes(redis), readOrigin });
+  const reports = new ReportedHashes(redis);
+  await registerTicketRoutes(server, { document, terms, tickets, reports, locks, readOrigin });
   const receiptSeconds = environment.acceptance.boundRedemptionWindowSeconds;
   return (request) => renderPayPage({ document, terms, tickets, signs: signs(), receiptSeconds }, request);
 }

@@ -6,9 +6,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TicketPageData } from '../../web/page-data.js';
 import type { HtmlPage } from '../paywall/offer/html-page.js';
 import type { ReadPublicOrigin } from '../paywall/offer/public-origin.js';
+import type { LockQuestions } from '../verifiers/lock-questions.js';
 import { type DocumentParts, sendPage, renderDocument, escapeHtml, renderDataBlock } from './document.js';
 import type { PayTickets, TicketTerms } from './pay-tickets.js';
-import type { ReportedHashes } from './reported-hashes.js';
+import { LOOK_EVERY_MS, type HashReport, type ReportedHashes } from './reported-hashes.js';
 import { basePathOf, type SaleTerms, renderFacts, showPrice } from './sale-terms.js';
 
 export interface TicketRoutesParts {
@@ -16,6 +17,7 @@ export interface TicketRoutesParts {
   readonly terms: SaleTerms;
   readonly tickets: PayTickets;
   readonly reports: ReportedHashes;
+  readonly locks: LockQuestions;
   readonly readOrigin: ReadPublicOrigin;
 }
 
@@ -42,8 +44,8 @@ const AWAY: Problem = {
 const FULL: Problem = {
   status: 503,
   code: 'service_unavailable',
-  detail: 'Too many transactions are reported. Enter the hash of yours on the other screen.',
-  retryAfterMs: 60_000,
+  detail: 'Too many transactions are reported, and this one has not paid yet. Enter its hash on the other screen.',
+  retryAfterMs: LOOK_EVERY_MS,
 };
 
 /**
@@ -98,10 +100,23 @@ async function report(
   if (ticket === null || ticket.expiresAtMs + REPORT_GRACE_MS <= Date.now()) return sendProblem(reply, EXPIRED);
   const txHash = readField(request.body, 'txHash');
   if (!isHash(txHash)) return sendProblem(reply, INVALID);
-  const isTaken = await parts.reports.report({ lock: ticket.lock, txHash, network: clientNetwork(request.ip) });
+  const reported = { lock: ticket.lock, txHash, network: clientNetwork(request.ip) };
+  const isTaken = (await parts.reports.report(reported)) || (await takePaid(parts, reported, ticket, request));
   if (!isTaken) return sendProblem(reply, FULL);
   // The same for every report that is taken: whether others were made is nothing that a ticket's holder may know.
   return reply.code(202).header('Cache-Control', 'no-store').send({ accepted: true });
+}
+
+/** Beyond the bounds of what strangers may claim, a transaction is noted that has paid: at most one look for each pause. */
+async function takePaid(
+  { reports, locks }: TicketRoutesParts,
+  { lock, txHash }: HashReport,
+  { priceBaseUnits }: TicketTerms,
+  { id: requestId, ip: clientAddress }: FastifyRequest,
+): Promise<boolean> {
+  if (!(await reports.mayLook(lock))) return false;
+  const isPaid = await locks.isPaid({ lock, txHash, priceBaseUnits, requestId, clientAddress });
+  return isPaid && reports.notePaid(lock, txHash);
 }
 
 async function answerReports(

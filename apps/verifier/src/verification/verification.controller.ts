@@ -5,9 +5,11 @@ import {
   COMPARE_SETTINGS,
   SampledLogger,
   VERIFY_CONTRACT_SIGNATURE,
+  VERIFY_LOCK,
   VERIFY_PAYMENT,
   VERIFY_SIGNED_PAYMENT,
   type ContractSignatureVerdict,
+  type LockVerdict,
   type SettingsComparison,
   type SignedPaymentVerdict,
   type VerifyPaymentVerdict,
@@ -15,7 +17,9 @@ import {
 import type { SignedPayment } from '@tollgate/protocol';
 import {
   ContractSignatures,
+  PaidLocks,
   parseContractSignatureRequest,
+  parseVerifyLockRequest,
   parseVerifyPaymentRequest,
   parseVerifySignedPaymentRequest,
   PaymentVerifier,
@@ -36,6 +40,7 @@ export class VerificationController implements OnApplicationShutdown {
     @Inject(PaymentVerifier) private readonly verifier: PaymentVerifier,
     @Inject(SignedPaymentVerifier) private readonly signedVerifier: SignedPaymentVerifier,
     @Inject(ContractSignatures) private readonly contractSignatures: ContractSignatures,
+    @Inject(PaidLocks) private readonly paidLocks: PaidLocks,
     @Inject(AskersSettings) private readonly askers: AskersSettings,
     @Inject(TokenDomains) private readonly domains: TokenDomains,
     @Inject(VerifierMetrics) private readonly metrics: VerifierMetrics,
@@ -67,6 +72,12 @@ export class VerificationController implements OnApplicationShutdown {
   async verifyContractSignature(@Payload() message: unknown): Promise<ContractSignatureVerdict> {
     const request = parsePayload(message, parseContractSignatureRequest);
     return this.askers.findFault(message) ?? this.contractSignatures.verify(request);
+  }
+
+  @Answers(VERIFY_LOCK)
+  async verifyLock(@Payload() message: unknown): Promise<LockVerdict> {
+    const request = parsePayload(message, parseVerifyLockRequest);
+    return this.askers.findFault(message) ?? this.paidLocks.verify(request);
   }
 
   @Answers(COMPARE_SETTINGS)

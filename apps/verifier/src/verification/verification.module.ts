@@ -9,8 +9,10 @@ import {
   ClientShares,
   ContractSignatures,
   Deployments,
+  PaidLocks,
   PaymentVerifier,
   SignedPaymentVerifier,
+  type VerifierTerms,
   WaitingRoom,
   WalletCheck,
 } from '@tollgate/verification';
@@ -102,6 +104,12 @@ import { VerificationController } from './verification.controller.js';
         new ContractSignatures({ chainId, chain: chain.reader, shares, nowMs }),
       ClientShares,
     ),
+    provideFrom(
+      PaidLocks,
+      ({ payment }, { chain, nowMs }, shares) =>
+        new PaidLocks({ terms: termsOf(payment), chain: chain.reader, shares, nowMs }),
+      ClientShares,
+    ),
     provideFrom(PaymentVerifier, createVerifier, WaitingRoom, ClientShares),
     provideFrom(
       SignedPaymentVerifier,
@@ -127,6 +135,10 @@ export class VerificationModule {
   }
 }
 
+function termsOf({ chainId, assetAddress, payTo }: VerifierEnvironment['payment']): VerifierTerms {
+  return { chainId, asset: assetAddress.toLowerCase(), payTo: payTo.toLowerCase() };
+}
+
 function createVerifier(
   { payment, rules }: VerifierEnvironment,
   { ledger, refundLog, chain: { reader: chain } }: VerifierConnections,
@@ -134,11 +146,7 @@ function createVerifier(
   shares: ClientShares,
 ): PaymentVerifier {
   return new PaymentVerifier({
-    terms: {
-      chainId: payment.chainId,
-      asset: payment.assetAddress.toLowerCase(),
-      payTo: payment.payTo.toLowerCase(),
-    },
+    terms: termsOf(payment),
     rules: {
       policy: payment.paymentPolicy,
       confirmations: rules.confirmations,

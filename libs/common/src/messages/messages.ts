@@ -6,15 +6,18 @@ import {
   SETTLE_QUEUE,
   SETTLE_SIGNED_PAYMENT,
   VERIFY_CONTRACT_SIGNATURE,
+  VERIFY_LOCK,
   VERIFY_PAYMENT,
   VERIFY_QUEUE,
   VERIFY_SIGNED_PAYMENT,
   type ContractSignatureVerdict,
+  type LockVerdict,
   type SettingsComparison,
   type SettlementResult,
   type SettleSignedPaymentRequest,
   type SignedPaymentVerdict,
   type VerifyContractSignatureRequest,
+  type VerifyLockRequest,
   type VerifyPaymentRequest,
   type VerifyPaymentVerdict,
   type VerifySignedPaymentRequest,
@@ -34,6 +37,7 @@ export interface Messages {
   [VERIFY_PAYMENT]: { request: VerifyPaymentRequest; answer: VerifyPaymentVerdict };
   [VERIFY_SIGNED_PAYMENT]: { request: VerifySignedPaymentRequest; answer: SignedPaymentVerdict };
   [VERIFY_CONTRACT_SIGNATURE]: { request: VerifyContractSignatureRequest; answer: ContractSignatureVerdict };
+  [VERIFY_LOCK]: { request: VerifyLockRequest; answer: LockVerdict };
   [COMPARE_SETTINGS]: { request: object; answer: SettingsComparison };
   [SETTLE_SIGNED_PAYMENT]: { request: SettleSignedPaymentRequest; answer: SettlementResult };
   [PLAN_JOB]: { request: PlanJobRequest; answer: PlanJobReply };
@@ -42,7 +46,9 @@ export interface Messages {
 
 /** The messages of each queue. Its servers start only with exactly one handler for each. */
 export const PATTERNS = {
-  [VERIFY_QUEUE]: [VERIFY_PAYMENT, VERIFY_SIGNED_PAYMENT, VERIFY_CONTRACT_SIGNATURE, COMPARE_SETTINGS],
+  [VERIFY_QUEUE]: [
+    ...[VERIFY_PAYMENT, VERIFY_SIGNED_PAYMENT, VERIFY_CONTRACT_SIGNATURE, VERIFY_LOCK, COMPARE_SETTINGS],
+  ],
   [SETTLE_QUEUE]: [SETTLE_SIGNED_PAYMENT],
   [PLAN_QUEUE]: [PLAN_JOB, READ_MINED_NONCE],
 } as const satisfies Record<string, readonly (keyof Messages)[]>;

@@ -74,6 +74,33 @@ export type ContractSignatureVerdict =
   /** Unknown for now; never counts as rejected. */
   | { outcome: 'unavailable'; reason: string };
 
+/** Sent to any verifier over `VERIFY_QUEUE`. */
+export const VERIFY_LOCK = 'verify-lock.v1';
+
+/** Whether a transaction has paid a price under a lock, of which the asker knows no more than that. */
+export interface VerifyLockRequest {
+  requestId: string;
+  /** On the clock of the ledger's Redis. */
+  deadlineMs: number;
+  chainId: number;
+  asset: Hex;
+  payTo: Hex;
+  priceBaseUnits: string;
+  /** Lower case. */
+  txHash: Hex;
+  /** keccak256 of the reference, in lower case. */
+  lock: Hex;
+  /** The client whose share of look-ups is charged. */
+  clientAddress: string;
+}
+
+export type LockVerdict =
+  | { outcome: 'paid' }
+  /** Also while it is not mined. */
+  | { outcome: 'not_paid' }
+  /** Unknown for now. */
+  | { outcome: 'unavailable'; reason: string };
+
 /** Sent to any verifier over `VERIFY_QUEUE`, by a gateway that has had no verdict for a while. */
 export const COMPARE_SETTINGS = 'compare-settings.v1';
 

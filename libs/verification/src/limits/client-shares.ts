@@ -22,6 +22,8 @@ interface Spent {
   atMs: number;
 }
 
+/** Outcomes that cost a client nothing, and those that did not find what was asked for. */
+const [GOOD, VAIN] = [new Set(['claimed', 'valid', 'signed', 'paid']), new Set(['not_signed', 'not_paid'])];
 const MINUTE_MS = 60_000;
 const MAX_CLIENTS = 10_000;
 /** Answers up to this size are not counted; that of an ordinary payment has a quarter of it. */
@@ -126,10 +128,9 @@ export class LookUps implements RpcAsker, SearchAsker {
   }
 
   end({ outcome, failure, reason }: Ended): void {
-    if (outcome === 'claimed' || outcome === 'valid' || outcome === 'signed') return;
+    if (GOOD.has(outcome)) return;
     // A payment that was used may be shown again, and its answer is long only if the payer made it so.
-    const isInVain =
-      this.#inVain > 0 || outcome === 'not_signed' || (outcome === 'refused' && failure !== 'payment_used');
+    const isInVain = this.#inVain > 0 || VAIN.has(outcome) || (outcome === 'refused' && failure !== 'payment_used');
     const isLookup = this.#isCounted && (isInVain || reason === 'waiting_room_full');
     if (isLookup || this.#bytes > 0) {
       this.shares.charge(this.client, { lookups: isLookup ? Math.max(this.#inVain, 1) : 0, bytes: this.#bytes });

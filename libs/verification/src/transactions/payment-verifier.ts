@@ -214,7 +214,11 @@ class FinalRefusals {
   }
 }
 
-function isAgreed(terms: VerifierTerms, request: VerifyPaymentRequest): boolean {
+/** Whether a gateway asks about what this verifier is configured for. */
+export function isAgreed(
+  terms: VerifierTerms,
+  request: Pick<VerifyPaymentRequest, 'chainId' | 'asset' | 'payTo'>,
+): boolean {
   const names = ['chainId', 'asset', 'payTo'] as const;
   return names.every((name) => terms[name] === request[name]);
 }

@@ -1,0 +1,51 @@
+import { clientNetwork, VERIFY_LOCK } from '@tollgate/common';
+import type { Hex } from '@tollgate/protocol';
+
+import type { Verifiers } from './agreeing-verifiers.js';
+
+export interface LockQuestionsParts {
+  readonly verifier: Verifiers;
+  readonly terms: { readonly chainId: number; readonly asset: Hex; readonly payTo: Hex };
+  readonly verifyDeadlineMs: number;
+  readonly verifyRetryMs: number;
+  /** The clock of the ledger's Redis. */
+  readonly nowMs: () => number;
+}
+
+/** The transaction that a phone reports, and the ticket that it reports it for. */
+export interface LockQuestion {
+  readonly txHash: Hex;
+  readonly lock: Hex;
+  readonly priceBaseUnits: bigint;
+  readonly requestId: string;
+  readonly clientAddress: string;
+}
+
+/** By this gateway; payers' own questions go through the same queue. */
+const MOST_AT_ONCE = 4;
+
+/** Asks the verifiers whether transactions have paid under locks. */
+export class LockQuestions {
+  #asked = 0;
+
+  constructor(private readonly parts: LockQuestionsParts) {}
+
+  /** False also where it is not known now, and while too many questions are asked. */
+  async isPaid({ priceBaseUnits, txHash, ...question }: LockQuestion): Promise<boolean> {
+    if (this.#asked >= MOST_AT_ONCE) return false;
+    this.#asked += 1;
+    const { verifier, terms, verifyDeadlineMs: timeoutMs, verifyRetryMs: retryAfterMs, nowMs } = this.parts;
+    const request = {
+      ...{ ...question, ...terms, deadlineMs: nowMs() + timeoutMs, priceBaseUnits: priceBaseUnits.toString() },
+      ...{ txHash: txHash.toLowerCase() as Hex, clientAddress: clientNetwork(question.clientAddress) },
+    };
+    try {
+      const options = { timeoutMs, retryAfterMs, requestId: question.requestId };
+      return (await verifier.ask(VERIFY_LOCK, request, options)).outcome === 'paid';
+    } catch {
+      return false;
+    } finally {
+      this.#asked -= 1;
+    }
+  }
+}

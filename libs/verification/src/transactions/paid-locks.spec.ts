@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+
+import type { VerifyLockRequest } from '@tollgate/common';
+import { lockOf, type Hex } from '@tollgate/protocol';
+
+import { sendTransaction, transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
+import { PRICE, usePaymentVerifier } from '../../test/use-payment-verifier.js';
+import { ClientShares } from '../limits/client-shares.js';
+import { PaidLocks } from './paid-locks.js';
+
+const { parts } = usePaymentVerifier();
+const reference = 'the reference of a ticket';
+
+function createLocks(share = {}): PaidLocks {
+  const { devnet, chain, ledger } = parts();
+  return new PaidLocks({
+    terms: { chainId: 1328, asset: devnet.asset.toLowerCase(), payTo: devnet.payTo.toLowerCase() },
+    ...{ chain, nowMs: () => ledger.nowMs() },
+    shares: new ClientShares({ lookupsPerMinute: 1_200, bytesPerMinute: 8_388_608, ...share }),
+  });
+}
+
+function askFor(txHash: Hex, changes: Partial<VerifyLockRequest> = {}, locks = createLocks()) {
+  const { devnet, ledger } = parts();
+  return locks.verify({
+    ...{ requestId: 'r', clientAddress: '10.0.0.1', deadlineMs: ledger.nowMs() + 60_000, chainId: 1328, txHash },
+    asset: devnet.asset.toLowerCase() as Hex,
+    payTo: devnet.payTo.toLowerCase() as Hex,
+    priceBaseUnits: PRICE.toString(),
+    ...{ lock: lockOf(reference), ...changes },
+  });
+}
+
+describe('a transaction has paid under a lock', () => {
+  const transfer = (amountBaseUnits = PRICE, lockReference?: string) =>
+    transferTokens(parts().devnet, { amountBaseUnits, ...(lockReference && { lockReference }) });
+
+  it('where it carries the lock and at least the price', async () => {
+    expect(await askFor(await transfer(PRICE, reference))).toEqual({ outcome: 'paid' });
+    expect(await askFor(await transfer(PRICE + 1n, reference))).toEqual({ outcome: 'paid' });
+  });
+
+  it('also where it is one of a batch', async () => {
+    const txHash = await parts().wallet.pay([
+      { amountBaseUnits: PRICE, lockReference: 'of somebody else' },
+      { amountBaseUnits: PRICE, lockReference: reference },
+    ]);
+    expect(await askFor(txHash)).toEqual({ outcome: 'paid' });
+  });
+
+  it('and else not', async () => {
+    const notPaid = { outcome: 'not_paid' };
+    expect(await askFor(await transfer(PRICE, 'another reference'))).toEqual(notPaid);
+    expect(await askFor(await transfer())).toEqual(notPaid);
+    expect(await askFor(await transfer(PRICE - 1n, reference))).toEqual(notPaid);
+    expect(await askFor(`0x${randomBytes(32).toString('hex')}`)).toEqual(notPaid);
+    const { devnet } = parts();
+    expect(await askFor(await sendTransaction(devnet, { to: devnet.payTo, data: '0x' }))).toEqual(notPaid);
+  });
+
+  it('is not looked for on other terms, too late, or for a client over its share', async () => {
+    const txHash = await transfer(PRICE, reference);
+    const differ = { outcome: 'unavailable', reason: 'settings_differ' };
+    expect(await askFor(txHash, { chainId: 1 })).toEqual(differ);
+    expect(await askFor(txHash, { payTo: `0x${'12'.repeat(20)}` })).toEqual(differ);
+    expect(await askFor(txHash, { deadlineMs: 1 })).toEqual({ outcome: 'unavailable', reason: 'deadline_passed' });
+    const locks = createLocks({ lookupsPerMinute: 1 });
+    expect(await askFor(`0x${randomBytes(32).toString('hex')}`, {}, locks)).toEqual({ outcome: 'not_paid' });
+    expect(await askFor(txHash, {}, locks)).toEqual({ outcome: 'unavailable', reason: 'client_share_used_up' });
+    expect(await askFor(txHash, { clientAddress: '10.0.0.2' }, locks)).toEqual({ outcome: 'paid' });
+  });
+
+  it('is not known while no RPC server answers', async () => {
+    const txHash = await transfer(PRICE, reference);
+    parts().rpc.fail({ kind: 'status', status: 500 });
+    expect(await askFor(txHash, { deadlineMs: parts().ledger.nowMs() + 500 })).toMatchObject({
+      outcome: 'unavailable',
+    });
+  });
+});
