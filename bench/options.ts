@@ -28,6 +28,7 @@ writes them to a JSON file. Nothing here is a test: no figure fails the run.
                       ledger     the ledger only, beside a bare SET NX
                       redis      paid answers with a replica that must acknowledge and with clusters, claims with clusters
                       book       paid answers and commits with the book on and off, what a bookkeeper takes in, and when a refund has its job
+                      readings   a probe and a payment's way into the book while the whole book is read
                       transport  the verify queue only, beside other transports
                       growth     cost with 1, 2, 4 processes and with a full ledger
                       footprint  start-up time and memory of each process

@@ -9,6 +9,7 @@ const LANE_MODULES = {
   ledger: async () => (await import('./ledger.js')).runLedgerLane,
   redis: async () => (await import('./redis.js')).runRedisLane,
   book: async () => (await import('./book/book.js')).runBookLane,
+  readings: async () => (await import('./book/readings.js')).runReadingsLane,
   transport: async () => (await import('./transport.js')).runTransportLane,
   growth: async () => (await import('./growth.js')).runGrowthLane,
   footprint: async () => (await import('./footprint.js')).runFootprintLane,

@@ -11,9 +11,11 @@ export {
   BookHeldError,
   BookUnavailableError,
   DeposedError,
+  NoSpaceError,
   type ClaimedDatabase,
   type Queryable,
 } from './database/database.js';
+export { InTurn } from './database/in-turn.js';
 export { BookWriter } from './posting/book-writer.js';
 export type { DeliveredEvent } from './posting/take-events.js';
 export { recordAct } from './posting/record-act.js';

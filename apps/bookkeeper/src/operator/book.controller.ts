@@ -19,6 +19,7 @@ import { BookHolder } from '../book/book-holder.js';
 import { DailyClosings } from '../closings/daily-closings.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { Troubles, type Trouble } from '../health/troubles.js';
+import { LongReadings } from './long-readings.js';
 import { ForOperators, OperatorController } from './operator-controller.js';
 
 const LISTED = 400;
@@ -57,13 +58,14 @@ type BookRow = Pick<BookHealth, 'epoch' | 'holder' | 'lastBooking' | 'chainHash'
 
 @OperatorController()
 export class BookController {
-  /** One at a time, which all who ask meanwhile get: it reads the whole book. */
+  /** All who ask meanwhile get it. */
   #verifying: Promise<BookVerdict> | null = null;
 
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
     @Inject(DailyClosings) private readonly closings: DailyClosings,
     @Inject(Troubles) private readonly troubles: Troubles,
+    @Inject(LongReadings) private readonly readings: LongReadings,
     @Inject(BookkeeperEnvironment) private readonly environment: BookkeeperEnvironment,
   ) {}
 
@@ -99,9 +101,11 @@ export class BookController {
   @Get('verification')
   @ForOperators('operator:read', 'Recomputes the hash chain, and names the first row that is broken')
   verify(): Promise<BookVerdict> {
-    this.#verifying ??= verifyBook(this.book.writer.database, this.environment.book.signers).finally(
-      () => (this.#verifying = null),
-    );
+    if (this.#verifying === null) {
+      const { database } = this.book.writer;
+      const verifying = this.readings.run(() => verifyBook(database, this.environment.book.signers));
+      this.#verifying = verifying.finally(() => (this.#verifying = null));
+    }
     return this.#verifying;
   }
 

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { BookHolder } from '../book/book-holder.js';
 import { BookkeeperEnvironment } from '../config/bookkeeper.config.js';
 import { createUnits, toDecimal, type UnitOf } from './asset-units.js';
+import { LongReadings, type Write } from './long-readings.js';
 import { ForOperators, OperatorController } from './operator-controller.js';
 import { END_OF_TIME_MS, timeParameter } from './time-parameter.js';
 
@@ -25,6 +26,7 @@ export class ExportsController {
 
   constructor(
     @Inject(BookHolder) private readonly book: BookHolder,
+    @Inject(LongReadings) private readonly readings: LongReadings,
     @Inject(BookkeeperEnvironment) { payment }: BookkeeperEnvironment,
   ) {
     this.#unitOf = createUnits(payment);
@@ -32,11 +34,11 @@ export class ExportsController {
 
   @Get(':table')
   @ForOperators('operator:read', 'All payments or entries of a time, as CSV or JSON lines, oldest first')
-  export(
+  async export(
     @Param('table') table: string,
     @Query({ schema: exportQuery }) { from, to, format }: z.output<typeof exportQuery>,
     @Req() { method }: FastifyRequest,
-  ): StreamableFile {
+  ): Promise<StreamableFile> {
     if (!isTable(table)) {
       const detail = `There are exports of ${Object.keys(EXPORTS).join(' and ')}.`;
       throw new ProblemError({ status: 404, code: 'not_found', detail });
@@ -44,8 +46,11 @@ export class ExportsController {
     const { database } = this.book.writer;
     const asked = { table, format, fromMs: from ?? 0, toMs: to ?? END_OF_TIME_MS };
     // Fastify reads a stream for a HEAD to its end, and throws it away.
-    const rows = method === 'HEAD' ? [] : exportText(database, asked, this.#unitOf);
-    return new StreamableFile(Readable.from(rows), { type: TYPES[format] });
+    const stream =
+      method === 'HEAD'
+        ? Readable.from([])
+        : await this.readings.stream((write) => writeExport(database, asked, this.#unitOf, write));
+    return new StreamableFile(stream, { type: TYPES[format] });
   }
 }
 
@@ -56,11 +61,12 @@ interface Asked {
   toMs: number;
 }
 
-async function* exportText(
+async function writeExport(
   within: Queryable,
   { table, format, ...range }: Asked,
   unitOf: UnitOf,
-): AsyncGenerator<string> {
+  write: Write,
+): Promise<void> {
   const { schema, columns, amounts } = EXPORTS[table];
   const names = ['schema', ...columns, 'symbol', ...amounts.map((name) => `${name}_decimal`)];
   const asset = columns.indexOf('asset');
@@ -69,10 +75,10 @@ async function* exportText(
     const unit = unitOf(row[asset] ?? null);
     return [schema, ...row, unit?.symbol ?? null, ...places.map((place) => toDecimal(row[place] ?? null, unit))];
   };
-  if (format === 'csv') yield formatCsv([names]);
+  if (format === 'csv') await write(formatCsv([names]));
   for await (const page of readExport(within, table, range)) {
     const rows = page.map(complete);
-    if (rows.length > 0) yield format === 'csv' ? formatCsv(rows) : formatJsonLines(names, rows);
+    if (rows.length > 0) await write(format === 'csv' ? formatCsv(rows) : formatJsonLines(names, rows));
   }
 }
 

@@ -46,7 +46,7 @@ describe('HEAD at the operator API', () => {
   it('neither copies nor exports, and is recorded as nothing', async () => {
     const { database } = bookkeeper.app.get(BookHolder).writer;
     const countAudit = async () => (await database.query('SELECT id FROM audit')).length;
-    const [snapshots, queries] = [jest.spyOn(database, 'snapshot'), jest.spyOn(database, 'query')];
+    const [snapshots, queries] = [jest.spyOn(database, 'longSnapshot'), jest.spyOn(database, 'query')];
     const workOf = async (method: string) => {
       const before = await countAudit();
       [snapshots, queries].forEach((calls) => calls.mockClear());

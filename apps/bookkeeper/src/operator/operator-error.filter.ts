@@ -1,5 +1,5 @@
 import { Catch, type ArgumentsHost } from '@nestjs/common';
-import { BookUnavailableError, DeposedError } from '@tollgate/book';
+import { BookUnavailableError, DeposedError, NoSpaceError } from '@tollgate/book';
 import { ChainUnavailableError } from '@tollgate/chain';
 import { ProblemError, ProblemFilter, type Problem } from '@tollgate/common';
 import { StoreError } from '@tollgate/redis';
@@ -48,6 +48,7 @@ function explain(exception: unknown): unknown {
 
 function findProblem(exception: unknown): Problem | null {
   if (exception instanceof BookUnavailableError || exception instanceof DeposedError) return UNAVAILABLE;
+  if (exception instanceof NoSpaceError) return { ...UNAVAILABLE, detail: exception.message };
   if (exception instanceof StoreError) return JOBS_UNAVAILABLE;
   if (exception instanceof ChainUnavailableError) return CHAIN_UNAVAILABLE;
   const { code = '' } = Object(exception) as { code?: string };

@@ -13,6 +13,7 @@ import { BookController } from './book.controller.js';
 import { ChangesController } from './changes.controller.js';
 import { ExportsController } from './exports.controller.js';
 import { OperatorJobsController } from './jobs.controller.js';
+import { LongReadings } from './long-readings.js';
 import { AuditTrail, OperatorGuard } from './operator-controller.js';
 import { PaymentEventsController, PaymentEventStreams } from './payment-events.controller.js';
 import { PaymentWebhooksController } from './payment-webhooks.controller.js';
@@ -30,7 +31,10 @@ import { WalletsController } from './wallets.controller.js';
     ...[OperatorJobsController, WalletsController, ReconcileController, RefundsController],
     ...[PaymentEventsController, PaymentWebhooksController, BackupController],
   ],
-  providers: [OperatorGuard, AuditTrail, OperatorJobs, OperatorWallets, Troubles, RefundDesk, PaymentEventStreams],
+  providers: [
+    ...[OperatorGuard, AuditTrail, OperatorJobs, OperatorWallets, Troubles, RefundDesk],
+    ...[PaymentEventStreams, LongReadings],
+  ],
 })
 export class OperatorModule {
   constructor(

@@ -70,6 +70,7 @@ describe('closing a day of many bookings', () => {
       },
       transaction: (work, isLong) => book.database.transaction(work, isLong),
       snapshot: (work) => book.database.snapshot(work),
+      longSnapshot: (work) => book.database.longSnapshot(work),
       execute: (sql) => book.database.execute(sql),
       close: () => book.database.close(),
     };

@@ -10,6 +10,7 @@ import {
   authorizationId,
   deliver,
   PAY_TO,
+  refunding,
   refused,
   SELLER,
   settled,
@@ -121,6 +122,27 @@ describe('a copy of the book', () => {
     expect(copied!.since.toISOString().slice(0, 19)).toBe(
       new Date((JSON.parse(lines[0]!) as { at: string }).at).toISOString().slice(0, 19),
     );
+  });
+
+  it('has each row as it was at the start, while payments come and change', async () => {
+    const { writer, database } = other;
+    await restoreBook(writer, read(lines));
+    const before = await dump(database);
+    let [number, text] = [600, ''];
+    await copyBook(database, async (part) => {
+      text += part;
+      // Neither waits for the other: each part is written after a payment that came and one that changed.
+      await postEvents(writer, [deliver(answered(transferId(number))), deliver(refunding(transferId(1)))], SELLER);
+      number += 1;
+    });
+    expect((await dump(database))['payments']).toHaveLength(before['payments']!.length + number - 600);
+    const rows = text.trimEnd().split('\n').slice(1, -1);
+    const copied = Object.keys(before).map((table): [string, string[]] => {
+      const start = `["${table}",`;
+      const own = rows.filter((row) => row.startsWith(start));
+      return [table, own.map((row) => row.slice(start.length, -1)).sort()];
+    });
+    expect(Object.fromEntries(copied)).toEqual(before);
   });
 
   it('is written over what a bookkeeper has noted that opened the empty book', async () => {

@@ -29,7 +29,7 @@ const PAGE = 1_000;
  * @param write takes a part of the text, and resolves when it wants more
  */
 export function copyBook(database: ClaimedDatabase, write: (text: string) => Promise<void>): Promise<CopyEnd> {
-  return database.snapshot(async (within) => {
+  return database.longSnapshot(async (within) => {
     const hash = createHash('sha256');
     let rows = 0;
     const add = async (lines: readonly string[]): Promise<void> => {

@@ -1,8 +1,13 @@
-import { createTestBook, type TestBook } from '../../test/create-test-book.js';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { createTestBook, createTestFolder, type TestBook } from '../../test/create-test-book.js';
 import { answered, deliver, SELLER, transferId } from '../../test/sample-events.js';
 import { BookWriter } from '../posting/book-writer.js';
 import { postEvents } from '../posting/post-events.js';
-import { BookHeldError, DeposedError } from './database.js';
+import { BookHeldError, DeposedError, NoSpaceError, type ClaimedDatabase, type Queryable } from './database.js';
+import { copyFolder } from './folder-copy.js';
 
 describe('the claim on the book', () => {
   let book: TestBook;
@@ -44,5 +49,108 @@ describe('the claim on the book', () => {
     const opened = 'url' in book.place ? null : book.place.folder;
     // The lock is given back with the refusal.
     if (opened !== null) await expect(book.claim()).rejects.not.toBeInstanceOf(BookHeldError);
+  });
+});
+
+describe('a book in a folder', () => {
+  let book: TestBook;
+  let database: ClaimedDatabase;
+
+  beforeAll(async () => {
+    book = await createTestFolder();
+    database = await book.claim();
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await book.remove();
+  });
+
+  /** How many rows the planner takes a table to have. */
+  async function readEstimate(): Promise<number> {
+    const [row] = await database.query<{ rows: number }>(
+      "SELECT reltuples::bigint AS rows FROM pg_class WHERE oid = 'events'::regclass",
+    );
+    return row!.rows;
+  }
+
+  it('gives the planner statistics when it is opened and as it grows', async () => {
+    const writer = await BookWriter.open(database, 'spec');
+    let number = 0;
+    const post = async (events: number): Promise<void> => {
+      for (const end = number + events; number < end; number++) {
+        await postEvents(writer, [deliver(answered(transferId(number)))], SELLER);
+      }
+    };
+    await post(40);
+    const grown = await readEstimate();
+    expect(grown).toBeGreaterThan(number / 2);
+    expect(grown).toBeLessThanOrEqual(number);
+    await database.close();
+    database = await book.claim();
+    expect(await readEstimate()).toBe(number);
+  });
+
+  it.each<[string, (work: (within: Queryable) => Promise<void>) => Promise<void>]>([
+    ['alone', (work) => work(database)],
+    ['of a transaction', (work) => database.transaction(work)],
+    ['of a snapshot', (work) => database.snapshot(work)],
+    ['of a long snapshot', (work) => database.longSnapshot(work)],
+  ])('lets other work in before each statement %s', async (_, run) => {
+    let [turns, isOver] = [0, false];
+    const takeTurns = async (): Promise<void> => {
+      for (; !isOver; await nextTurn()) turns += 1;
+    };
+    const others = takeTurns();
+    await run(async (within) => {
+      const before = turns;
+      for (let page = 0; page < 20; page++) await within.query('SELECT 1');
+      expect(turns - before).toBeGreaterThanOrEqual(20);
+    });
+    isOver = true;
+    await others;
+  });
+
+  it('is written while a long snapshot is read, which does not see it, and leaves no copy', async () => {
+    const { folder } = book.place as { folder: string };
+    const count = async (within: Queryable): Promise<number> =>
+      (await within.query('SELECT FROM webhook_targets')).length;
+    await database.longSnapshot(async (within) => {
+      expect(readdirSync(folder)).toContain('copy');
+      await database.transaction((writing) =>
+        writing.query("INSERT INTO webhook_targets (id, key_id, url, events) VALUES ('a', 'key', 'https://a', '{}')"),
+      );
+      expect(await count(within)).toBe(0);
+    });
+    expect(await count(database)).toBe(1);
+    expect(readdirSync(folder)).not.toContain('copy');
+  });
+
+  it('removes at its start the copy of a process that was killed', async () => {
+    const { folder } = book.place as { folder: string };
+    await database.close();
+    mkdirSync(join(folder, 'copy', 'base'), { recursive: true });
+    database = await book.claim();
+    expect(readdirSync(folder)).not.toContain('copy');
+  });
+
+  it('is closed while a long snapshot is read', async () => {
+    const read = database.longSnapshot(async (within) => {
+      await database.close();
+      await within.query('SELECT 1');
+    });
+    await expect(read).rejects.toThrow(/closed/);
+    database = await book.claim();
+  });
+
+  it('is not copied where the disk would be too full, and says how much is missing', async () => {
+    const { folder } = book.place as { folder: string };
+    const to = join(folder, 'other');
+    const copied = copyFolder(join(folder, 'data'), to, 2 ** 60);
+    await expect(copied).rejects.toBeInstanceOf(NoSpaceError);
+    await expect(copied).rejects.toThrow(
+      /^The copy needs \d+ MB on the disk of the book for as long as it is read, and \d+ MB are free\.$/,
+    );
+    expect(existsSync(to)).toBe(false);
   });
 });

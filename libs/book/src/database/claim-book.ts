@@ -14,6 +14,8 @@ export async function claimBook(place: BookPlace): Promise<ClaimedDatabase> {
   const database = 'url' in place ? await openServer(place.url) : await openFolder(place.folder);
   try {
     await migrate(database);
+    // A server gathers statistics by itself.
+    if (database.kind === 'pglite') await database.execute('ANALYZE');
     return database;
   } catch (error) {
     await database.close();

@@ -25,6 +25,11 @@ export interface ClaimedDatabase extends Queryable {
   transaction<T>(work: (within: Queryable) => Promise<T>, isLong?: boolean): Promise<T>;
   /** Reads at one moment, beside transactions that write where the database allows it. */
   snapshot<T>(work: (within: Queryable) => Promise<T>): Promise<T>;
+  /**
+   * Reads at one moment for as long as it takes, while transactions write.
+   * @throws NoSpaceError where the database would have to be copied for that, and the disk is too full
+   */
+  longSnapshot<T>(work: (within: Queryable) => Promise<T>): Promise<T>;
   /** Several statements without values, which are waited for as long as they take. */
   execute(sql: string): Promise<void>;
   close(): Promise<void>;
@@ -47,6 +52,11 @@ export function isRefusedForGood(error: unknown): error is Error {
 /** The database does not answer, is full, or refuses this user. Nothing was written, or all of it: ask again. */
 export class BookUnavailableError extends Error {
   override readonly name = 'BookUnavailableError';
+}
+
+/** The disk has no room for what was asked. Nothing was written. */
+export class NoSpaceError extends Error {
+  override readonly name = 'NoSpaceError';
 }
 
 /** Another process writes this book. */

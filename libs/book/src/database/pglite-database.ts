@@ -1,13 +1,22 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { PGlite, type Transaction } from '@electric-sql/pglite';
+import { NodeFS } from '@electric-sql/pglite/nodefs';
 
-import { SCHEMA, type ClaimedDatabase, type Queryable, type SqlValue } from './database.js';
+import { BookUnavailableError, SCHEMA, type ClaimedDatabase, type Queryable, type SqlValue } from './database.js';
 import { DURABLE_START, DurableFolder, syncFolder } from './durable-folder.js';
+import { copyFolder } from './folder-copy.js';
 import { lockFolder } from './folder-lock.js';
+import { InTurn } from './in-turn.js';
 
 const INT8 = 20;
+const OPTIONS = { parsers: { [INT8]: Number } };
+const IN_SCHEMA = `SET search_path TO ${SCHEMA}`;
+/** For a copy, which is read once from its beginning to its end. */
+const COPY_START = [...PGlite.defaultStartParams, '-c', 'shared_buffers=8MB'];
 
 /**
  * PostgreSQL in this process, with its data in a folder. One connection: reads and writes take turns.
@@ -16,56 +25,113 @@ const INT8 = 20;
 export async function openFolder(folder: string): Promise<ClaimedDatabase> {
   const unlock = lockFolder(folder);
   try {
-    return await openPglite(join(folder, 'data'), unlock);
+    return await openPglite(folder, unlock);
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-async function openPglite(dataDir: string, unlock: () => void): Promise<ClaimedDatabase> {
-  const isNew = !existsSync(join(dataDir, 'PG_VERSION'));
-  const pglite = await PGlite.create({
-    ...{ fs: new DurableFolder(dataDir), startParams: DURABLE_START, parsers: { [INT8]: Number } },
-  });
-  if (isNew) syncFolder(dataDir);
-  await pglite.exec(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}; SET search_path TO ${SCHEMA}`);
-  return new PgliteDatabase(pglite, async () => {
-    await pglite.close();
-    unlock();
-  });
+async function openPglite(folder: string, unlock: () => void): Promise<ClaimedDatabase> {
+  const place = { data: join(folder, 'data'), copy: join(folder, 'copy') };
+  const isNew = !existsSync(join(place.data, 'PG_VERSION'));
+  const pglite = await PGlite.create({ ...OPTIONS, fs: new DurableFolder(place.data), startParams: DURABLE_START });
+  if (isNew) syncFolder(place.data);
+  await pglite.exec(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}; ${IN_SCHEMA}`);
+  // Of a process that was killed.
+  await rm(place.copy, { recursive: true, force: true });
+  return new PgliteDatabase(pglite, place, unlock);
 }
+
+/** Statistics are gathered after so many transactions, and then each time that their number has doubled. */
+const FIRST_ANALYSIS = 8;
 
 class PgliteDatabase implements ClaimedDatabase {
   readonly kind = 'pglite';
   /** Only this process has the folder open, so the claim is lost with the process alone. */
   readonly lost = new Promise<string>(() => undefined);
+  readonly #copies = new InTurn();
+  #isClosed = false;
+  #transactions = 0;
+  #nextAnalysis = FIRST_ANALYSIS;
 
   constructor(
     private readonly pglite: PGlite,
-    readonly close: () => Promise<void>,
+    private readonly place: { data: string; copy: string },
+    private readonly unlock: () => void,
   ) {}
 
-  async query<Row extends object>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return (await this.pglite.query<Row>(sql, [...values])).rows;
+  query<Row extends object>(sql: string, values?: readonly SqlValue[]): Promise<Row[]> {
+    return run<Row>(this.pglite, sql, values);
   }
 
-  transaction<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
-    return this.pglite.transaction((transaction) => work(within(transaction)));
+  async transaction<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
+    const result = await this.pglite.transaction((transaction) => work(within(transaction)));
+    if (++this.#transactions >= this.#nextAnalysis) {
+      this.#nextAnalysis = 2 * this.#transactions;
+      // Without it plans are worse, and nothing else; a server has a process of its own for that.
+      this.pglite.exec('ANALYZE').catch(() => undefined);
+    }
+    return result;
   }
 
   snapshot<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
-    return this.transaction(work);
+    return this.pglite.transaction((transaction) => work(within(transaction)));
+  }
+
+  /** Reads a copy of the folder, which is there as long as the work takes. Writes wait while the files are copied. */
+  longSnapshot<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
+    return this.#copies.run(async () => {
+      const { data, copy } = this.place;
+      try {
+        // So that the copy has nothing to recover.
+        await this.pglite.exec('CHECKPOINT');
+        await this.pglite.transaction(() => copyFolder(data, copy));
+        return await readCopy(copy, (read) =>
+          work({
+            query: (sql, values) => {
+              if (this.#isClosed) throw new BookUnavailableError('The book was closed while a copy of it was read.');
+              return read.query(sql, values);
+            },
+          }),
+        );
+      } finally {
+        await rm(copy, { recursive: true, force: true });
+      }
+    });
   }
 
   async execute(sql: string): Promise<void> {
     await this.pglite.exec(sql);
   }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.pglite.close();
+    this.unlock();
+  }
+}
+
+async function readCopy<T>(folder: string, work: (within: Queryable) => Promise<T>): Promise<T> {
+  const copy = await PGlite.create({ ...OPTIONS, fs: new NodeFS(folder), startParams: COPY_START });
+  try {
+    await copy.exec(IN_SCHEMA);
+    return await copy.transaction((transaction) => work(within(transaction)));
+  } finally {
+    await copy.close();
+  }
+}
+
+type Asked = Pick<Transaction, 'query'>;
+
+async function run<Row extends object>(asked: Asked, sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+  // A statement keeps this thread to itself. Timers, requests and the work of others come before the next one.
+  await nextTurn();
+  return (await asked.query<Row>(sql, [...values])).rows;
 }
 
 function within(transaction: Transaction): Queryable {
   return {
-    query: async <Row extends object>(sql: string, values: readonly SqlValue[] = []) =>
-      (await transaction.query<Row>(sql, [...values])).rows,
+    query: <Row extends object>(sql: string, values?: readonly SqlValue[]) => run<Row>(transaction, sql, values),
   };
 }

@@ -9,6 +9,7 @@ import {
   type Queryable,
   type SqlValue,
 } from './database.js';
+import { InTurn } from './in-turn.js';
 
 /** Any number that no other program of this database uses: the lock that the active bookkeeper holds. */
 const LOCK = 0x7011_6a7e;
@@ -115,6 +116,10 @@ class PostgresDatabase implements ClaimedDatabase {
     }
   }
 
+  longSnapshot<T>(work: (within: Queryable) => Promise<T>): Promise<T> {
+    return this.snapshot(work);
+  }
+
   async execute(sql: string): Promise<void> {
     await this.#writes.run(() => run(waitFor(this.writer), sql));
   }
@@ -219,15 +224,4 @@ function createConfig(connectionString: string): ClientConfig {
     // The driver's parsers return anything.
     types: { getTypeParser: (oid, format): unknown => (oid === INT8 ? Number : types.getTypeParser(oid, format)) },
   };
-}
-
-/** Runs work one after another, in the order of the calls. */
-class InTurn {
-  #last: Promise<unknown> = Promise.resolve();
-
-  run<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work, work);
-    this.#last = result.catch(() => undefined);
-    return result;
-  }
 }

@@ -76,7 +76,7 @@ CREATE INDEX payments_to_forget ON payments (at) WHERE request_salt <> '';
 CREATE INDEX payments_owed ON payments (at DESC, id DESC)
   WHERE state IN ('refused', 'released', 'unclaimed', 'refunding', 'refunded') AND NOT reported ? 'answered'
     AND amount IS DISTINCT FROM refunded AND NOT for_other;
--- `state || ''`: a planner without statistics, which PGlite does not collect, would rather combine two indexes for the state,
+-- `state || ''`: a planner without statistics, as of a book that grows fast, would rather combine two indexes for the state,
 -- and read all that either has.
 CREATE INDEX payments_left_over ON payments (id)
   WHERE state || '' IN ('refunding', 'refunded') AND NOT reported ? 'answered' AND amount IS DISTINCT FROM refunded
