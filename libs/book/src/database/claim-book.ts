@@ -1,6 +1,6 @@
 import book from '../migrations/0001-book.sql';
 import { NO_STATEMENT_LIMIT, type ClaimedDatabase } from './database.js';
-import { openFolder } from './pglite-database.js';
+import { gatherStatistics, openFolder } from './pglite-database.js';
 import { openServer } from './postgres-database.js';
 
 /** Where the book is: a folder of this machine, or a PostgreSQL server by its URL. */
@@ -15,7 +15,7 @@ export async function claimBook(place: BookPlace): Promise<ClaimedDatabase> {
   try {
     await migrate(database);
     // A server gathers statistics by itself.
-    if (database.kind === 'pglite') await database.execute('ANALYZE');
+    if (database.kind === 'pglite') await gatherStatistics(database);
     return database;
   } catch (error) {
     await database.close();

@@ -69,8 +69,8 @@ class PgliteDatabase implements ClaimedDatabase {
     const result = await this.pglite.transaction((transaction) => work(within(transaction)));
     if (++this.#transactions >= this.#nextAnalysis) {
       this.#nextAnalysis = 2 * this.#transactions;
-      // Without it plans are worse, and nothing else; a server has a process of its own for that.
-      this.pglite.exec('ANALYZE').catch(() => undefined);
+      // Without statistics plans are worse, and nothing else.
+      gatherStatistics(this).catch(() => undefined);
     }
     return result;
   }
@@ -110,6 +110,19 @@ class PgliteDatabase implements ClaimedDatabase {
     await this.pglite.close();
     this.unlock();
   }
+}
+
+/**
+ * What a server's autovacuum does. A table at a time and from a small sample, since nothing else is done meanwhile: with
+ * 60,000 payments and PostgreSQL's own sample of 30,000 rows it took more than a second.
+ */
+export async function gatherStatistics(within: Queryable): Promise<void> {
+  await within.query('SET default_statistics_target = 10');
+  const tables = await within.query<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relnamespace = $1::regnamespace AND relkind = 'r' ORDER BY oid",
+    [SCHEMA],
+  );
+  for (const { name } of tables) await within.query(`ANALYZE ${name}`);
 }
 
 async function readCopy<T>(folder: string, work: (within: Queryable) => Promise<T>): Promise<T> {
