@@ -1,5 +1,4 @@
 import { createWallet, fetchWithPayment } from '@tollgate/client';
-import { FilePaymentStore } from '@tollgate/client/file-payment-store';
 
 const [url = 'http://127.0.0.1:4020/api/weather'] = process.argv.slice(2);
 
@@ -14,8 +13,6 @@ const payingFetch = fetchWithPayment(fetch, wallet, {
     { network: 'chain-testnet', chainId: 1328, address: '0x4fCF1784B31630811181f670Aea7A7bEF803eaED', decimals: 6 },
   ],
   maxAmount: '0.01',
-  // Keeps payments that have no answer yet: after a crash the same call redeems them.
-  store: new FilePaymentStore('.tollgate/payments'),
 });
 
 const response = await payingFetch(url);

@@ -1,4 +1,3 @@
-import { MemoryPaymentStore, type PaymentStore } from '@tollgate/client';
 import { isHash, type Address, type Hex, type LocalAccount } from 'viem';
 import type { z } from 'zod';
 
@@ -40,7 +39,6 @@ export class AgentKitCore {
   readonly #planner: OperationPlanner;
   readonly #events = new EventHandlers();
   readonly #spending = new DailySpending();
-  readonly #payments: PaymentStore;
   /** Plans of this kit that have not been executed yet. In plans from elsewhere, preview and calls could differ. */
   readonly #plans = new WeakSet<Plan>();
   /**
@@ -54,7 +52,6 @@ export class AgentKitCore {
     parseModelProvider(modelProvider);
     this.modelProvider = modelProvider;
     this.#planner = new OperationPlanner(this.address, options);
-    this.#payments = options.payments?.store ?? new MemoryPaymentStore();
   }
 
   /** All operations: those of the catalog and of the plugins. */
@@ -111,7 +108,7 @@ export class AgentKitCore {
     const spending = listSpending(plan, context.tokens.native);
     assertPolicy(plan, spending, options.policy, limits);
     // Only these: in JavaScript the object may have options of the paying client that are not the kit's.
-    const { allowInsecureHttp, priceTimeoutMs } = options.payments ?? {};
+    const { allowInsecureHttp, priceTimeoutMs, store } = options.payments ?? {};
     const execution = {
       client,
       chainId: context.chainId,
@@ -124,7 +121,7 @@ export class AgentKitCore {
       rpcUrl: options.rpcUrl,
       networkRetryDelayMs: options.networkRetryDelayMs,
       payments: {
-        store: this.#payments,
+        ...(store !== undefined && { store }),
         fetch: options.fetch,
         ...(allowInsecureHttp !== undefined && { allowInsecureHttp }),
         ...(priceTimeoutMs !== undefined && { priceTimeoutMs }),

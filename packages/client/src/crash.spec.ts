@@ -1,18 +1,14 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
-import { bundleProgram } from '../../../test/harness/stack/bundle-program.js';
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../test/paid-server.js';
-import { payTask, type PayTask } from '../test/pay-task.js';
+import { createPayTask, payTask, type PayTask } from '../test/pay-task.js';
+import { runPayingChild } from '../test/run-paying-child.js';
 import { FilePaymentStore } from './file-payment-store.js';
-
-const run = promisify(execFile);
 
 let chain: Devnet;
 let server: PaidServer;
@@ -21,32 +17,14 @@ let payerIndex = 0;
 
 const payer = () => chain.accounts[payerIndex]!;
 
-interface ChildResult {
-  signal: string | null;
-  stdout: string;
-  stderr: string;
-}
-
-function createTask(idempotencyKey: string | null): PayTask {
-  const asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
-  return {
-    ...{ url: server.url, rpcUrl: chain.rpcUrl, privateKey: payer().privateKey },
-    ...{ asset, directory, idempotencyKey },
-  };
-}
+const createTask = (idempotencyKey: string | null): PayTask => ({
+  ...createPayTask(chain, payer(), server.url),
+  ...{ directory, idempotencyKey },
+});
 
 /** Pays in a process of its own; `dieAt`: the event at which it gets SIGKILL. */
-async function payInChild(dieAt: string | null = null, idempotencyKey: string | null = null): Promise<ChildResult> {
-  const env = { ...process.env, TASK: JSON.stringify({ ...createTask(idempotencyKey), dieAt }) };
-  try {
-    const program = await bundleProgram('packages/client/test/paying-child.ts');
-    const { stdout, stderr } = await run(process.execPath, [program], { env, maxBuffer: 8 * 1024 * 1024 });
-    return { signal: null, stdout, stderr };
-  } catch (error) {
-    const { signal = null, stdout = '', stderr = '' } = error as Partial<ChildResult>;
-    return { signal, stdout, stderr };
-  }
-}
+const payInChild = (dieAt: string | null = null, idempotencyKey: string | null = null) =>
+  runPayingChild({ ...createTask(idempotencyKey), dieAt });
 
 /** Pays in this process, which knows no more of the killed ones than another would; returns the answer. */
 async function payHere(): Promise<string> {

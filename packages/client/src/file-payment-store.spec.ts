@@ -1,10 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import fc from 'fast-check';
 
-import { FilePaymentStore, parseStoredPayment } from './file-payment-store.js';
+import { FilePaymentStore } from './file-payment-store.js';
+import { parseStoredPayment } from './store/parse-stored-payment.js';
 import { abandonPayment, MemoryPaymentStore, type PaymentStore, type StoredPayment } from './store/payment-store.js';
 
 const key = 'ab'.repeat(32);
@@ -142,6 +143,51 @@ describe('FilePaymentStore', () => {
   ])('reports a damaged file instead of losing the payment: %s', async (text) => {
     await writeFile(join(directory, `${key}.1.json`), text);
     await expect(new FilePaymentStore(directory).read(key)).rejects.toMatchObject({ code: 'store_damaged' });
+  });
+
+  /** Lets a week and a second pass for all that is stored. */
+  async function passWeek(): Promise<void> {
+    const then = Date.now() / 1000 - 7 * 24 * 3600 - 1;
+    for (const name of await readdir(directory)) await utimes(join(directory, name), then, then);
+  }
+
+  it('removes what was closed a week ago, and nothing else', async () => {
+    const closed = ['intended', 'redeemed', 'failed', 'replaced', 'abandoned'] as const;
+    const keyOf = (index: number) => String(index).repeat(64);
+    const store = new FilePaymentStore(directory);
+    for (const [index, state] of closed.entries()) {
+      await store.write(keyOf(index), payment, 0);
+      await store.write(keyOf(index), { ...payment, state }, 1);
+    }
+    await store.write(keyOf(8), payment, 0);
+    await passWeek();
+    await writeFile(join(directory, `${keyOf(9)}.1.json`), 'damaged');
+    await new FilePaymentStore(directory).write(key, { ...payment, state: 'redeemed' }, 0);
+    const left = [`${keyOf(8)}.1.json`, `${keyOf(9)}.1.json`, `${key}.1.json`];
+    expect((await readdir(directory)).sort()).toEqual(left);
+  });
+
+  // Prevents: a writer that knows a removed payment, and one that knows none, both sign.
+  it('refuses a writer whose last revision was removed while it wrote', async () => {
+    const [slow, other] = [new FilePaymentStore(directory), new FilePaymentStore(directory)];
+    await slow.write(key, { ...payment, state: 'redeemed' }, 0);
+    await passWeek();
+    const fs = process.getBuiltinModule('node:fs/promises');
+    const link = jest.spyOn(fs, 'link').mockImplementationOnce(async (...names) => {
+      link.mockRestore();
+      expect(await new FilePaymentStore(directory).write('9'.repeat(64), payment, 0)).toBe(true);
+      expect(await other.write(key, payment, 0)).toBe(true);
+      await fs.link(...names);
+    });
+    expect(await slow.write(key, payment, 1)).toBe(false);
+    expect(await other.read(key)).toEqual({ payment, revision: 1 });
+  });
+
+  it('says where it cannot write', async () => {
+    await writeFile(join(directory, 'file'), '');
+    const store = new FilePaymentStore(join(directory, 'file', 'payments'));
+    const refusal = { code: 'store_unavailable', message: expect.stringMatching(/file.payments \(ENOTDIR\)\.$/) };
+    await expect(store.write(key, payment, 0)).rejects.toMatchObject(refusal);
   });
 
   it('ignores files that are not its own', async () => {

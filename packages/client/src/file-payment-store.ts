@@ -1,42 +1,37 @@
-import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { PaymentError } from '@tollgate/protocol';
 
-import {
-  isAddress,
-  isHash,
-  isHexBytes,
-  isRecord,
-  parsePaymentRequirement,
-  parseSignedPayment,
-  PaymentError,
-} from '@tollgate/protocol';
+import { createRandomHex } from './sign/hex.js';
+import { findNodeModule } from './store/find-node-module.js';
+import { parseStoredPayment } from './store/parse-stored-payment.js';
+import type { PaymentState, PaymentStore, StoredPayment, StoredRevision } from './store/payment-store.js';
 
-import { parseStoredSignable } from './offer/signable-requirement.js';
-import type {
-  PaymentState,
-  PaymentStore,
-  SignedTransaction,
-  StoredPayment,
-  StoredRevision,
-} from './store/payment-store.js';
+/** Of these payments nothing can be redeemed or moved any more. */
+const CLOSED: readonly PaymentState[] = ['intended', 'redeemed', 'failed', 'replaced', 'abandoned'];
+/** How long a closed payment is kept, so that a repeated Idempotency-Key finds it. */
+const KEEP_CLOSED_MS = 7 * 24 * 3_600_000;
+const PRUNE_EVERY_MS = 3_600_000;
 
 const FILE_NAME = /^([0-9a-f]{64})\.([0-9]{1,9})\.json$/;
 
 /**
  * A directory with the last two revisions of each payment, `<key>.<revision>.json`, readable by their owner only. A
  * revision is written to a temporary file, flushed, and hard-linked to its name. The link fails if the name exists,
- * which makes the write a compare-and-set.
+ * which makes the write a compare-and-set. What was closed a week ago is removed.
  */
 export class FilePaymentStore implements PaymentStore {
   readonly #directory: string;
+  readonly #fs: typeof import('node:fs/promises');
+  #prunedAtMs = -Infinity;
 
   /** @throws PaymentError `invalid_options` */
   constructor(directory: string) {
     if (typeof directory !== 'string' || directory === '') {
       throw new PaymentError('invalid_options', 'FilePaymentStore needs a directory.');
     }
+    const fs = findNodeModule<typeof import('node:fs/promises')>('node:fs/promises');
+    if (!fs) throw new PaymentError('invalid_options', 'FilePaymentStore needs Node, from 20.16 on.');
     this.#directory = directory;
+    this.#fs = fs;
   }
 
   async read(key: string): Promise<StoredRevision | null> {
@@ -51,23 +46,18 @@ export class FilePaymentStore implements PaymentStore {
   }
 
   async write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean> {
-    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
-    if (Math.max(0, ...(await this.#revisionsOf(key))) !== afterRevision) return false;
-    const draft = join(this.#directory, `.${randomUUID()}.tmp`);
     try {
-      await this.#writeFlushed(draft, JSON.stringify(payment));
-      await link(draft, this.#path(key, afterRevision + 1));
+      await this.#pruneAtTimes();
+      return await this.#compareAndSet(key, JSON.stringify(payment), afterRevision);
     } catch (error) {
-      if (isFileError(error, 'EEXIST')) return false;
-      throw error;
-    } finally {
-      await rm(draft, { force: true });
+      if (!isFileError(error)) throw error;
+      const { code } = error;
+      throw new PaymentError('store_unavailable', `Payments cannot be kept in ${this.#directory} (${code}).`, {
+        hint: 'Let this process write there, set TOLLGATE_STATE_DIR, or give `store`.',
+        details: { directory: this.#directory, code },
+        cause: error,
+      });
     }
-    // Other writers may meanwhile have added several revisions and removed the one whose name was linked again here.
-    if (Math.max(...(await this.#revisionsOf(key))) !== afterRevision + 1) return false;
-    await this.#flushDirectory();
-    if (afterRevision > 1) await rm(this.#path(key, afterRevision - 1), { force: true });
-    return true;
   }
 
   async list(): Promise<({ key: string } & StoredRevision)[]> {
@@ -76,16 +66,79 @@ export class FilePaymentStore implements PaymentStore {
     return entries.flatMap(({ key, stored }) => (stored ? [{ key, ...stored }] : []));
   }
 
+  async #compareAndSet(key: string, text: string, afterRevision: number): Promise<boolean> {
+    await this.#fs.mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    if (Math.max(0, ...(await this.#revisionsOf(key))) !== afterRevision) return false;
+    const before = await this.#identify(key, afterRevision);
+    const draft = `${this.#directory}/.${createRandomHex(16)}.tmp`;
+    const path = this.#path(key, afterRevision + 1);
+    try {
+      await this.#writeFlushed(draft, text);
+      await this.#fs.link(draft, path);
+    } catch (error) {
+      if (isFileError(error) && error.code === 'EEXIST') return false;
+      throw error;
+    } finally {
+      await this.#fs.rm(draft, { force: true });
+    }
+    // Other writers may meanwhile have added several revisions and removed the one whose name was linked again here.
+    if (Math.max(...(await this.#revisionsOf(key))) !== afterRevision + 1) return false;
+    // The revision before may have been removed as closed long ago, and another writer may have begun anew.
+    if ((await this.#identify(key, afterRevision)) !== before) {
+      await this.#fs.rm(path);
+      return false;
+    }
+    await this.#flushDirectory();
+    if (afterRevision > 1) await this.#fs.rm(this.#path(key, afterRevision - 1), { force: true });
+    return true;
+  }
+
+  /** Tells a revision's file from a later one of its name; empty where there is none. */
+  async #identify(key: string, revision: number): Promise<string> {
+    try {
+      const { ino, mtimeNs } = await this.#fs.stat(this.#path(key, revision), { bigint: true });
+      return `${ino} ${mtimeNs}`;
+    } catch (error) {
+      if (isFileError(error) && error.code === 'ENOENT') return '';
+      throw error;
+    }
+  }
+
+  async #pruneAtTimes(): Promise<void> {
+    const nowMs = Date.now();
+    if (Math.abs(nowMs - this.#prunedAtMs) < PRUNE_EVERY_MS) return;
+    this.#prunedAtMs = nowMs;
+    const revisions = new Map<string, number[]>();
+    for (const { key, revision } of await this.#fileNames())
+      revisions.set(key, [...(revisions.get(key) ?? []), revision]);
+    for (const [key, found] of revisions) {
+      if (!(await this.#isClosedSince(this.#path(key, Math.max(...found)), nowMs - KEEP_CLOSED_MS))) continue;
+      // The newest one goes last: without it, the one before would be taken for the payment's state.
+      for (const revision of found.sort((one, other) => one - other))
+        await this.#fs.rm(this.#path(key, revision), { force: true });
+    }
+  }
+
+  /** A damaged file stays: it may stand for money. */
+  async #isClosedSince(path: string, sinceMs: number): Promise<boolean> {
+    try {
+      if ((await this.#fs.stat(path)).mtimeMs > sinceMs) return false;
+      return CLOSED.includes(this.#parse(await this.#fs.readFile(path, 'utf8'), path).state);
+    } catch {
+      return false;
+    }
+  }
+
   #path(key: string, revision: number): string {
-    return join(this.#directory, `${key}.${revision}.json`);
+    return `${this.#directory}/${key}.${revision}.json`;
   }
 
   async #fileNames(): Promise<{ key: string; revision: number }[]> {
     let names: string[];
     try {
-      names = await readdir(this.#directory);
+      names = await this.#fs.readdir(this.#directory);
     } catch (error) {
-      if (isFileError(error, 'ENOENT')) return [];
+      if (isFileError(error) && error.code === 'ENOENT') return [];
       throw error;
     }
     return names.flatMap((name) => {
@@ -100,9 +153,9 @@ export class FilePaymentStore implements PaymentStore {
 
   async #readIfPresent(path: string): Promise<string | null> {
     try {
-      return await readFile(path, 'utf8');
+      return await this.#fs.readFile(path, 'utf8');
     } catch (error) {
-      if (isFileError(error, 'ENOENT')) return null;
+      if (isFileError(error) && error.code === 'ENOENT') return null;
       throw error;
     }
   }
@@ -120,7 +173,7 @@ export class FilePaymentStore implements PaymentStore {
   }
 
   async #writeFlushed(path: string, text: string): Promise<void> {
-    const file = await open(path, 'wx', 0o600);
+    const file = await this.#fs.open(path, 'wx', 0o600);
     try {
       await file.writeFile(text);
       await file.sync();
@@ -132,7 +185,7 @@ export class FilePaymentStore implements PaymentStore {
   // The directory entry must survive a power failure too, not only the content. Windows cannot open directories.
   async #flushDirectory(): Promise<void> {
     if (process.platform === 'win32') return;
-    const directory = await open(this.#directory, 'r');
+    const directory = await this.#fs.open(this.#directory, 'r');
     try {
       await directory.sync();
     } finally {
@@ -141,51 +194,5 @@ export class FilePaymentStore implements PaymentStore {
   }
 }
 
-const isFileError = (error: unknown, code: string): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === code;
-
-const STATES: readonly string[] = ['intended', 'signed', 'redeemed', 'failed', 'replaced', 'abandoned'];
-
-const isState = (value: unknown): value is PaymentState => typeof value === 'string' && STATES.includes(value);
-
-function parseTransaction(value: unknown): SignedTransaction | null {
-  if (value === null) return null;
-  if (!isRecord(value)) throw new TypeError('transaction is not an object');
-  const { txHash, rawTransaction, nonce } = value;
-  if (!isHash(txHash) || !isHexBytes(rawTransaction) || typeof nonce !== 'number' || !Number.isSafeInteger(nonce)) {
-    throw new TypeError('transaction is not a signed transaction');
-  }
-  return { txHash, rawTransaction, nonce };
-}
-
-function parseRequirement(value: unknown): StoredPayment['requirement'] {
-  return isRecord(value) && 'x402Version' in value ? parseStoredSignable(value) : parsePaymentRequirement(value);
-}
-
-/**
- * Parses a stored payment.
- * @throws TypeError or PaymentError when a field is invalid.
- */
-export function parseStoredPayment(value: unknown): StoredPayment {
-  if (!isRecord(value)) throw new TypeError('not an object');
-  const { state, method, url, idempotencyKey, chainId, payer, createdAtMs, nonceTakenAtMs } = value;
-  if (!isState(state)) throw new TypeError('state is unknown');
-  if (typeof method !== 'string' || typeof url !== 'string' || typeof idempotencyKey !== 'string') {
-    throw new TypeError('method, url or idempotencyKey is not a string');
-  }
-  if (typeof chainId !== 'number' || typeof createdAtMs !== 'number' || !isAddress(payer)) {
-    throw new TypeError('chainId, createdAtMs or payer is not what was written');
-  }
-  if (nonceTakenAtMs !== null && typeof nonceTakenAtMs !== 'number')
-    throw new TypeError('nonceTakenAtMs is not a time');
-  const transaction = parseTransaction(value['transaction']);
-  const authorization = value['authorization'] === null ? null : parseSignedPayment(value['authorization']);
-  if (state === 'signed' && transaction === null && authorization === null) {
-    throw new TypeError('a signed payment has no transaction and no authorization');
-  }
-  const requirement = parseRequirement(value['requirement']);
-  return {
-    ...{ state, method, url, idempotencyKey, chainId, payer, requirement, createdAtMs },
-    ...{ transaction, nonceTakenAtMs, authorization },
-  };
-}
+const isFileError = (error: unknown): error is Error & { code: string } =>
+  error instanceof Error && 'syscall' in error && 'code' in error;

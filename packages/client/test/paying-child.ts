@@ -1,14 +1,11 @@
-import { payTask, type PayTask } from './pay-task.js';
+import { payTask, type PayingTask } from './pay-task.js';
 
-/** Pays once in a process of its own, which kills itself with SIGKILL at the given event, or `reading` the answer. */
-interface Task extends PayTask {
-  dieAt: string | null;
-}
-
-const task = JSON.parse(process.env['TASK'] ?? '') as Task;
+/** Pays once in a process of its own. */
+const task = JSON.parse(process.env['TASK'] ?? '') as PayingTask;
 const dieAt = (event: string) => {
   if (event === task.dieAt) process.kill(process.pid, 'SIGKILL');
 };
+if (task.hidesFiles) Reflect.deleteProperty(process, 'getBuiltinModule');
 void (async () => {
   for await (const chunk of payTask(task, dieAt)) {
     dieAt('reading');

@@ -1,3 +1,7 @@
+const { mkdtempSync, rmSync } = require('node:fs');
+const { tmpdir } = require('node:os');
+const { join } = require('node:path');
+
 const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
@@ -9,7 +13,7 @@ const FAKE_TIMER_IDS = { idToRef: (id) => ({ id }), refToId: (timer) => timer?.i
 
 /**
  * Runs a test file in the worker's own global scope, where the modules that runtime.cjs shares between files live. What a
- * file leaves in `process.env` is taken back at its end.
+ * file leaves in `process.env` is taken back at its end, and what it leaves in the user's state folder is removed.
  */
 module.exports = class SharedScopeEnvironment {
   constructor({ projectConfig }) {
@@ -30,6 +34,8 @@ module.exports = class SharedScopeEnvironment {
   async setup() {
     // Jest has just put its own mapping of traces in the place of Node's, and knows no map of what runtime.cjs loads.
     delete Error.prepareStackTrace;
+    this.userState = mkdtempSync(join(tmpdir(), 'user-state-'));
+    process.env.XDG_STATE_HOME = this.userState;
   }
 
   /** Lets a hook know whether a test of its file has failed: see use-stack.ts. */
@@ -46,6 +52,7 @@ module.exports = class SharedScopeEnvironment {
     for (const name of Object.keys(process.env)) if (!(name in this.environmentBefore)) delete process.env[name];
     Object.assign(process.env, this.environmentBefore);
     delete globalThis.hasFailedTest;
+    rmSync(this.userState, { recursive: true, force: true });
   }
 
   exportConditions() {

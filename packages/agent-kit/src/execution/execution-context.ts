@@ -21,8 +21,8 @@ export interface ExecutionContext {
 
 /** How payments at servers that answer 402 are made and stored. */
 export interface PaymentSettings extends Pick<PaymentOptions, 'allowInsecureHttp' | 'deadlineMs' | 'attemptTimeoutMs'> {
-  /** Where payments are stored until they are redeemed; `MemoryPaymentStore` survives no crash. */
-  store: PaymentStore;
+  /** Where payments are stored until they are redeemed; by default where the paying client stores them. */
+  store?: PaymentStore | 'memory';
   fetch: typeof globalThis.fetch;
   /** Time limit for reading a price; default 10,000. */
   priceTimeoutMs?: number;

@@ -1,4 +1,11 @@
-import { createWallet, fetchWithPayment, MemoryPaymentStore, nonceOf, type Wallet } from '@tollgate/client';
+import {
+  createWallet,
+  fetchWithPayment,
+  MemoryPaymentStore,
+  nonceOf,
+  type PaymentStore,
+  type Wallet,
+} from '@tollgate/client';
 
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import {
@@ -17,7 +24,7 @@ describe('executePayment', () => {
   let chain: Devnet;
   let server: PaidServer;
   let wallet: Wallet;
-  let settings: PaymentSettings;
+  let settings: PaymentSettings & { store: PaymentStore };
   let paidBefore: number;
 
   beforeAll(async () => {

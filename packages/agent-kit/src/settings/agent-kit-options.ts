@@ -33,8 +33,8 @@ export interface AgentKitOptions {
      * The maximum price of a resource when the inputs contain none, as decimal text in the token's unit; default 0.01.
      */
     maxAmount?: string;
-    /** Where payments are stored to survive a crash; default: in memory, which survives none. */
-    store?: PaymentStore;
+    /** Where payments are stored to survive a crash; default: where the paying client stores them. */
+    store?: PaymentStore | 'memory';
     /** Allow payments over plain HTTP to other machines too; default false. */
     allowInsecureHttp?: boolean;
     /** Time limit for reading a price; default 10,000. */

@@ -18,7 +18,8 @@ const createNotes = (name: string): string => `
 A payment stays in the store until its whole answer is written: the same command again redeems it and does not pay
 twice.
 
-TOLLGATE_STATE_DIR is where payments are kept, and where a running devnet is found (default .tollgate).
+TOLLGATE_STATE_DIR is where payments are kept (default the user's state folder, such as ~/.local/state/tollgate), and
+where a running devnet is found and its payments are kept (default .tollgate).
 
 Example, with the private key in WALLET_PRIVATE_KEY:
   ${name} https://api.example/report --max 0.01 --rpc https://rpc.example
@@ -67,7 +68,10 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
     .option('--body <text>', 'or @FILE')
     .option('--idempotency-key <key>', 'names the purchase: a repeat gets the same answer and never pays again')
     .optionsGroup('Behaviour:')
-    .option('--store <dir>', 'where payments are kept (default payments in TOLLGATE_STATE_DIR)')
+    .option(
+      '--store <dir>',
+      'where payments are kept (default a folder of the payer below payments in TOLLGATE_STATE_DIR)',
+    )
     .option('--timeout <seconds>', 'seconds from the payment to the answer (default 60)')
     .option('--insecure', 'pay over plain HTTP to other machines too')
     .option('--json', 'write one JSON document: status, contentType, body or bodyBase64, payment, taken')

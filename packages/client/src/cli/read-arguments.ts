@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { isAddress, isHttpUrl, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
 import { InvalidArgumentError } from 'commander';
 
+import { FilePaymentStore } from '../file-payment-store.js';
 import { readSystemCode } from '../network/read-system-code.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
-import type { WalletOptions } from '../sign/wallet.js';
+import type { Wallet, WalletOptions } from '../sign/wallet.js';
+import { findStateDirectory, openPayerStore } from '../store/open-payment-store.js';
+import type { PaymentStore } from '../store/payment-store.js';
 import { explainMissingDevnet, stateDirectory } from './dev-place.js';
 
 /** The options of the command as they are typed. */
@@ -46,7 +49,7 @@ export interface PayArguments {
   asset: TrustedAsset;
   wallet: WalletOptions;
   options: PaymentOptions;
-  storeDirectory: string;
+  openStore: (payer: Wallet) => PaymentStore;
   isAbandoning: boolean;
   writesJson: boolean;
 }
@@ -205,7 +208,10 @@ export function readArguments(url: string, values: PayOptions, env: NodeJS.Proce
       allowInsecureHttp: values.insecure ?? false,
     },
     wallet: { account, rpcUrl, chainId, rpcTimeoutMs: readSeconds(values.rpcTimeout ?? '3', 'rpc-timeout') },
-    storeDirectory: values.store ?? join(stateDirectory(env), 'payments'),
+    openStore: (payer) =>
+      values.store === undefined
+        ? openPayerStore(values.dev ? stateDirectory(env) : findStateDirectory(env), payer)
+        : new FilePaymentStore(values.store),
     isAbandoning: values.abandon ?? false,
     writesJson: values.json ?? false,
   };

@@ -15,7 +15,6 @@ import {
 import { InvalidArgumentError, type Command } from 'commander';
 
 import { fetchWithPayment } from '../fetch/fetch-with-payment.js';
-import { FilePaymentStore } from '../file-payment-store.js';
 import { requestKey, takeRequest } from '../network/request-snapshot.js';
 import type { PaymentEvent, SkippedOffer } from '../sign/payment-options.js';
 import { createWallet } from '../sign/wallet.js';
@@ -100,9 +99,10 @@ function readAmountTaken(headers: Headers): bigint | null {
 
 async function payFor(input: PayArguments, terminal: PayTerminal, onSigned: () => void): Promise<number> {
   let payment = null as StoredPayment | null;
-  const store = new HeldPaymentStore(new FilePaymentStore(input.storeDirectory));
+  const wallet = createWallet(input.wallet);
+  const store = new HeldPaymentStore(input.openStore(wallet));
   // Free resources are answered too; a caller that requires a price uses the library's `payForResource`.
-  const payingFetch = fetchWithPayment(fetch, createWallet(input.wallet), {
+  const payingFetch = fetchWithPayment(fetch, wallet, {
     ...input.options,
     store,
     onEvent: (event) => {
@@ -169,7 +169,7 @@ async function writeDocument(
 
 async function abandon(input: PayArguments, terminal: PayTerminal): Promise<number> {
   const key = requestKey(await takeRequest(input.url, input.init));
-  const isAbandoned = await abandonPayment(new FilePaymentStore(input.storeDirectory), key);
+  const isAbandoned = await abandonPayment(input.openStore(createWallet(input.wallet)), key);
   terminal.stderr(isAbandoned ? 'The payment is given up.' : 'No open payment is stored for this request.');
   return 0;
 }

@@ -98,7 +98,8 @@ export async function runProcedure(
       if (response.status !== 402 || request.method === 'HEAD') return onUnpaid(response);
       const paidRequest = assertSameOrigin(request, response);
       assertSecureUrl(paidRequest.url, context.allowInsecureHttp);
-      const offers = await readOffers(response, context.wallet, context.attemptTimeoutMs);
+      const { attemptTimeoutMs: timeoutMs, store, wallet } = context;
+      const offers = await readOffers(response, wallet, { timeoutMs, prefersSignatures: store.isVolatile === true });
       const afterRevision = stored?.revision ?? 0;
       stored = await signPayment(context, { key, request: paidRequest, offers, afterRevision });
       // Another caller bought the same meanwhile: that purchase serves this call too, even if it is already finished.

@@ -3,7 +3,8 @@ import { isAddress, isRecord, parseTokenAmount, PaymentError } from '@tollgate/p
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PermittableRequirement } from '../offer/signable-requirement.js';
 import { SpendingLimit } from '../offer/spending-limit.js';
-import { MemoryPaymentStore, type PaymentStore, type StoredPayment } from '../store/payment-store.js';
+import { openPaymentStore } from '../store/open-payment-store.js';
+import type { PaymentStore, StoredPayment } from '../store/payment-store.js';
 import type { Wallet } from './wallet.js';
 
 /** A preferred offer, and why the wallet cannot pay it. */
@@ -39,8 +40,11 @@ export interface PaymentOptions {
    * if there is none, the payment fails with `permit2_allowance_missing`.
    */
   permit2Allowance?: string;
-  /** Where payments are stored to survive a crash. Default: in memory, which survives none. */
-  store?: PaymentStore;
+  /**
+   * Where payments are stored to survive a crash. Default: in a folder of the payer, below TOLLGATE_STATE_DIR or the
+   * user's state folder; in memory where there is no file system. `memory` survives none.
+   */
+  store?: PaymentStore | 'memory';
   /** From the signature to the answer, above 0; 60 s. */
   deadlineMs?: number;
   /**
@@ -54,7 +58,8 @@ export interface PaymentOptions {
 }
 
 /** The options with all defaults applied, and the state that the calls of one client share. */
-export interface PaymentContext extends Required<Omit<PaymentOptions, 'maxTotal' | 'permit2Allowance'>> {
+export interface PaymentContext extends Required<Omit<PaymentOptions, 'maxTotal' | 'permit2Allowance' | 'store'>> {
+  store: PaymentStore;
   permit2Allowance: string | undefined;
   fetch: typeof globalThis.fetch;
   wallet: Wallet;
@@ -85,7 +90,7 @@ export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, op
     assets: options.assets,
     maxAmount: options.maxAmount,
     permit2Allowance: options.permit2Allowance,
-    store: options.store ?? new MemoryPaymentStore(),
+    store: openPaymentStore(options.store, wallet),
     deadlineMs: options.deadlineMs ?? 60_000,
     attemptTimeoutMs: options.attemptTimeoutMs ?? 30_000,
     allowInsecureHttp: options.allowInsecureHttp ?? false,

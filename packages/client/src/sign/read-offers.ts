@@ -64,14 +64,14 @@ function rank(requirement: SignableRequirement): number {
 
 /**
  * Reads the offers of a 402, preferred ones first. For a gate that gives references: by use if it offers that,
- * otherwise by transfers locked to its references, and its other offers are ignored. For any other server: by payments
- * that the wallet signs.
+ * otherwise by transfers locked to its references, and its other offers are ignored, or come first where
+ * `prefersSignatures`. For any other server: by payments that the wallet signs.
  * @throws PaymentError `malformed_challenge` when there is nothing to choose from
  */
 export async function readOffers(
   response: Response,
   { authorizations, permits }: Pick<Wallet, 'authorizations' | 'permits'>,
-  timeoutMs: number,
+  { timeoutMs, prefersSignatures }: { timeoutMs: number; prefersSignatures: boolean },
 ): Promise<Offers> {
   const canSign = (requirement: SignableRequirement): boolean =>
     (isPermittable(requirement) ? permits : authorizations) !== undefined;
@@ -83,7 +83,8 @@ export async function readOffers(
   });
   try {
     const { accepts } = parseChallenge(body);
-    return { accepts: [...(signableV2 ?? []).filter(({ scheme }) => scheme === 'upto'), ...accepts] };
+    const signed = (signableV2 ?? []).filter(({ scheme }) => prefersSignatures || scheme === 'upto');
+    return { accepts: [...signed, ...accepts] };
   } catch (error) {
     const accepts = [...(signableV2 ?? []), ...readSignablesV1(body).filter(canSign)];
     if (accepts.length > 0) return { accepts };

@@ -61,6 +61,8 @@ export interface StoredRevision {
  * successful write must survive a crash. Otherwise two transactions may be signed for one request.
  */
 export interface PaymentStore {
+  /** True where payments are lost with the process: then a signature is preferred to a transfer, which moves money at once. */
+  readonly isVolatile?: boolean;
   read(key: string): Promise<StoredRevision | null>;
   /** Writes if the newest revision still is `afterRevision` (0: none); false when another writer was faster. */
   write(key: string, payment: StoredPayment, afterRevision: number): Promise<boolean>;
@@ -72,6 +74,7 @@ export interface PaymentStore {
  * In memory only, so payments are lost with the process: for browsers, tests, and where a lost payment is acceptable.
  */
 export class MemoryPaymentStore implements PaymentStore {
+  readonly isVolatile = true;
   readonly #revisions = new Map<string, StoredRevision>();
 
   async read(key: string): Promise<StoredRevision | null> {

@@ -62,6 +62,7 @@ export const CLIENT_FAILURES = [
   'payment_unredeemed',
   'store_damaged',
   'store_busy',
+  'store_unavailable',
 ] as const;
 export type ClientFailure = (typeof CLIENT_FAILURES)[number];
 

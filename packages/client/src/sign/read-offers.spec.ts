@@ -1,0 +1,32 @@
+import { encodeJsonHeader, PAYMENT_REQUIRED } from '@tollgate/protocol';
+
+import { readOffers } from './read-offers.js';
+import { createWallet } from './wallet.js';
+
+describe('the offers of a gate that takes transfers and signatures', () => {
+  const wallet = createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl: 'http://127.0.0.1:1', chainId: 1328 });
+  const common = {
+    scheme: 'exact',
+    payTo: `0x${'22'.repeat(20)}`,
+    asset: `0x${'33'.repeat(20)}`,
+    maxTimeoutSeconds: 300,
+  };
+  const texts = { resource: '/api/weather', description: '', mimeType: 'application/json' };
+  const extra = { name: 'USDC', version: '2' };
+  const signed = { ...common, network: 'eip155:1328', amount: '1000', extra };
+  const locked = { ...common, ...texts, network: 'chain-testnet', maxAmountRequired: '1000' };
+
+  async function order(prefersSignatures: boolean): Promise<string[]> {
+    const challenge = { x402Version: 2, resource: { url: 'https://gate.example/' }, accepts: [signed] };
+    const body = { x402Version: 1, accepts: [{ ...locked, extra: { ...extra, reference: 'chain-1-a' } }] };
+    const headers = { [PAYMENT_REQUIRED]: encodeJsonHeader(challenge) };
+    const response = new Response(JSON.stringify(body), { status: 402, headers });
+    const { accepts } = await readOffers(response, wallet, { timeoutMs: 1000, prefersSignatures });
+    return accepts.map((offer) => ('x402Version' in offer ? 'signature' : 'transfer'));
+  }
+
+  it('are its transfers, and begin with signatures where a payment may get lost', async () => {
+    expect(await order(false)).toEqual(['transfer']);
+    expect(await order(true)).toEqual(['signature', 'transfer']);
+  });
+});

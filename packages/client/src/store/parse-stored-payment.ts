@@ -1,0 +1,57 @@
+import {
+  isAddress,
+  isHash,
+  isHexBytes,
+  isRecord,
+  parsePaymentRequirement,
+  parseSignedPayment,
+} from '@tollgate/protocol';
+
+import { parseStoredSignable } from '../offer/signable-requirement.js';
+import type { PaymentState, SignedTransaction, StoredPayment } from './payment-store.js';
+
+const STATES: readonly string[] = ['intended', 'signed', 'redeemed', 'failed', 'replaced', 'abandoned'];
+
+const isState = (value: unknown): value is PaymentState => typeof value === 'string' && STATES.includes(value);
+
+function parseTransaction(value: unknown): SignedTransaction | null {
+  if (value === null) return null;
+  if (!isRecord(value)) throw new TypeError('transaction is not an object');
+  const { txHash, rawTransaction, nonce } = value;
+  if (!isHash(txHash) || !isHexBytes(rawTransaction) || typeof nonce !== 'number' || !Number.isSafeInteger(nonce)) {
+    throw new TypeError('transaction is not a signed transaction');
+  }
+  return { txHash, rawTransaction, nonce };
+}
+
+function parseRequirement(value: unknown): StoredPayment['requirement'] {
+  return isRecord(value) && 'x402Version' in value ? parseStoredSignable(value) : parsePaymentRequirement(value);
+}
+
+/**
+ * Parses a stored payment.
+ * @throws TypeError or PaymentError when a field is invalid.
+ */
+export function parseStoredPayment(value: unknown): StoredPayment {
+  if (!isRecord(value)) throw new TypeError('not an object');
+  const { state, method, url, idempotencyKey, chainId, payer, createdAtMs, nonceTakenAtMs } = value;
+  if (!isState(state)) throw new TypeError('state is unknown');
+  if (typeof method !== 'string' || typeof url !== 'string' || typeof idempotencyKey !== 'string') {
+    throw new TypeError('method, url or idempotencyKey is not a string');
+  }
+  if (typeof chainId !== 'number' || typeof createdAtMs !== 'number' || !isAddress(payer)) {
+    throw new TypeError('chainId, createdAtMs or payer is not what was written');
+  }
+  if (nonceTakenAtMs !== null && typeof nonceTakenAtMs !== 'number')
+    throw new TypeError('nonceTakenAtMs is not a time');
+  const transaction = parseTransaction(value['transaction']);
+  const authorization = value['authorization'] === null ? null : parseSignedPayment(value['authorization']);
+  if (state === 'signed' && transaction === null && authorization === null) {
+    throw new TypeError('a signed payment has no transaction and no authorization');
+  }
+  const requirement = parseRequirement(value['requirement']);
+  return {
+    ...{ state, method, url, idempotencyKey, chainId, payer, requirement, createdAtMs },
+    ...{ transaction, nonceTakenAtMs, authorization },
+  };
+}
