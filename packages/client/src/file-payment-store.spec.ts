@@ -13,6 +13,7 @@ const payment: StoredPayment = {
   state: 'signed',
   method: 'GET',
   url: 'https://example.com/api/weather',
+  requestHash: 'cd'.repeat(32),
   idempotencyKey: 'k',
   chainId: 1328,
   payer: `0x${'11'.repeat(20)}`,

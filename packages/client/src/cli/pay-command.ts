@@ -66,7 +66,10 @@ export function createPayCommand({ env, terminal, end }: PayProcess): Command {
       line,
     ])
     .option('--body <text>', 'or @FILE')
-    .option('--idempotency-key <key>', 'names the purchase: a repeat gets the same answer and never pays again')
+    .option(
+      '--idempotency-key <key>',
+      'names this request: a repeat gets the same answer and never pays again, and any other request is refused',
+    )
     .optionsGroup('Behaviour:')
     .option(
       '--store <dir>',

@@ -117,6 +117,37 @@ describe('a successful payment', () => {
     expect(await transfers()).toHaveLength(1);
   });
 
+  it.each<[string, string, RequestInit]>([
+    ['body', '', { method: 'POST', body: '{"city":"Basel"}' }],
+    ['URL', '/now', { method: 'POST', body: '{"city":"Bern"}' }],
+    ['method', '', { method: 'PUT', body: '{"city":"Bern"}' }],
+  ])(
+    'refuses a repeated Idempotency-Key with another %s, before anything is requested',
+    async (_case, path, change) => {
+      const headers = { 'Idempotency-Key': 'order-1' };
+      await payingFetch()(server.url, { method: 'POST', body: '{"city":"Bern"}', headers });
+      const seen = server.seen.length;
+      const other = failureOf(payingFetch()(server.url + path, { ...change, headers }));
+      expect(await other).toMatchObject({
+        code: 'idempotency_key_reused',
+        details: { method: 'POST', url: server.url },
+      });
+      expect([(await transfers()).length, server.seen.length]).toEqual([1, seen]);
+    },
+  );
+
+  it('makes one payment for two concurrent requests with one Idempotency-Key, and refuses the other', async () => {
+    const buy = payingFetch();
+    const outcomes = await Promise.allSettled(
+      ['a', 'b'].map((body) => buy(server.url, { method: 'POST', body, headers: { 'Idempotency-Key': 'order-1' } })),
+    );
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'idempotency_key_reused' },
+    });
+    expect(await transfers()).toHaveLength(1);
+  });
+
   it('repeats a redeemed payment although the RPC server no longer has its transaction', async () => {
     const init = { headers: { 'Idempotency-Key': 'order-2' } };
     const first = await payingFetch()(server.url, init);

@@ -68,6 +68,20 @@ async function finish(
   return redeemPayment(context, { key, request: { ...request, url: stored.payment.url }, stored, deadlineAtMs });
 }
 
+/** A key names one request for good: with another one it would buy again, or get the answer of the first. */
+function assertOwnKey({ hash, headers }: RequestSnapshot, stored: StoredRevision | null): void {
+  if (!stored || stored.payment.requestHash === hash) return;
+  const { method, url } = stored.payment;
+  throw new PaymentError(
+    'idempotency_key_reused',
+    `The Idempotency-Key ${headers.get(IDEMPOTENCY_KEY)} belongs to another request: ${method} ${url}.`,
+    {
+      hint: 'Nothing was paid. Use a new key for a request with another method, URL or body.',
+      details: { method, url },
+    },
+  );
+}
+
 /**
  * The client procedure of the specification for one request: request, pay, request again with the proof. A payment left
  * in the store by an earlier run of the same request is redeemed first, before anything is requested or paid.
@@ -82,6 +96,7 @@ export async function runProcedure(
   let canRepeat = request.headers.has(IDEMPOTENCY_KEY);
   for (const giveUpAtMs = Date.now() + context.deadlineMs; Date.now() < giveUpAtMs;) {
     const read = await context.store.read(key);
+    assertOwnKey(request, read);
     let stored = read && { ...read, sentAtMs: 0 };
     if (stored && isBeingPaid(stored)) {
       await sleep(LOOK_AGAIN_MS, request.signal);

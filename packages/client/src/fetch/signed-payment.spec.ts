@@ -7,7 +7,7 @@ import { identifierIn, startSigningShop, type SigningShop } from '../../test/sig
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { createWallet, type Wallet } from '../sign/wallet.js';
-import { MemoryPaymentStore } from '../store/payment-store.js';
+import { abandonPayment, MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
 describe.each([1, 2] as const)('a server that only takes signed payments, in version %s', (version) => {
@@ -106,9 +106,12 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
   // Prevents: a server that knows the identifier of another payment refuses this one.
   it('gets another identifier with another payment under the same key', async () => {
     if (version === 2) shop.extensions = { 'payment-identifier': { info: { required: true } } };
-    const pay = fetchWithPayment(fetch, wallet, { assets: [asset], maxAmount: '0.001', store });
-    const headers = { 'Idempotency-Key': 'order-1' };
-    for (const url of [shop.url, `${shop.url}/more`]) expect((await pay(url, { headers })).status).toBe(200);
+    const init = { headers: { 'Idempotency-Key': 'order-1' } };
+    shop.interfere = [(response) => void response.writeHead(500).end()];
+    expect((await buy({}, wallet, init)).status).toBe(500);
+    const [{ key } = { key: '' }] = await store.list();
+    expect(await abandonPayment(store, key)).toBe(true);
+    expect((await buy({}, wallet, init)).status).toBe(200);
     const ids = shop.shown.map(({ extensions }) => identifierIn(extensions));
     expect([ids.length, new Set(ids).size]).toEqual(version === 2 ? [2, 2] : [2, 1]);
   });

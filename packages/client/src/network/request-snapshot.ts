@@ -12,6 +12,8 @@ export interface RequestSnapshot {
   signal: AbortSignal | null;
   /** Kept alive because only Node's Request passes on the abort of the signal it was created with. */
   source: Request | null;
+  /** Of method, URL and body: tells it from other requests. */
+  hash: string;
 }
 
 const encoder = new TextEncoder();
@@ -37,6 +39,8 @@ async function readBody(body: unknown): Promise<{ bytes: Uint8Array<ArrayBuffer>
   return refuseBody(Object.prototype.toString.call(body).slice(8, -1));
 }
 
+const hashOf = (parts: readonly string[]): string => sha256(stringToBytes(JSON.stringify(parts))).slice(2);
+
 /**
  * Copies the arguments of a fetch call.
  * @throws PaymentError `body_not_replayable` for streams, iterables and FormData (its boundary differs each time).
@@ -55,10 +59,11 @@ export async function takeRequest(input: Request | string | URL, init: RequestIn
   } else if (request?.body) {
     body = new Uint8Array(await request.clone().arrayBuffer());
   }
-  const { method = request?.method ?? 'GET', signal = request?.signal ?? null } = init;
+  const { signal = request?.signal ?? null } = init;
+  const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
   const { credentials, redirect, mode } = request ?? {};
   return {
-    method: method.toUpperCase(),
+    method,
     url: url.href,
     headers,
     body,
@@ -67,15 +72,14 @@ export async function takeRequest(input: Request | string | URL, init: RequestIn
       : init,
     signal,
     source: request,
+    hash: hashOf([method, url.href, body ? sha256(body) : '']),
   };
 }
 
-/**
- * The key of the request in the store: from method, URL, body, and the caller's own idempotency key if there is one.
- */
-export function requestKey({ method, url, headers, body }: RequestSnapshot): string {
-  const parts = [method, url, body ? sha256(body) : '', headers.get(IDEMPOTENCY_KEY) ?? ''];
-  return sha256(stringToBytes(JSON.stringify(parts))).slice(2);
+/** The key of the request in the store: of the caller's own idempotency key, or else of what it asks for. */
+export function requestKey(request: RequestSnapshot): string {
+  const key = request.headers.get(IDEMPOTENCY_KEY);
+  return key === null ? request.hash : hashOf([IDEMPOTENCY_KEY, key]);
 }
 
 /** Arguments for another fetch of the same request. */

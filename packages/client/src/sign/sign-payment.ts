@@ -27,6 +27,7 @@ function createIntention(context: PaymentContext, request: RequestSnapshot, chos
     state: 'intended',
     method: request.method,
     url: request.url,
+    requestHash: request.hash,
     idempotencyKey: request.headers.get(IDEMPOTENCY_KEY) ?? createRandomHex(16),
     chainId: context.wallet.chainId,
     payer: context.wallet.address,

@@ -5,6 +5,7 @@ import {
   isRecord,
   parsePaymentRequirement,
   parseSignedPayment,
+  type JsonRecord,
 } from '@tollgate/protocol';
 
 import { parseStoredSignable } from '../offer/signable-requirement.js';
@@ -28,17 +29,20 @@ function parseRequirement(value: unknown): StoredPayment['requirement'] {
   return isRecord(value) && 'x402Version' in value ? parseStoredSignable(value) : parsePaymentRequirement(value);
 }
 
+function readText(record: JsonRecord, name: string): string {
+  const value = record[name];
+  if (typeof value !== 'string') throw new TypeError(`${name} is not a string`);
+  return value;
+}
+
 /**
  * Parses a stored payment.
  * @throws TypeError or PaymentError when a field is invalid.
  */
 export function parseStoredPayment(value: unknown): StoredPayment {
   if (!isRecord(value)) throw new TypeError('not an object');
-  const { state, method, url, idempotencyKey, chainId, payer, createdAtMs, nonceTakenAtMs } = value;
+  const { state, chainId, payer, createdAtMs, nonceTakenAtMs } = value;
   if (!isState(state)) throw new TypeError('state is unknown');
-  if (typeof method !== 'string' || typeof url !== 'string' || typeof idempotencyKey !== 'string') {
-    throw new TypeError('method, url or idempotencyKey is not a string');
-  }
   if (typeof chainId !== 'number' || typeof createdAtMs !== 'number' || !isAddress(payer)) {
     throw new TypeError('chainId, createdAtMs or payer is not what was written');
   }
@@ -49,9 +53,13 @@ export function parseStoredPayment(value: unknown): StoredPayment {
   if (state === 'signed' && transaction === null && authorization === null) {
     throw new TypeError('a signed payment has no transaction and no authorization');
   }
-  const requirement = parseRequirement(value['requirement']);
   return {
-    ...{ state, method, url, idempotencyKey, chainId, payer, requirement, createdAtMs },
-    ...{ transaction, nonceTakenAtMs, authorization },
+    state,
+    method: readText(value, 'method'),
+    url: readText(value, 'url'),
+    requestHash: readText(value, 'requestHash'),
+    idempotencyKey: readText(value, 'idempotencyKey'),
+    requirement: parseRequirement(value['requirement']),
+    ...{ chainId, payer, createdAtMs, transaction, nonceTakenAtMs, authorization },
   };
 }

@@ -29,6 +29,9 @@ export interface StoredPayment {
   state: PaymentState;
   method: string;
   url: string;
+  /** Of method, URL and body of the request that it is for. */
+  requestHash: string;
+  /** What is sent with it. */
   idempotencyKey: string;
   chainId: number;
   payer: Hex;

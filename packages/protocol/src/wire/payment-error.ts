@@ -51,6 +51,7 @@ export const CLIENT_FAILURES = [
   'insecure_url',
   'redirect_refused',
   'body_not_replayable',
+  'idempotency_key_reused',
   'no_trusted_requirement',
   'over_limit',
   'wrong_chain',
