@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { createWallet, fetchWithPayment } from '@tollgate/client';
 import { listRefusals } from '@tollgate/ledger';
 import { encodeProof, parseChallenge } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 
+import { readBalance } from '../../tools/devnet/chain/read-balance.js';
 import { transferTokens } from '../../tools/devnet/chain/transfer-tokens.js';
 import { startStack, type Stack } from '../../tools/devnet/stack/stack.js';
 import { startRawUpstream, startUpstream, type Upstream } from './start-upstream.js';
@@ -156,6 +158,29 @@ describe('paid routes', () => {
     const paid = await redeem();
     expect([paid.status, isReleased(paid), await paid.text()]).toEqual([200, false, 'yes']);
     expect(new Set(upstream.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+  });
+
+  it('take the payment of a released request for the one that corrects it, from our own client', async () => {
+    upstream.answer = (_, response) => {
+      const body = upstream.requests.at(-1)?.body ?? '';
+      response.writeHead(body === 'Bern' ? 200 : 400).end(body);
+    };
+    const { rpcUrl, chainId, asset: address, accounts } = stack.chain;
+    const payer = accounts[2]!;
+    const wallet = createWallet({ account: payer.privateKey, rpcUrl, chainId });
+    const assets = [{ network: 'chain-testnet', chainId, address, decimals: 6 }];
+    const pay = fetchWithPayment(fetch, wallet, { assets, maxAmount: '0.02' });
+    const before = await readBalance(stack.chain, payer.address);
+    const order = (city: string, key: string) =>
+      pay(url('/v1/orders'), { method: 'POST', body: city, headers: { 'Idempotency-Key': key } });
+    const failed = await order('Brn', 'order-1');
+    expect([failed.status, isReleased(failed)]).toEqual([400, true]);
+    for (const replayed of [false, true]) {
+      const paid = await order('Bern', 'order-2');
+      expect([paid.status, isReplayed(paid), await paid.text()]).toEqual([200, replayed, 'Bern']);
+    }
+    expect(before - (await readBalance(stack.chain, payer.address))).toBe(20_000n);
+    expect(upstream.requests.map(({ body }) => body)).toEqual(['Brn', 'Bern']);
   });
 
   it('charge nothing for an upstream that hangs', async () => {

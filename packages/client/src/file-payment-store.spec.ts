@@ -33,6 +33,8 @@ const payment: StoredPayment = {
   transaction: { txHash: `0x${'44'.repeat(32)}`, rawTransaction: '0x02', nonce: 0 },
   nonceTakenAtMs: 1,
   authorization: null,
+  moves: 0,
+  movedTo: null,
 };
 const signed: StoredPayment = {
   ...payment,
@@ -199,7 +201,8 @@ describe('FilePaymentStore', () => {
 
 describe('parseStoredPayment', () => {
   it('reads back what was written', () => {
-    for (const written of [payment, signed, permitted])
+    const movedTo = { key, url: 'https://example.com/', requestHash: 'ef'.repeat(32), afterRevision: 2 };
+    for (const written of [payment, signed, permitted, { ...payment, state: 'moved', moves: 1, movedTo }])
       expect(parseStoredPayment(JSON.parse(JSON.stringify(written)))).toEqual(written);
   });
 

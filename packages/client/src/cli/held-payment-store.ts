@@ -1,5 +1,4 @@
-import { noteRedeemed } from '../fetch/redeem-payment.js';
-import type { PaymentStore, StoredPayment, StoredRevision } from '../store/payment-store.js';
+import { noteState, type PaymentStore, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
 
 /**
  * Holds the end of a payment back until its answer is written, so that a failed write, or a process that ends in
@@ -26,6 +25,6 @@ export class HeldPaymentStore implements PaymentStore {
 
   /** Writes what was held back, if anything was. */
   async release(): Promise<void> {
-    if (this.#held) await noteRedeemed(this.store, this.#held.key, this.#held);
+    if (this.#held) await noteState(this.store, this.#held.key, this.#held, 'redeemed');
   }
 }

@@ -464,7 +464,7 @@ describe('pay', () => {
       for (const [headers, line] of [
         [
           { 'X-Payment-Released': 'true' },
-          /not spent: the same command presents the same authorization again, and signs no other one before 20/,
+          /not spent: the same command, or one that corrects its query or body, presents the same authorization again, and signs no other one before 20/,
         ],
         [settled, /The payment was settled nevertheless: the same command presents it again/],
       ] as const) {

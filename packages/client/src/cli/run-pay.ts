@@ -218,10 +218,10 @@ function explainPayment({ transaction, authorization }: StoredPayment, headers: 
   }
   if (headers.get(X_PAYMENT_RELEASED) === 'true') {
     if (transaction) {
-      return `The payment is not spent: the transfer ${transaction.txHash} remains valid, and the same command presents it again and pays nothing more.`;
+      return `The payment is not spent: the transfer ${transaction.txHash} remains valid, and the same command, or one that corrects its query or body, presents it again and pays nothing more.`;
     }
     const validBefore = new Date(authorization ? endsAtMs(authorization) : 0).toISOString();
-    return `The payment is not spent: the same command presents the same authorization again, and signs no other one before ${validBefore}.`;
+    return `The payment is not spent: the same command, or one that corrects its query or body, presents the same authorization again, and signs no other one before ${validBefore}.`;
   }
   // Servers that settle a signed payment report it in a header, with any status.
   const receipt = readReceipt(headers.get(PAYMENT_RESPONSE) ?? headers.get(X_PAYMENT_RESPONSE));

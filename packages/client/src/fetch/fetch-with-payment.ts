@@ -14,9 +14,10 @@ import { createContext, type PaymentContext, type PaymentOptions } from '../sign
 import { readOffers } from '../sign/read-offers.js';
 import { signPayment } from '../sign/sign-payment.js';
 import type { Wallet } from '../sign/wallet.js';
-import type { StoredRevision } from '../store/payment-store.js';
+import { isOpen, type StoredRevision } from '../store/payment-store.js';
 import { awaitPayment } from './await-payment.js';
 import { redeemPayment } from './redeem-payment.js';
+import { completeMove, takeReleased } from './released-payment.js';
 
 /** How long another caller's intention is respected. After that its process counts as dead. */
 const INTENTION_MS = 5000;
@@ -40,7 +41,7 @@ function assertSameOrigin(request: RequestSnapshot, response: Response): Request
  * closed: nothing more can be redeemed with them.
  */
 function isPaid({ payment }: StoredRevision, canRepeat: boolean): boolean {
-  return payment.state === 'signed' || (payment.state === 'redeemed' && canRepeat);
+  return isOpen(payment) || (payment.state === 'redeemed' && canRepeat);
 }
 
 /**
@@ -102,6 +103,15 @@ export async function runProcedure(
       await sleep(LOOK_AGAIN_MS, request.signal);
       continue;
     }
+    if (read?.payment.movedTo) {
+      await completeMove(context.store, key, read);
+      continue;
+    }
+    // From now on no other request may take it.
+    if (read?.payment.state === 'released') {
+      await context.store.write(key, { ...read.payment, state: 'signed' }, read.revision);
+      continue;
+    }
     if (stored && isPaid(stored, canRepeat)) {
       context.onEvent({ type: 'resuming', key, payment: stored.payment });
     } else {
@@ -116,7 +126,9 @@ export async function runProcedure(
       const { attemptTimeoutMs: timeoutMs, store, wallet } = context;
       const offers = await readOffers(response, wallet, { timeoutMs, prefersSignatures: store.isVolatile === true });
       const afterRevision = stored?.revision ?? 0;
-      stored = await signPayment(context, { key, request: paidRequest, offers, afterRevision });
+      const terms = { offers, afterRevision };
+      if (await takeReleased(context, { key, request: paidRequest }, terms)) continue;
+      stored = await signPayment(context, { key, request: paidRequest, ...terms });
       // Another caller bought the same meanwhile: that purchase serves this call too, even if it is already finished.
       if (!stored) canRepeat = true;
     }

@@ -121,7 +121,7 @@ describe('not trying again', () => {
     server.interfere = [answer(500, { 'X-Payment-Released': 'true' }, 'broken')];
     const broken = await buy();
     expect([broken.status, await broken.text()]).toEqual([500, 'broken']);
-    expect(await stateOf()).toEqual(['signed']);
+    expect(await stateOf()).toEqual(['released', 'moved']);
     expect((await buy()).status).toBe(200);
     expect(await transfers()).toHaveLength(1);
   });

@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEY, PaymentError, X_PAYMENT_FAILURE } from '@tollgate/protocol';
+import { IDEMPOTENCY_KEY, PaymentError, X_PAYMENT_FAILURE, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
 import { assertSecureUrl } from '../network/assert-secure-url.js';
 import type { RequestSnapshot } from '../network/request-snapshot.js';
@@ -6,10 +6,11 @@ import { sleep } from '../network/sleep.js';
 import { watchBody } from '../network/watch-body.js';
 import { readChallengeError } from '../offer/read-challenge.js';
 import type { PaymentContext } from '../sign/payment-options.js';
-import type { PaymentStore, StoredRevision } from '../store/payment-store.js';
+import { noteState, type StoredRevision } from '../store/payment-store.js';
 import { showPayment, type ShownPayment, type SignedName } from './create-payment-headers.js';
 import { judgeResponse, type Judgement } from './judge-response.js';
 import { PaymentNotAcceptedError } from './payment-not-accepted-error.js';
+import { noteReleased } from './released-payment.js';
 import { receiveAnswer, sendRequest, type SentRequest } from './send-request.js';
 import { findSoldTarget, type SoldTarget } from './sold-target.js';
 import { TrySpacing } from './try-spacing.js';
@@ -227,21 +228,9 @@ export async function fetchPaidAnswer(
   }
 }
 
-/** Notes the payment as redeemed, also if another call has changed its record since it was read. */
-export async function noteRedeemed(
-  store: PaymentStore,
-  key: string,
-  { payment, revision }: StoredRevision,
-): Promise<void> {
-  if (await store.write(key, { ...payment, state: 'redeemed' }, revision)) return;
-  const now = await store.read(key);
-  const isSame = now?.payment.state === 'signed' && now.payment.createdAtMs === payment.createdAtMs;
-  if (isSame) await store.write(key, { ...now.payment, state: 'redeemed' }, now.revision);
-}
-
 /**
  * Redeems a stored payment. It is noted as redeemed when the caller has the whole answer: at once if the body is in
- * memory, otherwise at its end.
+ * memory, otherwise at its end; and as released when the server says so.
  */
 export async function redeemPayment(
   context: PaymentContext,
@@ -253,9 +242,12 @@ export async function redeemPayment(
   if (!shown) throw new PaymentError('store_damaged', 'The stored payment has no signed transaction or authorization.');
   const answer = await fetchPaidAnswer(context, { key, request, payment: shown, deadlineAtMs });
   const { response, isFinal, isWhole } = answer;
-  if (!isFinal) return response;
+  if (!isFinal) {
+    if (response.headers.get(X_PAYMENT_RELEASED) === 'true') await noteReleased(context, input, input.stored);
+    return response;
+  }
   const received = async (): Promise<void> => {
-    await noteRedeemed(context.store, key, input.stored);
+    await noteState(context.store, key, input.stored, 'redeemed');
     context.onEvent({ type: 'redeemed', key, payment, status: response.status });
   };
   if (!isWhole) return watchBody(response, { received, unreadMs: context.attemptTimeoutMs, signal: request.signal });

@@ -39,7 +39,8 @@ async function readBody(body: unknown): Promise<{ bytes: Uint8Array<ArrayBuffer>
   return refuseBody(Object.prototype.toString.call(body).slice(8, -1));
 }
 
-const hashOf = (parts: readonly string[]): string => sha256(stringToBytes(JSON.stringify(parts))).slice(2);
+/** Names a thing in the store by all that tells it from others. */
+export const hashOf = (parts: readonly string[]): string => sha256(stringToBytes(JSON.stringify(parts))).slice(2);
 
 /**
  * Copies the arguments of a fetch call.

@@ -36,6 +36,8 @@ function createIntention(context: PaymentContext, request: RequestSnapshot, chos
     transaction: null,
     nonceTakenAtMs: null,
     authorization: null,
+    moves: 0,
+    movedTo: null,
   };
 }
 

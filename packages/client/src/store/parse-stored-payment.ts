@@ -9,9 +9,18 @@ import {
 } from '@tollgate/protocol';
 
 import { parseStoredSignable } from '../offer/signable-requirement.js';
-import type { PaymentState, SignedTransaction, StoredPayment } from './payment-store.js';
+import type { PaymentMove, PaymentState, SignedTransaction, StoredPayment } from './payment-store.js';
 
-const STATES: readonly string[] = ['intended', 'signed', 'redeemed', 'failed', 'replaced', 'abandoned'];
+const STATES: readonly string[] = [
+  'intended',
+  'signed',
+  'released',
+  'moved',
+  'redeemed',
+  'failed',
+  'replaced',
+  'abandoned',
+];
 
 const isState = (value: unknown): value is PaymentState => typeof value === 'string' && STATES.includes(value);
 
@@ -19,11 +28,26 @@ function parseTransaction(value: unknown): SignedTransaction | null {
   if (value === null) return null;
   if (!isRecord(value)) throw new TypeError('transaction is not an object');
   const { txHash, rawTransaction, nonce } = value;
-  if (!isHash(txHash) || !isHexBytes(rawTransaction) || typeof nonce !== 'number' || !Number.isSafeInteger(nonce)) {
+  if (!isHash(txHash) || !isHexBytes(rawTransaction) || !isCount(nonce)) {
     throw new TypeError('transaction is not a signed transaction');
   }
   return { txHash, rawTransaction, nonce };
 }
+
+function parseMove(value: unknown): PaymentMove | null {
+  if (value === null) return null;
+  if (!isRecord(value)) throw new TypeError('movedTo is not an object');
+  const { afterRevision } = value;
+  if (!isCount(afterRevision)) throw new TypeError('afterRevision is not a revision');
+  return {
+    key: readText(value, 'key'),
+    url: readText(value, 'url'),
+    requestHash: readText(value, 'requestHash'),
+    afterRevision,
+  };
+}
+
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value);
 
 function parseRequirement(value: unknown): StoredPayment['requirement'] {
   return isRecord(value) && 'x402Version' in value ? parseStoredSignable(value) : parsePaymentRequirement(value);
@@ -41,16 +65,17 @@ function readText(record: JsonRecord, name: string): string {
  */
 export function parseStoredPayment(value: unknown): StoredPayment {
   if (!isRecord(value)) throw new TypeError('not an object');
-  const { state, chainId, payer, createdAtMs, nonceTakenAtMs } = value;
+  const { state, chainId, payer, createdAtMs, nonceTakenAtMs, moves } = value;
   if (!isState(state)) throw new TypeError('state is unknown');
   if (typeof chainId !== 'number' || typeof createdAtMs !== 'number' || !isAddress(payer)) {
     throw new TypeError('chainId, createdAtMs or payer is not what was written');
   }
+  if (!isCount(moves)) throw new TypeError('moves is not a count');
   if (nonceTakenAtMs !== null && typeof nonceTakenAtMs !== 'number')
     throw new TypeError('nonceTakenAtMs is not a time');
   const transaction = parseTransaction(value['transaction']);
   const authorization = value['authorization'] === null ? null : parseSignedPayment(value['authorization']);
-  if (state === 'signed' && transaction === null && authorization === null) {
+  if ((state === 'signed' || state === 'released') && transaction === null && authorization === null) {
     throw new TypeError('a signed payment has no transaction and no authorization');
   }
   return {
@@ -60,6 +85,7 @@ export function parseStoredPayment(value: unknown): StoredPayment {
     requestHash: readText(value, 'requestHash'),
     idempotencyKey: readText(value, 'idempotencyKey'),
     requirement: parseRequirement(value['requirement']),
-    ...{ chainId, payer, createdAtMs, transaction, nonceTakenAtMs, authorization },
+    ...{ chainId, payer, createdAtMs, transaction, nonceTakenAtMs, authorization, moves },
+    movedTo: parseMove(value['movedTo']),
   };
 }

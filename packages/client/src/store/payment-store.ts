@@ -13,13 +13,23 @@ export interface SignedTransaction {
  * - `intended`: chosen, nothing signed; no money can have moved.
  * - `signed`: the transaction or authorization exists and may have been sent; only this payment may be used for the
  *   request.
+ * - `released`: as `signed`, and the server has said that the payment is not spent and may be used again.
+ * - `moved`: another request uses it, which has it under a key of its own.
  * - `redeemed`: the complete answer has reached the caller, or the caller did not want the rest of it.
  * - `failed`: the transaction was mined and reverted, and its block is final.
  * - `replaced`: another transaction has finally taken its nonce, so it can never be mined; or its authorization expired
  *   unused.
  * - `abandoned`: given up by the user.
  */
-export type PaymentState = 'intended' | 'signed' | 'redeemed' | 'failed' | 'replaced' | 'abandoned';
+export type PaymentState =
+  | 'intended'
+  | 'signed'
+  | 'released'
+  | 'moved'
+  | 'redeemed'
+  | 'failed'
+  | 'replaced'
+  | 'abandoned';
 
 /**
  * The data that must survive a crash to redeem a payment. Any reader of it can redeem it: keep it as private as a
@@ -43,6 +53,19 @@ export interface StoredPayment {
   nonceTakenAtMs: number | null;
   /** The payment of a `SignableRequirement`, by EIP-3009 or Permit2; null while `intended`. */
   authorization: SignedPayment | null;
+  /** How often another request than the one before has used it. */
+  moves: number;
+  /** The request that has taken it, as long as it may not have it yet. */
+  movedTo: PaymentMove | null;
+}
+
+export interface PaymentMove {
+  /** Of the request in the store. */
+  key: string;
+  url: string;
+  requestHash: string;
+  /** The revision that the payment is written after. */
+  afterRevision: number;
 }
 
 /** The parts of a paid payment that are needed to fetch its answer. */
@@ -96,12 +119,31 @@ export class MemoryPaymentStore implements PaymentStore {
 }
 
 /**
+ * Notes what became of a signed payment, also if another call has changed its record since it was read.
+ * @returns whether it was noted
+ */
+export async function noteState(
+  store: PaymentStore,
+  key: string,
+  { payment, revision }: StoredRevision,
+  state: PaymentState,
+): Promise<boolean> {
+  if (await store.write(key, { ...payment, state }, revision)) return true;
+  const now = await store.read(key);
+  if (now?.payment.state !== 'signed' || now.payment.createdAtMs !== payment.createdAtMs) return false;
+  return store.write(key, { ...now.payment, state }, now.revision);
+}
+
+/** True while the payment may be presented for its request. */
+export const isOpen = ({ state }: StoredPayment): boolean => state === 'signed' || state === 'released';
+
+/**
  * Gives up a stored payment, so that the next call with the same request makes a new one. Money that was paid is not
  * returned.
  */
 export async function abandonPayment(store: PaymentStore, key: string): Promise<boolean> {
   const stored = await store.read(key);
-  if (!stored || stored.payment.state !== 'signed') return false;
+  if (!stored || !isOpen(stored.payment)) return false;
   return store.write(key, { ...stored.payment, state: 'abandoned' }, stored.revision);
 }
 
