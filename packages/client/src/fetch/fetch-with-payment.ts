@@ -22,6 +22,8 @@ import { completeMove, takeReleased } from './released-payment.js';
 /** How long another caller's intention is respected. After that its process counts as dead. */
 const INTENTION_MS = 5000;
 const LOOK_AGAIN_MS = 50;
+/** How often a payment is signed whose signature comes later than the end of the offer. */
+const MAX_LATE = 3;
 
 /** fetch has followed the redirects of the unpaid request: pay only the origin that was requested. */
 function assertSameOrigin(request: RequestSnapshot, response: Response): RequestSnapshot {
@@ -83,6 +85,11 @@ function assertOwnKey({ hash, headers }: RequestSnapshot, stored: StoredRevision
   );
 }
 
+const createLate = (times: number): PaymentError =>
+  new PaymentError('cannot_pay', `The wallet signed ${times} times later than the offer was valid.`, {
+    hint: 'Nothing was sent. Sign sooner, or ask the server for a longer maxTimeoutSeconds.',
+  });
+
 /**
  * The client procedure of the specification for one request: request, pay, request again with the proof. A payment left
  * in the store by an earlier run of the same request is redeemed first, before anything is requested or paid.
@@ -95,7 +102,8 @@ export async function runProcedure(
   const key = requestKey(request);
   // An Idempotency-Key of the caller identifies one purchase for good: repeating the request asks for its answer again.
   let canRepeat = request.headers.has(IDEMPOTENCY_KEY);
-  for (const giveUpAtMs = Date.now() + context.deadlineMs; Date.now() < giveUpAtMs;) {
+  let late = 0;
+  for (let giveUpAtMs = Date.now() + context.deadlineMs; Date.now() < giveUpAtMs;) {
     const read = await context.store.read(key);
     assertOwnKey(request, read);
     let stored = read && { ...read, sentAtMs: 0 };
@@ -128,7 +136,14 @@ export async function runProcedure(
       const afterRevision = stored?.revision ?? 0;
       const terms = { offers, afterRevision };
       if (await takeReleased(context, { key, request: paidRequest }, terms)) continue;
-      stored = await signPayment(context, { key, request: paidRequest, ...terms });
+      const signed = await signPayment(context, { key, request: paidRequest, ...terms });
+      if (signed === 'late') {
+        if ((late += 1) === MAX_LATE) throw createLate(late);
+        // A person may have been asked to sign: that takes as long as it takes.
+        giveUpAtMs = Date.now() + context.deadlineMs;
+        continue;
+      }
+      stored = signed;
       // Another caller bought the same meanwhile: that purchase serves this call too, even if it is already finished.
       if (!stored) canRepeat = true;
     }

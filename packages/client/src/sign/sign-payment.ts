@@ -12,7 +12,7 @@ import {
 import type { RequestSnapshot } from '../network/request-snapshot.js';
 import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requirement.js';
 import { isPermittable, isSignable, type SignableRequirement } from '../offer/signable-requirement.js';
-import type { StoredPayment, StoredRevision } from '../store/payment-store.js';
+import { endsAtMs, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
 import { createPaymentCall } from './create-payment-call.js';
 import { createRandomHex } from './hex.js';
 import type { PaymentContext, SkippedOffer } from './payment-options.js';
@@ -100,22 +100,33 @@ async function commit(
   });
 }
 
+/** True where signing took so long that nobody accepts it any more: past its own end, or past that of the offer. */
+function isLate(
+  { requirement }: Chosen,
+  { authorization }: Pick<StoredPayment, 'authorization'>,
+  offeredAtMs: number,
+): boolean {
+  return Date.now() >= (authorization ? endsAtMs(authorization) : offeredAtMs + requirement.maxTimeoutSeconds * 1000);
+}
+
 /**
  * Stores the intention, signs, stores the signed bytes, sends them. In this order a crash at any point leaves either
  * nothing that could be mined, or the stored bytes to send again.
- * @returns the stored payment, and when it was sent (0: the sending failed, or nothing is sent), or null when another process was faster and its payment counts.
+ * @returns the stored payment, and when it was sent (0: the sending failed, or nothing is sent); null when another process was faster and its payment counts; `late` when signing took longer than the offer is valid, and nothing was stored or sent.
  * @throws PaymentError when nothing was signed.
  */
 export async function signPayment(
   context: PaymentContext,
   input: { key: string; request: RequestSnapshot; offers: Offers; afterRevision: number },
-): Promise<(StoredRevision & { sentAtMs: number }) | null> {
+): Promise<(StoredRevision & { sentAtMs: number }) | 'late' | null> {
+  const offeredAtMs = Date.now();
   const { store, limit, onEvent } = context;
   const { key, request } = input;
   const { chosen, skipped } = await chooseOffer(context, input.offers);
   const intention = createIntention(context, request, chosen);
   let giveBack: (() => void) | undefined;
   let isSigned = false;
+  let tookTooLong = false;
   let revision = input.afterRevision;
   try {
     if (!(await store.write(key, intention, revision))) return null;
@@ -127,6 +138,8 @@ export async function signPayment(
     onEvent({ type: 'intended', key, payment: intention, price });
     let payment: StoredPayment = intention;
     const sentAtMs = await commit(context, request, chosen, async (signed) => {
+      tookTooLong = isLate(chosen, signed, offeredAtMs);
+      if (tookTooLong) return false;
       payment = { ...intention, ...signed, state: 'signed' };
       if (!(await store.write(key, payment, revision))) return false;
       revision += 1;
@@ -134,7 +147,10 @@ export async function signPayment(
       onEvent({ type: 'signed', key, payment });
       return true;
     });
-    return sentAtMs === null ? null : { payment, revision, sentAtMs };
+    if (sentAtMs !== null) return { payment, revision, sentAtMs };
+    if (!tookTooLong) return null;
+    await store.write(key, { ...intention, state: 'abandoned' }, revision);
+    return 'late';
   } catch (error) {
     // Other callers need not wait for a failed intention. If this write fails too, their wait ends by itself.
     if (!isSigned) await store.write(key, { ...intention, state: 'abandoned' }, revision).catch(() => undefined);

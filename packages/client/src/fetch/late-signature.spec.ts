@@ -1,0 +1,99 @@
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { listTransfers, startPaidServer } from '../../test/paid-server.js';
+import { startSigningShop } from '../../test/signing-shop.js';
+import { sleep } from '../network/sleep.js';
+import type { AuthorizationSigner } from '../sign/typed-data-signers.js';
+import { createWallet, type Wallet } from '../sign/wallet.js';
+import { MemoryPaymentStore } from '../store/payment-store.js';
+import { fetchWithPayment } from './fetch-with-payment.js';
+
+/** As with a person at a wallet, who is asked to confirm. */
+describe('a signature that comes later than the offer is valid', () => {
+  const VALID_SECONDS = 2;
+  let chain: Devnet;
+  let store: MemoryPaymentStore;
+  let paidBefore: number;
+  /** How many of the next signatures are late, and how many were made. */
+  let late: number;
+  let signed: number;
+  const payer = () => chain.accounts[4]!;
+  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+
+  beforeAll(async () => {
+    chain = await startChain();
+  });
+  afterAll(() => chain.stop());
+  beforeEach(async () => {
+    store = new MemoryPaymentStore();
+    [late, signed] = [1, 0];
+    paidBefore = (await listTransfers(chain, payer().address)).length;
+  });
+
+  function createPaying(onLate: () => void) {
+    const { rpcUrl, chainId, asset: address } = chain;
+    const wallet = createWallet({ account: payer().privateKey, rpcUrl, chainId });
+    const confirm = async (): Promise<void> => {
+      signed += 1;
+      if (late === 0) return;
+      late -= 1;
+      const endMs = Date.now() + VALID_SECONDS * 1000;
+      while (Date.now() <= endMs) await sleep(50, null);
+      onLate();
+    };
+    const { authorizations } = wallet as Wallet & { authorizations: AuthorizationSigner };
+    const slow: Wallet = {
+      address: wallet.address,
+      chainId,
+      inTurn: (work) => wallet.inTurn(work),
+      sign: (call) => confirm().then(() => wallet.sign(call)),
+      broadcast: (transaction) => wallet.broadcast(transaction),
+      readOutcome: (txHash) => wallet.readOutcome(txHash),
+      isNonceUsed: (from, nonce) => wallet.isNonceUsed(from, nonce),
+      authorizations: {
+        sign: (token, authorization) => confirm().then(() => authorizations.sign(token, authorization)),
+        isExpired: (asset, authorization) => authorizations.isExpired(asset, authorization),
+      },
+    };
+    const assets = [{ network: 'chain-testnet', chainId, address, decimals: 6 }];
+    // Shorter than the signing: only the time from the signature to the answer counts.
+    return fetchWithPayment(fetch, slow, { assets, maxAmount: '0.001', store, deadlineMs: VALID_SECONDS * 1000 });
+  }
+  const stateOf = async () => (await store.list()).map(({ payment: { state } }) => state);
+
+  it('is dropped, and another one is made and sent', async () => {
+    const shop = await startSigningShop(chain, 2);
+    try {
+      shop.offer = { maxTimeoutSeconds: VALID_SECONDS };
+      const pay = createPaying(() => (shop.offer = {}));
+      expect(await (await pay(shop.url)).text()).toBe('the goods');
+      expect([signed, shop.shown.length, await transfers(), await stateOf()]).toEqual([2, 1, 1, ['redeemed']]);
+    } finally {
+      await shop.close();
+    }
+  });
+
+  it('of a transfer is dropped before it is sent', async () => {
+    const server = await startPaidServer(chain);
+    try {
+      server.challenge = { maxTimeoutSeconds: VALID_SECONDS };
+      const pay = createPaying(() => (server.challenge = {}));
+      expect((await pay(server.url)).status).toBe(200);
+      expect([signed, server.paid().length, await transfers(), await stateOf()]).toEqual([2, 1, 1, ['redeemed']]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('is not made for ever', async () => {
+    const shop = await startSigningShop(chain, 2);
+    try {
+      shop.offer = { maxTimeoutSeconds: VALID_SECONDS };
+      late = 3;
+      const failure = await createPaying(() => undefined)(shop.url).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'cannot_pay', message: expect.stringContaining('later than the offer') });
+      expect([signed, shop.shown, await transfers(), await stateOf()]).toEqual([3, [], 0, ['abandoned']]);
+    } finally {
+      await shop.close();
+    }
+  });
+});
