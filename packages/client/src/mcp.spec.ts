@@ -1,7 +1,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { CallToolRequestSchema, type CallToolResult, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { parsePaymentPayload, type SettleResponse, type SignedAuthorization } from '@tollgate/protocol';
 
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
@@ -65,7 +66,10 @@ describe('payForTools', () => {
       shown.push(read(payment));
       return null;
     };
-    const server = createPaidTools({ wording, offer, verify, settle, ...tools });
+    return connectTo(createPaidTools({ wording, offer, verify, settle, ...tools }), options);
+  }
+
+  async function connectTo(server: Server, options: Partial<ToolPaymentOptions> = {}) {
     const [own, others] = InMemoryTransport.createLinkedPair();
     await server.connect(losing(others));
     const client = new Client({ name: 'payer', version: '1.0.0' });
@@ -94,6 +98,18 @@ describe('payForTools', () => {
     expect(result._meta?.['x402/payment-response']).toMatchObject({ success: true });
     expect([shown.length, await transfers()]).toEqual([1, 1]);
     expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
+  });
+
+  // Prevents: a tool that lists or explains prices is paid.
+  it.each([
+    ['terms that ask for nothing', { x402Version: 2, accepts: [{ scheme: 'exact' }] }],
+    ['an error of another code', { error: { code: -32000, data: { x402Version: 2, accepts: [{ scheme: 'exact' }] } } }],
+  ])('pays nothing for a result that contains %s', async (_case, structuredContent) => {
+    const server = new Server({ name: 'prices', version: '1.0.0' }, { capabilities: { tools: {} } });
+    const listed = { content: [{ type: 'text' as const, text: JSON.stringify(structuredContent) }], structuredContent };
+    server.setRequestHandler(CallToolRequestSchema, () => listed);
+    const call = await connectTo(server);
+    expect(await call({ name: 'prices' })).toMatchObject(listed);
   });
 
   it('leaves free calls and refused calls unchanged', async () => {

@@ -5,7 +5,6 @@ import {
   decodeJsonHeader,
   encodeJsonHeader,
   IDEMPOTENCY_KEY,
-  isRecord,
   ownField,
   PAYMENT_REQUIRED,
   PAYMENT_SIGNATURE,
@@ -15,8 +14,8 @@ import {
 } from '@tollgate/protocol';
 
 import { runProcedure } from './fetch/fetch-with-payment.js';
+import { findPaymentRequired, readPaymentRequiredError, type PaymentRequired } from './mcp/find-payment-required.js';
 import { TOOL_PROTOCOL } from './network/assert-secure-url.js';
-import { parseJson } from './network/read-body.js';
 import { takeRequest } from './network/request-snapshot.js';
 import { createContext, type PaymentOptions } from './sign/payment-options.js';
 import type { Wallet } from './sign/wallet.js';
@@ -77,6 +76,7 @@ export function payForTools(
 /** Presents one tool as an HTTP resource, because the payment code works on HTTP. */
 class ToolCalls {
   readonly #results = new WeakMap<Response, CallToolResult | Error>();
+  #isDraft = false;
 
   constructor(
     private readonly client: Client,
@@ -86,19 +86,19 @@ class ToolCalls {
 
   readonly fetch = async (_input: unknown, init: RequestInit = {}): Promise<Response> => {
     const payment = readPayment(new Headers(init.headers));
-    const params = payment ? { ...this.params, _meta: { ...this.params._meta, [PAYMENT_META]: payment } } : this.params;
+    const params = payment ? this.#pay(payment) : this.params;
     const options = { ...this.options, ...(init.signal && { signal: init.signal }) };
     // Error codes of the SDK package that the caller's client comes from; this module must load without it.
     const { CallToolResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
     try {
       const result = await this.client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
-      const required = findPaymentRequired(result);
-      if (required) return toPaymentRequiredResponse(required);
+      const asked = findPaymentRequired(result);
+      if (asked) return this.#ask(asked);
       // A failed tool charges nothing: its payment stays valid for the next call.
       return this.#keep(result, result.isError === true ? 500 : 200);
     } catch (error) {
-      const required = readPaymentRequiredError(error);
-      if (required) return toPaymentRequiredResponse(required);
+      const asked = readPaymentRequiredError(error);
+      if (asked) return this.#ask(asked);
       if (payment === null || !isRefusal(error)) throw error;
       return this.#keep(error, 500);
     }
@@ -110,6 +110,18 @@ class ToolCalls {
     if (result === undefined) throw new Error('the answer belongs to another call');
     if (result instanceof Error) throw result;
     return result;
+  }
+
+  /** In the place of x402, and in that of the draft of MCP once the server has asked as in the draft. */
+  #pay(payment: object): CallToolRequest['params'] {
+    const paid = { ...this.params, _meta: { ...this.params._meta, [PAYMENT_META]: payment } };
+    const draft = { payment: { protocol: 'x402', paymentInput: { authorization: payment } } };
+    return this.#isDraft ? { ...paid, ...draft } : paid;
+  }
+
+  #ask({ required, isDraft }: PaymentRequired): Response {
+    this.#isDraft = isDraft;
+    return toPaymentRequiredResponse(required);
   }
 
   #keep(result: CallToolResult | Error, status: number): Response {
@@ -129,45 +141,9 @@ function isRefusal(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && typeof error.code === 'number' && !LOST.includes(error.code);
 }
 
-/**
- * The JSON-RPC error code of a call that requires a payment, and the code of the object that carries the requirements
- * as text.
- */
-const PAYMENT_REQUIRED_CODE = 402;
-const WRAPPER = 'x402/error';
-const MAX_TEXT_LENGTH = 64 * 1024;
-
-/**
- * The payment that a tool's result requires, in any of its forms; null if it requires none. Only a failed result can
- * require one.
- */
-function findPaymentRequired(result: unknown): JsonRecord | null {
-  if (!isRecord(result) || ownField(result, 'isError') !== true) return null;
-  const structured = ownField(result, 'structuredContent');
-  return asPaymentRequired(structured) ?? asPaymentRequired(parseText(ownField(result, 'content')));
-}
-
-/** The payment that a JSON-RPC error requires, as in version 1. */
-function readPaymentRequiredError(error: unknown): JsonRecord | null {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== PAYMENT_REQUIRED_CODE) return null;
-  return asPaymentRequired('data' in error ? error.data : undefined);
-}
-
 /** Translated to HTTP: version 1 in the body, version 2 in a header. */
 function toPaymentRequiredResponse(required: JsonRecord): Response {
   return ownField(required, 'x402Version') === 2
     ? new Response('{}', { status: 402, headers: { [PAYMENT_REQUIRED]: encodeJsonHeader(required) } })
     : new Response(JSON.stringify(required), { status: 402 });
-}
-
-function asPaymentRequired(value: unknown): JsonRecord | null {
-  const wrapper = isRecord(value) ? ownField(value, WRAPPER) : undefined;
-  const required = isRecord(wrapper) ? ownField(wrapper, 'data') : value;
-  return isRecord(required) && Array.isArray(ownField(required, 'accepts')) ? required : null;
-}
-
-function parseText(content: unknown): unknown {
-  const first: unknown = Array.isArray(content) ? content[0] : undefined;
-  const text = isRecord(first) ? ownField(first, 'text') : undefined;
-  return typeof text === 'string' && text.length <= MAX_TEXT_LENGTH ? parseJson(text) : undefined;
 }

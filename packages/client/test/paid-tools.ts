@@ -2,8 +2,16 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, McpError, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { SettleResponse } from '@tollgate/protocol';
 
-/** How a server requests a payment: all forms in the transport specifications of versions 1 and 2. */
-export const WORDINGS = ['version 1', 'structured', 'structured and wrapped', 'text', 'text and wrapped'] as const;
+/**
+ * How a server requests a payment: all forms in the transport specifications of versions 1 and 2; by the error codes of
+ * MPP and of the draft of MCP (SEP-2007) too; and each in a result that is not marked as failed.
+ */
+export const WORDINGS = [
+  ...['version 1', 'structured', 'structured and wrapped', 'text', 'text and wrapped'],
+  ...['error -32042', 'error -32043', 'error -32402', 'draft of MCP'],
+  ...['result with error 402', 'result with error -32042', 'result with error -32402 as text'],
+  ...['structured, not failed', 'structured and wrapped, not failed', 'text, not failed'],
+] as const;
 export type Wording = (typeof WORDINGS)[number];
 
 export interface PaidTools {
@@ -24,17 +32,30 @@ export function createPaidTools({ wording, offer, verify, settle, made = () => u
     const x402Version = wording === 'version 1' ? 1 : 2;
     const required = { x402Version, error, resource: { url: 'mcp://tool/tell' }, accepts: [offer()], ...settlement };
     if (x402Version === 1) throw new McpError(402, error, required);
+    const code = Number(/-?[0-9]{3,}/.exec(wording)?.[0] ?? -32402);
+    const data = wording === 'draft of MCP' ? { payment: [{ protocol: 'x402', paymentRequired: required }] } : required;
+    if (wording.startsWith('error') || wording === 'draft of MCP') throw new McpError(code, error, data);
     const wrapped = { 'x402/error': { code: 402, message: error, data: required } };
-    const said = wording.endsWith('wrapped') ? wrapped : required;
-    const text = wording.startsWith('structured') ? error : JSON.stringify(said);
-    const structured = wording.startsWith('structured') ? { structuredContent: said } : {};
-    return { isError: true, content: [{ type: 'text', text }], ...structured };
+    const asError = { error: { code, message: error, data: required } };
+    const said = wording.includes('wrapped') ? wrapped : wording.startsWith('result') ? asError : required;
+    const isStructured = !wording.includes('text');
+    const text = isStructured ? error : JSON.stringify(said);
+    const isFailed = !wording.startsWith('result') && !wording.endsWith('not failed');
+    return {
+      ...(isFailed && { isError: true }),
+      content: [{ type: 'text', text }],
+      ...(isStructured && { structuredContent: said }),
+    };
   };
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
+  // The SDK drops fields that it does not know.
+  const schema = CallToolRequestSchema.extend({ params: CallToolRequestSchema.shape.params.loose() });
+  server.setRequestHandler(schema, async ({ params }): Promise<CallToolResult> => {
     const { name, arguments: input, _meta } = params;
     if (name === 'free') return { content: [{ type: 'text', text: 'free' }] };
     if (name !== 'tell' && name !== 'fail') throw new McpError(-32602, `there is no tool ${name}`);
-    const payment = _meta?.['x402/payment'] as object | undefined;
+    const { paymentInput } = (params['payment'] ?? {}) as { paymentInput?: { authorization?: object } };
+    const payment =
+      wording === 'draft of MCP' ? paymentInput?.authorization : (_meta?.['x402/payment'] as object | undefined);
     if (!payment) return ask('Payment required');
     const reason = await verify(payment);
     if (reason !== null) return ask(reason);
