@@ -172,14 +172,14 @@ export function fetchWithPayment(
   const context = createContext(fetch, wallet, options);
   return async (input, init) => {
     const request = await takeRequest(input, init);
-    // A caller that sends its own proof pays for itself.
     if (presentsPayment(request.headers))
       return context.fetch(request.url, toInit(request, { headers: request.headers, signal: request.signal }));
     return runProcedure(context, request, (response) => response);
   };
 }
 
-function presentsPayment(headers: Headers): boolean {
+/** True for a caller that sends a proof of its own, and pays for itself. */
+export function presentsPayment(headers: Headers): boolean {
   return (
     [X_PAYMENT, PAYMENT_SIGNATURE, PAYMENT_AUTHORIZATION].some((name) => headers.has(name)) ||
     findPaymentCredentials(headers.get('Authorization') ?? '').length > 0

@@ -18,7 +18,8 @@ export interface RequestSnapshot {
 
 const encoder = new TextEncoder();
 
-function refuseBody(kind: string): never {
+/** @throws PaymentError `body_not_replayable` */
+export function refuseBody(kind: string): never {
   throw new PaymentError('body_not_replayable', `A body of type ${kind} can be sent only once, or differs each time.`, {
     hint: 'Give a string, URLSearchParams, Blob, ArrayBuffer or typed array: the request is repeated after the payment.',
   });
