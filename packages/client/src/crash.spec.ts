@@ -8,7 +8,7 @@ import { callRpc } from '../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../test/paid-server.js';
 import { createPayTask, payTask, type PayTask } from '../test/pay-task.js';
 import { runPayingChild } from '../test/run-paying-child.js';
-import { FilePaymentStore } from './file-payment-store.js';
+import { FilePaymentStore } from './store/file-payment-store.js';
 
 let chain: Devnet;
 let server: PaidServer;

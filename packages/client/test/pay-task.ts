@@ -2,7 +2,7 @@ import { createWallet, fetchWithPayment, type PaymentStore, type TrustedAsset } 
 import type { Hex } from '@tollgate/protocol';
 
 import type { Devnet, DevnetAccount } from '../../../tools/devnet/chain/chain.js';
-import { FilePaymentStore } from '../src/file-payment-store.js';
+import { FilePaymentStore } from '../src/store/file-payment-store.js';
 
 /** One purchase, by a payer whose payments are kept in a directory. */
 export interface PayTask {

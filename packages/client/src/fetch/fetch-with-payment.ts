@@ -14,7 +14,7 @@ import { createContext, type PaymentContext, type PaymentOptions } from '../sign
 import { readOffers } from '../sign/read-offers.js';
 import { signPayment } from '../sign/sign-payment.js';
 import type { Wallet } from '../sign/wallet.js';
-import { isOpen, type StoredRevision } from '../store/payment-store.js';
+import { isRedeemable, type StoredRevision } from '../store/payment-store.js';
 import { awaitPayment } from './await-payment.js';
 import { redeemPayment } from './redeem-payment.js';
 import { completeMove, takeReleased } from './released-payment.js';
@@ -43,7 +43,7 @@ function assertSameOrigin(request: RequestSnapshot, response: Response): Request
  * closed: nothing more can be redeemed with them.
  */
 function isPaid({ payment }: StoredRevision, canRepeat: boolean): boolean {
-  return isOpen(payment) || (payment.state === 'redeemed' && canRepeat);
+  return isRedeemable(payment) || (payment.state === 'redeemed' && canRepeat);
 }
 
 /**

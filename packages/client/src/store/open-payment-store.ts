@@ -1,6 +1,6 @@
 import { PaymentError, type Hex } from '@tollgate/protocol';
 
-import { FilePaymentStore } from '../file-payment-store.js';
+import { FilePaymentStore } from './file-payment-store.js';
 import { findNodeModule } from './find-node-module.js';
 import { MemoryPaymentStore, type PaymentStore } from './payment-store.js';
 

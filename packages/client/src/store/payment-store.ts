@@ -135,7 +135,7 @@ export async function noteState(
 }
 
 /** True while the payment may be presented for its request. */
-export const isOpen = ({ state }: StoredPayment): boolean => state === 'signed' || state === 'released';
+export const isRedeemable = ({ state }: StoredPayment): boolean => state === 'signed' || state === 'released';
 
 /**
  * Gives up a stored payment, so that the next call with the same request makes a new one. Money that was paid is not
@@ -143,7 +143,7 @@ export const isOpen = ({ state }: StoredPayment): boolean => state === 'signed' 
  */
 export async function abandonPayment(store: PaymentStore, key: string): Promise<boolean> {
   const stored = await store.read(key);
-  if (!stored || !isOpen(stored.payment)) return false;
+  if (!stored || !isRedeemable(stored.payment)) return false;
   return store.write(key, { ...stored.payment, state: 'abandoned' }, stored.revision);
 }
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 
 import { FilePaymentStore } from './file-payment-store.js';
-import { parseStoredPayment } from './store/parse-stored-payment.js';
-import { abandonPayment, MemoryPaymentStore, type PaymentStore, type StoredPayment } from './store/payment-store.js';
+import { parseStoredPayment } from './parse-stored-payment.js';
+import { abandonPayment, MemoryPaymentStore, type PaymentStore, type StoredPayment } from './payment-store.js';
 
 const key = 'ab'.repeat(32);
 const payment: StoredPayment = {

@@ -1,9 +1,8 @@
 import { PaymentError } from '@tollgate/protocol';
 
-import { createRandomHex } from './sign/hex.js';
-import { findNodeModule } from './store/find-node-module.js';
-import { parseStoredPayment } from './store/parse-stored-payment.js';
-import type { PaymentState, PaymentStore, StoredPayment, StoredRevision } from './store/payment-store.js';
+import { findNodeModule } from './find-node-module.js';
+import { parseStoredPayment } from './parse-stored-payment.js';
+import type { PaymentState, PaymentStore, StoredPayment, StoredRevision } from './payment-store.js';
 
 /** Of these payments nothing can be redeemed or moved any more. */
 const CLOSED: readonly PaymentState[] = ['intended', 'redeemed', 'failed', 'replaced', 'abandoned'];
@@ -70,7 +69,7 @@ export class FilePaymentStore implements PaymentStore {
     await this.#fs.mkdir(this.#directory, { recursive: true, mode: 0o700 });
     if (Math.max(0, ...(await this.#revisionsOf(key))) !== afterRevision) return false;
     const before = await this.#identify(key, afterRevision);
-    const draft = `${this.#directory}/.${createRandomHex(16)}.tmp`;
+    const draft = `${this.#directory}/.${crypto.randomUUID()}.tmp`;
     const path = this.#path(key, afterRevision + 1);
     try {
       await this.#writeFlushed(draft, text);
