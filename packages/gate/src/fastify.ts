@@ -1,10 +1,10 @@
-import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-
 import { instructsSharedCaches } from '@tollgate/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { dropConditions, isForSale } from './adapters/conditions.js';
+import { holdResponse, type Hold } from './adapters/hold-response.js';
+import { continueStream, holdStream } from './adapters/hold-stream.js';
+import { settleHeld } from './adapters/settle-held.js';
 import type { Answer } from './answer/answer.js';
 import type { PaidRequest, PaymentGate } from './gate/gate.js';
 import type { Offer } from './offer/challenge.js';
@@ -41,12 +41,21 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
       // `onResponse` is not called for a client that disconnects before the first byte is written.
       reply.raw.once('close', () => void admission.paid.end());
       const restore = dropConditions(method, request.raw.headers);
-      admitted.set(request, { paid: admission.paid, headersBefore: { ...reply.getHeaders() }, restore });
+      const { paid: paidRequest } = admission;
+      // What a handler writes to `reply.raw`, and what Fastify itself writes after a failure in its hooks.
+      const hold = holdResponse(request.raw, reply.raw, {
+        maxBytes: paidRequest.maxHeldBytes,
+        decide: (held) => {
+          restore();
+          return settleHeld(reply.raw, paidRequest, held);
+        },
+      });
+      admitted.set(request, { paid: paidRequest, headersBefore: { ...reply.getHeaders() }, restore, hold });
       return undefined;
     },
     async onSend(request, reply, payload) {
       const sold = admitted.get(request);
-      if (sold === undefined) return payload;
+      if (sold === undefined || sold.hold.isBegun()) return payload;
       sold.restore();
       const inner = isResponse(payload) ? unwrap(reply, payload) : payload;
       // Nothing is settled for an error response, or if the client has disconnected.
@@ -54,14 +63,22 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
         const retryAfter = reply.getHeader('retry-after');
         const told = await sold.paid.decline(reply.statusCode, retryAfter === undefined ? null : String(retryAfter));
         if (Object.keys(told).length > 0) addHeaders(reply, told);
+        sold.hold.lift();
         return inner;
       }
-      const body = await hold(inner);
-      const answer = { status: reply.statusCode, headers: reply.getHeaders(), body };
+      const source = iterate(inner);
+      const stream = source && (await holdStream(source, sold.paid.maxHeldBytes));
+      const body = stream ? Buffer.from(stream.bytes) : ((inner ?? null) as string | Buffer | null);
+      const isOpen = stream?.isOpen === true;
+      const answer = { status: reply.statusCode, headers: reply.getHeaders(), body, isOpen };
       const settlement = await sold.paid.settle(answer, () => reply.raw.destroyed);
-      if ('answer' in settlement) return replace(reply, sold.headersBefore, settlement.answer);
+      sold.hold.lift();
+      if ('answer' in settlement) {
+        if (isOpen) await source?.return?.();
+        return replace(reply, sold.headersBefore, settlement.answer);
+      }
       addHeaders(reply, settlement.headers);
-      return body;
+      return source !== null && stream?.isOpen === true ? continueStream(stream.bytes, source) : body;
     },
     async onResponse(request) {
       await admitted.get(request)?.paid.end();
@@ -73,6 +90,7 @@ interface Admitted {
   readonly paid: PaidRequest;
   readonly headersBefore: ReturnType<FastifyReply['getHeaders']>;
   readonly restore: () => void;
+  readonly hold: Hold;
 }
 
 /** Whether the payload is a `Response` of any realm; Fastify uses the same check. */
@@ -88,11 +106,11 @@ function unwrap(reply: FastifyReply, { status, headers, body }: Response): unkno
   return body;
 }
 
-/** Reads a stream to its end: none of it may be sent before the payment is settled. */
-async function hold(payload: unknown): Promise<string | Buffer | null> {
-  if (payload instanceof ReadableStream) return buffer(payload);
-  if (typeof payload === 'object' && payload !== null && 'pipe' in payload) return buffer(payload as Readable);
-  return (payload ?? null) as string | Buffer | null;
+/** None of a stream may be sent before the payment is settled; null for what is there as a whole. */
+function iterate(payload: unknown): AsyncIterator<unknown> | null {
+  const isStream =
+    payload instanceof ReadableStream || (typeof payload === 'object' && payload !== null && 'pipe' in payload);
+  return isStream ? (payload as AsyncIterable<unknown>)[Symbol.asyncIterator]() : null;
 }
 
 /** Converts bytes to a Buffer: Fastify would serialise other byte arrays as JSON. */

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 
 export interface Shop {
   readonly url: string;
@@ -8,18 +8,27 @@ export interface Shop {
   stop(): Promise<void>;
 }
 
+/** Node's own request and response, as Hono's adapter for Node passes them on. */
+export interface NodeEnvironment {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
 /** Serves requests to a `fetch`-style handler. */
-export function serveFetch(handle: (request: Request) => Response | Promise<Response>): RequestListener {
+export function serveFetch(
+  handle: (request: Request, environment: NodeEnvironment) => Response | Promise<Response>,
+): RequestListener {
   return (incoming, outgoing) => {
     const controller = new AbortController();
     outgoing.once('close', () => !outgoing.writableFinished && controller.abort());
     void (async () => {
-      const response = await Promise.resolve(handle(toRequest(incoming, controller.signal))).catch(
-        () => new Response('broken', { status: 500 }),
-      );
+      const response = await Promise.resolve(
+        handle(toRequest(incoming, controller.signal), { incoming, outgoing }),
+      ).catch(() => new Response('broken', { status: 500 }));
       outgoing.writeHead(response.status, Object.fromEntries(response.headers));
       if (response.body === null) outgoing.end();
-      else Readable.fromWeb(response.body).pipe(outgoing);
+      // As servers do, it cancels the body of a client that has left.
+      else pipeline(Readable.fromWeb(response.body), outgoing, () => undefined);
     })();
   };
 }

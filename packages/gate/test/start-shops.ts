@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 
 import express from 'express';
 import fastify from 'fastify';
@@ -10,6 +10,7 @@ import { paid as paidFastify } from '../src/fastify.js';
 import type { PaymentGate } from '../src/gate/gate.js';
 import { paid as paidHono } from '../src/hono.js';
 import { paid as paidNext } from '../src/next.js';
+import type { Offer } from '../src/offer/challenge.js';
 import { listen, serveFetch, type Shop } from './serve-fetch.js';
 
 /** The resource that a shop sells at `GET /goods`, produced for each request. */
@@ -21,11 +22,11 @@ export interface Made {
   readonly body: string | Readable;
 }
 
-const OFFER = { price: '0.001', description: 'Goods', mimeType: 'text/plain' };
+const OFFER: Offer = { price: '0.001', description: 'Goods', mimeType: 'text/plain' };
 
 /** A server for each framework; all sell the same resource. */
-export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) => Promise<Shop>>> = {
-  express: async (gate, goods) => {
+export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods, offer?: Offer) => Promise<Shop>>> = {
+  express: async (gate, goods, offer = OFFER) => {
     const app = express();
     app.use((_request, response, next) => {
       response.setHeader('X-Shop', 'yes');
@@ -33,22 +34,22 @@ export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) =>
       next();
     });
     app.use(express.text());
-    app.all('/goods', paidExpress(gate, OFFER), async (request, response) => {
+    app.all('/goods', paidExpress(gate, offer), async (request, response) => {
       const text = async () => request.body as string;
       const { status = 200, headers = {}, body } = await goods({ url: request.url, text });
       response.status(status).set(headers);
       if (typeof body === 'string') response.send(body);
-      else body.pipe(response);
+      else pipeline(body, response, () => undefined);
     });
     return listen(app as RequestListener);
   },
-  fastify: async (gate, goods) => {
+  fastify: async (gate, goods, offer = OFFER) => {
     const app = fastify();
     app.addHook(
       'onRequest',
       async (_request, reply) => void reply.headers({ 'X-Shop': 'yes', 'Edge-Control': 'cache-maxage=9s' }),
     );
-    app.all('/goods', paidFastify(gate, OFFER), async (request, reply) => {
+    app.all('/goods', paidFastify(gate, offer), async (request, reply) => {
       const text = async () => request.body as string;
       const { status = 200, headers = {}, body } = await goods({ url: request.url, text });
       return reply.code(status).headers(headers).send(body);
@@ -56,20 +57,20 @@ export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods) =>
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     return { url, server: app.server, stop: () => app.close() };
   },
-  hono: async (gate, goods) => {
+  hono: async (gate, goods, offer = OFFER) => {
     const app = new Hono();
     app.use(async (context, next) => {
       context.header('X-Shop', 'yes');
       context.header('Edge-Control', 'cache-maxage=9s');
       await next();
     });
-    app.all('/goods', paidHono(gate, OFFER), async (context) =>
+    app.all('/goods', paidHono(gate, offer), async (context) =>
       toResponse(await goods({ url: context.req.url, text: () => context.req.text() })),
     );
     return listen(serveFetch((request) => app.fetch(request)));
   },
-  next: async (gate, goods) => {
-    const handler = paidNext(gate, OFFER, async (request: Request) =>
+  next: async (gate, goods, offer = OFFER) => {
+    const handler = paidNext(gate, offer, async (request: Request) =>
       toResponse(await goods({ url: request.url, text: () => request.text() })),
     );
     return listen(

@@ -5,13 +5,14 @@ import type { Sale } from '../gate/gate.js';
 import { concatBytes } from '../present/digest.js';
 import { BrokenBodyError } from '../present/shown-payment.js';
 import { isForSale, withoutConditions } from './conditions.js';
+import { continueStream, holdStream } from './hold-stream.js';
 
 /** Limit of a request body that is read before the handler runs. */
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
  * Sells the response of `produce`, for servers that use `Request` and `Response`. The body is held back until the
- * payment is settled. An error response (status 400 or above) is passed on without settlement, and so is a 304. If the
+ * payment is settled: to its end, or up to `maxHeldBytes`. An error response (status 400 or above) is passed on without settlement, and so is a 304. If the
  * client disconnects before, its payment is released at once, whatever `produce` still waits for.
  * @param produce gets the request without what could make less than the whole answer
  * @throws what `produce` throws, and TypeError if it returns no usable response; then nothing is settled
@@ -46,10 +47,21 @@ export async function handleRequest(
       const told = await paid.decline(response.status, response.headers.get('retry-after'));
       return Object.keys(told).length > 0 ? addHeaders(response, response.body, told) : response;
     }
-    const body = response.body === null ? null : await readAll(response.body, signal);
-    const answer = { status: response.status, headers: collectHeaders(response.headers), body };
+    const source = response.body === null ? null : readerOf(response.body, signal);
+    const held = source && (await holdStream(source, paid.maxHeldBytes));
+    const isOpen = held?.isOpen === true;
+    const answer = {
+      status: response.status,
+      headers: collectHeaders(response.headers),
+      body: held?.bytes ?? null,
+      isOpen,
+    };
     const settlement = await paid.settle(answer, () => signal.aborted);
-    if ('answer' in settlement) return toResponse(settlement.answer);
+    if ('answer' in settlement) {
+      await source?.return?.();
+      return toResponse(settlement.answer);
+    }
+    const body = source && held?.isOpen === true ? continueStream(held.bytes, source) : (held?.bytes ?? null);
     return addHeaders(response, body, settlement.headers);
   } finally {
     signal.removeEventListener('abort', end);
@@ -57,26 +69,16 @@ export async function handleRequest(
   }
 }
 
-/**
- * Reads a body to its end. Once the client has disconnected, the body is cancelled, and what was read of it is returned.
- * @throws TypeError for a stream of anything but bytes
- */
-async function readAll(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+/** Once the client has disconnected, the body is cancelled and ends. */
+function readerOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncIterator<unknown> {
   const reader = body.getReader();
-  const cancel = (): void => void reader.cancel().catch(() => undefined);
-  signal.addEventListener('abort', cancel);
-  try {
-    const chunks: Uint8Array[] = [];
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      // Of any realm.
-      if (Object.prototype.toString.call(part.value) !== '[object Uint8Array]')
-        throw new TypeError('The body of a response must be a stream of bytes.');
-      chunks.push(part.value);
-    }
-    return concatBytes(chunks);
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
+  const cancel = (): Promise<void> => reader.cancel().catch(() => undefined);
+  if (signal.aborted) void cancel();
+  signal.addEventListener('abort', () => void cancel(), { once: true });
+  return {
+    next: () => reader.read() as Promise<IteratorResult<unknown>>,
+    return: () => cancel().then(() => ({ value: undefined, done: true })),
+  };
 }
 
 /**

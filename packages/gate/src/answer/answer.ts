@@ -50,6 +50,8 @@ export interface SoldAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, number | string | readonly string[] | undefined>>;
   readonly body: string | Uint8Array | null;
+  /** It goes on after `body`: it is sent as it comes, and not stored. */
+  readonly isOpen?: boolean;
 }
 
 /** A `SoldAnswer` as JSON, with the body in base64. */
@@ -62,10 +64,13 @@ export interface PackedAnswer {
 /** Headers that concern one connection or are derived from the body. */
 const NOT_KEPT = new Set(['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding']);
 
-/** Null if the body is longer than `maxBytes`. */
-export function packAnswer({ status, headers, body }: SoldAnswer, maxBytes: number): PackedAnswer | null {
+/** Null if the body is longer than `maxBytes`, or goes on. */
+export function packAnswer(
+  { status, headers, body, isOpen = false }: SoldAnswer,
+  maxBytes: number,
+): PackedAnswer | null {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : (body ?? new Uint8Array());
-  if (bytes.length > maxBytes) return null;
+  if (isOpen || bytes.length > maxBytes) return null;
   const kept = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined || NOT_KEPT.has(name.toLowerCase())
       ? []

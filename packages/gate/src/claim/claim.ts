@@ -71,7 +71,7 @@ export class Claim {
 
   /** Records that the payment is settled, but its response was not delivered. */
   settle(receipt: SettleResponse): Promise<boolean> {
-    return this.#write((record) => ({ ...record, state: 'settled', receipt, leasedUntilMs: 0 }));
+    return this.#write((record) => ({ ...record, state: 'settled', receipt }));
   }
 
   /**

@@ -14,6 +14,11 @@ export interface GateOptions extends PaymentTerms {
   leaseSeconds?: number;
   /** Largest body that is stored; larger responses are sold but not stored. Default 262,144. */
   maxAnswerBytes?: number;
+  /**
+   * How much of a response is held back until its payment is settled. A stream that goes on is settled then, and sent
+   * as it comes. At least `maxAnswerBytes`; default 1,048,576.
+   */
+  maxHeldBytes?: number;
   /** Origin of the resources in challenges, if it differs from that of the requests: behind a proxy. */
   publicUrl?: string;
   /**
@@ -22,6 +27,9 @@ export interface GateOptions extends PaymentTerms {
    */
   onTrouble?: (error: Error) => void;
 }
+
+export const MAX_ANSWER_BYTES = 262_144;
+export const MAX_HELD_BYTES = 1_048_576;
 
 /**
  * Checks the options at run time, since an unset environment variable arrives as undefined whatever the types say.
@@ -46,6 +54,9 @@ export function assertGateOptions(options: GateOptions): void {
     isOptionalWhole(given['keepSeconds'], 1) || 'keepSeconds is not a whole number above 0',
     isOptionalWhole(given['leaseSeconds'], 1) || 'leaseSeconds is not a whole number above 0',
     isOptionalWhole(given['maxAnswerBytes'], 0) || 'maxAnswerBytes is not a whole number',
+    isOptionalWhole(given['maxHeldBytes'], 1) || 'maxHeldBytes is not a whole number above 0',
+    Number(given['maxAnswerBytes'] ?? MAX_ANSWER_BYTES) <= Number(given['maxHeldBytes'] ?? MAX_HELD_BYTES) ||
+      'maxHeldBytes is less than maxAnswerBytes',
     given['publicUrl'] === undefined ||
       (typeof given['publicUrl'] === 'string' && isHttpUrl(given['publicUrl'])) ||
       'publicUrl is not an http or https URL',

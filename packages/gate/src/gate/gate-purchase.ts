@@ -18,7 +18,7 @@ import type { ClaimedState, PresentedPurchase, PurchaseEnd } from '../purchase/i
 import { FacilitatorError } from '../verify/facilitator.js';
 import { GatedSale, type GatedSaleParts, type Product, type Result } from './gated-sale.js';
 
-export interface GatePurchaseParts extends Omit<GatedSaleParts, 'claim'> {
+export interface GatePurchaseParts extends Omit<GatedSaleParts, 'claim' | 'onAdmitted'> {
   readonly claims: PaymentClaims;
   readonly terms: PaymentTerms;
   readonly request: GateRequest;
@@ -38,13 +38,13 @@ export type GateEnd = PurchaseEnd<State, Product, Result, Answer>;
 
 /** The purchase of one request: a facilitator verifies and settles, the gate's store claims. */
 export class GatePurchase implements PresentedPurchase<State, Product, Result, Answer> {
-  /** Resolves once the payment is claimed; until the handler's response is delivered, the purchase goes no further. */
-  readonly claimed: Promise<GatedSale>;
-  #onClaimed: (sale: GatedSale) => void = () => undefined;
+  /** Resolves when the handler is to run; until its response is delivered, the purchase goes no further. */
+  readonly admitted: Promise<GatedSale>;
+  #onAdmitted: (sale: GatedSale) => void = () => undefined;
   #look: Look | null = null;
 
   constructor(private readonly parts: GatePurchaseParts) {
-    this.claimed = new Promise((resolve) => (this.#onClaimed = resolve));
+    this.admitted = new Promise((resolve) => (this.#onAdmitted = resolve));
   }
 
   async find(): Promise<State | null> {
@@ -86,9 +86,7 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
   async claim(): Promise<State | ClaimedState<Product, Result>> {
     const claim = this.#look && (await this.parts.claims.claim(this.#look));
     if (claim === null) return { outcome: 'busy' };
-    const purchase = new GatedSale({ ...this.parts, claim });
-    this.#onClaimed(purchase);
-    return { outcome: 'claimed', purchase };
+    return { outcome: 'claimed', purchase: new GatedSale({ ...this.parts, claim, onAdmitted: this.#onAdmitted }) };
   }
 
   explain(error: unknown): State {

@@ -7,7 +7,7 @@ import { readPayment, type GateRequest } from '../present/shown-payment.js';
 import { pauseMsAfter, sell } from '../purchase/index.js';
 import { MemoryStore } from '../stores/payment-store.js';
 import { createTroubleLog, Facilitator } from '../verify/facilitator.js';
-import { assertGateOptions, type GateOptions } from './gate-options.js';
+import { assertGateOptions, MAX_ANSWER_BYTES, MAX_HELD_BYTES, type GateOptions } from './gate-options.js';
 import { GatePurchase, type GateEnd, type GatePurchaseParts } from './gate-purchase.js';
 import type { GatedSale } from './gated-sale.js';
 
@@ -22,11 +22,12 @@ export class PaymentGate {
   /** @throws PaymentError `invalid_options` listing every missing or invalid option */
   constructor(private readonly options: GateOptions) {
     assertGateOptions(options);
-    const { store = new MemoryStore(), keepSeconds = 86_400, leaseSeconds = 30, maxAnswerBytes = 262_144 } = options;
+    const { store = new MemoryStore(), keepSeconds = 86_400, leaseSeconds = 30 } = options;
     this.#parts = {
       facilitator: new Facilitator(options.facilitator),
       claims: new PaymentClaims(store, { keepMs: keepSeconds * 1000, leaseMs: leaseSeconds * 1000 }),
-      maxAnswerBytes,
+      maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+      maxHeldBytes: options.maxHeldBytes ?? MAX_HELD_BYTES,
       terms: options,
       publicUrl: options.publicUrl?.replace(/\/+$/, ''),
       onTrouble: options.onTrouble ?? createTroubleLog(),
@@ -41,6 +42,7 @@ export class PaymentGate {
 
 type SaleParts = Pick<GatePurchaseParts, 'facilitator' | 'claims' | 'maxAnswerBytes' | 'terms' | 'onTrouble'> & {
   readonly publicUrl: string | undefined;
+  readonly maxHeldBytes: number;
 };
 
 /** The challenge names path and host in a header, whose length proxies limit. */
@@ -75,8 +77,9 @@ export class Sale {
       ...{ ...this.parts, challenge, question, request, shown, resource, url: `${resource}${url.search}` },
     });
     const end = sell(purchase);
-    const sale = await Promise.race([purchase.claimed, end.then(() => null)]);
-    return sale === null ? { answer: purchase.answerTo(await end) } : { paid: new PaidRequest(purchase, sale, end) };
+    const sale = await Promise.race([purchase.admitted, end.then(() => null)]);
+    if (sale === null) return { answer: purchase.answerTo(await end) };
+    return { paid: new PaidRequest(purchase, sale, end, this.parts.maxHeldBytes) };
   }
 }
 
@@ -90,16 +93,23 @@ function parseUrl(url: string): URL {
 /** `headers`: to be added to the sold response. `answer`: to be sent instead of it. */
 export type Settlement = { readonly headers: Readonly<Record<string, string>> } | { readonly answer: Answer };
 
-/** A request with a valid payment that is not settled yet. `end` must be called in every case. */
+/** A request with a valid payment, whose response is awaited. `end` must be called in every case. */
 export class PaidRequest {
+  /** How much of the response is held back at most; 0 where the payment is settled already. */
+  readonly maxHeldBytes: number;
+
   constructor(
     private readonly purchase: GatePurchase,
     private readonly sale: GatedSale,
     private readonly ended: Promise<GateEnd>,
-  ) {}
+    maxHeldBytes: number,
+  ) {
+    this.maxHeldBytes = sale.settles === 'before' ? 0 : maxHeldBytes;
+  }
 
   /**
-   * Must be called when the response is complete and none of it has been sent. Never rejects.
+   * Must be called when the response is complete, or more of it is held than `maxHeldBytes`, and none of it has been
+   * sent. Never rejects.
    * @param isGone whether the client has disconnected
    */
   async settle(answer: SoldAnswer, isGone: () => boolean): Promise<Settlement> {

@@ -34,6 +34,8 @@ export interface GatedSaleParts {
   readonly claim: Claim;
   readonly maxAnswerBytes: number;
   readonly onTrouble: (error: Error) => void;
+  /** Called when the handler is to run. */
+  readonly onAdmitted: (sale: GatedSale) => void;
 }
 
 /** The handler's response; null if it is not for sale: an error, or the client has disconnected. */
@@ -50,7 +52,7 @@ const USED = /already[ _]?used|nonce[ _]?used|duplicate|is used/i;
 
 /** Sells a handler's response, with a facilitator as settler and the gate's store. */
 export class GatedSale implements ClaimedPurchase<Product, Result> {
-  readonly settles = 'after';
+  readonly settles: 'before' | 'after';
   readonly recordsSettlement = true;
   readonly leaseMs: number;
   readonly settled: SettledResult | null;
@@ -65,6 +67,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
 
   constructor(private readonly parts: GatedSaleParts) {
     const { claim } = parts;
+    this.settles = parts.challenge.settles;
     this.leaseMs = claim.leaseMs;
     this.settled = claim.receipt ? { outcome: 'settled', response: claim.receipt } : null;
     this.mayBeSettled = this.#isUnsure = claim.wasAsked;
@@ -91,6 +94,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   }
 
   produce(): Promise<Product> {
+    this.parts.onAdmitted(this);
     return this.#delivered;
   }
 
@@ -111,7 +115,10 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   async settle(): Promise<Result> {
     try {
       const { response, knowsKey } = await this.#ask();
-      return response.success ? { outcome: 'settled', response } : this.#explain(response, knowsKey);
+      if (!response.success) return this.#explain(response, knowsKey);
+      // The handler may fail, or this process, before anything is committed.
+      if (this.settles === 'before') await this.parts.claim.settle(response);
+      return { outcome: 'settled', response };
     } catch (error) {
       if (!(error instanceof FacilitatorError)) throw error;
       this.parts.onTrouble(error);
@@ -130,7 +137,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
     try {
       // Without a secret, no later request could prove that a response lost now belongs to it. So the payment stays
       // settled but unsold, and can buy one more response.
-      if (isGone() && !claim.isProven) return await claim.settle(settled.response);
+      if (isGone() && !claim.isProven) return (await claim.settle(settled.response)) && (await claim.end());
       const headers = { ...lowerNames(answer.headers), ...lowerNames(this.headersFor(answer, settled)) };
       return await claim.sell(claim.isProven ? packAnswer({ ...answer, headers }, maxAnswerBytes) : null);
     } catch (error) {

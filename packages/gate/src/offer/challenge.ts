@@ -3,6 +3,7 @@ import {
   encodeJsonHeader,
   parseTokenAmount,
   PAYMENT_REQUIRED,
+  PaymentError,
   v1NetworkOf,
   type Hex,
   type PaymentRequiredV1,
@@ -38,18 +39,31 @@ export interface Offer {
   description?: string;
   /** Media type of the response; default `application/json`. */
   mimeType?: string;
+  /**
+   * `after`: for what the handler has produced, as far as it is held back. `before`: ahead of the handler, for streams
+   * without an end; if it fails, the same request with the same payment gets an answer later. Default `after`.
+   */
+  settle?: 'before' | 'after';
 }
 
 /** Renders the 402s of one offer, and the payment requirements that payments for it must meet. */
 export class Challenge {
   readonly amountBaseUnits: bigint;
+  readonly settles: 'before' | 'after';
 
-  /** @throws PaymentError `invalid_amount` for a price that the asset cannot express */
+  /**
+   * @throws PaymentError `invalid_amount` for a price that the asset cannot express; `invalid_options` for another
+   * `settle`
+   */
   constructor(
     private readonly terms: PaymentTerms,
     private readonly offer: Offer,
   ) {
     this.amountBaseUnits = parseTokenAmount(offer.price, terms.asset.decimals);
+    const { settle = 'after' } = offer;
+    if (settle !== 'before' && settle !== 'after')
+      throw new PaymentError('invalid_options', `settle is neither 'before' nor 'after'.`);
+    this.settles = settle;
   }
 
   /** Whether an amount in base units is at least the price. */
