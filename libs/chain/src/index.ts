@@ -20,8 +20,6 @@ export type {
   SettlementRoute,
 } from './contracts/eip3009/authorization-view.js';
 export { askLater, type CallPlace, LATEST } from './contracts/later-call.js';
-export { AuthorizedTransfers, findAuthorizations } from './contracts/eip3009/find-authorizations.js';
-export type { PromisedTransfer } from './contracts/eip3009/find-authorizations.js';
 export { carriesAuthorization, planTransfer } from './contracts/eip3009/plan-transfer.js';
 export { bundleCalls, readBundle } from './contracts/multicall3/bundle-calls.js';
 export { deploymentOf, readPayerSignature, splitSignature, unwrapSignature } from './contracts/payer-signature.js';
@@ -29,7 +27,6 @@ export type { PayerSignature } from './contracts/payer-signature.js';
 export { findMoved, findPermitTransfers, type PromisedPermit } from './contracts/permit2/find-permit-transfers.js';
 export { planPermitTransfer, PROXIES, readPermitCall } from './contracts/permit2/permit-proxy.js';
 export type { PermitQuestion, PermitView } from './contracts/permit2/permit-view.js';
-export { listTransfers, type PlacedTransfer } from './contracts/token-log.js';
 export type { StatedDomain } from './contracts/token-domain.js';
 export { isExpectedFactory, listFactories, NO_FACTORIES } from './contracts/wallet-factories.js';
 export type { Deployment, WalletFactories } from './contracts/wallet-factories.js';
@@ -44,7 +41,7 @@ export type { SearchAsker } from './nonce-uses/search-asker.js';
 export { notShown, type SentPayment, wasSent } from './nonce-uses/sent-payment.js';
 export { ChainReader, type MinedTransaction, type Sighting } from './reader/chain-reader.js';
 export { connectChain, type ConnectedChain } from './reader/connect-chain.js';
-export { type EmittedLog, parseReceipt, type Receipt } from './receipts/receipt.js';
+export { parseReceipt, type Receipt } from './receipts/receipt.js';
 export { chainBehind, ChainUnavailableError, ReceiptTooLargeError } from './rpc/chain-unavailable-error.js';
 export { type RpcAsker, RpcBatcher } from './rpc/rpc-batcher.js';
 export { hasContractFailed, MISSING, readChainId, RpcEndpoint, valueOf } from './rpc/rpc-endpoint.js';

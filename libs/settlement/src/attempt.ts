@@ -1,6 +1,6 @@
-import { ChainUnavailableError, type EmittedLog } from '@tollgate/chain';
+import { ChainUnavailableError } from '@tollgate/chain';
 import type { PaymentSimulation, SettlementResult } from '@tollgate/common';
-import type { Hex, PaymentFailure } from '@tollgate/protocol';
+import type { EmittedLog, Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { PaymentEntry } from './payment-entry.js';
 

@@ -1,6 +1,5 @@
 import {
   askForBalance,
-  AuthorizedTransfers,
   carriesAuthorization,
   malformed,
   readWord,
@@ -15,7 +14,7 @@ import {
 } from '@tollgate/chain';
 import type { SettlementResult } from '@tollgate/common';
 import { pause } from '@tollgate/journal';
-import type { Hex, PaymentFailure } from '@tollgate/protocol';
+import { AuthorizedTransfers, type Hex, type PaymentFailure } from '@tollgate/protocol';
 import { noteForRefund } from '@tollgate/verification';
 
 import type { SettlementAttempt, AttemptEnd, EndedJob } from './attempt.js';

@@ -1,4 +1,4 @@
-import { AuthorizedTransfers, findMoved } from '@tollgate/chain';
+import { findMoved } from '@tollgate/chain';
 import {
   crashPoint,
   isFinal,
@@ -8,6 +8,7 @@ import {
   type StepRecord,
   UnreadableJobError,
 } from '@tollgate/journal';
+import { AuthorizedTransfers } from '@tollgate/protocol';
 
 import {
   type SettlementAttempt,

@@ -7,13 +7,13 @@ import {
   planPermitTransfer,
   planTransfer,
   type PromisedPermit,
-  type PromisedTransfer,
   readPayerSignature,
   unwrapSignature,
 } from '@tollgate/chain';
 import type { SettlementResult, SignedPaymentTerms, SettleSignedPaymentRequest } from '@tollgate/common';
 import { signedPaymentId } from '@tollgate/ledger';
 import {
+  type PromisedTransfer,
   hashPermit2Domain,
   hashPermit2Transfer,
   type Hex,

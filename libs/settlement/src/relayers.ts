@@ -1,5 +1,5 @@
 import type { SettledPayment } from '@tollgate/book-events';
-import { AuthorizedTransfers, findMoved } from '@tollgate/chain';
+import { findMoved } from '@tollgate/chain';
 import {
   createLaneId,
   describeTransaction,
@@ -15,7 +15,7 @@ import {
   type ReportTransaction,
 } from '@tollgate/journal';
 import { nameOfPayment } from '@tollgate/ledger';
-import type { Hex } from '@tollgate/protocol';
+import { AuthorizedTransfers, type Hex } from '@tollgate/protocol';
 
 import { noteMined, type MinedParts } from './confirm.js';
 import type { ContractWallets } from './contract-wallets.js';

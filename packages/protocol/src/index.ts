@@ -11,6 +11,8 @@ export * from './wire/http-url.js';
 export * from './wire/json-header.js';
 export * from './wire/json-record.js';
 export * from './networks.js';
+export * from './logs/find-authorizations.js';
+export * from './logs/token-log.js';
 export * from './mpp/payment-authentication.js';
 export * from './wire/payment-error.js';
 export * from './wire/payment-headers.js';

@@ -1,11 +1,5 @@
-import {
-  findAuthorizations,
-  findPermitTransfers,
-  listTransfers,
-  type EmittedLog,
-  type PlacedTransfer,
-} from '@tollgate/chain';
-import type { Hex } from '@tollgate/protocol';
+import { findPermitTransfers } from '@tollgate/chain';
+import { findAuthorizations, listTransfers, type EmittedLog, type PlacedTransfer, type Hex } from '@tollgate/protocol';
 
 /** A transfer of the asset to the seller, and what caused it. */
 export interface Arrival extends PlacedTransfer {

@@ -1,7 +1,7 @@
 import { isOwnAccount, listUnpaidRefunds, type Queryable, type Refund } from '@tollgate/book';
-import { listTransfers, type Receipt } from '@tollgate/chain';
+import { type Receipt } from '@tollgate/chain';
 import { codeOfLane, createLaneId, isFinal, UnreadableJobError, type JobRecord, type Journal } from '@tollgate/journal';
-import type { Hex } from '@tollgate/protocol';
+import { listTransfers, type Hex } from '@tollgate/protocol';
 
 import type { SellerChain } from '../chain/seller-chain.js';
 import { describeInput, isSameTransfer, listHashes, minedTransaction } from './refund-attempt.js';

@@ -1,7 +1,6 @@
-import type { Hex } from '@tollgate/protocol';
+import { readTransferLog, TRANSFER, type Hex } from '@tollgate/protocol';
 
 import { encodeAddress } from '../contracts/abi-encoding.js';
-import { readTransferLog, TRANSFER } from '../contracts/token-log.js';
 import { parseBlock, type Block, parseLog, parseReceipt, type Receipt } from '../receipts/receipt.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 import type { RpcBatcher } from '../rpc/rpc-batcher.js';

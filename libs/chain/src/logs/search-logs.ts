@@ -1,6 +1,6 @@
-import type { Hex } from '@tollgate/protocol';
+import type { EmittedLog, Hex } from '@tollgate/protocol';
 
-import { parseBlock, parseLog, type EmittedLog } from '../receipts/receipt.js';
+import { parseBlock, parseLog } from '../receipts/receipt.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';
 import type { RpcBatcher } from '../rpc/rpc-batcher.js';
 import { valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-endpoint.js';

@@ -1,8 +1,12 @@
-import type { Hex } from '@tollgate/protocol';
+import {
+  AUTHORIZATION_CANCELED,
+  AUTHORIZATION_USED,
+  AuthorizedTransfers,
+  type Hex,
+  type PromisedTransfer,
+} from '@tollgate/protocol';
 
 import { encodeAddress } from '../contracts/abi-encoding.js';
-import { type PromisedTransfer, AuthorizedTransfers } from '../contracts/eip3009/find-authorizations.js';
-import { AUTHORIZATION_CANCELED, AUTHORIZATION_USED } from '../contracts/token-log.js';
 import type { LogSearch } from '../logs/search-logs.js';
 import type { ChainReader } from '../reader/chain-reader.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';

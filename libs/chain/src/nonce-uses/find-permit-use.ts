@@ -1,9 +1,8 @@
-import type { Hex } from '@tollgate/protocol';
+import { readTransferLog, TRANSFER, type Hex } from '@tollgate/protocol';
 
 import { encodeAddress, encodeNumber } from '../contracts/abi-encoding.js';
 import { findMoved, type PromisedPermit } from '../contracts/permit2/find-permit-transfers.js';
 import { isCallOf, PROXIES, readPermitCall } from '../contracts/permit2/permit-proxy.js';
-import { readTransferLog, TRANSFER } from '../contracts/token-log.js';
 import type { FoundLog } from '../logs/search-logs.js';
 import type { ChainReader, MinedTransaction } from '../reader/chain-reader.js';
 import { ChainUnavailableError } from '../rpc/chain-unavailable-error.js';

@@ -1,13 +1,6 @@
-import type { Hex } from '@tollgate/protocol';
+import type { EmittedLog, Hex } from '@tollgate/protocol';
 
 import { malformed, parseAddress, parseData, parseHash, parseObject, parseQuantity } from '../rpc/rpc-value.js';
-
-/** A log of a contract, from whichever source. All hexadecimal text is in lower case. */
-export interface EmittedLog {
-  address: Hex;
-  topics: readonly Hex[];
-  data: Hex;
-}
 
 export interface Log extends EmittedLog {
   logIndex: number;

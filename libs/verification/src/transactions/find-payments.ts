@@ -1,6 +1,6 @@
-import { findAuthorizations, findPermitTransfers, listTransfers, type Receipt } from '@tollgate/chain';
+import { findPermitTransfers, type Receipt } from '@tollgate/chain';
 import type { PaymentId } from '@tollgate/ledger';
-import type { Hex, LockedTransfer } from '@tollgate/protocol';
+import { findAuthorizations, listTransfers, type Hex, type LockedTransfer } from '@tollgate/protocol';
 
 import { PaymentRefused } from '../refusals.js';
 

@@ -1,7 +1,12 @@
-import type { Hex, TransferAuthorization } from '@tollgate/protocol';
-
-import type { EmittedLog } from '../../receipts/receipt.js';
-import { readTransferLog, type TransferLog, listTransfers, readAuthorizationUsedLog } from '../token-log.js';
+import type { TransferAuthorization } from '../signed/signed-payment.js';
+import type { Hex } from '../wire/hex.js';
+import {
+  listTransfers,
+  readAuthorizationUsedLog,
+  readTransferLog,
+  type EmittedLog,
+  type TransferLog,
+} from './token-log.js';
 
 /** The transfer that the logs must show for an authorization to have paid. Addresses are lower case. */
 export interface PromisedTransfer {

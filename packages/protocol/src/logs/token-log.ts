@@ -1,6 +1,11 @@
-import type { Hex } from '@tollgate/protocol';
+import type { Hex } from '../wire/hex.js';
 
-import type { EmittedLog } from '../receipts/receipt.js';
+/** A log of a contract, from whichever source. All hexadecimal text is in lower case. */
+export interface EmittedLog {
+  address: Hex;
+  topics: readonly Hex[];
+  data: Hex;
+}
 
 /** keccak256 of `Transfer(address,address,uint256)` (ERC-20). */
 export const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';

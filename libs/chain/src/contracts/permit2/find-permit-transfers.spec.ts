@@ -1,6 +1,5 @@
-import { EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRESS, type Hex } from '@tollgate/protocol';
+import { EXACT_PROXY_ADDRESS, UPTO_PROXY_ADDRESS, type EmittedLog, type Hex } from '@tollgate/protocol';
 
-import type { EmittedLog } from '../../receipts/receipt.js';
 import { findPermitTransfers } from './find-permit-transfers.js';
 
 const [ASSET, OTHER_ASSET, PAYER, OTHER, SHOP] = ['a5', 'a6', '11', '22', '33'].map(

@@ -1,7 +1,5 @@
-import type { Hex, SignedPermit } from '@tollgate/protocol';
+import { readTransferLog, type EmittedLog, type Hex, type SignedPermit, type TransferLog } from '@tollgate/protocol';
 
-import type { EmittedLog } from '../../receipts/receipt.js';
-import { readTransferLog, type TransferLog } from '../token-log.js';
 import { PROXIES } from './permit-proxy.js';
 
 /** The transfer that a permit promises: `asset` to `payTo`. Addresses are lower case. */
