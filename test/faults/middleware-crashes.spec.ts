@@ -29,18 +29,31 @@ describe('a payer is answered by another server, and charged once, when the firs
   let upstream: Server;
   let made = 0;
   let whileMaking: () => void;
-  let other: { url: string; child: Child };
-  let dying: { url: string; child: Child };
+  let other: Shop;
+  let dying: Shop;
 
-  async function startShop(name: string, redisPort: number): Promise<{ url: string; child: Child }> {
+  type Shop = { readonly url: string; readonly child: Child };
+
+  async function startShop(
+    name: string,
+    redisPort: number,
+    {
+      gate = {},
+      ...options
+    }: Partial<Pick<ShopConfiguration, 'clockAheadMs' | 'diesWhenOwed'>> & {
+      gate?: Partial<ShopConfiguration['gate']>;
+    } = {},
+  ): Promise<Shop> {
     const { asset, payTo, chainId } = stack().chain;
     const configuration: ShopConfiguration = {
+      ...options,
       gate: {
         facilitator: { url: `${facilitator.url}/facilitator`, apiKey: token },
         ...{ payTo, chainId, asset: { address: asset, name: 'USDC', version: '2', decimals: 6 } },
         // Both servers are the same shop.
         publicUrl: 'https://shop.example',
         leaseSeconds: 2,
+        ...gate,
       },
       redisUrl: `redis://127.0.0.1:${redisPort}`,
       upstreamUrl: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
@@ -92,21 +105,33 @@ describe('a payer is answered by another server, and charged once, when the firs
 
   const die = () => dying.child.end('SIGKILL');
 
-  /** Presents a payment to the server that dies, and then to the other one, also without its secret. */
-  async function expectAnswer(names: Record<string, string>): Promise<{ body: string; isReplay: boolean }> {
+  /** A request with a new payment of the chain's first account. */
+  async function createRequest() {
     const { chain } = stack();
-    const before = await readBalance(chain, chain.payTo);
     const { authorization, signature } = await signAuthorization(chain, chain.accounts[0]!, { value: '1000' });
     const proof = { x402Version: 1, scheme: 'exact', network: 'sei-testnet', payload: { authorization, signature } };
     const payment = { 'X-Payment': encodeJsonHeader(proof) };
-    const show = (url: string, headers: Record<string, string>) =>
+    return ({ url }: Shop, headers: Record<string, string>) =>
       fetch(`${url}/goods`, { headers: { ...payment, ...headers } });
-    const lost = show(dying.url, names).then((response) => response.text());
-    expect(await lost.catch(() => 'no answer')).toBe('no answer');
-    expect(await dying.child.exited).toEqual({ code: null, signal: 'SIGKILL' });
-    const { body, isReplay } = await retryUntilPaid(() => show(other.url, names), [409, 503]);
+  }
+
+  async function expectNoAnswer(answer: Promise<Response>, from: Shop): Promise<void> {
+    expect(await answer.then((response) => response.text()).catch(() => 'no answer')).toBe('no answer');
+    expect(await from.child.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  }
+
+  /** Presents a payment to the server that dies, and then to the other one, also without its secret. */
+  async function expectAnswer(
+    names: Record<string, string>,
+    next: Shop = other,
+  ): Promise<{ body: string; isReplay: boolean }> {
+    const { chain } = stack();
+    const before = await readBalance(chain, chain.payTo);
+    const show = await createRequest();
+    await expectNoAnswer(show(dying, names), dying);
+    const { body, isReplay } = await retryUntilPaid(() => show(next, names), [409, 503]);
     for (const stranger of [{}, { 'Idempotency-Key': randomUUID() }]) {
-      expect((await show(other.url, stranger)).status).toBe(402);
+      expect((await show(next, stranger)).status).toBe(402);
     }
     expect((await readBalance(chain, chain.payTo)) - before).toBe(1000n);
     const settlements = facilitator.exchanges.filter(({ request }) => request.path.endsWith('/settle'));
@@ -121,9 +146,9 @@ describe('a payer is answered by another server, and charged once, when the firs
     expect(await expectAnswer(named())).toEqual({ body: 'the goods, made for the 2. time', isReplay: false });
   });
 
-  it('after it stored the key that it would settle under', async () => {
-    void network.holdRepliesTo('"state":"asked"').then(die);
-    expect(await expectAnswer(named())).toEqual({ body: 'the goods, made for the 2. time', isReplay: false });
+  it('after it stored the answer, and the key that it would settle under', async () => {
+    void network.holdRepliesTo('"state":"settling"').then(die);
+    expect(await expectAnswer(named())).toEqual({ body: 'the goods, made for the 1. time', isReplay: false });
   });
 
   it.each([
@@ -136,7 +161,7 @@ describe('a payer is answered by another server, and charged once, when the firs
       if (request.path.endsWith('/settle') && settled++ === 0) await die();
       return answer;
     });
-    expect(await expectAnswer(names())).toEqual({ body: 'the goods, made for the 2. time', isReplay: false });
+    expect(await expectAnswer(names())).toEqual({ body: 'the goods, made for the 1. time', isReplay: false });
     const replies = facilitator.exchanges.filter(({ request }) => request.path.endsWith('/settle'));
     expect(replies.map(({ answer }) => (JSON.parse(answer.body) as { success: boolean }).success)).toEqual([
       true,
@@ -145,8 +170,71 @@ describe('a payer is answered by another server, and charged once, when the firs
     expect(replies[1]!.answer.body).toBe(replies[0]!.answer.body);
   });
 
-  it('after it stored the answer, and before it sent any of it', async () => {
+  it('after it stored that it is sold, and before it sent any of it', async () => {
     void network.holdRepliesTo('"state":"sold"').then(die);
     expect(await expectAnswer(named())).toEqual({ body: 'the goods, made for the 1. time', isReplay: true });
+  });
+
+  describe('behind a facilitator that ignores keys', () => {
+    let settled: number;
+    let whenSettled: () => Promise<unknown>;
+
+    beforeEach(() => {
+      settled = 0;
+      whenSettled = async () => undefined;
+      facilitator.interfere(async (request, send) => {
+        if (!request.path.endsWith('/settle')) return send(request);
+        if (settled++ > 0) {
+          const errorReason = 'invalid_exact_evm_nonce_already_used';
+          const body = JSON.stringify({ success: false, errorReason, transaction: '', network: 'sei-testnet' });
+          return { status: 200, headers: { 'content-type': 'application/json' }, body };
+        }
+        const answer = await send(request);
+        await whenSettled();
+        const headers = Object.entries(answer.headers).filter(([name]) => name !== 'idempotency-key');
+        return { ...answer, headers: Object.fromEntries(headers) };
+      });
+    });
+
+    it('before it asked', async () => {
+      void network.holdRepliesTo('"state":"settling"').then(die);
+      expect(await expectAnswer(named())).toEqual({ body: 'the goods, made for the 1. time', isReplay: false });
+    });
+
+    it('before it got the answer, which the chain has too', async () => {
+      await dying.child.end('SIGKILL');
+      const gate = { rpcUrl: stack().chain.rpcUrl };
+      dying = await startShop('dying shop', network.port, { gate });
+      const reading = await startShop('reading shop', stack().redis.port, { gate });
+      try {
+        whenSettled = die;
+        const answer = await expectAnswer(named(), reading);
+        expect(answer).toEqual({ body: 'the goods, made for the 1. time', isReplay: false });
+      } finally {
+        await reading.child.end('SIGKILL');
+      }
+    });
+
+    it('before it got the answer, and before it stored that the owner knows', async () => {
+      whenSettled = die;
+      const [show, names] = [await createRequest(), named()];
+      await expectNoAnswer(show(dying, names), dying);
+      expect(await retryUntilPaid(() => show(other, names), [409], 503)).toMatchObject({ isReplay: false });
+      const clockAheadMs = 2 * 3_600_000;
+      const late = await startShop('late shop', stack().redis.port, { clockAheadMs, diesWhenOwed: true });
+      await expectNoAnswer(show(late, names), late);
+      const last = await startShop('last shop', stack().redis.port, { clockAheadMs });
+      try {
+        await retryUntilPaid(() => show(last, names), [409], 410);
+        expect((await show(last, names)).status).toBe(410);
+        const told = [late, last].map(({ child }) =>
+          [...child.logs().matchAll(/^owed (\S+)$/gm)].map(([, name]) => name),
+        );
+        expect(told).toEqual([[expect.stringMatching(/^1328:/)], told[0]]);
+        expect(made).toBe(1);
+      } finally {
+        await last.child.end('SIGKILL');
+      }
+    });
   });
 });

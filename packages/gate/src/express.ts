@@ -22,6 +22,7 @@ export function paid(gate: PaymentGate, offer: Offer) {
       method,
       url: `${protocol}://${headers.host ?? 'localhost'}${originalUrl}`,
       header: (name) => headers[name.toLowerCase()] as string | undefined,
+      isGone: () => response.destroyed,
       // Only available if an earlier middleware has parsed the body.
       readBody: async () => encodeBody(request.body),
     });

@@ -27,6 +27,7 @@ export function paid(gate: PaymentGate, offer: Offer): PaidRouteHooks {
         method,
         url: `${protocol}://${host}${request.url}`,
         header: (name) => headers[name.toLowerCase()] as string | undefined,
+        isGone: () => reply.raw.destroyed,
       });
       if ('answer' in admission)
         return addHeaders(reply, admission.answer.headers)

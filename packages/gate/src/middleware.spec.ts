@@ -141,7 +141,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
     });
 
     it('discards the response if the payment cannot be settled', async () => {
-      facilitator.settle = fail('duplicate_settlement');
+      facilitator.settle = fail('insufficient_funds');
       const response = await get(pay());
       expect(response.status).toBe(402);
       expect(response.headers.get('x-goods')).toBeNull();
@@ -149,7 +149,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
       expect(response.headers.get('content-type')).toContain('application/json');
       expect(decodeJsonHeader(response.headers.get(answer)!, 10_000)).toMatchObject({ success: false });
       const body = await response.text();
-      expect(JSON.parse(body)).toMatchObject({ error: 'duplicate_settlement' });
+      expect(JSON.parse(body)).toMatchObject({ error: 'insufficient_funds' });
       expect(body).not.toContain('the goods');
     });
 

@@ -8,8 +8,8 @@ export const PAY_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const ASSET = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
 
 /** A payment for a scripted facilitator; its signature is invalid. */
-function payloadOf(nonce: string) {
-  const authorization = { from: PAYER, to: PAY_TO, value: '1000', validAfter: '0', validBefore: '9999999999', nonce };
+function payloadOf(nonce: string, validBefore = '9999999999') {
+  const authorization = { from: PAYER, to: PAY_TO, value: '1000', validAfter: '0', validBefore, nonce };
   return { signature: `0x${'12'.repeat(65)}`, authorization };
 }
 
@@ -19,8 +19,13 @@ const createNonce = (): string => `0x${randomBytes(32).toString('hex')}`;
 export const VERSIONS = {
   1: {
     answer: 'x-payment-response',
-    pay: (nonce = createNonce()) => {
-      const payload = { x402Version: 1, scheme: 'exact', network: 'sei-testnet', payload: payloadOf(nonce) };
+    pay: ({ nonce = createNonce(), validBefore }: { nonce?: string; validBefore?: string } = {}) => {
+      const payload = {
+        x402Version: 1,
+        scheme: 'exact',
+        network: 'sei-testnet',
+        payload: payloadOf(nonce, validBefore),
+      };
       return { 'X-Payment': encodeJsonHeader(payload) };
     },
   },

@@ -24,7 +24,8 @@ export async function handleRequest(
 ): Promise<Response> {
   const { method, url, headers } = request;
   const header = (name: string): string | undefined => headers.get(name) ?? undefined;
-  const admission = await sale.admit({ method, url, header, readBody: () => readBody(request) });
+  const isGone = (): boolean => request.signal.aborted;
+  const admission = await sale.admit({ method, url, header, readBody: () => readBody(request), isGone });
   if ('answer' in admission) return toResponse(admission.answer);
   const { paid } = admission;
   const { signal } = request;
@@ -56,7 +57,7 @@ export async function handleRequest(
       body: held?.bytes ?? null,
       isOpen,
     };
-    const settlement = await paid.settle(answer, () => signal.aborted);
+    const settlement = await paid.settle(answer, isGone);
     if ('answer' in settlement) {
       await source?.return?.();
       return toResponse(settlement.answer);

@@ -1,4 +1,4 @@
-import { encodeBase64, instructsSharedCaches, X_PAYMENT_RELEASED } from '@tollgate/protocol';
+import { encodeBase64, IDEMPOTENT_REPLAYED, instructsSharedCaches, X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
 /** A response of the gate that replaces the handler's: the gate's own, or one that was sold and stored. */
 export interface Answer {
@@ -21,8 +21,29 @@ export function createRetryAnswer(
   status: 409 | 503,
   error: string,
   headers: Readonly<Record<string, string>> = {},
+  facts: object = {},
 ): Answer {
-  return createAnswer(status, { error }, { 'Retry-After': '2', ...headers });
+  return createAnswer(status, { error, ...facts }, { 'Retry-After': '2', ...headers });
+}
+
+/**
+ * The payment was used, and this server does not know what for: another one may have settled it, and have its answer. So
+ * its payer is not asked for another one.
+ * @param closesAtMs Unix time from which none has
+ */
+export function createUsedAnswer(closesAtMs: number): Answer {
+  if (Date.now() < closesAtMs) return createRetryAnswer(503, 'payment_used');
+  return createFinalAnswer('payment_used');
+}
+
+/** The payment may have been settled for an answer that its payer cannot have any more. The owner of this server knows. */
+export function createOwedAnswer(): Answer {
+  return createFinalAnswer('payment_owed');
+}
+
+/** By the header a client tells it from a failure after which its payment is still good. */
+export function createFinalAnswer(error: string): Answer {
+  return createAnswer(410, { error }, { [IDEMPOTENT_REPLAYED]: 'true' });
 }
 
 /** The handler was busy a moment ago, and is not asked before its time. @param isReleased nothing was settled so far */

@@ -59,17 +59,27 @@ export class Claim {
     return this.record.asked;
   }
 
+  /** What the handler has made for this payment, if it was stored and is not sold yet. */
+  get made(): PackedAnswer | undefined {
+    return this.record.answer;
+  }
+
+  get keepMs(): number {
+    return this.times.keepMs;
+  }
+
   /**
    * Must be called before the facilitator is asked to settle. From then on the payment is settled only under this
    * idempotency key and with these terms, also by a request that takes over after a crash, or after the price was lowered.
+   * @param made what it is settled for; null: nothing that can be stored
    */
-  ask(terms: AskedTerms): Promise<boolean> {
+  ask(terms: AskedTerms, made: PackedAnswer | null): Promise<boolean> {
     return this.#write(({ state, asked = terms, ...record }) => ({
-      ...{ ...record, asked, state: state === 'settled' ? state : 'asked' },
+      ...{ ...record, asked, state: state === 'settled' ? state : 'settling', ...(made && { answer: made }) },
     }));
   }
 
-  /** Records that the payment is settled, but its response was not delivered. */
+  /** Records that the payment is settled, and its response not delivered. */
   settle(receipt: SettleResponse): Promise<boolean> {
     return this.#write((record) => ({ ...record, state: 'settled', receipt }));
   }
@@ -79,7 +89,14 @@ export class Claim {
    * will respond.
    */
   sell(answer: PackedAnswer | null): Promise<boolean> {
-    return this.#write(({ receipt: _, ...record }) => ({ ...record, state: 'sold', ...(answer && { answer }) }));
+    return this.#write(({ receipt: _, answer: _made, ...record }) => ({
+      ...{ ...record, state: 'sold', ...(answer && { answer }) },
+    }));
+  }
+
+  /** Records that nobody waits for the settlement any more. The owner must have been told. */
+  owe(): Promise<boolean> {
+    return this.#write(({ answer: _, ...record }) => ({ ...record, state: 'owed', leasedUntilMs: 0 }));
   }
 
   /**
@@ -165,6 +182,10 @@ export class PaymentClaims {
     private readonly store: PaymentStore,
     private readonly times: ClaimTimes,
   ) {}
+
+  get keepMs(): number {
+    return this.times.keepMs;
+  }
 
   async look(showing: Showing): Promise<Look> {
     const { value: text, nowMs } = await this.store.read(showing.name);

@@ -36,7 +36,7 @@ describe('a payment whose resource was busy', () => {
 
   it('that may be settled belongs to its request after the pause', async () => {
     const asked = await claim();
-    await asked.ask({ payTo: '0x', amount: '1' });
+    await asked.ask({ payTo: '0x', amount: '1', closesAtMs: Date.now() }, null);
     await asked.pause(MINUTE_MS);
     expect(await look()).toEqual(['paused', MINUTE_MS]);
     nowMs += MINUTE_MS;

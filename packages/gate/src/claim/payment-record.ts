@@ -18,15 +18,37 @@ const UNPROVEN_MS = 15 * 60_000;
 export interface AskedTerms {
   readonly payTo: string;
   readonly amount: string;
+  /** Unix time from which an unknown result is not awaited any more: an hour after the payment's last moment. */
+  readonly closesAtMs: number;
+  /** The chain's newest block before the facilitator was asked, in which the nonce was free; absent if it was not read. */
+  readonly sinceBlock?: number;
 }
 
-/** The stored record of a payment, as JSON. */
+/**
+ * The stored record of a payment, as JSON. Its name is the payment's: chain, asset, payer and nonce, so that whatever
+ * moves the money moves it for this record alone. Each arrow is one atomic write of the request that holds the lease;
+ * `*` is a process that dies there, after which the lease ends and the next request goes on from the record.
+ *
+ *     none --claim--> claimed --ask--> settling --sell--> sold
+ *                        |               |  |  '--settle--> settled --sell--> sold
+ *                        '---- forget ---'  '--owe--> owed
+ *
+ * - `none`: the facilitator verifies. With `rpcUrl`, nothing is asked for a nonce that is taken: another instance may
+ *   have settled it, and answers 503 as this one does.
+ * - `claimed`: the handler runs. `*`: nothing was asked, so the payment can be used again.
+ * - `settling`: written before the facilitator is asked, with the terms, the chain's newest block and the answer that the
+ *   handler made. `*` before, within or after the question: the same request gets that answer (the handler does not run
+ *   again) once the facilitator, under the same key, or the chain says that it is paid. Paid by the chain: the nonce is
+ *   used after that block, and the transfer that it caused is the promised one. Failed for certain: the record is
+ *   forgotten, and the client may pay anew. Neither: 503 until `closesAtMs`, then the owner is told, and only then
+ *   `owed` is written. `*` in between: the owner is told again.
+ * - `settled`: it is known to be paid, and nothing was sent: the handler was to run after it or failed, or the client of a
+ *   payment without a secret had left. `*`: the next request gets the answer without a question.
+ * - `sold`: written before the first byte is sent, with the answer. `*`: the answer is replayed.
+ * - `owed`: 410. The money may have moved for nothing.
+ */
 export interface ClaimRecord {
-  /**
-   * `claimed`: a request sells for it, and settlement was not requested. `asked`: it may be settled. `settled`: it is,
-   * but no response was delivered. `sold`: it is, and its response was sent.
-   */
-  readonly state: 'claimed' | 'asked' | 'settled' | 'sold';
+  readonly state: 'claimed' | 'settling' | 'settled' | 'sold' | 'owed';
   /** The key under which every request settles the payment. */
   readonly idempotencyKey: string;
   /** Digest of the request that is paid for, and of the payment itself. */
@@ -42,7 +64,7 @@ export interface ClaimRecord {
   readonly asked?: AskedTerms;
   /** The facilitator's settlement response, for a settled payment. */
   readonly receipt?: SettleResponse;
-  /** The stored response of a sold payment, if it may be replayed. */
+  /** The response: of a sold payment, if it may be replayed; before that, what the handler made, if it is small enough. */
   readonly answer?: PackedAnswer;
 }
 
@@ -57,7 +79,7 @@ export interface Showing {
 }
 
 /** The standing of a presented payment. `open`: it can be claimed, if it is valid. */
-export type Standing = 'open' | 'own' | 'busy' | 'paused' | 'answered' | 'not_kept' | 'other_request' | 'used';
+export type Standing = 'open' | 'own' | 'busy' | 'paused' | 'answered' | 'not_kept' | 'owed' | 'other_request' | 'used';
 
 /** `own`: a settlement was begun for this very request, and its result is unknown or its response was not delivered. */
 export function standingOf(record: ClaimRecord | null, showing: Showing, nowMs: number): Standing {
@@ -71,8 +93,9 @@ export function standingOf(record: ClaimRecord | null, showing: Showing, nowMs: 
   if (record.state === 'sold') return knowsSecret ? (record.answer ? 'answered' : 'not_kept') : 'used';
   // Without a secret, the first request to present the payment gets the response, since none was delivered.
   if (!isSameRequest || (!knowsSecret && record.secret !== null)) return 'used';
+  if (record.state === 'owed') return 'owed';
   // Such a payment is not verified again, and a router may distinguish requests that count as the same here.
-  return showing.isEnough ? 'own' : 'other_request';
+  return showing.isEnough || record.answer !== undefined ? 'own' : 'other_request';
 }
 
 /** How long the payment buys nothing yet. */
@@ -85,7 +108,8 @@ export function ttlMsOf(record: ClaimRecord, times: ClaimTimes): number {
   return lifeMsOf(record, times) + (record.pause?.forMs ?? 0);
 }
 
-function lifeMsOf({ state, secret }: ClaimRecord, { leaseMs, keepMs }: ClaimTimes): number {
+function lifeMsOf({ state, secret, asked }: ClaimRecord, { leaseMs, keepMs }: ClaimTimes): number {
   if (state === 'claimed') return 2 * leaseMs;
-  return secret === null && state !== 'sold' ? UNPROVEN_MS : keepMs;
+  if (state === 'settling') return Math.max(0, (asked?.closesAtMs ?? 0) - Date.now()) + keepMs;
+  return secret === null && state === 'settled' ? UNPROVEN_MS : keepMs;
 }

@@ -4,8 +4,29 @@ import type { PaymentTerms } from '../offer/challenge.js';
 import type { PaymentStore } from '../stores/payment-store.js';
 import type { FacilitatorOptions } from '../verify/facilitator.js';
 
+/** A payment that may have moved, for an answer that its payer did not get. */
+export interface OwedPayment {
+  /** Its name in the store; it stays the same if a payment is reported again. */
+  payment: string;
+  chainId: number;
+  payer: string;
+  payTo: string;
+  asset: string;
+  /** As decimal text. */
+  amountBaseUnits: string;
+  /** URL of the resource, without the query. */
+  resource: string;
+}
+
 export interface GateOptions extends PaymentTerms {
   facilitator: FacilitatorOptions;
+  /**
+   * JSON-RPC server of the chain. It decides what became of a payment where the facilitator's answer was lost; without it
+   * the payer may have to wait for you.
+   */
+  rpcUrl?: string;
+  /** How many blocks, with its own, a settlement needs to count for `rpcUrl`; default 1. */
+  confirmations?: number;
   /** Stores payment records and sold responses; default: this process's memory. */
   store?: PaymentStore;
   /** How long a sold response can be replayed; default 86,400. */
@@ -26,6 +47,12 @@ export interface GateOptions extends PaymentTerms {
    * server (500). Default: a warning, for refusals once a minute.
    */
   onTrouble?: (error: Error) => void;
+  /**
+   * Called when the result of a settlement is unknown an hour after the payment's last moment, and its client asks for the
+   * answer: look at the chain, and pay back what has moved. Called again if it throws or rejects, and maybe after a crash.
+   * Default: `onTrouble`.
+   */
+  onOwed?: (owed: OwedPayment) => unknown;
 }
 
 export const MAX_ANSWER_BYTES = 262_144;
@@ -50,6 +77,10 @@ export function assertGateOptions(options: GateOptions): void {
     isWhole(asset['decimals'], 0, 255) || 'asset.decimals is not a whole number from 0 to 255',
     isWhole(chainId, 1, Number.MAX_SAFE_INTEGER) || 'chainId is not a whole number above 0',
     isOptionalWhole(facilitator['timeoutMs'], 1) || 'facilitator.timeoutMs is not a whole number above 0',
+    given['rpcUrl'] === undefined ||
+      (typeof given['rpcUrl'] === 'string' && isHttpUrl(given['rpcUrl'])) ||
+      'rpcUrl is not an http or https URL',
+    isOptionalWhole(given['confirmations'], 1) || 'confirmations is not a whole number above 0',
     isOptionalWhole(given['maxTimeoutSeconds'], 1) || 'maxTimeoutSeconds is not a whole number above 0',
     isOptionalWhole(given['keepSeconds'], 1) || 'keepSeconds is not a whole number above 0',
     isOptionalWhole(given['leaseSeconds'], 1) || 'leaseSeconds is not a whole number above 0',
@@ -61,6 +92,7 @@ export function assertGateOptions(options: GateOptions): void {
       (typeof given['publicUrl'] === 'string' && isHttpUrl(given['publicUrl'])) ||
       'publicUrl is not an http or https URL',
     given['onTrouble'] === undefined || typeof given['onTrouble'] === 'function' || 'onTrouble is not a function',
+    given['onOwed'] === undefined || typeof given['onOwed'] === 'function' || 'onOwed is not a function',
     store === undefined || isStore(readRecord(store)) || 'store lacks the methods read and replace',
   ].filter((problem) => typeof problem === 'string');
   if (problems.length === 0) return;

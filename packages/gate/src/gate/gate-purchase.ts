@@ -3,8 +3,11 @@ import { DUPLICATE_SETTLEMENT, IDEMPOTENT_REPLAYED, signedAmountOf } from '@toll
 import {
   createAnswer,
   createBusyAnswer,
+  createFinalAnswer,
+  createOwedAnswer,
   createRefusedAnswer,
   createRetryAnswer,
+  createUsedAnswer,
   unpackAnswer,
   type Answer,
   type PackedAnswer,
@@ -17,8 +20,12 @@ import { BrokenBodyError, nameOf, type GateRequest, type GatePayment } from '../
 import type { ClaimedState, PresentedPurchase, PurchaseEnd } from '../purchase/index.js';
 import { FacilitatorError } from '../verify/facilitator.js';
 import { GatedSale, type GatedSaleParts, type Product, type Result } from './gated-sale.js';
+import { closesAtMsOf, USED } from './settlement.js';
 
-export interface GatePurchaseParts extends Omit<GatedSaleParts, 'claim' | 'onAdmitted'> {
+export interface GatePurchaseParts extends Omit<
+  GatedSaleParts,
+  'claim' | 'onAdmitted' | 'isGone' | 'payment' | 'chainId'
+> {
   readonly claims: PaymentClaims;
   readonly terms: PaymentTerms;
   readonly request: GateRequest;
@@ -42,6 +49,7 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
   readonly admitted: Promise<GatedSale>;
   #onAdmitted: (sale: GatedSale) => void = () => undefined;
   #look: Look | null = null;
+  #sale: GatedSale | null = null;
 
   constructor(private readonly parts: GatePurchaseParts) {
     this.admitted = new Promise((resolve) => (this.#onAdmitted = resolve));
@@ -63,6 +71,8 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
       case 'answered':
       case 'not_kept':
         return { outcome: 'answered', packed: record?.answer ?? null };
+      case 'owed':
+        return { outcome: 'unavailable', answer: createOwedAnswer() };
       case 'used':
         return this.#refuse(DUPLICATE_SETTLEMENT);
     }
@@ -73,7 +83,10 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
       const { isValid, invalidReason = 'unexpected_verify_error' } = await this.parts.facilitator.verify(
         this.parts.question,
       );
-      return isValid ? { outcome: 'valid' } : this.#refuse(invalidReason);
+      if (isValid) return { outcome: 'valid' };
+      if (!USED.test(invalidReason)) return this.#refuse(invalidReason);
+      const { shown, claims } = this.parts;
+      return { outcome: 'unavailable', answer: createUsedAnswer(closesAtMsOf(shown.payment, claims.keepMs)) };
     } catch (error) {
       this.parts.onTrouble(error as Error);
       // No settlement was requested, so the payer has lost nothing.
@@ -86,7 +99,11 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
   async claim(): Promise<State | ClaimedState<Product, Result>> {
     const claim = this.#look && (await this.parts.claims.claim(this.#look));
     if (claim === null) return { outcome: 'busy' };
-    return { outcome: 'claimed', purchase: new GatedSale({ ...this.parts, claim, onAdmitted: this.#onAdmitted }) };
+    const { shown, terms, request } = this.parts;
+    const { isGone = () => false } = request;
+    const facts = { claim, payment: shown.payment, chainId: terms.chainId, isGone, onAdmitted: this.#onAdmitted };
+    this.#sale = new GatedSale({ ...this.parts, ...facts });
+    return { outcome: 'claimed', purchase: this.#sale };
   }
 
   explain(error: unknown): State {
@@ -115,12 +132,13 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
       case 'conflict':
         return createAnswer(409, { error: 'payment_for_another_request' });
       case 'gone':
-        // By this header a client tells it from a failure after which its payment is still good.
-        return createAnswer(410, { error: 'answer_not_kept' }, { [IDEMPOTENT_REPLAYED]: 'true' });
+        return createFinalAnswer('answer_not_kept');
       case 'not_settled':
         return end.result.answer;
-      case 'busy':
       case 'committed':
+        if (this.#sale !== null && end.product !== null) return this.#sale.answerMade(end.product.answer, end.settled);
+        return createRetryAnswer(409, 'payment_in_progress');
+      case 'busy':
       case 'released':
       case 'taken_over':
         return createRetryAnswer(409, 'payment_in_progress');

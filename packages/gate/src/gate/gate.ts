@@ -1,6 +1,7 @@
 import { X_PAYMENT_RELEASED } from '@tollgate/protocol';
 
 import { createAnswer, toSeconds, type Answer, type SoldAnswer } from '../answer/answer.js';
+import { AuthorizationChain } from '../chain/authorization-fate.js';
 import { PaymentClaims } from '../claim/claim.js';
 import { Challenge, type Offer } from '../offer/challenge.js';
 import { readPayment, type GateRequest } from '../present/shown-payment.js';
@@ -23,14 +24,17 @@ export class PaymentGate {
   constructor(private readonly options: GateOptions) {
     assertGateOptions(options);
     const { store = new MemoryStore(), keepSeconds = 86_400, leaseSeconds = 30 } = options;
+    const { rpcUrl, chainId, confirmations = 1, onTrouble = createTroubleLog() } = options;
     this.#parts = {
       facilitator: new Facilitator(options.facilitator),
+      chain: rpcUrl === undefined ? null : new AuthorizationChain({ rpcUrl, chainId, confirmations }),
       claims: new PaymentClaims(store, { keepMs: keepSeconds * 1000, leaseMs: leaseSeconds * 1000 }),
       maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
       maxHeldBytes: options.maxHeldBytes ?? MAX_HELD_BYTES,
       terms: options,
       publicUrl: options.publicUrl?.replace(/\/+$/, ''),
-      onTrouble: options.onTrouble ?? createTroubleLog(),
+      onTrouble,
+      onOwed: options.onOwed ?? ((owed) => onTrouble(new Error(`A payment may be owed: ${JSON.stringify(owed)}`))),
     };
   }
 
@@ -40,7 +44,10 @@ export class PaymentGate {
   }
 }
 
-type SaleParts = Pick<GatePurchaseParts, 'facilitator' | 'claims' | 'maxAnswerBytes' | 'terms' | 'onTrouble'> & {
+type SaleParts = Pick<
+  GatePurchaseParts,
+  'facilitator' | 'chain' | 'claims' | 'maxAnswerBytes' | 'terms' | 'onTrouble' | 'onOwed'
+> & {
   readonly publicUrl: string | undefined;
   readonly maxHeldBytes: number;
 };

@@ -2,16 +2,19 @@ import {
   encodeJsonHeader,
   keepPrivate,
   PAYMENT_RESPONSE,
+  payerOf,
   SETTLEMENT_PENDING,
   X_PAYMENT_RESPONSE,
   type SettleResponse,
 } from '@tollgate/protocol';
 
 import {
-  createAnswer,
+  createOwedAnswer,
   createRefusedAnswer,
   createRetryAnswer,
+  createUsedAnswer,
   packAnswer,
+  unpackAnswer,
   type Answer,
   type SoldAnswer,
 } from '../answer/answer.js';
@@ -19,21 +22,18 @@ import type { Claim } from '../claim/claim.js';
 import type { AskedTerms } from '../claim/payment-record.js';
 import type { Challenge } from '../offer/challenge.js';
 import type { ClaimedPurchase, ReleaseTerms } from '../purchase/index.js';
-import {
-  FacilitatorError,
-  type Facilitator,
-  type FacilitatorQuestion,
-  type SettleAnswer,
-} from '../verify/facilitator.js';
+import type { OwedPayment } from './gate-options.js';
+import { closesAtMsOf, Settlement, type SettlementParts, type Verdict } from './settlement.js';
 
-export interface GatedSaleParts {
-  readonly question: FacilitatorQuestion;
+export interface GatedSaleParts extends SettlementParts {
   readonly resource: string;
   readonly challenge: Challenge;
-  readonly facilitator: Facilitator;
   readonly claim: Claim;
+  readonly chainId: number;
   readonly maxAnswerBytes: number;
-  readonly onTrouble: (error: Error) => void;
+  readonly onOwed: (owed: OwedPayment) => unknown;
+  /** Whether the client of this request has disconnected. */
+  readonly isGone: () => boolean;
   /** Called when the handler is to run. */
   readonly onAdmitted: (sale: GatedSale) => void;
 }
@@ -47,9 +47,6 @@ export type Result =
   | { readonly outcome: 'failed'; readonly txHash: null; readonly answer: Answer }
   | { readonly outcome: 'pending' | 'unavailable'; readonly answer: Answer };
 
-/** Facilitator reasons for a signature that has already been used, possibly by this server. */
-const USED = /already[ _]?used|nonce[ _]?used|duplicate|is used/i;
-
 /** Sells a handler's response, with a facilitator as settler and the gate's store. */
 export class GatedSale implements ClaimedPurchase<Product, Result> {
   readonly settles: 'before' | 'after';
@@ -57,11 +54,11 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   readonly leaseMs: number;
   readonly settled: SettledResult | null;
   readonly mayBeSettled: boolean;
+  readonly #settlement: Settlement;
   readonly #delivered: Promise<Product>;
   #deliver: (product: Product) => void = () => undefined;
-  /** Whether a settlement was requested, now or earlier, whose result is unknown. */
-  #isUnsure: boolean;
-  #isDelivered = false;
+  #product: Product = null;
+  #terms: AskedTerms | null = null;
   #isEnded = false;
   #pauseMs = 0;
 
@@ -70,7 +67,8 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
     this.settles = parts.challenge.settles;
     this.leaseMs = claim.leaseMs;
     this.settled = claim.receipt ? { outcome: 'settled', response: claim.receipt } : null;
-    this.mayBeSettled = this.#isUnsure = claim.wasAsked;
+    this.mayBeSettled = claim.wasAsked;
+    this.#settlement = new Settlement(parts);
     this.#delivered = new Promise((resolve) => (this.#deliver = resolve));
   }
 
@@ -79,9 +77,10 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
    * @param pauseMs for how long the handler, which is busy, is to be left alone
    */
   deliver(product: Product, pauseMs = 0): void {
-    this.#isDelivered ||= product !== null;
-    if (!this.#isEnded) this.#pauseMs = pauseMs;
+    if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#pauseMs = pauseMs;
+    this.#product = product;
     this.#deliver(product);
   }
 
@@ -93,8 +92,11 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
     return this.parts.claim.renew();
   }
 
+  /** Runs the handler, unless an earlier request has: then what it made is sold. */
   produce(): Promise<Product> {
-    this.parts.onAdmitted(this);
+    const { claim, isGone, onAdmitted } = this.parts;
+    if (claim.made === undefined) onAdmitted(this);
+    else this.deliver({ answer: unpackAnswer(claim.made), isGone });
     return this.#delivered;
   }
 
@@ -107,26 +109,37 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   }
 
   async recordSettlement(amountBaseUnits: bigint): Promise<bigint | null> {
-    const { claim, question } = this.parts;
-    const { payTo } = question.paymentRequirements;
-    return (await claim.ask({ payTo, amount: amountBaseUnits.toString() })) ? amountBaseUnits : null;
+    const { claim, maxAnswerBytes } = this.parts;
+    this.#terms = claim.asked ?? (await this.#settlement.begin(amountBaseUnits, claim.keepMs));
+    if (this.#terms === null) return amountBaseUnits;
+    const made = this.#product && packAnswer(this.#product.answer, maxAnswerBytes);
+    return (await claim.ask(this.#terms, made)) ? amountBaseUnits : null;
   }
 
   async settle(): Promise<Result> {
-    try {
-      const { response, knowsKey } = await this.#ask();
-      if (!response.success) return this.#explain(response, knowsKey);
-      // The handler may fail, or this process, before anything is committed.
-      if (this.settles === 'before') await this.parts.claim.settle(response);
-      return { outcome: 'settled', response };
-    } catch (error) {
-      if (!(error instanceof FacilitatorError)) throw error;
-      this.parts.onTrouble(error);
-      // An earlier request may have settled the payment, whatever the facilitator refuses now.
-      if (!error.isRefused || this.#isUnsure)
-        return { outcome: 'pending', answer: createRetryAnswer(503, SETTLEMENT_PENDING) };
-      const answer = error.isTurnedAway ? createRefusedAnswer() : createRetryAnswer(503, 'facilitator_refused');
-      return { outcome: 'unavailable', answer };
+    const { claim, challenge, resource, payment } = this.parts;
+    const verdict = this.#terms
+      ? await this.#settlement.conclude(claim.idempotencyKey, this.#terms, this.mayBeSettled)
+      : ({ outcome: 'used' } as const);
+    switch (verdict.outcome) {
+      case 'settled':
+        // The handler may fail, or this process, before anything is committed.
+        if (this.settles === 'before') await claim.settle(verdict.response);
+        return verdict;
+      case 'failed': {
+        const { reason, response } = verdict;
+        return {
+          outcome: 'failed',
+          txHash: null,
+          answer: challenge.render(resource, reason, this.#receiptOf(response)),
+        };
+      }
+      case 'turned_away':
+        return { outcome: 'unavailable', answer: createRefusedAnswer() };
+      case 'used':
+        return { outcome: 'unavailable', answer: createUsedAnswer(closesAtMsOf(payment, claim.keepMs)) };
+      case 'unknown':
+        return { outcome: 'pending', answer: await this.#await(verdict) };
     }
   }
 
@@ -138,8 +151,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
       // Without a secret, no later request could prove that a response lost now belongs to it. So the payment stays
       // settled but unsold, and can buy one more response.
       if (isGone() && !claim.isProven) return (await claim.settle(settled.response)) && (await claim.end());
-      const headers = { ...lowerNames(answer.headers), ...lowerNames(this.headersFor(answer, settled)) };
-      return await claim.sell(claim.isProven ? packAnswer({ ...answer, headers }, maxAnswerBytes) : null);
+      return await claim.sell(claim.isProven ? packAnswer(this.#withReceipt(answer, settled), maxAnswerBytes) : null);
     } catch (error) {
       // The response is paid for and ready, so it is sent: the payer might get it twice, but never not at all.
       onTrouble(error as Error);
@@ -154,7 +166,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
       return await (mayBeSettled ? claim.end() : claim.forget());
     } catch (error) {
       // A claim that ends without a product expires silently.
-      if (this.#isDelivered) this.parts.onTrouble(error as Error);
+      if (this.#product !== null) this.parts.onTrouble(error as Error);
       throw error;
     }
   }
@@ -165,7 +177,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   }
 
   reportFailure(error: unknown): 'store' {
-    if (this.#isDelivered) this.parts.onTrouble(error as Error);
+    if (this.#product !== null) this.parts.onTrouble(error as Error);
     return 'store';
   }
 
@@ -176,53 +188,50 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
     return { ...this.#receiptOf(response), 'cache-control': cacheControl, 'accept-ranges': 'none' };
   }
 
-  /**
-   * Settles, and asks once more if the first response was lost or reports a pending settlement: with the same key this
-   * is safe.
-   */
-  async #ask(): Promise<SettleAnswer> {
-    const { facilitator, claim } = this.parts;
-    const question = askedBefore(this.parts.question, claim.asked);
-    const first = await facilitator.settle(question, claim.idempotencyKey).catch((error: unknown) => {
-      if (error instanceof FacilitatorError && error.isRefused) throw error;
-      return null;
-    });
-    if (first !== null && first.response.errorReason !== SETTLEMENT_PENDING) return first;
-    this.#isUnsure = true;
-    return facilitator.settle(question, claim.idempotencyKey);
+  /** The response to a request whose handler has run before. */
+  answerMade(made: SoldAnswer, settled: SettledResult): Answer {
+    const packed = packAnswer(this.#withReceipt(made, settled), Infinity);
+    if (packed === null) throw new TypeError('What was stored is not whole.');
+    return unpackAnswer(packed);
   }
 
-  #explain(response: SettleResponse, knowsKey: boolean): Result {
-    const { claim, challenge, resource, onTrouble } = this.parts;
-    const reason = response.errorReason ?? 'unexpected_settle_error';
-    const headers = this.#receiptOf(response);
-    if (reason === SETTLEMENT_PENDING) return { outcome: 'pending', answer: createRetryAnswer(503, reason, headers) };
-    // The result is unknown. A 402 would make an honest payer pay twice. Sending the response would give it free to a
-    // client that cancels its authorization. And if the facilitator ignores idempotency keys, any refusal of the second
-    // request may be an effect of the first, such as a balance that it used up.
-    if (this.#isUnsure && (!knowsKey || USED.test(reason))) {
+  /** The response while the result is unknown: a 402 would make an honest payer pay twice. */
+  async #await({ reason, response }: Verdict & { outcome: 'unknown' }): Promise<Answer> {
+    const { claim, onTrouble } = this.parts;
+    const isRefused = response !== null && reason !== SETTLEMENT_PENDING;
+    if (isRefused)
       onTrouble(new Error(`It is unknown whether the payment ${claim.name} was settled for its payer: ${reason}`));
-      return { outcome: 'pending', answer: createAnswer(409, { error: 'settlement_unknown', reason }, headers) };
+    if (await this.#giveUpAwaiting()) return createOwedAnswer();
+    const receipt = response === null ? {} : this.#receiptOf(response);
+    return isRefused
+      ? createRetryAnswer(503, 'settlement_unknown', receipt, { reason })
+      : createRetryAnswer(503, reason, receipt);
+  }
+
+  /** Whether the payment was awaited for long enough, and the owner of this server knows. */
+  async #giveUpAwaiting(): Promise<boolean> {
+    const { claim, onOwed, onTrouble, payment, question, chainId, resource } = this.parts;
+    if (this.#terms === null || Date.now() < this.#terms.closesAtMs) return false;
+    const { payTo, amount: amountBaseUnits } = this.#terms;
+    const { asset } = question.paymentRequirements;
+    try {
+      await onOwed({ payment: claim.name, chainId, payer: payerOf(payment), payTo, asset, amountBaseUnits, resource });
+      return await claim.owe();
+    } catch (error) {
+      // The next request tells it again.
+      onTrouble(error as Error);
+      return false;
     }
-    return { outcome: 'failed', txHash: null, answer: challenge.render(resource, reason, headers) };
+  }
+
+  #withReceipt(answer: SoldAnswer, settled: SettledResult): SoldAnswer {
+    return { ...answer, headers: { ...lowerNames(answer.headers), ...lowerNames(this.headersFor(answer, settled)) } };
   }
 
   #receiptOf(response: SettleResponse): Record<string, string> {
     const name = this.parts.question.x402Version === 1 ? X_PAYMENT_RESPONSE : PAYMENT_RESPONSE;
     return { [name]: encodeJsonHeader(response) };
   }
-}
-
-/**
- * The same key means the same question. Price and recipient may have changed since the first one, which may have settled
- * the payment.
- */
-function askedBefore(question: FacilitatorQuestion, asked: AskedTerms | undefined): FacilitatorQuestion {
-  if (asked === undefined) return question;
-  const { paymentRequirements: today } = question;
-  const { payTo, amount } = asked;
-  const price = 'amount' in today ? { amount } : { maxAmountRequired: amount };
-  return { ...question, paymentRequirements: { ...today, payTo, ...price } };
 }
 
 function lowerNames<Value>(headers: Readonly<Record<string, Value>>): Record<string, Value> {

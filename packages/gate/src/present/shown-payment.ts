@@ -25,6 +25,8 @@ export interface GateRequest {
    * `BrokenBodyError` if the client did not send the whole body.
    */
   readonly readBody?: () => Promise<string | Uint8Array | null>;
+  /** Whether the client has disconnected, so that nothing is delivered to it; default: never. */
+  readonly isGone?: () => boolean;
 }
 
 /** The client broke off its request before the body was complete. */

@@ -131,7 +131,9 @@ function release<Product, Result extends SettlementOutcome>(
   purchase: ClaimedPurchase<Product, Result>,
   unspent: Unspent,
 ): Promise<boolean> {
-  return purchase.release(releaseTermsFor(unspent, purchase.mayBeSettled || purchase.settles === 'before'));
+  // What was not settled before the product is not settled.
+  const wasSettled = purchase.settles === 'before' && unspent.cause !== 'not_settled';
+  return purchase.release(releaseTermsFor(unspent, purchase.mayBeSettled || wasSettled));
 }
 
 function isSettled<Result extends SettlementOutcome>(result: Result): result is Settled<Result> {

@@ -1,5 +1,7 @@
 import type { RequirementV1, RequirementV2, SettleResponse, VerifyResponse } from '@tollgate/protocol';
 
+import { readText } from './read-text.js';
+
 export interface FacilitatorOptions {
   /** Base URL of `/verify` and `/settle`: `https://gateway.example/facilitator`. */
   url: string;
@@ -108,17 +110,6 @@ export class Facilitator {
       throw new FacilitatorError(`The facilitator's /${path} cannot be reached.`, null, { cause: error });
     }
   }
-}
-
-/**
- * Reads the whole body. Passing the signal to fetch is not enough: on Node 20 a garbage collection can break the link
- * between the two, and a facilitator that stops sending would be awaited forever.
- */
-async function readText(response: Response, signal: AbortSignal): Promise<string> {
-  let text = '';
-  if (!response.body) return text;
-  for await (const part of response.body.pipeThrough(new TextDecoderStream(), { signal })) text += part;
-  return text;
 }
 
 function createRefusal(path: string, status: number, text: string, apiKey = ''): FacilitatorError {
