@@ -11,6 +11,7 @@ type ExpressRequest = IncomingMessage & {
   readonly protocol?: string;
   readonly originalUrl?: string;
   readonly body?: unknown;
+  readonly app?: { get(setting: string): unknown };
 };
 
 /** Middleware of a paid route: `app.get('/weather', paid(gate, { price: '0.001' }), handler)`. */
@@ -20,7 +21,7 @@ export function paid(gate: PaymentGate, offer: Offer) {
     const { protocol = 'http', originalUrl = request.url ?? '/', headers, method = 'GET' } = request;
     const admission = await sale.admit({
       method,
-      url: `${protocol}://${headers.host ?? 'localhost'}${originalUrl}`,
+      url: `${protocol}://${hostOf(request)}${originalUrl}`,
       header: (name) => headers[name.toLowerCase()] as string | undefined,
       isGone: () => response.destroyed,
       // Only available if an earlier middleware has parsed the body.
@@ -28,7 +29,7 @@ export function paid(gate: PaymentGate, offer: Offer) {
     });
     if ('answer' in admission) return sendAnswer(response, admission.answer);
     // The client disconnected while its payment was verified: the handler does not run, and the client may retry.
-    if (response.destroyed) return admission.paid.end();
+    if (response.destroyed) return void (await admission.paid.end());
     response.once('close', () => void admission.paid.end());
     const restore = dropConditions(method, headers);
     const { paid: paidRequest } = admission;
@@ -41,6 +42,14 @@ export function paid(gate: PaymentGate, offer: Offer) {
     });
     next();
   };
+}
+
+/** What a proxy forwards, if Express is set to trust it. Express 4 itself leaves out the port. */
+function hostOf({ app, socket, headers }: ExpressRequest): string {
+  const trusts = app?.get('trust proxy fn') as ((address: string | undefined, hop: number) => boolean) | undefined;
+  const forwarded = trusts?.(socket.remoteAddress, 0) === true ? headers['x-forwarded-host'] : undefined;
+  const [host = ''] = String(forwarded ?? headers.host ?? 'localhost').split(',');
+  return host.trim();
 }
 
 /** Null for a body that cannot be written as JSON, such as one that is nested too deep: it goes unread. */

@@ -96,6 +96,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
       'busy',
       String(seconds),
     ]);
+    expect(busy.headers.get('x-payment-released')).toBe('true');
     const told = await get(payment);
     expect([told.status, told.headers.get('x-payment-released'), await told.json()]).toEqual([
       503,
@@ -158,6 +159,7 @@ describe.each(Object.keys(SHOPS))('a paid route of %s', (name) => {
         goods = () => ({ status, body: 'no goods' });
         const response = await get(pay());
         expect([response.status, await response.text()]).toEqual([status, 'no goods']);
+        expect(response.headers.get('x-payment-released')).toBe('true');
       }
       const broken = new Error('broken');
       goods = () => {

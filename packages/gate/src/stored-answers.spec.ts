@@ -175,11 +175,36 @@ describe.each(['memory', 'Redis'])('responses stored in %s', (kept) => {
       expect(made).toBe(1);
     });
 
-    it('that are too large are sold, but cannot be replayed', async () => {
+    it('that are too large are made again for a GET, five times', async () => {
+      goods = () => ({ body: `${made}${'x'.repeat(1000)}` });
+      const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
+      const receipts = new Set<string | null>();
+      for (let time = 1; time <= 6; time++) {
+        const response = await get(payment, { at: time % 2 });
+        expect([response.status, (await response.text())[0]]).toEqual([200, String(time)]);
+        expect(response.headers.get('idempotent-replayed')).toBe(time === 1 ? null : 'true');
+        receipts.add(response.headers.get('x-payment-response'));
+        // What fails does not count, since the payer has paid.
+        if (time !== 3) continue;
+        const before = goods;
+        goods = () => ((made -= 1), { status: 500, body: 'broken' });
+        const failed = await get(payment);
+        expect([failed.status, failed.headers.get('x-payment-released')]).toEqual([500, null]);
+        expect(failed.headers.get('idempotent-replayed')).toBeNull();
+        goods = before;
+      }
+      const gone = await get(payment);
+      expect([gone.status, gone.headers.get('idempotent-replayed')]).toEqual([410, 'true']);
+      expect([made, asked(), receipts.size]).toEqual([6, ['/verify', '/settle'], 1]);
+      for (const stranger of [{ 'X-Payment': payment['X-Payment']! }, { ...payment, ...named() }])
+        expect((await get(stranger)).status).toBe(402);
+    });
+
+    it('that are too large are not made again for a POST', async () => {
       goods = () => ({ body: 'x'.repeat(1001) });
       const payment = SHOWINGS['version 1 with an Idempotency-Key']!();
-      expect((await get(payment)).status).toBe(200);
-      const gone = await get(payment);
+      expect((await get(payment, { method: 'POST' })).status).toBe(200);
+      const gone = await get(payment, { method: 'POST' });
       expect([gone.status, gone.headers.get('idempotent-replayed')]).toEqual([410, 'true']);
       expect([made, asked()]).toEqual([1, ['/verify', '/settle']]);
     });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 
 import { decodeJsonHeader } from '@tollgate/protocol';
@@ -86,6 +87,19 @@ describe.each(Object.keys(SHOPS))('a stream that %s sells', (name) => {
     const response = await get(AFTER);
     expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([200, 3 * MIB]);
     expect(settlements()).toBe(1);
+  });
+
+  it('is sent again to a client that has lost it', async () => {
+    sellEndlessly();
+    const payment = { ...VERSIONS[2].pay(), 'Idempotency-Key': randomUUID() };
+    for (const isReplay of [null, 'true']) {
+      const client = new AbortController();
+      const response = await get(AFTER, payment, client.signal);
+      expect([response.status, response.headers.get('idempotent-replayed')]).toEqual([200, isReplay]);
+      expect((await response.body!.getReader().read()).done).toBe(false);
+      client.abort();
+    }
+    expect([made, settlements()]).toEqual([2, 1]);
   });
 
   it('is discarded at the cap if it cannot be settled, and its source is told', async () => {

@@ -94,6 +94,18 @@ export class Claim {
     }));
   }
 
+  /** The same for a response that is not stored and may be made again, as its connection may break. */
+  send(receipt: SettleResponse): Promise<boolean> {
+    return this.#write(({ answer: _, ...record }) => ({
+      ...{ ...record, state: 'settled', receipt, sent: (record.sent ?? 0) + 1, leasedUntilMs: 0 },
+    }));
+  }
+
+  /** Whether an earlier response was sent, and not stored. */
+  get wasSent(): boolean {
+    return this.record.sent !== undefined;
+  }
+
   /** Records that nobody waits for the settlement any more. The owner must have been told. */
   owe(): Promise<boolean> {
     return this.#write(({ answer: _, ...record }) => ({ ...record, state: 'owed', leasedUntilMs: 0 }));

@@ -14,6 +14,9 @@ export interface ClaimTimes {
  */
 const UNPROVEN_MS = 15 * 60_000;
 
+/** How often a response that was not stored is made again. */
+const MAX_REPRODUCTIONS = 5;
+
 /** What a settlement was requested with: the recipient, and the price in base units. */
 export interface AskedTerms {
   readonly payTo: string;
@@ -42,8 +45,9 @@ export interface AskedTerms {
  *   used after that block, and the transfer that it caused is the promised one. Failed for certain: the record is
  *   forgotten, and the client may pay anew. Neither: 503 until `closesAtMs`, then the owner is told, and only then
  *   `owed` is written. `*` in between: the owner is told again.
- * - `settled`: it is known to be paid, and nothing was sent: the handler was to run after it or failed, or the client of a
- *   payment without a secret had left. `*`: the next request gets the answer without a question.
+ * - `settled`: it is known to be paid, and its payer is to get an answer: the handler was to run after it or failed; the
+ *   client of a payment without a secret had left; or what was sent is not stored, and its connection may have broken: a GET
+ *   with its secret is answered by the handler again, five times. `*`: the next request gets the answer without a question.
  * - `sold`: written before the first byte is sent, with the answer. `*`: the answer is replayed.
  * - `owed`: 410. The money may have moved for nothing.
  */
@@ -62,6 +66,8 @@ export interface ClaimRecord {
   readonly pause?: { readonly untilMs: number; readonly forMs: number } | undefined;
   /** The terms of the first settlement that was requested. */
   readonly asked?: AskedTerms;
+  /** How often a response was sent that is not stored, and may be made again. */
+  readonly sent?: number;
   /** The facilitator's settlement response, for a settled payment. */
   readonly receipt?: SettleResponse;
   /** The response: of a sold payment, if it may be replayed; before that, what the handler made, if it is small enough. */
@@ -94,6 +100,7 @@ export function standingOf(record: ClaimRecord | null, showing: Showing, nowMs: 
   // Without a secret, the first request to present the payment gets the response, since none was delivered.
   if (!isSameRequest || (!knowsSecret && record.secret !== null)) return 'used';
   if (record.state === 'owed') return 'owed';
+  if ((record.sent ?? 0) > MAX_REPRODUCTIONS) return 'not_kept';
   // Such a payment is not verified again, and a router may distinguish requests that count as the same here.
   return showing.isEnough || record.answer !== undefined ? 'own' : 'other_request';
 }

@@ -43,6 +43,11 @@ export interface GateOptions extends PaymentTerms {
   /** Origin of the resources in challenges, if it differs from that of the requests: behind a proxy. */
   publicUrl?: string;
   /**
+   * Whether every request comes through a proxy that sets `X-Forwarded-Host` and `X-Forwarded-Proto`; default false. For
+   * Hono and Next: Express and Fastify have a setting of their own, which counts.
+   */
+  trustProxy?: boolean;
+  /**
    * Called each time the facilitator or the store is unavailable (the client gets 503) or the facilitator refuses this
    * server (500). Default: a warning, for refusals once a minute.
    */
@@ -91,6 +96,7 @@ export function assertGateOptions(options: GateOptions): void {
     given['publicUrl'] === undefined ||
       (typeof given['publicUrl'] === 'string' && isHttpUrl(given['publicUrl'])) ||
       'publicUrl is not an http or https URL',
+    given['trustProxy'] === undefined || typeof given['trustProxy'] === 'boolean' || 'trustProxy is not a boolean',
     given['onTrouble'] === undefined || typeof given['onTrouble'] === 'function' || 'onTrouble is not a function',
     given['onOwed'] === undefined || typeof given['onOwed'] === 'function' || 'onOwed is not a function',
     store === undefined || isStore(readRecord(store)) || 'store lacks the methods read and replace',

@@ -24,7 +24,7 @@ import { closesAtMsOf, USED } from './settlement.js';
 
 export interface GatePurchaseParts extends Omit<
   GatedSaleParts,
-  'claim' | 'onAdmitted' | 'isGone' | 'payment' | 'chainId'
+  'claim' | 'onAdmitted' | 'isGone' | 'isRepeatable' | 'payment' | 'chainId'
 > {
   readonly claims: PaymentClaims;
   readonly terms: PaymentTerms;
@@ -40,6 +40,9 @@ type State =
   | { readonly outcome: 'paused'; readonly retryAfterMs: number; readonly isReleased: boolean }
   | { readonly outcome: 'answered'; readonly packed: PackedAnswer | null }
   | { readonly outcome: 'refused' | 'unavailable'; readonly answer: Answer };
+
+/** Such a request may be repeated without side effects. */
+const SAFE_METHODS = new Set(['GET', 'QUERY']);
 
 export type GateEnd = PurchaseEnd<State, Product, Result, Answer>;
 
@@ -101,8 +104,11 @@ export class GatePurchase implements PresentedPurchase<State, Product, Result, A
     if (claim === null) return { outcome: 'busy' };
     const { shown, terms, request } = this.parts;
     const { isGone = () => false } = request;
-    const facts = { claim, payment: shown.payment, chainId: terms.chainId, isGone, onAdmitted: this.#onAdmitted };
-    this.#sale = new GatedSale({ ...this.parts, ...facts });
+    this.#sale = new GatedSale({
+      ...{ ...this.parts, claim, payment: shown.payment, chainId: terms.chainId, isGone },
+      isRepeatable: SAFE_METHODS.has(request.method),
+      onAdmitted: this.#onAdmitted,
+    });
     return { outcome: 'claimed', purchase: this.#sale };
   }
 

@@ -4,6 +4,7 @@ import { createAnswer, toSeconds, type Answer, type SoldAnswer } from '../answer
 import { AuthorizationChain } from '../chain/authorization-fate.js';
 import { PaymentClaims } from '../claim/claim.js';
 import { Challenge, type Offer } from '../offer/challenge.js';
+import { parseUrl, ResourceOrigin } from '../offer/resource-origin.js';
 import { readPayment, type GateRequest } from '../present/shown-payment.js';
 import { pauseMsAfter, sell } from '../purchase/index.js';
 import { MemoryStore } from '../stores/payment-store.js';
@@ -32,13 +33,16 @@ export class PaymentGate {
       maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
       maxHeldBytes: options.maxHeldBytes ?? MAX_HELD_BYTES,
       terms: options,
-      publicUrl: options.publicUrl?.replace(/\/+$/, ''),
+      origin: new ResourceOrigin({ publicUrl: options.publicUrl, trustProxy: options.trustProxy ?? false, onTrouble }),
       onTrouble,
       onOwed: options.onOwed ?? ((owed) => onTrouble(new Error(`A payment may be owed: ${JSON.stringify(owed)}`))),
     };
   }
 
-  /** @throws PaymentError `invalid_amount` for a price that the asset cannot express */
+  /**
+   * @throws PaymentError `invalid_amount` for a price of 0, or one that the asset cannot express; `invalid_options` for
+   * another `settle`
+   */
   sell(offer: Offer): Sale {
     return new Sale(new Challenge(this.options, offer), this.#parts);
   }
@@ -48,14 +52,12 @@ type SaleParts = Pick<
   GatePurchaseParts,
   'facilitator' | 'chain' | 'claims' | 'maxAnswerBytes' | 'terms' | 'onTrouble' | 'onOwed'
 > & {
-  readonly publicUrl: string | undefined;
+  readonly origin: ResourceOrigin;
   readonly maxHeldBytes: number;
 };
 
 /** The challenge names path and host in a header, whose length proxies limit. */
 const MAX_PATH_BYTES = 1_024;
-/** Of a name of 253 characters, with a port. */
-const MAX_HOST_LENGTH = 259;
 
 /** One offer of a gate. */
 export class Sale {
@@ -71,7 +73,7 @@ export class Sale {
     // The resource excludes the query, which may contain private data and is not part of what is sold.
     const url = parseUrl(request.url);
     if (url.pathname.length > MAX_PATH_BYTES) return { answer: createAnswer(414, { error: 'uri_too_long' }) };
-    const resource = `${this.parts.publicUrl ?? url.origin}${url.pathname}`;
+    const resource = `${this.parts.origin.of(url, request.header)}${url.pathname}`;
     const shown = readPayment(request);
     if (shown === null) return { answer: this.challenge.render(resource) };
     if ('reason' in shown) return { answer: this.challenge.render(resource, shown.reason) };
@@ -88,13 +90,6 @@ export class Sale {
     if (sale === null) return { answer: purchase.answerTo(await end) };
     return { paid: new PaidRequest(purchase, sale, end, this.parts.maxHeldBytes) };
   }
-}
-
-/** Replaces an invalid Host by `localhost`: any client can send one, and it goes into the response. */
-function parseUrl(url: string): URL {
-  if (URL.canParse(url) && new URL(url).host.length <= MAX_HOST_LENGTH) return new URL(url);
-  const [, path = ''] = /^[a-z]+:\/\/[^/]*(\/[^?#]*)?/i.exec(url) ?? [];
-  return new URL(`http://localhost${path}`);
 }
 
 /** `headers`: to be added to the sold response. `answer`: to be sent instead of it. */
@@ -128,23 +123,27 @@ export class PaidRequest {
   }
 
   /**
-   * Ends the purchase of a response that is not for sale, and returns the headers that it gets: a client is told that a
-   * 304 has not used up its payment, and when to ask a handler again that is busy. Never rejects.
+   * Ends the purchase of a response that is not for sale, and returns the headers that it gets: a client is told that its
+   * payment was not settled and can be used again, and when to ask a handler again that is busy. Never rejects.
    */
   async decline(status: number, retryAfter: string | null): Promise<Readonly<Record<string, string>>> {
     const pauseMs = pauseMsAfter(status, retryAfter, Date.now());
     this.sale.deliver(null, pauseMs);
-    await this.end();
-    if (pauseMs > 0) return { 'Retry-After': toSeconds(pauseMs) };
-    return status < 400 ? { [X_PAYMENT_RELEASED]: 'true' } : {};
+    const isReleased = (await this.end()) === 'released' && this.sale.isUnsettled;
+    return {
+      ...(pauseMs > 0 && { 'Retry-After': toSeconds(pauseMs) }),
+      ...(isReleased && { [X_PAYMENT_RELEASED]: 'true' }),
+    };
   }
 
   /**
    * Waits for a running settlement and releases the claim, so that the payment can be presented again. Never rejects.
+   * @returns how the purchase has ended
    */
-  async end(): Promise<void> {
+  async end(): Promise<GateEnd['outcome']> {
     this.sale.deliver(null);
     const { outcome } = await this.ended;
     if (outcome === 'store_unavailable') await this.sale.giveUp();
+    return outcome;
   }
 }

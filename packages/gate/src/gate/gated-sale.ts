@@ -1,5 +1,6 @@
 import {
   encodeJsonHeader,
+  IDEMPOTENT_REPLAYED,
   keepPrivate,
   PAYMENT_RESPONSE,
   payerOf,
@@ -32,6 +33,8 @@ export interface GatedSaleParts extends SettlementParts {
   readonly chainId: number;
   readonly maxAnswerBytes: number;
   readonly onOwed: (owed: OwedPayment) => unknown;
+  /** Whether the handler may run once more for a client that has lost the response. */
+  readonly isRepeatable: boolean;
   /** Whether the client of this request has disconnected. */
   readonly isGone: () => boolean;
   /** Called when the handler is to run. */
@@ -54,6 +57,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   readonly leaseMs: number;
   readonly settled: SettledResult | null;
   readonly mayBeSettled: boolean;
+  readonly #isAgain: boolean;
   readonly #settlement: Settlement;
   readonly #delivered: Promise<Product>;
   #deliver: (product: Product) => void = () => undefined;
@@ -68,8 +72,14 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
     this.leaseMs = claim.leaseMs;
     this.settled = claim.receipt ? { outcome: 'settled', response: claim.receipt } : null;
     this.mayBeSettled = claim.wasAsked;
+    this.#isAgain = claim.wasSent;
     this.#settlement = new Settlement(parts);
     this.#delivered = new Promise((resolve) => (this.#deliver = resolve));
+  }
+
+  /** Whether the payment was not settled, nor was to be, so that it can be used for another request. */
+  get isUnsettled(): boolean {
+    return !this.mayBeSettled && this.settles === 'after';
   }
 
   /**
@@ -151,7 +161,10 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
       // Without a secret, no later request could prove that a response lost now belongs to it. So the payment stays
       // settled but unsold, and can buy one more response.
       if (isGone() && !claim.isProven) return (await claim.settle(settled.response)) && (await claim.end());
-      return await claim.sell(claim.isProven ? packAnswer(this.#withReceipt(answer, settled), maxAnswerBytes) : null);
+      if (!claim.isProven) return await claim.sell(null);
+      const packed = packAnswer(this.#withReceipt(answer, settled), maxAnswerBytes);
+      const isMadeAgain = packed === null && this.parts.isRepeatable;
+      return await (isMadeAgain ? claim.send(settled.response) : claim.sell(packed));
     } catch (error) {
       // The response is paid for and ready, so it is sent: the payer might get it twice, but never not at all.
       onTrouble(error as Error);
@@ -185,7 +198,8 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   headersFor({ headers }: SoldAnswer, { response }: SettledResult): Record<string, string> {
     const before = Object.entries(headers).find(([name]) => name.toLowerCase() === 'cache-control');
     const cacheControl = keepPrivate(before?.[1]?.toString());
-    return { ...this.#receiptOf(response), 'cache-control': cacheControl, 'accept-ranges': 'none' };
+    const again = this.#isAgain ? { [IDEMPOTENT_REPLAYED]: 'true' } : {};
+    return { ...this.#receiptOf(response), ...again, 'cache-control': cacheControl, 'accept-ranges': 'none' };
   }
 
   /** The response to a request whose handler has run before. */

@@ -52,7 +52,7 @@ export class Challenge {
   readonly settles: 'before' | 'after';
 
   /**
-   * @throws PaymentError `invalid_amount` for a price that the asset cannot express; `invalid_options` for another
+   * @throws PaymentError `invalid_amount` for a price of 0, or one that the asset cannot express; `invalid_options` for another
    * `settle`
    */
   constructor(
@@ -60,6 +60,10 @@ export class Challenge {
     private readonly offer: Offer,
   ) {
     this.amountBaseUnits = parseTokenAmount(offer.price, terms.asset.decimals);
+    if (this.amountBaseUnits === 0n)
+      throw new PaymentError('invalid_amount', 'The price is 0, which nobody can pay.', {
+        hint: 'Give a price above 0, or serve the route without the gate.',
+      });
     const { settle = 'after' } = offer;
     if (settle !== 'before' && settle !== 'after')
       throw new PaymentError('invalid_options', `settle is neither 'before' nor 'after'.`);
