@@ -55,8 +55,8 @@ function readInput(operation: AgentOperation, given: Fields, problems: string[])
   const names = fields.map(({ name }) => name);
   problems.push(...listUnknown(given, names, 'input.', operation));
 
-  const values = names.map((name) => [name, ownValue(given, name)] as const);
-  const known = Object.fromEntries(values.filter(([, value]) => value !== undefined));
+  const values = fields.map(({ name, isOptional }) => [name, ownValue(given, name) ?? (isOptional ? undefined : null)]);
+  const known = Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Fields;
   const { data, error } = WRITE_OPERATIONS[operation].input.safeParse(known);
   if (data !== undefined) return data;
   const wrong = new Set(error.issues.map(({ path }) => path[0]));

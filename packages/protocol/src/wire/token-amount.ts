@@ -48,8 +48,10 @@ export function parseTokenAmount(text: string, decimals: number): bigint {
   const match = DECIMAL.exec(text);
   if (!match) return refuse(text, 'is not a decimal number', example);
   const whole = match[1] ?? '0';
-  const fraction = match[2] ?? '';
-  if (fraction.length > decimals) {
+  const written = match[2] ?? '';
+  const fraction = written.slice(0, decimals);
+  // Zeros after the smallest unit change nothing.
+  if (/[1-9]/.test(written.slice(decimals))) {
     return refuse(
       text,
       `has more than ${decimals} decimals`,

@@ -14,9 +14,11 @@ export interface FieldFacts {
 /** Facts about inputs that their JSON schemas do not contain. */
 export const fieldFacts = z.registry<FieldFacts>();
 
-/** The facts of an input: also of one with a description of its own, or an optional one. */
+/** The facts of an input: also of one with a description of its own, or one that may be left out. */
 export function readFieldFacts(schema: z.core.$ZodType): FieldFacts {
-  if (schema instanceof z.ZodOptional) return readFieldFacts(schema.unwrap());
   // Unlike `has`, it looks up the schemas that this one was derived from too.
-  return fieldFacts.get(schema) ?? {};
+  const own = fieldFacts.get(schema);
+  if (own !== undefined) return own;
+  if (schema instanceof z.ZodOptional) return readFieldFacts(schema.unwrap());
+  return schema instanceof z.ZodPipe ? readFieldFacts(schema.out) : {};
 }

@@ -4,6 +4,25 @@ import { z } from 'zod';
 
 import { fieldFacts } from './field-facts.js';
 
+/** An input that may be left out: its value is then undefined. */
+type Optional<Schema extends z.ZodType> = z.ZodOptional<
+  z.ZodType<z.output<Schema> | undefined, z.input<Schema> | null | undefined>
+>;
+
+/** An input that may be left out. Models write null for what they leave out. */
+export function absentOr<Schema extends z.ZodType>(schema: Schema): Optional<Schema> {
+  return orAbsent(schema, z.union([schema, z.null()]), (value) => value);
+}
+
+function orAbsent<Schema extends z.ZodType>(
+  schema: Schema,
+  written: z.ZodType,
+  convert: (value: unknown) => unknown,
+): Optional<Schema> {
+  const read = written.transform((value) => (value === null ? undefined : convert(value)));
+  return read.pipe(schema.optional() as z.ZodType).optional() as Optional<Schema>;
+}
+
 // Longer text cannot be an amount: 78 digits hold any uint256, and no token has more than 255 decimals.
 const MAX_AMOUNT_LENGTH = 78 + 1 + 255;
 
@@ -74,42 +93,44 @@ export const perpsProductSchema = z
 
 // Models sometimes write numbers as text. A union instead of a preprocessing step, which a JSON schema could not
 // express.
-const digits = (schema: z.ZodNumber) =>
-  z
-    .union([schema, z.string().regex(/^\d{1,9}$/, 'must be a whole number')])
-    .transform(Number)
-    .pipe(schema);
+const optionalNumber = (schema: z.ZodNumber) =>
+  orAbsent(schema, z.union([schema, z.string().regex(/^\d{1,9}$/, 'must be a whole number'), z.null()]), Number);
 
 const wholeNumber = (least: number, most: number) =>
-  digits(z.number().int().min(least).max(most)).register(fieldFacts, {
-    must: `be a whole number from ${least} to ${most}`,
-  });
+  optionalNumber(
+    z
+      .number()
+      .int()
+      .min(least)
+      .max(most)
+      .register(fieldFacts, { must: `be a whole number from ${least} to ${most}` }),
+  );
 
-export const slippageSchema = wholeNumber(0, 5_000)
-  .optional()
-  .describe('Slippage tolerance in basis points; 100 is 1 %');
+export const slippageSchema = wholeNumber(0, 5_000).describe('Slippage tolerance in basis points; 100 is 1 %');
 
-export const leverageSchema = wholeNumber(1, MAX_LEVERAGE)
-  .optional()
-  .describe(`Leverage, a whole number; 1 to ${MAX_LEVERAGE}`);
+export const leverageSchema = wholeNumber(1, MAX_LEVERAGE).describe(`Leverage, a whole number; 1 to ${MAX_LEVERAGE}`);
 
 /** For planners that refuse a higher leverage with an error of its own. */
-export const anyLeverageSchema = digits(z.number().int().min(1))
-  .optional()
-  .describe(`Leverage, a whole number; 1 to ${MAX_LEVERAGE}`);
+export const anyLeverageSchema = optionalNumber(z.number().int().min(1)).describe(
+  `Leverage, a whole number; 1 to ${MAX_LEVERAGE}`,
+);
 
-export const percentSchema = wholeNumber(1, 100).optional().describe('Percent, 1 to 100');
+export const percentSchema = wholeNumber(1, 100).describe('Percent, 1 to 100');
 
 /** `fee` of a pool in hundredths of a basis point, as Uniswap v3 counts it. */
-export const poolFeeSchema = wholeNumber(0, 1_000_000)
-  .optional()
-  .describe('Fee tier of the pool in millionths: 3000 is 0.3 %');
+export const poolFeeSchema = wholeNumber(0, 1_000_000).describe('Fee tier of the pool in millionths: 3000 is 0.3 %');
 
-export const tokenIdSchema = z
+const tokenIdText = z
   .string()
   // Any other text would make BigInt throw.
   .regex(/^\d{1,78}$/, { error: 'must be a whole number in digits', abort: true })
-  .refine((text) => BigInt(text) < 2n ** 256n, 'does not fit into 256 bits')
+  .refine((text) => BigInt(text) < 2n ** 256n, 'does not fit into 256 bits');
+
+// Models write ids as numbers. Larger ones are not exact in JavaScript.
+export const tokenIdSchema = z
+  .union([tokenIdText, z.number().int().min(0)])
+  .transform(String)
+  .pipe(tokenIdText)
   .describe('Token id, as decimal digits')
   .register(fieldFacts, { must: 'be a whole number below 2^256 as text, in digits' });
 

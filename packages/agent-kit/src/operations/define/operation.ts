@@ -96,7 +96,7 @@ export const MOVES_NOTHING = { spends: [], receives: [], recipients: [] } as con
  */
 export function parseInput(operation: Pick<Operation, 'name' | 'input'>, input: unknown): Record<string, unknown> {
   const result = operation.input.strict().safeParse(input);
-  if (result.success) return result.data;
+  if (result.success) return Object.fromEntries(Object.entries(result.data).filter(([, value]) => value !== undefined));
   const problems = result.error.issues.map(({ path, message }) =>
     cleanUntrusted(path.length === 0 ? message : `${path.join('.')}: ${message}`),
   );

@@ -4,6 +4,7 @@ import { z } from 'zod';
 
 import { fieldFacts } from './field-facts.js';
 import {
+  absentOr,
   amountOrMaxSchema,
   amountOrZeroSchema,
   amountSchema,
@@ -45,7 +46,7 @@ export const WRITE_OPERATIONS = {
     input: z.object({
       amount: amountSchema.clone().register(fieldFacts, amountOf('token')),
       to: usedAddressSchema.describe('Address of the recipient: 0x and 40 hexadecimal digits'),
-      token: tokenSchema.optional().describe('Token to send; if omitted, the native token'),
+      token: absentOr(tokenSchema).describe('Token to send; if omitted, the native token'),
     }),
   },
   approve: {
@@ -74,7 +75,7 @@ export const WRITE_OPERATIONS = {
     input: z.object({
       contractAddress: usedAddressSchema.describe('Contract address of the collection'),
       tokenId: tokenIdSchema,
-      to: usedAddressSchema.optional().describe('Address of the recipient; if omitted, the account'),
+      to: absentOr(usedAddressSchema).describe('Address of the recipient; if omitted, the account'),
     }),
   },
   swap: {
@@ -182,7 +183,7 @@ export const WRITE_OPERATIONS = {
     description: 'Closes a position on the perpetuals exchange: all of it, or an amount of the base asset.',
     input: z.object({
       product: perpsProductSchema,
-      amount: amountSchema.optional().describe('Decimal amount of the base asset; if omitted, all of it'),
+      amount: absentOr(amountSchema).describe('Decimal amount of the base asset; if omitted, all of it'),
     }),
   },
   payment: {
@@ -192,7 +193,7 @@ export const WRITE_OPERATIONS = {
       'and shows the answer. Refuses prices above maxAmount.',
     input: z.object({
       url: resourceUrlSchema,
-      maxAmount: amountSchema.optional().describe('Maximum price, in whole units of the token; default 0.01'),
+      maxAmount: absentOr(amountSchema).describe('Maximum price, in whole units of the token; default 0.01'),
     }),
   },
 } as const satisfies {

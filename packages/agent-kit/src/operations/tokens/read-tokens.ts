@@ -7,7 +7,7 @@ import { readAllowance, readBalance } from '../../tokens/balance.js';
 import { describeTicker, tickerSchema } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import { NATIVE_TOKEN } from '../../types/token.js';
-import { addressSchema, tokenSchema } from '../define/input-schemas.js';
+import { absentOr, addressSchema, tokenSchema } from '../define/input-schemas.js';
 import { defineRead } from '../define/operation.js';
 
 export const getAccount = defineRead({
@@ -37,7 +37,7 @@ export const getERC20Balance = defineRead({
   name: 'getERC20Balance',
   title: 'Read a balance',
   description: 'The account’s balance of the native token, or of an ERC-20 token, exact to the last base unit.',
-  input: z.object({ contractAddress: tokenSchema.optional().describe('The token; if omitted, the native token') }),
+  input: z.object({ contractAddress: absentOr(tokenSchema).describe('The token; if omitted, the native token') }),
   output: z.object({
     status: z.literal('success'),
     balance: z.string().describe('Decimal amount in whole units'),
