@@ -59,6 +59,11 @@ export class AgentKitCore {
     return this.#planner.operations();
   }
 
+  /** Whether the policy names the write operation, or names none. */
+  allows(name: string): boolean {
+    return this.#planner.options.policy.operations?.includes(name) ?? true;
+  }
+
   /** Executes a read operation. @throws AgentKitError */
   async read<const Name extends string>(name: Name, input: InputOf<Name>): Promise<OutputOf<Name>> {
     const output = await this.#planner.read(name, input);

@@ -1,12 +1,14 @@
 import { Command } from 'commander';
 
 import { KIT_SETTINGS_USAGE } from '../settings/kit-settings-usage.js';
+import { TOOLSETS } from '../tools/toolsets.js';
 import type { McpArguments } from './run-mcp.js';
 
 export const MCP_SETTINGS_HELP = `
 Settings, as environment variables (or NAME_FILE with the path of a file that holds it):
 
   RPC_URL             JSON-RPC endpoint of the chain
+  MCP_KEY             with --http: what clients send as bearer token, at least 16 characters
 ${KIT_SETTINGS_USAGE}
 
 Without RPC_URL it uses the devnet that runs here (npm run dev).
@@ -19,8 +21,8 @@ export function createMcpCommand(serve: (args: McpArguments) => Promise<void>): 
     new Command('tollgate-mcp')
       .summary("the agent kit's operations as tools, over MCP")
       .description(
-        "A Model Context Protocol server on stdin and stdout: the agent kit's operations as tools, on the account of a " +
-          'wallet. Messages for people go to stderr.',
+        "A Model Context Protocol server on stdin and stdout, or over HTTP: the agent kit's operations as tools, on the " +
+          'account of a wallet. Messages for people go to stderr.',
       )
       .option('--read-only', 'offer no tool that sends transactions')
       .option(
@@ -33,6 +35,12 @@ export function createMcpCommand(serve: (args: McpArguments) => Promise<void>): 
         "offer executePlan, which sends a plan that a plan tool has shown; the client's own dialog shows its summary. " +
           'With a client that approves tools automatically, this has the effect of --yes',
       )
+      .option(
+        '--toolsets <list>',
+        `only the tools of these, separated by commas: ${TOOLSETS.join(', ')}. Without it all that POLICY_FILE allows`,
+      )
+      .option('--http <port>', 'serve over streamable HTTP at /mcp of this port, for clients that have MCP_KEY')
+      .option('--host <address>', 'with --http: the address to listen at; default 127.0.0.1')
       .helpOption('--help', 'show this')
       .addHelpText('after', MCP_SETTINGS_HELP)
       .addHelpText(

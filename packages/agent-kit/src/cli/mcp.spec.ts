@@ -6,10 +6,13 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 
 import { createPublicClient, http, parseEther, type Hex } from 'viem';
+import { z } from 'zod';
 
 import { startChain, type DevnetWithProtocols } from '../../../../tools/devnet/chain/chain.js';
 import { MCP_PROGRAM, startMcpClient, startMcpProgram } from '../../test/start-mcp-client.js';
 import { CATALOG } from '../operations/catalog.js';
+import type { ReadOperation } from '../operations/define/operation.js';
+import { nameListField } from '../tools/run-operation.js';
 import { runMcp } from './run-mcp.js';
 
 const RECEIVER: Hex = '0x00000000000000000000000000000000000000b2';
@@ -89,13 +92,15 @@ describe('the MCP server', () => {
 
   it('answers every read in the form it promises', async () => {
     const { client } = await start(['--read-only']);
-    // From here on the client checks each answer against the schema of its tool.
     const { tools } = await client.listTools();
     const reads = tools.filter(({ inputSchema }) => (inputSchema.required ?? []).length === 0);
     expect(reads.length).toBeGreaterThan(1);
     for (const { name } of reads) {
       const { structuredContent } = await client.callTool({ name });
       expect({ name, structuredContent }).toMatchObject({ name, structuredContent: { status: 'success' } });
+      const { output } = CATALOG.find((operation) => operation.name === name) as ReadOperation;
+      const shown = structuredContent as Record<string, unknown>;
+      output.parse(output instanceof z.ZodArray ? shown[nameListField(name)] : shown);
     }
   });
 

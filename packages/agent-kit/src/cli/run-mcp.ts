@@ -9,13 +9,21 @@ import { AgentKit } from '../agent-kit.js';
 import { loadPackages } from '../load-packages.js';
 import { readKitSettings, readSetting, readStateDirectory, type Environment } from '../settings/read-kit-settings.js';
 import type { OperationRunner } from '../tools/run-operation.js';
+import { isToolset, TOOLSETS, type Toolset } from '../tools/toolsets.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
+import type { ServedHttp } from './serve-http.js';
 
 /** The words typed after the program's name. */
 export interface McpArguments {
   readOnly?: boolean;
   yes?: boolean;
   executePlans?: boolean;
+  /** A comma-separated list; without it all. */
+  toolsets?: string;
+  /** Serves over HTTP at this port instead of stdin and stdout. */
+  http?: string;
+  /** The address to listen at; default 127.0.0.1. */
+  host?: string;
   /** All other words: they are refused together with the errors of the settings. */
   unknown: readonly string[];
 }
@@ -58,17 +66,35 @@ export async function runMcp(args: McpArguments, env: Environment, terminal: Mcp
 
   const { readOnly = false, yes = false, executePlans = false } = args;
   const sending = new Set<Promise<unknown>>();
-  const server = sdk.createMcpServer(rememberSending(kit, sending), {
-    readOnly,
-    allowWrites: yes,
-    plans: executePlans ? 'execute' : 'show',
-    onUnexpectedError: (error) => terminal.stderr(describeUnexpected(error, settings.privateKey)),
-  });
-  const ended = waitForEnd(server, terminal);
-  await server.connect(new sdk.StdioServerTransport(terminal.stdin, terminal.stdout));
-  terminal.stderr(describeStart(kit, args, settings));
-  await ended;
-  await server.close();
+  const runner = rememberSending(kit, sending);
+  const createServer = (): McpServer =>
+    sdk.createMcpServer(runner, {
+      readOnly,
+      allowWrites: yes,
+      plans: executePlans ? 'execute' : 'none',
+      ...(settings.toolsets && { toolsets: settings.toolsets }),
+      onUnexpectedError: (error) => terminal.stderr(describeUnexpected(error, settings.privateKey)),
+    });
+  const { http } = settings;
+  if (http === null) {
+    const server = createServer();
+    const ended = waitForEnd(server, terminal);
+    await server.connect(new sdk.StdioServerTransport(terminal.stdin, terminal.stdout));
+    terminal.stderr(describeStart(kit, args, settings));
+    await ended;
+    await server.close();
+  } else {
+    let served: ServedHttp;
+    try {
+      served = await sdk.serveHttp({ ...http, createServer });
+    } catch (error) {
+      terminal.stderr(`The MCP server cannot listen at ${http.host}, port ${http.port}: ${(error as Error).message}`);
+      return 2;
+    }
+    terminal.stderr(`${describeStart(kit, args, settings)} Clients with the key connect to ${served.url}.`);
+    await terminal.stopRequest;
+    await served.close();
+  }
   await Promise.allSettled(sending);
   return 0;
 }
@@ -78,12 +104,14 @@ async function loadSdk() {
   return loadPackages('tollgate-mcp', ['@modelcontextprotocol/sdk'], async () => ({
     ...(await import('@modelcontextprotocol/sdk/server/stdio.js')),
     ...(await import('../tools/mcp.js')),
+    ...(await import('./serve-http.js')),
   }));
 }
 
 function rememberSending(kit: OperationRunner, sending: Set<Promise<unknown>>): OperationRunner {
   return {
     operations: () => kit.operations(),
+    allows: (name) => kit.allows?.(name) ?? true,
     read: (name, input) => kit.read(name, input),
     plan: (name, input, options) => kit.plan(name, input, options),
     execute: (plan) => {
@@ -123,6 +151,10 @@ function describeUnexpected(error: unknown, privateKey: string): string {
 }
 
 interface McpSettings {
+  /** Null: all. */
+  toolsets: readonly Toolset[] | null;
+  /** Null: over stdin and stdout. */
+  http: { readonly port: number; readonly host: string; readonly key: string } | null;
   rpcUrl: string;
   privateKey: string;
   /** Policy, payment store, explorer. */
@@ -139,6 +171,8 @@ function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
   if (readOnly && yes) problems.push('--read-only and --yes exclude each other');
   if (readOnly && executePlans) problems.push('--read-only and --execute-plans exclude each other');
 
+  const toolsets = args.toolsets === undefined ? null : readToolsets(args.toolsets, problems);
+  const http = readHttp(args, env, problems);
   const kit = readKitSettings(env, problems);
   const given = {
     rpcUrl: readSetting('RPC_URL', env, problems),
@@ -158,11 +192,37 @@ function readMcpSettings(args: McpArguments, env: Environment): McpSettings {
     });
   }
   return {
+    ...{ toolsets, http },
     rpcUrl: settings.rpcUrl,
     privateKey: settings.privateKey,
     kit: devnet?.explorerUrl ? { explorerUrl: devnet.explorerUrl, ...kit } : kit,
     isDevnet: devnet !== null,
   };
+}
+
+function readToolsets(text: string, problems: string[]): readonly Toolset[] {
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !isToolset(name));
+  if (unknown.length > 0)
+    problems.push(`--toolsets has ${unknown.join(', ')}, which is none of ${TOOLSETS.join(', ')}`);
+  return names.filter(isToolset);
+}
+
+/** A key that can be guessed would give the account away. */
+const MIN_KEY_CHARACTERS = 16;
+
+function readHttp(
+  { http, host = '127.0.0.1' }: McpArguments,
+  env: Environment,
+  problems: string[],
+): McpSettings['http'] {
+  if (http === undefined) return null;
+  const key = readSetting('MCP_KEY', env, problems) ?? '';
+  const port = /^\d{1,5}$/.test(http) ? Number(http) : Number.NaN;
+  if (!(port <= 65_535)) problems.push('--http must be a port from 0 to 65535');
+  if (!new RegExp(`^[\\x21-\\x7e]{${MIN_KEY_CHARACTERS},}$`).test(key))
+    problems.push(`--http needs MCP_KEY, a key of at least ${MIN_KEY_CHARACTERS} visible characters that clients send`);
+  return { port, host, key };
 }
 
 /** The devnet writes this file for its tools, and removes it at its end. */

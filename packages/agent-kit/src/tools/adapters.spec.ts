@@ -83,11 +83,11 @@ describe.each([
       readOnly,
       input: shown(z.toJSONSchema(input.strict(), { io: 'input' })),
     }));
-    expect(await offer({ plans: 'none' })).toEqual(expected);
+    expect(await offer({})).toEqual(expected);
   });
 
-  it('has a tool that plans each write, with its inputs, marked as read-only', async () => {
-    const [all, bare] = [await offer({}), await offer({ plans: 'none' })];
+  it('has a tool that plans each write on request, with its inputs, marked as read-only', async () => {
+    const [all, bare] = [await offer({ plans: 'show' }), await offer({ plans: 'none' })];
     expect(all.slice(0, bare.length)).toEqual(bare);
     const writes = bare.filter(({ readOnly }) => !readOnly);
     const names = writes.map(({ name }) => `plan${name.charAt(0).toUpperCase()}${name.slice(1)}`);
@@ -98,7 +98,7 @@ describe.each([
   });
 
   it('has executePlan only on request, marked as a write', async () => {
-    const [all, more] = [await offer({}), await offer({ plans: 'execute' })];
+    const [all, more] = [await offer({ plans: 'show' }), await offer({ plans: 'execute' })];
     expect(more.slice(0, -1)).toEqual(all);
     expect(more.at(-1)).toMatchObject({
       name: 'executePlan',

@@ -32,20 +32,21 @@ A status other than "success" is a failure, but for "planned" (nothing was sent)
 export function createMcpServer(kit: OperationRunner, options: McpServerOptions = {}): McpServer {
   const server = new McpServer({ name: 'tollgate', version: VERSION }, { instructions: INSTRUCTIONS });
   for (const tool of listTools(kit, options)) {
-    const { name, title, description, input, output } = tool;
+    const { name, title, description, input } = tool;
     server.registerTool(
       name,
-      { title, description, inputSchema: input, outputSchema: output, annotations: createAnnotations(tool) },
+      // Without a schema of its output: that of all would take more of a model's attention than the tools.
+      { title, description, inputSchema: input, annotations: createAnnotations(tool) },
       async (given: unknown, extra: Extra) => toCallResult(await call(server, tool, given, extra, options)),
     );
   }
   return server;
 }
 
-function createAnnotations({ title, kind }: OfferedTool) {
+function createAnnotations({ kind }: OfferedTool) {
   const readOnly = kind === 'read';
   // Repeating a write repeats its effect, and spent tokens are gone: both hints are set, so that clients ask.
-  return { title, readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: readOnly, openWorldHint: true };
+  return { readOnlyHint: readOnly, destructiveHint: !readOnly, idempotentHint: readOnly, openWorldHint: true };
 }
 
 async function call(

@@ -1,11 +1,15 @@
+import type { OutputOf } from '../agent-kit-core.js';
 import type { Operation } from '../operations/define/operation.js';
 import { AGENT_KIT_ERRORS, AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
 import { toSafeJson, type SafeJson } from './safe-json.js';
+import type { Toolset } from './toolsets.js';
 
 /** The part of a kit that the tools need; an `AgentKit` is one. */
 export interface OperationRunner {
   operations(): readonly Operation[];
+  /** Whether the policy allows a write operation at all; without it every one is offered. */
+  allows?(name: string): boolean;
   /** @throws AgentKitError */
   read(name: string, input: unknown): Promise<unknown>;
   /** Simulated and checked against the policy; nothing is sent. @throws AgentKitError */
@@ -20,10 +24,12 @@ export interface ToolOptions {
   confirm?: (plan: Plan) => boolean | Promise<boolean>;
   /** Leaves out every tool that sends transactions. */
   readOnly?: boolean;
+  /** Offers only the tools of these; default all. The fewer there are, the better a model chooses. */
+  toolsets?: readonly Toolset[];
   /**
    * `show` adds a tool `plan<Operation>` for each write, which sends nothing; `execute` also adds `executePlan`, which
    * sends a plan of such a tool. Have a person approve each call of `executePlan`; if calls are approved automatically,
-   * every plan of the model is sent. Default `show`; `none` for neither.
+   * every plan of the model is sent. Default `none`, for neither.
    */
   plans?: 'none' | 'show' | 'execute';
   /** Called with errors that are not an `AgentKitError`; the model only sees that something unexpected happened. */
@@ -71,7 +77,22 @@ export async function sendPlan(
   if (confirm && (await confirm(plan)) !== true) return declined('The plan was not approved; nothing was sent.');
   if (signal?.aborted) return declined('The request was cancelled; nothing was sent.');
   noteSending();
-  return kit.execute(plan);
+  const result = await kit.execute(plan);
+  return { ...result, ...(await readArrived(kit, plan.account, result)) };
+}
+
+/** The tokens that a transaction brought to the account, and how much of each: empty if the chain does not say now. */
+async function readArrived(kit: OperationRunner, account: string, result: object): Promise<{ arrived?: object[] }> {
+  const { status, result: hash } = result as { status?: unknown; result?: unknown };
+  if (status !== 'success' || typeof hash !== 'string') return {};
+  try {
+    const { status: outcome, moved } = (await kit.read('getTransaction', { hash })) as OutputOf<'getTransaction'>;
+    if (outcome !== 'success') return {};
+    const isOwn = ({ to }: (typeof moved)[number]): boolean => to.toLowerCase() === account.toLowerCase();
+    return { arrived: moved.filter(isOwn).map(({ to: _, ...move }) => move) };
+  } catch {
+    return {};
+  }
 }
 
 /** The result of some work for a model, or its failure. The work reports when it starts to send. */
