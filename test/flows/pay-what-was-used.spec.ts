@@ -136,7 +136,7 @@ describe('the paying client at a metered route', () => {
       const child = spawn(process.execPath, ['--import', loader, ...command, ...args], {
         cwd: folder,
         env: {
-          PATH: process.env['PATH'],
+          ...{ PATH: process.env['PATH'], XDG_STATE_HOME: folder },
           TSX_TSCONFIG_PATH: resolve('tsconfig.json'),
           WALLET_PRIVATE_KEY: newcomer.privateKey,
         },
