@@ -33,8 +33,25 @@ export interface Command {
  */
 export const UNIT = '$unit';
 
-/** Short names of flags. */
-export const FLAG_ALIASES: Readonly<Record<string, string>> = { max: 'maxAmount' };
+interface FlagAlias {
+  field: string;
+  /** How people write its value; as that of the field if omitted. */
+  usage?: string;
+  /** The value for the field; a word that it cannot read stays as it is, for the field to refuse. */
+  read?: (word: string) => string;
+}
+
+/** Other names of flags, by which people say the same. */
+export const FLAG_ALIASES: Readonly<Record<string, FlagAlias>> = {
+  max: { field: 'maxAmount' },
+  slippage: { field: 'slippageBps', usage: 'PERCENT', read: readPercent },
+};
+
+/** `0.5` as 50 basis points. */
+function readPercent(word: string): string {
+  const [, whole, part = ''] = /^([0-9]{1,3})(?:\.([0-9]{1,2}))?%?$/.exec(word) ?? [];
+  return whole === undefined ? word : String(Number(whole + part.padEnd(2, '0')));
+}
 
 /**
  * By operation: the command's name and the order of its words. `field` is asked for when missing, `[field]` is not,
@@ -136,7 +153,9 @@ const OTHERS = [
 /** The inputs of a command, one a line. */
 export function describeCommand({ usage, operation, flags }: Command): string {
   const inputs = flags.map(({ field, about }) => {
-    const aliases = Object.keys(FLAG_ALIASES).filter((alias) => FLAG_ALIASES[alias] === field);
+    const aliases = Object.entries(FLAG_ALIASES)
+      .filter(([, alias]) => alias.field === field)
+      .map(([name, alias]) => [name, alias.usage].filter(Boolean).join(' '));
     return `    ${[field, ...aliases].map((name) => `--${name}`).join(', ')}: ${about}`;
   });
   return [`  ${usage}`, ...inputs, `  ${operation.description}`].join('\n');

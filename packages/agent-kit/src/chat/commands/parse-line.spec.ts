@@ -43,6 +43,8 @@ it.each([
   ['swap 1 USDC SEI', 'swap amount=1 fromToken=USDC toToken=SEI'],
   ['swap 1 USDC to WSEI', 'swap amount=1 fromToken=USDC toToken=WSEI'],
   ['Swap USDC for WSEI --slippageBps 50 --json', 'swap fromToken=USDC toToken=WSEI slippageBps=50 amount=? long'],
+  ['swap 1 USDC SEI --slippage 0.5', 'swap amount=1 fromToken=USDC toToken=SEI slippageBps=50'],
+  ['swap 1 USDC SEI --slippage 1%', 'swap amount=1 fromToken=USDC toToken=SEI slippageBps=100'],
   ['swap 1 to WSEI', 'swap amount=1 toToken=WSEI fromToken=?'],
   ['stake 2', 'stake amount=2'],
   ['stake 2 SEI.', 'stake amount=2 in SEI'],
@@ -71,6 +73,8 @@ it.each([
   ['stake 2 \u001b[2J\u202e', '"[2J"'],
   [`send 1 USDC to 0xAb5801a7D398351b8bE11C439e05C5B3259aeC9C`, '"0xAb5801a7D398351b8bE11C439e05C5B3259aeC9C"'],
   ['pay for the coffee', '"coffee"'],
+  ['swap 1 USDC SEI --slippage 0.005', '"0.005"'],
+  ['swap 1 USDC SEI --slippage much', '"much"'],
 ])('names the unknown words in %p', (line, words) => expect(read(line)).toContain(`I cannot read ${words} here.`));
 
 it.each([

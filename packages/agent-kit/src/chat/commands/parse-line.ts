@@ -101,7 +101,10 @@ function readFlags({ flags }: Command, words: readonly string[]) {
   // Behind it, parseArgs takes a flag for a word.
   if (words.includes('--')) return 'A word cannot be "--".';
   const fields = flags.map(({ field }) => field);
-  const names = [...fields, ...Object.keys(FLAG_ALIASES).filter((name) => fields.includes(FLAG_ALIASES[name] ?? ''))];
+  const names = [
+    ...fields,
+    ...Object.keys(FLAG_ALIASES).filter((name) => fields.includes(FLAG_ALIASES[name]?.field ?? '')),
+  ];
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string', multiple: true } as const]));
   try {
     const { values, positionals } = parseArgs({
@@ -111,8 +114,9 @@ function readFlags({ flags }: Command, words: readonly string[]) {
     });
     const { json = false, ...texts } = values;
     const given = Object.entries(texts).flatMap(([name, text]) => {
-      const slot = flags.find(({ field }) => field === (FLAG_ALIASES[name] ?? name));
-      return slot ? [text].flat().map((word) => ({ slot, word: String(word) })) : [];
+      const { field: named, read = String } = FLAG_ALIASES[name] ?? { field: name };
+      const slot = flags.find(({ field }) => field === named);
+      return slot ? [text].flat().map((word) => ({ slot, word: read(String(word)) })) : [];
     });
     return { positionals, given, isLong: json };
   } catch (error) {
