@@ -2,6 +2,8 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { build } from 'esbuild';
+
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { createPayTask, type PayingTask } from '../../test/pay-task.js';
@@ -66,6 +68,13 @@ describe('the store that a client has by default', () => {
     expect(one).toBeInstanceOf(MemoryPaymentStore);
     expect(openPaymentStore('memory', { address: payer().address, chainId: 1 })).toBe(one);
     expect(other).not.toBe(one);
+  });
+
+  // Prevents: a bundler for browsers stops at a module of Node.
+  it('needs no module of Node where the client is bundled for a browser', async () => {
+    const entryPoints = ['packages/client/src/index.ts'];
+    const { errors } = await build({ entryPoints, bundle: true, platform: 'browser', write: false });
+    expect(errors).toEqual([]);
   });
 
   it('is below TOLLGATE_STATE_DIR where that is set', () => {
