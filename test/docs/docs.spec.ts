@@ -118,9 +118,9 @@ describe('docs/errors.md', () => {
       .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))
       .map((file) => read(`packages/gate/src/${file}`));
     const codes = sources.flatMap((source) =>
-      [...source.matchAll(/create(?:Retry)?Answer\(\d+, (?:\{ error: )?(?:'(\w+)'|SETTLEMENT_PENDING)/g)].map(
-        ([, code = SETTLEMENT_PENDING]) => code,
-      ),
+      [
+        ...source.matchAll(/create(?:Retry|Final)?Answer\((?:\d+, )?(?:\{ error: )?(?:'(\w+)'|SETTLEMENT_PENDING)/g),
+      ].map(([, code = SETTLEMENT_PENDING]) => code),
     );
     const rows = readTable(page, 'The middleware answered: `error`');
     expect(firstCells(rows).sort()).toEqual([...new Set(codes)].sort());

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { dropConditions } from './adapters/conditions.js';
 import { holdResponse } from './adapters/hold-response.js';
-import { sendAnswer, settleHeld } from './adapters/settle-held.js';
+import { writeAnswer, settleHeld } from './adapters/settle-held.js';
 import type { PaymentGate } from './gate/gate.js';
 import type { Offer } from './offer/challenge.js';
 
@@ -27,7 +27,7 @@ export function paid(gate: PaymentGate, offer: Offer) {
       // Only available if an earlier middleware has parsed the body.
       readBody: async () => encodeBody(request.body),
     });
-    if ('answer' in admission) return sendAnswer(response, admission.answer);
+    if ('answer' in admission) return writeAnswer(response, admission.answer);
     // The client disconnected while its payment was verified: the handler does not run, and the client may retry.
     if (response.destroyed) return void (await admission.paid.end());
     response.once('close', () => void admission.paid.end());

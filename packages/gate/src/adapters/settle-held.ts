@@ -23,12 +23,12 @@ export async function settleHeld(
   const body = held.body();
   const sold = { status: response.statusCode, headers: response.getHeaders(), body, isOpen: body === null };
   const settlement = await paidRequest.settle(sold, () => response.destroyed);
-  if ('answer' in settlement) return held.replace(() => sendAnswer(response, settlement.answer));
+  if ('answer' in settlement) return held.replace(() => writeAnswer(response, settlement.answer));
   addHeaders(response, settlement.headers);
   held.pass();
 }
 
-export function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
+export function writeAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
   response.statusCode = status;
   addHeaders(response, headers);
   response.end(body);

@@ -19,7 +19,7 @@ export type Fate =
   /** Neither is certain yet. */
   | { readonly outcome: 'open' };
 
-export interface ChainOptions {
+export interface AuthorizationChainOptions {
   rpcUrl: string;
   chainId: number;
   /** How many blocks, with its own, a transaction needs to count. */
@@ -44,7 +44,7 @@ export class AuthorizationChain {
   #isRightChain = false;
   #blocksPerSearch = MOST_BLOCKS;
 
-  constructor(private readonly options: ChainOptions) {
+  constructor(private readonly options: AuthorizationChainOptions) {
     this.#server = new RpcServer(options.rpcUrl, TIMEOUT_MS);
   }
 

@@ -1,6 +1,6 @@
 import { isRecord } from '@tollgate/protocol';
 
-import { readText } from '../verify/read-text.js';
+import { readWholeText } from '../verify/read-whole-text.js';
 
 /** The RPC server gave no result. Its texts do not have the URL, which may contain a key. */
 export class RpcError extends Error {
@@ -35,7 +35,7 @@ export class RpcServer {
         redirect: 'manual',
         signal,
       });
-      answer = JSON.parse(await readText(response, signal));
+      answer = JSON.parse(await readWholeText(response, signal));
     } catch (error) {
       const cause = error instanceof Error && error.name === 'TimeoutError' ? ' in time' : '';
       throw new RpcError(`The RPC server does not answer ${method}${cause}.`, false);

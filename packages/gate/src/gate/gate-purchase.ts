@@ -20,7 +20,7 @@ import { BrokenBodyError, nameOf, type GateRequest, type GatePayment } from '../
 import type { ClaimedState, PresentedPurchase, PurchaseEnd } from '../purchase/index.js';
 import { FacilitatorError } from '../verify/facilitator.js';
 import { GatedSale, type GatedSaleParts, type Product, type Result } from './gated-sale.js';
-import { closesAtMsOf, USED } from './settlement.js';
+import { closesAtMsOf, USED } from './payment-settler.js';
 
 export interface GatePurchaseParts extends Omit<
   GatedSaleParts,

@@ -24,9 +24,9 @@ import type { AskedTerms } from '../claim/payment-record.js';
 import type { Challenge } from '../offer/challenge.js';
 import type { ClaimedPurchase, ReleaseTerms } from '../purchase/index.js';
 import type { OwedPayment } from './gate-options.js';
-import { closesAtMsOf, Settlement, type SettlementParts, type Verdict } from './settlement.js';
+import { closesAtMsOf, PaymentSettler, type PaymentSettlerParts, type SettlementVerdict } from './payment-settler.js';
 
-export interface GatedSaleParts extends SettlementParts {
+export interface GatedSaleParts extends PaymentSettlerParts {
   readonly resource: string;
   readonly challenge: Challenge;
   readonly claim: Claim;
@@ -58,7 +58,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   readonly settled: SettledResult | null;
   readonly mayBeSettled: boolean;
   readonly #isAgain: boolean;
-  readonly #settlement: Settlement;
+  readonly #settler: PaymentSettler;
   readonly #delivered: Promise<Product>;
   #deliver: (product: Product) => void = () => undefined;
   #product: Product = null;
@@ -73,7 +73,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
     this.settled = claim.receipt ? { outcome: 'settled', response: claim.receipt } : null;
     this.mayBeSettled = claim.wasAsked;
     this.#isAgain = claim.wasSent;
-    this.#settlement = new Settlement(parts);
+    this.#settler = new PaymentSettler(parts);
     this.#delivered = new Promise((resolve) => (this.#deliver = resolve));
   }
 
@@ -120,7 +120,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
 
   async recordSettlement(amountBaseUnits: bigint): Promise<bigint | null> {
     const { claim, maxAnswerBytes } = this.parts;
-    this.#terms = claim.asked ?? (await this.#settlement.begin(amountBaseUnits, claim.keepMs));
+    this.#terms = claim.asked ?? (await this.#settler.begin(amountBaseUnits, claim.keepMs));
     if (this.#terms === null) return amountBaseUnits;
     const made = this.#product && packAnswer(this.#product.answer, maxAnswerBytes);
     return (await claim.ask(this.#terms, made)) ? amountBaseUnits : null;
@@ -129,7 +129,7 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   async settle(): Promise<Result> {
     const { claim, challenge, resource, payment } = this.parts;
     const verdict = this.#terms
-      ? await this.#settlement.conclude(claim.idempotencyKey, this.#terms, this.mayBeSettled)
+      ? await this.#settler.conclude(claim.idempotencyKey, this.#terms, this.mayBeSettled)
       : ({ outcome: 'used' } as const);
     switch (verdict.outcome) {
       case 'settled':
@@ -210,16 +210,16 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   }
 
   /** The response while the result is unknown: a 402 would make an honest payer pay twice. */
-  async #await({ reason, response }: Verdict & { outcome: 'unknown' }): Promise<Answer> {
+  async #await({ reason, response }: SettlementVerdict & { outcome: 'unknown' }): Promise<Answer> {
     const { claim, onTrouble } = this.parts;
     const isRefused = response !== null && reason !== SETTLEMENT_PENDING;
     if (isRefused)
       onTrouble(new Error(`It is unknown whether the payment ${claim.name} was settled for its payer: ${reason}`));
     if (await this.#giveUpAwaiting()) return createOwedAnswer();
     const receipt = response === null ? {} : this.#receiptOf(response);
-    return isRefused
-      ? createRetryAnswer(503, 'settlement_unknown', receipt, { reason })
-      : createRetryAnswer(503, reason, receipt);
+    if (reason === SETTLEMENT_PENDING) return createRetryAnswer(503, SETTLEMENT_PENDING, receipt);
+    if (response === null) return createRetryAnswer(503, 'facilitator_refused');
+    return createRetryAnswer(503, 'settlement_unknown', receipt, { reason });
   }
 
   /** Whether the payment was awaited for long enough, and the owner of this server knows. */

@@ -1,6 +1,6 @@
 import type { RequirementV1, RequirementV2, SettleResponse, VerifyResponse } from '@tollgate/protocol';
 
-import { readText } from './read-text.js';
+import { readWholeText } from './read-whole-text.js';
 
 export interface FacilitatorOptions {
   /** Base URL of `/verify` and `/settle`: `https://gateway.example/facilitator`. */
@@ -102,7 +102,7 @@ export class Facilitator {
         redirect: 'manual',
         signal,
       });
-      const text = await readText(response, signal);
+      const text = await readWholeText(response, signal);
       if (response.status !== 200) throw createRefusal(path, response.status, text, apiKey);
       return { answer: Object(JSON.parse(text)) as Record<string, unknown>, headers: response.headers };
     } catch (error) {

@@ -4,7 +4,7 @@ import type { AuthorizationChain } from '../chain/authorization-fate.js';
 import type { AskedTerms } from '../claim/payment-record.js';
 import { FacilitatorError, type Facilitator, type FacilitatorQuestion } from '../verify/facilitator.js';
 
-export interface SettlementParts {
+export interface PaymentSettlerParts {
   readonly question: FacilitatorQuestion;
   readonly payment: SignedPayment;
   readonly facilitator: Facilitator;
@@ -14,7 +14,7 @@ export interface SettlementParts {
 }
 
 /** What is known of a settlement. */
-export type Verdict =
+export type SettlementVerdict =
   | { readonly outcome: 'settled'; readonly response: SettleResponse }
   /** For certain: nothing was moved, and nothing in flight still can. */
   | { readonly outcome: 'failed'; readonly reason: string; readonly response: SettleResponse }
@@ -33,8 +33,8 @@ const FAILED_TRANSACTION = /(?:transaction|settlement)[ _]?failed/i;
 const AFTER_LAST_MOMENT_MS = 3_600_000;
 
 /** Settles one payment: the facilitator is asked, and the chain where its answer was lost. */
-export class Settlement {
-  constructor(private readonly parts: SettlementParts) {}
+export class PaymentSettler {
+  constructor(private readonly parts: PaymentSettlerParts) {}
 
   /**
    * What the store records before the facilitator is asked for the first time; null if the nonce was taken before, so
@@ -61,7 +61,7 @@ export class Settlement {
   }
 
   /** @param isRepeat whether an earlier request may have settled the payment */
-  async conclude(idempotencyKey: string, asked: AskedTerms, isRepeat: boolean): Promise<Verdict> {
+  async conclude(idempotencyKey: string, asked: AskedTerms, isRepeat: boolean): Promise<SettlementVerdict> {
     const known = isRepeat ? await this.#readChain(asked) : null;
     if (known !== null) return known;
     const heard = await this.#ask(idempotencyKey, asked, isRepeat);
@@ -69,7 +69,7 @@ export class Settlement {
   }
 
   /** Asks once more if the first answer was lost or is none: with the same key this is safe. */
-  async #ask(key: string, asked: AskedTerms, isRepeat: boolean): Promise<Verdict> {
+  async #ask(key: string, asked: AskedTerms, isRepeat: boolean): Promise<SettlementVerdict> {
     const { facilitator } = this.parts;
     // The same key means the same question. Price and recipient may have changed since the first one.
     const question = withTerms(this.parts.question, asked);
@@ -99,7 +99,7 @@ export class Settlement {
   }
 
   /** Null if the chain does not decide. */
-  async #readChain({ payTo, amount, sinceBlock }: AskedTerms): Promise<Verdict | null> {
+  async #readChain({ payTo, amount, sinceBlock }: AskedTerms): Promise<SettlementVerdict | null> {
     const { chain, payment, question, onTrouble } = this.parts;
     if (chain === null || sinceBlock === undefined || payment.kind !== 'authorization') return null;
     const { authorization } = payment;
