@@ -25,6 +25,8 @@ export interface AskedTerms {
   readonly closesAtMs: number;
   /** The chain's newest block before the facilitator was asked, in which the nonce was free; absent if it was not read. */
   readonly sinceBlock?: number;
+  /** The nonce was taken there: another instance, or a stranger, has had it settled. The facilitator alone may know. */
+  readonly wasTaken?: boolean;
 }
 
 /**
@@ -36,8 +38,7 @@ export interface AskedTerms {
  *                        |               |  |  '--settle--> settled --sell--> sold
  *                        '---- forget ---'  '--owe--> owed
  *
- * - `none`: the facilitator verifies. With `rpcUrl`, nothing is asked for a nonce that is taken: another instance may
- *   have settled it, and answers 503 as this one does.
+ * - `none`: the facilitator verifies. Of a payment that was used, another instance may have the answer: 503, not 402.
  * - `claimed`: the handler runs. `*`: nothing was asked, so the payment can be used again.
  * - `settling`: written before the facilitator is asked, with the terms, the chain's newest block and the answer that the
  *   handler made. `*` before, within or after the question: the same request gets that answer (the handler does not run

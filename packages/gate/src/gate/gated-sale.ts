@@ -20,7 +20,6 @@ import {
   type SoldAnswer,
 } from '../answer/answer.js';
 import type { Claim } from '../claim/claim.js';
-import type { AskedTerms } from '../claim/payment-record.js';
 import type { Challenge } from '../offer/challenge.js';
 import type { ClaimedPurchase, ReleaseTerms } from '../purchase/index.js';
 import type { OwedPayment } from './gate-options.js';
@@ -62,7 +61,6 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   readonly #delivered: Promise<Product>;
   #deliver: (product: Product) => void = () => undefined;
   #product: Product = null;
-  #terms: AskedTerms | null = null;
   #isEnded = false;
   #pauseMs = 0;
 
@@ -120,17 +118,16 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
 
   async recordSettlement(amountBaseUnits: bigint): Promise<bigint | null> {
     const { claim, maxAnswerBytes } = this.parts;
-    this.#terms = claim.asked ?? (await this.#settler.begin(amountBaseUnits, claim.keepMs));
-    if (this.#terms === null) return amountBaseUnits;
+    const terms = claim.asked ?? (await this.#settler.begin(amountBaseUnits, claim.keepMs));
     const made = this.#product && packAnswer(this.#product.answer, maxAnswerBytes);
-    return (await claim.ask(this.#terms, made)) ? amountBaseUnits : null;
+    return (await claim.ask(terms, made)) ? amountBaseUnits : null;
   }
 
   async settle(): Promise<Result> {
     const { claim, challenge, resource, payment } = this.parts;
-    const verdict = this.#terms
-      ? await this.#settler.conclude(claim.idempotencyKey, this.#terms, this.mayBeSettled)
-      : ({ outcome: 'used' } as const);
+    const { asked } = claim;
+    if (asked === undefined) throw new Error('The settlement was not recorded.');
+    const verdict = await this.#settler.conclude(claim.idempotencyKey, asked, this.mayBeSettled);
     switch (verdict.outcome) {
       case 'settled':
         // The handler may fail, or this process, before anything is committed.
@@ -225,8 +222,8 @@ export class GatedSale implements ClaimedPurchase<Product, Result> {
   /** Whether the payment was awaited for long enough, and the owner of this server knows. */
   async #giveUpAwaiting(): Promise<boolean> {
     const { claim, onOwed, onTrouble, payment, question, chainId, resource } = this.parts;
-    if (this.#terms === null || Date.now() < this.#terms.closesAtMs) return false;
-    const { payTo, amount: amountBaseUnits } = this.#terms;
+    if (claim.asked === undefined || Date.now() < claim.asked.closesAtMs) return false;
+    const { payTo, amount: amountBaseUnits } = claim.asked;
     const { asset } = question.paymentRequirements;
     try {
       await onOwed({ payment: claim.name, chainId, payer: payerOf(payment), payTo, asset, amountBaseUnits, resource });

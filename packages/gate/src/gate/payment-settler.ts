@@ -37,11 +37,10 @@ export class PaymentSettler {
   constructor(private readonly parts: PaymentSettlerParts) {}
 
   /**
-   * What the store records before the facilitator is asked for the first time; null if the nonce was taken before, so
-   * that nobody can tell what for.
+   * What the store records before the facilitator is asked for the first time.
    * @param keepMs for how long a payment without an end is waited for
    */
-  async begin(amountBaseUnits: bigint, keepMs: number): Promise<AskedTerms | null> {
+  async begin(amountBaseUnits: bigint, keepMs: number): Promise<AskedTerms> {
     const { question, payment, chain } = this.parts;
     const terms = {
       payTo: question.paymentRequirements.payTo,
@@ -52,7 +51,7 @@ export class PaymentSettler {
     try {
       const { from, nonce } = payment.authorization;
       const { block, isTaken } = await chain.readStart(this.#asset, from, nonce);
-      return isTaken ? null : { ...terms, sinceBlock: block };
+      return isTaken ? { ...terms, wasTaken: true } : { ...terms, sinceBlock: block };
     } catch (error) {
       // The facilitator can still settle. Of a lost answer, the chain then cannot tell.
       this.parts.onTrouble(error as Error);
@@ -92,7 +91,7 @@ export class PaymentSettler {
     if (response.success) return { outcome: 'settled', response };
     const reason = response.errorReason ?? 'unexpected_settle_error';
     // A facilitator that ignores the key may refuse for an effect of its own settlement, such as a balance that it used up.
-    const isUsed = USED.test(reason);
+    const isUsed = USED.test(reason) || asked.wasTaken === true;
     if (isUncertain(response, knowsKey) || (isUnsure && (isUsed || !knowsKey)))
       return { outcome: 'unknown', reason, response };
     return isUsed ? { outcome: 'used' } : { outcome: 'failed', reason, response };
