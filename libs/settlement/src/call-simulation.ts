@@ -10,7 +10,6 @@ import {
   type ContractCall,
   estimateSentCall,
   type FeeQuotes,
-  type Fees,
   hasContractFailed,
   LATEST,
   MISSING,
@@ -25,7 +24,7 @@ import {
   valueOf,
   RPC_TIMEOUT_MS,
 } from '@tollgate/chain';
-import type { Hex } from '@tollgate/protocol';
+import type { DynamicFees, Hex } from '@tollgate/protocol';
 import { findRunningCode, type RunningCode, type WalletBudget } from '@tollgate/verification';
 
 export interface CallSimulationOptions {
@@ -64,7 +63,7 @@ interface Estimate {
   estimate: bigint | null;
   payerCode: Hex;
   /** The fees at which it was estimated. */
-  fees: Fees | null;
+  fees: DynamicFees | null;
 }
 
 /** Simulates one payment's call as its relayer will send it: from its account, at its gas price, with its gas limit. */

@@ -55,6 +55,10 @@ export {
   type SignedPermit,
   type TransferAuthorization,
 } from './signed/signed-payment.js';
+export * from './transactions/delegated-code.js';
+export * from './transactions/fees.js';
+export * from './transactions/gas.js';
+export * from './transactions/node-words.js';
 export * from './wire/token-amount.js';
 export {
   AUTHORIZATION_TYPES,

@@ -1,6 +1,5 @@
-import type { Hex } from '@tollgate/protocol';
+import type { DynamicFees, Hex } from '@tollgate/protocol';
 
-import type { Fees } from '../fees/fees.js';
 import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-endpoint.js';
 import { malformed, parseData, parseBigQuantity, toQuantity } from '../rpc/rpc-value.js';
 import { encodeAddress, WORD_BYTES } from './abi-encoding.js';
@@ -68,7 +67,7 @@ export interface SentCall {
   from: Hex;
   gas: bigint;
   /** Null to simulate without a gas price, when it is not known or the sender could not pay it. */
-  fees: Fees | null;
+  fees: DynamicFees | null;
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   type RpcCall,
   type RpcResult,
 } from '@tollgate/chain';
-import type { Hex } from '@tollgate/protocol';
+import { isDelegated, type Hex } from '@tollgate/protocol';
 
 import type { StepReceipt } from '../jobs/ports.js';
 import type { SendReply } from './read-send-answer.js';
@@ -41,6 +41,8 @@ export interface Head {
   suggestedPriorityFee: bigint | null;
   /** The number of the wallet's mined transactions. */
   minedNonce: number;
+  /** Whether the wallet has delegated code (EIP-7702): nodes then take one transaction at a time from it. */
+  isDelegated: boolean;
 }
 
 const RECENT_MS = 1000;
@@ -130,8 +132,9 @@ export class Chain {
       { method: 'eth_getBlockByNumber', params: ['latest', false] },
       { method: 'eth_getTransactionCount', params: [address, 'latest'] },
       { method: 'eth_maxPriorityFeePerGas', params: [] },
+      { method: 'eth_getCode', params: [address, 'latest'] },
     ];
-    return this.#ask(calls, ([block, count, tip]) => {
+    return this.#ask(calls, ([block, count, tip, code]) => {
       const { number, hash, baseFeePerGas } = parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block');
       return {
         number: parseQuantity(number, 'block number'),
@@ -139,6 +142,7 @@ export class Chain {
         baseFeePerGas: parseBigQuantity(baseFeePerGas, 'base fee'),
         suggestedPriorityFee: tip?.kind === 'result' ? parseBigQuantity(tip.value, 'priority fee') : null,
         minedNonce: parseQuantity(valueOf(count, 'eth_getTransactionCount'), 'nonce'),
+        isDelegated: isDelegated(parseData(valueOf(code, 'eth_getCode'), 'code')),
       };
     });
   }

@@ -1,5 +1,5 @@
 import type { RpcResult } from '@tollgate/chain';
-import type { Hex } from '@tollgate/protocol';
+import { readSendRefusal, type Hex } from '@tollgate/protocol';
 
 /** An RPC server's reply to signed bytes. `unanswered`: it may or may not have them. */
 export type SendReply = RpcResult | { kind: 'unanswered'; why: string };
@@ -9,24 +9,6 @@ export type SendReply = RpcResult | { kind: 'unanswered'; why: string };
  * sent again. `refused`: it will never accept these bytes.
  */
 export type SendAnswer = 'accepted' | 'nonce_used' | 'insufficient_funds' | 'underpriced' | 'unknown' | 'refused';
-
-/** Tried in this order; the texts are those of the common nodes. An error that is not listed decides nothing. */
-const MESSAGES: readonly (readonly [RegExp, SendAnswer])[] = [
-  [/already known|already imported|already exists|known transaction|alreadyknown/i, 'accepted'],
-  [/nonce (is )?too low|oldnonce|nonce already (used|been used)/i, 'nonce_used'],
-  [
-    /insufficient (funds|balance)|insufficientfunds|exceeds (account )?balance|upfront cost exceeds/i,
-    'insufficient_funds',
-  ],
-  [
-    /underpriced|less than block base fee|fee ?too ?low|gas price (too low|below)|insufficient fee|replacementnotallowed/i,
-    'underpriced',
-  ],
-  [
-    /intrinsic gas|floor data gas|exceeds (the )?(block )?gas limit|exceeds block max gas|gas limit (is )?too (high|low)|gaslimitexceeded|gas limit exceeds|oversized data|initcode size|higher than (the )?(fee cap|max fee)|type not supported|exceeds the configured cap|invalid (sender|signature|chain ?id)|nonce has max value/i,
-    'refused',
-  ],
-];
 
 /** The only place that interprets an answer to `eth_sendRawTransaction`. */
 export function readSendAnswer(answer: SendReply, hash: Hex): SendAnswer {
@@ -38,7 +20,28 @@ export function readSendAnswer(answer: SendReply, hash: Hex): SendAnswer {
       // A hash other than that of the bytes: the answer says nothing about these bytes.
       return typeof answer.value === 'string' && answer.value.toLowerCase() === hash ? 'accepted' : 'unknown';
     case 'error':
-      return MESSAGES.find(([words]) => words.test(answer.message))?.[1] ?? 'unknown';
+      return readError(answer.message);
+  }
+}
+
+function readError(message: string): SendAnswer {
+  const refusal = readSendRefusal(message);
+  switch (refusal) {
+    case 'known':
+      return 'accepted';
+    case 'nonce_used':
+    case 'insufficient_funds':
+    case 'underpriced':
+      return refusal;
+    case 'fee_below_base':
+    case 'replacement':
+      return 'underpriced';
+    case 'invalid':
+      return 'refused';
+    // The node takes these bytes once the transaction before them is mined.
+    case 'in_flight':
+    case null:
+      return 'unknown';
   }
 }
 

@@ -1,4 +1,4 @@
-import { quoteFees, raiseFees } from '@tollgate/chain';
+import { quoteFees, raiseFees } from '@tollgate/protocol';
 
 import type { Head } from '../chain/chain.js';
 import { crashPoint } from '../crash-point.js';

@@ -463,6 +463,24 @@ describe('a lane on a chain that fails', () => {
     await fixture.waitForEnds(jobIds);
     await expectEachOnce(jobIds);
   });
+
+  it('has one at a time in flight of a wallet with delegated code', async () => {
+    await fixture.rpc('anvil_setCode', [fixture.lane.address, `0xef0100${'ab'.repeat(20)}`]);
+    await fixture.rpc('evm_setAutomine', [false]);
+    const jobIds = await submitMany(3);
+    fixture.startRunner();
+    for (let mined = 0; mined < 3; mined += 1) {
+      await waitFor('one in the pool', async () => {
+        const { pending } = (await callRpc(fixture.chain.rpcUrl, 'txpool_status')) as { pending: string };
+        return Number(pending) > 0;
+      });
+      // Taken before it was sent, so a second one in flight would have taken the next.
+      expect((await fixture.journal.readLane(fixture.lane)).nextNonce).toBe(42 + mined);
+      await fixture.rpc('evm_mine');
+    }
+    await fixture.waitForEnds(jobIds);
+    await expectEachOnce(jobIds);
+  });
 });
 
 function isReceipt(value: unknown): boolean {

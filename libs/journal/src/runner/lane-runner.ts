@@ -198,6 +198,7 @@ export class LaneRunner implements JobQueue {
     try {
       const { wake, ended, troubles, head, lowestNonce } = await confirmLane(work, (id) => this.#line.isActive(id));
       for (const trouble of troubles) onTrouble(trouble);
+      work.settings = head.isDelegated ? { ...this.#settings, maxInFlight: 1 } : this.#settings;
       for (const jobId of wake) this.#line.joinFirst(jobId);
       for (const jobId of work.retries.takeDue()) this.#line.join(jobId);
       for (const jobId of ended) work.locked.release(jobId);
@@ -207,7 +208,7 @@ export class LaneRunner implements JobQueue {
       const unused = work.gap.look(lowestNonce ?? nextNonce ?? 0, head, this.#settings);
       if (unused) onTrouble(unused);
       this.#noteLaneStopped(paused !== null || frozen !== null);
-      this.#room = work.wallet.isEmpty ? 0 : this.#settings.maxInFlight - unminedSteps - this.#line.newcomers;
+      this.#room = work.wallet.isEmpty ? 0 : work.settings.maxInFlight - unminedSteps - this.#line.newcomers;
       this.#pump();
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;

@@ -1,4 +1,4 @@
-import { raiseFees } from '@tollgate/chain';
+import { raiseFees } from '@tollgate/protocol';
 
 import type { JobRecord, LaneId } from '../jobs/job.js';
 import { WalletEmptyError, type JobQueue } from '../jobs/ports.js';

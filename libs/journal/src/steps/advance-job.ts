@@ -1,4 +1,4 @@
-import { raiseFees } from '@tollgate/chain';
+import { raiseFees } from '@tollgate/protocol';
 
 import { crashPoint } from '../crash-point.js';
 import type { Attempt, JobFailure, JobRecord, PlannedStep, StepRecord } from '../jobs/job.js';

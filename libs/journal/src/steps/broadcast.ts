@@ -1,6 +1,5 @@
-import type { Fees } from '@tollgate/chain';
 import { keccak256Hex } from '@tollgate/crypto';
-import type { Hex } from '@tollgate/protocol';
+import type { DynamicFees, Hex } from '@tollgate/protocol';
 
 import { joinSendAnswers, readSendAnswer, type SendAnswer, type SendReply } from '../chain/read-send-answer.js';
 import { crashPoint } from '../crash-point.js';
@@ -21,7 +20,7 @@ export interface AttemptRequest {
   nonce: number;
   /** How many attempts the step already has. */
   expectedAttempts: number;
-  fees: Fees;
+  fees: DynamicFees;
 }
 
 type BytesRequest = Pick<AttemptRequest, 'kind' | 'call' | 'nonce' | 'fees'>;

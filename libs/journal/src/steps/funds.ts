@@ -1,4 +1,4 @@
-import { quoteFees, type Fees } from '@tollgate/chain';
+import { quoteFees, type DynamicFees } from '@tollgate/protocol';
 import { formatEther } from 'viem';
 
 import type { Attempt, JobFailure, JobRecord } from '../jobs/job.js';
@@ -6,7 +6,7 @@ import { PlanFailure, WalletEmptyError, type JobPlan } from '../jobs/ports.js';
 import { currentStep, type LaneWork } from '../lanes/lane-work.js';
 
 /** The fees that the chain asks for now. */
-export async function readQuote({ chain, signer, settings }: LaneWork): Promise<Fees> {
+export async function readQuote({ chain, signer, settings }: LaneWork): Promise<DynamicFees> {
   return quoteFees(await chain.readRecentHead(signer.address), settings);
 }
 

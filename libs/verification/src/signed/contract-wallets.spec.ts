@@ -1,6 +1,6 @@
-import { listFactories, planTransfer, quoteFees, readPayerSignature } from '@tollgate/chain';
+import { listFactories, planTransfer, readPayerSignature } from '@tollgate/chain';
 import { DEFAULT_LANE_SETTINGS } from '@tollgate/journal';
-import type { Hex, SignedAuthorization, TransferAuthorization } from '@tollgate/protocol';
+import { quoteFees, type Hex, type SignedAuthorization, type TransferAuthorization } from '@tollgate/protocol';
 import { encodeSettlementJob, parseSettlementJob, type PaymentEntry } from '@tollgate/settlement';
 import {
   concatHex,

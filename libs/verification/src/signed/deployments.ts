@@ -1,6 +1,6 @@
-import { type Fees, NO_FACTORIES, type WalletFactories } from '@tollgate/chain';
+import { NO_FACTORIES, type WalletFactories } from '@tollgate/chain';
 import type { SignedPaymentTerms } from '@tollgate/common';
-import type { Hex } from '@tollgate/protocol';
+import type { DynamicFees, Hex } from '@tollgate/protocol';
 
 export interface DeploymentSettings {
   factories: WalletFactories;
@@ -39,7 +39,7 @@ export class Deployments {
   }
 
   /** Whether all the gas that a deployment may take costs no more than the sale allows. `fees` null: above their caps. */
-  isWorth(priceBaseUnits: string, fees: Pick<Fees, 'maxFeePerGas'> | null): boolean {
+  isWorth(priceBaseUnits: string, fees: Pick<DynamicFees, 'maxFeePerGas'> | null): boolean {
     const { mostCost, gasCap } = this.settings;
     if (mostCost === null) return true;
     if (fees === null) return false;

@@ -3,11 +3,10 @@ import {
   type ChainReader,
   ChainUnavailableError,
   type FeeQuotes,
-  type Fees,
   type TriedCall,
 } from '@tollgate/chain';
 import { keccak256Hex } from '@tollgate/crypto';
-import type { Hex, PaymentFailure } from '@tollgate/protocol';
+import type { DynamicFees, Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { LookUps } from '../limits/client-shares.js';
 import { PaymentRefused, RETRY_AFTER_MS } from '../refusals.js';
@@ -89,7 +88,7 @@ export class WalletCheck {
 
   async #succeeds(
     { settlement: { gas, ...call }, place }: WalletPayment,
-    fees: Fees | null,
+    fees: DynamicFees | null,
     { deadlineMs, lookUps }: Asked,
   ): Promise<boolean> {
     const [relayer] = await this.options.listRelayers();

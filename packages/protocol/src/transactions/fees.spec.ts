@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { quoteFees, raiseFees } from './fees.js';
+import { highestPrice, quoteFees, raiseFees, raiseHeadFees } from './fees.js';
 
 const CAPS = { maxFeePerGas: 500n, maxPriorityFeePerGas: 50n, defaultPriorityFeePerGas: 3n };
 
@@ -38,5 +38,18 @@ describe('the fees of a transaction', () => {
         expect(raised.maxFeePerGas <= 500n && raised.maxPriorityFeePerGas <= raised.maxFeePerGas).toBe(true);
       }),
     );
+  });
+
+  it('of a replacement without caps are raised by an eighth too, by the kind that the head asks for', () => {
+    const dynamic = { type: 'eip1559', maxFeePerGas: 800n, maxPriorityFeePerGas: 8n } as const;
+    expect(raiseHeadFees(dynamic, { ...dynamic, maxFeePerGas: 400n, maxPriorityFeePerGas: 80n })).toEqual({
+      ...dynamic,
+      maxFeePerGas: 900n,
+      maxPriorityFeePerGas: 80n,
+    });
+    const legacy = { type: 'legacy', gasPrice: 800n } as const;
+    expect(raiseHeadFees(legacy, { ...legacy, gasPrice: 100n })).toEqual({ ...legacy, gasPrice: 900n });
+    expect(raiseHeadFees(legacy, dynamic)).toEqual({ ...dynamic, maxFeePerGas: 900n, maxPriorityFeePerGas: 900n });
+    expect([highestPrice(legacy), highestPrice(dynamic)]).toEqual([800n, 800n]);
   });
 });
