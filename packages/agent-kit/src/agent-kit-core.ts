@@ -1,9 +1,9 @@
+import { createWallet, POLLING, type Account, type PollLimits } from '@tollgate/client';
 import { isHash, type Address, type Hex, type LocalAccount } from 'viem';
 import type { z } from 'zod';
 
 import { explainFailure } from './chain/explain-failure.js';
 import { monitorTransaction } from './chain/monitor-transaction.js';
-import { findAccountLane } from './execution/account-lane.js';
 import { executePlan } from './execution/execute-plan.js';
 import { parseModelProvider } from './model-provider.js';
 import type { CATALOG } from './operations/catalog.js';
@@ -114,16 +114,15 @@ export class AgentKitCore {
     assertPolicy(plan, spending, options.policy, limits);
     // Only these: in JavaScript the object may have options of the paying client that are not the kit's.
     const { allowInsecureHttp, priceTimeoutMs, store } = options.payments ?? {};
+    const patience = { ...POLLING, ...options.monitor };
     const execution = {
       client,
       chainId: context.chainId,
       account: this.address,
-      signer: this.#signer,
-      lane: findAccountLane(plan.chainId, this.address),
+      sender: this.#createSender(plan.chainId, patience),
       events: this.#events,
       explorerUrl: context.explorerUrl,
-      monitor: options.monitor ?? {},
-      rpcUrl: options.rpcUrl,
+      patience,
       networkRetryDelayMs: options.networkRetryDelayMs,
       payments: {
         ...(store !== undefined && { store }),
@@ -141,6 +140,11 @@ export class AgentKitCore {
       giveBack();
       throw error;
     }
+  }
+
+  #createSender(chainId: number, patience: PollLimits): Account {
+    const { rpcUrl, otherRpcUrls, rpcTimeoutMs } = this.#planner.options;
+    return createWallet({ account: this.#signer, chainId, rpcUrl, otherRpcUrls, rpcTimeoutMs, patience });
   }
 
   /** Plans and executes in one call. */

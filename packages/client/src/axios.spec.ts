@@ -2,9 +2,10 @@ import axios, { type AxiosError } from 'axios';
 
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../test/paid-server.js';
+import { createWallet } from './account/create-wallet.js';
+import type { Wallet } from './account/wallet.js';
 import { payWithAxios } from './axios.js';
 import type { PaymentOptions } from './sign/payment-options.js';
-import { createWallet, type Wallet } from './sign/wallet.js';
 
 describe('payWithAxios', () => {
   let chain: Devnet;

@@ -1,8 +1,8 @@
 import type { AxiosAdapter, AxiosInstance } from 'axios';
 
+import type { Wallet } from './account/wallet.js';
 import { createPayingAdapter } from './axios/paying-adapter.js';
 import { createContext, type PaymentOptions } from './sign/payment-options.js';
-import type { Wallet } from './sign/wallet.js';
 
 /**
  * Makes an axios instance pay for 402 answers, as `fetchWithPayment` does: once, and within the limits. Payment happens in

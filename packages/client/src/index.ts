@@ -1,5 +1,13 @@
+export type { Account, Call, Confirmation } from './account/account.js';
+export { findAccountMemory } from './account/account-memory.js';
+export { createWallet, type WalletOptions } from './account/create-wallet.js';
+export type { NonceUse } from './account/find-nonce-use.js';
+export { isReceiptOf, pollReceipt, POLLING } from './account/poll-receipt.js';
+export { readHeadFees } from './account/quote-call.js';
+export { readFromBlock, type PollLimits } from './account/read-at-block.js';
+export { signAndSend } from './account/send.js';
 export { assertSecureUrl } from './network/assert-secure-url.js';
-export type { AuthorizationSigner, PermitSigner, SignedToken } from './sign/typed-data-signers.js';
+export type { AuthorizationSigner, PermitSigner, SignedToken } from './account/typed-data-signers.js';
 export {
   chooseRequirement,
   type ChoiceTerms,
@@ -7,8 +15,8 @@ export {
   type TrustedAsset,
 } from './offer/choose-requirement.js';
 export { createPaymentCall } from './sign/create-payment-call.js';
-export { createRpcTransport, type RpcTransportOptions } from './network/rpc-client.js';
-export { findRefusal, readDetails, readNoAnswer, type NoAnswer } from './network/rpc-failure.js';
+export { createRpcTransport, joinTransports, type RpcTransportOptions } from './network/rpc-client.js';
+export { findRefusal, isUnanswered, readDetails, readNoAnswer, type NoAnswer } from './network/rpc-failure.js';
 export { fetchWithPayment, payForResource } from './fetch/fetch-with-payment.js';
 export { PaymentNotAcceptedError } from './fetch/payment-not-accepted-error.js';
 export type { PaymentEvent, PaymentOptions, SkippedOffer } from './sign/payment-options.js';
@@ -34,4 +42,4 @@ export type {
   SignableRequirement,
 } from './offer/signable-requirement.js';
 export { SpendingLimit } from './offer/spending-limit.js';
-export { createWallet, type Wallet, type WalletOptions } from './sign/wallet.js';
+export type { Wallet } from './account/wallet.js';

@@ -9,9 +9,10 @@ import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { listTransfers } from '../test/paid-server.js';
 import { createPaidTools, WORDINGS, type PaidTools, type Wording } from '../test/paid-tools.js';
 import { settleAuthorization } from '../test/signing-shop.js';
+import { createWallet } from './account/create-wallet.js';
+import type { Wallet } from './account/wallet.js';
 import { payForTools, type ToolPaymentOptions } from './mcp.js';
 import { SpendingLimit } from './offer/spending-limit.js';
-import { createWallet, type Wallet } from './sign/wallet.js';
 import { MemoryPaymentStore } from './store/payment-store.js';
 
 const textOf = ({ content }: CallToolResult) => content.map((part) => (part.type === 'text' ? part.text : '')).join();

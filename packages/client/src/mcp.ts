@@ -13,12 +13,12 @@ import {
   type JsonRecord,
 } from '@tollgate/protocol';
 
+import type { Wallet } from './account/wallet.js';
 import { runProcedure } from './fetch/fetch-with-payment.js';
 import { findPaymentRequired, readPaymentRequiredError, type PaymentRequired } from './mcp/find-payment-required.js';
 import { TOOL_PROTOCOL } from './network/assert-secure-url.js';
 import { takeRequest } from './network/request-snapshot.js';
 import { createContext, type PaymentOptions } from './sign/payment-options.js';
-import type { Wallet } from './sign/wallet.js';
 
 /** The `_meta` keys of a payment in a call (x402 transport specification for MCP, versions 1 and 2). */
 const PAYMENT_META = 'x402/payment';

@@ -1,7 +1,7 @@
+import { createWallet } from './account/create-wallet.js';
 import { fetchWithPayment } from './fetch/fetch-with-payment.js';
 import { createJobsClient, enqueueAgentJob, verifyWebhook } from './jobs/index.js';
 import { payForTools } from './mcp.js';
-import { createWallet } from './sign/wallet.js';
 import { FilePaymentStore } from './store/file-payment-store.js';
 
 /** Invalid values from plain JavaScript, where a variable is unset or is text. */

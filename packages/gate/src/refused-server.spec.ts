@@ -1,5 +1,5 @@
+import { createWallet } from '../../client/src/account/create-wallet.js';
 import { fetchWithPayment } from '../../client/src/fetch/fetch-with-payment.js';
-import { createWallet } from '../../client/src/sign/wallet.js';
 import { MemoryPaymentStore } from '../../client/src/store/payment-store.js';
 import { ASSET, PAY_TO } from '../test/create-payment.js';
 import type { Shop } from '../test/serve-fetch.js';

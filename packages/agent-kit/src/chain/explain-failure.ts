@@ -1,17 +1,13 @@
-import { findRefusal, readDetails, readNoAnswer } from '@tollgate/client';
+import { findRefusal, isUnanswered, readDetails, readNoAnswer } from '@tollgate/client';
+import { PaymentError } from '@tollgate/protocol';
 import {
   BaseError,
   ContractFunctionRevertedError,
   decodeErrorResult,
-  HttpRequestError,
   InsufficientFundsError,
   isHex,
   RawContractError,
-  ResponseBodyTooLargeError,
   RpcRequestError,
-  SocketClosedError,
-  TimeoutError,
-  UnknownRpcError,
   type Abi,
   type Hex,
 } from 'viem';
@@ -79,28 +75,51 @@ function decodeRevert(data: Hex, errors: Abi): { name: string; text: string } {
 }
 
 /**
- * Converts any error of a chain call to an error of the kit, without the RPC's URL, which may contain a key.
+ * Converts any error of a chain call, or of the account, to an error of the kit, without the RPC's URL, which may contain
+ * a key.
  * @param failures the meanings of the called contracts' errors.
  */
 export function explainFailure(error: unknown, failures: StepFailures = {}): AgentKitError {
   if (error instanceof AgentKitError) return error;
+  if (error instanceof PaymentError) return explainAccountError(error);
   if (!(error instanceof BaseError)) return refuse('PROTOCOL_FAILED', 'The operation failed', String(error));
   const revertData = findRevertData(error);
   if (revertData !== null) return explainRevert(revertData, failures);
   if (isNoAnswer(error)) return explainNoAnswer(error);
   const details = readDetails(error).slice(0, 1_000);
-  if (/out of gas|OutOfGas/i.test(details))
-    return refuse('GAS_ESTIMATION_FAILED', 'The gas cannot be estimated', details);
-  if (/revert|opcode|EVM error/i.test(details)) return refuse('REVERTED', 'The contract reverted', details);
-  if (error.walk((cause) => cause instanceof InsufficientFundsError) || /insufficient funds/i.test(details)) {
-    return new AgentKitError('INSUFFICIENT_FUNDS', 'There are insufficient funds for the value and the gas.');
-  }
-  if (/gas/i.test(details)) return refuse('GAS_ESTIMATION_FAILED', 'The gas cannot be estimated', details);
+  if (error.walk((cause) => cause instanceof InsufficientFundsError)) return createPoor();
+  const known = explainWords(details);
+  if (known) return known;
   const refusal = findRefusal(error);
   // The RPC server refused the request, which has therefore ended.
   if (refusal) return create('The network refused the request', new URL(refusal.url).host, `answers ${quote(details)}`);
   // The node did answer, but the answer cannot be decoded: the contract is not of the expected kind.
   return refuse('PROTOCOL_FAILED', 'The contract does not answer as expected', details);
+}
+
+/** The failures that the words of a node tell apart; null for any other. */
+function explainWords(details: string): AgentKitError | null {
+  if (/out of gas|OutOfGas/i.test(details))
+    return refuse('GAS_ESTIMATION_FAILED', 'The gas cannot be estimated', details);
+  if (/revert|opcode|EVM error/i.test(details)) return refuse('REVERTED', 'The contract reverted', details);
+  if (/insufficient funds/i.test(details)) return createPoor();
+  return /gas/i.test(details) ? refuse('GAS_ESTIMATION_FAILED', 'The gas cannot be estimated', details) : null;
+}
+
+function createPoor(): AgentKitError {
+  return new AgentKitError('INSUFFICIENT_FUNDS', 'There are insufficient funds for the value and the gas.');
+}
+
+/** Nothing was sent. */
+function explainAccountError({ code, message, details }: PaymentError): AgentKitError {
+  const reason = typeof details['reason'] === 'string' ? details['reason'] : message;
+  if (code === 'wallet_unavailable') return refuse('NETWORK_ERROR', 'The network did not answer', message);
+  if (code === 'wrong_chain')
+    return new AgentKitError('INVALID_CONFIGURATION', quoteReason(message, 'INVALID_CONFIGURATION'));
+  if (details['refusal'] === 'replacement') {
+    return new AgentKitError('NONCE_TAKEN', 'Another transaction of the account with the same nonce is on its way.');
+  }
+  return explainWords(reason) ?? refuse('NETWORK_ERROR', 'The network refused the transaction', reason);
 }
 
 function refuse(code: AgentKitErrorCode, sentence: string, reason: string): AgentKitError {
@@ -121,27 +140,10 @@ function findRevertData(error: BaseError): Hex | null {
   return found;
 }
 
-/** Answers by which nodes, and proxies in front of them, say "later": the outcome of the request stays unknown. */
-const BUSY = /time.?out|timed out|deadline|rate.?limit|limit exceeded|too many|unavailable|overload|busy|try again/i;
-
 /** Whether the outcome of a request is unknown. */
 export function isNoAnswer(error: unknown): boolean {
-  if (error instanceof AgentKitError) return error.code === 'NETWORK_ERROR';
-  if (!(error instanceof BaseError)) return false;
-  const refusal = findRefusal(error);
-  // -32005 is "limit exceeded".
-  if (refusal) return refusal.code === -32005 || BUSY.test(refusal.details);
-  return error.walk((cause) => TRANSPORT_ERRORS.some((known) => cause instanceof known)) !== null;
+  return error instanceof AgentKitError ? error.code === 'NETWORK_ERROR' : isUnanswered(error);
 }
-
-const TRANSPORT_ERRORS = [
-  HttpRequestError,
-  TimeoutError,
-  SocketClosedError,
-  ResponseBodyTooLargeError,
-  // No answer of the node inside: viem could not parse the response.
-  UnknownRpcError,
-];
 
 /**
  * The outcome of a request is unknown. The message contains the RPC server's host, but not the rest of its URL, which

@@ -1,5 +1,9 @@
+import { signAndSend, type SignedTransaction } from '@tollgate/client';
+import { PaymentError } from '@tollgate/protocol';
+import type { TransactionReceipt } from 'viem';
+
 import { explainFailure } from '../chain/explain-failure.js';
-import { createExplorerUrl, monitorTransaction } from '../chain/monitor-transaction.js';
+import { createExplorerUrl, createTimeOut } from '../chain/monitor-transaction.js';
 import { readFailure } from '../chain/read-outcome.js';
 import { retryNetwork } from '../chain/retry-network.js';
 import { settleApprovals } from '../plan/settle-approvals.js';
@@ -13,11 +17,10 @@ import type { ToolResult } from '../types/tool-result.js';
 import type { SentTransaction } from '../types/transaction-events.js';
 import type { ExecutionContext } from './execution-context.js';
 import { runPayment } from './pay-for-resource.js';
-import { broadcastStep, signStep } from './send-step.js';
 
 /** Signs and sends at once; a plan has the account to itself until its last step is mined. */
 export function executeDirectly(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
-  return plan.payment ? runPayment(context, plan) : context.lane.run(() => new Execution(context, plan).run());
+  return plan.payment ? runPayment(context, plan) : context.sender.inTurn(() => new Execution(context, plan).run());
 }
 
 class Execution {
@@ -69,20 +72,60 @@ class Execution {
 
   /** @throws AgentKitError when the step was not mined, or failed. */
   async #runStep(step: Step): Promise<void> {
-    const signed = await signStep(this.#context, step);
-    await broadcastStep(this.#context, signed);
+    const signed = await this.#send(step);
     if (step.approval) this.#granted.push(step.approval);
-    const sent = this.#note(step, signed.hash);
-    const receipt = await monitorTransaction(this.#context.client, signed.hash, {
-      ...this.#context.monitor,
-      explorerUrl: this.#context.explorerUrl,
-      // A node that lost the bytes gets the same ones again.
-      onMissing: () => this.#context.client.sendRawTransaction({ serializedTransaction: signed.rawTransaction }),
-    });
-    const failure = await readFailure(this.#context, step, receipt);
+    const sent = this.#note(step, signed.txHash);
+    const failure = await readFailure(this.#context, step, await this.#confirm(signed));
     if (failure) throw failure;
     this.#open = null;
     this.#context.events.emit('transactionConfirmed', sent);
+  }
+
+  /**
+   * The gas estimate is the last simulation, on the state after the earlier steps.
+   * @throws AgentKitError when the step would fail, or the account cannot pay for it: then nothing was sent.
+   */
+  async #send({ to, data, value, label, failures }: Step): Promise<SignedTransaction> {
+    const { client, account, sender, networkRetryDelayMs } = this.#context;
+    const estimate = () =>
+      client.estimateGas({ account, to, data, value }).catch((error: unknown) => {
+        throw explainFailure(error, failures);
+      });
+    const sign = async () => sender.sign({ to, data, value, gas: await estimate() });
+    try {
+      return await signAndSend(
+        {
+          sign: () => retryNetwork(sign, networkRetryDelayMs),
+          // When in doubt, it counts as sent.
+          broadcast: (signed) => sender.broadcast(signed).catch(ignoreDoubt),
+        },
+        null,
+      );
+    } catch (error) {
+      const failure = explainFailure(error);
+      if (failure.code !== 'INSUFFICIENT_FUNDS') throw failure;
+      const lack = `There are insufficient funds of the native token for the gas of: ${label}.`;
+      throw new AgentKitError('INSUFFICIENT_FUNDS', lack);
+    }
+  }
+
+  /** @throws AgentKitError `TIMEOUT` if it may still be mined, `NONCE_TAKEN` if it never will be. */
+  async #confirm(signed: SignedTransaction): Promise<TransactionReceipt> {
+    const { sender, patience, explorerUrl } = this.#context;
+    const confirmation = await sender.confirm(signed, patience);
+    switch (confirmation.outcome) {
+      case 'success':
+      case 'failed':
+        return confirmation.receipt;
+      case 'unknown':
+        throw createTimeOut(signed.txHash, { ...patience, explorerUrl });
+      case 'replaced':
+        throw new AgentKitError(
+          'NONCE_TAKEN',
+          `Transaction ${signed.txHash} will not be mined: ${confirmation.by} was mined with its nonce.`,
+          { details: { txHash: signed.txHash, by: confirmation.by } },
+        );
+    }
   }
 
   #note(step: Step, hash: SentTransaction['hash']): SentTransaction {
@@ -149,4 +192,8 @@ class Execution {
     }
     return warnings.length > 0 ? { warnings } : {};
   }
+}
+
+function ignoreDoubt(error: unknown): void {
+  if (!(error instanceof PaymentError) || error.code !== 'wallet_unavailable') throw error;
 }

@@ -1,8 +1,7 @@
-import { keccak256, type Hex } from 'viem';
+import type { SignedTransaction } from '@tollgate/client';
 
-import { readFees } from '../chain/fees.js';
 import { retryNetwork } from '../chain/retry-network.js';
-import { gasLimitOf } from '../plan/limit-gas.js';
+import { estimateOf } from '../plan/limit-gas.js';
 import { settleApprovals } from '../plan/settle-approvals.js';
 import { simulateSteps } from '../plan/simulate-steps.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
@@ -24,7 +23,7 @@ export async function executePlan(
     case 'direct':
       return executeDirectly(context, plan);
     case 'sign-only':
-      return context.lane.run(() => signPlan(context, plan));
+      return context.sender.inTurn(() => signPlan(context, plan));
     case 'read-only':
       throw new AgentKitError('READ_ONLY', `This kit only reads; ${plan.operation} was planned and not sent.`);
   }
@@ -35,28 +34,29 @@ export async function executePlan(
  * worthless once the account sends something else, because it uses up their nonces. No allowance is revoked afterwards.
  */
 async function signPlan(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
-  const { client, account, chainId, signer, lane } = context;
+  const { sender } = context;
   if (plan.payment) {
     throw new AgentKitError('READ_ONLY', 'A payment is made and redeemed in one call; sign-only kits cannot pay.');
   }
   assertNotExpired(plan);
-  const prepare = async () => {
+  const sign = async () => {
     const steps = await settleApprovals(context, plan.steps);
     const gas = await simulateSteps(context, steps);
-    const [fees, nonce] = await Promise.all([readFees(context), lane.readNextNonce(client, account)]);
-    return steps.map(({ to, data, value }, index) => {
-      return { to, data, value, ...fees, gas: gasLimitOf(gas?.[index]), nonce: nonce + index, chainId };
-    });
+    const signed: SignedTransaction[] = [];
+    for (const [index, { to, data, value }] of steps.entries()) {
+      const [first] = signed;
+      const nonce = first && { nonce: first.nonce + index };
+      signed.push(await sender.sign({ to, data, value, gas: estimateOf(gas?.[index]), ...nonce }));
+    }
+    return signed;
   };
-  const transactions = await retryNetwork(prepare, context.networkRetryDelayMs);
-  const signedTransactions: Hex[] = [];
-  for (const transaction of transactions) signedTransactions.push(await signer.signTransaction(transaction));
-  const main = signedTransactions.at(-1);
+  const signed = await retryNetwork(sign, context.networkRetryDelayMs);
+  const main = signed.at(-1);
   return {
     ...plan.report,
     status: 'signed',
-    ...(main ? { result: keccak256(main) } : {}),
+    ...(main ? { result: main.txHash } : {}),
     transactions: [],
-    signedTransactions,
+    signedTransactions: signed.map(({ rawTransaction }) => rawTransaction),
   };
 }

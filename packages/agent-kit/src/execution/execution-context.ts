@@ -1,20 +1,18 @@
-import type { PaymentOptions, PaymentStore } from '@tollgate/client';
-import type { Address, LocalAccount, PublicClient } from 'viem';
+import type { Account, PollLimits, PaymentOptions, PaymentStore } from '@tollgate/client';
+import type { Address, PublicClient } from 'viem';
 
 import type { EventHandlers } from '../types/transaction-events.js';
-import type { AccountLane } from './account-lane.js';
 
 export interface ExecutionContext {
   client: PublicClient;
   chainId: number;
   account: Address;
-  signer: LocalAccount;
-  lane: AccountLane;
+  /** The account's own sender: kits of this process with one account share its turns and its nonces. */
+  sender: Account;
   events: EventHandlers;
   explorerUrl: string | null;
-  /** How long a sent transaction is watched; defaults from the specification. */
-  monitor: { attempts?: number; intervalMs?: number };
-  rpcUrl: string;
+  /** How long a sent transaction is watched. */
+  patience: PollLimits;
   networkRetryDelayMs: number;
   payments: PaymentSettings;
 }

@@ -1,4 +1,4 @@
-import { createWallet, nonceOf, payForResource, type PaymentEvent, type Wallet } from '@tollgate/client';
+import { nonceOf, payForResource, type Account, type PaymentEvent, type Wallet } from '@tollgate/client';
 import { formatTokenAmount } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
@@ -81,7 +81,7 @@ function limitPriceRequests(fetch: typeof globalThis.fetch, timeoutMs: number): 
 
 /** Pays for a resource with the paying client, in the account's own queue. */
 export async function runPayment(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
-  const { events, explorerUrl, payments } = context;
+  const { events, explorerUrl, payments, sender } = context;
   const note = (hash: SentTransaction['hash']): SentTransaction => ({
     operation: plan.operation,
     label: plan.summary,
@@ -90,7 +90,7 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
   });
   const outcome = await executePayment(plan, {
     ...payments,
-    wallet: createLaneWallet(context),
+    wallet: withoutSignatures(sender),
     onEvent: ({ type, ...event }) => {
       const transaction = 'payment' in event ? event.payment.transaction : null;
       if (!transaction) return;
@@ -120,24 +120,15 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
   return { ...plan.report, status: 'failed', ...sent, error: message, code, suggestion, storeKey: outcome.storeKey };
 }
 
-/** The client's wallet, which signs and sends inside the kit's lane, so that no other task takes the nonce. */
-function createLaneWallet({ client, account, signer, rpcUrl, chainId, lane }: ExecutionContext): Wallet {
-  const wallet = createWallet({ account: signer, rpcUrl, chainId });
+/** The account as one that pays by transfers alone. */
+function withoutSignatures(account: Account): Wallet {
   return {
-    address: wallet.address,
-    chainId: wallet.chainId,
-    inTurn: (work) => lane.run(work),
-    sign: async (call) => {
-      // The wallet uses the node's nonce count; if the node is behind our last transaction, the payment would replace
-      // it.
-      await lane.readNextNonce(client, account);
-      return wallet.sign(call);
-    },
-    broadcast: async (transaction) => {
-      await wallet.broadcast(transaction);
-      lane.noteSent(transaction.nonce);
-    },
-    readOutcome: (txHash) => wallet.readOutcome(txHash),
-    isNonceUsed: (payer, nonce) => wallet.isNonceUsed(payer, nonce),
+    address: account.address,
+    chainId: account.chainId,
+    inTurn: (work) => account.inTurn(work),
+    sign: (call) => account.sign(call),
+    broadcast: (transaction) => account.broadcast(transaction),
+    readOutcome: (txHash) => account.readOutcome(txHash),
+    readNonceUse: (payer, nonce) => account.readNonceUse(payer, nonce),
   };
 }

@@ -1,14 +1,6 @@
-import { createRpcTransport } from '@tollgate/client';
-import {
-  createPublicClient,
-  fallback,
-  HttpRequestError,
-  type Address,
-  type HttpTransport,
-  type PublicClient,
-} from 'viem';
+import { createRpcTransport, joinTransports, POLLING, readFromBlock } from '@tollgate/client';
+import { createPublicClient, HttpRequestError, type Address, type HttpTransport, type PublicClient } from 'viem';
 
-import { isNoAnswer } from '../chain/explain-failure.js';
 import type { OperationContext } from '../operations/define/operation.js';
 import { createPaymentLimits } from '../payments/payment-limits.js';
 import { readTokenLimits, type TokenLimits } from '../policy/token-limits.js';
@@ -23,17 +15,15 @@ export interface Connection {
   limits: TokenLimits;
 }
 
-export function createClient({ rpcUrl, otherRpcUrls, rpcTimeoutMs, rpcBatchSize }: ParsedOptions): PublicClient {
+/** @param floor the block that reads of the latest state must see; null: none */
+export function createClient(options: ParsedOptions, floor: () => bigint | null): PublicClient {
+  const { rpcUrl, otherRpcUrls, rpcTimeoutMs, rpcBatchSize, monitor } = options;
   const transports = [rpcUrl, ...otherRpcUrls].map((url) => {
     // viem's own retries and cache are off: retries are decided in one place here.
     const batch = rpcBatchSize > 1 && { batchSize: rpcBatchSize };
     return refuseGarbage(createRpcTransport(url, { timeout: rpcTimeoutMs, retryCount: 0, batch }), url);
   });
-  const [first, ...others] = transports;
-  const transport =
-    first && others.length === 0
-      ? first
-      : fallback(transports, { retryCount: 0, shouldThrow: (error) => !isNoAnswer(error) });
+  const transport = readFromBlock(joinTransports(transports), floor, { ...POLLING, ...monitor });
   return createPublicClient({ transport, cacheTime: 0 });
 }
 

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 
+import { readHeadFees } from '@tollgate/client';
+import { highestPrice } from '@tollgate/protocol';
 import { formatEther } from 'viem';
 
 import { explainFailure } from '../chain/explain-failure.js';
-import { readFees, readPrice } from '../chain/fees.js';
 import type { WriteOperation } from '../operations/define/operation.js';
 import { assertPolicy } from '../policy/assert-policy.js';
 import type { SpendingPolicy } from '../policy/policy.js';
@@ -68,7 +69,7 @@ export async function createPlan(
       if (wei < LOW_BALANCE_WEI) onLowBalance?.(formatEther(wei));
       return wei;
     }),
-    readFees(context),
+    readHeadFees(client),
     makeDraft(),
   ]);
   const draftOfOperation = { ...draft, operation: operation.name };
@@ -78,7 +79,7 @@ export async function createPlan(
   const total = gas?.reduce((sum, used) => sum + used, 0n);
   // The paying client makes a payment's transfer, and determines its cost.
   const gasEstimate =
-    total === undefined || draft.steps.length === 0 ? null : { gas: total, feeWei: total * readPrice(fees) };
+    total === undefined || draft.steps.length === 0 ? null : { gas: total, feeWei: total * highestPrice(fees) };
   const { symbol } = context.tokens.native;
   const feeWei = gasEstimate?.feeWei ?? 0n;
   assertCanPay(draft, balance, feeWei, symbol);

@@ -1,6 +1,7 @@
+import { findAccountMemory, readHeadFees } from '@tollgate/client';
+import { highestPrice } from '@tollgate/protocol';
 import { getAddress, isAddress, type Address, type PublicClient } from 'viem';
 
-import { readFees, readPrice } from '../chain/fees.js';
 import { readFailure, type CalledStep, type MinedCall } from '../chain/read-outcome.js';
 import { retryNetwork } from '../chain/retry-network.js';
 import { parseInput, type Operation, type OperationContext } from '../operations/define/operation.js';
@@ -35,7 +36,9 @@ export class OperationPlanner {
     }
     this.address = getAddress(address);
     this.options = parseOptions(options);
-    this.client = createClient(this.options);
+    // What is read sees the transactions that this process has sent for the account.
+    const sent = findAccountMemory(this.options.rpcUrl, this.address);
+    this.client = createClient(this.options, () => sent.floor);
   }
 
   /** All operations: those of the catalog and of the plugins. */
@@ -92,8 +95,8 @@ export class OperationPlanner {
   canPayForGas(gas = CHEAPEST_GAS, balanceWei?: bigint): Promise<boolean> {
     return this.tryTwice(async () => {
       const reading = balanceWei ?? this.client.getBalance({ address: this.address });
-      const [balance, fees] = await Promise.all([reading, readFees(this)]);
-      return balance >= gas * readPrice(fees);
+      const [balance, fees] = await Promise.all([reading, readHeadFees(this.client)]);
+      return balance >= gas * highestPrice(fees);
     });
   }
 

@@ -1,3 +1,4 @@
+import { addGasMargin } from '@tollgate/protocol';
 import type { Address } from 'viem';
 
 import { explainFailure } from '../chain/explain-failure.js';
@@ -7,7 +8,7 @@ import { createRevocation } from '../tokens/create-steps.js';
 import type { AccountReader } from '../types/account-reader.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Approval, Step } from '../types/plan.js';
-import { addGasMargin, type SettledStep } from './limit-gas.js';
+import type { SettledStep } from './limit-gas.js';
 
 /**
  * The steps to send now. An approval is omitted if its allowance is already there; and since some tokens refuse to
@@ -58,7 +59,7 @@ export async function planRevocation(
   const { spender, sinceBlock } = granted;
   try {
     const token = await tokens.resolve(granted.token);
-    const blockNumber = await client.getBlockNumber();
+    const { number: blockNumber, gasLimit } = await client.getBlock();
     if (blockNumber < sinceBlock) {
       throw new AgentKitError('NETWORK_ERROR', `The network's node is behind block ${sinceBlock}.`);
     }
@@ -66,7 +67,7 @@ export async function planRevocation(
     if ((await readAllowance(context, { token, spender, blockNumber })) === 0n) return null;
     const step = createRevocation({ token, spender });
     const { to, data, value } = step;
-    return { ...step, gasLimit: addGasMargin(await client.estimateGas({ account, to, data, value })) };
+    return { ...step, gasLimit: addGasMargin(await client.estimateGas({ account, to, data, value }), gasLimit) };
   } catch (error) {
     const failure = explainFailure(error);
     if (failure.code === 'NETWORK_ERROR') throw failure;

@@ -1,9 +1,9 @@
+import { POLLING } from '@tollgate/client';
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 
 import { draft, draftPlugin } from '../../../../test/harness/agents/draft-plugin.js';
 import { AgentKit } from '../agent-kit.js';
-import { MONITOR_ATTEMPTS, MONITOR_INTERVAL_MS } from '../chain/monitor-transaction.js';
 import { parseOptions, type AgentKitOptions } from './agent-kit-options.js';
 
 const key = `0x${'1'.repeat(64)}`;
@@ -15,7 +15,7 @@ describe('the options of a kit', () => {
       slippageBps: 100,
       networkRetryDelayMs: 5_000,
     });
-    expect([MONITOR_ATTEMPTS, MONITOR_INTERVAL_MS]).toEqual([30, 1_000]);
+    expect(POLLING).toEqual({ attempts: 30, intervalMs: 1_000 });
   });
 
   it('contain the key that the kit was given, whatever the environment has', () => {

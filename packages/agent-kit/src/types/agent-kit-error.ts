@@ -46,6 +46,10 @@ export const AGENT_KIT_ERRORS = {
     suggestion: 'Check the hash and the chain. If it was just sent, look again in ten seconds; do not send it again.',
   },
   PAYMENT_FAILED: { keyword: null, suggestion: 'Read the reason; the payment stays in the payment store.' },
+  NONCE_TAKEN: {
+    keyword: null,
+    suggestion: 'Give each program that sends a key of its own, then do it again.',
+  },
   TIMEOUT: {
     keyword: null,
     suggestion: 'Check it with getTransaction or at the block explorer before trying again.',

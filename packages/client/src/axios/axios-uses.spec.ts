@@ -6,8 +6,9 @@ import axios, { AxiosError, type AxiosInstance, type AxiosRequestConfig } from '
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { startEchoShop, type EchoedRequest, type EchoShop } from '../../test/echo-shop.js';
 import { listTransfers } from '../../test/paid-server.js';
+import { createWallet } from '../account/create-wallet.js';
+import type { Wallet } from '../account/wallet.js';
 import { payWithAxios } from '../axios.js';
-import { createWallet, type Wallet } from '../sign/wallet.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 
 /** What the caller sees of a use of axios. */

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { isAddress, isHttpUrl, parseTokenAmount, PaymentError, type Hex } from '@tollgate/protocol';
 import { InvalidArgumentError } from 'commander';
 
+import type { WalletOptions } from '../account/create-wallet.js';
+import type { Wallet } from '../account/wallet.js';
 import { readSystemCode } from '../network/read-system-code.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
-import type { Wallet, WalletOptions } from '../sign/wallet.js';
 import { FilePaymentStore } from '../store/file-payment-store.js';
 import { findStateDirectory, openPayerStore } from '../store/open-payment-store.js';
 import type { PaymentStore } from '../store/payment-store.js';

@@ -14,10 +14,10 @@ import {
 } from '@tollgate/protocol';
 import { InvalidArgumentError, type Command } from 'commander';
 
+import { createWallet } from '../account/create-wallet.js';
 import { fetchWithPayment } from '../fetch/fetch-with-payment.js';
 import { requestKey, takeRequest } from '../network/request-snapshot.js';
 import type { PaymentEvent, SkippedOffer } from '../sign/payment-options.js';
-import { createWallet } from '../sign/wallet.js';
 import { abandonPayment, endsAtMs, nonceOf, type StoredPayment } from '../store/payment-store.js';
 import { HeldPaymentStore } from './held-payment-store.js';
 import { readArguments, type PayArguments, type PayOptions } from './read-arguments.js';

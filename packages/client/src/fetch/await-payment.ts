@@ -8,64 +8,39 @@ const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 1000;
 /** How often a transaction that is not mined is sent again, because nodes drop transactions from their pools. */
 const SEND_AGAIN_MS = 5000;
-/**
- * How long a transaction must stay unknown while its nonce is taken, before another one counts as having taken it. The
- * nodes behind one RPC address differ for seconds, and so may the nonces and the receipts of one node.
- */
-const REPLACED_AFTER_MS = 30_000;
-
 type Outcome = 'success' | 'failed' | 'replaced';
 
 const isUnreachable = (error: unknown): error is PaymentError =>
   error instanceof PaymentError && error.code === 'wallet_unavailable';
 
+/** Sends the bytes again, unless another transaction has their nonce. */
 async function sendAgain(
   { wallet }: PaymentContext,
   payer: Hex,
   transaction: SignedTransaction,
 ): Promise<Outcome | null> {
-  try {
-    await wallet.broadcast(transaction);
-    return null;
-  } catch (error) {
-    if (isUnreachable(error)) return null;
-    const isNonceUsed = await wallet.isNonceUsed(payer, transaction.nonce);
-    // Read after the nonce, which this transaction may have used meanwhile.
-    const outcome = await wallet.readOutcome(transaction.txHash);
-    if (outcome) return outcome;
-    if (isNonceUsed) return 'replaced';
-    throw error;
+  const { txHash, nonce } = transaction;
+  const refusal = await wallet.broadcast(transaction).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  // Null too where the chain cannot be read that far: then the payment stays open.
+  const use = await wallet.readNonceUse(payer, nonce).catch(() => null);
+  if (use === null) {
+    if (refusal === null || isUnreachable(refusal)) return null;
+    throw refusal as Error;
   }
-}
-
-/** Stored, so that the calls of a client with a short deadline do not each begin anew. */
-async function noteNonceTaken(
-  { store }: PaymentContext,
-  key: string,
-  { payment, revision }: StoredRevision,
-  nonceTakenAtMs: number | null,
-): Promise<StoredRevision> {
-  const noted = { ...payment, nonceTakenAtMs };
-  return { payment: noted, revision: (await store.write(key, noted, revision)) ? revision + 1 : revision };
-}
-
-/** Accepts `replaced` only if it was already found long enough ago, and the transaction was not seen since. */
-async function confirmOutcome(
-  context: PaymentContext,
-  key: string,
-  stored: StoredRevision,
-  outcome: Outcome,
-): Promise<{ outcome: Outcome | null; stored: StoredRevision }> {
-  const { nonceTakenAtMs } = stored.payment;
-  if (outcome !== 'replaced') {
-    return { outcome, stored: nonceTakenAtMs ? await noteNonceTaken(context, key, stored, null) : stored };
-  }
-  const nowMs = Date.now();
-  // A time in the future is one of a clock that was set back since.
-  if (!nonceTakenAtMs || nonceTakenAtMs > nowMs) {
-    return { outcome: null, stored: await noteNonceTaken(context, key, stored, nowMs) };
-  }
-  return { outcome: nowMs - nonceTakenAtMs >= REPLACED_AFTER_MS ? outcome : null, stored };
+  // Its receipt may be late.
+  if (use.txHash === txHash) return null;
+  if (use.isFinal) return 'replaced';
+  throw new PaymentError(
+    'payment_pending',
+    `The transaction ${use.txHash} has taken the nonce of the payment ${txHash}, in a block that is not final yet.`,
+    {
+      hint: 'It is in the store. The same request looks again, and a new payment can follow once the block is final. If the key is used elsewhere too, give each program one of its own.',
+      details: { txHash, by: use.txHash },
+    },
+  );
 }
 
 interface Waiting {
@@ -78,11 +53,9 @@ interface Waiting {
 async function pollOutcome(
   context: PaymentContext,
   key: string,
-  found: StoredRevision & { transaction: SignedTransaction },
+  { payer, transaction }: { payer: Hex; transaction: SignedTransaction },
   { sentAtMs: firstSentAtMs, deadlineAtMs, signal }: Waiting,
-): Promise<{ outcome: Outcome; stored: StoredRevision }> {
-  const { transaction } = found;
-  let stored: StoredRevision = found;
+): Promise<Outcome> {
   let sentAtMs = firstSentAtMs;
   let delayMs = FIRST_POLL_MS;
   let problem: PaymentError | null = null;
@@ -91,16 +64,10 @@ async function pollOutcome(
     try {
       let outcome: Outcome | null = await context.wallet.readOutcome(transaction.txHash);
       if (!outcome && Date.now() - sentAtMs >= SEND_AGAIN_MS) {
-        outcome = await sendAgain(context, stored.payment.payer, transaction);
+        outcome = await sendAgain(context, payer, transaction);
         sentAtMs = Date.now();
       }
-      if (outcome) {
-        const confirmed = await confirmOutcome(context, key, stored, outcome);
-        stored = confirmed.stored;
-        if (confirmed.outcome) return { outcome: confirmed.outcome, stored };
-        const reason = 'another transaction seems to have taken its nonce';
-        context.onEvent({ type: 'waiting', key, reason, delayMs });
-      }
+      if (outcome) return outcome;
       problem = null;
     } catch (error) {
       if (!isUnreachable(error)) throw error;
@@ -146,11 +113,10 @@ async function isStillGood({ wallet }: PaymentContext, asset: Hex, signed: Signe
   );
 }
 
-/** A reverted transaction may succeed after a reorganisation, until its nonce is used in a final block. */
-async function isFinallyReverted({ wallet }: PaymentContext, payer: Hex, transaction: SignedTransaction) {
-  return (
-    (await wallet.isNonceUsed(payer, transaction.nonce)) && (await wallet.readOutcome(transaction.txHash)) === 'failed'
-  );
+/** A reverted transaction may succeed after a reorganisation, until its block is final. */
+async function isFinallyReverted({ wallet }: PaymentContext, payer: Hex, { txHash, nonce }: SignedTransaction) {
+  const use = await wallet.readNonceUse(payer, nonce);
+  return use?.txHash === txHash && use.isFinal && (await wallet.readOutcome(txHash)) === 'failed';
 }
 
 /**
@@ -178,10 +144,10 @@ export async function awaitPayment(
     return null;
   }
   if (!transaction) throw new PaymentError('store_damaged', `The stored payment ${key} has no transaction.`);
-  const { outcome, stored } = await pollOutcome(context, key, { ...found, transaction }, waiting);
+  const outcome = await pollOutcome(context, key, { ...payment, transaction }, waiting);
   if (outcome === 'success') {
-    context.onEvent({ type: 'mined', key, payment: stored.payment });
-    return stored;
+    context.onEvent({ type: 'mined', key, payment });
+    return found;
   }
   const { txHash } = transaction;
   if (outcome === 'failed' && !(await isFinallyReverted(context, payment.payer, transaction))) {
@@ -190,7 +156,7 @@ export async function awaitPayment(
       details: { txHash },
     });
   }
-  await context.store.write(key, { ...stored.payment, state: outcome }, stored.revision);
+  await context.store.write(key, { ...payment, state: outcome }, found.revision);
   if (outcome === 'replaced') return null;
   throw new PaymentError('transaction_failed', `The payment ${txHash} was mined but reverted.`, {
     hint: 'No tokens moved. The next call makes a new payment.',

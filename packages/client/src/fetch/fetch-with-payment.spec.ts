@@ -8,9 +8,10 @@ import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { createWallet } from '../account/create-wallet.js';
+import type { Wallet } from '../account/wallet.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
-import { createWallet, type Wallet } from '../sign/wallet.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment, payForResource } from './fetch-with-payment.js';
 
@@ -302,7 +303,7 @@ describe('a payment that is made but not accepted', () => {
       inTurn: (work) => honest.inTurn(work),
       sign: (call) => honest.sign(call),
       readOutcome: (txHash) => honest.readOutcome(txHash),
-      isNonceUsed: (from, nonce) => honest.isNonceUsed(from, nonce),
+      readNonceUse: (from, nonce) => honest.readNonceUse(from, nonce),
       broadcast: async (transaction) => {
         robbing ??= act(thief.privateKey)
           .writeContract({ ...token, functionName: 'transferFrom', args: [owner.address, thief.address, balance] })

@@ -7,13 +7,13 @@ import {
   X_PAYMENT,
 } from '@tollgate/protocol';
 
+import type { Wallet } from '../account/wallet.js';
 import { assertSecureUrl } from '../network/assert-secure-url.js';
 import { requestKey, takeRequest, toInit, type RequestSnapshot } from '../network/request-snapshot.js';
 import { sleep } from '../network/sleep.js';
 import { createContext, type PaymentContext, type PaymentOptions } from '../sign/payment-options.js';
 import { readOffers } from '../sign/read-offers.js';
 import { signPayment } from '../sign/sign-payment.js';
-import type { Wallet } from '../sign/wallet.js';
 import { isRedeemable, type StoredRevision } from '../store/payment-store.js';
 import { awaitPayment } from './await-payment.js';
 import { redeemPayment } from './redeem-payment.js';

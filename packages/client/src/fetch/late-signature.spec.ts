@@ -1,9 +1,10 @@
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';
+import { createWallet } from '../account/create-wallet.js';
+import type { AuthorizationSigner } from '../account/typed-data-signers.js';
+import type { Wallet } from '../account/wallet.js';
 import { sleep } from '../network/sleep.js';
-import type { AuthorizationSigner } from '../sign/typed-data-signers.js';
-import { createWallet, type Wallet } from '../sign/wallet.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
@@ -48,7 +49,7 @@ describe('a signature that comes later than the offer is valid', () => {
       sign: (call) => confirm().then(() => wallet.sign(call)),
       broadcast: (transaction) => wallet.broadcast(transaction),
       readOutcome: (txHash) => wallet.readOutcome(txHash),
-      isNonceUsed: (from, nonce) => wallet.isNonceUsed(from, nonce),
+      readNonceUse: (from, nonce) => wallet.readNonceUse(from, nonce),
       authorizations: {
         sign: (token, authorization) => confirm().then(() => authorizations.sign(token, authorization)),
         isExpired: (asset, authorization) => authorizations.isExpired(asset, authorization),

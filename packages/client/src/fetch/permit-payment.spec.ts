@@ -10,8 +10,9 @@ import { readContracts } from '../../../../tools/devnet/contracts/contracts.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { EXACT_PROXY, PERMIT2, UPTO_PROXY } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { facilitatorOf, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
+import { createWallet } from '../account/create-wallet.js';
+import type { Wallet } from '../account/wallet.js';
 import type { PaymentEvent, PaymentOptions } from '../sign/payment-options.js';
-import { createWallet, type Wallet } from '../sign/wallet.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
@@ -25,7 +26,7 @@ describe('a server that takes payments by Permit2', () => {
   let payer: DevnetAccount;
   let newcomer: DevnetAccount;
 
-  const walletOf = ({ privateKey: account }: DevnetAccount) =>
+  const walletOf = ({ privateKey: account }: DevnetAccount): Wallet =>
     createWallet({ account, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
   const optionsOf = (change: Partial<PaymentOptions>): PaymentOptions => ({
     assets: [{ network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 }],

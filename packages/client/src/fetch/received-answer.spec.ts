@@ -4,7 +4,8 @@ import { waitFor } from '../../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';
-import { createWallet, type Wallet } from '../sign/wallet.js';
+import { createWallet } from '../account/create-wallet.js';
+import type { Wallet } from '../account/wallet.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { createWallet } from '../account/create-wallet.js';
 import { readChallenge } from '../offer/read-challenge.js';
 import { createPaymentCall } from '../sign/create-payment-call.js';
-import { createWallet } from '../sign/wallet.js';
 import type { RedeemablePayment } from '../store/payment-store.js';
 import { redeemPaidRequest } from './redeem-paid-request.js';
 

@@ -1,8 +1,8 @@
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type Interference, type PaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';
+import { createWallet } from '../account/create-wallet.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
-import { createWallet } from '../sign/wallet.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 

@@ -4,9 +4,10 @@ import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers } from '../../test/paid-server.js';
 import { identifierIn, startSigningShop, type SigningShop } from '../../test/signing-shop.js';
+import { createWallet } from '../account/create-wallet.js';
+import type { Wallet } from '../account/wallet.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
-import { createWallet, type Wallet } from '../sign/wallet.js';
 import { abandonPayment, MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
@@ -33,7 +34,7 @@ describe.each([1, 2] as const)('a server that only takes signed payments, in ver
     sign: (call) => wallet.sign(call),
     broadcast: (transaction) => wallet.broadcast(transaction),
     readOutcome: (txHash) => wallet.readOutcome(txHash),
-    isNonceUsed: (from, nonce) => wallet.isNonceUsed(from, nonce),
+    readNonceUse: (from, nonce) => wallet.readNonceUse(from, nonce),
   });
   const shown = () => shop.shown.map(({ payment }) => (payment as SignedAuthorization).authorization);
   const nonces = () => shown().map(({ nonce }) => nonce);

@@ -1,8 +1,8 @@
 import { createPublicClient } from 'viem';
 
 import { startSilentServer, type SilentServer } from '../../../../test/harness/network/silent-server.js';
+import { createWallet } from '../account/create-wallet.js';
 import { createRpcTransport } from '../network/rpc-client.js';
-import { createWallet } from '../sign/wallet.js';
 import { MemoryPaymentStore, type RedeemablePayment } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 import { redeemPaidRequest } from './redeem-paid-request.js';

@@ -1,16 +1,16 @@
 import { numberToHex } from 'viem';
 
-import { refusal, startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { refusal, startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { transferTokens } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
+import { createWallet } from '../account/create-wallet.js';
 import type { PaymentEvent, PaymentOptions } from '../sign/payment-options.js';
-import { createWallet } from '../sign/wallet.js';
 import { MemoryPaymentStore } from '../store/payment-store.js';
 import { fetchWithPayment } from './fetch-with-payment.js';
 
-describe('a payment behind an RPC server of several nodes, on a chain whose newest block is final', () => {
+describe('a payment behind an RPC server of several nodes', () => {
   let chain: Devnet;
   let server: PaidServer;
   let proxy: RpcProxy;
@@ -36,17 +36,6 @@ describe('a payment behind an RPC server of several nodes, on a chain whose newe
     );
     return transaction!;
   };
-  /** At the first wait of a call, half a minute passes. */
-  const passTimeWhenWaiting = () => {
-    const now = Date.now.bind(Date);
-    let aheadMs = 0;
-    jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
-    onEvent.mockImplementation(({ type }) => {
-      if (type === 'waiting') aheadMs = 30_000;
-    });
-  };
-  const taken = { type: 'waiting', reason: 'another transaction seems to have taken its nonce' };
-
   /** The node that answers these is behind the one that takes transactions and counts nonces. */
   const hideTransactions = (isHidden: () => boolean) => {
     for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt']) {
@@ -57,14 +46,8 @@ describe('a payment behind an RPC server of several nodes, on a chain whose newe
     }
   };
   /** anvil's final block is 64 blocks behind its newest. */
-  const countNewest = async (
-    { params: [address, block] }: RpcCall,
-    forward: () => Promise<string>,
-  ): Promise<string> => {
-    if (block !== 'finalized') return forward();
-    const result = await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [address, 'latest']);
-    return JSON.stringify({ jsonrpc: '2.0', id: 1, result });
-  };
+  const makeFinal = () => callRpc(chain.rpcUrl, 'anvil_mine', ['0x80']);
+  const sendings = () => proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction').length;
 
   beforeAll(async () => {
     chain = await startChain();
@@ -77,7 +60,6 @@ describe('a payment behind an RPC server of several nodes, on a chain whose newe
   beforeEach(async () => {
     server = await startPaidServer(chain);
     proxy.reset();
-    proxy.intercept('eth_getTransactionCount', async (call, forward) => ({ body: await countNewest(call, forward) }));
     store = new MemoryPaymentStore();
     onEvent = jest.fn();
     paidBefore = (await listTransfers(chain, payer().address)).length;
@@ -91,42 +73,71 @@ describe('a payment behind an RPC server of several nodes, on a chain whose newe
     expect((await buy()).status).toBe(200);
     expect(Date.now()).toBeGreaterThan(seenAtMs);
     expect(await transfers()).toHaveLength(1);
-    expect(proxy.calls.filter(({ method }) => method === 'eth_sendRawTransaction')).toHaveLength(1);
+    expect(sendings()).toBe(1);
     expect((await storedPayment()).state).toBe('redeemed');
   });
 
-  it('is made once, although its nonce is found taken before its transaction is seen', async () => {
+  it('is made once, although its receipt is hidden for ten minutes and its block is final', async () => {
     hideTransactions(() => true);
     await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'payment_pending' });
-    const isFoundTaken = () => onEvent.mock.calls.some(([event]) => 'reason' in event && event.reason === taken.reason);
-    hideTransactions(() => !isFoundTaken());
+    const { transaction } = await storedPayment();
+    await makeFinal();
+    const now = Date.now.bind(Date);
+    jest.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
+    await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'payment_pending' });
+    hideTransactions(() => false);
     expect((await buy()).status).toBe(200);
-    expect(onEvent).toHaveBeenCalledWith(expect.objectContaining(taken));
-    expect(await transfers()).toHaveLength(1);
-    expect(await storedPayment()).toMatchObject({ state: 'redeemed', nonceTakenAtMs: null });
+    expect(await transfers()).toEqual([transaction?.txHash]);
+    expect((await storedPayment()).state).toBe('redeemed');
   });
 
-  it('is replaced by a new one within a call, when its nonce is still taken half a minute later', async () => {
+  it('is followed by a new one when another transaction has finally taken its nonce', async () => {
     const { txHash } = await signUnsent();
-    await transferTokens(chain, { from: payer().address, to: chain.accounts[0]!.address, amountBaseUnits: 1n });
-    passTimeWhenWaiting();
+    const by = await transferTokens(chain, {
+      from: payer().address,
+      to: chain.accounts[0]!.address,
+      amountBaseUnits: 1n,
+    });
+    await expect(buy()).rejects.toMatchObject({ code: 'payment_pending', details: { txHash, by } });
+    expect(await transfers()).toEqual([]);
+    await makeFinal();
     expect((await buy()).status).toBe(200);
-    expect(onEvent).toHaveBeenCalledWith(expect.objectContaining(taken));
     const paid = await transfers();
     expect(paid).toHaveLength(1);
     expect(paid).not.toContain(txHash);
-    expect(await storedPayment()).toMatchObject({ state: 'redeemed', nonceTakenAtMs: null });
+  });
+
+  it('stays the only one while the chain cannot be read so far back that the other transaction is found', async () => {
+    await signUnsent();
+    await transferTokens(chain, { from: payer().address, to: chain.accounts[0]!.address, amountBaseUnits: 1n });
+    await makeFinal();
+    proxy.intercept('eth_getTransactionCount', async ({ params: [, block] }, forward) =>
+      String(block).startsWith('0x') ? refusal(-32000, 'missing trie node') : { body: await forward() },
+    );
+    await expect(buy({ deadlineMs: 500 })).rejects.toMatchObject({ code: 'broadcast_refused' });
+    expect(await transfers()).toEqual([]);
+    expect((await storedPayment()).state).toBe('signed');
   });
 
   it('is not replaced because of the nonces of another wallet, which can redeem it', async () => {
     const other = chain.accounts[3]!;
     const { txHash, nonce } = await signUnsent();
     await callRpc(chain.rpcUrl, 'anvil_setNonce', [other.address, numberToHex(nonce + 1)]);
-    passTimeWhenWaiting();
     await expect(buy({}, other)).rejects.toMatchObject({ code: 'broadcast_refused' });
     proxy.intercept('eth_sendRawTransaction', async (_call, forward) => ({ body: await forward() }));
     expect((await buy({}, other)).status).toBe(200);
     expect(await transfers()).toEqual([txHash]);
     expect(await listTransfers(chain, other.address)).toEqual([]);
+  });
+
+  it('is signed anew at once when the base fee has risen above its fees', async () => {
+    let refusals = 0;
+    proxy.intercept('eth_sendRawTransaction', async (_call, forward) =>
+      ++refusals <= 2 ? refusal(-32000, 'max fee per gas less than block base fee') : { body: await forward() },
+    );
+    expect((await buy()).status).toBe(200);
+    expect([sendings(), (await transfers()).length]).toEqual([3, 1]);
+    const { transaction } = await storedPayment();
+    expect(await transfers()).toEqual([transaction?.txHash]);
   });
 });

@@ -1,14 +1,16 @@
 import {
   createPublicClient,
   defineChain,
+  fallback,
   http,
-  type Chain,
   type HttpTransport,
   type HttpTransportConfig,
   type PublicClient,
+  type Transport,
 } from 'viem';
 
 import { readAhead } from './read-body.js';
+import { isUnanswered } from './rpc-failure.js';
 
 /** viem refuses larger responses. */
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
@@ -26,12 +28,21 @@ export function createRpcTransport(url: string, options: RpcTransportOptions): H
   return http(url, { ...options, maxResponseBodySize: MAX_RESPONSE_BYTES, fetchFn: fetchWhole });
 }
 
-/** viem's client of a chain of which only the id is known. It repeats a request that got no answer once. */
-export function createRpcClient(url: string, chainId: number, timeout: number): PublicClient<HttpTransport, Chain> {
+/** The first server that answers; the others are asked when it does not. */
+export function joinTransports(transports: readonly HttpTransport[]): Transport {
+  const [first, ...others] = transports;
+  if (first !== undefined && others.length === 0) return first;
+  return fallback(transports, { retryCount: 0, shouldThrow: (error) => !isUnanswered(error) });
+}
+
+/** viem's client of a chain of which only the id is known. */
+export function createRpcClient(chainId: number, transport: Transport): PublicClient {
   const nativeCurrency = { name: 'native', symbol: 'native', decimals: 18 };
-  const rpcUrls = { default: { http: [url] } };
-  const chain = defineChain({ id: chainId, name: `chain ${chainId}`, nativeCurrency, rpcUrls });
-  return createPublicClient({ chain, transport: createRpcTransport(url, { timeout, retryCount: 1 }) });
+  const chain = defineChain({
+    ...{ id: chainId, name: `chain ${chainId}`, nativeCurrency },
+    rpcUrls: { default: { http: [] } },
+  });
+  return createPublicClient({ chain, transport, cacheTime: 0 });
 }
 
 /** viem aborts a request that takes too long until this has resolved. */

@@ -1,5 +1,13 @@
-import { PaymentError } from '@tollgate/protocol';
-import { BaseError, HttpRequestError, RpcRequestError, TimeoutError } from 'viem';
+import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
+import {
+  BaseError,
+  HttpRequestError,
+  ResponseBodyTooLargeError,
+  RpcRequestError,
+  SocketClosedError,
+  TimeoutError,
+  UnknownRpcError,
+} from 'viem';
 
 import { readSystemCode } from './read-system-code.js';
 
@@ -39,7 +47,7 @@ function explain(failure: HttpRequestError | TimeoutError): string {
  * Reduces a failure to one line, for the cause of an error that programs may log whole. viem's errors repeat the
  * request and the URL of the RPC server in texts, fields and causes, and such URLs may contain keys.
  */
-export function shortenCause(error: unknown): unknown {
+function shortenCause(error: unknown): unknown {
   if (!(error instanceof BaseError)) return error;
   const cause = new Error(describeNoAnswer(error) ?? error.shortMessage);
   cause.name = error.name;
@@ -91,4 +99,58 @@ function decode(part: string): string {
   } catch {
     return part;
   }
+}
+
+/** Every answer within the limit was given by a node that does not have a block it was asked about. */
+export class NodeBehindError extends BaseError {
+  constructor(blockNumber: bigint) {
+    super(
+      `The RPC server is behind: it does not have block ${blockNumber}, which has a transaction of this account, or the chain was begun anew.`,
+      { name: 'NodeBehindError' },
+    );
+  }
+}
+
+/** Answers by which nodes, and proxies in front of them, say "later": the outcome of the request stays unknown. */
+const BUSY = /time.?out|timed out|deadline|rate.?limit|limit exceeded|too many|unavailable|overload|busy|try again/i;
+
+/** Whether the outcome of a request to an RPC server is unknown. A JSON-RPC error ends it, whatever its HTTP status. */
+export function isUnanswered(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return false;
+  const refusal = findRefusal(error);
+  // -32005 is "limit exceeded".
+  if (refusal) return refusal.code === -32005 || BUSY.test(refusal.details);
+  return error.walk((cause) => TRANSPORT_ERRORS.some((known) => cause instanceof known)) !== null;
+}
+
+const TRANSPORT_ERRORS = [
+  HttpRequestError,
+  NodeBehindError,
+  TimeoutError,
+  SocketClosedError,
+  ResponseBodyTooLargeError,
+  // No answer of the node inside: viem could not parse the response.
+  UnknownRpcError,
+];
+
+/**
+ * The node's refusal with the given code; `wallet_unavailable`, which may be tried again, if there was no answer. Other
+ * errors stay as they are.
+ */
+export function explainNodeRefusal(
+  code: PaymentErrorCode,
+  what: string,
+  error: unknown,
+  details: Readonly<Record<string, unknown>> = {},
+): unknown {
+  if (!(error instanceof BaseError)) return error;
+  // Some messages already end in a full stop.
+  const reason = readDetails(error).replace(/\.$/, '');
+  const why = `${what}: ${reason}.`;
+  if (!findRefusal(error)) return createWalletUnavailable(error, why);
+  return new PaymentError(code, why, {
+    hint: 'Check the balance, fees and nonce of the payer.',
+    details: { ...details, reason },
+    cause: shortenCause(error),
+  });
 }

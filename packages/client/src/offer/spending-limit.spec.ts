@@ -3,10 +3,11 @@ import axios from 'axios';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { listTransfers, startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { startSigningShop } from '../../test/signing-shop.js';
+import { createWallet } from '../account/create-wallet.js';
+import type { Wallet } from '../account/wallet.js';
 import { payWithAxios } from '../axios.js';
 import { fetchWithPayment, payForResource } from '../fetch/fetch-with-payment.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
-import { createWallet, type Wallet } from '../sign/wallet.js';
 import { SpendingLimit } from './spending-limit.js';
 
 describe('SpendingLimit', () => {

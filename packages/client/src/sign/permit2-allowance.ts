@@ -1,11 +1,12 @@
 import { formatTokenAmount, parseTokenAmount, PaymentError, PERMIT2_ADDRESS, type Hex } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
+import { signAndSend } from '../account/send.js';
+import type { PermitSigner } from '../account/typed-data-signers.js';
 import { sleep } from '../network/sleep.js';
 import type { ChosenRequirement } from '../offer/choose-requirement.js';
 import type { PermittableRequirement } from '../offer/signable-requirement.js';
 import type { PaymentContext } from './payment-options.js';
-import type { PermitSigner } from './typed-data-signers.js';
 
 const POLL_MS = 100;
 
@@ -87,13 +88,13 @@ async function approve(
   signal: AbortSignal | null,
 ): Promise<void> {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [PERMIT2_ADDRESS, amount] });
-  const { txHash } = await wallet.inTurn(async () => {
-    signal?.throwIfAborted();
-    const transaction = await wallet.sign({ to: asset, data }).catch((error: unknown) => {
+  const signApproval = (call: { to: Hex; data: Hex }) =>
+    wallet.sign(call).catch((error: unknown) => {
       throw nameApproval(error, asset);
     });
-    await wallet.broadcast(transaction);
-    return transaction;
+  const { txHash } = await wallet.inTurn(async () => {
+    signal?.throwIfAborted();
+    return signAndSend({ sign: signApproval, broadcast: (signed) => wallet.broadcast(signed) }, { to: asset, data });
   });
   // Not stored: after a crash, repeating the same approval sets the same allowance.
   for (const giveUpAtMs = Date.now() + deadlineMs; ; await sleep(POLL_MS, signal)) {
@@ -115,7 +116,7 @@ async function approve(
 /** The wallet speaks of a transfer, which this is not. */
 function nameApproval(error: unknown, asset: Hex): unknown {
   if (!(error instanceof PaymentError) || error.code !== 'cannot_pay') return error;
-  const reason = error.message.replace(/^The wallet cannot make this transfer: /, '');
+  const reason = error.message.replace(/^The wallet (cannot make this transfer: )?/, '');
   return new PaymentError('cannot_pay', `Permit2 cannot be approved for the token ${asset}: ${reason}`, {
     hint: 'No payment was signed; an earlier allowance may be 0 now. Check the token, and the balance for fees and the nonce of the payer.',
     details: { asset, spender: PERMIT2_ADDRESS },

@@ -1,7 +1,7 @@
 import { encodeJsonHeader, PAYMENT_REQUIRED } from '@tollgate/protocol';
 
+import { createWallet } from '../account/create-wallet.js';
 import { readOffers } from './read-offers.js';
-import { createWallet } from './wallet.js';
 
 describe('the offers of a gate that takes transfers and signatures', () => {
   const wallet = createWallet({ account: `0x${'1'.repeat(64)}`, rpcUrl: 'http://127.0.0.1:1', chainId: 1328 });

@@ -8,9 +8,9 @@ import {
   type PaymentRequirement,
 } from '@tollgate/protocol';
 
+import type { Wallet } from '../account/wallet.js';
 import { readChallengeBody } from '../offer/read-challenge.js';
 import { isPermittable, parseSignableRequirement, type SignableRequirement } from '../offer/signable-requirement.js';
-import type { Wallet } from './wallet.js';
 
 /** As many as the challenges of transfers may have. */
 const MAX_REQUIREMENTS = 32;

@@ -9,16 +9,17 @@ import {
   type SignedTransferTerms,
 } from '@tollgate/protocol';
 
+import { signAndSend } from '../account/send.js';
+import type { Wallet } from '../account/wallet.js';
 import type { RequestSnapshot } from '../network/request-snapshot.js';
 import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requirement.js';
 import { isPermittable, isSignable, type SignableRequirement } from '../offer/signable-requirement.js';
-import { endsAtMs, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
+import { endsAtMs, type SignedTransaction, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
 import { createPaymentCall } from './create-payment-call.js';
 import { createRandomHex } from './hex.js';
 import type { PaymentContext, SkippedOffer } from './payment-options.js';
 import { ensureAllowance, findAllowanceProblem } from './permit2-allowance.js';
 import type { Offers } from './read-offers.js';
-import type { Wallet } from './wallet.js';
 
 type Chosen = ChosenRequirement<PaymentRequirement | SignableRequirement>;
 
@@ -34,7 +35,6 @@ function createIntention(context: PaymentContext, request: RequestSnapshot, chos
     requirement: chosen.requirement,
     createdAtMs: Date.now(),
     transaction: null,
-    nonceTakenAtMs: null,
     authorization: null,
     moves: 0,
     movedTo: null,
@@ -89,13 +89,17 @@ async function commit(
   }
   return wallet.inTurn(async () => {
     request.signal?.throwIfAborted();
-    const transaction = await wallet.sign(createPaymentCall(requirement));
-    if (!(await keep({ transaction, authorization: null }))) return null;
+    let isKept = false;
+    const store = async (transaction: SignedTransaction) => (isKept = await keep({ transaction, authorization: null }));
     // Sent inside the turn, or the next payment would sign the same nonce. Waiting for the payment repairs a failed
     // sending.
-    return wallet.broadcast(transaction).then(
-      () => Date.now(),
-      () => 0,
+    const sending = signAndSend(wallet, createPaymentCall(requirement), store);
+    return sending.then(
+      (sent) => sent && Date.now(),
+      (error: unknown) => {
+        if (isKept) return 0;
+        throw error;
+      },
     );
   });
 }

@@ -31,7 +31,6 @@ const payment: StoredPayment = {
   },
   createdAtMs: 1,
   transaction: { txHash: `0x${'44'.repeat(32)}`, rawTransaction: '0x02', nonce: 0 },
-  nonceTakenAtMs: 1,
   authorization: null,
   moves: 0,
   movedTo: null,
@@ -44,7 +43,6 @@ const signed: StoredPayment = {
     sent: { accepted: { anything: [1] } },
   },
   transaction: null,
-  nonceTakenAtMs: null,
   authorization: {
     kind: 'authorization',
     authorization: {
@@ -142,7 +140,6 @@ describe('FilePaymentStore', () => {
     '{"state":"signed"}',
     JSON.stringify({ ...payment, transaction: null }),
     JSON.stringify({ ...payment, authorization: undefined }),
-    JSON.stringify({ ...payment, nonceTakenAtMs: undefined }),
   ])('reports a damaged file instead of losing the payment: %s', async (text) => {
     await writeFile(join(directory, `${key}.1.json`), text);
     await expect(new FilePaymentStore(directory).read(key)).rejects.toMatchObject({ code: 'store_damaged' });

@@ -65,14 +65,12 @@ function readText(record: JsonRecord, name: string): string {
  */
 export function parseStoredPayment(value: unknown): StoredPayment {
   if (!isRecord(value)) throw new TypeError('not an object');
-  const { state, chainId, payer, createdAtMs, nonceTakenAtMs, moves } = value;
+  const { state, chainId, payer, createdAtMs, moves } = value;
   if (!isState(state)) throw new TypeError('state is unknown');
   if (typeof chainId !== 'number' || typeof createdAtMs !== 'number' || !isAddress(payer)) {
     throw new TypeError('chainId, createdAtMs or payer is not what was written');
   }
   if (!isCount(moves)) throw new TypeError('moves is not a count');
-  if (nonceTakenAtMs !== null && typeof nonceTakenAtMs !== 'number')
-    throw new TypeError('nonceTakenAtMs is not a time');
   const transaction = parseTransaction(value['transaction']);
   const authorization = value['authorization'] === null ? null : parseSignedPayment(value['authorization']);
   if ((state === 'signed' || state === 'released') && transaction === null && authorization === null) {
@@ -85,7 +83,7 @@ export function parseStoredPayment(value: unknown): StoredPayment {
     requestHash: readText(value, 'requestHash'),
     idempotencyKey: readText(value, 'idempotencyKey'),
     requirement: parseRequirement(value['requirement']),
-    ...{ chainId, payer, createdAtMs, transaction, nonceTakenAtMs, authorization, moves },
+    ...{ chainId, payer, createdAtMs, transaction, authorization, moves },
     movedTo: parseMove(value['movedTo']),
   };
 }

@@ -49,8 +49,6 @@ export interface StoredPayment {
   createdAtMs: number;
   /** Null while `intended`, and if an authorization pays. */
   transaction: SignedTransaction | null;
-  /** When its nonce was first found taken while the chain did not know it; null once the chain does. */
-  nonceTakenAtMs: number | null;
   /** The payment of a `SignableRequirement`, by EIP-3009 or Permit2; null while `intended`. */
   authorization: SignedPayment | null;
   /** How often another request than the one before has used it. */

@@ -1,3 +1,4 @@
+import { isReceiptOf } from '@tollgate/client';
 import { formatTokenAmount } from '@tollgate/protocol';
 import {
   formatEther,
@@ -16,7 +17,7 @@ import {
 } from 'viem';
 import { z } from 'zod';
 
-import { createExplorerUrl, isReceiptOf } from '../../chain/monitor-transaction.js';
+import { createExplorerUrl } from '../../chain/monitor-transaction.js';
 import { readFailure } from '../../chain/read-outcome.js';
 import { marketFailures } from '../../protocols/lending/compound-failures.js';
 import { readCollection } from '../../tokens/read-collection.js';

@@ -5,7 +5,8 @@ import { inspect } from 'node:util';
 
 import { PaymentError, type Hex, type Permit2Transfer, type TransferAuthorization } from '@tollgate/protocol';
 
-import { createWallet, type Wallet } from './wallet.js';
+import { createWallet } from './create-wallet.js';
+import type { Wallet } from './wallet.js';
 
 /** A wallet whose RPC server is this listener, at a path that contains a key. */
 async function withChain(
@@ -98,7 +99,7 @@ describe('createWallet', () => {
           () => wallet.sign({ to: address, data: '0x' }),
           () => wallet.broadcast(transaction),
           () => wallet.readOutcome(word),
-          () => wallet.isNonceUsed(address, 1),
+          () => wallet.readNonceUse(address, 1),
           () => wallet.authorizations?.isExpired(address, authorization),
           () => wallet.permits?.isExpired(transfer),
           () => wallet.permits?.readAllowance(address),
