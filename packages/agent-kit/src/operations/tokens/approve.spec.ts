@@ -1,6 +1,7 @@
 import { zeroAddress } from 'viem';
 
 import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { AgentKit } from '../../agent-kit.js';
 
 describe('approve and getERC20Allowance', () => {
@@ -77,8 +78,13 @@ describe('approve and getERC20Allowance', () => {
     await expect(readAllowance('SEI')).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 
-  it('warns when the spender is not a contract', async () => {
-    await expect(plan({ token: 'USDC', amount: '1', spender: chain.accounts[1]!.address })).resolves.toMatchObject({
+  it.each([
+    ['has no code', '0x'],
+    ['has delegated code', `0xef0100${'ab'.repeat(20)}`],
+  ])('warns when the spender is a person, whose account %s', async (_, code) => {
+    const { address } = chain.accounts[1]!;
+    await callRpc(chain.rpcUrl, 'anvil_setCode', [address, code]);
+    await expect(plan({ token: 'USDC', amount: '1', spender: address })).resolves.toMatchObject({
       warnings: [expect.stringContaining('not a contract')],
     });
   });

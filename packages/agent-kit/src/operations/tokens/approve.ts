@@ -1,3 +1,4 @@
+import { isContractCode } from '@tollgate/protocol';
 import { erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
 
 import { readAllowance } from '../../tokens/balance.js';
@@ -63,6 +64,6 @@ function createApproval(label: string, token: Token, spender: Address, amountBas
 
 async function listWarnings({ client, account }: OperationContext, spender: Address): Promise<string[]> {
   if (isAddressEqual(spender, account)) return ['The spender is the account itself, which needs no approval.'];
-  if (await client.getCode({ address: spender })) return [];
+  if (isContractCode(await client.getCode({ address: spender }))) return [];
   return ['The spender is not a contract but an ordinary account: requests for such approvals are often scams.'];
 }

@@ -3,6 +3,7 @@ import { erc20Abi, parseEther, zeroAddress, type Address } from 'viem';
 import { createTrader } from '../../../../../test/harness/agents/trader.js';
 import { startChain, type DevnetWithProtocols } from '../../../../../tools/devnet/chain/chain.js';
 import { readContracts } from '../../../../../tools/devnet/contracts/contracts.js';
+import { callRpc } from '../../../../../tools/devnet/processes/json-rpc.js';
 import { createContext } from '../../../test/create-context.js';
 import { AgentKit } from '../../agent-kit.js';
 import type { OperationContext } from '../define/operation.js';
@@ -127,6 +128,11 @@ describe('transfer', () => {
     await expect(plan({ amount: '1', to: tokens.WSEI })).resolves.toMatchObject({
       warnings: ['The recipient is a contract: make sure that it can send the tokens on.'],
     });
+  });
+
+  it('raises no warning when the account of the recipient has delegated code', async () => {
+    await callRpc(chain.rpcUrl, 'anvil_setCode', [RECEIVER, `0xef0100${'ab'.repeat(20)}`]);
+    await expect(plan({ amount: '1' })).resolves.toMatchObject({ warnings: [] });
   });
 
   it('compares base units with base units: the whole balance can be sent, one unit more cannot', async () => {

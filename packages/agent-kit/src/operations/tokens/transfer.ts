@@ -1,3 +1,4 @@
+import { isContractCode } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi, getAddress, isAddressEqual, type Address } from 'viem';
 
 import { assertBalance } from '../../tokens/balance.js';
@@ -41,7 +42,7 @@ async function listWarnings(context: OperationContext, amount: TokenAmount, to: 
   const { token, amountBaseUnits } = amount;
   if (isAddressEqual(to, context.account)) return ['The recipient is the account itself: only fees are spent.'];
   const warnings: string[] = [];
-  if (await context.client.getCode({ address: to })) {
+  if (isContractCode(await context.client.getCode({ address: to }))) {
     warnings.push('The recipient is a contract: make sure that it can send the tokens on.');
   }
   if (token.isNative) return warnings;
