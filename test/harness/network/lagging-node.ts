@@ -7,7 +7,7 @@ import { refusal, startRpcProxy, type Interception, type RpcProxy, type RpcReply
 export const LAGS = ['latest', 'pending', 'receipts', 'state'] as const;
 export type Lag = (typeof LAGS)[number];
 
-const LOOK_MS = 5;
+const LOOK_MS = 20;
 
 export interface LaggingNode extends RpcProxy {
   /** From now on it knows everything so far. */
