@@ -226,6 +226,18 @@ describe('an account', () => {
       expect(balances).toEqual(Array(5).fill(numberToHex(blockNumber)));
     });
 
+    it('and is content with the state of its block while that of the head is behind', async () => {
+      const { blockNumber } = await confirmed();
+      await rpc('evm_mine');
+      const balances: unknown[] = [];
+      proxy.intercept('eth_getBalance', async (call, forward) => {
+        balances.push(call.params[1]);
+        return balances.length === 1 ? refusal(-32000, 'header not found') : { body: await forward() };
+      });
+      await account.sign({ ...ONE, gas: 21_000n });
+      expect(balances).toEqual([numberToHex(blockNumber + 1n), numberToHex(blockNumber)]);
+    });
+
     it('and says that the node is behind when it stays so', async () => {
       const { blockNumber } = await confirmed();
       proxy.intercept('eth_getBalance', () => refusal(-32000, 'header not found'));

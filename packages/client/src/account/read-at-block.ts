@@ -38,8 +38,11 @@ export function readFromBlock(transport: Transport, floor: () => bigint | null, 
       if (least === null || index === undefined || tag !== 'latest') return ask(question, options);
       for (let attempt = 1; ; attempt += 1) {
         const head = BigInt((await ask({ method: 'eth_blockNumber', params: [] }, options)) as string);
-        const found = await readAt(ask, question, { index, number: head > least ? head : least, options });
-        if (found !== null) return found.value;
+        // The state may be behind the head; that of the least block is enough.
+        for (const number of head > least ? [head, least] : [least]) {
+          const found = await readAt(ask, question, { index, number, options });
+          if (found !== null) return found.value;
+        }
         if (attempt >= patience.attempts) throw new NodeBehindError(least);
         await sleep(patience.intervalMs, null);
       }
