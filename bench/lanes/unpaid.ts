@@ -25,6 +25,8 @@ interface Target {
   name: string;
   url: string;
   headers?: Record<string, string>;
+  /** 402 unless given. */
+  status?: number;
   roles: Roles;
 }
 
@@ -44,15 +46,17 @@ export function runUnpaidLane({ rounds, quick, peers, progress }: LaneOptions): 
       { name: NEST_HOOK, url: `${nest.url}/api/weather`, roles: { server: [nest.pid] } },
       { name: 'tollgate', ...gateway },
       { name: 'tollgate, the page for a browser', ...gateway, headers: BROWSER },
+      // A key with a space, which would be refused after a payment too.
+      { name: 'tollgate, refused before a price', ...gateway, headers: { 'idempotency-key': 'a b' }, status: 400 },
     ];
     for (const { name, url, server } of peers ? await startPeers(chain, keep, progress) : []) {
       targets.push({ name, url, roles: { server: [server.pid] } });
     }
 
     const seconds = quick ? 1 : 2;
-    const measure = async ({ url, headers = {}, roles }: Target, connections: number) => {
+    const measure = async ({ url, headers = {}, status = 402, roles }: Target, connections: number) => {
       const readCores = watchProcessors(roles);
-      const sample = await repeatRequest({ url, headers, connections, duration: seconds });
+      const sample = await repeatRequest({ url, headers, connections, duration: seconds }, status);
       return { ...sample, detail: readCores() };
     };
     for (const target of targets) {
@@ -86,9 +90,9 @@ function startNestHook({ headers }: Response, body: string): Promise<Program> {
 }
 
 /** The same request again and again. */
-async function repeatRequest(request: Parameters<typeof autocannon>[0]): Promise<Sample> {
+async function repeatRequest(request: Parameters<typeof autocannon>[0], status: number): Promise<Sample> {
   const result = await autocannon(request);
-  const expected = result.statusCodeStats[402]?.count ?? 0;
+  const expected = result.statusCodeStats[status]?.count ?? 0;
   return {
     perSecond: expected / result.duration,
     p50Ms: result.latency.p50,

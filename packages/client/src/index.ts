@@ -3,7 +3,7 @@ export { findAccountMemory } from './account/account-memory.js';
 export { createWallet, type WalletOptions } from './account/create-wallet.js';
 export type { NonceUse } from './account/find-nonce-use.js';
 export { isReceiptOf, pollReceipt, POLLING } from './account/poll-receipt.js';
-export { readHeadFees } from './account/quote-call.js';
+export { readHeadTerms } from './account/quote-call.js';
 export { readFromBlock, type PollLimits } from './account/read-at-block.js';
 export { signAndSend } from './account/send.js';
 export { assertSecureUrl } from './network/assert-secure-url.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { readHeadFees } from '@tollgate/client';
+import { readHeadTerms } from '@tollgate/client';
 import { highestPrice } from '@tollgate/protocol';
 import { formatEther } from 'viem';
 
@@ -31,6 +31,8 @@ export interface PlannedOperation {
   steps: readonly Step[];
   /** The gas that each of these steps used in the simulation; null if the node cannot simulate them all together. */
   gas: readonly bigint[] | null;
+  /** Of the chain's head. */
+  blockGasLimit: bigint;
   /** The most that it can take out of the account, by token. */
   spending: readonly TokenAmount[];
 }
@@ -64,12 +66,12 @@ export async function createPlan(
   const { client, account } = context;
   // A copy: a plugin that keeps its draft cannot change the checked plan.
   const makeDraft = async () => freezeCopy(fit(await operation.plan(input, context)));
-  const [balance, fees, draft] = await Promise.all([
+  const [balance, { fees, blockGasLimit }, draft] = await Promise.all([
     client.getBalance({ address: account }).then((wei) => {
       if (wei < LOW_BALANCE_WEI) onLowBalance?.(formatEther(wei));
       return wei;
     }),
-    readHeadFees(client),
+    readHeadTerms(client),
     makeDraft(),
   ]);
   const draftOfOperation = { ...draft, operation: operation.name };
@@ -96,7 +98,7 @@ export async function createPlan(
       : { expiresAtMs: Math.min(draft.expiresAtMs ?? Infinity, Date.now() + lifetimeMs) }),
   };
   const shown = { preview: createPreview(plan, symbol), summaryLine: createSummaryLine(plan, spending, symbol) };
-  return { plan: freezeCopy({ ...plan, ...shown }), steps, gas, spending };
+  return { plan: freezeCopy({ ...plan, ...shown }), steps, gas, blockGasLimit, spending };
 }
 
 /**

@@ -10,8 +10,17 @@ export interface SettledStep extends Step {
   gasLimit: bigint;
 }
 
+/** Steps, the gas that each used in the simulation, if there was one, and the gas limit of the chain's head. */
+interface SimulatedSteps {
+  steps: readonly Step[];
+  gas: readonly bigint[] | null;
+  blockGasLimit: bigint;
+}
+
 // Used if the node cannot simulate a step after the ones before it.
 const UNKNOWN_GAS = 1_000_000n;
+/** What nodes compute gas in; above it a number is a node's mistake. */
+const MOST_GAS = 2n ** 64n - 1n;
 
 /** The gas that a step needs, from what it used in a simulation, which is reported after a refund of up to a fifth. */
 export function estimateOf(used: bigint | undefined): bigint {
@@ -25,21 +34,21 @@ export function estimateOf(used: bigint | undefined): bigint {
  */
 export async function limitGas(
   { client, account }: AccountReader,
-  steps: readonly Step[],
-  gas: readonly bigint[] | null,
+  { steps, gas, blockGasLimit }: SimulatedSteps,
 ): Promise<readonly SettledStep[]> {
   const [first] = steps;
   if (!first) return [];
   const { to, data, value, failures } = first;
-  const [{ gasLimit: blockGasLimit }, estimate] = await Promise.all([
-    client.getBlock(),
+  const estimate =
     gas === null &&
-      client.estimateGas({ account, to, data, value }).catch((error: unknown) => {
-        throw explainFailure(error, failures);
-      }),
-  ]);
+    (await client.estimateGas({ account, to, data, value }).catch((error: unknown) => {
+      throw explainFailure(error, failures);
+    }));
   return steps.map((step, index) => {
     const needed = index === 0 && estimate !== false ? estimate : estimateOf(gas?.[index]);
+    if (needed > MOST_GAS) {
+      throw new AgentKitError('NETWORK_ERROR', 'The network reports an impossible amount of gas.');
+    }
     if (needed > blockGasLimit) {
       throw new AgentKitError('GAS_ESTIMATION_FAILED', `More gas is needed than a block has: ${step.label}.`);
     }

@@ -1,4 +1,4 @@
-import { findAccountMemory, readHeadFees } from '@tollgate/client';
+import { findAccountMemory, readHeadTerms } from '@tollgate/client';
 import { highestPrice } from '@tollgate/protocol';
 import { getAddress, isAddress, type Address, type PublicClient } from 'viem';
 
@@ -79,8 +79,8 @@ export class OperationPlanner {
   }
 
   /** The steps of a plan with the gas limit of each; for later ones an estimate, if the node cannot simulate them. */
-  limitGas({ steps, gas }: Pick<PlannedOperation, 'steps' | 'gas'>): Promise<readonly SettledStep[]> {
-    return this.tryTwice(({ context }) => limitGas(context, steps, gas));
+  limitGas(planned: Pick<PlannedOperation, 'steps' | 'gas' | 'blockGasLimit'>): Promise<readonly SettledStep[]> {
+    return this.tryTwice(({ context }) => limitGas(context, planned));
   }
 
   /** The step that sets the rest of an allowance to 0; null if there is no rest, or the token refuses. */
@@ -95,7 +95,7 @@ export class OperationPlanner {
   canPayForGas(gas = CHEAPEST_GAS, balanceWei?: bigint): Promise<boolean> {
     return this.tryTwice(async () => {
       const reading = balanceWei ?? this.client.getBalance({ address: this.address });
-      const [balance, fees] = await Promise.all([reading, readHeadFees(this.client)]);
+      const [balance, { fees }] = await Promise.all([reading, readHeadTerms(this.client)]);
       return balance >= gas * highestPrice(fees);
     });
   }

@@ -23,18 +23,25 @@ const FEE_DIGITS = 2 ** 20;
 export async function quoteCall(client: PublicClient, from: Hex, call: Call): Promise<Quote> {
   const { to, data, value = 0n } = call;
   const [head, estimate] = await Promise.all([
-    client.getBlock(),
+    readHeadTerms(client),
     call.gas ?? client.estimateGas({ account: from, to, data, value }),
   ]);
-  const fees = addDigits(await quoteHead(client, head));
-  const limit = addGasMargin(estimate, head.gasLimit) - randomBelow(GAS_DIGITS);
+  const fees = addDigits(head.fees);
+  const limit = addGasMargin(estimate, head.blockGasLimit) - randomBelow(GAS_DIGITS);
   const gas = limit > estimate ? limit : estimate;
   return { gas, fees, needed: value + gas * highestPrice(fees) };
 }
 
-/** The fees that the chain asks for now: EIP-1559 if its head has a base fee, otherwise a gas price. */
-export async function readHeadFees(client: PublicClient): Promise<HeadFees> {
-  return quoteHead(client, await client.getBlock());
+/** What the head of the chain asks of the next transaction. */
+export interface HeadTerms {
+  /** EIP-1559 if it has a base fee, otherwise a gas price. */
+  fees: HeadFees;
+  blockGasLimit: bigint;
+}
+
+export async function readHeadTerms(client: PublicClient): Promise<HeadTerms> {
+  const head = await client.getBlock();
+  return { fees: await quoteHead(client, head), blockGasLimit: head.gasLimit };
 }
 
 async function quoteHead(client: PublicClient, { baseFeePerGas }: { baseFeePerGas: bigint | null }): Promise<HeadFees> {
