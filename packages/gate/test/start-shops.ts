@@ -44,7 +44,8 @@ export const SHOPS: Readonly<Record<string, (gate: PaymentGate, goods: Goods, of
     return listen(app as RequestListener);
   },
   fastify: async (gate, goods, offer = OFFER) => {
-    const app = fastify();
+    // It would wait for idle connections for 72 seconds.
+    const app = fastify({ forceCloseConnections: true });
     app.addHook(
       'onRequest',
       async (_request, reply) => void reply.headers({ 'X-Shop': 'yes', 'Edge-Control': 'cache-maxage=9s' }),

@@ -82,7 +82,7 @@ describe('a book in a folder', () => {
         await postEvents(writer, [deliver(answered(transferId(number)))], SELLER);
       }
     };
-    await post(40);
+    await post(100);
     const grown = await readEstimate();
     expect(grown).toBeGreaterThan(number / 2);
     expect(grown).toBeLessThanOrEqual(number);
