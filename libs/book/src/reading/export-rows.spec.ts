@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { createTestBook, type TestBook } from '../../test/create-test-book.js';
 import { answered, deliver, refunding, SELLER, transferId } from '../../test/sample-events.js';
 import { useTestBook } from '../../test/use-test-book.js';
@@ -65,6 +67,21 @@ describe('the export of entries', () => {
   ])('has those of %s', async (_, from, to, after, upTo) => {
     const { entries } = await exportDays(from, to);
     expect(entries).toEqual(Array.from({ length: upTo - after }, (_one, index) => after + index + 1));
+  });
+
+  it('lets other work have its turn before each page', async () => {
+    let [turns, isOver] = [0, false];
+    const takeTurns = async (): Promise<void> => {
+      for (; !isOver; await nextTurn()) turns += 1;
+    };
+    const others = takeTurns();
+    const before = turns;
+    const { asked } = await exportDays(0, DAYS);
+    const pages = asked.filter(([sql]) => sql.includes('LIMIT $4')).length;
+    expect(pages).toBeGreaterThan(5);
+    expect(turns - before).toBeGreaterThanOrEqual(pages);
+    isOver = true;
+    await others;
   });
 
   it('reads nothing but its own days', async () => {
