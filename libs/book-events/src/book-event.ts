@@ -209,7 +209,7 @@ export function isTimely(ms: number): boolean {
   return ms <= Date.now() + MOST_AHEAD_MS;
 }
 
-/** The time, or the present in place of one that no clock has shown yet: whoever writes to Redis may write any. */
+/** The time of an event; now for a time in the future, since a forged event can have any time. */
 export function believedTime(ms: number): number {
   return isTimely(ms) ? ms : Date.now();
 }

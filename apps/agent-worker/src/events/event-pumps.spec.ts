@@ -176,7 +176,7 @@ describe('the event pumps', () => {
     await journal.thaw(lane, reading, { nonceDoubtBlocks: 0, nonceDoubtMs: 0 });
     const late = await happen(1);
     await waitFor('the second came', () => collector.taken.includes(late[0]!));
-    // Redis may have gone down before it was told that the first had come, which then comes again.
+    // Redis may have stopped before the first event was acknowledged: then that event is delivered again.
     expect([...new Set(collector.taken)]).toEqual([...early, ...late]);
   });
 

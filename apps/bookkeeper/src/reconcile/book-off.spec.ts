@@ -42,7 +42,7 @@ describe('a book to which no process reports for a while', () => {
     expect((await fixture.read()).chainOnly).toMatchObject([
       { transaction: meanwhile, reason: 'before_the_book_was_complete' },
     ]);
-    // Where a process with the book sells right after one without it, nobody sees the mark missing.
+    // The missing mark is not seen if a process with BOOK=on sells right after one with BOOK=off.
     await fixture.completeFrom(afterHeadMs + 1);
     const moved = /^the book is complete only from .*: a process with BOOK=off sold before it, or Redis lost data/;
     await waitFor('it is told', () => Promise.resolve(warn.mock.calls.some(([said]) => moved.test(String(said)))));

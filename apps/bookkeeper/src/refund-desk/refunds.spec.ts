@@ -92,7 +92,7 @@ describe('refunds', () => {
     expect(previews.flatMap(({ obstacles }) => obstacles)).toEqual([]);
   });
 
-  // Prevents: whoever writes to Redis reports a transfer under other names, and it is paid back once for each.
+  // Prevents: a forged event names a transfer anew, and the transfer is paid back once for each name.
   it('pays a transfer back once, whatever the events call it', async () => {
     const id = await fixture.pay();
     await fixture.refuse(id);

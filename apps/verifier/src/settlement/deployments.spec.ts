@@ -58,7 +58,7 @@ describe('a wallet that is deployed with its first payment', () => {
     };
   };
 
-  // Prevents: whoever signs for new wallets without end gets them all deployed, since nothing fails.
+  // Prevents: a payer that signs for ever new wallets has them all deployed, since no deployment fails.
   it('pays without any setting, and uses up the budget for deployments, of which the rest is refused', async () => {
     const verifier = await fixture().startVerifier(BUDGET);
     const [first, second] = [await createPayment(), await createPayment()];

@@ -238,7 +238,7 @@ describe('posting events', () => {
       expect(picture).toMatchObject({ state: 'refunded', refunded: '4000' });
     });
 
-    // Prevents: whoever writes to Redis has the book believe that a payer was paid back.
+    // Prevents: a forged event makes the book count a payer as paid back.
     it.each([
       ['does not know', { refund: 'r0-1' }],
       ['knows of another payment', { payment: transferId(1) }],

@@ -10,9 +10,8 @@ export class RpcError extends Error {
   constructor(
     message: string,
     readonly isRefused: boolean,
-    options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(message);
   }
 }
 

@@ -195,7 +195,7 @@ function withoutDefaultType(reply: FastifyReply, body: Buffer | Readable): Buffe
 }
 
 /**
- * Ends a stream when its client closes its side of the connection, so that the upstream does not work for nobody. A client
+ * Ends a stream when its client closes its side of the connection, so that the upstream stops working. A client
  * that had closed its side before the stream began is still sent the stream.
  */
 function endWithClient(body: Readable, socket: Socket | null): void {
