@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Logger } from '@nestjs/common';
 import { createOwner } from '@tollgate/ledger';
 import type { Hex } from '@tollgate/protocol';
@@ -213,6 +215,7 @@ describe('a transaction sent by the payer', () => {
         verifier.judgements.delete(txHash);
         const claim = isGatewayGone ? { ...request, owner: createOwner(), leaseMs: 1 } : request;
         expect((await verifier.claim(claim)).outcome).toBe('claimed');
+        if (isGatewayGone) await sleep(5);
         return { outcome: 'unavailable', reason: 'rpc_unavailable' };
       });
       expect((await fetch(url, { headers: present[form](own, txHash) })).status).toBe(503);
