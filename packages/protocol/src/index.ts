@@ -8,6 +8,7 @@ export * from './challenge.js';
 export * from './tx-hash/hash-lock.js';
 export * from './wire/hex.js';
 export * from './wire/http-url.js';
+export * from './wire/idempotency-key.js';
 export * from './wire/json-header.js';
 export * from './wire/json-record.js';
 export * from './networks.js';

@@ -121,6 +121,7 @@ describe('verifyAgentJobMessage', () => {
     ['input', ['1']],
     ['wallet', ''],
     ['idempotencyKey', 'with space'],
+    ['idempotencyKey', '"order-7'],
     ['idempotencyKey', 'x'.repeat(256)],
     ['issuedAt', '2026-13-40T00:00:00Z'],
     ['issuedAt', NOW_MS],

@@ -4,6 +4,7 @@ import { mayUseWallet, type ApiKey, type ApiKeyStore } from '@tollgate/common';
 import {
   AGENT_JOB_MESSAGE_VERSION,
   agentJobSigningText,
+  parseIdempotencyKey,
   type AgentJobMessage,
   type AgentJobRequest,
 } from '@tollgate/protocol';
@@ -67,7 +68,8 @@ export async function verifyAgentJobMessage(
   if (!isSigned(message, options.agentSecret)) {
     return refuse('signature_wrong', 'The signature does not match the API key in the message.', null);
   }
-  const { keyId, idempotencyKey, operation, wallet, input } = message;
+  const { keyId, operation, wallet, input } = message;
+  const idempotencyKey = parseIdempotencyKey(message.idempotencyKey) ?? message.idempotencyKey;
   const staleness = judgeAge(message, options) ?? judgeKey(await options.apiKeys.read(keyId), message);
   if (staleness) return staleness;
   try {
@@ -127,7 +129,7 @@ const FIELDS: { readonly [Name in keyof AgentJobMessage]: (value: unknown) => bo
   input: isFlatObject,
   wallet: isText(/^[\w.-]{1,64}$/),
   // The value of the `Idempotency-Key` header.
-  idempotencyKey: isText(/^[\x21-\x7e]{1,255}$/),
+  idempotencyKey: (value) => typeof value === 'string' && parseIdempotencyKey(value) !== null,
   keyId: isText(/^[a-z0-9]{1,64}$/),
   issuedAt: isTime,
   signature: isText(/^[\w-]{43}$/),

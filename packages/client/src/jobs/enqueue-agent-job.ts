@@ -3,6 +3,7 @@ import {
   AGENT_JOBS_QUEUE,
   agentJobSigningText,
   encodeBase64Url,
+  parseIdempotencyKey,
   type AgentJob,
   type AgentJobMessage,
 } from '@tollgate/protocol';
@@ -45,7 +46,7 @@ export async function enqueueAgentJob(
   job: AgentJob,
   { idempotencyKey, ...key }: EnqueueKey & { idempotencyKey: string },
 ): Promise<EnqueuedJob> {
-  if (typeof idempotencyKey !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
+  if (typeof idempotencyKey !== 'string' || parseIdempotencyKey(idempotencyKey) === null) {
     throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
   }
   if (typeof key.keyId !== 'string' || key.keyId === '') throw new TypeError('keyId is missing or not a string');

@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEY, PaymentError } from '@tollgate/protocol';
+import { IDEMPOTENCY_KEY, parseIdempotencyKey, PaymentError } from '@tollgate/protocol';
 import { sha256, stringToBytes } from 'viem';
 
 /** A request that can be sent any number of times, byte for byte. */
@@ -81,7 +81,7 @@ export async function takeRequest(input: Request | string | URL, init: RequestIn
 /** The key of the request in the store: of the caller's own idempotency key, or else of what it asks for. */
 export function requestKey(request: RequestSnapshot): string {
   const key = request.headers.get(IDEMPOTENCY_KEY);
-  return key === null ? request.hash : hashOf([IDEMPOTENCY_KEY, key]);
+  return key === null ? request.hash : hashOf([IDEMPOTENCY_KEY, parseIdempotencyKey(key) ?? key]);
 }
 
 /** Arguments for another fetch of the same request. */

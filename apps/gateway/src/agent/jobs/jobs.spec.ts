@@ -35,10 +35,10 @@ describe('POST /agent/jobs and GET /agent/jobs/:id', () => {
   });
 
   describe('an idempotency key', () => {
-    it('creates one job, however often the same request is sent', async () => {
+    it('creates one job, however often the same request is sent, with the key in quotes too', async () => {
       const key = createKeyText();
       const [first, ...others] = await Promise.all(
-        Array.from({ length: 10 }, () => agents.submit(owner, SAMPLE_JOB, key)),
+        Array.from({ length: 10 }, (_, index) => agents.submit(owner, SAMPLE_JOB, index % 2 === 0 ? key : `"${key}"`)),
       );
       const jobs = await Promise.all([first!, ...others].map((response) => response.json() as Promise<AgentJobView>));
       expect(new Set(jobs.map(({ id }) => id)).size).toBe(1);
