@@ -1,8 +1,10 @@
-import { StoreError, StoreUnavailableError } from '@tollgate/redis';
+import { connectRedis, StoreError, StoreUnavailableError } from '@tollgate/redis';
 import { Redis } from 'ioredis';
 
+import { startTcpProxy } from '../../../test/harness/network/tcp-proxy.js';
 import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../test/sample-payments.js';
+import { birthKey } from './keys.js';
 import { Ledger } from './ledger.js';
 
 describe('a ledger without a fit Redis', () => {
@@ -121,6 +123,47 @@ describe('a ledger without a fit Redis', () => {
     const error: unknown = await ledger.open().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StoreError);
     expect(error).toMatchObject({ code: 'redis_evicts', hint: expect.stringContaining('noeviction') });
+  });
+
+  /** Opens a ledger over a connection of a service, and returns what that connection has warned of. */
+  const openAt = async (url: string): Promise<string[]> => {
+    const warnings: string[] = [];
+    const warn = (message: string) => void warnings.push(message);
+    const redis = connectRedis({ url, role: 'ledger', logger: { log: warn, warn, error: warn } });
+    cleanups.push(() => redis.disconnect());
+    const ledger = new Ledger({ redis, timeoutMs: 30_000 });
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
+    return warnings;
+  };
+
+  // As managed services do.
+  it('does not open on a Redis that hides what shows a failover, and names it', async () => {
+    const { server } = await start();
+    const proxy = await startTcpProxy(server.port);
+    cleanups.push(() => proxy.stop());
+    proxy.hideLines(['role', 'master_replid']);
+    await expect(openAt(`redis://127.0.0.1:${proxy.port}`)).rejects.toMatchObject({
+      code: 'redis_hides_failovers',
+      message: expect.stringContaining('role, master_replid'),
+    });
+    proxy.hideLines(['maxmemory_policy']);
+    expect(await openAt(`redis://127.0.0.1:${proxy.port}`)).toEqual([]);
+  });
+
+  it('counts a Redis that shows its settings to nobody as one that loses data, says so once, and never lets it evict', async () => {
+    const { server, redis } = await start();
+    await redis.call('ACL', 'SETUSER', 'tollgate', 'on', '>secret', '~*', '&*', '+@all', '-config');
+    const address = `tollgate:secret@127.0.0.1`;
+    expect(await openAt(`redis://${address}:${server.port}`)).toEqual([expect.stringContaining('appendfsync')]);
+    expect(await redis.hget(birthKey(0), 'durable')).toBe('0');
+    const proxy = await startTcpProxy(server.port);
+    cleanups.push(() => proxy.stop());
+    proxy.hideLines(['maxmemory_policy']);
+    await expect(openAt(`redis://${address}:${proxy.port}`)).rejects.toMatchObject({
+      code: 'redis_evicts',
+      message: expect.stringContaining('does not show its maxmemory-policy'),
+    });
   });
 
   it('claims no payment in a process that never opened it on an evicting Redis', async () => {

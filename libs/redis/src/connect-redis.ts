@@ -4,6 +4,7 @@ import { noteTroubles } from './explain-redis-refusal.js';
 import { failUnanswered, failWaiting, failWhileNodesLoad } from './fail-waiting-commands.js';
 import { parseGroupUrl, UNREADABLE_URL, type ClientOptions } from './redis-url.js';
 import { StoreError } from './store-error.js';
+import { takeWarnings } from './warn-once.js';
 
 /** One server, the primary that Sentinels name, or a cluster. */
 export type RedisClient = Redis | Cluster;
@@ -47,6 +48,7 @@ export function connectRedis({ url, role, use = 'commands', logger }: RedisConne
     retryStrategy: (attempt) => Math.min(50 * attempt, 1_000),
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
+  takeWarnings(redis, (message) => logger.warn(`${role}: ${message}`));
   // Logs one line per change of state, so that a long outage does not write thousands of lines.
   let state: 'new' | 'ready' | 'lost' = 'new';
   // The reason why no Sentinel named a primary; the error that follows does not always contain it.

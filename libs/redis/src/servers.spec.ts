@@ -3,15 +3,20 @@ import type { Redis } from 'ioredis';
 import { checkServers } from './servers.js';
 
 describe('the check of a server', () => {
-  const server = (version: string, aof = '1', bits = '64'): Redis => {
+  const server = (version: string, aof = '1', bits = '64', hidden = ''): Redis => {
     const facts = {
       redis_version: version,
+      run_id: '0c1d2e3f',
       arch_bits: bits,
       role: 'master',
+      connected_slaves: '0',
+      master_replid: '9f0c1d2e',
+      master_replid2: '00000000',
       maxmemory_policy: 'noeviction',
       aof_enabled: aof,
     };
-    const lines = Object.entries(facts).map(([name, value]) => `${name}:${value}`);
+    const shown = Object.entries(facts).filter(([name]) => name !== hidden);
+    const lines = shown.map(([name, value]) => `${name}:${value}`);
     const stub = {
       isCluster: false,
       exists: () => Promise.resolve(0),
@@ -43,6 +48,17 @@ describe('the check of a server', () => {
     const refused = checkServers(server('7.2.4', '0'), { ...needs, isAcknowledged: true });
     await expect(refused).rejects.toMatchObject({ code: 'redis_without_file' });
   });
+
+  it.each(['redis_version', 'run_id', 'role', 'master_replid', 'master_replid2', 'connected_slaves'])(
+    'refuses a server that hides %s, and names it',
+    async (hidden) => {
+      const refused = checkServers(server('7.2.4', '1', '64', hidden), { ...needs, isAcknowledged: true });
+      await expect(refused).rejects.toMatchObject({
+        code: 'redis_hides_failovers',
+        message: expect.stringContaining(` ${hidden} from INFO`),
+      });
+    },
+  );
 
   it.each(['7.2.4', '8.0.1'])(
     'takes Redis %s where they must, and an older one where they need not',

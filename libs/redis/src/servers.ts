@@ -2,7 +2,10 @@ import type { Cluster, Redis } from 'ioredis';
 
 import type { LuaScript } from './lua-script.js';
 import { StoreError } from './store-error.js';
+import { warnOnce } from './warn-once.js';
 
+/** What shows that a server is another one than before, or has restarted. */
+const SHOWS_FAILOVERS = ['redis_version', 'run_id', 'role', 'master_replid', 'master_replid2'];
 const OLDEST_WITH_WAITAOF = [7, 2] as const;
 
 /** Exists while a backup is being restored, and after that was interrupted. */
@@ -25,6 +28,10 @@ export interface StoreNeeds {
  */
 export async function checkServers(redis: Redis | Cluster, needs: StoreNeeds): Promise<boolean> {
   const durable = await Promise.all((await reachPrimaries(redis)).map((server) => checkServer(server, needs)));
+  if (durable.includes(null)) {
+    const worse = 'each restart of it counts as a loss of data, after which payments and jobs are held back';
+    warnOnce(redis, `this Redis does not show appendfsync by CONFIG GET, so ${worse}`);
+  }
   if ((await redis.exists(RESTORE_MARKER)) === 1) {
     throw new StoreError(
       'redis_half_restored',
@@ -32,7 +39,7 @@ export async function checkServers(redis: Redis | Cluster, needs: StoreNeeds): P
       'Run tollgate restore with the same file again.',
     );
   }
-  return durable.every(Boolean);
+  return durable.every((isDurable) => isDurable === true);
 }
 
 export async function loadScripts(redis: Redis | Cluster, scripts: readonly LuaScript[]): Promise<void> {
@@ -52,10 +59,20 @@ export function listPrimaries(redis: Redis | Cluster): Redis[] {
   return redis.isCluster ? (redis as Cluster).nodes('master') : [redis as Redis];
 }
 
-async function checkServer(server: Redis, { store, eviction, isAcknowledged = false }: StoreNeeds): Promise<boolean> {
+/** Whether every acknowledged write is on disk; null where the server does not show it. */
+async function checkServer(server: Redis, needs: StoreNeeds): Promise<boolean | null> {
+  const { store, eviction, isAcknowledged = false } = needs;
   const info = await server.info();
   const field = (name: string): string => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1] ?? '';
-  const [version, policy] = [field('redis_version'), field('maxmemory_policy')];
+  const version = field('redis_version');
+  const hidden = [...SHOWS_FAILOVERS, ...(isAcknowledged ? ['connected_slaves'] : [])].filter((name) => !field(name));
+  if (hidden.length > 0) {
+    throw new StoreError(
+      'redis_hides_failovers',
+      `This Redis hides ${hidden.join(', ')} from INFO: a restart or failover that loses data could not be noticed.`,
+      `Give the ${store} a Redis or Valkey whose INFO shows them.`,
+    );
+  }
   if (Number.parseInt(version, 10) < 7) {
     throw new StoreError('redis_too_old', `Redis ${version} is too old.`, 'Use Redis or Valkey 7+.');
   }
@@ -80,17 +97,24 @@ async function checkServer(server: Redis, { store, eviction, isAcknowledged = fa
   if (field('role') !== 'master') {
     throw new StoreError('redis_read_only', 'This Redis is a replica.', 'Point REDIS_URL at the primary.');
   }
+  const policy = field('maxmemory_policy') || (await readSetting(server, 'maxmemory-policy'));
   if (policy !== 'noeviction') {
+    const shown = policy === null ? 'it does not show its maxmemory-policy' : `maxmemory-policy ${policy}`;
     throw new StoreError(
       'redis_evicts',
-      `This Redis evicts keys when memory is short (maxmemory-policy ${policy}). ${eviction}`,
+      `This Redis ${policy === null ? 'may evict' : 'evicts'} keys when memory is short (${shown}). ${eviction}`,
       `Set maxmemory-policy to noeviction, or give the ${store} a Redis of its own.`,
     );
   }
   if (field('aof_enabled') !== '1') return false;
-  // Managed services refuse CONFIG. The setting is then unknown, and a restart counts as a loss of data.
-  const fsync = await server.config('GET', 'appendfsync').catch(() => null);
-  return Array.isArray(fsync) && fsync[1] === 'always';
+  const fsync = await readSetting(server, 'appendfsync');
+  return fsync === null ? null : fsync === 'always';
+}
+
+/** Null where the server does not show it: managed services refuse CONFIG. */
+async function readSetting(server: Redis, name: string): Promise<string | null> {
+  const found = await server.config('GET', name).catch(() => null);
+  return Array.isArray(found) && typeof found[1] === 'string' ? found[1] : null;
 }
 
 function isBefore(version: string, [major, minor]: readonly [number, number]): boolean {

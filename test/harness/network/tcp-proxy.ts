@@ -9,6 +9,8 @@ export interface TcpProxy {
   holdRepliesTo(text: string): Promise<void>;
   /** From now on every answer of the server is delayed by this time. */
   slowDown(byMs: number): void;
+  /** From now on the server's answers lack the lines of INFO with these names. */
+  hideLines(names: readonly string[]): void;
   /** Forwards new connections again; the replies held back are lost, and so are the open connections. */
   release(): void;
   stop(): Promise<void>;
@@ -19,6 +21,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let hold: { text: string; answered: () => void } | null = null;
   let delayMs = 0;
+  let hidden: RegExp | null = null;
   const server = createServer((client) => {
     const target = connect(targetPort, '127.0.0.1');
     let held: (() => void) | null = null;
@@ -35,7 +38,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       if (hold !== null && chunk.includes(hold.text)) held = hold.answered;
       target.write(chunk);
     });
-    target.on('data', (chunk) => {
+    target.on('data', (answer: Buffer) => {
+      // Of the same length, which the answer names.
+      const chunk = hidden ? Buffer.from(answer.toString('latin1').replace(hidden, hideName), 'latin1') : answer;
       if (held !== null) held();
       else if (delayMs === 0) client.write(chunk);
       else setTimeout(() => client.write(chunk), delayMs);
@@ -54,6 +59,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     slowDown: (byMs) => {
       delayMs = byMs;
     },
+    hideLines: (names) => {
+      hidden = new RegExp(`^(?:${names.join('|')}):`, 'gm');
+    },
     release: () => {
       hold = null;
       dropAll();
@@ -64,3 +72,5 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
   };
 }
+
+const hideName = (name: string): string => '#'.padEnd(name.length, '-');

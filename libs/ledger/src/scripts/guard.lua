@@ -5,13 +5,16 @@
 -- Atomic: comparing the run in the birth record with the run of this server, and raising the birth. Otherwise a payment
 -- whose entry was lost with the last run could be accepted a second time in between.
 local info = redis.call('INFO', 'replication')
-if not string.find(info, 'role:master') then
+if string.find(info, 'role:slave') then
   return redis.error_reply("READONLY the ledger needs a primary, this server is a replica")
 end
 local run = string.match(info, 'master_replid:(%w+)')
-local predecessor = string.match(info, 'master_replid2:(%w+)') or '0'
-local promoted = string.find(predecessor, '[^0]')
+local predecessor = string.match(info, 'master_replid2:(%w+)')
 local process = string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
+if not run or not predecessor or not process then
+  return redis.error_reply('ERR INFO hides what shows a failover from scripts')
+end
+local promoted = string.find(predecessor, '[^0]')
 local durable, head, retention, replicas = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 -- One that need not acknowledge may be promoted.
 if count_replicas(info) > replicas then replicas = 0 end

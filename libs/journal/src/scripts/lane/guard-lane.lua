@@ -4,11 +4,15 @@
 -- Atomic: comparing the run stored in the lane with the run of this server, and freezing the lane. If a reservation
 -- came between, a nonce whose reservation was lost would be given to another step, or a sent step would be sent again.
 local info = redis.call('INFO', 'replication')
-if not string.find(info, 'role:master') then
+if string.find(info, 'role:slave') then
   return redis.error_reply('READONLY the journal needs a primary, this server is a replica')
 end
 local run, process = server_run(), string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
-local promoted = string.find(string.match(info, 'master_replid2:(%w+)') or '0', '[^0]')
+local predecessor = string.match(info, 'master_replid2:(%w+)')
+if not run or not predecessor or not process then
+  return redis.error_reply('ERR INFO hides what shows a failover from scripts')
+end
+local promoted = string.find(predecessor, '[^0]')
 local lane = redis.call('HMGET', LANE, 'nextNonce', 'run', 'process', 'durable', 'frozen', 'acknowledged')
 redis.call('HSET', LANE, 'run', run, 'process', process, 'durable', ARGV[1], 'retentionMs', ARGV[2], 'jobsKept', ARGV[3],
   'eventsKept', ARGV[4], 'acknowledged', ARGV[5])
