@@ -2,6 +2,7 @@ import { connectRedis, StoreError, StoreUnavailableError } from '@tollgate/redis
 import { Redis } from 'ioredis';
 
 import { startTcpProxy } from '../../../test/harness/network/tcp-proxy.js';
+import { waitFor } from '../../../test/harness/retry.js';
 import { startRedis, type RedisOptions, type RedisServer } from '../../../tools/devnet/processes/redis.js';
 import { HEAD_AT_BIRTH, leaseOf, sampleClaim } from '../test/sample-payments.js';
 import { birthKey } from './keys.js';
@@ -63,7 +64,13 @@ describe('a ledger without a fit Redis', () => {
   it('spends nothing by a commit that Redis reads after its deadline', async () => {
     const { server, ledger, hasty } = await start();
     await ledger.open({ headBlockNumber: HEAD_AT_BIRTH });
-    await hasty.open();
+    // Which a busy machine may answer later than that.
+    const tryToOpen = () =>
+      hasty.open().then(
+        () => true,
+        () => false,
+      );
+    await waitFor('Redis answers in time', tryToOpen);
     const claim = sampleClaim(ledger, { leaseMs: 1_000 });
     const lease = leaseOf(await ledger.claim(claim));
     server.signal('SIGSTOP');
