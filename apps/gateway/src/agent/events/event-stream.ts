@@ -5,7 +5,7 @@ import { EventStreamResponse, type EventStreamLimits } from '@tollgate/common';
 import { type JobEvent, nameLane } from '@tollgate/journal';
 
 import type { AgentConnections } from '../shared/agent-connections.js';
-import { writePosition, type EventCursor, type EventStart } from './event-request.js';
+import { writePosition, type EventPosition } from './event-request.js';
 import type { EventTail, TailListener } from './event-tail.js';
 
 export interface EventStreamParts extends EventStreamLimits {
@@ -22,7 +22,7 @@ export class EventStream implements TailListener {
   readonly #stream: EventStreamResponse;
   #cursor = new Map<string, number>();
   #latestMs = 0;
-  #notBeforeMs = 0;
+  #untilMs = 0;
 
   constructor(private readonly parts: EventStreamParts) {
     this.#stream = new EventStreamResponse(parts);
@@ -33,8 +33,8 @@ export class EventStream implements TailListener {
   }
 
   /** The client reconnects, and continues from before what it may have missed. */
-  onLoss(recent: EventCursor): void {
-    for (const [code, sequence] of recent) this.#cursor.set(code, Math.min(this.#cursor.get(code) ?? 0, sequence));
+  onLoss(recent: ReadonlyMap<string, number>): void {
+    for (const [code, sequence] of recent) this.#move(code, Math.min(this.#cursor.get(code) ?? 0, sequence));
     void this.#stream.write(`: events were lost\nid: ${this.#position}\n\n`);
     this.end();
   }
@@ -45,10 +45,10 @@ export class EventStream implements TailListener {
   }
 
   /** Sends events until one side ends the stream. The head of `response` has already been written. */
-  async run(response: ServerResponse, { cursor, latestMs, notBeforeMs }: EventStart): Promise<void> {
+  async run(response: ServerResponse, { cursor, latestMs, untilMs }: EventPosition): Promise<void> {
     this.#cursor = cursor;
     this.#latestMs = latestMs;
-    this.#notBeforeMs = notBeforeMs;
+    this.#untilMs = untilMs;
     const position = (): string => this.#position;
     await this.#stream.run(response, position, async () => {
       while (await this.#pass());
@@ -56,36 +56,46 @@ export class EventStream implements TailListener {
   }
 
   get #position(): string {
-    return writePosition({ cursor: this.#cursor, latestMs: this.#latestMs });
+    return writePosition({ cursor: this.#cursor, latestMs: this.#latestMs, untilMs: this.#untilMs });
   }
 
   /** Sends the available events of every lane; true if there may be more. */
   async #pass(): Promise<boolean> {
+    const { tail } = this.parts;
+    const goal = tail.position;
     let count = 0;
-    for (const code of this.parts.tail.codes) {
-      const events = await this.parts.tail.read(code, this.#cursor.get(code) ?? 0);
+    for (const code of tail.codes) {
+      const events = await tail.read(code, this.#cursor.get(code) ?? 0);
       for (const event of events) {
         if (this.#stream.isEnded) return false;
         await this.#take(code, event);
       }
       count += events.length;
     }
+    const hasReached = [...goal.cursor].every(([code, sequence]) => (this.#cursor.get(code) ?? 0) >= sequence);
+    if (hasReached) this.#untilMs = goal.untilMs;
     return count > 0;
   }
 
   async #take(code: string, event: JobEvent): Promise<void> {
-    const isKnown = this.#cursor.has(code);
-    const before = this.#cursor.get(code) ?? 0;
-    this.#cursor.set(code, event.sequence);
+    const { sequence } = event;
+    const before = this.#cursor.get(code);
+    this.#move(code, sequence);
     this.#latestMs = Math.max(this.#latestMs, event.atMs);
     // Sequences of a lane have no gaps: the events in between are no longer stored, or cannot be read.
-    if (isKnown && event.sequence > before + 1) {
-      const data = JSON.stringify({ atMost: event.sequence - before - 1 });
+    if (before !== undefined && sequence > before + 1) {
+      const data = JSON.stringify({ atMost: sequence - before - 1 });
       await this.#stream.write(`event: eventsMissed\ndata: ${data}\n\n`);
     }
-    if (event.atMs < this.#notBeforeMs || !this.parts.wants(event)) return;
+    if (!this.parts.wants(event)) return;
     const data = JSON.stringify(toAgentJobEvent(event, await this.parts.names.nameOf(event)));
     await this.#stream.write(`id: ${this.#position}\nevent: ${event.type}\ndata: ${data}\n\n`);
+  }
+
+  /** Puts the lane last, among those of the latest events. */
+  #move(code: string, sequence: number): void {
+    this.#cursor.delete(code);
+    this.#cursor.set(code, sequence);
   }
 }
 

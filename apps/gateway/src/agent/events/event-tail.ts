@@ -10,7 +10,7 @@ import {
   type OutboxFollower,
 } from '@tollgate/journal';
 
-import { findRecent, type EventCursor, type EventPosition } from './event-request.js';
+import { findRecent, type EventPosition } from './event-request.js';
 
 /** Events that follow each other are read together. */
 const GATHER_MS = 20;
@@ -23,7 +23,7 @@ export interface TailListener {
   /** There are new events. */
   onAdvance(): void;
   /** The journal lost events that were already sent. `recent`: the position before those to be sent again, by lane. */
-  onLoss(recent: EventCursor): void;
+  onLoss(recent: ReadonlyMap<string, number>): void;
 }
 
 interface TailedLane {
@@ -63,7 +63,8 @@ export class EventTail {
   get position(): EventPosition {
     const times = [...this.#lanes.values()].map(({ recent }) => recent.at(-1)?.atMs ?? 0);
     const cursor = new Map([...this.#lanes].map(([code, { position }]) => [code, position]));
-    return { cursor, latestMs: Math.max(0, ...times) };
+    const latestMs = Math.max(0, ...times);
+    return { cursor, latestMs, untilMs: latestMs };
   }
 
   /** Resolves when the lanes are known. */
