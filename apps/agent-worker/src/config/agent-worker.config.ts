@@ -43,7 +43,7 @@ class WorkerChainEnvironment extends RpcEnvironment {
   readonly chainId: number = 1328;
 
   @Setting({
-    help: 'JSON-RPC calls that the agent worker puts into one request; 1 for servers that do not support batches.',
+    help: 'JSON-RPC calls that the agent worker puts into one request. A server that takes fewer, or no batches, is noticed.',
   })
   @IsIntIn(1, 1_000)
   readonly rpcCallsPerRequest: number = 100;

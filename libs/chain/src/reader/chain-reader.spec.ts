@@ -117,7 +117,6 @@ describe('reading the chain', () => {
     ['a null', { kind: 'body', text: 'null' }],
     ['an empty body', { kind: 'body', text: '' }],
     ['a list of garbage', { kind: 'body', text: '[1,null,"x"]' }],
-    ['a refused batch', { kind: 'body', text: '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}' }],
     ['50 MB', { kind: 'flood', bytes: 50_000_000 }],
     ['a partial batch', { kind: 'rewrite', rewrite: (answers) => answers.slice(1) }],
     ['a batch without chain id', { kind: 'rewrite', rewrite: (answers) => answers.slice(0, 2) }],
@@ -144,10 +143,14 @@ describe('reading the chain', () => {
     expect(rpc.requests).toHaveLength(2);
   });
 
-  it.each(passing)('never accepts %s as an answer', async (_, fault) => {
-    rpc.fail(fault);
-    await expect(read(txHash, 700)).rejects.toMatchObject({ name: 'ChainUnavailableError' });
-  });
+  const REFUSAL = '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}';
+  it.each([...passing, ['a refused batch', { kind: 'body', text: REFUSAL }] as const])(
+    'never accepts %s as an answer',
+    async (_, fault) => {
+      rpc.fail(fault);
+      await expect(read(txHash, 700)).rejects.toMatchObject({ name: 'ChainUnavailableError' });
+    },
+  );
 
   it('names the failure, and never the URL', async () => {
     await chain.close();

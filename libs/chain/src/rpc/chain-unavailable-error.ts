@@ -46,6 +46,21 @@ export function chainBehind(): ChainUnavailableError {
   return new ChainUnavailableError('chain_behind', message, { retryAfterMs: CHAIN_BEHIND_MS });
 }
 
+/** The server answered a request with this status, and without JSON-RPC. */
+export class RpcStatusError extends ChainUnavailableError {
+  constructor(readonly status: number) {
+    const reason = status === 429 ? 'rpc_rate_limited' : 'rpc_http_error';
+    super(reason, `The RPC server answered with status ${status}.`);
+  }
+}
+
+/** The server answered several calls with one error. */
+export class BatchRefusedError extends ChainUnavailableError {
+  constructor(code: unknown) {
+    super('rpc_error', `The RPC server refused the request with code ${String(code)}.`);
+  }
+}
+
 /** An answer that was cut off at its size limit. */
 export class AnswerTooLongError extends ChainUnavailableError {
   constructor(

@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from './chain-unavailable-error.js';
+import { BatchRefusedError, ChainUnavailableError, RpcStatusError } from './chain-unavailable-error.js';
 import { RpcHttp, type RpcHttpOptions } from './rpc-http.js';
 import { malformed, parseObject, parseQuantity } from './rpc-value.js';
 
@@ -47,15 +47,22 @@ const CONTRACT_FAILED = new RegExp(
 );
 
 export interface RpcEndpointOptions extends RpcHttpOptions {
-  /** More calls are sent in several requests at once; 1 for a server that does not support batches. Default: no limit. */
+  /** More calls are sent in several requests at once. A server that takes fewer, or no batches, is noticed. Default: no limit. */
   callsPerRequest?: number;
 }
+
+/** Statuses that servers give to a request with more calls than they take. */
+const TOO_MANY_CALLS: readonly number[] = [400, 405, 406, 413, 415, 422, 501];
+/** How long a server that refused many calls at once gets fewer. */
+const FEWER_FOR_MS = 600_000;
+const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 
 /** One RPC server. */
 export class RpcEndpoint {
   readonly host: string;
   private readonly http: RpcHttp;
   private readonly callsPerRequest: number;
+  private fewer: { calls: number; untilMs: number } | null = null;
   // Ids continue from request to request, so that an answer to another request cannot match this one.
   private nextId = 1;
 
@@ -91,16 +98,44 @@ export class RpcEndpoint {
    * @throws ChainUnavailableError when no part of the answer is valid
    */
   async post(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
+    const most = this.mostCalls();
     const requests: Promise<RpcAnswer>[] = [];
-    for (let at = 0; at < calls.length; at += this.callsPerRequest) {
-      requests.push(this.request(calls.slice(at, at + this.callsPerRequest), limits));
+    for (let at = 0; at < calls.length; at += most) {
+      requests.push(this.request(calls.slice(at, at + most), limits));
     }
-    const answers = await Promise.all(requests);
-    const bytes = answers.reduce((sum, answer) => sum + answer.bytes, 0);
-    return { results: answers.flatMap(({ results }) => results), bytes };
+    return join(await Promise.all(requests));
+  }
+
+  private mostCalls(): number {
+    if (this.fewer && performance.now() > this.fewer.untilMs) this.fewer = null;
+    return this.fewer?.calls ?? this.callsPerRequest;
   }
 
   private async request(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
+    try {
+      return await this.send(calls, limits);
+    } catch (error) {
+      if (calls.length === 1 || !mayRefuseNumber(error)) throw error;
+      // One that refuses a single call as well has another reason.
+      const probe = await this.send([CHAIN_ID], limits).catch(() => null);
+      if (probe?.results[0]?.kind !== 'result') throw error;
+      return this.sendFewer(calls, limits);
+    }
+  }
+
+  /** Halves the number of calls until the server takes them, and keeps to that number for a while. */
+  private async sendFewer(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
+    const half = Math.ceil(calls.length / 2);
+    const begin = calls.slice(0, half);
+    const first = await this.send(begin, limits).catch((error: unknown) => {
+      if (half === 1 || !mayRefuseNumber(error)) throw error;
+      return this.sendFewer(begin, limits);
+    });
+    if (this.mostCalls() > half) this.fewer = { calls: half, untilMs: performance.now() + FEWER_FOR_MS };
+    return join([first, await this.post(calls.slice(half), limits)]);
+  }
+
+  private async send(calls: readonly RpcCall[], limits: BatchLimits): Promise<RpcAnswer> {
     const firstId = this.nextId;
     this.nextId += calls.length;
     const texts = calls.map((call, index) => writeCall(call, firstId + index));
@@ -131,6 +166,18 @@ export function valueOf(result: RpcResult | undefined, method: string): unknown 
 /** Whether an `eth_call` reports that the contract failed: a result, not a failure of the node. */
 export function hasContractFailed(result: RpcResult): boolean {
   return result.kind === 'error' && (result.code === REVERTED || CONTRACT_FAILED.test(result.message));
+}
+
+/** Whether a failure may come from the number of calls in the request. */
+function mayRefuseNumber(error: unknown): boolean {
+  return (
+    error instanceof BatchRefusedError || (error instanceof RpcStatusError && TOO_MANY_CALLS.includes(error.status))
+  );
+}
+
+function join(answers: readonly RpcAnswer[]): RpcAnswer {
+  const bytes = answers.reduce((sum, answer) => sum + answer.bytes, 0);
+  return { results: answers.flatMap(({ results }) => results), bytes };
 }
 
 function writeCall({ method, params }: RpcCall, id: number): string {
@@ -169,11 +216,7 @@ function readResult(answer: Record<string, unknown>): RpcResult {
 function refuseBatch(value: unknown): never {
   const error = parseObject(value, 'batch').error;
   if (error === undefined || error === null) return malformed('no list of answers');
-  const { code } = parseObject(error, 'error');
-  throw new ChainUnavailableError(
-    'rpc_error',
-    `The RPC server refused the batch with code ${String(code)}; a smaller RPC_BATCH_SIZE may help.`,
-  );
+  throw new BatchRefusedError(parseObject(error, 'error').code);
 }
 
 const MAX_BYTES = 65_536;

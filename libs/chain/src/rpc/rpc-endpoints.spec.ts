@@ -1,4 +1,4 @@
-import { startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import { refusal, startRpcProxy, type RpcProxy, type RpcReply } from '../../../../test/harness/network/rpc-proxy.js';
 import { startDeafServer } from '../../../../test/harness/network/silent-server.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
@@ -46,6 +46,43 @@ describe('several RPC servers', () => {
       'eth_chainId',
       ...BLOCKS.map(({ method }) => method),
     ]);
+  });
+
+  const NO_BATCHES = { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batches are not supported' } };
+  it.each<[string, number, RpcReply]>([
+    ['no batches, by an error', 1, { body: JSON.stringify(NO_BATCHES) }],
+    ['no batches, by an error with status 400', 1, { status: 400, body: JSON.stringify(NO_BATCHES) }],
+    ['no batches, by status 405', 1, { status: 405, body: 'only objects' }],
+    ['two calls at most, by status 413', 2, { status: 413, body: '' }],
+  ])('are asked with fewer calls at once where a server takes %s, which is remembered', async (_, most, reply) => {
+    const sizes: number[] = [];
+    proxies[0]!.intercept('*', async (call, forward) => {
+      sizes.push([call].flat().length);
+      return sizes.at(-1)! > most ? reply : { body: await forward() };
+    });
+    const endpoint = connect(proxies[0]!);
+    const { results } = await endpoint.ask(BLOCKS, LIMITS);
+    expect(results.map(({ kind }) => kind)).toEqual(['result', 'result', 'result']);
+    expect(Math.max(...sizes)).toBe(5);
+    sizes.length = 0;
+    await endpoint.ask(BLOCKS, LIMITS);
+    await endpoint.close();
+    expect(Math.max(...sizes)).toBe(most);
+  });
+
+  it('are left where they refuse a single call as well', async () => {
+    proxies[0]!.intercept('*', () => ({ status: 400, body: '<html>Bad Request</html>' }));
+    expect(await ask()).toBe(1);
+    expect(proxies[0]!.calls).toHaveLength(2);
+  });
+
+  it('tell by status 400 what they tell by 200', async () => {
+    const message = 'insufficient funds for gas * price + value';
+    const answer = refusal(-32000, message) as { body: string };
+    proxies[0]!.intercept('*', () => ({ ...answer, status: 400 }));
+    const endpoint = connect(proxies[0]!);
+    expect(await endpoint.post(BLOCKS.slice(0, 1), LIMITS)).toMatchObject({ results: [{ kind: 'error', message }] });
+    await endpoint.close();
   });
 
   it.each([

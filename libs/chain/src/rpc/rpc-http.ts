@@ -1,10 +1,13 @@
+import { isRecord } from '@tollgate/protocol';
 import { Pool, type Dispatcher } from 'undici';
 
-import { AnswerTooLongError, ChainUnavailableError } from './chain-unavailable-error.js';
+import { AnswerTooLongError, ChainUnavailableError, RpcStatusError } from './chain-unavailable-error.js';
 
 /** How long an RPC server may take to answer, where no setting says otherwise. */
 export const RPC_TIMEOUT_MS = 5_000;
 
+/** Of an answer whose status is not 200. */
+const MAX_REFUSAL_BYTES = 65_536;
 /** Requests that were given up, and that undici keeps until it has a connection for them. */
 const MOST_GIVEN_UP = 100;
 
@@ -66,7 +69,8 @@ export class RpcHttp {
           else resolve(answer);
         });
       });
-      const text = await readBody(response, maxBytes);
+      if (response.statusCode !== 200) return await readRefusal(response);
+      const text = await readBody(response.body, maxBytes);
       return { value: parseJson(text), bytes: text.length };
     } catch (error) {
       if (error instanceof ChainUnavailableError) throw error;
@@ -83,13 +87,21 @@ export class RpcHttp {
   }
 }
 
-async function readBody({ statusCode, body }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer> {
-  if (statusCode !== 200) {
-    // Not read: the text of an error page decides nothing and may be endless.
-    body.on('error', ignore).destroy();
-    const reason = statusCode === 429 ? 'rpc_rate_limited' : 'rpc_http_error';
-    throw new ChainUnavailableError(reason, `The RPC server answered with status ${statusCode}.`);
-  }
+/**
+ * Some servers send the errors of JSON-RPC with a status of their own, as 400. Of any other answer the status is all that
+ * counts.
+ */
+async function readRefusal({ statusCode, body }: Dispatcher.ResponseData): Promise<{ value: unknown; bytes: number }> {
+  // Not read further: an error page may be endless.
+  const text = statusCode === 429 ? null : await readBody(body, MAX_REFUSAL_BYTES).catch(() => null);
+  if (text === null) body.on('error', ignore).destroy();
+  const value: unknown = text && parse(text);
+  const answers: unknown[] = Array.isArray(value) ? value : [value];
+  if (text === null || !answers.every((one) => isRecord(one) && 'jsonrpc' in one)) throw new RpcStatusError(statusCode);
+  return { value, bytes: text.length };
+}
+
+async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -109,9 +121,16 @@ function authorizationOf(url: URL): { authorization?: string } {
 }
 
 function parseJson(body: Buffer): unknown {
+  const value = parse(body);
+  if (value === undefined) throw new ChainUnavailableError('rpc_malformed', 'The RPC server did not answer with JSON.');
+  return value;
+}
+
+/** Undefined for text that is not JSON. */
+function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
-  } catch (cause) {
-    throw new ChainUnavailableError('rpc_malformed', 'The RPC server did not answer with JSON.', { cause });
+  } catch {
+    return undefined;
   }
 }
