@@ -9,7 +9,7 @@ export type ChainSettings = Pick<
 > & {
   /** Tried in this order until one answers. */
   rpcUrls: readonly string[];
-  /** Calls per request; 1 for servers that do not support batches. */
+  /** Calls per request; a server that takes no batches is asked one by one. */
   rpcBatchSize?: number;
 };
 

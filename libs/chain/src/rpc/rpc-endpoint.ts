@@ -1,3 +1,5 @@
+import { mayRefuseNumber } from '@tollgate/protocol';
+
 import { BatchRefusedError, ChainUnavailableError, RpcStatusError } from './chain-unavailable-error.js';
 import { RpcHttp, type RpcHttpOptions } from './rpc-http.js';
 import { malformed, parseObject, parseQuantity } from './rpc-value.js';
@@ -51,8 +53,6 @@ export interface RpcEndpointOptions extends RpcHttpOptions {
   callsPerRequest?: number;
 }
 
-/** Statuses that servers give to a request with more calls than they take. */
-const TOO_MANY_CALLS: readonly number[] = [400, 405, 406, 413, 415, 422, 501];
 /** How long a server that refused many calls at once gets fewer. */
 const FEWER_FOR_MS = 600_000;
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
@@ -115,7 +115,7 @@ export class RpcEndpoint {
     try {
       return await this.send(calls, limits);
     } catch (error) {
-      if (calls.length === 1 || !mayRefuseNumber(error)) throw error;
+      if (calls.length === 1 || !mayBeOfNumber(error)) throw error;
       // One that refuses a single call as well has another reason.
       const probe = await this.send([CHAIN_ID], limits).catch(() => null);
       if (probe?.results[0]?.kind !== 'result') throw error;
@@ -128,7 +128,7 @@ export class RpcEndpoint {
     const half = Math.ceil(calls.length / 2);
     const begin = calls.slice(0, half);
     const first = await this.send(begin, limits).catch((error: unknown) => {
-      if (half === 1 || !mayRefuseNumber(error)) throw error;
+      if (half === 1 || !mayBeOfNumber(error)) throw error;
       return this.sendFewer(begin, limits);
     });
     if (this.mostCalls() > half) this.fewer = { calls: half, untilMs: performance.now() + FEWER_FOR_MS };
@@ -169,10 +169,8 @@ export function hasContractFailed(result: RpcResult): boolean {
 }
 
 /** Whether a failure may come from the number of calls in the request. */
-function mayRefuseNumber(error: unknown): boolean {
-  return (
-    error instanceof BatchRefusedError || (error instanceof RpcStatusError && TOO_MANY_CALLS.includes(error.status))
-  );
+function mayBeOfNumber(error: unknown): boolean {
+  return error instanceof BatchRefusedError || (error instanceof RpcStatusError && mayRefuseNumber(error.status));
 }
 
 function join(answers: readonly RpcAnswer[]): RpcAnswer {

@@ -11,6 +11,7 @@ import {
 
 import { readAhead } from './read-body.js';
 import { isUnanswered } from './rpc-failure.js';
+import { splitRefusedBatches } from './split-refused-batches.js';
 
 /** viem refuses larger responses. */
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
@@ -22,10 +23,11 @@ export interface RpcTransportOptions extends Pick<HttpTransportConfig, 'batch' |
 
 /**
  * viem's HTTP transport with a time-out that covers the whole answer. viem's own time-out ends with the headers, and a
- * body may never end.
+ * body may never end. Servers that take no batches are asked one by one.
  */
 export function createRpcTransport(url: string, options: RpcTransportOptions): HttpTransport {
-  return http(url, { ...options, maxResponseBodySize: MAX_RESPONSE_BYTES, fetchFn: fetchWhole });
+  const fetchFn = options.batch ? splitRefusedBatches(fetchWhole) : fetchWhole;
+  return http(url, { ...options, maxResponseBodySize: MAX_RESPONSE_BYTES, fetchFn });
 }
 
 /** The first server that answers; the others are asked when it does not. */

@@ -61,3 +61,10 @@ const UNKNOWN_BLOCK =
 export function isUnknownBlock(message: string): boolean {
   return UNKNOWN_BLOCK.test(message);
 }
+
+const TOO_MANY_CALLS: readonly number[] = [400, 405, 406, 413, 415, 422, 501];
+
+/** Whether a node may answer with this HTTP status because it takes fewer calls in a request, or no batches. */
+export function mayRefuseNumber(status: number): boolean {
+  return TOO_MANY_CALLS.includes(status);
+}
