@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
 import { limitOption, parseList, queueRedisOption, rpcOption, type CliCommand } from '../shared/cli-command.js';
+import type { DecisionName } from './decide-job.js';
 import type { JobEventOptions, JobListOptions, JobOptions } from './jobs.js';
 
 const JOB_ID = 'j65f1c2aa-9f0c1d2e3f405162738495a6';
@@ -37,7 +38,7 @@ export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
     });
   });
 
-  const decision = (name: 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon', description: string): CliCommand => {
+  const decision = (name: DecisionName, description: string): CliCommand => {
     const command = withId(jobs.query(name, description)).addOption(queueRedisOption());
     command.example(`jobs ${name} ${JOB_ID}${name === 'approve' ? ' --floors 5f2c…' : ''}`);
     return command.answers(async (id: string, options: JobOptions & { floors?: string }) =>
@@ -50,6 +51,7 @@ export function defineJobs(program: CliCommand, env: NodeJS.ProcessEnv): void {
     'the floors hash of the plan that you reviewed, as show prints it',
   );
   decision('reject', 'Rejects the plan.');
+  decision('speed-up', 'Replaces the transaction of a job by one with higher fees, within the fee caps.');
   decision('resume', 'Continues a job that needs an operator where it stopped.');
   decision('abandon', 'Abandons a job that needs an operator; asks the chain first.').addOption(rpcOption());
 

@@ -28,7 +28,7 @@ export interface Decision {
   floorsHash: string | undefined;
 }
 
-export type DecisionName = 'cancel' | 'approve' | 'reject' | 'resume' | 'abandon';
+export type DecisionName = 'cancel' | 'approve' | 'reject' | 'speed-up' | 'resume' | 'abandon';
 
 /** The author of the decision, in place of the id of an API key. */
 const CONSOLE = 'console';
@@ -58,6 +58,8 @@ export async function decideJob(parts: JobParts, decision: Decision): Promise<st
   if (result.outcome === 'cancelling') {
     return `${job.id} is being cancelled: a transaction of its nonce is in flight, and whichever is mined decides the outcome.`;
   }
+  if (decision.command === 'speed-up')
+    return `${job.id} gets a transaction with higher fees, as far as the fee caps allow.`;
   return `${job.id} is ${result.state}${result.outcome === 'unchanged' ? ' already' : ''}.`;
 }
 
@@ -75,6 +77,8 @@ async function decide(
       return journal.approve({ jobId: job.id, floorsHash, approvedBy: CONSOLE });
     case 'reject':
       return journal.reject({ jobId: job.id, failure: JOB_REJECTED });
+    case 'speed-up':
+      return journal.speedUp(job.id);
     case 'resume':
       if (job.operation === 'refund') throw new CommandError(RESUMES_REFUND);
       return journal.resumeJob(job.id);

@@ -199,6 +199,18 @@ describe('tollgate jobs', () => {
     expect(await jobs('abandon', other)).toBe(`${other} is CANCELLED.`);
   });
 
+  it('speeds up a job whose transaction is in flight', async () => {
+    const write = { jobId: await submit(), stepIndex: 0, token };
+    await expect(jobs('speed-up', write.jobId)).rejects.toThrow(/is PLANNED, which does not allow this/);
+    await plan(write.jobId);
+    const reserved = await journal.reserve({ ...write, maxInFlight: 10 });
+    const nonce = 'nonce' in reserved ? reserved.nonce : -1;
+    await journal.putAttempt({ ...write, expectedAttempts: 0, nonce, attempt: sampleAttempt() });
+    expect(await jobs('speed-up', write.jobId)).toBe(
+      `${write.jobId} gets a transaction with higher fees, as far as the fee caps allow.`,
+    );
+  });
+
   it('refuses to abandon a job whose own transaction is mined but not recorded in the journal', async () => {
     const [from] = (await callRpc(chain.rpcUrl, 'eth_accounts')) as string[];
     const hash = (await callRpc(chain.rpcUrl, 'eth_sendTransaction', [{ from, to: from }])) as Hex;

@@ -79,6 +79,8 @@ export interface StepRecord extends PlannedStep {
   nonce: number | null;
   attempts: readonly Attempt[];
   mined: MinedAttempt | null;
+  /** An operator wants the last attempt replaced by one with higher fees. */
+  isHurried?: true;
   /** The step was not needed: its effect was already there. */
   skipped: boolean;
   /** The step is given up after it took its nonce. Any further attempt is of kind `cancel`. */

@@ -87,6 +87,7 @@ function readStep(fields: Fields, index: number): StepRecord {
       parseAttempt(text(fields, `attempt:${index}:${attempt}`), fields[`sent:${index}:${attempt}`]),
     ),
     mined: parseMined(fields[`mined:${index}`]),
+    ...(attempts > 0 && fields[`hurried:${index}`] === String(attempts) && { isHurried: true }),
     skipped: fields[`skipped:${index}`] === '1',
     voided: fields[`void:${index}`] === '1',
   };

@@ -113,6 +113,28 @@ describe('a lane on a chain that fails', () => {
     await expectEachOnce([jobId]);
   });
 
+  it('signs again with higher fees at once when an operator wants it, and once', async () => {
+    await fixture.rpc('evm_setAutomine', [false]);
+    const jobId = await fixture.submit();
+    expect(await fixture.journal.speedUp(jobId)).toMatchObject({ outcome: 'refused', reason: 'wrong_state' });
+    const runner = fixture.startRunner({ replaceAfterMs: 600_000 });
+    await fixture.waitForState(jobId, 'BROADCAST');
+    expect(await fixture.journal.speedUp(jobId)).toEqual({ outcome: 'done', state: 'BROADCAST' });
+    const readAttempts = async () => (await fixture.readJob(jobId)).steps[0]!.attempts;
+    await waitFor('a second attempt is sent', async () => {
+      runner.wake(jobId);
+      return (await readAttempts())[1]?.sentAtMs != null;
+    });
+    runner.wake(jobId);
+    const [first, second, ...others] = await readAttempts();
+    expect([second!.kind, others]).toEqual(['replacement', []]);
+    expect(second!.maxFeePerGas * 8n >= first!.maxFeePerGas * 9n).toBe(true);
+    await fixture.rpc('evm_mine');
+    expect((await fixture.waitForState(jobId, 'FINAL')).steps[0]!.mined!.hash).toBe(second!.hash);
+    await expectEachOnce([jobId]);
+    expect(await fixture.journal.speedUp(jobId)).toMatchObject({ outcome: 'refused', reason: 'wrong_state' });
+  });
+
   it('never exceeds its fee caps, and waits for lower fees', async () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const jobId = await fixture.submit();

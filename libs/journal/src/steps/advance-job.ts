@@ -95,8 +95,29 @@ async function resumeStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcom
     const { outcome, step: planned } = await planStep(work, job);
     return outcome === 'planned' ? signFirst(work, job, planned, step.nonce) : outcome;
   }
+  if (step.isHurried) return hurryStep(work, job, step, step.nonce, last);
   if (job.state === 'SIGNED') await sendLast(work, job, last);
   return 'in_flight';
+}
+
+/** Replaces the last attempt by one with higher fees. Where the caps leave no room, it goes on as it was. */
+async function hurryStep(
+  work: LaneWork,
+  job: JobRecord,
+  step: StepRecord,
+  nonce: number,
+  last: Attempt,
+): Promise<AdvanceOutcome | 'again'> {
+  const fees = raiseFees(last, await readQuote(work), work.settings);
+  if (!fees) {
+    work.onTrouble(new Error(`Job ${job.id} cannot be sped up: higher fees would be above the fee caps.`));
+    await sendLast(work, job, last);
+    return 'in_flight';
+  }
+  const kind = step.voided ? 'cancel' : 'replacement';
+  const expectedAttempts = step.attempts.length;
+  const stored = await putAttempt(work, { job, kind, call: step, nonce, expectedAttempts, fees });
+  return stored ? sendStored(work, job, stored) : afterRefusal(work);
 }
 
 async function signFirst(

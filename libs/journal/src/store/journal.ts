@@ -121,6 +121,11 @@ export class Journal extends LaneJournal {
     return readCancel(await this.onJob('cancel', jobId, [encodeFailure(CANCELLED)]));
   }
 
+  /** SIGNED or BROADCAST, as it is: the worker signs the transaction again with higher fees, once. */
+  async speedUp(jobId: string): Promise<on.Transition> {
+    return readTransition(await this.onJob('speedUp', jobId));
+  }
+
   /** NEEDS_OPERATOR -> the state before it. */
   async resumeJob(jobId: string): Promise<on.Transition> {
     return readTransition(await this.onJob('resumeJob', jobId));

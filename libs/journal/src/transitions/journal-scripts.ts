@@ -6,6 +6,7 @@ import claimKey from '../scripts/job/claim-key.lua';
 import needOperator from '../scripts/job/need-operator.lua';
 import putDetail from '../scripts/job/put-detail.lua';
 import resumeJob from '../scripts/job/resume-job.lua';
+import speedUp from '../scripts/job/speed-up.lua';
 import submit from '../scripts/job/submit.lua';
 import adopt from '../scripts/lane/adopt.lua';
 import guardLane from '../scripts/lane/guard-lane.lua';
@@ -62,6 +63,7 @@ const transitions = {
   cancel: discontinued + cancel,
   resumeJob,
   abandonJob,
+  speedUp,
   needOperator: worker + needOperator,
   // The plan of a step.
   putPlan: worker + putPlan,

@@ -114,6 +114,11 @@ export class JobsClient {
     return this.#submit({ path: `${pathOf(jobId)}/retry` }, options);
   }
 
+  /** For operators: has the transaction of a job replaced by one with higher fees. */
+  speedUp(jobId: string): Promise<AgentJobView> {
+    return this.#job({ method: 'POST', path: `${pathOf(jobId)}/speed-up` });
+  }
+
   /** For operators: resumes a job that waits for an operator. */
   resume(jobId: string): Promise<AgentJobView> {
     return this.#job({ method: 'POST', path: `${pathOf(jobId)}/resume` });

@@ -110,6 +110,14 @@ export class JobDecisionsController {
     return this.#showAfter(job, await this.connections.journal.reject({ jobId: job.id, failure: JOB_REJECTED }));
   }
 
+  @Post('speed-up')
+  @HttpCode(200)
+  @ForOperators('Replace the transaction of a job by one with higher fees', 'No transaction of the job is in flight.')
+  async speedUp(@CallerKey() caller: ApiKey, @Param('id') id: string): Promise<AgentJobView> {
+    const job = await this.jobs.find(caller, id);
+    return this.#showAfter(job, await this.connections.journal.speedUp(job.id));
+  }
+
   @Post('resume')
   @HttpCode(200)
   @ForOperators('Resume a job that needs an operator', 'The job has ended.')

@@ -153,6 +153,19 @@ describe('decisions about jobs', () => {
     });
   });
 
+  it('has the transaction of a job replaced for an operator alone, and only where it has one', async () => {
+    const write = await submit();
+    expect(await readProblem(await decide(operator, write.jobId, 'speed-up'))).toEqual([409, 'job_state']);
+    await planSample(agents.journal, write);
+    const reserved = await agents.journal.reserve({ ...write, maxInFlight: 100 });
+    const nonce = 'nonce' in reserved ? reserved.nonce : -1;
+    await agents.journal.putAttempt({ ...write, expectedAttempts: 0, nonce, attempt: sampleAttempt() });
+    expect(await readProblem(await decide(owner, write.jobId, 'speed-up'))).toEqual([403, 'scope_missing']);
+    const response = await decide(operator, write.jobId, 'speed-up');
+    expect([response.status, await response.json()]).toMatchObject([200, { state: 'SIGNED' }]);
+    expect((await agents.journal.readJob(write.jobId))?.steps[0]).toMatchObject({ isHurried: true });
+  });
+
   describe('a job that needs an operator', () => {
     const failure = { code: 'NONCE_TAKEN', message: 'A stranger used the nonce.', suggestion: 'Look.' };
     const park = async (reserves: boolean) => {
