@@ -1,8 +1,8 @@
 import {
-  refusal,
   refuseCalls,
   startRpcProxy,
   type Interception,
+  type RpcCall,
   type RpcProxy,
 } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
@@ -195,7 +195,8 @@ describe('a job that is signed before it is submitted', () => {
     });
 
     it('is sent with a plain request to a server that does not wait, which is not asked to wait again for a while', async () => {
-      answerSync(() => refusal(-32601, 'the method does not exist'));
+      const refuse = ({ method }: RpcCall) => (method === SYNC ? 'the method does not exist' : null);
+      answerSync(refuseCalls(fixture.chain.rpcUrl, refuse));
       const runner = await startRunner(20);
       const first = await launch(runner);
       await fixture.waitForEnds([first]);
