@@ -24,7 +24,7 @@ import {
   valueOf,
   RPC_TIMEOUT_MS,
 } from '@tollgate/chain';
-import type { DynamicFees, Hex } from '@tollgate/protocol';
+import type { QuotedFees, Hex } from '@tollgate/protocol';
 import { findRunningCode, type RunningCode, type WalletBudget } from '@tollgate/verification';
 
 export interface CallSimulationOptions {
@@ -63,7 +63,7 @@ interface Estimate {
   estimate: bigint | null;
   payerCode: Hex;
   /** The fees at which it was estimated. */
-  fees: DynamicFees | null;
+  fees: QuotedFees | null;
 }
 
 /** Simulates one payment's call as its relayer will send it: from its account, at its gas price, with its gas limit. */

@@ -1,4 +1,4 @@
-import type { DynamicFees, Hex } from '@tollgate/protocol';
+import type { Hex, QuotedFees } from '@tollgate/protocol';
 
 import { hasContractFailed, MISSING, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-endpoint.js';
 import { malformed, parseData, parseBigQuantity, toQuantity } from '../rpc/rpc-value.js';
@@ -67,7 +67,7 @@ export interface SentCall {
   from: Hex;
   gas: bigint;
   /** Null to simulate without a gas price, when it is not known or the sender could not pay it. */
-  fees: DynamicFees | null;
+  fees: QuotedFees | null;
 }
 
 /**
@@ -95,6 +95,7 @@ export function canPay({ gas, fees }: SentCall, balance?: RpcResult): boolean {
 function describeSending({ to, data, from, gas, fees }: SentCall): Record<string, string> {
   const call = { from, to, data, gas: toQuantity(gas) };
   if (fees === null) return call;
-  const { maxFeePerGas, maxPriorityFeePerGas } = fees;
+  const { maxFeePerGas, maxPriorityFeePerGas, isLegacy } = fees;
+  if (isLegacy) return { ...call, gasPrice: toQuantity(maxFeePerGas) };
   return { ...call, maxFeePerGas: toQuantity(maxFeePerGas), maxPriorityFeePerGas: toQuantity(maxPriorityFeePerGas) };
 }

@@ -1,9 +1,9 @@
-import { quoteFees, type DynamicFees, type FeeCaps } from '@tollgate/protocol';
+import { quoteFees, type FeeCaps, type QuotedFees } from '@tollgate/protocol';
 
 import type { RpcBatcher } from '../rpc/rpc-batcher.js';
 import { valueOf, type RpcResult } from '../rpc/rpc-endpoint.js';
 import { RPC_TIMEOUT_MS } from '../rpc/rpc-http.js';
-import { parseObject, parseQuantity } from '../rpc/rpc-value.js';
+import { parseBigQuantity, parseObject, parseQuantity } from '../rpc/rpc-value.js';
 
 export interface FeeQuotesOptions {
   batcher: RpcBatcher;
@@ -13,7 +13,7 @@ export interface FeeQuotesOptions {
 }
 
 interface Quote {
-  fees: DynamicFees | null;
+  fees: QuotedFees | null;
   readAtMs: number;
 }
 
@@ -30,7 +30,7 @@ export class FeeQuotes {
   constructor(private readonly options: FeeQuotesOptions) {}
 
   /** Null when the chain asks more than the caps allow, so nothing can be mined now. @throws ChainUnavailableError */
-  async read(): Promise<DynamicFees | null> {
+  async read(): Promise<QuotedFees | null> {
     const ageMs = this.#last === null ? Infinity : performance.now() - this.#last.readAtMs;
     if (this.#last !== null && ageMs < FRESH_MS) return this.#last.fees;
     const reading = this.#ask();
@@ -51,19 +51,25 @@ export class FeeQuotes {
       calls: [
         { method: 'eth_getBlockByNumber', params: ['latest', false] },
         { method: 'eth_maxPriorityFeePerGas', params: [] },
+        { method: 'eth_gasPrice', params: [] },
       ],
       deadlineMs: nowMs() + RPC_TIMEOUT_MS,
-      read: ([block, tip]) => this.#quote(block, tip),
+      read: (results) => this.#quote(results),
     });
     this.#last = { fees, readAtMs: performance.now() };
     return this.#last;
   }
 
-  #quote(block: RpcResult | undefined, tip: RpcResult | undefined): DynamicFees | null {
+  #quote([block, tip, price]: readonly RpcResult[]): QuotedFees | null {
     const { baseFeePerGas: fee } = parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block');
+    const { caps } = this.options;
+    if (fee === undefined || fee === null) {
+      const gasPrice = parseBigQuantity(valueOf(price, 'eth_gasPrice'), 'gas price');
+      return gasPrice > caps.maxFeePerGas ? null : quoteFees({ baseFeePerGas: null, gasPrice }, caps);
+    }
     const baseFeePerGas = BigInt(parseQuantity(fee, 'base fee'));
     const suggestedPriorityFee = tip?.kind === 'result' ? BigInt(parseQuantity(tip.value, 'priority fee')) : null;
-    const fees = quoteFees({ baseFeePerGas, suggestedPriorityFee }, this.options.caps);
+    const fees = quoteFees({ baseFeePerGas, suggestedPriorityFee }, caps);
     return fees.maxFeePerGas < baseFeePerGas ? null : fees;
   }
 }

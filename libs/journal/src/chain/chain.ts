@@ -15,7 +15,7 @@ import {
   type RpcCall,
   type RpcResult,
 } from '@tollgate/chain';
-import { isDelegated, type Hex } from '@tollgate/protocol';
+import { isDelegated, type FeeView, type Hex } from '@tollgate/protocol';
 
 import type { StepReceipt } from '../jobs/ports.js';
 import type { SendReply } from './read-send-answer.js';
@@ -35,10 +35,7 @@ interface ChainOptions {
 export interface Head {
   number: number;
   hash: Hex;
-  /** Wei. */
-  baseFeePerGas: bigint;
-  /** The priority fee that the server suggests, in wei; null when it suggests none. */
-  suggestedPriorityFee: bigint | null;
+  fees: FeeView;
   /** The number of the wallet's mined transactions. */
   minedNonce: number;
   /** Whether the wallet has delegated code (EIP-7702): nodes then take one transaction at a time from it. */
@@ -63,6 +60,8 @@ export class Chain {
   readonly #each: readonly RpcBatcher[];
   readonly #waiters: readonly ReceiptWaiter[];
   readonly #readWithinMs: number;
+  /** Whether the last head had no base fee, so that the gas price is asked for with the next one. */
+  #isLegacy = false;
   #recent: { address: Hex; head: Promise<Head>; sinceMs: number } | null = null;
 
   constructor({ chainId, rpcUrls, timeoutMs = RPC_TIMEOUT_MS, batchSize = 100 }: ChainOptions) {
@@ -127,24 +126,27 @@ export class Chain {
     return head;
   }
 
-  #askHead(address: Hex): Promise<Head> {
-    const calls = [
+  async #askHead(address: Hex): Promise<Head> {
+    const calls: RpcCall[] = [
       { method: 'eth_getBlockByNumber', params: ['latest', false] },
       { method: 'eth_getTransactionCount', params: [address, 'latest'] },
       { method: 'eth_maxPriorityFeePerGas', params: [] },
       { method: 'eth_getCode', params: [address, 'latest'] },
     ];
-    return this.#ask(calls, ([block, count, tip, code]) => {
+    if (this.#isLegacy) calls.push({ method: 'eth_gasPrice', params: [] });
+    const head = await this.#ask(calls, ([block, count, tip, code, price]) => {
       const { number, hash, baseFeePerGas } = parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block');
       return {
         number: parseQuantity(number, 'block number'),
         hash: parseHash(hash, 'block hash'),
-        baseFeePerGas: parseBigQuantity(baseFeePerGas, 'base fee'),
-        suggestedPriorityFee: tip?.kind === 'result' ? parseBigQuantity(tip.value, 'priority fee') : null,
+        fees: readFees(baseFeePerGas, tip, price),
         minedNonce: parseQuantity(valueOf(count, 'eth_getTransactionCount'), 'nonce'),
         isDelegated: isDelegated(parseData(valueOf(code, 'eth_getCode'), 'code')),
       };
     });
+    const { fees } = head;
+    this.#isLegacy = fees === null || fees.baseFeePerGas === null;
+    return fees ? { ...head, fees } : this.#askHead(address);
   }
 
   /** Null where the server has no receipt. */
@@ -229,6 +231,17 @@ export class Chain {
 }
 
 const nowMs = () => performance.now();
+
+/** Null where the gas price is needed and was not asked for. */
+function readFees(baseFee: unknown, tip: RpcResult | undefined, price: RpcResult | undefined): FeeView | null {
+  if (baseFee === undefined || baseFee === null) {
+    return price
+      ? { baseFeePerGas: null, gasPrice: parseBigQuantity(valueOf(price, 'eth_gasPrice'), 'gas price') }
+      : null;
+  }
+  const suggestedPriorityFee = tip?.kind === 'result' ? parseBigQuantity(tip.value, 'priority fee') : null;
+  return { baseFeePerGas: parseBigQuantity(baseFee, 'base fee'), suggestedPriorityFee };
+}
 
 function createBatcher(endpoints: RpcEndpoints, batchSize: number, retryDelaysMs?: readonly number[]): RpcBatcher {
   return new RpcBatcher({

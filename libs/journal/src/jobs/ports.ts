@@ -1,4 +1,4 @@
-import type { Hex } from '@tollgate/protocol';
+import type { Hex, QuotedFees } from '@tollgate/protocol';
 
 import type { JobFailure, JobRecord, JsonValue, LaneId, PlannedStep, StepRecord } from './job.js';
 import type { ApprovalScope, Spending, TransactionReport } from './transition.js';
@@ -53,12 +53,10 @@ export class WalletEmptyError extends Error {
   override readonly name = 'WalletEmptyError';
 }
 
-/** The fields of an EIP-1559 transaction to sign. Fees are wei per gas. */
-export interface TransactionToSign extends Pick<PlannedStep, 'to' | 'data' | 'value' | 'gas'> {
+/** The fields of a transaction to sign. */
+export interface TransactionToSign extends Pick<PlannedStep, 'to' | 'data' | 'value' | 'gas'>, QuotedFees {
   chainId: number;
   nonce: number;
-  maxFeePerGas: bigint;
-  maxPriorityFeePerGas: bigint;
 }
 
 /** The only component that has access to a key. */

@@ -163,7 +163,7 @@ async function replaceStuck(
 ): Promise<boolean> {
   const last = step.attempts.at(-1);
   if (!last || !isStuck(work, job, step, nonce, head)) return false;
-  const fees = raiseFees(last, quoteFees(head, work.settings), work.settings);
+  const fees = raiseFees(last, quoteFees(head.fees, work.settings), work.settings);
   if (!fees) return false;
   const stored = await putAttempt(work, {
     job,
@@ -184,6 +184,6 @@ function isStuck({ watch, settings, lease }: LaneWork, job: JobRecord, step: Ste
   if (!last) return false;
   if (watch.isUnderpriced(flight)) return true;
   const isNext = nonce === head.minedNonce;
-  const isTooCheap = last.maxFeePerGas < head.baseFeePerGas;
+  const isTooCheap = last.maxFeePerGas < (head.fees.baseFeePerGas ?? 0n);
   return (isNext || isTooCheap) && watch.hasWaited(flight, last.hash, settings.replaceAfterMs);
 }

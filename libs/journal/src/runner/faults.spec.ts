@@ -135,6 +135,34 @@ describe('a lane on a chain that fails', () => {
     expect(await fixture.journal.speedUp(jobId)).toMatchObject({ outcome: 'refused', reason: 'wrong_state' });
   });
 
+  it('sends legacy transactions on a chain without a base fee, and replaces them for a higher price', async () => {
+    proxy.intercept('*', async (_, forward) => {
+      const answers = JSON.parse(await forward()) as { result?: { baseFeePerGas?: string } | null }[];
+      for (const { result } of [answers].flat()) if (typeof result === 'object') delete result?.baseFeePerGas;
+      return { body: JSON.stringify(answers) };
+    });
+    await fixture.rpc('evm_setAutomine', [false]);
+    const jobId = await fixture.submit();
+    const runner = fixture.startRunner({ replaceAfterMs: 600_000 }, { rpcUrls: [proxy.rpcUrl] });
+    await fixture.waitForState(jobId, 'BROADCAST');
+    await fixture.journal.speedUp(jobId);
+    await waitFor('a second attempt is sent', async () => {
+      runner.wake(jobId);
+      return (await fixture.readJob(jobId)).steps[0]!.attempts[1]?.sentAtMs != null;
+    });
+    await fixture.rpc('evm_mine');
+    const { attempts, mined } = (await fixture.waitForState(jobId, 'FINAL')).steps[0]!;
+    const [first, second] = attempts;
+    expect(mined!.hash).toBe(second!.hash);
+    const price = hex(second!.maxFeePerGas);
+    expect(await fixture.rpc('eth_getTransactionByHash', [mined!.hash])).toMatchObject({
+      type: '0x0',
+      gasPrice: price,
+    });
+    expect(second!.maxFeePerGas * 8n >= first!.maxFeePerGas * 9n).toBe(true);
+    await expectEachOnce([jobId]);
+  });
+
   it('never exceeds its fee caps, and waits for lower fees', async () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const jobId = await fixture.submit();

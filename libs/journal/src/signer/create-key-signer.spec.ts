@@ -31,6 +31,11 @@ describe('the signer of a private key', () => {
       fc.asyncProperty(transactions, async (transaction) => {
         const expected = await account.signTransaction({ type: 'eip1559', ...transaction });
         expect(await signer.sign(transaction)).toBe(expected);
+        const { chainId, nonce, to, data, value, gas, maxFeePerGas: gasPrice } = transaction;
+        const legacy = { ...transaction, maxPriorityFeePerGas: gasPrice, isLegacy: true } as const;
+        expect(await signer.sign(legacy)).toBe(
+          await account.signTransaction({ type: 'legacy', chainId, nonce, to, data, value, gas, gasPrice }),
+        );
       }),
       { numRuns: 60 },
     );

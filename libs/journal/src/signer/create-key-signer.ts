@@ -34,23 +34,28 @@ function createLaneSigner(signer: PreimageSigner): LaneSigner {
 const EIP_1559 = 0x02;
 
 /**
- * The bytes of an EIP-1559 transaction without access list: without a signature the bytes to sign, with one the bytes
- * to send. Written by hand, because the calldata of many payments passes through here and a general encoder copies it a
- * dozen times.
+ * The bytes of an EIP-1559 transaction without access list, or of a legacy one (EIP-155): without a signature the bytes
+ * to sign, with one the bytes to send. Written by hand, because the calldata of many payments passes through here and a
+ * general encoder copies it a dozen times.
  */
 function encodeTransaction(transaction: TransactionToSign, signature?: Signature): Uint8Array {
-  const { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gas, to, value, data } = transaction;
-  const fields = [
-    ...[BigInt(chainId), BigInt(nonce), maxPriorityFeePerGas, maxFeePerGas, gas].map(encodeNumber),
-    encodeBytes(readBytes(to)),
-    encodeNumber(value),
-    encodeBytes(readBytes(data)),
-    // The access list.
-    encodeHead(0, LIST),
-  ];
-  if (signature) fields.push(...[BigInt(signature.yParity), signature.r, signature.s].map(encodeNumber));
+  const { maxPriorityFeePerGas, maxFeePerGas, gas, to, value, data, isLegacy } = transaction;
+  const [chainId, nonce] = [BigInt(transaction.chainId), BigInt(transaction.nonce)];
+  const call = [encodeBytes(readBytes(to)), encodeNumber(value), encodeBytes(readBytes(data))];
+  if (isLegacy) {
+    const { yParity, r, s } = signature ?? { yParity: null, r: 0n, s: 0n };
+    const v = yParity === null ? chainId : chainId * 2n + 35n + BigInt(yParity);
+    return encodeList([...[nonce, maxFeePerGas, gas].map(encodeNumber), ...call, ...[v, r, s].map(encodeNumber)]);
+  }
+  const fees = [chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gas].map(encodeNumber);
+  const signed = signature ? [BigInt(signature.yParity), signature.r, signature.s].map(encodeNumber) : [];
+  const accessList = encodeHead(0, LIST);
+  return Buffer.concat([Buffer.of(EIP_1559), encodeList([...fees, ...call, accessList, ...signed])]);
+}
+
+function encodeList(fields: readonly Buffer[]): Buffer {
   const length = fields.reduce((sum, field) => sum + field.length, 0);
-  return Buffer.concat([Buffer.of(EIP_1559), encodeHead(length, LIST), ...fields]);
+  return Buffer.concat([encodeHead(length, LIST), ...fields]);
 }
 
 /** RLP: the prefix bytes at which the lengths of strings and of lists begin. */

@@ -1,5 +1,5 @@
 import { keccak256Hex } from '@tollgate/crypto';
-import type { DynamicFees, Hex } from '@tollgate/protocol';
+import type { QuotedFees, Hex } from '@tollgate/protocol';
 
 import { joinSendAnswers, readSendAnswer, type SendAnswer, type SendReply } from '../chain/read-send-answer.js';
 import { crashPoint } from '../crash-point.js';
@@ -20,7 +20,7 @@ export interface AttemptRequest {
   nonce: number;
   /** How many attempts the step already has. */
   expectedAttempts: number;
-  fees: DynamicFees;
+  fees: QuotedFees;
 }
 
 type BytesRequest = Pick<AttemptRequest, 'kind' | 'call' | 'nonce' | 'fees'>;

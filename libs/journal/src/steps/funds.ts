@@ -1,4 +1,4 @@
-import { quoteFees, type DynamicFees } from '@tollgate/protocol';
+import { quoteFees, type QuotedFees } from '@tollgate/protocol';
 import { formatEther } from 'viem';
 
 import type { Attempt, JobFailure, JobRecord } from '../jobs/job.js';
@@ -6,8 +6,8 @@ import { PlanFailure, WalletEmptyError, type JobPlan } from '../jobs/ports.js';
 import { currentStep, type LaneWork } from '../lanes/lane-work.js';
 
 /** The fees that the chain asks for now. */
-export async function readQuote({ chain, signer, settings }: LaneWork): Promise<DynamicFees> {
-  return quoteFees(await chain.readRecentHead(signer.address), settings);
+export async function readQuote({ chain, signer, settings }: LaneWork): Promise<QuotedFees> {
+  return quoteFees((await chain.readRecentHead(signer.address)).fees, settings);
 }
 
 /** The most wei that an attempt of the job's current step can cost, which is what a node asks for. */

@@ -1,4 +1,4 @@
-import type { DynamicFees } from '@tollgate/protocol';
+import type { QuotedFees } from '@tollgate/protocol';
 
 import { crashPoint } from '../crash-point.js';
 import type { JobRecord, PlannedStep, StepRecord } from '../jobs/job.js';
@@ -18,7 +18,7 @@ export interface PlannedJob extends SubmitNamedRequest {
 interface SignedJob {
   job: PlannedJob;
   nonce: number;
-  fees: DynamicFees;
+  fees: QuotedFees;
   bytes: StoredBytes;
 }
 

@@ -6,7 +6,7 @@ import {
   type TriedCall,
 } from '@tollgate/chain';
 import { keccak256Hex } from '@tollgate/crypto';
-import type { DynamicFees, Hex, PaymentFailure } from '@tollgate/protocol';
+import type { QuotedFees, Hex, PaymentFailure } from '@tollgate/protocol';
 
 import type { LookUps } from '../limits/client-shares.js';
 import { PaymentRefused, RETRY_AFTER_MS } from '../refusals.js';
@@ -88,7 +88,7 @@ export class WalletCheck {
 
   async #succeeds(
     { settlement: { gas, ...call }, place }: WalletPayment,
-    fees: DynamicFees | null,
+    fees: QuotedFees | null,
     { deadlineMs, lookUps }: Asked,
   ): Promise<boolean> {
     const [relayer] = await this.options.listRelayers();

@@ -22,6 +22,16 @@ describe('the fees of a transaction', () => {
     );
   });
 
+  it('are the gas price on a chain without a base fee, which the cap of priority fees does not limit', () => {
+    const at = (price: bigint) => ({ maxFeePerGas: price, maxPriorityFeePerGas: price, isLegacy: true as const });
+    const quote = quoteFees({ baseFeePerGas: null, gasPrice: 400n }, CAPS);
+    expect(quote).toEqual(at(400n));
+    expect(quoteFees({ baseFeePerGas: null, gasPrice: 600n }, CAPS)).toEqual(at(500n));
+    expect(raiseFees(at(440n), quote, CAPS)).toEqual(at(495n));
+    expect(raiseFees(at(100n), quote, CAPS)).toEqual(at(400n));
+    expect(raiseFees(at(450n), quote, CAPS)).toBeNull();
+  });
+
   it('are both raised by at least an eighth, or not at all', () => {
     const fee = fc.bigInt(0n, 600n);
     fc.assert(

@@ -4,6 +4,12 @@ export interface DynamicFees {
   maxPriorityFeePerGas: bigint;
 }
 
+/** Fees within one's caps, in wei per gas. */
+export interface QuotedFees extends DynamicFees {
+  /** On a chain without a base fee: both fees are the gas price of a legacy transaction. */
+  isLegacy?: true;
+}
+
 /** Fees as the head of the chain asks for them, in wei per gas: a chain without base fee takes legacy transactions. */
 export type HeadFees = ({ type: 'eip1559' } & DynamicFees) | { type: 'legacy'; gasPrice: bigint };
 
@@ -14,17 +20,22 @@ export interface FeeCaps extends DynamicFees {
 }
 
 /** What a node says of the fees of the next block, in wei per gas. */
-export interface FeeView {
-  baseFeePerGas: bigint;
-  /** Null when the node suggests none. */
-  suggestedPriorityFee: bigint | null;
-}
+export type FeeView =
+  | {
+      baseFeePerGas: bigint;
+      /** Null when the node suggests none. */
+      suggestedPriorityFee: bigint | null;
+    }
+  /** A chain without a base fee. */
+  | { baseFeePerGas: null; gasPrice: bigint };
 
 const MOST = 2n ** 256n - 1n;
 const NO_CAPS: FeeCaps = { maxFeePerGas: MOST, maxPriorityFeePerGas: MOST, defaultPriorityFeePerGas: 0n };
 
 /** Fees that stay valid through six full blocks in a row, within the caps. */
-export function quoteFees({ baseFeePerGas, suggestedPriorityFee }: FeeView, caps = NO_CAPS): DynamicFees {
+export function quoteFees(view: FeeView, caps = NO_CAPS): QuotedFees {
+  if (view.baseFeePerGas === null) return atPrice(least(view.gasPrice, caps.maxFeePerGas));
+  const { baseFeePerGas, suggestedPriorityFee } = view;
   const tip = least(suggestedPriorityFee ?? caps.defaultPriorityFeePerGas, caps.maxPriorityFeePerGas);
   const maxFeePerGas = least(2n * baseFeePerGas + tip, caps.maxFeePerGas);
   return { maxFeePerGas, maxPriorityFeePerGas: least(tip, maxFeePerGas) };
@@ -34,10 +45,11 @@ export function quoteFees({ baseFeePerGas, suggestedPriorityFee }: FeeView, caps
  * Fees for a replacement with the same nonce: both at least an eighth above the last ones, as node pools demand, and no
  * less than the current quote. Null: the caps leave no room.
  */
-export function raiseFees(last: DynamicFees, quote: DynamicFees, caps: FeeCaps): DynamicFees | null {
+export function raiseFees(last: DynamicFees, quote: QuotedFees, caps: FeeCaps): QuotedFees | null {
+  const leastFee = raiseByEighth(last.maxFeePerGas);
+  if (quote.isLegacy) return leastFee > caps.maxFeePerGas ? null : atPrice(most(leastFee, quote.maxFeePerGas));
   const raised = raise(last, quote);
   const leastTip = raiseByEighth(last.maxPriorityFeePerGas);
-  const leastFee = raiseByEighth(last.maxFeePerGas);
   return leastTip > caps.maxPriorityFeePerGas || leastFee > caps.maxFeePerGas ? null : raised;
 }
 
@@ -53,6 +65,10 @@ export function raiseHeadFees(last: HeadFees, quote: HeadFees): HeadFees {
 /** The most that a unit of gas may cost, in wei. */
 export function highestPrice(fees: HeadFees): bigint {
   return fees.type === 'legacy' ? fees.gasPrice : fees.maxFeePerGas;
+}
+
+function atPrice(gasPrice: bigint): QuotedFees {
+  return { maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice, isLegacy: true };
 }
 
 function raise(last: DynamicFees, quote: DynamicFees): DynamicFees {
