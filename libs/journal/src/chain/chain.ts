@@ -15,7 +15,7 @@ import {
   type RpcCall,
   type RpcResult,
 } from '@tollgate/chain';
-import { isDelegated, type FeeView, type Hex } from '@tollgate/protocol';
+import { addGasMargin, isDelegated, type FeeView, type Hex } from '@tollgate/protocol';
 
 import type { StepReceipt } from '../jobs/ports.js';
 import type { SendReply } from './read-send-answer.js';
@@ -42,6 +42,8 @@ export interface Head {
   isDelegated: boolean;
 }
 
+/** A transfer to an account without code needs exactly this on most chains. */
+const PLAIN_GAS = 21_000n;
 const RECENT_MS = 1000;
 const MAX_REQUESTS = 8;
 /** The limit of concurrent requests that a server answers only after waiting. */
@@ -198,6 +200,19 @@ export class Chain {
     return this.#ask([{ method: 'eth_getBalance', params: [address, 'latest'] }], ([balance]) =>
       parseBigQuantity(valueOf(balance, 'eth_getBalance'), 'balance'),
     );
+  }
+
+  /** The gas limit for a transfer of nothing from the account to itself. */
+  estimateTransfer(address: Hex): Promise<bigint> {
+    const calls = [
+      { method: 'eth_estimateGas', params: [{ from: address, to: address, value: '0x0' }] },
+      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+    ];
+    return this.#ask(calls, ([estimate, block]) => {
+      const gas = parseBigQuantity(valueOf(estimate, 'eth_estimateGas'), 'gas');
+      const { gasLimit } = parseObject(valueOf(block, 'eth_getBlockByNumber'), 'block');
+      return gas === PLAIN_GAS ? gas : addGasMargin(gas, parseBigQuantity(gasLimit, 'gas limit'));
+    });
   }
 
   /** The bytes that the call returns at the latest block. */

@@ -13,6 +13,8 @@ export interface LaneMemory {
   nextNonce: NextNonce;
   locked: LockedJobs;
   gap: NonceGap;
+  /** The gas of a transfer of nothing to the wallet itself, as last estimated: some chains ask more than 21,000. */
+  cancel: { gas: bigint };
 }
 
 /** Created anew with each lease. */
@@ -25,6 +27,7 @@ export function createLaneMemory({ planRetryMs, longestPlanRetryMs, firstLookMs,
     nextNonce: new NextNonce(),
     locked: new LockedJobs(),
     gap: new NonceGap(),
+    cancel: { gas: 21_000n },
   };
 }
 

@@ -25,8 +25,6 @@ export interface LaneSettings {
   maxPriorityFeePerGas: bigint;
   /** Used where the node suggests no priority fee. */
   defaultPriorityFeePerGas: bigint;
-  /** Gas limit of a zero-value transfer to the wallet itself. */
-  cancelGas: bigint;
   /**
    * The wallet is empty if it cannot pay for this much gas: its lane pauses. If it can, a job that it cannot pay for
    * fails by itself. Null: every job waits until the wallet can pay for it.
@@ -67,7 +65,6 @@ export const DEFAULT_LANE_SETTINGS: LaneSettings = {
   maxFeePerGas: 500n * GWEI,
   maxPriorityFeePerGas: 50n * GWEI,
   defaultPriorityFeePerGas: GWEI,
-  cancelGas: 21_000n,
   ordinaryGas: null,
   emptyWalletMs: 3000,
   planRetryMs: 500,

@@ -1,8 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Hex } from '@tollgate/protocol';
+import { parseTransaction } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-import { startRpcProxy, type Interception, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
+import {
+  refuseCalls,
+  startRpcProxy,
+  type Interception,
+  type RpcCall,
+  type RpcProxy,
+} from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../../../tools/devnet/processes/redis.js';
@@ -397,6 +405,36 @@ describe('a lane on a chain that fails', () => {
     expect((await fixture.readMined()).map(({ nonce, to, input }) => [nonce, to, input])).toEqual([
       [41, fixture.lane.address, '0x'],
     ]);
+  });
+
+  // As on chains that count more for a transaction, and for wallets with delegated code.
+  it('cancels on a chain that asks more gas than 21,000 for a transfer', async () => {
+    const least = 42_000n;
+    const refuse = refuseCalls(fixture.chain.rpcUrl, ({ method, params: [raw] }) =>
+      method === 'eth_sendRawTransaction' && parseTransaction(raw as Hex).gas! < least ? 'intrinsic gas too low' : null,
+    );
+    proxy.intercept('*', async (call, forward) => {
+      const { body } = (await refuse(call, forward)) as { body: string };
+      const answers = [JSON.parse(body) as { id: number; result: unknown }].flat();
+      const asked = [call as RpcCall & { id: number }].flat();
+      for (const answer of answers) {
+        if (asked.find(({ id }) => id === answer.id)!.method === 'eth_estimateGas') answer.result = hex(least);
+      }
+      return { body: JSON.stringify(Array.isArray(call) ? answers : answers[0]) };
+    });
+    await fixture.rpc('evm_setAutomine', [false]);
+    const jobId = await fixture.submit();
+    const runner = fixture.startRunner({}, { rpcUrls: [proxy.rpcUrl] });
+    await fixture.waitForState(jobId, 'BROADCAST');
+    await fixture.journal.cancel(jobId);
+    runner.wake(jobId);
+    await waitFor('a cancel in the pool', async () => {
+      const last = (await fixture.readJob(jobId)).steps[0]!.attempts.at(-1)!;
+      return last.kind === 'cancel' && last.sentAtMs !== null;
+    });
+    await fixture.rpc('evm_mine');
+    const { mined } = (await fixture.waitForState(jobId, 'CANCELLED')).steps[0]!;
+    expect(await fixture.rpc('eth_getTransactionByHash', [mined!.hash])).toMatchObject({ gas: hex((least * 3n) / 2n) });
   });
 
   it('lets the job succeed when its own transaction is mined before the cancel', async () => {

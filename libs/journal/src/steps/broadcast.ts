@@ -45,16 +45,22 @@ export async function putAttempt(work: LaneWork, request: AttemptRequest): Promi
 
 /** Signs bytes that must be journaled before they are sent. */
 export async function signAttempt(work: LaneWork, request: BytesRequest): Promise<StoredBytes> {
+  if (request.kind === 'cancel') await estimateCancel(work);
   const raw = await work.signer.sign(createTransaction(work, request));
   crashPoint('F5');
   crashPoint('F12');
   return { kind: request.kind, hash: keccak256Hex(raw), raw };
 }
 
-function createTransaction({ chain, signer, settings }: LaneWork, request: BytesRequest): TransactionToSign {
+/** A chain that cannot be asked now gets the gas of the last cancel. */
+async function estimateCancel({ chain, signer, cancel, onTrouble }: LaneWork): Promise<void> {
+  await chain.estimateTransfer(signer.address).then((gas) => (cancel.gas = gas), onTrouble);
+}
+
+function createTransaction({ chain, signer, cancel }: LaneWork, request: BytesRequest): TransactionToSign {
   const { call, kind, nonce, fees } = request;
   const { to, data, value, gas } =
-    kind === 'cancel' ? { to: signer.address, data: '0x' as const, value: 0n, gas: settings.cancelGas } : call;
+    kind === 'cancel' ? { to: signer.address, data: '0x' as const, value: 0n, ...cancel } : call;
   return { chainId: chain.chainId, nonce, to, data, value, gas, ...fees };
 }
 

@@ -12,12 +12,12 @@ export async function readQuote({ chain, signer, settings }: LaneWork): Promise<
 
 /** The most wei that an attempt of the job's current step can cost, which is what a node asks for. */
 export function costOf(
-  { settings }: LaneWork,
+  { cancel }: LaneWork,
   job: JobRecord,
   { kind, maxFeePerGas }: Pick<Attempt, 'kind' | 'maxFeePerGas'>,
 ): bigint {
   const step = currentStep(job);
-  const { gas, value } = step && kind !== 'cancel' ? step : { gas: settings.cancelGas, value: 0n };
+  const { gas, value } = step && kind !== 'cancel' ? step : { ...cancel, value: 0n };
   return value + gas * maxFeePerGas;
 }
 
