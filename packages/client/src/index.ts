@@ -36,10 +36,13 @@ export { readChunks } from './network/read-body.js';
 export { readSystemCode } from './network/read-system-code.js';
 export { redeemPaidRequest, type RedeemOptions } from './fetch/redeem-paid-request.js';
 export type { PaidResponse } from './fetch/redeem-payment.js';
+export type { AuthorizableCharge, TransferableCharge } from './offer/charge-requirement.js';
 export type {
   AuthorizableRequirement,
+  Offer,
   PermittableRequirement,
   SignableRequirement,
+  TransferRequirement,
 } from './offer/signable-requirement.js';
 export { SpendingLimit } from './offer/spending-limit.js';
 export type { Wallet } from './account/wallet.js';

@@ -14,7 +14,21 @@ export * from './wire/json-record.js';
 export * from './networks.js';
 export * from './logs/find-authorizations.js';
 export * from './logs/token-log.js';
-export * from './mpp/payment-authentication.js';
+export {
+  AUTHENTICATION_START,
+  challengeNonce,
+  encodeChargeRequest,
+  encodePaymentReceipt,
+  findPaymentCredentials,
+  parsePaymentCredential,
+  renderAuthenticationEnd,
+  withoutPaymentCredentials,
+  type AuthenticationChallenge,
+  type AuthenticationTerms,
+  type ChargeTerms,
+  type PaymentCredential,
+} from './mpp/payment-authentication.js';
+export * from './mpp/received-challenges.js';
 export * from './wire/payment-error.js';
 export * from './wire/payment-headers.js';
 export * from './wire/retry-after.js';

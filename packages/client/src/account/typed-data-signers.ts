@@ -11,6 +11,7 @@ import {
 import { erc20Abi, parseAbi, type LocalAccount, type PublicClient } from 'viem';
 
 import { lookUp } from '../network/rpc-failure.js';
+import { readTokenDomain } from './read-token-domain.js';
 
 /** A token, and the EIP-712 domain given for it. */
 export interface SignedToken {
@@ -24,6 +25,11 @@ export interface AuthorizationSigner {
   sign(token: SignedToken, authorization: TransferAuthorization): Promise<SignedAuthorization>;
   /** True when a final block past the end of its validity shows that it was not used: it can never move tokens. */
   isExpired(asset: Hex, authorization: TransferAuthorization): Promise<boolean>;
+  /**
+   * The EIP-712 domain as the token states it; null if it states none, or one that authorizations cannot have.
+   * @throws PaymentError `wallet_unavailable` when the chain cannot be read
+   */
+  readDomain(asset: Hex): Promise<Pick<SignedToken, 'name' | 'version'> | null>;
 }
 
 const abi = parseAbi([
@@ -48,6 +54,7 @@ export function createAuthorizationSigner(
         const args = [from, nonce] as const;
         return !(await client.readContract({ address, abi, functionName: 'authorizationState', args, blockNumber }));
       }),
+    readDomain: (asset) => lookUp('domain of the token', () => readTokenDomain(client, chainId, asset)),
   };
 }
 

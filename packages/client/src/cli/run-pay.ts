@@ -57,7 +57,8 @@ function describeIntention({ scheme, asset, payTo, extra }: StoredPayment['requi
 
 function describeSkipped({ requirement: { scheme }, problem }: SkippedOffer): string {
   const consequence = scheme === 'upto' ? 'the full price is paid, not what is used' : 'the next offer is paid';
-  return `${problem.message} So ${consequence}; --approve AMOUNT lets Permit2 move it.`;
+  const remedy = problem.code === 'permit2_allowance_missing' ? '; --approve AMOUNT lets Permit2 move it' : '';
+  return `${problem.message} So ${consequence}${remedy}.`;
 }
 
 const plain = (line: string): string => line.replace(CONTROLS, ' ');

@@ -1,5 +1,6 @@
 import {
   encodeJsonHeader,
+  encodePaymentCredential,
   encodeProof,
   isRecord,
   ownField,
@@ -10,9 +11,10 @@ import {
   type JsonRecord,
   type SignedPayment,
 } from '@tollgate/protocol';
-import { sha256, stringToBytes } from 'viem';
+import { getAddress, sha256, stringToBytes } from 'viem';
 
-import { isSignable, type SignableRequirement } from '../offer/signable-requirement.js';
+import { credentialHeaderOf, isCharge, type ChargeRequirement } from '../offer/charge-requirement.js';
+import { isSignable, type X402Requirement } from '../offer/signable-requirement.js';
 import { nonceOf, type RedeemablePayment, type StoredPayment } from '../store/payment-store.js';
 
 /** Identifies a signed payment: by its transaction, or by the nonce of its authorization. */
@@ -50,7 +52,7 @@ function answerExtensions(sent: JsonRecord, idempotencyKey: string, nonce: strin
 }
 
 function showAuthorization(
-  { x402Version, scheme, network, sent }: SignableRequirement,
+  { x402Version, scheme, network, sent }: X402Requirement,
   signed: SignedPayment,
   idempotencyKey: string,
 ): ShownPayment['header'] {
@@ -67,9 +69,31 @@ function showAuthorization(
       };
 }
 
+/** The credential of a payment for a challenge of MPP. */
+function showCharge(
+  { challenge, network }: ChargeRequirement,
+  { payer, transaction, authorization }: Pick<StoredPayment, 'payer' | 'transaction' | 'authorization'>,
+): Pick<ShownPayment, 'header' | 'signed'> | null {
+  const show = (payload: JsonRecord): ShownPayment['header'] => ({
+    name: credentialHeaderOf(challenge),
+    value: encodePaymentCredential({ challenge, payload, source: `did:pkh:${network}:${getAddress(payer)}` }),
+  });
+  if (transaction) {
+    const { txHash } = transaction;
+    return { header: show({ type: 'hash', hash: txHash }), signed: { txHash } };
+  }
+  if (authorization?.kind !== 'authorization') return null;
+  const { authorization: terms, signature } = authorization;
+  return { header: show({ type: 'authorization', ...terms, signature }), signed: { nonce: terms.nonce } };
+}
+
 /** The proof of a stored payment in the form that its server requires; null while nothing is signed. */
 export function showPayment(payment: StoredPayment): ShownPayment | null {
   const { requirement, transaction, authorization, idempotencyKey } = payment;
+  if (isCharge(requirement)) {
+    const shown = showCharge(requirement, payment);
+    return shown && { idempotencyKey, ...shown };
+  }
   if (!isSignable(requirement)) return transaction && showTransfer({ ...payment, requirement, transaction });
   if (!authorization) return null;
   const signed = { nonce: nonceOf(authorization) };

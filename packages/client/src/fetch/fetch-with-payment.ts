@@ -132,7 +132,11 @@ export async function runProcedure(
       const paidRequest = assertSameOrigin(request, response);
       assertSecureUrl(paidRequest.url, context.allowInsecureHttp);
       const { attemptTimeoutMs: timeoutMs, store, wallet } = context;
-      const offers = await readOffers(response, wallet, { timeoutMs, prefersSignatures: store.isVolatile === true });
+      const offers = await readOffers(response, wallet, {
+        timeoutMs,
+        prefersSignatures: store.isVolatile === true,
+        sendsAuthorization: request.headers.has('Authorization'),
+      });
       const afterRevision = stored?.revision ?? 0;
       const terms = { offers, afterRevision };
       if (await takeReleased(context, { key, request: paidRequest }, terms)) continue;

@@ -53,6 +53,7 @@ describe('a signature that comes later than the offer is valid', () => {
       authorizations: {
         sign: (token, authorization) => confirm().then(() => authorizations.sign(token, authorization)),
         isExpired: (asset, authorization) => authorizations.isExpired(asset, authorization),
+        readDomain: (asset) => authorizations.readDomain(asset),
       },
     };
     const assets = [{ network: 'chain-testnet', chainId, address, decimals: 6 }];

@@ -53,7 +53,7 @@ function isAsked(context: PaymentContext, offers: Offers, { requirement: paid }:
     JSON.stringify([
       ...[requirement.scheme, requirement.network, requirement.maxAmountRequired],
       ...[requirement.asset.toLowerCase(), requirement.payTo.toLowerCase()],
-      isSignable(requirement) && [requirement.x402Version, isPermittable(requirement)],
+      isSignable(requirement) && ['x402Version' in requirement && requirement.x402Version, isPermittable(requirement)],
     ]);
   const within = listWithinLimits(offers, { ...context, chainId: context.wallet.chainId });
   return within.some(({ requirement }) => termsOf(requirement) === termsOf(paid));

@@ -9,7 +9,9 @@ import {
   type PaymentRequirement,
 } from '@tollgate/protocol';
 
-/** A requirement that is paid by a signature: the payer sends no transaction. */
+import type { AuthorizableCharge, TransferableCharge } from './charge-requirement.js';
+
+/** A requirement of x402 that is paid by a signature: the payer sends no transaction. */
 interface SignedTerms {
   x402Version: 1 | 2;
   /** The network's name in version 1, its CAIP-2 id in version 2. */
@@ -37,10 +39,19 @@ export type PermittableRequirement = SignedTerms &
     | { scheme: 'upto'; extra: { name: string | null; assetTransferMethod: 'permit2'; facilitatorAddress: Hex } }
   );
 
-export type SignableRequirement = AuthorizableRequirement | PermittableRequirement;
+export type X402Requirement = AuthorizableRequirement | PermittableRequirement;
 
-export const isSignable = (requirement: PaymentRequirement | SignableRequirement): requirement is SignableRequirement =>
-  'x402Version' in requirement;
+/** Paid by a signature, which the server or its facilitator settles. */
+export type SignableRequirement = X402Requirement | AuthorizableCharge;
+
+/** Paid by a transfer of the wallet, locked to a reference. */
+export type TransferRequirement = PaymentRequirement | TransferableCharge;
+
+/** What a server offers, in one of the ways in which this client can pay. */
+export type Offer = TransferRequirement | SignableRequirement;
+
+export const isSignable = (requirement: Offer): requirement is SignableRequirement =>
+  !('reference' in requirement.extra);
 
 export const isPermittable = (requirement: SignableRequirement): requirement is PermittableRequirement =>
   'assetTransferMethod' in requirement.extra;
@@ -60,7 +71,7 @@ export function parseSignableRequirement(
   value: unknown,
   x402Version: 1 | 2,
   envelope: { resource?: unknown; extensions?: unknown } = {},
-): SignableRequirement {
+): X402Requirement {
   const sent = x402Version === 2 ? { accepted: value, ...envelope } : {};
   return parseTerms(value, { x402Version, amountVersion: x402Version, sent });
 }
@@ -69,7 +80,7 @@ export function parseSignableRequirement(
  * Parses a stored requirement.
  * @throws TypeError or PaymentError when it is invalid.
  */
-export function parseStoredSignable(value: JsonRecord): SignableRequirement {
+export function parseStoredSignable(value: JsonRecord): X402Requirement {
   const [x402Version, sent] = [ownField(value, 'x402Version'), ownField(value, 'sent')];
   if ((x402Version !== 1 && x402Version !== 2) || !isRecord(sent)) throw new TypeError('requirement has no version');
   return parseTerms(value, { x402Version, amountVersion: 1, sent });
@@ -79,7 +90,7 @@ export function parseStoredSignable(value: JsonRecord): SignableRequirement {
 function parseTerms(
   value: unknown,
   { x402Version, amountVersion, sent }: Pick<SignedTerms, 'x402Version' | 'sent'> & { amountVersion: 1 | 2 },
-): SignableRequirement {
+): X402Requirement {
   const terms = parseRequirementTerms(value, amountVersion);
   const { scheme, network, amountBaseUnits: maxAmountRequired, payTo, maxTimeoutSeconds, asset } = terms;
   const common = { x402Version, network, maxAmountRequired, payTo, maxTimeoutSeconds, asset, sent };

@@ -1,8 +1,10 @@
-import { appendHashLock, type Hex, type PaymentRequirement } from '@tollgate/protocol';
+import { appendHashLock, type Hex } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
+import type { TransferRequirement } from '../offer/signable-requirement.js';
+
 /** `transfer(payTo, amount)` on the asset, with the hash lock of the reference appended. */
-export function createPaymentCall({ asset, payTo, maxAmountRequired, extra }: PaymentRequirement): {
+export function createPaymentCall({ asset, payTo, maxAmountRequired, extra }: TransferRequirement): {
   to: Hex;
   data: Hex;
 } {

@@ -2,14 +2,14 @@ import { isAddress, isRecord, parseTokenAmount, PaymentError } from '@tollgate/p
 
 import type { Wallet } from '../account/wallet.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
-import type { PermittableRequirement } from '../offer/signable-requirement.js';
+import type { Offer } from '../offer/signable-requirement.js';
 import { SpendingLimit } from '../offer/spending-limit.js';
 import { openPaymentStore } from '../store/open-payment-store.js';
 import type { PaymentStore, StoredPayment } from '../store/payment-store.js';
 
 /** A preferred offer, and why the wallet cannot pay it. */
 export interface SkippedOffer {
-  requirement: PermittableRequirement;
+  requirement: Offer;
   problem: PaymentError;
 }
 

@@ -5,19 +5,25 @@ import {
   parseChallenge,
   PAYMENT_REQUIRED,
   PaymentError,
-  type PaymentRequirement,
 } from '@tollgate/protocol';
 
 import type { Wallet } from '../account/wallet.js';
+import { readCharges } from '../offer/charge-requirement.js';
 import { readChallengeBody } from '../offer/read-challenge.js';
-import { isPermittable, parseSignableRequirement, type SignableRequirement } from '../offer/signable-requirement.js';
+import {
+  isPermittable,
+  isSignable,
+  parseSignableRequirement,
+  type Offer,
+  type X402Requirement,
+} from '../offer/signable-requirement.js';
 
 /** As many as the challenges of transfers may have. */
 const MAX_REQUIREMENTS = 32;
 const MAX_HEADER_BYTES = 64 * 1024;
 
 export interface Offers {
-  accepts: readonly (PaymentRequirement | SignableRequirement)[];
+  accepts: readonly Offer[];
 }
 
 /**
@@ -37,7 +43,7 @@ function readEach<T>(candidates: unknown, read: (candidate: unknown) => T): T[] 
 }
 
 /** Version 2 is in a header; null if there is no such challenge. */
-function readSignablesV2(header: string | null): SignableRequirement[] | null {
+function readSignablesV2(header: string | null): X402Requirement[] | null {
   if (header === null) return null;
   try {
     const value = decodeJsonHeader(header, MAX_HEADER_BYTES);
@@ -51,46 +57,59 @@ function readSignablesV2(header: string | null): SignableRequirement[] | null {
   }
 }
 
-function readSignablesV1(body: unknown): SignableRequirement[] {
+function readSignablesV1(body: unknown): X402Requirement[] {
   if (!isRecord(body) || ownField(body, 'x402Version') !== 1) return [];
   return readEach(ownField(body, 'accepts'), (offer) => parseSignableRequirement(offer, 1));
 }
 
 /** Offers that charge by use come first, then those that need no allowance; otherwise in the order of the server. */
-function rank(requirement: SignableRequirement): number {
+function rank(requirement: X402Requirement): number {
   if (requirement.scheme === 'upto') return 0;
   return isPermittable(requirement) ? 2 : 1;
 }
 
+export interface OfferTerms {
+  /** For the whole 402. */
+  timeoutMs: number;
+  /** Where a payment may get lost: a lost transfer is money that is gone. */
+  prefersSignatures: boolean;
+  /** Whether the request has an `Authorization` of its own; default false. */
+  sendsAuthorization?: boolean;
+}
+
 /**
  * Reads the offers of a 402, preferred ones first. For a gate that gives references: by use if it offers that,
- * otherwise by transfers locked to its references, and its other offers are ignored, or come first where
- * `prefersSignatures`. For any other server: by payments that the wallet signs.
+ * otherwise by transfers locked to its references, and its other offers of x402 are ignored, or come first where
+ * `prefersSignatures`. For any other server: by payments that the wallet signs. Offers of MPP come last: they do not
+ * state the token's EIP-712 domain, and a server of both protocols asks the same price in each.
  * @throws PaymentError `malformed_challenge` when there is nothing to choose from
  */
 export async function readOffers(
   response: Response,
   { authorizations, permits }: Pick<Wallet, 'authorizations' | 'permits'>,
-  { timeoutMs, prefersSignatures }: { timeoutMs: number; prefersSignatures: boolean },
+  { timeoutMs, prefersSignatures, sendsAuthorization = false }: OfferTerms,
 ): Promise<Offers> {
-  const canSign = (requirement: SignableRequirement): boolean =>
-    (isPermittable(requirement) ? permits : authorizations) !== undefined;
+  const canSign = (offer: Offer): boolean =>
+    !isSignable(offer) || (isPermittable(offer) ? permits : authorizations) !== undefined;
+  const { accepts: read, problems } = readCharges(response.headers.get('WWW-Authenticate'), sendsAuthorization);
+  const charges = read.filter(canSign);
   const readV2 = readSignablesV2(response.headers.get(PAYMENT_REQUIRED));
   const signableV2 = readV2 && readV2.filter(canSign).sort((one, other) => rank(one) - rank(other));
   const body = await readChallengeBody(response, timeoutMs).catch((error: unknown) => {
-    if (!signableV2?.length) throw error;
+    if (!signableV2?.length && read.length === 0 && problems.length === 0) throw error;
     return null;
   });
   try {
     const { accepts } = parseChallenge(body);
     const signed = (signableV2 ?? []).filter(({ scheme }) => prefersSignatures || scheme === 'upto');
-    return { accepts: [...signed, ...accepts] };
+    return { accepts: [...signed, ...accepts, ...charges] };
   } catch (error) {
-    const accepts = [...(signableV2 ?? []), ...readSignablesV1(body).filter(canSign)];
+    const accepts = [...(signableV2 ?? []), ...readSignablesV1(body).filter(canSign), ...charges];
     if (accepts.length > 0) return { accepts };
-    if (signableV2 === null) throw error;
+    if (signableV2 === null && read.length === 0 && problems.length === 0) throw error;
     throw new PaymentError('malformed_challenge', 'The payment challenge offers nothing that this client can pay.', {
-      hint: 'It supports offers of scheme "exact" by EIP-3009 that contain the EIP-712 domain of their asset, and offers of "exact" and "upto" by Permit2.',
+      hint: 'It supports offers of x402 of scheme "exact" by EIP-3009 that contain the EIP-712 domain of their asset, offers of "exact" and "upto" by Permit2, and EVM charges of MPP.',
+      details: { problems },
     });
   }
 }

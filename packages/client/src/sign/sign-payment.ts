@@ -1,10 +1,10 @@
 import {
+  challengeNonce,
   createPermit2Transfer,
   createTransferAuthorization,
   formatTokenAmount,
   IDEMPOTENCY_KEY,
   PaymentError,
-  type PaymentRequirement,
   type SignedPayment,
   type SignedTransferTerms,
 } from '@tollgate/protocol';
@@ -12,8 +12,9 @@ import {
 import { signAndSend } from '../account/send.js';
 import type { Wallet } from '../account/wallet.js';
 import type { RequestSnapshot } from '../network/request-snapshot.js';
+import { endSecondsOf, isCharge, type AuthorizableCharge } from '../offer/charge-requirement.js';
 import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requirement.js';
-import { isPermittable, isSignable, type SignableRequirement } from '../offer/signable-requirement.js';
+import { isPermittable, isSignable, type Offer, type SignableRequirement } from '../offer/signable-requirement.js';
 import { endsAtMs, type SignedTransaction, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
 import { createPaymentCall } from './create-payment-call.js';
 import { createRandomHex } from './hex.js';
@@ -21,7 +22,7 @@ import type { PaymentContext, SkippedOffer } from './payment-options.js';
 import { ensureAllowance, findAllowanceProblem } from './permit2-allowance.js';
 import type { Offers } from './read-offers.js';
 
-type Chosen = ChosenRequirement<PaymentRequirement | SignableRequirement>;
+type Chosen = ChosenRequirement<Offer>;
 
 function createIntention(context: PaymentContext, request: RequestSnapshot, chosen: Chosen): StoredPayment {
   return {
@@ -58,7 +59,9 @@ async function signTransfer(
     return permits.sign(createPermit2Transfer(createTerms(wallet, chosen), facilitator));
   }
   if (!authorizations) throw new PaymentError('cannot_pay', 'The wallet cannot sign authorizations.');
-  const token = { asset: chosen.asset.address, ...requirement.extra };
+  const { name, version } = requirement.extra;
+  if (name === null || version === null) throw createDomainMissing(requirement);
+  const token = { asset: chosen.asset.address, name, version };
   return authorizations.sign(token, createTransferAuthorization(createTerms(wallet, chosen)));
 }
 
@@ -67,7 +70,22 @@ function createTerms(
   { requirement, amountBaseUnits }: ChosenRequirement<SignableRequirement>,
 ): SignedTransferTerms {
   const { payTo, asset, maxTimeoutSeconds } = requirement;
-  return { from, payTo, asset, amount: String(amountBaseUnits), maxTimeoutSeconds, nonce: `0x${createRandomHex(32)}` };
+  const terms = { from, payTo, asset, amount: String(amountBaseUnits), maxTimeoutSeconds };
+  return isCharge(requirement)
+    ? { ...terms, ...commitTo(requirement) }
+    : { ...terms, nonce: `0x${createRandomHex(32)}` };
+}
+
+/** A signature for a challenge of MPP ends with it, and its nonce names it: two of them can move the money once. */
+function commitTo({
+  challenge,
+  maxTimeoutSeconds,
+}: AuthorizableCharge): Pick<SignedTransferTerms, 'maxTimeoutSeconds' | 'nonce'> {
+  const endSeconds = endSecondsOf(challenge);
+  return {
+    maxTimeoutSeconds: endSeconds === null ? maxTimeoutSeconds : endSeconds - Math.floor(Date.now() / 1000),
+    nonce: challengeNonce(challenge),
+  };
 }
 
 /**
@@ -172,29 +190,43 @@ interface ChosenOffer {
 type ChoiceContext = Pick<PaymentContext, 'wallet' | 'assets' | 'maxAmount' | 'permit2Allowance'>;
 
 /**
- * The first offer within the limits that the wallet can pay. An offer by Permit2 is skipped if Permit2 may not move the
- * token; the next one may cost more, since `maxAmount` permits any price up to it.
- * @throws PaymentError as `chooseRequirement`; `permit2_allowance_missing` if nothing else is within the limits
+ * The first offer within the limits that the wallet can pay. An offer is skipped if Permit2 may not move the token, or if
+ * the token states no domain to sign for; the next one may cost more, since `maxAmount` permits any price up to it.
+ * @throws PaymentError as `chooseRequirement`; the problem of the first offer if nothing else is within the limits
  */
 async function chooseOffer(context: ChoiceContext, offers: Offers): Promise<ChosenOffer> {
-  const [preferred, ...others] = listWithinLimits(offers, { ...context, chainId: context.wallet.chainId });
-  const problem = await findProblem(context, preferred);
-  if (!problem) return { chosen: preferred, skipped: [] };
-  const skipped = [problem];
-  for (const chosen of others) {
-    const next = await findProblem(context, chosen);
-    if (!next) return { chosen, skipped };
-    skipped.push(next);
+  const within = listWithinLimits(offers, { ...context, chainId: context.wallet.chainId });
+  const skipped: SkippedOffer[] = [];
+  for (const chosen of within) {
+    const completed = await complete(context, chosen);
+    if (!(completed instanceof PaymentError)) return { chosen: completed, skipped };
+    skipped.push({ requirement: chosen.requirement, problem: completed });
   }
-  throw problem.problem;
+  throw skipped[0]?.problem as PaymentError;
 }
 
-async function findProblem(context: ChoiceContext, chosen: Chosen): Promise<SkippedOffer | null> {
+/** The offer with all that is needed to pay it, or why the wallet cannot. */
+async function complete(context: ChoiceContext, chosen: Chosen): Promise<Chosen | PaymentError> {
   const { requirement } = chosen;
-  const { permits } = context.wallet;
+  const { authorizations, permits } = context.wallet;
+  if (!isSignable(requirement)) return chosen;
+  if (isCharge(requirement)) {
+    const extra = await authorizations?.readDomain(requirement.asset);
+    return extra ? { ...chosen, requirement: { ...requirement, extra } } : createDomainMissing(requirement);
+  }
   // Wallets without permits skip Permit2 offers; otherwise only those offers can have a problem that is known in
   // advance.
-  if (!permits || !isSignable(requirement) || !isPermittable(requirement)) return null;
-  const problem = await findAllowanceProblem(context, permits, { ...chosen, requirement });
-  return problem && { requirement, problem };
+  if (!permits || !isPermittable(requirement)) return chosen;
+  return (await findAllowanceProblem(context, permits, { ...chosen, requirement })) ?? chosen;
+}
+
+function createDomainMissing({ asset }: SignableRequirement): PaymentError {
+  return new PaymentError(
+    'cannot_pay',
+    `The token ${asset} states no EIP-712 domain, so no payment in it can be signed.`,
+    {
+      hint: 'Nothing was paid. The server must take another token, or payments by transfer.',
+      details: { asset },
+    },
+  );
 }

@@ -8,6 +8,7 @@ import {
   type JsonRecord,
 } from '@tollgate/protocol';
 
+import { parseStoredCharge } from '../offer/charge-requirement.js';
 import { parseStoredSignable } from '../offer/signable-requirement.js';
 import type { PaymentMove, PaymentState, SignedTransaction, StoredPayment } from './payment-store.js';
 
@@ -50,7 +51,9 @@ function parseMove(value: unknown): PaymentMove | null {
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value);
 
 function parseRequirement(value: unknown): StoredPayment['requirement'] {
-  return isRecord(value) && 'x402Version' in value ? parseStoredSignable(value) : parsePaymentRequirement(value);
+  if (!isRecord(value)) throw new TypeError('requirement is not an object');
+  if ('challenge' in value) return parseStoredCharge(value);
+  return 'x402Version' in value ? parseStoredSignable(value) : parsePaymentRequirement(value);
 }
 
 function readText(record: JsonRecord, name: string): string {

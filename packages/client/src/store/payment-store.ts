@@ -1,6 +1,6 @@
 import type { Hex, PaymentRequirement, SignedPayment } from '@tollgate/protocol';
 
-import type { SignableRequirement } from '../offer/signable-requirement.js';
+import type { Offer } from '../offer/signable-requirement.js';
 
 /** A signed transaction. For one payment only these bytes are ever sent. */
 export interface SignedTransaction {
@@ -45,7 +45,7 @@ export interface StoredPayment {
   idempotencyKey: string;
   chainId: number;
   payer: Hex;
-  requirement: PaymentRequirement | SignableRequirement;
+  requirement: Offer;
   createdAtMs: number;
   /** Null while `intended`, and if an authorization pays. */
   transaction: SignedTransaction | null;

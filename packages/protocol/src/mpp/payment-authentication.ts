@@ -11,9 +11,9 @@ import { PaymentError } from '../wire/payment-error.js';
 import { MAX_PAYMENT_HEADER_BYTES } from '../x402/payment-signature.js';
 
 /** The authentication scheme of `WWW-Authenticate` and `Authorization` that MPP clients use. */
-const PAYMENT_SCHEME = 'Payment';
-const METHOD = 'evm';
-const INTENT = 'charge';
+export const PAYMENT_SCHEME = 'Payment';
+export const EVM_METHOD = 'evm';
+export const CHARGE_INTENT = 'charge';
 
 /** The terms of a payment, as sent in the `request` of a challenge. */
 export interface ChargeTerms {
@@ -64,7 +64,7 @@ export interface AuthenticationTerms {
  */
 export function renderAuthenticationEnd({ realm, request, header }: AuthenticationTerms): string {
   const where = header === undefined ? '' : ` header="${header}",`;
-  return `", realm="${realm}", method="${METHOD}", intent="${INTENT}", request="${request}",${where} expires="`;
+  return `", realm="${realm}", method="${EVM_METHOD}", intent="${CHARGE_INTENT}", request="${request}",${where} expires="`;
 }
 
 /** The base64url tokens of the `Payment` credentials in a line of `Authorization` or `Payment-Authorization`. */
@@ -126,8 +126,11 @@ export function parsePaymentCredential(token: string): PaymentCredential {
   const value = decodeJsonHeader(token, MAX_PAYMENT_HEADER_BYTES);
   const challenge = ownField(value, 'challenge');
   if (!isRecord(challenge)) return refuse('has no challenge');
-  if (parseText(challenge, 'method') !== METHOD || parseText(challenge, 'intent') !== INTENT) {
-    throw new PaymentError('wrong_scheme', `The payment credential is not of method "${METHOD}", intent "${INTENT}".`);
+  if (parseText(challenge, 'method') !== EVM_METHOD || parseText(challenge, 'intent') !== CHARGE_INTENT) {
+    throw new PaymentError(
+      'wrong_scheme',
+      `The payment credential is not of method "${EVM_METHOD}", intent "${CHARGE_INTENT}".`,
+    );
   }
   const [id, realm, request, expires] = ['id', 'realm', 'request', 'expires'].map((name) => parseText(challenge, name));
   return {
@@ -152,6 +155,6 @@ interface ChargeReceipt {
 /** The value of the `Payment-Receipt` header: base64url of the receipt of an EVM charge. */
 export function encodePaymentReceipt({ txHash, settledAtMs, challengeId, chainId }: ChargeReceipt): string {
   const timestamp = new Date(settledAtMs).toISOString();
-  const receipt = { method: METHOD, reference: txHash, status: 'success', timestamp, challengeId, chainId };
+  const receipt = { method: EVM_METHOD, reference: txHash, status: 'success', timestamp, challengeId, chainId };
   return encodeBase64Url(JSON.stringify(receipt));
 }
