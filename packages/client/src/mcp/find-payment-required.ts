@@ -2,12 +2,16 @@ import { isRecord, ownField, type JsonRecord } from '@tollgate/protocol';
 
 import { parseJson } from '../network/read-body.js';
 
-/** The requirements of a payment that a tool asks for. */
+/** The payment that a tool asks for. */
 export interface PaymentRequired {
-  /** As in the body of a 402. */
-  required: JsonRecord;
+  /** x402: as in the body of a 402; null where only MPP is asked for. */
+  required: JsonRecord | null;
   /** Whether they came as in the draft of MCP itself, which has the payment in a field of its own. */
   isDraft: boolean;
+  /** MPP: its challenges, with their requests as JSON. */
+  challenges: readonly unknown[];
+  /** MPP: why (RFC 9457). */
+  problem: JsonRecord;
 }
 
 /**
@@ -19,10 +23,14 @@ const CODES: readonly unknown[] = [402, -32042, -32043, -32402];
 const WRAPPER = 'x402/error';
 const MAX_TEXT_LENGTH = 64 * 1024;
 
+/** In the metadata of a result: the challenges of MPP. */
+const PAYMENT_REQUIRED_META = 'org.paymentauth/payment-required';
+
 /** The payment that a JSON-RPC error requires; null if it requires none. */
 export function readPaymentRequiredError(error: unknown): PaymentRequired | null {
   if (!(error instanceof Error) || !('code' in error) || !CODES.includes(error.code)) return null;
-  return readTerms('data' in error ? error.data : undefined);
+  const asked = readTerms('data' in error ? error.data : undefined);
+  return asked && { ...asked, problem: { detail: error.message, ...asked.problem } };
 }
 
 /**
@@ -31,12 +39,15 @@ export function readPaymentRequiredError(error: unknown): PaymentRequired | null
  */
 export function findPaymentRequired(result: unknown): PaymentRequired | null {
   if (!isRecord(result)) return null;
+  const meta = ownField(result, '_meta');
+  const asked = isRecord(meta) ? readTerms(ownField(meta, PAYMENT_REQUIRED_META)) : null;
+  if (asked) return asked;
   const isFailure = ownField(result, 'isError') === true;
   const read = (said: unknown): PaymentRequired | null => {
     const asked = readAsked(said);
     if (asked) return asked;
     const terms = readTerms(said);
-    return terms && (isFailure || typeof ownField(terms.required, 'error') === 'string') ? terms : null;
+    return terms && (isFailure || typeof ownField(terms.required ?? {}, 'error') === 'string') ? terms : null;
   };
   return read(ownField(result, 'structuredContent')) ?? read(parseText(ownField(result, 'content')));
 }
@@ -51,13 +62,26 @@ function readAsked(value: unknown): PaymentRequired | null {
 
 function readTerms(value: unknown): PaymentRequired | null {
   if (!isRecord(value)) return null;
-  if (Array.isArray(ownField(value, 'accepts'))) return { required: value, isDraft: false };
-  const options: unknown = ownField(value, 'payment');
+  const challenges = ownField(value, 'challenges');
+  const problem = ownField(value, 'problem');
+  const byMpp = {
+    challenges: Array.isArray(challenges) ? (challenges as unknown[]) : [],
+    problem: isRecord(problem) ? problem : {},
+  };
+  const isPlain = Array.isArray(ownField(value, 'accepts'));
+  const required = isPlain ? value : readDraft(ownField(value, 'payment'));
+  return required || byMpp.challenges.length > 0
+    ? { required, isDraft: required !== null && !isPlain, ...byMpp }
+    : null;
+}
+
+/** The requirements of x402 in the draft of MCP. */
+function readDraft(options: unknown): JsonRecord | null {
   const option: unknown = Array.isArray(options)
     ? options.find((one) => isRecord(one) && ownField(one, 'protocol') === 'x402')
     : undefined;
   const required = isRecord(option) ? ownField(option, 'paymentRequired') : undefined;
-  return isRecord(required) && Array.isArray(ownField(required, 'accepts')) ? { required, isDraft: true } : null;
+  return isRecord(required) && Array.isArray(ownField(required, 'accepts')) ? required : null;
 }
 
 function parseText(content: unknown): unknown {

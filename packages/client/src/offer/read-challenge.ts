@@ -4,7 +4,9 @@ import {
   ownField,
   parseChallenge,
   PAYMENT_REQUIRED,
+  PAYMENT_RESPONSE,
   PaymentError,
+  X_PAYMENT_RESPONSE,
   type PaymentChallenge,
 } from '@tollgate/protocol';
 
@@ -52,22 +54,27 @@ export async function readChallenge(response: Response): Promise<PaymentChalleng
   return parseChallenge(await readChallengeBody(response));
 }
 
-/** The `error` text of a 402 that refuses a proof, or null; never throws. In version 2 it is in a header. */
+/** Where a server says why it takes no payment: x402, its facilitator, and RFC 9457 as MPP uses it. */
+const REASONS = ['error', 'errorReason', 'invalidReason', 'detail', 'title', 'type'];
+const REASON_HEADERS = [PAYMENT_REQUIRED, PAYMENT_RESPONSE, X_PAYMENT_RESPONSE];
+
+/** The server's own reason in a 402 that refuses a proof, or null; never throws. In version 2 it is in a header. */
 export async function readChallengeError(response: Response, timeoutMs: number): Promise<string | null> {
-  const header = response.headers.get(PAYMENT_REQUIRED);
-  const inBody = await readChallengeBody(response, timeoutMs).then(errorOf, () => null);
-  return ((header === null ? null : readHeaderError(header)) ?? inBody)?.slice(0, 200) ?? null;
+  const inBody = await readChallengeBody(response, timeoutMs).then(reasonIn, () => null);
+  const [inHeader] = REASON_HEADERS.flatMap((name) => readHeaderReason(response.headers.get(name)) ?? []);
+  return (inHeader ?? inBody)?.slice(0, 200) ?? null;
 }
 
-function readHeaderError(header: string): string | null {
+function readHeaderReason(header: string | null): string | null {
   try {
-    return errorOf(decodeJsonHeader(header, MAX_CHALLENGE_BYTES));
+    return header === null ? null : reasonIn(decodeJsonHeader(header, MAX_CHALLENGE_BYTES));
   } catch {
     return null;
   }
 }
 
-function errorOf(challenge: unknown): string | null {
-  const error = isRecord(challenge) ? ownField(challenge, 'error') : undefined;
-  return typeof error === 'string' ? error : null;
+function reasonIn(said: unknown): string | null {
+  if (!isRecord(said)) return null;
+  const reason = REASONS.map((name) => ownField(said, name)).find((text) => typeof text === 'string' && text !== '');
+  return typeof reason === 'string' ? reason : null;
 }

@@ -1,0 +1,205 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
+import { startChargingShop, type ChargingShop } from '../../test/charging-shop.js';
+import { listTransfers } from '../../test/paid-server.js';
+import { createWallet } from '../account/create-wallet.js';
+import type { Wallet } from '../account/wallet.js';
+import type { TrustedAsset } from '../offer/choose-requirement.js';
+import type { PaymentOptions } from '../sign/payment-options.js';
+import { FilePaymentStore } from '../store/file-payment-store.js';
+import { fetchWithPayment } from './fetch-with-payment.js';
+
+describe('a server that takes payments by MPP alone', () => {
+  let chain: Devnet;
+  let shop: ChargingShop;
+  let wallet: Wallet;
+  let asset: TrustedAsset;
+  let directory: string;
+  let store: FilePaymentStore;
+  let paidBefore: number;
+  const payer = () => chain.accounts[3]!;
+  const transfers = async () => (await listTransfers(chain, payer().address)).length - paidBefore;
+  const buy = (change: Partial<PaymentOptions> = {}, by = wallet, init: RequestInit = {}) =>
+    fetchWithPayment(fetch, by, { assets: [asset], maxAmount: '0.001', store, ...change })(shop.url, init);
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => Promise.reject(new Error('it did not fail')),
+      (error: unknown) => error as Record<string, unknown>,
+    );
+  const countSent = () => callRpc(chain.rpcUrl, 'eth_getTransactionCount', [payer().address, 'latest']);
+  const stateOf = async () => (await store.list()).map(({ payment: { state } }) => state);
+  const payloads = () => shop.shown.map(({ payload }) => payload);
+  const withoutSignatures = (): Wallet => ({
+    address: wallet.address,
+    chainId: wallet.chainId,
+    inTurn: (work) => wallet.inTurn(work),
+    sign: (call) => wallet.sign(call),
+    broadcast: (transaction) => wallet.broadcast(transaction),
+    readOutcome: (txHash) => wallet.readOutcome(txHash),
+    readNonceUse: (from, nonce) => wallet.readNonceUse(from, nonce),
+  });
+
+  beforeAll(async () => {
+    chain = await startChain();
+    wallet = createWallet({ account: payer().privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
+    asset = { network: 'chain-testnet', chainId: chain.chainId, address: chain.asset, decimals: 6 };
+  });
+  afterAll(() => chain.stop());
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'mpp-'));
+    store = new FilePaymentStore(directory);
+    shop = await startChargingShop(chain);
+    paidBefore = (await listTransfers(chain, payer().address)).length;
+  });
+  afterEach(async () => {
+    await shop.close();
+    await rm(directory, { recursive: true });
+  });
+
+  it('is paid once by a signature for its challenge, and the payer sends no transaction', async () => {
+    // Those of other schemes and methods are not its concern.
+    shop.otherSchemes = [
+      'Bearer realm="Payment id=\\"no\\"", scope="a, b"',
+      'Payment id="t", realm="r", method="tempo", intent="charge", request="e30"',
+    ];
+    shop.challenge = { opaque: 'eyJhIjoiYiJ9', description: 'a "quoted" \\ price' };
+    const before = await countSent();
+    const response = await buy();
+    expect([response.status, await response.text(), await transfers()]).toEqual([200, 'the goods', 1]);
+    expect(await countSent()).toBe(before);
+    const [{ challenge, payload, source } = shop.shown[0]!] = shop.shown;
+    expect(payload).toMatchObject({
+      ...{ type: 'authorization', value: '1000', from: payer().address, to: chain.payTo.toLowerCase() },
+      validBefore: String(Math.floor(Date.parse(challenge['expires']!) / 1000)),
+    });
+    expect(source).toBe(`did:pkh:eip155:1328:${wallet.address}`);
+    expect(await stateOf()).toEqual(['redeemed']);
+  });
+
+  it('gets the same credential again when its answer was lost', async () => {
+    shop.interfere = [(response) => void response.destroy()];
+    expect((await buy()).status).toBe(200);
+    const signatures = payloads().map(({ signature }) => signature);
+    expect([signatures.length, new Set(signatures).size, await transfers()]).toEqual([2, 1, 1]);
+  });
+
+  it('is paid by a transfer where it takes only hashes, or the wallet cannot sign', async () => {
+    shop.details = { credentialTypes: ['hash'] };
+    expect((await buy()).status).toBe(200);
+    // The draft's rule for a server that names no types.
+    shop.details = { credentialTypes: undefined };
+    expect((await buy()).status).toBe(200);
+    shop.details = {};
+    expect((await buy({}, withoutSignatures())).status).toBe(200);
+    expect(await transfers()).toBe(3);
+    expect(payloads().map(({ type, hash }) => [type, hash])).toEqual(
+      (await listTransfers(chain, payer().address)).slice(paidBefore).map((txHash) => ['hash', txHash]),
+    );
+  });
+
+  it.each<[string, (shop: ChargingShop) => void, string]>([
+    ['a price above the limit', (it) => (it.request = { amount: '1001' }), 'over_limit'],
+    ['another asset', (it) => (it.request = { currency: `0x${'11'.repeat(20)}` }), 'no_trusted_requirement'],
+    ['another chain', (it) => (it.details = { chainId: 8453 }), 'no_trusted_requirement'],
+    ['another method', (it) => (it.challenge = { method: 'tempo' }), 'malformed_challenge'],
+    ['another intent', (it) => (it.challenge = { intent: 'session' }), 'malformed_challenge'],
+    [
+      'several recipients',
+      (it) => (it.details = { splits: [{ amount: '1', recipient: '0x' }] }),
+      'malformed_challenge',
+    ],
+    ['an invalid recipient', (it) => (it.request = { recipient: 'me' }), 'malformed_challenge'],
+    ['another type of credential', (it) => (it.details = { credentialTypes: ['permit2'] }), 'malformed_challenge'],
+    ['a challenge that has expired', (it) => (it.validSeconds = -1), 'malformed_challenge'],
+    ['a header that is not for credentials', (it) => (it.challenge = { header: 'Cookie' }), 'malformed_challenge'],
+    ['a request that is not JSON', (it) => (it.challenge = { request: 'aGk' }), 'malformed_challenge'],
+  ])('gets no payment for %s', async (_name, change, code) => {
+    change(shop);
+    expect(await failureOf(buy())).toMatchObject({ code });
+    expect([shop.shown, await store.list(), await transfers()]).toEqual([[], [], 0]);
+  });
+
+  // Prevents: a transfer that is mined after the end of its challenge buys nothing.
+  it('gets no transfer for a challenge that ends before it can be mined', async () => {
+    [shop.validSeconds, shop.details] = [20, { credentialTypes: ['hash'] }];
+    expect(await failureOf(buy())).toMatchObject({
+      code: 'malformed_challenge',
+      details: { problems: [expect.stringContaining('ends in')] },
+    });
+    expect(await transfers()).toBe(0);
+  });
+
+  // Prevents: a payment that can never be taken, because a credential takes the place of the caller's own.
+  it('leaves the credentials of the caller in `Authorization`', async () => {
+    const init = { headers: { Authorization: 'Bearer key' } };
+    expect(await failureOf(buy({}, wallet, init))).toMatchObject({ code: 'malformed_challenge' });
+    expect(await transfers()).toBe(0);
+    shop.challenge = { header: 'payment-authorization' };
+    expect((await buy({}, wallet, init)).status).toBe(200);
+    expect(shop.shown.map(({ headers }) => headers.authorization)).toEqual(['Bearer key']);
+  });
+
+  it('gets the next offer in the place of one whose token states no domain', async () => {
+    const codeless = { ...asset, address: `0x${'11'.repeat(20)}` as const };
+    shop.request = { currency: codeless.address };
+    shop.details = { credentialTypes: ['authorization'] };
+    expect(await failureOf(buy({ assets: [codeless] }))).toMatchObject({
+      code: 'cannot_pay',
+      details: { asset: codeless.address },
+    });
+    const terms = { amount: '1000', currency: chain.asset, recipient: chain.payTo };
+    const methodDetails = { chainId: chain.chainId, credentialTypes: ['hash'] };
+    const request = Buffer.from(JSON.stringify({ ...terms, methodDetails })).toString('base64url');
+    shop.otherSchemes = [`Payment id="h", realm="r", method="evm", intent="charge", request="${request}"`];
+    shop.interfere = [(response) => void response.end('the goods')];
+    expect((await buy({ assets: [codeless, asset] })).status).toBe(200);
+    expect(shop.shown).toMatchObject([{ challenge: { id: 'h' }, payload: { type: 'hash' } }]);
+  });
+
+  it('gives its own reason in the error, and gets the same credential from the next call', async () => {
+    shop.interfere = [(response) => shop.refuse(response, 'the stock is empty')];
+    expect(await failureOf(buy({ deadlineMs: 900 }))).toMatchObject({
+      code: 'payment_not_accepted',
+      message: expect.stringContaining('the stock is empty'),
+      details: { challengeError: 'the stock is empty' },
+    });
+    expect((await buy()).status).toBe(200);
+    expect([new Set(payloads().map(({ nonce }) => nonce)).size, await transfers()]).toEqual([1, 1]);
+  });
+
+  describe('when the challenge of a refused signature has ended', () => {
+    afterEach(() => jest.restoreAllMocks());
+
+    /** In our time alone, and then on the chain too, whose clock is moved forward for good. */
+    const end = () => {
+      const aheadMs = Number(payloads()[0]?.['validBefore']) * 1000 - Date.now();
+      const now = Date.now.bind(Date);
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+    };
+    const mine = async () => {
+      await callRpc(chain.rpcUrl, 'evm_increaseTime', [3600]);
+      await callRpc(chain.rpcUrl, 'anvil_mine', ['0x80']);
+    };
+
+    // Prevents: the fresh challenge in a refusal is paid too, while the first signature can still move money.
+    it('gets a second one only when the chain shows that the first can move nothing', async () => {
+      shop.interfere = [
+        (response) => void response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}'),
+        (response) => void response.writeHead(402, { 'X-Payment-Failure': 'settlement_failed' }).end('{}'),
+        (response) => void response.end('the goods'),
+      ];
+      await failureOf(buy());
+      end();
+      expect(await failureOf(buy())).toMatchObject({ code: 'payment_not_accepted' });
+      expect(new Set(payloads().map(({ nonce }) => nonce)).size).toBe(1);
+      await mine();
+      expect((await buy()).status).toBe(200);
+      expect(payloads().map(({ nonce }) => nonce === payloads()[0]?.['nonce'])).toEqual([true, true, false]);
+      expect(await stateOf()).toEqual(['redeemed']);
+    });
+  });
+});
