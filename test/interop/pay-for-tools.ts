@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { createWallet } from '@tollgate/client';
 import { payForTools, type PayingToolCall } from '@tollgate/client/mcp';
 
-import { WORDINGS } from '../../packages/client/test/paid-tools.js';
+import { transactionOf, WORDINGS } from '../../packages/client/test/paid-tools.js';
 import { callRpc } from '../../tools/devnet/processes/json-rpc.js';
 import { PRICE, type Rig } from './rig/start-rig.js';
 import { startTools, type Tools } from './rig/start-tools.js';
@@ -38,8 +38,7 @@ export function describePayingForTools(rig: () => Rig): void {
       const { result, moved } = await watch('tell');
       expect(result.content).toEqual([{ type: 'text', text: 'told {"a":1}' }]);
       expect(moved).toEqual({ payer: -PRICE, payTo: PRICE });
-      const { transaction } = result._meta?.['x402/payment-response'] as { transaction: string };
-      expect(await callRpc(rig().chain.rpcUrl, 'eth_getTransactionReceipt', [transaction])).toMatchObject({
+      expect(await callRpc(rig().chain.rpcUrl, 'eth_getTransactionReceipt', [transactionOf(result)])).toMatchObject({
         status: '0x1',
       });
     });

@@ -7,7 +7,7 @@ import { parsePaymentPayload, type SettleResponse, type SignedAuthorization } fr
 
 import { startChain, type Devnet } from '../../../tools/devnet/chain/chain.js';
 import { listTransfers } from '../test/paid-server.js';
-import { createPaidTools, WORDINGS, type PaidTools, type Wording } from '../test/paid-tools.js';
+import { createPaidTools, transactionOf, WORDINGS, type PaidTools, type Wording } from '../test/paid-tools.js';
 import { settleAuthorization } from '../test/signing-shop.js';
 import { createWallet } from './account/create-wallet.js';
 import type { Wallet } from './account/wallet.js';
@@ -96,7 +96,7 @@ describe('payForTools', () => {
     const call = await connect({ wording });
     const result = await call({ name: 'tell', arguments: { city: 'Bern' } });
     expect(textOf(result)).toBe('told {"city":"Bern"}');
-    expect(result._meta?.['x402/payment-response']).toMatchObject({ success: true });
+    expect(transactionOf(result)).toMatch(/^0x/);
     expect([shown.length, await transfers()]).toEqual([1, 1]);
     expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['redeemed']);
   });
@@ -150,6 +150,30 @@ describe('payForTools', () => {
     await expect(call({ name: 'tell' }, {})).rejects.toMatchObject(failure);
     expect((await store.list()).map(({ payment: { state } }) => state)).toEqual(['signed']);
     expect(await transfers()).toBe(0);
+  });
+
+  it('gives the reason that a server of MPP has', async () => {
+    const verify = async () => 'the stock is empty';
+    const call = await connect({ wording: 'MPP, error -32043', verify }, { deadlineMs: 900 });
+    const failure = { code: 'payment_not_accepted', details: { challengeError: 'the stock is empty' } };
+    await expect(call({ name: 'tell' }, {})).rejects.toMatchObject(failure);
+    expect(await transfers()).toBe(0);
+  });
+
+  // Prevents: an error of the client's own in the place of a refusal.
+  it('pays nothing for challenges that are none', async () => {
+    const nested = JSON.parse(`${'{"a":'.repeat(200)}1${'}'.repeat(200)}`) as object;
+    const challenges = [
+      null,
+      {},
+      { id: 'a\n', realm: 'r', method: 'evm', intent: 'charge', request: nested, 'b\n': 'c' },
+    ];
+    const server = new Server({ name: 'odd', version: '1.0.0' }, { capabilities: { tools: {} } });
+    server.setRequestHandler(CallToolRequestSchema, () => ({
+      ...{ content: [], _meta: { 'org.paymentauth/payment-required': { challenges } } },
+    }));
+    const call = await connectTo(server);
+    await expect(call({ name: 'odd' })).rejects.toMatchObject({ code: 'malformed_challenge' });
   });
 
   it('signs nothing above the limit, and nothing for an untrusted asset', async () => {

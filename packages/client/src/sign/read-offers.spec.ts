@@ -1,6 +1,8 @@
 import { encodeJsonHeader, PAYMENT_REQUIRED } from '@tollgate/protocol';
 
 import { createWallet } from '../account/create-wallet.js';
+import { isCharge } from '../offer/charge-requirement.js';
+import { isSignable } from '../offer/signable-requirement.js';
 import { readOffers } from './read-offers.js';
 
 describe('the offers of a gate that takes transfers and signatures', () => {
@@ -16,17 +18,25 @@ describe('the offers of a gate that takes transfers and signatures', () => {
   const signed = { ...common, network: 'eip155:1328', amount: '1000', extra };
   const locked = { ...common, ...texts, network: 'chain-testnet', maxAmountRequired: '1000' };
 
-  async function order(prefersSignatures: boolean): Promise<string[]> {
+  async function order(prefersSignatures: boolean, otherHeaders: Record<string, string> = {}): Promise<string[]> {
     const challenge = { x402Version: 2, resource: { url: 'https://gate.example/' }, accepts: [signed] };
     const body = { x402Version: 1, accepts: [{ ...locked, extra: { ...extra, reference: 'chain-1-a' } }] };
-    const headers = { [PAYMENT_REQUIRED]: encodeJsonHeader(challenge) };
+    const headers = { [PAYMENT_REQUIRED]: encodeJsonHeader(challenge), ...otherHeaders };
     const response = new Response(JSON.stringify(body), { status: 402, headers });
     const { accepts } = await readOffers(response, wallet, { timeoutMs: 1000, prefersSignatures });
-    return accepts.map((offer) => ('x402Version' in offer ? 'signature' : 'transfer'));
+    return accepts.map((offer) => (isCharge(offer) ? 'MPP' : isSignable(offer) ? 'signature' : 'transfer'));
   }
 
   it('are its transfers, and begin with signatures where a payment may get lost', async () => {
     expect(await order(false)).toEqual(['transfer']);
     expect(await order(true)).toEqual(['signature', 'transfer']);
+  });
+
+  it('come before those of MPP', async () => {
+    const terms = { amount: '1000', currency: common.asset, recipient: common.payTo };
+    const methodDetails = { chainId: 1328, credentialTypes: ['authorization', 'hash'] };
+    const request = Buffer.from(JSON.stringify({ ...terms, methodDetails })).toString('base64url');
+    const asked = `Payment id="chain-1-a", realm="gate.example", method="evm", intent="charge", request="${request}"`;
+    expect(await order(true, { 'WWW-Authenticate': asked })).toEqual(['signature', 'transfer', 'MPP', 'MPP']);
   });
 });
