@@ -1,5 +1,6 @@
 import { describeComingBack } from './come-back.js';
 import { describeNamingPayments } from './name-payments.js';
+import { describePayingByMpp } from './pay-by-mpp.js';
 import { describePayingByScheme } from './pay-by-scheme.js';
 import { describePayingForTools } from './pay-for-tools.js';
 import { describePayingTheGateway } from './pay-the-gateway.js';
@@ -12,6 +13,7 @@ describe('the published packages', () => {
   describePayingTheGateway(rig);
   describeUsingTheFacilitator(rig);
   describePayingByScheme(rig);
+  describePayingByMpp(rig);
   describeNamingPayments(rig);
   describeComingBack(rig);
   describePayingForTools(rig);

@@ -118,6 +118,16 @@ export function paysServer(client: Client, { protocols }: Pick<Server, 'protocol
     : { cannot: 'reads challenges only in the body, and x402 version 2 has them in a header', says: /reading 'map'/ };
 }
 
+/** The routes of the published server of MPP, which settles through our facilitator. */
+export const MPP_ROUTES: readonly { prefix: string; packageName: string; asks: string; isAlone: boolean }[] = [
+  { prefix: '/express', packageName: 'mppx/express', asks: 'MPP and x402 2', isAlone: false },
+  { prefix: '/hono', packageName: 'mppx/hono', asks: 'MPP and x402 2', isAlone: false },
+  { prefix: '/express-mpp', packageName: 'mppx/express', asks: 'MPP', isAlone: true },
+  { prefix: '/hono-mpp', packageName: 'mppx/hono', asks: 'MPP', isAlone: true },
+];
+
+export const MPP_CLIENTS = CLIENTS.filter((client) => isOurs(client) || client.protocol === 'MPP');
+
 /** The schemes of version 2 beside the EIP-3009 authorization; a metered payment charges the amount used. */
 export const SCHEMES = {
   permit2: { scheme: 'exact', transferMethod: 'permit2' },

@@ -1,5 +1,5 @@
 import { createWallet, fetchWithPayment } from '@tollgate/client';
-import { decodeJsonHeader, PAYMENT_RESPONSE } from '@tollgate/protocol';
+import { decodeJsonHeader, PAYMENT_RECEIPT, PAYMENT_RESPONSE } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
 import { readAnswer } from './read-answer.mjs';
@@ -12,7 +12,7 @@ export interface Configuration {
 }
 
 export function readReceipt(header: (name: string) => string | null): object | null {
-  const value = header(PAYMENT_RESPONSE);
+  const value = header(PAYMENT_RESPONSE) ?? header(PAYMENT_RECEIPT);
   return value ? decodeJsonHeader(value, 65_536) : null;
 }
 

@@ -47,7 +47,14 @@ export interface RunningClient {
 }
 
 /** The programs of test/interop/servers; all but the first use published middlewares. */
-export type ServerName = 'tollgate' | 'x402-express' | 'x402-hono' | 'x402-express-v2' | 'x402-hono-v2' | 'next';
+export type ServerName =
+  | 'tollgate'
+  | 'x402-express'
+  | 'x402-hono'
+  | 'x402-express-v2'
+  | 'x402-hono-v2'
+  | 'next'
+  | 'mppx';
 
 export interface ServerOptions {
   payTo: Hex;
