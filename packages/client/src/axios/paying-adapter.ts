@@ -42,7 +42,7 @@ async function answer(
   context: PaymentContext,
   { url, headers, config }: { url: string; headers: Headers; config: Config },
 ): Promise<AxiosResponse> {
-  const { method = 'get', signal, cancelToken, maxRedirects } = config;
+  const { method = 'get', signal, cancelToken, maxRedirects, auth } = config;
   const taken = await takeData(config.data);
   if (!taken) {
     const response = await exchange.send();
@@ -50,6 +50,8 @@ async function answer(
     return response;
   }
   if (taken.contentType !== null) headers.set('content-type', taken.contentType);
+  // axios writes its value, over any other.
+  if (auth) headers.set('authorization', 'Basic');
   const signals = [signal, cancelToken?.toAbortSignal()].filter((one) => one instanceof AbortSignal);
   const request = await takeRequest(url, {
     ...{ method, headers, body: taken.body },

@@ -2,12 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import axios from 'axios';
+
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import { startChargingShop, type ChargingShop } from '../../test/charging-shop.js';
 import { listTransfers } from '../../test/paid-server.js';
 import { createWallet } from '../account/create-wallet.js';
 import type { Wallet } from '../account/wallet.js';
+import { payWithAxios } from '../axios.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
 import type { PaymentOptions } from '../sign/payment-options.js';
 import { FilePaymentStore } from '../store/file-payment-store.js';
@@ -137,10 +140,14 @@ describe('a server that takes payments by MPP alone', () => {
   it('leaves the credentials of the caller in `Authorization`', async () => {
     const init = { headers: { Authorization: 'Bearer key' } };
     expect(await failureOf(buy({}, wallet, init))).toMatchObject({ code: 'malformed_challenge' });
+    const api = axios.create({ auth: { username: 'me', password: 'x' } });
+    payWithAxios(api, wallet, { assets: [asset], maxAmount: '0.001', store });
+    expect(await failureOf(api.get(shop.url))).toMatchObject({ code: 'malformed_challenge' });
     expect(await transfers()).toBe(0);
     shop.challenge = { header: 'payment-authorization' };
     expect((await buy({}, wallet, init)).status).toBe(200);
-    expect(shop.shown.map(({ headers }) => headers.authorization)).toEqual(['Bearer key']);
+    expect((await api.get(shop.url)).status).toBe(200);
+    expect(shop.shown.map(({ headers }) => headers.authorization)).toEqual(['Bearer key', 'Basic bWU6eA==']);
   });
 
   it('gets the next offer in the place of one whose token states no domain', async () => {
