@@ -12,6 +12,8 @@ import {
   comesThrough,
   COMING_BACK,
   FAULTS,
+  MPP_CLIENTS,
+  MPP_ROUTES,
   paysByScheme,
   paysServer,
   PROTOCOL_CLIENTS,
@@ -130,10 +132,27 @@ function createSchemes(): string {
   ].join('\n\n');
 }
 
+function createMpp(): string {
+  const version = dependencies['mppx'] ?? '';
+  return [
+    '### The published MPP server',
+    `\`mppx\` ${version} with the gateway as its facilitator. As it ships it asks for an EVM charge by x402 version 2 too, which our clients prefer; ` +
+      'without the transport of its method it asks by MPP alone. It settles before its handler runs, so the payer is charged although the handler fails.',
+    table(
+      ['server', 'asks by', ...MPP_CLIENTS.map(({ packageName }) => nameOf(packageName)), '`@tollgate/client/mcp`'],
+      [
+        ...MPP_ROUTES.map(({ packageName, asks }) => [`\`${packageName}\``, asks, ...MPP_CLIENTS.map(() => 'yes'), '']),
+        ['`mppx`, MCP', 'MPP', ...MPP_CLIENTS.map(() => ''), 'yes'],
+      ],
+    ),
+    'Our clients also pay the gateway by MPP alone: by a signature, or by a transfer of a wallet that cannot sign.',
+  ].join('\n\n');
+}
+
 function createTools(): string {
   return [
     '### Tools of MCP servers',
-    'MCP servers with the gateway as their facilitator, paid by `@tollgate/client/mcp`. Servers ask for a payment in different forms:',
+    'MCP servers with the gateway as their facilitator, paid by `@tollgate/client/mcp`. Servers ask for a payment in different forms, by x402 unless it is MPP:',
     table(
       ['form of the challenge', 'paid once', 'not charged when the tool fails'],
       WORDINGS.map((wording) => [wording, 'yes', 'yes']),
@@ -167,6 +186,7 @@ function createTables(): string {
     servers,
     'If a handler fails, the payer is not charged; that is tested for each `yes`.',
     createSchemes(),
+    createMpp(),
     createTools(),
     createTrouble(),
     '### What a package cannot do',

@@ -5,6 +5,7 @@ import {
   formatTokenAmount,
   IDEMPOTENT_REPLAYED,
   ownField,
+  PAYMENT_RECEIPT,
   PAYMENT_RESPONSE,
   PaymentError,
   X_PAYMENT_RELEASED,
@@ -226,7 +227,7 @@ function explainPayment({ transaction, authorization }: StoredPayment, headers: 
   }
   // Servers that settle a signed payment report it in a header, with any status.
   const receipt = readReceipt(headers.get(PAYMENT_RESPONSE) ?? headers.get(X_PAYMENT_RESPONSE));
-  if (receipt['success'] === true)
+  if (receipt['success'] === true || headers.has(PAYMENT_RECEIPT))
     return 'The payment was settled nevertheless: the same command presents it again, and pays nothing more.';
   return 'The server does not say whether the payment was settled: the same command presents it again, and pays nothing more.';
 }
