@@ -57,21 +57,20 @@ export function parsePaymentChallenges(header: string): ReceivedChallenge[] {
     if (match) at = pattern.lastIndex;
     return match;
   };
-  for (take(GAP); at < header.length; take(GAP)) {
+  let isAfterValue = false;
+  for (let [gap] = take(GAP) ?? []; at < header.length; [gap] = take(GAP) ?? []) {
     const [word] = take(TOKEN) ?? [];
-    if (word === undefined) break;
-    if (!take(EQUALS)) {
-      schemes.push({ name: word.toLowerCase(), parameters: [] });
-      continue;
-    }
+    const isParameter = word !== undefined && take(EQUALS) !== null;
     const isQuoted = header[at] === '"';
-    const value = take(isQuoted ? QUOTED : UNQUOTED);
-    // The challenge whose text does not end is not complete either.
-    if (!value) {
+    const value = isParameter ? take(isQuoted ? QUOTED : UNQUOTED) : null;
+    // A challenge that is malformed at its end is not complete.
+    if (word === undefined || (isParameter && !value) || (isAfterValue && !gap?.includes(','))) {
       schemes.pop();
       break;
     }
-    schemes.at(-1)?.parameters.push([word.toLowerCase(), isQuoted ? unescape(value[1] ?? '') : value[0]]);
+    isAfterValue = isParameter;
+    if (value) schemes.at(-1)?.parameters.push([word.toLowerCase(), isQuoted ? unescape(value[1] ?? '') : value[0]]);
+    else schemes.push({ name: word.toLowerCase(), parameters: [] });
   }
   return schemes
     .filter(({ name }) => name === PAYMENT_SCHEME.toLowerCase())
