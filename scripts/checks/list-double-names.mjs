@@ -5,6 +5,7 @@ import { readProductFiles } from './product-files.mjs';
 /** At most ten. */
 const ALLOWED = {
   Account: 'Published by the client; the account of a wallet, as the services list it, is another view of the same.',
+  Offer: 'Published by the client, for what a server asks; and by the middleware, for what a route sells.',
   paid: 'The middleware of each framework is published under the same name.',
   payForResource: 'Published by the client; the operation of the agent kit has the name that models know it by.',
   PaymentStore: 'Published by the client and by the middleware, for two different stores.',

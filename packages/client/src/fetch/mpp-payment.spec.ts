@@ -104,6 +104,13 @@ describe('a server that takes payments by MPP alone', () => {
     );
   });
 
+  it('gets the same transfer from the next call when it failed', async () => {
+    shop.details = { credentialTypes: ['hash'] };
+    shop.interfere = [(response) => void response.writeHead(500).end()];
+    expect([(await buy()).status, (await buy()).status]).toEqual([500, 200]);
+    expect([new Set(payloads().map(({ hash }) => hash)).size, payloads().length, await transfers()]).toEqual([1, 2, 1]);
+  });
+
   it.each<[string, (shop: ChargingShop) => void, string]>([
     ['a price above the limit', (it) => (it.request = { amount: '1001' }), 'over_limit'],
     ['another asset', (it) => (it.request = { currency: `0x${'11'.repeat(20)}` }), 'no_trusted_requirement'],
@@ -140,6 +147,7 @@ describe('a server that takes payments by MPP alone', () => {
   it('leaves the credentials of the caller in `Authorization`', async () => {
     const init = { headers: { Authorization: 'Bearer key' } };
     expect(await failureOf(buy({}, wallet, init))).toMatchObject({ code: 'malformed_challenge' });
+    shop.otherSchemes = ['Bearer realm="shop"'];
     const api = axios.create({ auth: { username: 'me', password: 'x' } });
     payWithAxios(api, wallet, { assets: [asset], maxAmount: '0.001', store });
     expect(await failureOf(api.get(shop.url))).toMatchObject({ code: 'malformed_challenge' });
@@ -178,14 +186,38 @@ describe('a server that takes payments by MPP alone', () => {
     expect([new Set(payloads().map(({ nonce }) => nonce)).size, await transfers()]).toEqual([1, 1]);
   });
 
-  describe('when the challenge of a refused signature has ended', () => {
+  describe('when time passes', () => {
     afterEach(() => jest.restoreAllMocks());
+
+    const pass = (ms: number) => {
+      const now = Date.now.bind(Date);
+      jest.spyOn(Date, 'now').mockImplementation(() => now() + ms);
+    };
+
+    // Prevents: a signature that nobody takes any more, as after a long prompt of a wallet.
+    it('gets no signature that came later than its challenge is valid, but another one', async () => {
+      const { authorizations } = wallet;
+      let signed = 0;
+      const slow: Wallet = {
+        ...withoutSignatures(),
+        authorizations: {
+          ...authorizations!,
+          sign: async (...terms) => {
+            signed += 1;
+            if (signed === 1) pass(shop.validSeconds * 1000);
+            return authorizations!.sign(...terms);
+          },
+        },
+      };
+      shop.interfere = [(response) => void response.end('the goods')];
+      expect((await buy({}, slow)).status).toBe(200);
+      expect([signed, shop.shown.length]).toEqual([2, 1]);
+    });
 
     /** In our time alone, and then on the chain too, whose clock is moved forward for good. */
     const end = () => {
       const aheadMs = Number(payloads()[0]?.['validBefore']) * 1000 - Date.now();
-      const now = Date.now.bind(Date);
-      jest.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+      pass(aheadMs);
     };
     const mine = async () => {
       await callRpc(chain.rpcUrl, 'evm_increaseTime', [3600]);
