@@ -115,21 +115,27 @@ describe('a server that takes payments by MPP alone', () => {
     ['a price above the limit', (it) => (it.request = { amount: '1001' }), 'over_limit'],
     ['another asset', (it) => (it.request = { currency: `0x${'11'.repeat(20)}` }), 'no_trusted_requirement'],
     ['another chain', (it) => (it.details = { chainId: 8453 }), 'no_trusted_requirement'],
-    ['another method', (it) => (it.challenge = { method: 'tempo' }), 'malformed_challenge'],
-    ['another intent', (it) => (it.challenge = { intent: 'session' }), 'malformed_challenge'],
-    [
-      'several recipients',
-      (it) => (it.details = { splits: [{ amount: '1', recipient: '0x' }] }),
-      'malformed_challenge',
-    ],
-    ['an invalid recipient', (it) => (it.request = { recipient: 'me' }), 'malformed_challenge'],
-    ['another type of credential', (it) => (it.details = { credentialTypes: ['permit2'] }), 'malformed_challenge'],
-    ['a challenge that has expired', (it) => (it.validSeconds = -1), 'malformed_challenge'],
-    ['a header that is not for credentials', (it) => (it.challenge = { header: 'Cookie' }), 'malformed_challenge'],
-    ['a request that is not JSON', (it) => (it.challenge = { request: 'aGk' }), 'malformed_challenge'],
   ])('gets no payment for %s', async (_name, change, code) => {
     change(shop);
     expect(await failureOf(buy())).toMatchObject({ code });
+    expect([shop.shown, await store.list(), await transfers()]).toEqual([[], [], 0]);
+  });
+
+  it.each<[string, (shop: ChargingShop) => void, string]>([
+    ['another method', (it) => (it.challenge = { method: 'tempo' }), 'of method "tempo"'],
+    ['another intent', (it) => (it.challenge = { intent: 'session' }), 'intent "session"'],
+    ['several recipients', (it) => (it.details = { splits: [{ amount: '1', recipient: '0x' }] }), 'several recipients'],
+    ['an invalid recipient', (it) => (it.request = { recipient: 'me' }), 'not an address'],
+    ['another type of credential', (it) => (it.details = { credentialTypes: ['permit2'] }), 'types permit2'],
+    ['a challenge that has expired', (it) => (it.validSeconds = -1), 'ends in'],
+    ['a challenge without a time as its end', (it) => (it.challenge = { expires: 'soon' }), 'not a time'],
+    ['a header that is not for credentials', (it) => (it.challenge = { header: 'Cookie' }), 'another header'],
+    ['a request that is not JSON', (it) => (it.challenge = { request: 'aGk' }), 'not base64url of a JSON'],
+  ])('gets no payment for %s, and the error says why', async (_name, change, why) => {
+    change(shop);
+    expect(await failureOf(buy())).toMatchObject({
+      ...{ code: 'malformed_challenge', details: { problems: [expect.stringContaining(why)] } },
+    });
     expect([shop.shown, await store.list(), await transfers()]).toEqual([[], [], 0]);
   });
 
