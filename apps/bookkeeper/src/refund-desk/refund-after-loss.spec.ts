@@ -510,6 +510,8 @@ describe('a payment and its refund, after Redis or the book lost data', () => {
       await fixture.startBookkeeper();
       const file = await copyBook(token);
       await waitUntilBlockIsOver();
+      // Else it sends the refund as soon as its wallet is adopted.
+      await fixture.base.endBookkeepers();
       await publish();
       await fixture.adopt();
       await restoreBook(file);
