@@ -50,14 +50,15 @@ async function answer(
     return response;
   }
   if (taken.contentType !== null) headers.set('content-type', taken.contentType);
-  // axios writes its value, over any other.
-  if (auth) headers.set('authorization', 'Basic');
   const signals = [signal, cancelToken?.toAbortSignal()].filter((one) => one instanceof AbortSignal);
   const request = await takeRequest(url, {
     ...{ method, headers, body: taken.body },
     ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
     ...(maxRedirects === 0 && { redirect: 'manual' }),
   });
+  const { username, password } = new URL(request.url);
+  // axios writes this header itself, over any other value.
+  if (auth || username || password) request.headers.set('authorization', 'Basic');
   const paying = { ...context, fetch: exchange.createFetch(request, taken) };
   return exchange.resultOf(await runProcedure(paying, request, (unpaid) => unpaid));
 }

@@ -164,6 +164,30 @@ describe('a server that takes payments by MPP alone', () => {
     expect(shop.shown.map(({ headers }) => headers.authorization)).toEqual(['Bearer key', 'Basic bWU6eA==']);
   });
 
+  // Prevents: a transfer that is never presented, because axios replaces the credential by those in the URL.
+  it('leaves the credentials in a URL of axios', async () => {
+    shop.details = { credentialTypes: ['hash'] };
+    const api = axios.create();
+    payWithAxios(api, wallet, { assets: [asset], maxAmount: '0.001', store, deadlineMs: 900 });
+    const url = shop.url.replace('//', '//me:x@');
+    expect(await failureOf(api.get(url))).toMatchObject({ code: 'malformed_challenge' });
+    expect(await transfers()).toBe(0);
+    shop.challenge = { header: 'Payment-Authorization' };
+    expect((await api.get(url)).status).toBe(200);
+    expect(shop.shown.map(({ headers }) => headers.authorization)).toEqual(['Basic bWU6eA==']);
+  });
+
+  // Prevents: the next call loses its own credentials to those of a payment that was made without them.
+  it('gets no stored payment in the place of credentials that the next call has in `Authorization`', async () => {
+    shop.interfere = [(response) => void response.writeHead(403).end()];
+    expect((await buy()).status).toBe(403);
+    const init = { headers: { Authorization: 'Bearer key' } };
+    expect(await failureOf(buy({}, wallet, init))).toMatchObject({ code: 'payment_unredeemed' });
+    expect([shop.shown.length, await stateOf(), await transfers()]).toEqual([1, ['signed'], 0]);
+    expect((await buy()).status).toBe(200);
+    expect(await transfers()).toBe(1);
+  });
+
   it('gets the next offer in the place of one whose token states no domain', async () => {
     const codeless = { ...asset, address: `0x${'11'.repeat(20)}` as const };
     shop.request = { currency: codeless.address };

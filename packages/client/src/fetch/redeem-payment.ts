@@ -33,8 +33,19 @@ export interface RedemptionContext extends Pick<
   inTurn?: <T>(attempt: () => Promise<T>) => Promise<T>;
 }
 
-function createHeaders(request: RequestSnapshot, { header, idempotencyKey }: ShownPayment): Headers {
+function createHeaders(request: RequestSnapshot, { header, idempotencyKey, signed }: ShownPayment): Headers {
   const headers = new Headers(request.headers);
+  // The payment was made for a request without them.
+  if (header.name === 'Authorization' && headers.has(header.name)) {
+    throw new PaymentError(
+      'payment_unredeemed',
+      `The payment of ${request.url} goes into \`Authorization\`, where the request has other credentials.`,
+      {
+        hint: 'It is in the store: the same request without these credentials redeems it.',
+        details: { ...signed, url: request.url },
+      },
+    );
+  }
   headers.set(header.name, header.value);
   headers.set(IDEMPOTENCY_KEY, idempotencyKey);
   // As in the reference client. With a method that has a body, this header would make servers expect JSON in the body.
