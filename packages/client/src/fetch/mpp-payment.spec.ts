@@ -244,6 +244,23 @@ describe('a server that takes payments by MPP alone', () => {
       expect([signed, shop.shown.length]).toEqual([2, 1]);
     });
 
+    // Prevents: money for a transfer that is mined after the end of its challenge.
+    it('gets no transfer that was signed just before the end of its challenge, but another one', async () => {
+      shop.details = { credentialTypes: ['hash'] };
+      const signed: string[] = [];
+      const slow: Wallet = {
+        ...withoutSignatures(),
+        sign: async (call) => {
+          const transaction = await wallet.sign(call);
+          if (signed.push(transaction.txHash) === 1) pass((shop.validSeconds - 10) * 1000);
+          return transaction;
+        },
+      };
+      shop.interfere = [(response) => void response.end('the goods')];
+      expect((await buy({}, slow)).status).toBe(200);
+      expect([signed.length, payloads(), await transfers()]).toEqual([2, [{ type: 'hash', hash: signed[1] }], 1]);
+    });
+
     /** In our time alone, and then on the chain too, whose clock is moved forward for good. */
     const end = () => {
       const aheadMs = Number(payloads()[0]?.['validBefore']) * 1000 - Date.now();

@@ -21,7 +21,7 @@ interface ChargeTerms {
   /** Decimal integer in base units of the asset. */
   maxAmountRequired: string;
   payTo: Hex;
-  /** Until the challenge expires, from when it was read. */
+  /** From when the challenge was read: until its end, or until a transfer must be on its way. */
   maxTimeoutSeconds: number;
   asset: Hex;
   /** Sent back with the payment. */
@@ -44,7 +44,9 @@ export type ChargeRequirement = AuthorizableCharge | TransferableCharge;
 
 /** Of a challenge that names no end, as published clients assume. */
 const USUAL_SECONDS = 300;
-/** A transfer that is presented after the end of its challenge buys nothing: it needs the time to be mined. */
+/** A transfer that is presented after the end of its challenge buys nothing: it must be mined before. */
+const MINING_SECONDS = 15;
+/** For the transfer to be signed too. */
 const LEAST_TRANSFER_SECONDS = 30;
 const MAX_PROBLEM_LENGTH = 200;
 
@@ -108,13 +110,14 @@ function createRequirements(challenge: ReceivedChallenge, sendsAuthorization: bo
   const isTransferred = types.includes('hash');
   if (!isSigned && !isTransferred) return refuse(`takes only credentials of the types ${types.join(', ')}`);
   if (leftSeconds < (isSigned ? 1 : LEAST_TRANSFER_SECONDS)) return refuse(`ends in ${leftSeconds} seconds`);
-  const terms = createTerms(challenge, charge, leftSeconds);
-  return [
-    ...(isSigned ? [{ ...terms, extra: { name: null, version: null } }] : []),
-    ...(isTransferred && leftSeconds >= LEAST_TRANSFER_SECONDS
-      ? [{ ...terms, extra: { name: null, reference: challenge.id } }]
-      : []),
-  ];
+  const requirements: ChargeRequirement[] = [];
+  if (isSigned)
+    requirements.push({ ...createTerms(challenge, charge, leftSeconds), extra: { name: null, version: null } });
+  if (isTransferred && leftSeconds >= LEAST_TRANSFER_SECONDS) {
+    const terms = createTerms(challenge, charge, leftSeconds - MINING_SECONDS);
+    requirements.push({ ...terms, extra: { name: null, reference: challenge.id } });
+  }
+  return requirements;
 }
 
 function createTerms(challenge: ReceivedChallenge, charge: ReceivedCharge, maxTimeoutSeconds: number): ChargeTerms {
