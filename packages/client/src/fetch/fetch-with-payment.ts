@@ -24,6 +24,8 @@ const INTENTION_MS = 5000;
 const LOOK_AGAIN_MS = 50;
 /** How often a payment is signed whose signature comes later than the end of the offer. */
 const MAX_LATE = 3;
+/** How often the price is asked whose challenge another payment is for. */
+const MAX_CLAIMED = 6;
 
 /** fetch has followed the redirects of the unpaid request: pay only the origin that was requested. */
 function assertSameOrigin(request: RequestSnapshot, response: Response): RequestSnapshot {
@@ -90,6 +92,11 @@ const createLate = (times: number): PaymentError =>
     hint: 'Nothing was sent. Sign sooner, or ask the server for a longer maxTimeoutSeconds.',
   });
 
+const createClaimed = (): PaymentError =>
+  new PaymentError('cannot_pay', 'The server keeps asking by a payment challenge for which another payment was made.', {
+    hint: 'Nothing was paid. The server must give each request a challenge of its own.',
+  });
+
 /**
  * The client procedure of the specification for one request: request, pay, request again with the proof. A payment left
  * in the store by an earlier run of the same request is redeemed first, before anything is requested or paid.
@@ -103,6 +110,7 @@ export async function runProcedure(
   // An Idempotency-Key of the caller identifies one purchase for good: repeating the request asks for its answer again.
   let canRepeat = request.headers.has(IDEMPOTENCY_KEY);
   let late = 0;
+  let claimed = 0;
   for (let giveUpAtMs = Date.now() + context.deadlineMs; Date.now() < giveUpAtMs;) {
     const read = await context.store.read(key);
     assertOwnKey(request, read);
@@ -145,6 +153,12 @@ export async function runProcedure(
         if ((late += 1) === MAX_LATE) throw createLate(late);
         // A person may have been asked to sign: that takes as long as it takes.
         giveUpAtMs = Date.now() + context.deadlineMs;
+        continue;
+      }
+      if (signed === 'claimed') {
+        if ((claimed += 1) === MAX_CLAIMED) throw createClaimed();
+        // Calls that got the same challenge must not ask in the same millisecond again.
+        await sleep(Math.random() * claimed * LOOK_AGAIN_MS, request.signal);
         continue;
       }
       stored = signed;

@@ -205,6 +205,22 @@ describe('a server that takes payments by MPP alone', () => {
     expect(shop.shown).toMatchObject([{ challenge: { id: 'h' }, payload: { type: 'hash' } }]);
   });
 
+  // Published servers derive the id from the price and the millisecond.
+  // Prevents: two payments for one challenge, of which the server takes one, and the other is stuck or lost.
+  it.each(['authorization', 'hash'])('gets one payment by %s for a challenge that it gives twice', async (type) => {
+    let asked = 0;
+    shop.challenge = { expires: new Date(Date.now() + 300_000).toISOString() };
+    const repeated = { configurable: true, enumerable: true, get: () => `${type}-${Math.ceil((asked += 1) / 2)}` };
+    Object.defineProperty(shop.challenge, 'id', repeated);
+    shop.details = { credentialTypes: [type] };
+    const keys = ['a', 'b'].map((key) => ({ headers: { 'Idempotency-Key': `${type}-${key}` } }));
+    const responses = await Promise.all(keys.map((init) => buy({}, wallet, init)));
+    expect([responses.map(({ status }) => status), await transfers()]).toEqual([[200, 200], 2]);
+    Object.defineProperty(shop.challenge, 'id', { enumerable: true, value: `${type}-1` });
+    expect(await failureOf(buy())).toMatchObject({ code: 'cannot_pay' });
+    expect(await transfers()).toBe(2);
+  });
+
   it('gives its own reason in the error, and gets the same credential from the next call', async () => {
     shop.interfere = [(response) => shop.refuse(response, 'the stock is empty')];
     expect(await failureOf(buy({ deadlineMs: 900 }))).toMatchObject({

@@ -1,5 +1,6 @@
 import {
   caip2Of,
+  challengeNonce,
   isChallenge,
   isRecord,
   ownField,
@@ -124,6 +125,24 @@ function createTerms(challenge: ReceivedChallenge, charge: ReceivedCharge, maxTi
   const { amount: maxAmountRequired, asset, payTo, chainId } = charge;
   const network = caip2Of(chainId);
   return { scheme: 'charge', network, maxAmountRequired, payTo, maxTimeoutSeconds, asset, challenge };
+}
+
+/** The newest challenges for which this process has paid, or is about to. */
+const claimed = new Set<string>();
+const MAX_CLAIMED = 4096;
+
+/**
+ * Claims a challenge for one payment: published servers derive its id from the price and the millisecond, so two requests
+ * may get the same one, for which a server takes one payment only.
+ * @returns null if another payment has it; otherwise call the result to return it when nothing was signed
+ */
+export function claimChallenge(payer: Hex, { challenge, network }: ChargeRequirement): (() => void) | null {
+  const name = `${payer} ${network} ${challengeNonce(challenge)}`;
+  if (claimed.has(name)) return null;
+  claimed.add(name);
+  const [oldest = name] = claimed;
+  if (claimed.size > MAX_CLAIMED) claimed.delete(oldest);
+  return () => claimed.delete(name);
 }
 
 /**

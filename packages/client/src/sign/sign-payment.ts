@@ -12,7 +12,7 @@ import {
 import { signAndSend } from '../account/send.js';
 import type { Wallet } from '../account/wallet.js';
 import type { RequestSnapshot } from '../network/request-snapshot.js';
-import { endSecondsOf, isCharge, type AuthorizableCharge } from '../offer/charge-requirement.js';
+import { claimChallenge, endSecondsOf, isCharge, type AuthorizableCharge } from '../offer/charge-requirement.js';
 import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requirement.js';
 import { isPermittable, isSignable, type Offer, type SignableRequirement } from '../offer/signable-requirement.js';
 import { endsAtMs, type SignedTransaction, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
@@ -134,17 +134,20 @@ function isLate(
 /**
  * Stores the intention, signs, stores the signed bytes, sends them. In this order a crash at any point leaves either
  * nothing that could be mined, or the stored bytes to send again.
- * @returns the stored payment, and when it was sent (0: the sending failed, or nothing is sent); null when another process was faster and its payment counts; `late` when signing took longer than the offer is valid, and nothing was stored or sent.
+ * @returns the stored payment, and when it was sent (0: the sending failed, or nothing is sent); null when another process was faster and its payment counts; `late` when signing took longer than the offer is valid, and nothing was stored or sent; `claimed` when another payment is for the same challenge of MPP.
  * @throws PaymentError when nothing was signed.
  */
 export async function signPayment(
   context: PaymentContext,
   input: { key: string; request: RequestSnapshot; offers: Offers; afterRevision: number },
-): Promise<(StoredRevision & { sentAtMs: number }) | 'late' | null> {
+): Promise<(StoredRevision & { sentAtMs: number }) | 'late' | 'claimed' | null> {
   const offeredAtMs = Date.now();
   const { store, limit, onEvent } = context;
   const { key, request } = input;
   const { chosen, skipped } = await chooseOffer(context, input.offers);
+  const { requirement } = chosen;
+  const release = isCharge(requirement) ? claimChallenge(context.wallet.address, requirement) : () => undefined;
+  if (!release) return 'claimed';
   const intention = createIntention(context, request, chosen);
   let giveBack: (() => void) | undefined;
   let isSigned = false;
@@ -178,7 +181,10 @@ export async function signPayment(
     if (!isSigned) await store.write(key, { ...intention, state: 'abandoned' }, revision).catch(() => undefined);
     throw error;
   } finally {
-    if (!isSigned) giveBack?.();
+    if (!isSigned) {
+      giveBack?.();
+      release();
+    }
   }
 }
 
