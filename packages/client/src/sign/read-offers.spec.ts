@@ -24,7 +24,7 @@ describe('the offers of a gate that takes transfers and signatures', () => {
     const headers = { [PAYMENT_REQUIRED]: encodeJsonHeader(challenge), ...otherHeaders };
     const response = new Response(JSON.stringify(body), { status: 402, headers });
     const { accepts } = await readOffers(response, wallet, { timeoutMs: 1000, prefersSignatures });
-    return accepts.map((offer) => (isCharge(offer) ? 'MPP' : isSignable(offer) ? 'signature' : 'transfer'));
+    return accepts.map((offer) => `${isCharge(offer) ? 'MPP ' : ''}${isSignable(offer) ? 'signature' : 'transfer'}`);
   }
 
   it('are its transfers, and begin with signatures where a payment may get lost', async () => {
@@ -32,11 +32,21 @@ describe('the offers of a gate that takes transfers and signatures', () => {
     expect(await order(true)).toEqual(['signature', 'transfer']);
   });
 
-  it('come before those of MPP', async () => {
+  const ask = (credentialTypes: string[]): string => {
     const terms = { amount: '1000', currency: common.asset, recipient: common.payTo };
-    const methodDetails = { chainId: 1328, credentialTypes: ['authorization', 'hash'] };
-    const request = Buffer.from(JSON.stringify({ ...terms, methodDetails })).toString('base64url');
-    const asked = `Payment id="chain-1-a", realm="gate.example", method="evm", intent="charge", request="${request}"`;
-    expect(await order(true, { 'WWW-Authenticate': asked })).toEqual(['signature', 'transfer', 'MPP', 'MPP']);
+    const request = Buffer.from(JSON.stringify({ ...terms, methodDetails: { chainId: 1328, credentialTypes } }));
+    return `Payment id="chain-1-a", realm="gate.example", method="evm", intent="charge", request="${request.toString('base64url')}"`;
+  };
+
+  it('come before those of MPP', async () => {
+    const headers = { 'WWW-Authenticate': ask(['authorization', 'hash']) };
+    expect(await order(false, headers)).toEqual(['transfer', 'MPP signature', 'MPP transfer']);
+  });
+
+  // Prevents: a transfer is lost with the process, where a signature would have paid.
+  it('come behind all signatures, those of MPP too, where a payment may get lost', async () => {
+    const headers = { 'WWW-Authenticate': `${ask(['hash'])}, ${ask(['authorization'])}` };
+    const signatures = ['signature', 'MPP signature'];
+    expect(await order(true, headers)).toEqual([...signatures, 'transfer', 'MPP transfer']);
   });
 });

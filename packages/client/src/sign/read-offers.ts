@@ -80,8 +80,9 @@ export interface OfferTerms {
 /**
  * Reads the offers of a 402, preferred ones first. For a gate that gives references: by use if it offers that,
  * otherwise by transfers locked to its references, and its other offers of x402 are ignored, or come first where
- * `prefersSignatures`. For any other server: by payments that the wallet signs. Offers of MPP come last: they do not
- * state the token's EIP-712 domain, and a server of both protocols asks the same price in each.
+ * `prefersSignatures`. For any other server: by payments that the wallet signs. Offers of MPP come last, but before any
+ * transfer where `prefersSignatures`: they do not state the token's EIP-712 domain, and a server of both protocols asks
+ * the same price in each.
  * @throws PaymentError `malformed_challenge` when there is nothing to choose from
  */
 export async function readOffers(
@@ -93,6 +94,11 @@ export async function readOffers(
     !isSignable(offer) || (isPermittable(offer) ? permits : authorizations) !== undefined;
   const { accepts: read, problems } = readCharges(response.headers.get('WWW-Authenticate'), sendsAuthorization);
   const charges = read.filter(canSign);
+  const inOrder = (accepts: readonly Offer[]): Offers => ({
+    accepts: prefersSignatures
+      ? [...accepts.filter(isSignable), ...accepts.filter((offer) => !isSignable(offer))]
+      : accepts,
+  });
   const readV2 = readSignablesV2(response.headers.get(PAYMENT_REQUIRED));
   const signableV2 = readV2 && readV2.filter(canSign).sort((one, other) => rank(one) - rank(other));
   const body = await readChallengeBody(response, timeoutMs).catch((error: unknown) => {
@@ -102,10 +108,10 @@ export async function readOffers(
   try {
     const { accepts } = parseChallenge(body);
     const signed = (signableV2 ?? []).filter(({ scheme }) => prefersSignatures || scheme === 'upto');
-    return { accepts: [...signed, ...accepts, ...charges] };
+    return inOrder([...signed, ...accepts, ...charges]);
   } catch (error) {
     const accepts = [...(signableV2 ?? []), ...readSignablesV1(body).filter(canSign), ...charges];
-    if (accepts.length > 0) return { accepts };
+    if (accepts.length > 0) return inOrder(accepts);
     if (signableV2 === null && read.length === 0 && problems.length === 0) throw error;
     throw new PaymentError('malformed_challenge', 'The payment challenge offers nothing that this client can pay.', {
       hint: 'It supports offers of x402 of scheme "exact" by EIP-3009 that contain the EIP-712 domain of their asset, offers of "exact" and "upto" by Permit2, and EVM charges of MPP.',
