@@ -12,7 +12,7 @@ import {
 import { signAndSend } from '../account/send.js';
 import type { Wallet } from '../account/wallet.js';
 import type { RequestSnapshot } from '../network/request-snapshot.js';
-import { claimChallenge, endSecondsOf, isCharge, type AuthorizableCharge } from '../offer/charge-requirement.js';
+import { claimChallenge, endSecondsOf, isCharge } from '../offer/charge-requirement.js';
 import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requirement.js';
 import { isPermittable, isSignable, type Offer, type SignableRequirement } from '../offer/signable-requirement.js';
 import { endsAtMs, type SignedTransaction, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
@@ -71,21 +71,10 @@ function createTerms(
 ): SignedTransferTerms {
   const { payTo, asset, maxTimeoutSeconds } = requirement;
   const terms = { from, payTo, asset, amount: String(amountBaseUnits), maxTimeoutSeconds };
-  return isCharge(requirement)
-    ? { ...terms, ...commitTo(requirement) }
-    : { ...terms, nonce: `0x${createRandomHex(32)}` };
-}
-
-/** A signature for a challenge of MPP ends with it, and its nonce names it: two of them can move the money once. */
-function commitTo({
-  challenge,
-  maxTimeoutSeconds,
-}: AuthorizableCharge): Pick<SignedTransferTerms, 'maxTimeoutSeconds' | 'nonce'> {
-  const endSeconds = endSecondsOf(challenge);
-  return {
-    maxTimeoutSeconds: endSeconds === null ? maxTimeoutSeconds : endSeconds - Math.floor(Date.now() / 1000),
-    nonce: challengeNonce(challenge),
-  };
+  if (!isCharge(requirement)) return { ...terms, nonce: `0x${createRandomHex(32)}` };
+  // It ends with the challenge, and its nonce names it: two of them can move the money once.
+  const { challenge } = requirement;
+  return { ...terms, endSeconds: endSecondsOf(challenge), nonce: challengeNonce(challenge) };
 }
 
 /**

@@ -19,7 +19,9 @@ export interface SignedTransferTerms {
   /** Base units, as decimal text. */
   amount: string;
   maxTimeoutSeconds: number;
-  /** 32 random bytes. */
+  /** The last second in which it may be valid, in Unix time. */
+  endSeconds?: number | null;
+  /** 32 bytes: random, or the name of a challenge. */
   nonce: Hex;
 }
 
@@ -43,10 +45,11 @@ export function createPermit2Transfer(terms: SignedTransferTerms, facilitator: H
 }
 
 /** The validity of a signature made now, in Unix seconds as decimal text. */
-function createValidity({ maxTimeoutSeconds }: SignedTransferTerms): { validAfter: string; validBefore: string } {
+function createValidity(terms: SignedTransferTerms): { validAfter: string; validBefore: string } {
+  const { maxTimeoutSeconds, endSeconds } = terms;
   const nowSeconds = Math.floor(Date.now() / 1000);
   return {
     validAfter: String(nowSeconds - CLOCK_SLACK_SECONDS),
-    validBefore: String(nowSeconds + Math.min(maxTimeoutSeconds, LONGEST_SECONDS)),
+    validBefore: String(Math.min(nowSeconds + Math.min(maxTimeoutSeconds, LONGEST_SECONDS), endSeconds ?? Infinity)),
   };
 }
