@@ -221,6 +221,16 @@ describe('a server that takes payments by MPP alone', () => {
     expect(await transfers()).toBe(2);
   });
 
+  it.each(['authorization', 'hash'])('gets a released payment by %s for the corrected request', async (type) => {
+    shop.details = { credentialTypes: [type] };
+    shop.interfere = [(response) => void response.writeHead(400, { 'X-Payment-Released': 'true' }).end('a typo')];
+    const post = (body: string) => buy({}, wallet, { method: 'POST', body });
+    expect([(await post('Brn')).status, (await post('Bern')).status]).toEqual([400, 200]);
+    const proofs = shop.shown.map(({ challenge, payload }) => [challenge, payload['hash'] ?? payload['signature']]);
+    expect([proofs[1], await transfers()]).toEqual([proofs[0], 1]);
+    expect((await stateOf()).sort()).toEqual(['moved', 'moved', 'redeemed']);
+  });
+
   it('gives its own reason in the error, and gets the same credential from the next call', async () => {
     shop.interfere = [(response) => shop.refuse(response, 'the stock is empty')];
     expect(await failureOf(buy({ deadlineMs: 900 }))).toMatchObject({

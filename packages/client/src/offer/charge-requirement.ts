@@ -155,6 +155,8 @@ export function parseStoredCharge(value: JsonRecord): ChargeRequirement {
   const extra = ownField(value, 'extra');
   if (!isChallenge(challenge) || typeof maxTimeoutSeconds !== 'number' || !isRecord(extra))
     throw new TypeError('requirement has no challenge');
+  credentialHeaderOf(challenge);
+  endSecondsOf(challenge);
   const terms = createTerms(challenge, readCharge(challenge), maxTimeoutSeconds);
   if (ownField(extra, 'reference') !== undefined) return { ...terms, extra: { name: null, reference: challenge.id } };
   const [name, version] = [ownField(extra, 'name'), ownField(extra, 'version')];

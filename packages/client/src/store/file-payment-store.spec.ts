@@ -72,6 +72,19 @@ const permitted: StoredPayment = {
   },
 };
 
+const terms = { amount: '1000', currency: `0x${'33'.repeat(20)}`, recipient: `0x${'22'.repeat(20)}` };
+const challenge = {
+  ...{ id: 'c1', realm: 'shop.example', method: 'evm', intent: 'charge', expires: '2026-01-01T00:00:00.000Z' },
+  request: Buffer.from(JSON.stringify({ ...terms, methodDetails: { chainId: 1328 } })).toString('base64url'),
+  ...{ header: 'payment-authorization', opaque: 'eyJhIjoiYiJ9' },
+};
+const charge = {
+  ...{ scheme: 'charge', network: 'eip155:1328', maxAmountRequired: '1000', maxTimeoutSeconds: 300, challenge },
+  ...{ payTo: `0x${'22'.repeat(20)}`, asset: `0x${'33'.repeat(20)}` },
+} as const;
+const authorized: StoredPayment = { ...signed, requirement: { ...charge, extra: { name: 'USDC', version: '2' } } };
+const transferred: StoredPayment = { ...payment, requirement: { ...charge, extra: { name: null, reference: 'c1' } } };
+
 let directory: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'payments-'));
@@ -199,8 +212,23 @@ describe('FilePaymentStore', () => {
 describe('parseStoredPayment', () => {
   it('reads back what was written', () => {
     const movedTo = { key, url: 'https://example.com/', requestHash: 'ef'.repeat(32), afterRevision: 2 };
-    for (const written of [payment, signed, permitted, { ...payment, state: 'moved', moves: 1, movedTo }])
+    const moved = { ...payment, state: 'moved', moves: 1, movedTo };
+    for (const written of [payment, signed, permitted, authorized, transferred, moved])
       expect(parseStoredPayment(JSON.parse(JSON.stringify(written)))).toEqual(written);
+  });
+
+  it.each<[string, object]>([
+    ['a parameter that is missing', { challenge: { ...challenge, realm: undefined } }],
+    ['a parameter that is no text', { challenge: { ...challenge, opaque: 1 } }],
+    ['another method', { challenge: { ...challenge, method: 'tempo' } }],
+    ['a request that is not JSON', { challenge: { ...challenge, request: 'x' } }],
+    ['a header that is not for credentials', { challenge: { ...challenge, header: 'Cookie' } }],
+    ['an end that is not a time', { challenge: { ...challenge, expires: 'soon' } }],
+    ['a validity that is no number', { maxTimeoutSeconds: '300' }],
+    ['nothing that says how it is paid', { extra: null }],
+  ])('refuses a charge of MPP with %s', (_name, change) => {
+    const damaged = { ...authorized, requirement: { ...authorized.requirement, ...change } };
+    expect(() => parseStoredPayment(JSON.parse(JSON.stringify(damaged)))).toThrow(Error);
   });
 
   it('returns a payment or an error for any content', () => {
