@@ -17,12 +17,15 @@ const text = (value: string): Hex => encodeAbiParameters([{ type: 'string' }], [
 const SEPARATOR = '0x02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f';
 const CIRCLE = { 'name()': text('USD Coin'), 'version()': text('2'), 'DOMAIN_SEPARATOR()': SEPARATOR } as const;
 
-/** A token by the answers of its functions; every other one reverts. */
-function read(answers: Readonly<Record<string, Hex>>, chainId = 8453) {
+/** A token by the answers of its functions; every other one is refused. */
+function read(
+  answers: Readonly<Record<string, Hex>>,
+  chainId = 8453,
+  refusal = { code: 3, message: 'execution reverted' },
+) {
   const request = async ({ params: [{ data }] }: { params: [{ data: Hex }] }): Promise<Hex> => {
     const found = Object.entries(answers).find(([signature]) => toFunctionSelector(signature) === data);
-    if (!found)
-      throw new RpcRequestError({ body: {}, url: 'http://node', error: { code: 3, message: 'execution reverted' } });
+    if (!found) throw new RpcRequestError({ body: {}, url: 'http://node', error: refusal });
     return found[1];
   };
   return readTokenDomain(createPublicClient({ transport: custom({ request } as never) }), chainId, USDC);
@@ -51,6 +54,11 @@ describe('the EIP-712 domain of a token', () => {
     ['unknown where it states another contract', stating('0x0f', 8453n, `0x${'11'.repeat(20)}`), null],
   ])('is %s', async (_name, answers, domain) => {
     expect(await read(answers)).toEqual(domain);
+  });
+
+  // Prevents: money is sent before the server has seen the payment, because a node lags.
+  it.each(['header not found', 'missing trie node 0xab'])('is an error where the node says: %s', async (message) => {
+    await expect(read(CIRCLE, 8453, { code: -32000, message })).rejects.toThrow();
   });
 
   it('is that of the chain that is asked', async () => {

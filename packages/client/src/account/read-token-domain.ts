@@ -1,7 +1,7 @@
-import type { Hex } from '@tollgate/protocol';
-import { domainSeparator, parseAbi, type PublicClient } from 'viem';
+import { isUnknownBlock, type Hex } from '@tollgate/protocol';
+import { BaseError, domainSeparator, parseAbi, type PublicClient } from 'viem';
 
-import { isUnanswered } from '../network/rpc-failure.js';
+import { isUnanswered, readDetails } from '../network/rpc-failure.js';
 
 const abi = parseAbi([
   'function eip712Domain() view returns (bytes1 fields, string name, string version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] extensions)',
@@ -44,7 +44,8 @@ export async function readTokenDomain(client: PublicClient, chainId: number, ass
 /** Null for a contract without the function. */
 async function orNull<Result>(reading: Promise<Result>): Promise<Result | null> {
   return reading.catch((error: unknown) => {
-    if (isUnanswered(error)) throw error;
+    const isBehind = error instanceof BaseError && isUnknownBlock(readDetails(error));
+    if (isBehind || isUnanswered(error)) throw error;
     return null;
   });
 }
