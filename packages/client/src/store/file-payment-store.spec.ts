@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import fc from 'fast-check';
 
+import type { AuthorizableCharge } from '../offer/charge-requirement.js';
 import { FilePaymentStore } from './file-payment-store.js';
 import { parseStoredPayment } from './parse-stored-payment.js';
 import { abandonPayment, MemoryPaymentStore, type PaymentStore, type StoredPayment } from './payment-store.js';
@@ -78,10 +79,10 @@ const challenge = {
   request: Buffer.from(JSON.stringify({ ...terms, methodDetails: { chainId: 1328 } })).toString('base64url'),
   ...{ header: 'payment-authorization', opaque: 'eyJhIjoiYiJ9' },
 };
-const charge = {
+const charge: Omit<AuthorizableCharge, 'extra'> = {
   ...{ scheme: 'charge', network: 'eip155:1328', maxAmountRequired: '1000', maxTimeoutSeconds: 300, challenge },
   ...{ payTo: `0x${'22'.repeat(20)}`, asset: `0x${'33'.repeat(20)}` },
-} as const;
+};
 const authorized: StoredPayment = { ...signed, requirement: { ...charge, extra: { name: 'USDC', version: '2' } } };
 const transferred: StoredPayment = { ...payment, requirement: { ...charge, extra: { name: null, reference: 'c1' } } };
 
