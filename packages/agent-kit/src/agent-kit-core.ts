@@ -113,7 +113,7 @@ export class AgentKitCore {
     const spending = listSpending(plan, context.tokens.native);
     assertPolicy(plan, spending, options.policy, limits);
     // Only these: in JavaScript the object may have options of the paying client that are not the kit's.
-    const { allowInsecureHttp, priceTimeoutMs, store } = options.payments ?? {};
+    const { allowInsecureHttp, priceTimeoutMs, store, headers } = options.payments ?? {};
     const patience = { ...POLLING, ...options.monitor };
     const execution = {
       client,
@@ -129,6 +129,7 @@ export class AgentKitCore {
         fetch: options.fetch,
         ...(allowInsecureHttp !== undefined && { allowInsecureHttp }),
         ...(priceTimeoutMs !== undefined && { priceTimeoutMs }),
+        ...(headers !== undefined && { headers }),
       },
     };
     const giveBack = this.#spending.reserve(spending, limits.perDay);

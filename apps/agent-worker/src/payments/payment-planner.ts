@@ -9,6 +9,7 @@ import {
   type PaymentDraftContext,
   type PlanDraft,
 } from '@tollgate/agent-kit/planner';
+import { isCharge, isSignable, type Offers } from '@tollgate/client';
 import { createSafeFetch, type SafeFetch, type TargetRules } from '@tollgate/common';
 import {
   crashPoint,
@@ -20,7 +21,7 @@ import {
   type StepRecord,
   type StepVerdict,
 } from '@tollgate/journal';
-import type { PaymentChallenge, PaymentRequirement } from '@tollgate/protocol';
+import type { PaymentRequirement } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 
 import {
@@ -196,10 +197,11 @@ export class PaymentPlanner {
 
 async function draft(
   { url, maxAmount, context }: Terms,
-  offered: PaymentChallenge | PaymentRequirement,
+  offered: Offers | PaymentRequirement,
 ): Promise<{ draft: PlanDraft; requirement: PaymentRequirement }> {
-  const challenge: PaymentChallenge = 'accepts' in offered ? offered : { x402Version: 1, accepts: [offered] };
-  const { draft, requirement } = await draftPayment({ url, challenge, maxAmount }, context);
+  const offers: Offers = 'accepts' in offered ? offered : { accepts: [offered] };
+  const { draft, requirement } = await draftPayment({ request: { url }, offers, maxAmount }, context);
+  if (isSignable(requirement) || isCharge(requirement)) throw refuse('no offer of x402 that a transfer pays');
   if (requirement.extra.reference.length > MAX_REFERENCE_LENGTH)
     throw refuse('a reference that is too long for a payment proof');
   if (requirement.maxTimeoutSeconds < MIN_TIMEOUT_SECONDS) throw refuse('too little time to pay');

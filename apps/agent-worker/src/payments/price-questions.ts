@@ -1,7 +1,7 @@
 import { AgentKitError, askPrice } from '@tollgate/agent-kit/planner';
+import type { Offers } from '@tollgate/client';
 import { TargetRefusedError } from '@tollgate/common';
 import type { JobRecord } from '@tollgate/journal';
-import type { PaymentChallenge } from '@tollgate/protocol';
 
 import { Turns } from './turns.js';
 
@@ -41,20 +41,20 @@ export class PriceQuestions {
    * @param job null: a dry run, which gets its turn at once or fails
    * @throws AgentKitError `NETWORK_ERROR` when it may be tried again later; any other code is final
    */
-  async ask(url: string, job: Pick<JobRecord, 'id' | 'state'> | null): Promise<PaymentChallenge> {
+  async ask(url: string, job: Pick<JobRecord, 'id' | 'state'> | null): Promise<Offers> {
     try {
-      const challenge = await (job
+      const offers = await (job
         ? this.#askInTurn(url, this.#jobTurns, LONGEST_QUEUE_MS)
         : this.#askInTurn(url, this.#dryRunTurns, 0));
       if (job) this.#waitingSinceMs.delete(job.id);
-      return challenge;
+      return offers;
     } catch (error) {
       if (!job || !isTemporary(error)) throw error;
       throw this.#isPatient(job) ? new AgentKitError('NETWORK_ERROR', error.message) : giveUp(error);
     }
   }
 
-  async #askInTurn(url: string, turns: Turns, longestMs: number): Promise<PaymentChallenge> {
+  async #askInTurn(url: string, turns: Turns, longestMs: number): Promise<Offers> {
     const { fetch, timeoutMs } = this.#options;
     const queue = new AbortController();
     const busy = new AgentKitError(
@@ -64,7 +64,7 @@ export class PriceQuestions {
     const timer = setTimeout(() => queue.abort(busy), longestMs);
     return turns.run(new URL(url).origin, queue.signal, () => {
       clearTimeout(timer);
-      return askPrice(explainRefusals(fetch), url, timeoutMs);
+      return askPrice(explainRefusals(fetch), { url }, { timeoutMs });
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Account, PollLimits, PaymentOptions, PaymentStore } from '@tollgate/client';
 import type { Address, PublicClient } from 'viem';
 
+import type { OwnHeaders } from '../payments/resource-request.js';
 import type { EventHandlers } from '../types/transaction-events.js';
 
 export interface ExecutionContext {
@@ -24,4 +25,6 @@ export interface PaymentSettings extends Pick<PaymentOptions, 'allowInsecureHttp
   fetch: typeof globalThis.fetch;
   /** Time limit for reading a price; default 10,000. */
   priceTimeoutMs?: number;
+  /** Headers of the program's own. */
+  headers?: OwnHeaders;
 }

@@ -1,22 +1,22 @@
-import { nonceOf, payForResource, type Account, type PaymentEvent, type Wallet } from '@tollgate/client';
+import { nonceOf, payForResource, type PaymentEvent, type Wallet } from '@tollgate/client';
 import { formatTokenAmount } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
 import { createExplorerUrl } from '../chain/monitor-transaction.js';
 import { explainChangedTerms, explainUnanswered } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
-import { readAnswer, type PaidAnswer } from '../payments/read-answer.js';
+import { quoteServerReason, readAnswer, type PaidAnswer } from '../payments/read-answer.js';
+import { createInit } from '../payments/resource-request.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
 import type { SentTransaction } from '../types/transaction-events.js';
-import { quoteUntrusted } from '../types/untrusted-text.js';
 import type { ExecutionContext, PaymentSettings } from './execution-context.js';
 
 interface Sent {
-  /** Null for a signature that another client of the same store made: the server moves the money. */
+  /** Null for a signature: the server moves the money. */
   txHash: Hex | null;
-  /** The nonce of such a signature. */
+  /** The nonce of the signature. */
   authorization?: string;
   /** The key of the payment in the store. */
   storeKey: string;
@@ -28,18 +28,18 @@ type PaymentOutcome =
   | ({ kind: 'unanswered'; error: AgentKitError } & Sent);
 
 /**
- * Pays exactly the amount and recipient of the plan, and fetches the answer. An open payment for the same URL is
- * redeemed instead, and nothing is paid.
- * @throws AgentKitError when nothing was signed; `PLAN_EXPIRED` when the server now asks for more, or for another
- * recipient.
+ * Pays at most the amount of the plan, to its recipient, in its way, and fetches the answer. An open payment for the same
+ * request is redeemed instead, and nothing is paid.
+ * @throws AgentKitError when nothing was signed; `PLAN_EXPIRED` when the server now asks for more, for another recipient,
+ * or to be paid in another way.
  */
 export async function executePayment(
   { payment: terms }: Pick<Plan, 'payment'>,
   options: PaymentSettings & { wallet: Wallet; onEvent?: (event: PaymentEvent) => void },
 ): Promise<PaymentOutcome> {
   if (!terms) throw new AgentKitError('INVALID_INPUT', 'The plan has no payment.');
-  const { wallet, onEvent, priceTimeoutMs = PRICE_TIMEOUT_MS, ...settings } = options;
-  const { url, network, payTo, amount } = terms;
+  const { wallet, onEvent, priceTimeoutMs = PRICE_TIMEOUT_MS, headers, ...settings } = options;
+  const { url, network, payTo, amount, way } = terms;
   const { address, decimals } = amount.token;
   let sent: Sent | undefined;
   let response: Response;
@@ -49,8 +49,9 @@ export async function executePayment(
       fetch: limitPriceRequests(settings.fetch, priceTimeoutMs),
       assets: [{ network, chainId: wallet.chainId, address, decimals, payTo }],
       maxAmount: formatTokenAmount(amount.amountBaseUnits, decimals),
+      way,
       // A redirect target was not part of the confirmed plan.
-      init: { redirect: 'manual' },
+      init: createInit(terms, headers),
       onEvent: (event) => {
         sent = readSent(event) ?? sent;
         onEvent?.(event);
@@ -63,7 +64,7 @@ export async function executePayment(
   const answer = await readAnswer(response, settings.attemptTimeoutMs ?? 30_000);
   if (!sent) throw new AgentKitError('PAYMENT_FAILED', 'The paying client returned an answer without a payment.');
   if (answer.status < 400) return { kind: 'answered', ...sent, ...answer };
-  const reason = `the answer has status ${answer.status}${answer.body ? `: ${quoteUntrusted(answer.body)}` : ''}.`;
+  const reason = `the answer has status ${answer.status}${quoteServerReason(answer.body)}.`;
   return { kind: 'unanswered', ...sent, error: explainUnanswered(new Error(reason)) };
 }
 
@@ -88,13 +89,19 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
     hash,
     explorerUrl: createExplorerUrl(explorerUrl, `tx/${hash}`),
   });
+  // Signed here, and not yet known to the chain.
+  let signed: Hex | null = null;
   const outcome = await executePayment(plan, {
     ...payments,
-    wallet: withoutSignatures(sender),
+    wallet: sender,
     onEvent: ({ type, ...event }) => {
       const transaction = 'payment' in event ? event.payment.transaction : null;
       if (!transaction) return;
-      if (type === 'signed') events.emit('transactionSubmitted', note(transaction.txHash));
+      if (type === 'signed') signed = transaction.txHash;
+      if ((type === 'sent' || type === 'mined') && signed === transaction.txHash) {
+        signed = null;
+        events.emit('transactionSubmitted', note(transaction.txHash));
+      }
       if (type === 'mined') events.emit('transactionConfirmed', note(transaction.txHash));
     },
   });
@@ -118,17 +125,4 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
     }),
   );
   return { ...plan.report, status: 'failed', ...sent, error: message, code, suggestion, storeKey: outcome.storeKey };
-}
-
-/** The account as one that pays by transfers alone. */
-function withoutSignatures(account: Account): Wallet {
-  return {
-    address: account.address,
-    chainId: account.chainId,
-    inTurn: (work) => account.inTurn(work),
-    sign: (call) => account.sign(call),
-    broadcast: (transaction) => account.broadcast(transaction),
-    readOutcome: (txHash) => account.readOutcome(txHash),
-    readNonceUse: (payer, nonce) => account.readNonceUse(payer, nonce),
-  };
 }

@@ -1,45 +1,77 @@
-import { chooseRequirement, createPaymentCall, type ChosenRequirement } from '@tollgate/client';
-import { formatTokenAmount, type PaymentChallenge, type PaymentRequirement } from '@tollgate/protocol';
+import {
+  chooseOffer,
+  createPaymentCall,
+  isSignable,
+  readTokenDomain,
+  wayOf,
+  type ChosenOffer,
+  type Offer,
+  type Offers,
+  type PaymentWay,
+  type TransferRequirement,
+} from '@tollgate/client';
+import { formatTokenAmount, isRecord, ownField, parseTokenAmount, PERMIT2_ADDRESS } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
 import type { z } from 'zod';
 
 import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
 import { explainUnpaid } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS, type PaymentLimits } from '../payments/payment-limits.js';
-import { assertBalance } from '../tokens/balance.js';
+import { resourceInputSchema, showRequest, type ResourceRequest } from '../payments/resource-request.js';
+import { assertBalance, readAllowance } from '../tokens/balance.js';
+import { createRevocation, encodeApproval } from '../tokens/create-steps.js';
 import { showAmount } from '../tokens/show-token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { PlanDraft, Step } from '../types/plan.js';
-import type { TokenAmount } from '../types/token.js';
+import type { Token, TokenAmount } from '../types/token.js';
 import { quoteUntrusted } from '../types/untrusted-text.js';
 import { defineWrite, parseInput, type OperationContext } from './define/operation.js';
 import { WRITE_OPERATIONS } from './define/write-operations.js';
 
+/** The account of a kit signs in both ways. */
+const SIGNERS = { authorizations: true, permits: true };
+
 export const payForResource = defineWrite({
   name: 'payForResource',
-  ...WRITE_OPERATIONS.payment,
-  async plan({ url: text, maxAmount }, context) {
-    const { allowInsecureHttp = false, priceTimeoutMs = PRICE_TIMEOUT_MS } = requirePaymentLimits(context);
-    const url = parseResourceUrl(text, allowInsecureHttp);
-    const challenge = await askPrice(context.fetch, url, priceTimeoutMs);
-    // The paying client makes the transfer itself, so there is no step here.
-    const { draft } = await draftPayment({ url, challenge, maxAmount }, context);
-    return draft;
+  title: WRITE_OPERATIONS.payment.title,
+  description:
+    'Buys the answer to an HTTP request that requires a payment (402 Payment Required; x402, MPP): reads the price, pays it in a ' +
+    'listed token, by a signature or a transfer, and shows the answer. Refuses prices above maxAmount.',
+  input: resourceInputSchema,
+  async plan({ url: text, maxAmount, ...rest }, context) {
+    const limits = requirePaymentLimits(context);
+    const {
+      allowInsecureHttp = false,
+      priceTimeoutMs: timeoutMs = PRICE_TIMEOUT_MS,
+      prefersSignatures = false,
+    } = limits;
+    const request = { ...rest, url: parseResourceUrl(text, allowInsecureHttp) };
+    const question = { timeoutMs, signers: SIGNERS, prefersSignatures, headers: limits.headers };
+    const offers = await askPrice(context.fetch, request, question);
+    const { draft, requirement } = await draftPayment({ request, offers, maxAmount }, context);
+    const { payment } = draft;
+    // The paying client makes the transfer itself, so it is no step here.
+    const transfer = isSignable(requirement) ? undefined : createPaymentStep(requirement, payment.amount);
+    return { ...draft, payment: { ...payment, ...(transfer && { transfer }) } };
   },
 });
 
-/** @throws AgentKitError `INVALID_INPUT` with every problem */
-export function parsePaymentInput(input: unknown): z.output<typeof payForResource.input> {
-  return parseInput(payForResource, input) as z.output<typeof payForResource.input>;
+/**
+ * The input of a payment job.
+ * @throws AgentKitError `INVALID_INPUT` with every problem
+ */
+export function parsePaymentInput(input: unknown): z.output<typeof WRITE_OPERATIONS.payment.input> {
+  const operation = { name: 'payment', input: WRITE_OPERATIONS.payment.input };
+  return parseInput(operation, input) as z.output<typeof operation.input>;
 }
 
 export type PaymentDraftContext = Pick<OperationContext, 'account' | 'chainId' | 'client' | 'payments'>;
 
-/** The offer for a URL, and the maximum price as decimal text in whole units of the token. */
+/** The offers for a request, and the maximum price as decimal text in whole units of the token. */
 interface PaymentOffer {
-  url: string;
-  challenge: PaymentChallenge;
+  request: ResourceRequest;
+  offers: Offers;
   maxAmount?: string | undefined;
 }
 
@@ -49,53 +81,107 @@ function requirePaymentLimits({ payments, chainId }: PaymentDraftContext): Payme
   throw new AgentKitError('PROTOCOL_UNAVAILABLE', `Chain ${chainId} has no token that HTTP 402 gates accept.`);
 }
 
+/** A draft that pays. */
+export interface PaymentDraft {
+  draft: PlanDraft & Required<Pick<PlanDraft, 'payment'>>;
+  /** The one of the offers that it pays. */
+  requirement: Offer;
+}
+
 /**
- * The draft of accepting an offer, without the call that pays.
- * @returns the draft, and the requirement of the challenge that it pays
+ * The draft of accepting an offer, without the call or the signature that pays. Its steps approve Permit2, if the offer
+ * needs that and the limits allow it.
  * @throws AgentKitError when no offer is within the limits, or the balance is too low
  */
 export async function draftPayment(
-  { url, challenge, maxAmount }: PaymentOffer,
+  { request, offers, maxAmount }: PaymentOffer,
   context: PaymentDraftContext,
-): Promise<{ draft: PlanDraft; requirement: PaymentRequirement }> {
-  const { network, tokens, maxAmount: most } = requirePaymentLimits(context);
-  const { chainId } = context;
-  const assets = tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
-  const { requirement, asset, amountBaseUnits } = choose(challenge, { assets, maxAmount: maxAmount ?? most, chainId });
+): Promise<PaymentDraft> {
+  const limits = requirePaymentLimits(context);
+  const { network, tokens } = limits;
+  const { requirement, asset, amountBaseUnits } = await choose(offers, maxAmount ?? limits.maxAmount, context, limits);
   const token = tokens.find(({ address }) => isAddressEqual(address, asset.address));
   if (!token) throw new AgentKitError('UNKNOWN_TOKEN', `${asset.address} is not in the token list.`);
   const payTo = parseReceiver(requirement.payTo, token.address);
   const amount = { token, amountBaseUnits };
+  const way = wayOf(requirement);
   await assertBalance(context, amount);
+  const steps = way === 'permit2' ? await approvePermit2(amount, context, limits) : [];
+  const isMaximum = requirement.scheme === 'upto';
   const price = formatTokenAmount(amountBaseUnits, token.decimals);
-  const draft: PlanDraft = {
-    summary: `Pay ${price} ${token.symbol} to ${payTo} for ${url}, which the server calls ${quoteUntrusted(requirement.description)}`,
-    steps: [],
+  const description = describe(requirement);
+  const draft = {
+    summary: [
+      `Pay ${isMaximum ? 'at most ' : ''}${price} ${token.symbol} by ${WAYS[way]} to ${payTo} for ${showRequest(request)}`,
+      ...(description === null ? [] : [`which the server calls ${quoteUntrusted(description)}`]),
+    ].join(', '),
+    steps,
     spends: [amount],
     receives: [],
-    recipients: [payTo],
-    report: { url, amount: price, token: token.symbol, payTo },
-    payment: { url, payTo, amount, network },
+    recipients: steps.length === 0 ? [payTo] : [payTo, PERMIT2_ADDRESS],
+    report: { url: request.url, amount: price, token: token.symbol, payTo },
+    payment: { ...request, payTo, amount, isMaximum, way, network },
   };
   return { draft, requirement };
 }
 
+const WAYS: Readonly<Record<PaymentWay, string>> = {
+  transfer: 'a transfer',
+  authorization: 'a signature (EIP-3009)',
+  permit2: 'a signature for Permit2',
+};
+
+/** The server's own words about what it sells; null if it has none. */
+function describe(requirement: Offer): string | null {
+  const sent = 'sent' in requirement ? ownField(requirement.sent, 'resource') : requirement;
+  const resource = 'challenge' in requirement ? requirement.challenge : sent;
+  const description = isRecord(resource) ? ownField(resource, 'description') : undefined;
+  return typeof description === 'string' ? description : null;
+}
+
 /** The transfer that pays a requirement, with its hash lock: only its payer can redeem it at the gate. */
-export function createPaymentStep(requirement: PaymentRequirement, amount: TokenAmount): Step {
+export function createPaymentStep(requirement: TransferRequirement, amount: TokenAmount): Step {
   const { to, data } = createPaymentCall(requirement);
   const label = `Pay ${showAmount(amount)} to ${getAddress(requirement.payTo.toLowerCase())}`;
   return { label, to, data, value: 0n, failures: ERC20_FAILURES };
 }
 
-function choose(...choice: Parameters<typeof chooseRequirement<PaymentRequirement>>): ChosenRequirement {
+/** As the paying client will choose. */
+async function choose(
+  offers: Offers,
+  maxAmount: string,
+  { account, chainId, client }: PaymentDraftContext,
+  { network, tokens, permit2Allowance }: PaymentLimits,
+): Promise<ChosenOffer['chosen']> {
+  const assets = tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
+  const allowanceOf = (address: Address) =>
+    readAllowance({ client, account }, { token: { address }, spender: PERMIT2_ADDRESS });
+  const domainOf = (asset: Address) => readTokenDomain(client, chainId, asset);
+  const wallet = { chainId, authorizations: { readDomain: domainOf }, permits: { readAllowance: allowanceOf } };
   try {
-    return chooseRequirement(...choice);
+    return (await chooseOffer({ assets, maxAmount, permit2Allowance, wallet }, offers)).chosen;
   } catch (error) {
     throw explainUnpaid(error);
   }
 }
 
-function parseReceiver(payTo: Address, token: Address): Address {
+/** The steps that give Permit2 the allowance of the limits; none if the present one is enough for the amount. */
+async function approvePermit2(
+  { token, amountBaseUnits }: TokenAmount,
+  context: PaymentDraftContext,
+  { permit2Allowance = '0' }: PaymentLimits,
+): Promise<Step[]> {
+  const spender = PERMIT2_ADDRESS;
+  const present = await readAllowance(context, { token, spender });
+  if (present >= amountBaseUnits) return [];
+  const allowance = { token, spender, amountBaseUnits: parseTokenAmount(permit2Allowance, token.decimals) };
+  const label = `Let Permit2 (${spender}) take up to ${showAmount(allowance)}, by signatures of this account only`;
+  // Without `approval`: it stays for later payments. Some tokens change an allowance only from 0.
+  const approval = { label, ...encodeApproval(allowance), failures: ERC20_FAILURES };
+  return [...(present > 0n ? [createRevocation({ token, spender })] : []), approval];
+}
+
+function parseReceiver(payTo: Address, token: Token['address']): Address {
   // In lower case, because the server's spelling may have an invalid mixed-case checksum.
   const receiver = getAddress(payTo.toLowerCase());
   if (!isAddressEqual(receiver, token) && !isAddressEqual(receiver, zeroAddress)) return receiver;

@@ -1,9 +1,10 @@
-import { assertSecureUrl, readChallenge } from '@tollgate/client';
-import type { PaymentChallenge } from '@tollgate/protocol';
+import { assertSecureUrl, readOffers, type Offers, type PaymentSigners } from '@tollgate/client';
 
 import { AgentKitError } from '../types/agent-kit-error.js';
 import { cleanUntrusted } from '../types/untrusted-text.js';
 import { explainUnpaid } from './explain-payment-error.js';
+import { readServerReason } from './read-answer.js';
+import { createInit, type OwnHeaders, type ResourceRequest } from './resource-request.js';
 
 /**
  * The normalised URL of the request.
@@ -24,20 +25,35 @@ export function parseResourceUrl(text: string, allowInsecureHttp: boolean): stri
   return url.href;
 }
 
+export interface PriceQuestion {
+  timeoutMs: number;
+  /** Which signatures the payer can make: offers that need others are left out. Default none. */
+  signers?: PaymentSigners;
+  /** As the client that will pay: true where its store is volatile. Default false. */
+  prefersSignatures?: boolean;
+  headers?: OwnHeaders | undefined;
+}
+
 /**
- * Requests the resource without a payment. Follows no redirect, reads at most 64 KiB, waits `timeoutMs` at most.
+ * Requests the resource without a payment, and reads the offers of its 402, preferred ones first. Follows no redirect,
+ * reads at most 64 KiB, waits `timeoutMs` at most.
  * @throws AgentKitError `PAYMENT_FAILED` when the answer is not a challenge, `NETWORK_ERROR` when there is none.
  */
 export async function askPrice(
   fetch: typeof globalThis.fetch,
-  url: string,
-  timeoutMs: number,
-): Promise<PaymentChallenge> {
+  request: ResourceRequest,
+  { timeoutMs, signers = {}, prefersSignatures = false, headers }: PriceQuestion,
+): Promise<Offers> {
+  const { url } = request;
   try {
-    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
-    if (response.status === 402) return await readChallenge(response);
+    const init = createInit(request, headers);
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+    const sendsAuthorization = init.headers.has('authorization');
+    const terms = { timeoutMs, prefersSignatures, sendsAuthorization };
+    if (response.status === 402) return await readOffers(response, signers, terms);
+    const reason = response.status >= 400 ? await readServerReason(response, timeoutMs) : '';
     response.body?.cancel().catch(() => undefined);
-    throw new AgentKitError('PAYMENT_FAILED', `Expected 402 Payment Required, got ${describe(response)}.`, {
+    throw new AgentKitError('PAYMENT_FAILED', `Expected 402 Payment Required, got ${describe(response)}${reason}.`, {
       details: { status: response.status },
       suggestion:
         'Nothing was paid. Use this only for URLs that require a payment, and use the final URL of a redirect.',

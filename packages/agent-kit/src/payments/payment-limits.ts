@@ -1,6 +1,8 @@
+import type { PaymentStore } from '@tollgate/client';
 import { isAddressEqual, type Address } from 'viem';
 
 import type { Token } from '../types/token.js';
+import type { OwnHeaders } from './resource-request.js';
 
 /** The default maximum price of one answer: whole units of a token worth about a dollar. */
 const DEFAULT_MAX_PAYMENT = '0.01';
@@ -18,16 +20,28 @@ export interface PaymentLimits {
   allowInsecureHttp?: boolean;
   /** Time limit for reading a price; default 10,000. */
   priceTimeoutMs?: number;
+  /** Whether a signature is preferred to a transfer: where payments are lost with the process. Default false. */
+  prefersSignatures?: boolean;
+  /** The allowance to give Permit2 if it is too low, as decimal text in whole units; if omitted, none is given. */
+  permit2Allowance?: string;
+  /** Headers of the program's own. */
+  headers?: OwnHeaders;
 }
 
 /** The limits on a chain, with the decimals of our own list; undefined if gates accept none of its tokens. */
 export function createPaymentLimits(
   { payments }: { payments?: { network: string; tokens: readonly Address[] } },
   listed: readonly Token[],
-  options: { maxAmount?: string; allowInsecureHttp?: boolean; priceTimeoutMs?: number } = {},
+  options: Partial<Omit<PaymentLimits, 'network' | 'tokens' | 'prefersSignatures'>> & {
+    store?: PaymentStore | 'memory';
+  } = {},
 ): PaymentLimits | undefined {
   if (!payments) return undefined;
-  const { maxAmount = DEFAULT_MAX_PAYMENT, allowInsecureHttp = false, priceTimeoutMs = PRICE_TIMEOUT_MS } = options;
+  const { store, ...others } = options;
   const tokens = listed.filter((token) => payments.tokens.some((payable) => isAddressEqual(payable, token.address)));
-  return { network: payments.network, tokens, maxAmount, allowInsecureHttp, priceTimeoutMs };
+  return {
+    ...others,
+    ...{ network: payments.network, tokens, maxAmount: options.maxAmount ?? DEFAULT_MAX_PAYMENT },
+    prefersSignatures: store === 'memory' || store?.isVolatile === true,
+  };
 }

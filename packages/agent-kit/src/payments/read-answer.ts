@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { isRecord, ownField } from '@tollgate/protocol';
+
+import { quoteReason } from '../types/agent-kit-error.js';
 import { cleanUntrusted } from '../types/untrusted-text.js';
 
 // A few thousand words of a model's context; use the paying client for the whole answer.
@@ -28,6 +31,35 @@ export async function readAnswer(response: Response, timeoutMs: number): Promise
   // Leaves a character out of which only a part was read.
   const text = new TextDecoder().decode(bytes, { stream: !isWhole });
   return { status, contentType, body: cleanUntrusted(text, MAX_BODY_BYTES), isBodyCut: !isWhole };
+}
+
+/** Where servers say why, most exact first: problem details, x402 and its facilitators, and APIs in general. */
+const REASONS = ['detail', 'errorReason', 'invalidReason', 'errorMessage', 'error', 'message', 'title'];
+
+/** A server's own reason in the body of a failure, as `: "…"`; empty if it gives none. */
+export function quoteServerReason(body: string | null): string {
+  const reason = body === null ? '' : findReason(body);
+  return reason === '' ? '' : `: ${quoteReason(reason, 'PAYMENT_FAILED')}`;
+}
+
+/** The same of an answer whose body is not read yet. */
+export async function readServerReason(response: Response, timeoutMs: number): Promise<string> {
+  return quoteServerReason((await readAnswer(response, timeoutMs)).body);
+}
+
+function findReason(body: string): string {
+  const parsed = parseJson(body);
+  const inner = isRecord(parsed) ? ownField(parsed, 'error') : undefined;
+  const said = [parsed, inner].filter(isRecord).flatMap((object) => REASONS.map((name) => ownField(object, name)));
+  return (said.find((text) => typeof text === 'string' && text !== '') as string | undefined) ?? body;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The first bytes of an answer: those that arrive within the time, and whether these are all. */

@@ -77,15 +77,14 @@ export async function createPlan(
   const draftOfOperation = { ...draft, operation: operation.name };
   const spending = listSpending(draft, context.tokens.native);
   assertPolicy(draftOfOperation, spending, policy, limits);
-  const { steps, gas } = await settleAndSimulate(context, draft.steps);
+  const { transfer } = draft.payment ?? {};
+  const { steps, gas } = await settleAndSimulate(context, transfer ? [...draft.steps, transfer] : draft.steps);
   const total = gas?.reduce((sum, used) => sum + used, 0n);
-  // The paying client makes a payment's transfer, and determines its cost.
-  const gasEstimate =
-    total === undefined || draft.steps.length === 0 ? null : { gas: total, feeWei: total * highestPrice(fees) };
+  const gasEstimate = total === undefined ? null : { gas: total, feeWei: total * highestPrice(fees) };
   const { symbol } = context.tokens.native;
   const feeWei = gasEstimate?.feeWei ?? 0n;
   assertCanPay(draft, balance, feeWei, symbol);
-  const lowBalance = warnOfLowBalance(draft, { balance, feeWei, symbol });
+  const lowBalance = steps.length === 0 ? null : warnOfLowBalance(draft, { balance, feeWei, symbol });
   const plan = {
     ...draftOfOperation,
     ...(lowBalance ? { warnings: [...(draft.warnings ?? []), lowBalance] } : {}),

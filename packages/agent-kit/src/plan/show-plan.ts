@@ -1,6 +1,7 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { formatEther } from 'viem';
 
+import { showRequest } from '../payments/resource-request.js';
 import { showAmount } from '../tokens/show-token.js';
 import type { Plan } from '../types/plan.js';
 import type { TokenAmount } from '../types/token.js';
@@ -16,7 +17,8 @@ export function createPreview(plan: Omit<Plan, 'preview' | 'summaryLine'>, nativ
     ...fees.map(({ label, text }): [string, string] => [label, text]),
   ];
   if (slippageBps !== undefined) rows.push(['slippage', `at most ${formatTokenAmount(BigInt(slippageBps), 2)} %`]);
-  if (payment) rows.push(['buys', quoteUntrusted(payment.url, 200)]);
+  if (payment) rows.push(['buys', quoteUntrusted(showRequest(payment), 300)]);
+  if (payment?.body !== undefined) rows.push(['sends', quoteUntrusted(payment.body, 500)]);
   steps.forEach(({ label }, index) => rows.push([`step ${index + 1}`, label]));
   if (gasEstimate) rows.push(['gas', `about ${formatEther(gasEstimate.feeWei)} ${nativeSymbol}`]);
   rows.push(...warnings.map((warning): [string, string] => ['warning', warning]));

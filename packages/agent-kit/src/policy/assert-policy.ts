@@ -1,3 +1,4 @@
+import { PERMIT2_ADDRESS } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, type Address } from 'viem';
 
 import { readAllowanceCall } from '../tokens/read-allowance-call.js';
@@ -57,10 +58,14 @@ function listRecipients({ recipients, steps }: CheckedPlan): Address[] {
   return [...recipients, ...steps.filter(({ data }) => data === '0x').map(({ to }) => to)];
 }
 
-/** The spender of an approval is treated like a called contract, because it takes the tokens by a call. */
+/**
+ * The spender of an approval is treated like a called contract, because it takes the tokens by a call, and so is Permit2
+ * where it takes a payment.
+ */
 function listContracts({ steps, payment }: CheckedPlan): Address[] {
   const called = steps.filter(({ data }) => data !== '0x').map(({ to }) => to);
-  return payment ? [payment.amount.token.address] : [...called, ...steps.flatMap(listSpenders)];
+  const paid = payment ? [payment.amount.token.address, ...(payment.way === 'permit2' ? [PERMIT2_ADDRESS] : [])] : [];
+  return [...called, ...paid, ...steps.flatMap(listSpenders)];
 }
 
 /** Read from the call too: an approval that is to stay is not declared, since what is left of those is revoked. */

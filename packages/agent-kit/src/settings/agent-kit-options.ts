@@ -4,6 +4,7 @@ import { isHttpUrl } from '@tollgate/protocol';
 import { NETWORK_RETRY_DELAY_MS } from '../chain/retry-network.js';
 import { CATALOG } from '../operations/catalog.js';
 import { EXECUTE_PLAN, namePlanTool, type Operation, type Plugin } from '../operations/define/operation.js';
+import type { OwnHeaders } from '../payments/resource-request.js';
 import { parsePolicy, type SpendingPolicy } from '../policy/policy.js';
 import type { ChainRegistry } from '../registry/registry.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
@@ -39,6 +40,16 @@ export interface AgentKitOptions {
     allowInsecureHttp?: boolean;
     /** Time limit for reading a price; default 10,000. */
     priceTimeoutMs?: number;
+    /**
+     * The allowance to give Permit2, as decimal text in the token's unit, when an offer needs it and the present one is
+     * too low. Default: none is given, and such an offer is refused.
+     */
+    permit2Allowance?: string;
+    /**
+     * Headers for the requests to an origin: `{ 'https://api.example.com': { authorization: 'Bearer …' } }`. They are in
+     * no plan and no result, and inputs cannot replace them.
+     */
+    headers?: OwnHeaders;
   };
   fetch?: typeof globalThis.fetch;
   /** Delay before the second attempt after a network error; default 5000. */

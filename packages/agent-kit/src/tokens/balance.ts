@@ -16,7 +16,7 @@ export async function readBalance({ client, account }: AccountReader, token: Tok
 /** The allowance of a spender for the account's tokens, in base units; now, unless a block is named. */
 export function readAllowance(
   { client, account }: AccountReader,
-  { token, spender, blockNumber }: { token: Token; spender: Address; blockNumber?: bigint },
+  { token, spender, blockNumber }: { token: Pick<Token, 'address'>; spender: Address; blockNumber?: bigint },
 ): Promise<bigint> {
   const contract = getContract({ address: token.address, abi: erc20Abi, client });
   return contract.read.allowance([account, spender], { blockNumber });

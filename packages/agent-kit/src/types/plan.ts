@@ -1,6 +1,8 @@
+import type { PaymentWay } from '@tollgate/client';
 import { parseAbi, type Abi, type Address, type Hex } from 'viem';
 import { formatAbiItem } from 'viem/utils';
 
+import type { ResourceRequest } from '../payments/resource-request.js';
 import { AgentKitError, type AgentKitErrorCode } from './agent-kit-error.js';
 import type { Token, TokenAmount } from './token.js';
 
@@ -56,13 +58,18 @@ export interface Fee {
   text: string;
 }
 
-/** A price to pay at an HTTP 402 gate; the paying client makes the transfer. */
-export interface PaymentTerms {
-  url: string;
+/** A price to pay at a server that answers 402; the paying client pays it. */
+export interface PaymentTerms extends ResourceRequest {
   payTo: Address;
   amount: TokenAmount;
-  /** The server's name for the chain. */
+  /** True if the server charges what is used, and the amount is the most (`upto`). */
+  isMaximum: boolean;
+  /** By a transfer of the account, or by its signature (EIP-3009, Permit2), for which it sends nothing. */
+  way: PaymentWay;
+  /** The gates' name for the chain. */
   network: string;
+  /** The transfer, to simulate it: the client makes it for a new reference of the server. */
+  transfer?: Step;
 }
 
 /** An operation's result for its inputs: pure data, nothing sent, not yet simulated. */

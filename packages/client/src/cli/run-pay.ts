@@ -64,7 +64,7 @@ function describeSkipped({ requirement: { scheme }, problem }: SkippedOffer): st
 
 const plain = (line: string): string => line.replace(CONTROLS, ' ');
 
-/** Null for the end of a payment: its answer is still to be written. */
+/** Null for the end of a payment, whose answer is still to be written, and where nothing new is said. */
 function describe(event: PaymentEvent): string | null {
   switch (event.type) {
     case 'resuming':
@@ -79,6 +79,7 @@ function describe(event: PaymentEvent): string | null {
       return 'The payment is mined.';
     case 'waiting':
       return `Trying again in ${event.delayMs} ms: ${event.reason}.`;
+    case 'sent':
     case 'redeemed':
       return null;
   }

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 
+import { parseChallenge } from '@tollgate/protocol';
+
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { startPaidServer, type PaidServer } from '../../test/paid-server.js';
 import { createWallet } from '../account/create-wallet.js';
-import { readChallenge } from '../offer/read-challenge.js';
 import { createPaymentCall } from '../sign/create-payment-call.js';
 import type { RedeemablePayment } from '../store/payment-store.js';
 import { redeemPaidRequest } from './redeem-paid-request.js';
@@ -25,7 +26,7 @@ describe('redeeming a payment that the caller stores', () => {
   async function pay(): Promise<RedeemablePayment> {
     const { privateKey } = chain.accounts[5]!;
     const wallet = createWallet({ account: privateKey, rpcUrl: chain.rpcUrl, chainId: chain.chainId });
-    const [requirement] = (await readChallenge(await fetch(server.url))).accepts;
+    const [requirement] = parseChallenge(await (await fetch(server.url)).json()).accepts;
     const transaction = await wallet.sign(createPaymentCall(requirement!));
     await wallet.broadcast(transaction);
     while (!(await wallet.readOutcome(transaction.txHash)));

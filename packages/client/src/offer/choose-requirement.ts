@@ -45,7 +45,7 @@ function findAsset(requirement: Asked, assets: readonly TrustedAsset[]): Trusted
   );
 }
 
-export interface ChoiceTerms {
+interface ChoiceTerms {
   assets: readonly TrustedAsset[];
   /** Decimal text in the asset's unit. */
   maxAmount: string;
@@ -53,18 +53,7 @@ export interface ChoiceTerms {
 }
 
 /**
- * The first requirement in a trusted asset that costs at most `maxAmount`.
- * @throws PaymentError `no_trusted_requirement` or `over_limit`; nothing was paid.
- */
-export function chooseRequirement<Requirement extends Asked>(
-  challenge: { accepts: readonly Requirement[] },
-  terms: ChoiceTerms,
-): ChosenRequirement<Requirement> {
-  return listWithinLimits(challenge, terms)[0];
-}
-
-/**
- * All of them, in the order of the challenge.
+ * The requirements in a trusted asset that cost at most `maxAmount`, in the order of the challenge.
  * @throws PaymentError `no_trusted_requirement` or `over_limit` if there is none
  */
 export function listWithinLimits<Requirement extends Asked>(

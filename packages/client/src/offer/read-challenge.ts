@@ -2,12 +2,10 @@ import {
   decodeJsonHeader,
   isRecord,
   ownField,
-  parseChallenge,
   PAYMENT_REQUIRED,
   PAYMENT_RESPONSE,
   PaymentError,
   X_PAYMENT_RESPONSE,
-  type PaymentChallenge,
 } from '@tollgate/protocol';
 
 import { readChunks } from '../network/read-body.js';
@@ -44,14 +42,6 @@ export async function readChallengeBody({ body }: Response, timeoutMs = READ_WIT
   } catch (cause) {
     throw refuse('is not JSON', cause);
   }
-}
-
-/**
- * Parses the body of a 402 that requires a transfer.
- * @throws PaymentError `malformed_challenge` if it is not JSON, is too long, or is not a challenge.
- */
-export async function readChallenge(response: Response): Promise<PaymentChallenge> {
-  return parseChallenge(await readChallengeBody(response));
 }
 
 /** Where a server says why it takes no payment: x402, its facilitator, and RFC 9457 as MPP uses it. */

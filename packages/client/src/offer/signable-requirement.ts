@@ -56,6 +56,14 @@ export const isSignable = (requirement: Offer): requirement is SignableRequireme
 export const isPermittable = (requirement: SignableRequirement): requirement is PermittableRequirement =>
   'assetTransferMethod' in requirement.extra;
 
+/** How an offer is paid: by a transaction of the wallet, or by a signature that the server has settled. */
+export type PaymentWay = 'transfer' | 'authorization' | 'permit2';
+
+export function wayOf(requirement: Offer): PaymentWay {
+  if (!isSignable(requirement)) return 'transfer';
+  return isPermittable(requirement) ? 'permit2' : 'authorization';
+}
+
 /** The server's spelling may have an invalid mixed-case checksum. */
 const lower = (address: Hex): Hex => address.toLowerCase() as Hex;
 

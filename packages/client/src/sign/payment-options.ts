@@ -2,7 +2,7 @@ import { isAddress, isRecord, parseTokenAmount, PaymentError } from '@tollgate/p
 
 import type { Wallet } from '../account/wallet.js';
 import type { TrustedAsset } from '../offer/choose-requirement.js';
-import type { Offer } from '../offer/signable-requirement.js';
+import type { Offer, PaymentWay } from '../offer/signable-requirement.js';
 import { SpendingLimit } from '../offer/spending-limit.js';
 import { openPaymentStore } from '../store/open-payment-store.js';
 import type { PaymentStore, StoredPayment } from '../store/payment-store.js';
@@ -19,7 +19,8 @@ export type PaymentEvent =
   /** Emitted before `intended` when the chosen offer is not the preferred one. */
   | ({ type: 'skipped'; key: string } & SkippedOffer)
   | { type: 'intended'; key: string; payment: StoredPayment; price: string }
-  | { type: 'signed' | 'mined'; key: string; payment: StoredPayment }
+  /** `sent`: the chain took the transaction that pays. */
+  | { type: 'signed' | 'sent' | 'mined'; key: string; payment: StoredPayment }
   | { type: 'waiting'; key: string; reason: string; delayMs: number }
   | { type: 'redeemed'; key: string; payment: StoredPayment; status: number };
 
@@ -40,6 +41,8 @@ export interface PaymentOptions {
    * if there is none, the payment fails with `permit2_allowance_missing`.
    */
   permit2Allowance?: string;
+  /** Only offers that are paid in this way; if omitted, in any that the wallet can. */
+  way?: PaymentWay;
   /**
    * Where payments are stored to survive a crash. Default: in a folder of the payer, below TOLLGATE_STATE_DIR or the
    * user's state folder; in memory where there is no file system. `memory` survives none.
@@ -58,9 +61,12 @@ export interface PaymentOptions {
 }
 
 /** The options with all defaults applied, and the state that the calls of one client share. */
-export interface PaymentContext extends Required<Omit<PaymentOptions, 'maxTotal' | 'permit2Allowance' | 'store'>> {
+export interface PaymentContext extends Required<
+  Omit<PaymentOptions, 'maxTotal' | 'permit2Allowance' | 'way' | 'store'>
+> {
   store: PaymentStore;
   permit2Allowance: string | undefined;
+  way: PaymentWay | undefined;
   fetch: typeof globalThis.fetch;
   wallet: Wallet;
   limit: SpendingLimit | undefined;
@@ -90,6 +96,7 @@ export function createContext(fetch: typeof globalThis.fetch, wallet: Wallet, op
     assets: options.assets,
     maxAmount: options.maxAmount,
     permit2Allowance: options.permit2Allowance,
+    way: options.way,
     store: openPaymentStore(options.store, wallet),
     deadlineMs: options.deadlineMs ?? 60_000,
     attemptTimeoutMs: options.attemptTimeoutMs ?? 30_000,

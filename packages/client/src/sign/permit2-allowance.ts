@@ -28,7 +28,7 @@ function readOwnAllowance(
  */
 export async function findAllowanceProblem(
   { permit2Allowance }: Pick<PaymentContext, 'permit2Allowance'>,
-  permits: PermitSigner,
+  permits: Pick<PermitSigner, 'readAllowance'>,
   chosen: Permittable,
 ): Promise<PaymentError | null> {
   if (readOwnAllowance(permit2Allowance, chosen) !== null) return null;

@@ -7,7 +7,6 @@ import {
   PaymentError,
 } from '@tollgate/protocol';
 
-import type { Wallet } from '../account/wallet.js';
 import { readCharges } from '../offer/charge-requirement.js';
 import { readChallengeBody } from '../offer/read-challenge.js';
 import {
@@ -21,6 +20,12 @@ import {
 /** As many as the challenges of transfers may have. */
 const MAX_REQUIREMENTS = 32;
 const MAX_HEADER_BYTES = 64 * 1024;
+
+/** The signatures that a payer can make. */
+export interface PaymentSigners {
+  authorizations?: unknown;
+  permits?: unknown;
+}
 
 export interface Offers {
   accepts: readonly Offer[];
@@ -87,7 +92,7 @@ export interface OfferTerms {
  */
 export async function readOffers(
   response: Response,
-  { authorizations, permits }: Pick<Wallet, 'authorizations' | 'permits'>,
+  { authorizations, permits }: PaymentSigners,
   { timeoutMs, prefersSignatures, sendsAuthorization = false }: OfferTerms,
 ): Promise<Offers> {
   const canSign = (offer: Offer): boolean =>

@@ -10,11 +10,19 @@ import {
 } from '@tollgate/protocol';
 
 import { signAndSend } from '../account/send.js';
+import type { AuthorizationSigner, PermitSigner } from '../account/typed-data-signers.js';
 import type { Wallet } from '../account/wallet.js';
 import type { RequestSnapshot } from '../network/request-snapshot.js';
 import { claimChallenge, endSecondsOf, isCharge } from '../offer/charge-requirement.js';
 import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requirement.js';
-import { isPermittable, isSignable, type Offer, type SignableRequirement } from '../offer/signable-requirement.js';
+import {
+  isPermittable,
+  isSignable,
+  wayOf,
+  type Offer,
+  type PaymentWay,
+  type SignableRequirement,
+} from '../offer/signable-requirement.js';
 import { endsAtMs, type SignedTransaction, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
 import { createPaymentCall } from './create-payment-call.js';
 import { createRandomHex } from './hex.js';
@@ -161,7 +169,10 @@ export async function signPayment(
       onEvent({ type: 'signed', key, payment });
       return true;
     });
-    if (sentAtMs !== null) return { payment, revision, sentAtMs };
+    if (sentAtMs !== null) {
+      if (sentAtMs > 0) onEvent({ type: 'sent', key, payment });
+      return { payment, revision, sentAtMs };
+    }
     if (!tookTooLong) return null;
     await store.write(key, { ...intention, state: 'abandoned' }, revision);
     return 'late';
@@ -177,20 +188,31 @@ export async function signPayment(
   }
 }
 
-interface ChosenOffer {
+export interface ChosenOffer {
   chosen: Chosen;
   skipped: readonly SkippedOffer[];
 }
 
-type ChoiceContext = Pick<PaymentContext, 'wallet' | 'assets' | 'maxAmount' | 'permit2Allowance'>;
+/** The limits of a payment, and what is read of the account that makes it. */
+export interface ChoiceTerms extends Pick<PaymentContext, 'assets' | 'maxAmount'> {
+  wallet: {
+    chainId: number;
+    authorizations?: Pick<AuthorizationSigner, 'readDomain'>;
+    permits?: Pick<PermitSigner, 'readAllowance'>;
+  };
+  permit2Allowance?: string | undefined;
+  way?: PaymentWay | undefined;
+}
 
 /**
  * The first offer within the limits that the wallet can pay. An offer is skipped if Permit2 may not move the token, or if
  * the token states no domain to sign for; the next one may cost more, since `maxAmount` permits any price up to it.
- * @throws PaymentError as `chooseRequirement`; the problem of the first offer if nothing else is within the limits
+ * @throws PaymentError as `listWithinLimits`; the problem of the first offer if nothing else is within the limits
  */
-async function chooseOffer(context: ChoiceContext, offers: Offers): Promise<ChosenOffer> {
-  const within = listWithinLimits(offers, { ...context, chainId: context.wallet.chainId });
+export async function chooseOffer(context: ChoiceTerms, { accepts }: Offers): Promise<ChosenOffer> {
+  const { way } = context;
+  const payable = way === undefined ? accepts : accepts.filter((offer) => wayOf(offer) === way);
+  const within = listWithinLimits({ accepts: payable }, { ...context, chainId: context.wallet.chainId });
   const skipped: SkippedOffer[] = [];
   for (const chosen of within) {
     const completed = await complete(context, chosen);
@@ -201,7 +223,7 @@ async function chooseOffer(context: ChoiceContext, offers: Offers): Promise<Chos
 }
 
 /** The offer with all that is needed to pay it, or why the wallet cannot. */
-async function complete(context: ChoiceContext, chosen: Chosen): Promise<Chosen | PaymentError> {
+async function complete(context: ChoiceTerms, chosen: Chosen): Promise<Chosen | PaymentError> {
   const { requirement } = chosen;
   const { authorizations, permits } = context.wallet;
   if (!isSignable(requirement)) return chosen;
@@ -212,7 +234,10 @@ async function complete(context: ChoiceContext, chosen: Chosen): Promise<Chosen 
   // Wallets without permits skip Permit2 offers; otherwise only those offers can have a problem that is known in
   // advance.
   if (!permits || !isPermittable(requirement)) return chosen;
-  return (await findAllowanceProblem(context, permits, { ...chosen, requirement })) ?? chosen;
+  return (
+    (await findAllowanceProblem({ permit2Allowance: context.permit2Allowance }, permits, { ...chosen, requirement })) ??
+    chosen
+  );
 }
 
 function createDomainMissing({ asset }: SignableRequirement): PaymentError {

@@ -99,7 +99,8 @@ const SHORT_FORMS: Readonly<Record<string, string>> = {
 export function createCommands(operations: readonly Operation[]): readonly Command[] {
   return operations.map((operation) => {
     const shape: Readonly<Record<string, z.core.$ZodType>> = operation.input.shape;
-    const flags = Object.entries(shape).map(([field, schema]) => createSlot(field, schema));
+    const fields = Object.entries(shape).filter(([, schema]) => !takesObject(schema));
+    const flags = fields.map(([field, schema]) => createSlot(field, schema));
     const required = flags.filter(({ schema }) => !isOptional(schema)).map(({ field }) => field);
     const form = Object.hasOwn(SHORT_FORMS, operation.name) ? SHORT_FORMS[operation.name] : undefined;
     const [name = operation.name, ...words] = form?.split(' ') ?? [operation.name, ...required];
@@ -114,6 +115,9 @@ function createSlot(field: string, schema: z.core.$ZodType): Slot {
   const about = z.globalRegistry.get(schema)?.description ?? '';
   return { field, label, about, schema, isToken, isAsked: !isOptional(schema) };
 }
+
+/** No word of a line is one. */
+const takesObject = (schema: z.core.$ZodType): boolean => z.safeParse(schema, {}).success;
 
 const isOptional = (schema: z.core.$ZodType): boolean => z.safeParse(schema, undefined).success;
 

@@ -119,7 +119,13 @@ it('completes commands, tokens, resources and flags', () => {
   expect(completeLine('sta', vocabulary)).toEqual(['staking ', 'stake ']);
   expect(completeLine('swap 1 us', vocabulary)).toEqual(['USDC ']);
   expect(completeLine('pay for wea', vocabulary)).toEqual(['weather ']);
-  expect(completeLine(`pay ${URL} --`, vocabulary)).toEqual(['--url ', '--maxAmount ', '--json ']);
+  expect(completeLine(`pay ${URL} --`, vocabulary)).toEqual([
+    '--url ',
+    '--maxAmount ',
+    '--method ',
+    '--body ',
+    '--json ',
+  ]);
 });
 
 const FILL = ['what', 'is', 'my', 'the', 'please', 'me', 'show', "what's"];
