@@ -1,4 +1,4 @@
-import { AgentKitCore, type OutputOf } from './agent-kit-core.js';
+import { AgentKitCore, type InputOf, type OutputOf } from './agent-kit-core.js';
 import type { ToolResult } from './types/tool-result.js';
 
 /**
@@ -174,10 +174,20 @@ export class AgentKit extends AgentKitCore {
     return this.run('perpsClosePosition', { product, amount });
   }
 
+  /** What a host says that it sells; nothing of it is checked. */
+  listPaidResources(host: string): Promise<OutputOf<'listPaidResources'>> {
+    return this.read('listPaidResources', { host });
+  }
+
   /**
    * Buys the answer of a server that requires a payment (HTTP 402) for at most `maxAmount` of the token of its price.
+   * @param request the method (GET), the body as text, and headers without credentials
    */
-  payForResource(url: string, maxAmount?: string): Promise<ToolResult> {
-    return this.run('payForResource', { url, maxAmount });
+  payForResource(
+    url: string,
+    maxAmount?: string,
+    request: Partial<Pick<InputOf<'payForResource'>, 'method' | 'body' | 'headers'>> = {},
+  ): Promise<ToolResult> {
+    return this.run('payForResource', { ...request, url, maxAmount });
   }
 }

@@ -29,7 +29,7 @@ export {
   type StoredPayment,
   type StoredRevision,
 } from './store/payment-store.js';
-export { readChunks } from './network/read-body.js';
+export { parseJson, readChunks } from './network/read-body.js';
 export { readSystemCode } from './network/read-system-code.js';
 export { redeemPaidRequest, type RedeemOptions } from './fetch/redeem-paid-request.js';
 export type { PaidResponse } from './fetch/redeem-payment.js';

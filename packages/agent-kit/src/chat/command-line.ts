@@ -4,7 +4,7 @@ import type { Plan } from '../types/plan.js';
 import { isFarewell } from './chat-session.js';
 import { describeCommand, isSame, listCommands } from './commands/commands.js';
 import { listKnownTokens, parseLine, takeWord, type ParsedOrder, type Vocabulary } from './commands/parse-line.js';
-import { summarise } from './commands/summary.js';
+import { omitAnswer, summarise } from './commands/summary.js';
 import { LeftError } from './read-settings.js';
 import type { Terminal } from './terminal.js';
 
@@ -61,12 +61,15 @@ export function createCommandLine({ kit, terminal, vocabulary, confirm }: Comman
     terminal.print(summarise(operation, result, done), isFailure(result) ? 'red' : 'green');
   };
 
-  /** The specification wants every result as JSON before its words: on one line, or indented with --json. */
-  const showResult = (result: unknown, isLong: boolean) =>
-    terminal.print(isLong ? JSON.stringify(result, null, 2) : JSON.stringify(result), 'dim');
+  /**
+   * The specification wants every result as JSON before its words: on one line, or indented and with the text of a paid
+   * answer, which is otherwise among the words.
+   */
+  const showResult = (result: OperationResult, isLong: boolean) =>
+    terminal.print(isLong ? JSON.stringify(result, null, 2) : JSON.stringify(omitAnswer(result)), 'dim');
 
   const showHistory = (isLong: boolean) => {
-    if (isLong) showResult(history, isLong);
+    if (isLong) terminal.print(JSON.stringify(history, null, 2), 'dim');
     const lines = history.map(({ order, result: { status, result } }) => {
       return `  ${status}  ${typeof result === 'string' ? result : 'no transaction'}  ${order}`;
     });

@@ -1,4 +1,6 @@
+import type { JsonObject } from '../tools/safe-json.js';
 import type { ChatAgent } from './chat-agent.js';
+import { describeAnswer, omitAnswer } from './commands/summary.js';
 import type { Terminal } from './terminal.js';
 
 // Results are cut for the model too; this fills a page or two of a terminal.
@@ -20,13 +22,16 @@ export async function showTurn(agent: ChatAgent, terminal: Terminal, text: strin
       hasAnswer = false;
       terminal.print(`\n${name} ${JSON.stringify(input)}`);
     },
-    onToolResult: (content: string) => terminal.print(indentJson(content)),
+    onToolResult: (content: string) => {
+      const result = JSON.parse(content) as JsonObject;
+      terminal.print(indentJson(omitAnswer(result)) + describeAnswer(result['answer']));
+    },
   };
   await agent.say(text, listener, signal);
   if (!signal.aborted && !hasAnswer) terminal.print('(The model returned no text.)');
 }
 
-function indentJson(content: string): string {
-  const text = JSON.stringify(JSON.parse(content), null, 2);
+function indentJson(result: JsonObject): string {
+  const text = JSON.stringify(result, null, 2);
   return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}\n… (cut)`;
 }

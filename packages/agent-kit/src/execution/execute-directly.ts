@@ -19,8 +19,27 @@ import type { ExecutionContext } from './execution-context.js';
 import { runPayment } from './pay-for-resource.js';
 
 /** Signs and sends at once; a plan has the account to itself until its last step is mined. */
-export function executeDirectly(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
-  return plan.payment ? runPayment(context, plan) : context.sender.inTurn(() => new Execution(context, plan).run());
+export async function executeDirectly(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
+  if (plan.payment && plan.steps.length === 0) return runPayment(context, plan);
+  const sent = await context.sender.inTurn(() => new Execution(context, plan).run());
+  return plan.payment && sent.status === 'success' ? payAfter(context, plan, sent.transactions) : sent;
+}
+
+/** Pays after the steps that allow it: since they were sent, a payment that cannot be made is reported, not thrown. */
+async function payAfter(
+  context: ExecutionContext,
+  plan: Plan,
+  approvals: readonly SentTransaction[],
+): Promise<ToolResult> {
+  try {
+    const paid = await runPayment(context, plan);
+    return { ...paid, transactions: [...approvals, ...paid.transactions] };
+  } catch (error) {
+    const failure = explainFailure(error);
+    context.events.emit('transactionFailed', failure);
+    const { message, code, suggestion } = failure;
+    return { ...plan.report, status: 'failed', error: message, code, suggestion, transactions: approvals };
+  }
 }
 
 class Execution {

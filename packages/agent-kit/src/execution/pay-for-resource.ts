@@ -12,6 +12,7 @@ import type { Plan } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
 import type { SentTransaction } from '../types/transaction-events.js';
 import type { ExecutionContext, PaymentSettings } from './execution-context.js';
+import { readCharge, readNamedSettlement } from './read-settlement.js';
 
 interface Sent {
   /** Null for a signature: the server moves the money. */
@@ -23,9 +24,13 @@ interface Sent {
 }
 
 /** The outcome of a payment. `unanswered`: money may have moved; the stored payment can still be redeemed. */
-type PaymentOutcome =
-  | ({ kind: 'answered' } & Sent & PaidAnswer)
-  | ({ kind: 'unanswered'; error: AgentKitError } & Sent);
+type PaymentOutcome = Answered | ({ kind: 'unanswered'; error: AgentKitError } & Sent);
+
+interface Answered extends Sent, PaidAnswer {
+  kind: 'answered';
+  /** The transaction that settled a signature, as the server says. */
+  namedSettlement: Hex | null;
+}
 
 /**
  * Pays at most the amount of the plan, to its recipient, in its way, and fetches the answer. An open payment for the same
@@ -63,7 +68,8 @@ export async function executePayment(
   }
   const answer = await readAnswer(response, settings.attemptTimeoutMs ?? 30_000);
   if (!sent) throw new AgentKitError('PAYMENT_FAILED', 'The paying client returned an answer without a payment.');
-  if (answer.status < 400) return { kind: 'answered', ...sent, ...answer };
+  const namedSettlement = readNamedSettlement(response.headers);
+  if (answer.status < 400) return { kind: 'answered', namedSettlement, ...sent, ...answer };
   const reason = `the answer has status ${answer.status}${quoteServerReason(answer.body)}.`;
   return { kind: 'unanswered', ...sent, error: explainUnanswered(new Error(reason)) };
 }
@@ -113,7 +119,9 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
   };
   if (outcome.kind === 'answered') {
     const { status: httpStatus, contentType, body, isBodyCut } = outcome;
-    return { ...plan.report, status: 'success', ...sent, answer: { httpStatus, contentType, body, isBodyCut } };
+    const answer = { httpStatus, contentType, body, isBodyCut };
+    const settled = await readSettled(context, plan, outcome);
+    return { ...plan.report, status: 'success', ...sent, ...settled, answer };
   }
   const { code, message, suggestion, details } = outcome.error;
   events.emit(
@@ -125,4 +133,15 @@ export async function runPayment(context: ExecutionContext, plan: Plan): Promise
     }),
   );
   return { ...plan.report, status: 'failed', ...sent, error: message, code, suggestion, storeKey: outcome.storeKey };
+}
+
+/** The transaction that settled the signature, and what it charged: nothing that the chain does not show. */
+async function readSettled(
+  { client, account: payer }: ExecutionContext,
+  { payment }: Plan,
+  { namedSettlement: result, authorization: nonce }: Pick<Answered, 'namedSettlement' | 'authorization'>,
+): Promise<{ result?: Hex; charged?: string }> {
+  if (!payment || !result || nonce === undefined) return {};
+  const charge = await readCharge(client, result, { ...payment, payer, nonce });
+  return charge === null ? {} : { result, charged: formatTokenAmount(charge, payment.amount.token.decimals) };
 }

@@ -8,6 +8,7 @@ import {
   repayLending,
 } from './lending.js';
 import { addLiquidity, getLiquidityPositions, removeLiquidity } from './liquidity.js';
+import { listPaidResources } from './paid-resources.js';
 import { payForResource } from './payment.js';
 import {
   perpsClosePosition,
@@ -42,6 +43,7 @@ export const CATALOG = [
   getStakingPosition,
   perpsGetProducts,
   perpsGetPositions,
+  listPaidResources,
   transfer,
   approve,
   transferERC721,

@@ -36,8 +36,8 @@ export const payForResource = defineWrite({
   name: 'payForResource',
   title: WRITE_OPERATIONS.payment.title,
   description:
-    'Buys the answer to an HTTP request that requires a payment (402 Payment Required; x402, MPP): reads the price, pays it in a ' +
-    'listed token, by a signature or a transfer, and shows the answer. Refuses prices above maxAmount.',
+    'Buys the answer to an HTTP request that requires a payment (402 Payment Required: x402, MPP): reads the price, pays it ' +
+    'in a listed token, and shows the answer.',
   input: resourceInputSchema,
   async plan({ url: text, maxAmount, ...rest }, context) {
     const limits = requirePaymentLimits(context);

@@ -1,8 +1,8 @@
 import { PaymentNotAcceptedError, readSystemCode } from '@tollgate/client';
 import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
 
-import { AgentKitError, hideKeyWords, type AgentKitErrorCode } from '../types/agent-kit-error.js';
-import { cleanUntrusted, quoteUntrusted } from '../types/untrusted-text.js';
+import { AgentKitError, hideKeyWords, quoteReason, type AgentKitErrorCode } from '../types/agent-kit-error.js';
+import { cleanUntrusted } from '../types/untrusted-text.js';
 
 // URLs and reasons in these messages come from the server.
 const MAX_MESSAGE_LENGTH = 300;
@@ -61,9 +61,7 @@ export function explainChangedTerms(error: unknown, url: string): AgentKitError 
 /** The failure of a payment after it was signed. */
 export function explainUnanswered(error: unknown): AgentKitError {
   const reason =
-    error instanceof PaymentNotAcceptedError
-      ? `the server did not accept it: ${error.failure ?? readReason(error)}.`
-      : clean(error);
+    error instanceof PaymentNotAcceptedError ? `the server did not accept it: ${readReason(error)}.` : clean(error);
   return new AgentKitError('PAYMENT_FAILED', `The payment was sent, but ${reason}`, {
     cause: error,
     suggestion:
@@ -74,7 +72,8 @@ export function explainUnanswered(error: unknown): AgentKitError {
   });
 }
 
-function readReason({ details }: PaymentNotAcceptedError): string {
-  const reason = details['challengeError'];
-  return typeof reason === 'string' ? quoteUntrusted(reason) : 'it gave no reason';
+function readReason({ failure, details }: PaymentNotAcceptedError): string {
+  const said = details['challengeError'];
+  const reasons = [failure, typeof said === 'string' ? quoteReason(said, 'PAYMENT_FAILED') : null];
+  return reasons.filter((reason) => reason !== null).join(': ') || 'it gave no reason';
 }

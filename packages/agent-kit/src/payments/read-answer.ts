@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { parseJson } from '@tollgate/client';
 import { isRecord, ownField } from '@tollgate/protocol';
 
 import { quoteReason } from '../types/agent-kit-error.js';
@@ -52,14 +53,6 @@ function findReason(body: string): string {
   const inner = isRecord(parsed) ? ownField(parsed, 'error') : undefined;
   const said = [parsed, inner].filter(isRecord).flatMap((object) => REASONS.map((name) => ownField(object, name)));
   return (said.find((text) => typeof text === 'string' && text !== '') as string | undefined) ?? body;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The first bytes of an answer: those that arrive within the time, and whether these are all. */

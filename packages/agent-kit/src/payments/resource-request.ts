@@ -1,3 +1,4 @@
+import { parseJson } from '@tollgate/client';
 import { z } from 'zod';
 
 import { absentOr, amountSchema, resourceUrlSchema } from '../operations/define/input-schemas.js';
@@ -58,18 +59,10 @@ export function createInit(
   own: OwnHeaders = {},
 ): RequestInit & { headers: Headers } {
   const all = new Headers(headers);
-  if (body !== undefined && !all.has('content-type') && isJson(body)) all.set('content-type', 'application/json');
+  if (body !== undefined && !all.has('content-type') && parseJson(body) !== undefined)
+    all.set('content-type', 'application/json');
   for (const [name, value] of Object.entries(own[new URL(url).origin] ?? {})) all.set(name, value);
   return { method, headers: all, redirect: 'manual', ...(body !== undefined && { body }) };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** `POST "https://…" with a body of 12 bytes`; a GET is its URL alone. */

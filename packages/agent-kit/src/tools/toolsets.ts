@@ -21,6 +21,7 @@ const TOOLSET_OF: Readonly<Record<CatalogName, Toolset>> = {
   getERC721Balance: 'nfts',
   transferERC721: 'nfts',
   mintERC721: 'nfts',
+  listPaidResources: 'pay',
   payForResource: 'pay',
   getSwapQuote: 'swap',
   swap: 'swap',

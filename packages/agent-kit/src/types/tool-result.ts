@@ -22,6 +22,8 @@ export interface ToolResult {
   fromToken?: string;
   toToken?: string;
   amount?: string;
+  /** Of a payment by signature: what the chain shows that it took, in whole units of the token. */
+  charged?: string;
   /** Further fields of the operation's report. */
   [field: string]: unknown;
 }

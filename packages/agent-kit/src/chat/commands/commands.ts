@@ -92,6 +92,7 @@ const SHORT_FORMS: Readonly<Record<string, string>> = {
   perpsWithdraw: `withdraw-margin amount [${UNIT}]`,
   perpsOpenPosition: 'open side amount product',
   perpsClosePosition: 'close product',
+  listPaidResources: 'sold (at|by) host',
   payForResource: 'pay (for) url',
 };
 

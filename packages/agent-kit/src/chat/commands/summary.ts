@@ -3,7 +3,8 @@ import { isFailure, type OperationResult } from '../../tools/run-operation.js';
 import type { JsonObject, SafeJson } from '../../tools/safe-json.js';
 import { cleanUntrusted } from '../../types/untrusted-text.js';
 
-const MAX_ANSWER_LENGTH = 800;
+// As much as a result has of a text.
+const MAX_ANSWER_LENGTH = 4_000;
 // A transaction hash fits.
 const MAX_CELL_LENGTH = 66;
 
@@ -24,18 +25,18 @@ export function summarise({ name }: Operation, result: OperationResult, done: st
   return `Done: ${done}.${status === 'signed' ? ' Signed, and not sent.' : hash}${describeAnswer(result['answer'])}`;
 }
 
-/** A paid resource's answer: the fields of a JSON object, anything else unchanged. */
-function describeAnswer(answer: SafeJson | undefined): string {
+/** A paid answer as the server sent it, on one line of printable characters; empty where there is none. */
+export function describeAnswer(answer: SafeJson | undefined): string {
   if (!isObject(answer) || typeof answer['body'] !== 'string') return '';
-  let text = answer['body'];
-  try {
-    const parsed = JSON.parse(text) as SafeJson;
-    if (isObject(parsed)) text = describeFields(parsed);
-  } catch {
-    // Not JSON: shown unchanged.
-  }
-  // Cleaned again, because JSON may hold any character, escaped.
-  return `\nAnswer: ${cleanUntrusted(text, MAX_ANSWER_LENGTH)}`;
+  return `\nAnswer: ${cleanUntrusted(answer['body'], MAX_ANSWER_LENGTH)}`;
+}
+
+/** The result without the text of a paid answer, which as JSON in JSON is hard to read. */
+export function omitAnswer(result: JsonObject): JsonObject {
+  const { answer } = result;
+  if (!isObject(answer) || typeof answer['body'] !== 'string') return result;
+  const { body: _, ...others } = answer;
+  return { ...result, answer: others };
 }
 
 /** `name: value, name: value`, then each list as a table. */

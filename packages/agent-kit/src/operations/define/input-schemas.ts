@@ -40,7 +40,7 @@ export const amountOrZeroSchema = z
 /** A decimal amount in whole units of a token; parsed later with the token's decimals, exactly. */
 export const amountSchema = amountOrZeroSchema
   .refine((text) => /[1-9]/.test(text), 'must be more than 0')
-  .describe('Decimal amount in whole units, for example "1.5"')
+  .describe('Amount in whole units, for example "1.5"')
   .register(fieldFacts, {
     must: 'be a decimal amount above 0 as text, for example "1.5"',
     document: { examples: ['1.5'] },
@@ -49,7 +49,7 @@ export const amountSchema = amountOrZeroSchema
 /** An amount, or `MAX` for all of it. */
 export const amountOrMaxSchema = z
   .union([z.literal('MAX'), amountSchema])
-  .describe('Decimal amount in whole units, or MAX for all of it')
+  .describe('Amount in whole units, or MAX for all of it')
   .register(fieldFacts, { must: 'be a decimal amount above 0 as text, for example "1.5", or "MAX" for all of it' });
 
 export const addressSchema = z
@@ -71,7 +71,7 @@ export const tokenSchema = z
   .string()
   .min(1)
   .max(64)
-  .describe('Token: 0x0 for the native token, a contract address, or a symbol of the token list')
+  .describe('Token: 0x0 (native), an address, or a listed symbol')
   .register(fieldFacts, {
     must: 'be a token: 0x0 for the native one, a contract address, or a symbol of the token list, 1 to 64 characters',
     isToken: true,
@@ -79,7 +79,7 @@ export const tokenSchema = z
 
 /** Identifies a lending market by its token. */
 export const lendingSymbolSchema = tokenSchema
-  .describe('Token of the market: a symbol of the token list, or the address of the token')
+  .describe('Token of the market: a listed symbol, or its address')
   .register(fieldFacts, {
     must: 'be the token of the market: a symbol of the token list or an address, 1 to 64 characters',
   });

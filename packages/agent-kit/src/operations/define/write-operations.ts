@@ -34,8 +34,8 @@ export const pairSchema = z.object({
   amount: amountSchema
     .describe('Amount of fromToken to sell, in whole units, for example "1.5"')
     .register(fieldFacts, amountOf('fromToken')),
-  fromToken: tokenSchema.describe('Token to sell: 0x0 for the native token, an address, or a listed symbol'),
-  toToken: tokenSchema.describe('Token to buy: 0x0 for the native token, an address, or a listed symbol'),
+  fromToken: tokenSchema.describe('Token to sell: 0x0 (native), an address, or a listed symbol'),
+  toToken: tokenSchema.describe('Token to buy: 0x0 (native), an address, or a listed symbol'),
 });
 
 /** The operations that send transactions: what each is called, what it does and what its inputs are. */
@@ -45,7 +45,7 @@ export const WRITE_OPERATIONS = {
     description: 'Sends an amount of the native token, or of an ERC-20 token, to an address.',
     input: z.object({
       amount: amountSchema.clone().register(fieldFacts, amountOf('token')),
-      to: usedAddressSchema.describe('Address of the recipient: 0x and 40 hexadecimal digits'),
+      to: usedAddressSchema.describe('Address of the recipient'),
       token: absentOr(tokenSchema).describe('Token to send; if omitted, the native token'),
     }),
   },
@@ -81,15 +81,15 @@ export const WRITE_OPERATIONS = {
   swap: {
     title: 'Swap tokens',
     description:
-      'Sells an amount of one token for another at the best price found, and reverts rather than accept less than the slippage ' +
-      'tolerance allows. The native token and its wrapped form are exchanged one to one.',
+      'Sells an amount of one token for another at the best price found, or reverts below the slippage tolerance. The native ' +
+      'token and its wrapped form are exchanged one to one.',
     input: pairSchema.extend({ slippageBps: slippageSchema }),
   },
   addLiquidity: {
     title: 'Add liquidity',
     description:
-      'Opens a liquidity position over the full price range of a pool of two tokens. The amounts are the maximum of each that ' +
-      'may leave the account; the pool takes them in the proportion of its current price.',
+      'Opens a liquidity position over the full price range of a pool of two tokens, which takes them in the proportion of its ' +
+      'current price.',
     input: z.object({
       tokenA: tokenSchema,
       tokenB: tokenSchema,
@@ -107,7 +107,7 @@ export const WRITE_OPERATIONS = {
     title: 'Remove liquidity',
     description:
       'Removes a part of a liquidity position from its pool, all of it unless a percentage is given, together with the fees ' +
-      'it earned. Reverts rather than pay out less than the slippage tolerance allows.',
+      'it earned. Reverts below the slippage tolerance.',
     input: z.object({
       positionId: tokenIdSchema.describe('Position id, from getLiquidityPositions'),
       percent: percentSchema,
@@ -172,7 +172,7 @@ export const WRITE_OPERATIONS = {
       product: perpsProductSchema,
       side: z
         .enum(['long', 'short'])
-        .describe('long profits when the price rises, short when it falls')
+        .describe('long gains when the price rises, short when it falls')
         .register(fieldFacts, { must: 'be one of long, short' }),
       amount: amountSchema.describe('Decimal amount of the base asset, for example "0.5"'),
       leverage: leverageSchema,
