@@ -29,6 +29,7 @@ import { quoteUntrusted } from '../types/untrusted-text.js';
 import { defineWrite, parseInput, type OperationContext } from './define/operation.js';
 import { WRITE_OPERATIONS } from './define/write-operations.js';
 
+const PERMIT2 = getAddress(PERMIT2_ADDRESS);
 /** The account of a kit signs in both ways. */
 const SIGNERS = { authorizations: true, permits: true };
 
@@ -118,7 +119,7 @@ export async function draftPayment(
     steps,
     spends: [amount],
     receives: [],
-    recipients: steps.length === 0 ? [payTo] : [payTo, PERMIT2_ADDRESS],
+    recipients: steps.length === 0 ? [payTo] : [payTo, PERMIT2],
     report: { url: request.url, amount: price, token: token.symbol, payTo },
     payment: { ...request, payTo, amount, isMaximum, way, network },
   };
@@ -155,7 +156,7 @@ async function choose(
 ): Promise<ChosenOffer['chosen']> {
   const assets = tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
   const allowanceOf = (address: Address) =>
-    readAllowance({ client, account }, { token: { address }, spender: PERMIT2_ADDRESS });
+    readAllowance({ client, account }, { token: { address }, spender: PERMIT2 });
   const domainOf = (asset: Address) => readTokenDomain(client, chainId, asset);
   const wallet = { chainId, authorizations: { readDomain: domainOf }, permits: { readAllowance: allowanceOf } };
   try {
@@ -171,7 +172,7 @@ async function approvePermit2(
   context: PaymentDraftContext,
   { permit2Allowance = '0' }: PaymentLimits,
 ): Promise<Step[]> {
-  const spender = PERMIT2_ADDRESS;
+  const spender = PERMIT2;
   const present = await readAllowance(context, { token, spender });
   if (present >= amountBaseUnits) return [];
   const allowance = { token, spender, amountBaseUnits: parseTokenAmount(permit2Allowance, token.decimals) };

@@ -7,6 +7,9 @@ import { cleanUntrusted } from '../types/untrusted-text.js';
 // URLs and reasons in these messages come from the server.
 const MAX_MESSAGE_LENGTH = 300;
 
+const PERMIT2_SUGGESTION =
+  'Nothing was paid. Approve Permit2 with the operation approve, or set payments.permit2Allowance of the kit.';
+
 const CODES: Partial<Record<PaymentErrorCode, AgentKitErrorCode>> = {
   over_limit: 'POLICY_VIOLATION',
   insecure_url: 'INVALID_INPUT',
@@ -43,6 +46,7 @@ export function explainUnpaid(error: unknown, url?: string): AgentKitError {
     cause: error,
     details: { paymentError: error.code },
     ...(code === 'PAYMENT_FAILED' && { suggestion }),
+    ...(error.code === 'permit2_allowance_missing' && { suggestion: PERMIT2_SUGGESTION }),
     ...(error.code === 'over_limit' && { suggestion: 'Raise the limit, or do not buy it; nothing was paid.' }),
   });
 }

@@ -15,6 +15,8 @@ const DOCUMENTS = [
   { path: '/openapi.json', read: readOpenApi },
 ] as const;
 const MAX_DOCUMENT_BYTES = 512 * 1024;
+/** Of one document, also those that are no resource. */
+const MAX_ENTRIES = 500;
 const MAX_RESOURCES = 100;
 const MAX_URL_LENGTH = 500;
 
@@ -57,7 +59,7 @@ export async function listPaidResources(listing: Listing): Promise<PaidResources
   const answers = await Promise.allSettled(
     DOCUMENTS.map(async ({ path, read }) => {
       const said = read(await readDocument(listing, path, deadline));
-      return { path, said: said.slice(0, MAX_RESOURCES + 1) };
+      return { path, said: said.slice(0, MAX_ENTRIES) };
     }),
   );
   const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));

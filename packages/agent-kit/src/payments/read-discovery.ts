@@ -48,7 +48,7 @@ export const readLlmsText: Reader = (text) =>
   text.split('\n').flatMap((whole) => {
     const line = whole.slice(0, MAX_LINE_LENGTH);
     const [, methods, target, rest = ''] =
-      /^\s*[-*]\s+[`*]*([A-Z]+(?:, ?[A-Z]+)*)\s+([^\s`]+)[`*]*(.*)$/.exec(line) ?? [];
+      /^\s*[-*]\s+[`*]*([A-Z]+(?:, ?[A-Z]+)*)\s+([^\s`]+?)[`*:,]*(?=\s|$)(.*)$/.exec(line) ?? [];
     const [price] =
       /(?:at most |up to )?(?:\$\s?[0-9]+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?\s?[A-Z][A-Za-z]{2,10}\b)/.exec(rest) ?? [];
     if (methods === undefined || target === undefined || price === undefined) return [];
@@ -94,10 +94,10 @@ function readPrice(said: Record<string, unknown>): string | null {
   const read = (names: readonly string[]) => names.map((name) => readNumber(ownField(said, name))).find(isText);
   const unit = [ownField(said, 'currency'), ownField(said, 'token')].find(isText);
   const [exact, least, most] = [read(['price', 'amount']), read(['minPrice', 'min']), read(['maxPrice', 'max'])];
-  const amount = exact ?? (least !== undefined && most !== undefined ? `${least} to ${most}` : (most ?? least));
-  return amount === undefined
-    ? null
-    : [amount, ...(unit === undefined || /[A-Z]|\$/i.test(amount) ? [] : [unit])].join(' ');
+  const range = least !== undefined && most !== undefined ? `${least} to ${most}` : (most ?? least);
+  const amount = exact ?? range;
+  if (amount === undefined) return null;
+  return unit === undefined || (exact !== undefined && /[a-z$]/i.test(exact)) ? amount : `${amount} ${unit}`;
 }
 
 /** An amount in base units of the token at an address. */
