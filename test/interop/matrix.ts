@@ -39,6 +39,13 @@ export const CLIENTS: readonly Client[] = [
     gateway: { documented: 'works', 'v1-clients': 'works' },
   },
   {
+    name: 'tollgate-kit',
+    packageName: '@tollgate/agent-kit',
+    protocol: 'x402 1',
+    paysIn: 'x-payment',
+    gateway: { documented: 'works', 'v1-clients': 'works' },
+  },
+  {
     name: 'x402-fetch',
     packageName: 'x402-fetch',
     protocol: 'x402 1',

@@ -4,11 +4,12 @@ import type { Devnet } from '../chain/chain.js';
 import { startProgram, type Program } from '../processes/start-program.js';
 
 /**
- * The clients by the names of their programs in test/interop/clients; all but the first two are published by others.
+ * The clients by the names of their programs in test/interop/clients; all but the first three are published by others.
  */
 export type ClientName =
   | 'tollgate'
   | 'tollgate-axios'
+  | 'tollgate-kit'
   | 'x402-fetch'
   | 'x402-axios'
   | 'x402-fetch-v2'
