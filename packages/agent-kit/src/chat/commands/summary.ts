@@ -35,8 +35,8 @@ export function describeAnswer(answer: SafeJson | undefined): string {
 export function omitAnswer(result: JsonObject): JsonObject {
   const { answer } = result;
   if (!isObject(answer) || typeof answer['body'] !== 'string') return result;
-  const { body: _, ...others } = answer;
-  return { ...result, answer: others };
+  const others = Object.entries(answer).filter(([name]) => name !== 'body');
+  return { ...result, answer: Object.fromEntries(others) };
 }
 
 /** `name: value, name: value`, then each list as a table. */
