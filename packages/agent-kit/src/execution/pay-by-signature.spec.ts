@@ -132,6 +132,20 @@ describe('paying servers that settle signatures', () => {
     expect(await spent()).toBe(400n);
   });
 
+  it('warns of a price by use that it cannot pay, and pays the next offer', async () => {
+    const facilitatorAddress = facilitatorOf(chain);
+    shop.offer = { scheme: 'upto', extra: { assetTransferMethod: 'permit2', facilitatorAddress } };
+    shop.others = [{ scheme: 'exact', extra: { name: 'USDC', version: '2' } }];
+    kit = await createKit();
+    const plan = await kit.plan('payForResource', { url: shop.url });
+    expect([plan.payment?.way, plan.warnings]).toEqual([
+      'authorization',
+      [expect.stringMatching(/^a better offer is not paid: Permit2 may move 0 /)],
+    ]);
+    expect(await kit.execute(plan)).toMatchObject({ status: 'success' });
+    expect(await spent()).toBe(1_000n);
+  });
+
   it('keeps to the policy: Permit2 is a contract that takes tokens', async () => {
     shop.offer = BY_PERMIT2;
     kit = await createKit({ payments: { permit2Allowance: '0.05' }, policy: { contracts: [chain.asset] } });

@@ -100,7 +100,8 @@ export async function draftPayment(
 ): Promise<PaymentDraft> {
   const limits = requirePaymentLimits(context);
   const { network, tokens } = limits;
-  const { requirement, asset, amountBaseUnits } = await choose(offers, maxAmount ?? limits.maxAmount, context, limits);
+  const { chosen, skipped } = await choose(offers, maxAmount ?? limits.maxAmount, context, limits);
+  const { requirement, asset, amountBaseUnits } = chosen;
   const token = tokens.find(({ address }) => isAddressEqual(address, asset.address));
   if (!token) throw new AgentKitError('UNKNOWN_TOKEN', `${asset.address} is not in the token list.`);
   const payTo = parseReceiver(requirement.payTo, token.address);
@@ -119,6 +120,9 @@ export async function draftPayment(
     steps,
     spends: [amount],
     receives: [],
+    ...(skipped.length > 0 && {
+      warnings: skipped.map(({ problem }) => `a better offer is not paid: ${problem.message}`),
+    }),
     recipients: steps.length === 0 ? [payTo] : [payTo, PERMIT2],
     report: { url: request.url, amount: price, token: token.symbol, payTo },
     payment: { ...request, payTo, amount, isMaximum, way, network },
@@ -153,14 +157,14 @@ async function choose(
   maxAmount: string,
   { account, chainId, client }: PaymentDraftContext,
   { network, tokens, permit2Allowance }: PaymentLimits,
-): Promise<ChosenOffer['chosen']> {
+): Promise<ChosenOffer> {
   const assets = tokens.map(({ address, decimals }) => ({ network, chainId, address, decimals }));
   const allowanceOf = (address: Address) =>
     readAllowance({ client, account }, { token: { address }, spender: PERMIT2 });
   const domainOf = (asset: Address) => readTokenDomain(client, chainId, asset);
   const wallet = { chainId, authorizations: { readDomain: domainOf }, permits: { readAllowance: allowanceOf } };
   try {
-    return (await chooseOffer({ assets, maxAmount, permit2Allowance, wallet }, offers)).chosen;
+    return await chooseOffer({ assets, maxAmount, permit2Allowance, wallet }, offers);
   } catch (error) {
     throw explainUnpaid(error);
   }
