@@ -1,6 +1,6 @@
 import type { JsonObject } from '../tools/safe-json.js';
 import type { ChatAgent } from './chat-agent.js';
-import { describeAnswer, omitAnswer } from './commands/summary.js';
+import { showPaidAnswer, omitAnswer } from './commands/summary.js';
 import type { Terminal } from './terminal.js';
 
 // Results are cut for the model too; this fills a page or two of a terminal.
@@ -24,7 +24,7 @@ export async function showTurn(agent: ChatAgent, terminal: Terminal, text: strin
     },
     onToolResult: (content: string) => {
       const result = JSON.parse(content) as JsonObject;
-      terminal.print(indentJson(omitAnswer(result)) + describeAnswer(result['answer']));
+      terminal.print(indentJson(omitAnswer(result)) + showPaidAnswer(result['answer']));
     },
   };
   await agent.say(text, listener, signal);

@@ -1,7 +1,7 @@
 import type { Account, PollLimits, PaymentOptions, PaymentStore } from '@tollgate/client';
 import type { Address, PublicClient } from 'viem';
 
-import type { OwnHeaders } from '../payments/resource-request.js';
+import type { OwnHeaders } from '../types/priced-request.js';
 import type { EventHandlers } from '../types/transaction-events.js';
 
 export interface ExecutionContext {

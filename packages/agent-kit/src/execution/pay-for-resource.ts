@@ -6,13 +6,13 @@ import { createExplorerUrl } from '../chain/monitor-transaction.js';
 import { explainChangedTerms, explainUnanswered } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { quoteServerReason, readAnswer, type PaidAnswer } from '../payments/read-answer.js';
-import { createInit } from '../payments/resource-request.js';
+import { createInit } from '../payments/priced-request.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';
 import type { SentTransaction } from '../types/transaction-events.js';
 import type { ExecutionContext, PaymentSettings } from './execution-context.js';
-import { readCharge, readNamedSettlement } from './read-settlement.js';
+import { readSettledAmount, readNamedSettlement } from './read-settlement.js';
 
 interface Sent {
   /** Null for a signature: the server moves the money. */
@@ -142,6 +142,6 @@ async function readSettled(
   { namedSettlement: result, authorization: nonce }: Pick<Answered, 'namedSettlement' | 'authorization'>,
 ): Promise<{ result?: Hex; charged?: string }> {
   if (!payment || !result || nonce === undefined) return {};
-  const charge = await readCharge(client, result, { ...payment, payer, nonce });
+  const charge = await readSettledAmount(client, result, { ...payment, payer, nonce });
   return charge === null ? {} : { result, charged: formatTokenAmount(charge, payment.amount.token.decimals) };
 }

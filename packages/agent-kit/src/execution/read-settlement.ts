@@ -46,7 +46,7 @@ interface SignedPayment extends Pick<PaymentTerms, 'payTo' | 'amount'> {
  * The amount that the transaction moved for the payment. Null if the chain does not show now that it did: it must have the
  * payment's own nonce, because a server may name any transaction.
  */
-export async function readCharge(
+export async function readSettledAmount(
   client: PublicClient,
   hash: Hex,
   { payer, payTo, amount, nonce }: SignedPayment,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { parseResourceUrl } from '../payments/ask-price.js';
-import { listPaidResources as list } from '../payments/list-paid-resources.js';
+import { readPaidResources } from '../payments/read-paid-resources.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
 import { defineRead } from './define/operation.js';
 
@@ -27,6 +27,6 @@ export const listPaidResources = defineRead({
   async read({ host }, { fetch, payments, tokens }) {
     const { allowInsecureHttp = false, priceTimeoutMs: timeoutMs = PRICE_TIMEOUT_MS } = payments ?? {};
     const { origin } = new URL(parseResourceUrl(/^https?:/i.test(host) ? host : `https://${host}`, allowInsecureHttp));
-    return list({ fetch, origin, timeoutMs, tokens: tokens.listed });
+    return readPaidResources({ fetch, origin, timeoutMs, tokens: tokens.listed });
   },
 });

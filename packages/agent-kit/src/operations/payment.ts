@@ -17,7 +17,9 @@ import type { z } from 'zod';
 import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
 import { explainUnpaid } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS, type PaymentLimits } from '../payments/payment-limits.js';
-import { resourceInputSchema, showRequest, type ResourceRequest } from '../payments/resource-request.js';
+import { showRequest } from '../payments/priced-request.js';
+import type { PricedRequest } from '../types/priced-request.js';
+import { resourceInputSchema } from './define/resource-input.js';
 import { assertBalance, readAllowance } from '../tokens/balance.js';
 import { createRevocation, encodeApproval } from '../tokens/create-steps.js';
 import { showAmount } from '../tokens/show-token.js';
@@ -71,7 +73,7 @@ export type PaymentDraftContext = Pick<OperationContext, 'account' | 'chainId' |
 
 /** The offers for a request, and the maximum price as decimal text in whole units of the token. */
 interface PaymentOffer {
-  request: ResourceRequest;
+  request: PricedRequest;
   offers: Offers;
   maxAmount?: string | undefined;
 }

@@ -4,7 +4,8 @@ import { AgentKitError } from '../types/agent-kit-error.js';
 import { cleanUntrusted } from '../types/untrusted-text.js';
 import { explainUnpaid } from './explain-payment-error.js';
 import { readServerReason } from './read-answer.js';
-import { createInit, type OwnHeaders, type ResourceRequest } from './resource-request.js';
+import { createInit } from './priced-request.js';
+import type { OwnHeaders, PricedRequest } from '../types/priced-request.js';
 
 /**
  * The normalised URL of the request.
@@ -41,7 +42,7 @@ export interface PriceQuestion {
  */
 export async function askPrice(
   fetch: typeof globalThis.fetch,
-  request: ResourceRequest,
+  request: PricedRequest,
   { timeoutMs, signers = {}, prefersSignatures = false, headers }: PriceQuestion,
 ): Promise<Offers> {
   const { url } = request;

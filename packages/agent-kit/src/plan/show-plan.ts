@@ -1,7 +1,7 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { formatEther } from 'viem';
 
-import { showRequest } from '../payments/resource-request.js';
+import { showRequest } from '../payments/priced-request.js';
 import { showAmount } from '../tokens/show-token.js';
 import type { Plan } from '../types/plan.js';
 import type { TokenAmount } from '../types/token.js';

@@ -2,7 +2,7 @@ import type { PaymentWay } from '@tollgate/client';
 import { parseAbi, type Abi, type Address, type Hex } from 'viem';
 import { formatAbiItem } from 'viem/utils';
 
-import type { ResourceRequest } from '../payments/resource-request.js';
+import type { PricedRequest } from './priced-request.js';
 import { AgentKitError, type AgentKitErrorCode } from './agent-kit-error.js';
 import type { Token, TokenAmount } from './token.js';
 
@@ -59,7 +59,7 @@ export interface Fee {
 }
 
 /** A price to pay at a server that answers 402; the paying client pays it. */
-export interface PaymentTerms extends ResourceRequest {
+export interface PaymentTerms extends PricedRequest {
   payTo: Address;
   amount: TokenAmount;
   /** True if the server charges what is used, and the amount is the most (`upto`). */

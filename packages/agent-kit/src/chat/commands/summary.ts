@@ -22,11 +22,11 @@ export function summarise({ name }: Operation, result: OperationResult, done: st
   if (name === 'getERC20Balance') return `Balance: ${showValue(fields['balance'])} ${showValue(fields['token'])}`;
   if (done === null) return describeFields(fields);
   const hash = typeof result['result'] === 'string' ? ` Transaction ${result['result']}.` : '';
-  return `Done: ${done}.${status === 'signed' ? ' Signed, and not sent.' : hash}${describeAnswer(result['answer'])}`;
+  return `Done: ${done}.${status === 'signed' ? ' Signed, and not sent.' : hash}${showPaidAnswer(result['answer'])}`;
 }
 
 /** A paid answer as the server sent it, on one line of printable characters; empty where there is none. */
-export function describeAnswer(answer: SafeJson | undefined): string {
+export function showPaidAnswer(answer: SafeJson | undefined): string {
   if (!isObject(answer) || typeof answer['body'] !== 'string') return '';
   return `\nAnswer: ${cleanUntrusted(answer['body'], MAX_ANSWER_LENGTH)}`;
 }

@@ -53,7 +53,7 @@ interface Listing {
  * Reads what a host says that it sells, in the documents that x402 and MPP servers publish. Follows no redirect.
  * @throws AgentKitError `NETWORK_ERROR` if the host does not answer, `PROTOCOL_UNAVAILABLE` if it lists nothing
  */
-export async function listPaidResources(listing: Listing): Promise<PaidResources> {
+export async function readPaidResources(listing: Listing): Promise<PaidResources> {
   const { origin } = listing;
   const deadline = AbortSignal.timeout(listing.timeoutMs);
   const answers = await Promise.allSettled(

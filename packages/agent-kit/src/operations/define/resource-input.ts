@@ -1,7 +1,6 @@
-import { parseJson } from '@tollgate/client';
 import { z } from 'zod';
 
-import { absentOr, amountSchema, resourceUrlSchema } from '../operations/define/input-schemas.js';
+import { absentOr, amountSchema, resourceUrlSchema } from './input-schemas.js';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HEADERS = 20;
@@ -14,18 +13,6 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
  */
 const REFUSED =
   /^(?:connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-length|host|expect|proxy-.*|x-payment.*|payment-.*|sign-in-with-x|authorization|cookie)$/i;
-
-/** A request for a resource that may cost something. */
-export interface ResourceRequest {
-  url: string;
-  /** GET if omitted. */
-  method?: string | undefined;
-  body?: string | undefined;
-  headers?: Readonly<Record<string, string>> | undefined;
-}
-
-/** Headers of the program's own by origin: `https://api.example.com` -> `{ authorization: 'Bearer …' }`. */
-export type OwnHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const headersSchema = z
   .record(z.string(), z.string().max(MAX_HEADER_LENGTH))
@@ -52,26 +39,3 @@ export const resourceInputSchema = z
     headers: absentOr(headersSchema).describe('Headers by name; no credentials'),
   })
   .refine(({ method = 'GET', body }) => method !== 'GET' || body === undefined, 'a GET has no body');
-
-/** The options of fetch for the request. The program's own headers win; a redirect is never followed. */
-export function createInit(
-  { url, method = 'GET', body, headers = {} }: ResourceRequest,
-  own: OwnHeaders = {},
-): RequestInit & { headers: Headers } {
-  const all = new Headers(headers);
-  if (body !== undefined && !all.has('content-type') && parseJson(body) !== undefined)
-    all.set('content-type', 'application/json');
-  for (const [name, value] of Object.entries(own[new URL(url).origin] ?? {})) all.set(name, value);
-  return { method, headers: all, redirect: 'manual', ...(body !== undefined && { body }) };
-}
-
-/** `POST "https://…" with a body of 12 bytes`; a GET is its URL alone. */
-export function showRequest({ url, method = 'GET', body, headers = {} }: ResourceRequest): string {
-  const names = Object.keys(headers).map((name) => name.toLowerCase());
-  return [
-    ...(method === 'GET' ? [] : [method]),
-    url,
-    ...(body === undefined ? [] : [`with a body of ${Buffer.byteLength(body)} bytes`]),
-    ...(names.length === 0 ? [] : [`with the headers ${names.join(', ')}`]),
-  ].join(' ');
-}

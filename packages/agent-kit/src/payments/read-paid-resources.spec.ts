@@ -2,13 +2,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Token } from '../types/token.js';
-import { listPaidResources, type ListedResource } from './list-paid-resources.js';
+import { readPaidResources, type ListedResource } from './read-paid-resources.js';
 
 const USDC = '0x4fCF1784B31630811181f670Aea7A7bEF803eaED';
 const tokens: readonly Token[] = [{ address: USDC, symbol: 'USDC', decimals: 6, isNative: false, isListed: true }];
 const unsaid = { method: null, price: null, description: null, isSameOrigin: true };
 
-describe('listPaidResources', () => {
+describe('readPaidResources', () => {
   let server: Server;
   let origin: string;
   let documents: Record<string, string | object>;
@@ -31,7 +31,7 @@ describe('listPaidResources', () => {
     seen = [];
   });
 
-  const list = (timeoutMs = 3_000) => listPaidResources({ fetch, origin, timeoutMs, tokens });
+  const list = (timeoutMs = 3_000) => readPaidResources({ fetch, origin, timeoutMs, tokens });
   const at = (path: string, rest: Partial<ListedResource>) => ({ ...unsaid, url: `${origin}${path}`, ...rest });
 
   it.each<[string, object, Partial<ListedResource>]>([
@@ -163,7 +163,7 @@ describe('listPaidResources', () => {
       new Promise((_resolve, reject) =>
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
       );
-    await expect(listPaidResources({ fetch: silent, origin, timeoutMs: 20, tokens })).rejects.toMatchObject({
+    await expect(readPaidResources({ fetch: silent, origin, timeoutMs: 20, tokens })).rejects.toMatchObject({
       code: 'NETWORK_ERROR',
     });
   });
