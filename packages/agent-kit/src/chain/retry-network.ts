@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { explainFailure } from './explain-failure.js';
 
 /** The specification's delay before a second attempt after `NETWORK_ERROR` (section "Limits"). */
@@ -16,7 +14,7 @@ export async function retryNetwork<T>(work: () => Promise<T>, delayMs: number): 
     const failure = explainFailure(error);
     if (failure.code !== 'NETWORK_ERROR') throw failure;
   }
-  await sleep(delayMs);
+  await new Promise((resolve) => setTimeout(resolve, delayMs));
   return work().catch((error: unknown) => {
     throw explainFailure(error);
   });

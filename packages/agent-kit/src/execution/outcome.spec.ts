@@ -249,7 +249,7 @@ describe('the execution of a plan', () => {
   });
 
   it('is not changed by handlers that throw, reject or alter their arguments', async () => {
-    const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
+    const warn = jest.spyOn(console, 'warn').mockReturnValue();
     const late: unknown[] = [];
     kit.on('transactionSubmitted', () => {
       throw new Error('thrown');

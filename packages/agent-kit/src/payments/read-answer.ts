@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { concatBytes } from 'viem';
 
 import { parseJson } from '@tollgate/client';
 import { isRecord, ownField } from '@tollgate/protocol';
@@ -62,9 +62,8 @@ export async function readFirstBytes(
 ): Promise<{ bytes: Uint8Array; isWhole: boolean }> {
   if (!body) return { bytes: new Uint8Array(), isWhole: true };
   const reader = (body as ReadableStream<Uint8Array>).getReader();
-  const timer = new AbortController();
-  const timeUp = sleep(timeoutMs, null, { signal: timer.signal });
-  timeUp.catch(() => undefined);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeUp = new Promise<null>((resolve) => (timer = setTimeout(resolve, timeoutMs, null)));
   const parts: Uint8Array[] = [];
   let length = 0;
   let isWhole = false;
@@ -82,9 +81,9 @@ export async function readFirstBytes(
   } catch {
     // The connection broke: the part that arrived was paid for, and is shown.
   } finally {
-    timer.abort();
+    clearTimeout(timer);
     // Ends the payment, before the answer is reported.
     await reader.cancel().catch(() => undefined);
   }
-  return { bytes: Buffer.concat(parts).subarray(0, maxBytes), isWhole };
+  return { bytes: concatBytes(parts).subarray(0, maxBytes), isWhole };
 }

@@ -1,8 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
-
 import { readHeadTerms } from '@tollgate/client';
 import { highestPrice } from '@tollgate/protocol';
-import { formatEther } from 'viem';
+import { formatEther, stringify } from 'viem';
 
 import { explainFailure } from '../chain/explain-failure.js';
 import type { WriteOperation } from '../operations/define/operation.js';
@@ -116,7 +114,7 @@ async function settleAndSimulate(
     if (tries >= MOST_SETTLINGS || explainFailure(error).code === 'NETWORK_ERROR') throw error;
     const isFirst = failed === null && draft.some(({ approval }) => approval);
     const reliesOnOthers = steps.length < draft.length;
-    if (!isFirst && !reliesOnOthers && (failed === null || isDeepStrictEqual(failed.steps, steps))) throw error;
+    if (!isFirst && !reliesOnOthers && (failed === null || stringify(failed.steps) === stringify(steps))) throw error;
     return settleAndSimulate(context, draft, { steps, tries });
   }
 }

@@ -75,9 +75,9 @@ const MAX_WAIT_MS = 2 ** 31 - 1;
 /** @throws AgentKitError `INVALID_CONFIGURATION` with every problem. */
 export function parseOptions(options: AgentKitOptions): ParsedOptions {
   const { slippageBps = DEFAULT_SLIPPAGE_BPS, networkRetryDelayMs = NETWORK_RETRY_DELAY_MS } = options;
-  const { rpcTimeoutMs = 10_000, executor = 'direct', fetch = globalThis.fetch, plugins = [] } = options;
+  const { rpcTimeoutMs = 10_000, executor = 'direct', fetch: given = globalThis.fetch, plugins = [] } = options;
   const { otherRpcUrls = [], rpcBatchSize = 1 } = options;
-  const rpcUrl = options.rpcUrl ?? process.env['RPC_URL'] ?? '';
+  const rpcUrl = options.rpcUrl ?? (typeof process === 'undefined' ? undefined : process.env['RPC_URL']) ?? '';
   const operations = listOperations(plugins);
   const { policy, problems: problemsOfPolicy } = parsePolicy(options.policy ?? {}, listWriteNames(operations));
   const problems = [
@@ -95,6 +95,8 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
       details: { problems },
     });
   }
+  // Workers and browsers refuse a fetch that is called as a method.
+  const fetch: typeof given = (...request) => given(...request);
   return {
     ...options,
     ...{ rpcUrl, otherRpcUrls, rpcTimeoutMs, rpcBatchSize, networkRetryDelayMs },

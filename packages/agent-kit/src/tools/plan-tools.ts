@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 import { z } from 'zod';
 
 import { EXECUTE_PLAN, parseInput } from '../operations/define/operation.js';
@@ -34,7 +32,7 @@ class KeptPlans {
   /** @returns an id that cannot be guessed. */
   keep(plan: Plan): string {
     if (this.#plans.size >= MOST_PLANS) this.#forgetOldest();
-    const id = randomUUID();
+    const id = crypto.randomUUID();
     this.#plans.set(id, { plan, ending: null });
     return id;
   }

@@ -54,7 +54,7 @@ export class EventHandlers {
     for (const handler of this.#handlers.get(name) ?? []) {
       // Called synchronously, in order; only a rejection arrives later.
       void new Promise((resolve) => resolve((handler as EventHandler<Name>)(event))).catch((error: unknown) => {
-        process.emitWarning(`A handler of ${name} threw: ${String(error)}`, 'AgentKitWarning');
+        console.warn(`A handler of ${name} threw: ${String(error)}`);
       });
     }
   }

@@ -20,7 +20,7 @@ export class AgentJobsError extends Error {
    */
   readonly idempotencyKey: string | null = null;
 
-  /** @param code the gateway's, or `network_error`, `answer_unreadable` */
+  /** @param code the gateway's, or `network_error`, `answer_unreadable`, `redirect_refused` */
   constructor(
     readonly code: string,
     message: string,

@@ -90,7 +90,7 @@ export class GatewayConnection {
   async open(request: GatewayRequest & { headers: Record<string, string>; signal: AbortSignal }): Promise<Response> {
     const response = await this.#fetchOnce(request, request.signal).catch((cause: unknown) => {
       request.signal.throwIfAborted();
-      throw this.#noAnswer(cause, null, false);
+      throw cause instanceof AgentJobsError ? cause : this.#noAnswer(cause, null, false);
     });
     if (response.ok) return response;
     throw await readRefusal(response, null, request.signal);
@@ -110,13 +110,13 @@ export class GatewayConnection {
     }
   }
 
-  #fetchOnce(
+  async #fetchOnce(
     { method, path, query = {}, body, idempotencyKey, headers }: GatewayRequest & { headers?: Record<string, string> },
     signal: AbortSignal,
   ): Promise<Response> {
     const url = new URL(this.#baseUrl + path);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
-    return this.#fetch(url.href, {
+    const response = await this.#fetch(url.href, {
       method,
       headers: {
         Accept: 'application/json',
@@ -126,10 +126,19 @@ export class GatewayConnection {
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // An API does not redirect: a server that does is not the gateway, and must not receive the key.
-      redirect: 'error',
+      // An API does not redirect: a server that does is not the gateway, and must not receive the key. Cloudflare Workers
+      // do not know `error`.
+      redirect: 'manual',
       signal,
     });
+    // In a browser a redirect has the status 0.
+    if (response.type !== 'opaqueredirect' && (response.status < 300 || response.status > 399)) return response;
+    await response.body?.cancel();
+    throw new AgentJobsError(
+      'redirect_refused',
+      `${url.host} redirects the request, which is not followed with the API key: baseUrl must name the gateway itself.`,
+      { status: response.status, idempotencyKey: idempotencyKey ?? null },
+    );
   }
 
   #noAnswer(cause: unknown, idempotencyKey: string | null, isTimeout: boolean): AgentJobsError {

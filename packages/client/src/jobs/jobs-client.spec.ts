@@ -103,9 +103,9 @@ describe('submit', () => {
 
   it('follows no redirect with the API key', async () => {
     gateway.answer((response) => response.writeHead(307, { Location: `${gateway.url}/elsewhere` }).end());
-    const once = createJobsClient({ baseUrl: gateway.url, apiKey: API_KEY, retryForMs: 0 });
-    expect((await refusalOf(once.submit(JOB))).code).toBe('network_error');
-    expect(gateway.seen.map(({ url }) => url)).toEqual(['/agent/jobs']);
+    expect(await refusalOf(client.submit(JOB))).toMatchObject({ code: 'redirect_refused', status: 307 });
+    await expect(client.events().next()).rejects.toMatchObject({ code: 'redirect_refused' });
+    expect(gateway.seen.map(({ url }) => url)).toEqual(['/agent/jobs', '/agent/events']);
   });
 
   it('never shows the API key', async () => {

@@ -7,10 +7,16 @@ export interface BodyWatch {
   signal: AbortSignal | null;
 }
 
-/** Closes the connection of a body that nobody can read any more: its lock keeps Node from doing so. */
-const dropped = new FinalizationRegistry<ReadableStreamDefaultReader>((reader) => {
-  reader.cancel().catch(() => undefined);
-});
+/**
+ * Closes the connection of a body that nobody can read any more: its lock keeps Node from doing so. Null where programs
+ * cannot observe garbage collection, as in older Workers, which close all connections of a request when it ends.
+ */
+const dropped =
+  typeof FinalizationRegistry === 'undefined'
+    ? null
+    : new FinalizationRegistry<ReadableStreamDefaultReader>((reader) => {
+        reader.cancel().catch(() => undefined);
+      });
 
 /** A response whose body is passed on as it is read, and reports whether it has reached its reader. */
 export function watchBody(response: Response, { received, unreadMs, signal }: BodyWatch): Response {
@@ -49,7 +55,7 @@ export function watchBody(response: Response, { received, unreadMs, signal }: Bo
     // Nothing is read ahead, so that the end is reached only after all the rest was taken.
     { highWaterMark: 0 },
   );
-  dropped.register(body, reader);
+  dropped?.register(body, reader);
   return keepUrl(new Response(body, response), response.url);
 }
 

@@ -44,6 +44,12 @@ function openMemory({ address, chainId }: Payer): MemoryPaymentStore {
   return store;
 }
 
+/** Workers may have Node's modules too, over files that end with a request. */
+function keepsFiles(): boolean {
+  const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+  return navigator?.userAgent !== 'Cloudflare-Workers' && findNodeModule('node:fs/promises') !== undefined;
+}
+
 let isMemoryAnnounced = false;
 
 /**
@@ -54,7 +60,7 @@ let isMemoryAnnounced = false;
 export function openPaymentStore(choice: PaymentStore | 'memory' | undefined, payer: Payer): PaymentStore {
   if (choice === 'memory') return openMemory(payer);
   if (choice !== undefined) return choice;
-  if (findNodeModule('node:fs/promises')) return openPayerStore(findStateDirectory(process.env), payer);
+  if (keepsFiles()) return openPayerStore(findStateDirectory(process.env), payer);
   if (!isMemoryAnnounced) {
     isMemoryAnnounced = true;
     console.warn(

@@ -1,6 +1,6 @@
 import { readChunks, readSystemCode } from '@tollgate/client';
 import { isRecord } from '@tollgate/protocol';
-import { getAddress, isAddress, isHex } from 'viem';
+import { concatBytes, getAddress, isAddress, isHex } from 'viem';
 import { z } from 'zod';
 
 import { AgentKitError, quoteReason } from '../../types/agent-kit-error.js';
@@ -48,8 +48,8 @@ async function readAnswer(
     const response = await fetch(url, {
       headers: { '0x-api-key': apiKey, '0x-version': 'v2', accept: 'application/json' },
       signal,
-      // A redirect would send the key to any address.
-      redirect: 'error',
+      // Followed, it would send the key to any address. Cloudflare Workers do not know `error`.
+      redirect: 'manual',
     });
     return { status: response.status, text: await readCapped(response, signal) };
   } catch (error) {
@@ -78,7 +78,7 @@ async function readCapped({ body }: Response, signal: AbortSignal): Promise<stri
       );
     }
   }
-  return Buffer.concat(parts).toString('utf8');
+  return new TextDecoder().decode(concatBytes(parts));
 }
 
 function parseJson(text: string): unknown {
