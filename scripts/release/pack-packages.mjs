@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { writeCjsTypes } from '../build/write-cjs-types.mjs';
 import { runProgram } from '../run-step.mjs';
 
 /** In the order in which package.json lists them: each needs those before it alone. */
@@ -27,6 +28,7 @@ export async function packPackages(root, destination, { noCheck = false } = {}) 
         cwd,
         shownAs: `tsc in ${folder}`,
       });
+      writeCjsTypes(cwd);
     }
     // Built already, and the build of each would build those before it again.
     const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', destination];

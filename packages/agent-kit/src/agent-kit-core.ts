@@ -1,4 +1,5 @@
-import { createWallet, POLLING, type Account, type PollLimits } from '@tollgate/client';
+import { createWallet, type Account, type PollLimits } from '@tollgate/client';
+import { POLLING } from '@tollgate/client/internal';
 import { isHash, type Address, type Hex, type LocalAccount } from 'viem';
 import type { z } from 'zod';
 

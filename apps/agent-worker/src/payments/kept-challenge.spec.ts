@@ -1,4 +1,4 @@
-import { createPaymentCall } from '@tollgate/client';
+import { createPaymentCall } from '@tollgate/client/internal';
 import type { PaymentRequirement } from '@tollgate/protocol';
 
 import {

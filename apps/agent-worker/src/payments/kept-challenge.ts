@@ -1,4 +1,4 @@
-import { createPaymentCall } from '@tollgate/client';
+import { createPaymentCall } from '@tollgate/client/internal';
 import type { JobRecord, JsonValue, StepRecord } from '@tollgate/journal';
 import { parsePaymentRequirement, type PaymentRequirement } from '@tollgate/protocol';
 

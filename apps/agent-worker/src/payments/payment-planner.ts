@@ -9,7 +9,7 @@ import {
   type PaymentDraftContext,
   type PlanDraft,
 } from '@tollgate/agent-kit/planner';
-import { isCharge, isSignable, type Offers } from '@tollgate/client';
+import { isCharge, isSignable, type Offers } from '@tollgate/client/internal';
 import { createSafeFetch, type SafeFetch, type TargetRules } from '@tollgate/common';
 import {
   crashPoint,

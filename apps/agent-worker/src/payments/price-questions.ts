@@ -1,5 +1,5 @@
 import { AgentKitError, askPrice } from '@tollgate/agent-kit/planner';
-import type { Offers } from '@tollgate/client';
+import type { Offers } from '@tollgate/client/internal';
 import { TargetRefusedError } from '@tollgate/common';
 import type { JobRecord } from '@tollgate/journal';
 

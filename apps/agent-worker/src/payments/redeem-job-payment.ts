@@ -1,5 +1,6 @@
 import { cleanUntrusted, quoteUntrusted, readFirstBytes } from '@tollgate/agent-kit/planner';
-import { PaymentNotAcceptedError, redeemPaidRequest, type PaidResponse } from '@tollgate/client';
+import { PaymentNotAcceptedError } from '@tollgate/client';
+import { redeemPaidRequest, type PaidResponse } from '@tollgate/client/internal';
 import type { JobFailure } from '@tollgate/journal';
 import { PaymentError, X_PAYMENT_RELEASED, type AgentAnswerView, type Hex } from '@tollgate/protocol';
 

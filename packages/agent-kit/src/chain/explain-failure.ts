@@ -1,4 +1,4 @@
-import { findRefusal, isUnanswered, readDetails, readNoAnswer } from '@tollgate/client';
+import { findRefusal, isUnanswered, readDetails, readNoAnswer } from '@tollgate/client/internal';
 import { PaymentError } from '@tollgate/protocol';
 import {
   BaseError,

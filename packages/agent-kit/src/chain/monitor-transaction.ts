@@ -1,4 +1,5 @@
-import { pollReceipt, POLLING, type PollLimits } from '@tollgate/client';
+import { type PollLimits } from '@tollgate/client';
+import { pollReceipt, POLLING } from '@tollgate/client/internal';
 import type { Hex, PublicClient, TransactionReceipt } from 'viem';
 
 import { AgentKitError } from '../types/agent-kit-error.js';

@@ -1,11 +1,5 @@
-import {
-  createWallet,
-  fetchWithPayment,
-  MemoryPaymentStore,
-  nonceOf,
-  type PaymentStore,
-  type Wallet,
-} from '@tollgate/client';
+import { createWallet, fetchWithPayment, MemoryPaymentStore, type PaymentStore, type Wallet } from '@tollgate/client';
+import { nonceOf } from '@tollgate/client/internal';
 
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import {

@@ -1,12 +1,13 @@
-import { nonceOf, payForResource, type PaymentEvent, type Wallet } from '@tollgate/client';
+import { payForResource, type PaymentEvent, type Wallet } from '@tollgate/client';
+import { nonceOf } from '@tollgate/client/internal';
 import { formatTokenAmount } from '@tollgate/protocol';
 import type { Hex } from 'viem';
 
 import { createExplorerUrl } from '../chain/monitor-transaction.js';
 import { explainChangedTerms, explainUnanswered } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
-import { quoteServerReason, readAnswer, type PaidAnswer } from '../payments/read-answer.js';
 import { createInit } from '../payments/priced-request.js';
+import { quoteServerReason, readAnswer, type PaidAnswer } from '../payments/read-answer.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
 import type { ToolResult } from '../types/tool-result.js';

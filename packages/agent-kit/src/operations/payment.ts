@@ -1,3 +1,4 @@
+import { type Offer, type TransferRequirement } from '@tollgate/client';
 import {
   chooseOffer,
   createPaymentCall,
@@ -5,11 +6,9 @@ import {
   readTokenDomain,
   wayOf,
   type ChosenOffer,
-  type Offer,
   type Offers,
   type PaymentWay,
-  type TransferRequirement,
-} from '@tollgate/client';
+} from '@tollgate/client/internal';
 import { formatTokenAmount, isRecord, ownField, parseTokenAmount, PERMIT2_ADDRESS } from '@tollgate/protocol';
 import { getAddress, isAddressEqual, zeroAddress, type Address } from 'viem';
 import type { z } from 'zod';
@@ -18,17 +17,17 @@ import { askPrice, parseResourceUrl } from '../payments/ask-price.js';
 import { explainUnpaid } from '../payments/explain-payment-error.js';
 import { PRICE_TIMEOUT_MS, type PaymentLimits } from '../payments/payment-limits.js';
 import { showRequest } from '../payments/priced-request.js';
-import type { PricedRequest } from '../types/priced-request.js';
-import { resourceInputSchema } from './define/resource-input.js';
 import { assertBalance, readAllowance } from '../tokens/balance.js';
 import { createRevocation, encodeApproval } from '../tokens/create-steps.js';
 import { showAmount } from '../tokens/show-token.js';
 import { ERC20_FAILURES } from '../tokens/token-failures.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import type { PlanDraft, Step } from '../types/plan.js';
+import type { PricedRequest } from '../types/priced-request.js';
 import type { Token, TokenAmount } from '../types/token.js';
 import { quoteUntrusted } from '../types/untrusted-text.js';
 import { defineWrite, parseInput, type OperationContext } from './define/operation.js';
+import { resourceInputSchema } from './define/resource-input.js';
 import { WRITE_OPERATIONS } from './define/write-operations.js';
 
 const PERMIT2 = getAddress(PERMIT2_ADDRESS);

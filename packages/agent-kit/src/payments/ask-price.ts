@@ -1,11 +1,11 @@
-import { assertSecureUrl, readOffers, type Offers, type PaymentSigners } from '@tollgate/client';
+import { assertSecureUrl, readOffers, type Offers, type PaymentSigners } from '@tollgate/client/internal';
 
 import { AgentKitError } from '../types/agent-kit-error.js';
+import type { OwnHeaders, PricedRequest } from '../types/priced-request.js';
 import { cleanUntrusted } from '../types/untrusted-text.js';
 import { explainUnpaid } from './explain-payment-error.js';
-import { readServerReason } from './read-answer.js';
 import { createInit } from './priced-request.js';
-import type { OwnHeaders, PricedRequest } from '../types/priced-request.js';
+import { readServerReason } from './read-answer.js';
 
 /**
  * The normalised URL of the request.

@@ -1,4 +1,5 @@
-import { PaymentNotAcceptedError, readSystemCode } from '@tollgate/client';
+import { PaymentNotAcceptedError } from '@tollgate/client';
+import { readSystemCode } from '@tollgate/client/internal';
 import { PaymentError, type PaymentErrorCode } from '@tollgate/protocol';
 
 import { AgentKitError, hideKeyWords, quoteReason, type AgentKitErrorCode } from '../types/agent-kit-error.js';

@@ -1,4 +1,4 @@
-import { parseJson } from '@tollgate/client';
+import { parseJson } from '@tollgate/client/internal';
 
 import type { OwnHeaders, PricedRequest } from '../types/priced-request.js';
 

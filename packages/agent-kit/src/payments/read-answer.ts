@@ -1,7 +1,6 @@
-import { concatBytes } from 'viem';
-
-import { parseJson } from '@tollgate/client';
+import { parseJson } from '@tollgate/client/internal';
 import { isRecord, ownField } from '@tollgate/protocol';
+import { concatBytes } from 'viem';
 
 import { quoteReason } from '../types/agent-kit-error.js';
 import { cleanUntrusted } from '../types/untrusted-text.js';

@@ -1,4 +1,4 @@
-import { parseJson } from '@tollgate/client';
+import { parseJson } from '@tollgate/client/internal';
 import { isRecord, ownField } from '@tollgate/protocol';
 
 /** What a host says about one of its resources. Nothing of it is checked. */

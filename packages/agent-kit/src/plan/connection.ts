@@ -1,4 +1,5 @@
-import { createRpcTransport, joinTransports, POLLING, readFromBlock } from '@tollgate/client';
+import { createRpcTransport } from '@tollgate/client';
+import { joinTransports, POLLING, readFromBlock } from '@tollgate/client/internal';
 import { createPublicClient, HttpRequestError, type Address, type HttpTransport, type PublicClient } from 'viem';
 
 import type { OperationContext } from '../operations/define/operation.js';

@@ -1,4 +1,4 @@
-import { readHeadTerms } from '@tollgate/client';
+import { readHeadTerms } from '@tollgate/client/internal';
 import { highestPrice } from '@tollgate/protocol';
 import { formatEther, stringify } from 'viem';
 

@@ -1,4 +1,4 @@
-import { findAccountMemory, readHeadTerms } from '@tollgate/client';
+import { findAccountMemory, readHeadTerms } from '@tollgate/client/internal';
 import { highestPrice } from '@tollgate/protocol';
 import { getAddress, isAddress, type Address, type PublicClient } from 'viem';
 

@@ -1,4 +1,4 @@
-import { POLLING } from '@tollgate/client';
+import { POLLING } from '@tollgate/client/internal';
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 

@@ -1,9 +1,9 @@
-import type { PaymentWay } from '@tollgate/client';
+import type { PaymentWay } from '@tollgate/client/internal';
 import { parseAbi, type Abi, type Address, type Hex } from 'viem';
 import { formatAbiItem } from 'viem/utils';
 
-import type { PricedRequest } from './priced-request.js';
 import { AgentKitError, type AgentKitErrorCode } from './agent-kit-error.js';
+import type { PricedRequest } from './priced-request.js';
 import type { Token, TokenAmount } from './token.js';
 
 /** How a step can fail, as data: the meanings of its contract's errors, and failures without a revert. */

@@ -1,4 +1,4 @@
-import { isReceiptOf } from '@tollgate/client';
+import { isReceiptOf } from '@tollgate/client/internal';
 import { formatTokenAmount } from '@tollgate/protocol';
 import {
   formatEther,

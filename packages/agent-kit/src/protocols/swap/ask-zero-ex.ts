@@ -1,4 +1,4 @@
-import { readChunks, readSystemCode } from '@tollgate/client';
+import { readChunks, readSystemCode } from '@tollgate/client/internal';
 import { isRecord } from '@tollgate/protocol';
 import { concatBytes, getAddress, isAddress, isHex } from 'viem';
 import { z } from 'zod';

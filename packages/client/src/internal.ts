@@ -1,0 +1,20 @@
+// What the agent kit and the services of this repository build on. It changes without notice.
+export { findAccountMemory } from './account/account-memory.js';
+export { isReceiptOf, pollReceipt, POLLING } from './account/poll-receipt.js';
+export { readHeadTerms } from './account/quote-call.js';
+export { readFromBlock } from './account/read-at-block.js';
+export { readTokenDomain } from './account/read-token-domain.js';
+export { redeemPaidRequest, type RedeemOptions } from './fetch/redeem-paid-request.js';
+export type { PaidResponse } from './fetch/redeem-payment.js';
+export { assertSecureUrl } from './network/assert-secure-url.js';
+export { parseJson, readChunks } from './network/read-body.js';
+export { readSystemCode } from './network/read-system-code.js';
+export { joinTransports } from './network/rpc-client.js';
+export { findRefusal, isUnanswered, readDetails, readNoAnswer, type NoAnswer } from './network/rpc-failure.js';
+export { isCharge } from './offer/charge-requirement.js';
+export type { ChosenRequirement } from './offer/choose-requirement.js';
+export { isSignable, wayOf, type PaymentWay } from './offer/signable-requirement.js';
+export { createPaymentCall } from './sign/create-payment-call.js';
+export { readOffers, type Offers, type PaymentSigners } from './sign/read-offers.js';
+export { chooseOffer, type ChoiceTerms, type ChosenOffer } from './sign/sign-payment.js';
+export { nonceOf } from './store/payment-store.js';
