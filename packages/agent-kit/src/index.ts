@@ -15,6 +15,7 @@ export { uniswapV3Liquidity } from './protocols/liquidity/uniswap-v3.js';
 export type { UniswapV3LiquidityOptions } from './protocols/liquidity/position-manager.js';
 export { perpsExchange, type PerpsExchangeOptions } from './protocols/perps/perps-exchange.js';
 export type * from './protocols/protocol.js';
+export { CHAIN_8453 } from './registry/base.js';
 export { CHAIN_1328, CHAIN_1329 } from './registry/sei.js';
 export { liquidStaking, type LiquidStakingOptions } from './protocols/staking/liquid-staking.js';
 export { uniswapV3Swap, type UniswapV3SwapOptions } from './protocols/swap/uniswap-v3.js';

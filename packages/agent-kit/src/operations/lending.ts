@@ -9,7 +9,7 @@ import type { TokenAmount } from '../types/token.js';
 import { defineListed, defineRead, MOVES_NOTHING } from './define/operation.js';
 
 export const mintLending = defineListed('mintLending', async (input, context) => {
-  const lending = context.protocols.require('lending');
+  const lending = await context.protocols.require('lending');
   const token = await lending.resolveMarket(input.symbol);
   const amount = parseAmount(input.amount, token);
   await assertBalance(context, amount);
@@ -24,7 +24,7 @@ export const mintLending = defineListed('mintLending', async (input, context) =>
 });
 
 export const redeemLending = defineListed('redeemLending', async (input, context) => {
-  const lending = context.protocols.require('lending');
+  const lending = await context.protocols.require('lending');
   const token = await lending.resolveMarket(input.symbol);
   const wanted = input.amount === 'MAX' ? input.amount : parseAmount(input.amount, token).amountBaseUnits;
   const { atLeast, ...action } = await lending.createRedeem(token, wanted, context.account);
@@ -38,7 +38,7 @@ export const redeemLending = defineListed('redeemLending', async (input, context
 });
 
 export const borrowLending = defineListed('borrowLending', async (input, context) => {
-  const lending = context.protocols.require('lending');
+  const lending = await context.protocols.require('lending');
   const token = await lending.resolveMarket(input.symbol);
   const amount = parseAmount(input.amount, token);
   const { warnings, ...action } = await lending.createBorrow(amount, context.account);
@@ -53,7 +53,7 @@ export const borrowLending = defineListed('borrowLending', async (input, context
 });
 
 export const repayLending = defineListed('repayLending', async (input, context) => {
-  const lending = context.protocols.require('lending');
+  const lending = await context.protocols.require('lending');
   const token = await lending.resolveMarket(input.symbol);
   const wanted = input.amount === 'MAX' ? input.amount : parseAmount(input.amount, token).amountBaseUnits;
   const { atLeast, atMost, warnings, ...action } = await lending.createRepay(token, wanted, context.account);
@@ -89,7 +89,8 @@ export const getLendingMarkets = defineRead({
     ),
   }),
   async read(_input, { protocols }) {
-    const markets = await protocols.require('lending').readMarkets();
+    const lending = await protocols.require('lending');
+    const markets = await lending.readMarkets();
     return {
       markets: markets.map(({ token, cash, ...terms }) => ({
         symbol: token.symbol,
@@ -122,7 +123,8 @@ export const getLendingPosition = defineRead({
       ),
   }),
   async read(_input, { protocols, account }) {
-    const { supplied, borrowed, ...limits } = await protocols.require('lending').readPosition(account);
+    const lending = await protocols.require('lending');
+    const { supplied, borrowed, ...limits } = await lending.readPosition(account);
     return {
       supplied: supplied.map(({ isCollateral, ...amount }) => ({ ...describeHeld(amount), isCollateral })),
       borrowed: borrowed.map(describeHeld),

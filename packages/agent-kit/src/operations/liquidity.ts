@@ -19,9 +19,8 @@ export const addLiquidity = defineListed('addLiquidity', async (input, context) 
   const amounts = [parseAmount(input.amountA, tokenA), parseAmount(input.amountB, tokenB)] as const;
   for (const amount of amounts) await assertBalance(context, amount);
   const { deadlineSeconds, expiresAtMs } = await readDeadline(context.client);
-  const action = await context.protocols
-    .require('liquidity')
-    .createAdd({ amounts, fee, slippageBps, recipient: context.account, deadlineSeconds });
+  const protocol = await context.protocols.require('liquidity');
+  const action = await protocol.createAdd({ amounts, fee, slippageBps, recipient: context.account, deadlineSeconds });
   const [depositA, depositB] = action.deposits;
   return {
     summary: `Add ${showAmount(depositA)} and ${showAmount(depositB)} to their pool with a fee of ${formatFeeTier(action.fee)}`,
@@ -39,7 +38,8 @@ export const addLiquidity = defineListed('addLiquidity', async (input, context) 
 export const removeLiquidity = defineListed('removeLiquidity', async (input, context) => {
   const { positionId, percent = 100, slippageBps = context.slippageBps } = input;
   const { deadlineSeconds, expiresAtMs } = await readDeadline(context.client);
-  const action = await context.protocols.require('liquidity').createRemove({
+  const protocol = await context.protocols.require('liquidity');
+  const action = await protocol.createRemove({
     positionId: BigInt(positionId),
     percent,
     slippageBps,
@@ -73,7 +73,8 @@ export const getLiquidityPositions = defineRead({
     positions: z.array(z.object({ positionId: z.string(), fee: z.string(), tokenA: sideSchema, tokenB: sideSchema })),
   }),
   async read(_input, context) {
-    const positions = await context.protocols.require('liquidity').readPositions(context.account);
+    const protocol = await context.protocols.require('liquidity');
+    const positions = await protocol.readPositions(context.account);
     return {
       positions: positions.map(({ positionId, fee, tokenA, tokenB, amountA, amountB, owedA, owedB }) => ({
         positionId,

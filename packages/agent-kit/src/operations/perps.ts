@@ -10,7 +10,7 @@ import { defineListed, defineRead, defineWrite, MOVES_NOTHING } from './define/o
 import { WRITE_OPERATIONS } from './define/write-operations.js';
 
 export const perpsDeposit = defineListed('perpsDeposit', async (input, context) => {
-  const perps = context.protocols.require('perps');
+  const perps = await context.protocols.require('perps');
   const amount = parseAmount(input.amount, await perps.readMarginToken());
   await assertBalance(context, amount);
   return {
@@ -23,7 +23,7 @@ export const perpsDeposit = defineListed('perpsDeposit', async (input, context) 
 });
 
 export const perpsWithdraw = defineListed('perpsWithdraw', async (input, context) => {
-  const perps = context.protocols.require('perps');
+  const perps = await context.protocols.require('perps');
   const amount = parseAmount(input.amount, await perps.readMarginToken());
   return {
     summary: `Withdraw ${showAmount(amount)} of margin from ${perps.name}`,
@@ -42,7 +42,7 @@ export const perpsOpenPosition = defineWrite({
   async plan(input, context) {
     const { slippageBps, account } = context;
     const { leverage = 1, side } = input;
-    const perps = context.protocols.require('perps');
+    const perps = await context.protocols.require('perps');
     const { product, quantity, baseAsset, limitPrice, fees, locks, ...action } = await perps.createOpen({
       product: input.product,
       side,
@@ -65,7 +65,7 @@ export const perpsOpenPosition = defineWrite({
 
 export const perpsClosePosition = defineListed('perpsClosePosition', async (input, context) => {
   const { slippageBps, account } = context;
-  const perps = context.protocols.require('perps');
+  const perps = await context.protocols.require('perps');
   const { product, side, quantity, baseAsset, limitPrice, fees, ...action } = await perps.createClose({
     product: input.product,
     quantity: input.amount ?? null,
@@ -90,7 +90,8 @@ export const perpsGetProducts = defineRead({
   input: z.object({}),
   output: z.array(productSchema),
   async read(_input, { protocols }) {
-    return [...(await protocols.require('perps').readProducts())];
+    const perps = await protocols.require('perps');
+    return [...(await perps.readProducts())];
   },
 });
 
@@ -105,7 +106,8 @@ export const perpsGetPositions = defineRead({
     positions: z.array(positionSchema),
   }),
   async read(_input, { protocols, account }) {
-    const { freeMargin, positions } = await protocols.require('perps').readAccount(account);
+    const perps = await protocols.require('perps');
+    const { freeMargin, positions } = await perps.readAccount(account);
     return { freeMargin: formatAmount(freeMargin), marginToken: freeMargin.token.symbol, positions: [...positions] };
   },
 });

@@ -9,7 +9,7 @@ import { amountSchema } from './define/input-schemas.js';
 import { defineListed, defineRead, MOVES_NOTHING } from './define/operation.js';
 
 export const stake = defineListed('stake', async (input, context) => {
-  const staking = context.protocols.require('staking');
+  const staking = await context.protocols.require('staking');
   const amount = parseAmount(input.amount, context.tokens.native);
   const action = await staking.createStake(amount.amountBaseUnits);
   await assertBalance(context, amount);
@@ -27,7 +27,7 @@ export const stake = defineListed('stake', async (input, context) => {
 });
 
 export const unstake = defineListed('unstake', async (input, context) => {
-  const staking = context.protocols.require('staking');
+  const staking = await context.protocols.require('staking');
   const amount = parseAmount(input.amount, await staking.readStakedToken());
   await assertBalance(context, amount);
   const [action, { amountWei, unbondingSeconds }] = await Promise.all([
@@ -46,7 +46,7 @@ export const unstake = defineListed('unstake', async (input, context) => {
 });
 
 export const claimUnstaked = defineListed('claimUnstaked', async (_input, context) => {
-  const staking = context.protocols.require('staking');
+  const staking = await context.protocols.require('staking');
   const { amountWei, ...action } = await staking.createClaim(context.account);
   const amount = { token: context.tokens.native, amountBaseUnits: amountWei };
   return {
@@ -70,7 +70,7 @@ export const getStakeQuote = defineRead({
     minimumAmount: z.string().describe('Minimum stake'),
   }),
   async read(input, { protocols, tokens: { native } }) {
-    const staking = protocols.require('staking');
+    const staking = await protocols.require('staking');
     const { amountBaseUnits: amountWei } = parseAmount(input.amount, native);
     const [quote, minimumWei] = await Promise.all([staking.quoteStake(amountWei), staking.readMinimumStakeWei()]);
     return {
@@ -95,7 +95,8 @@ export const getStakingPosition = defineRead({
     claimable: z.string().describe('Amount that can be claimed now, in the native token'),
   }),
   async read(_input, { protocols, account, tokens: { native } }) {
-    const { staked, worthWei, queued, claimableWei } = await protocols.require('staking').readPosition(account);
+    const staking = await protocols.require('staking');
+    const { staked, worthWei, queued, claimableWei } = await staking.readPosition(account);
     return {
       staked: formatAmount(staked),
       stakedToken: staked.token.symbol,

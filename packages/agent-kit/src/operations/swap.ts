@@ -102,7 +102,8 @@ async function quotePair(
   { protocols, account }: OperationContext,
 ): Promise<SwapQuote> {
   const { token: from, amountBaseUnits: amountIn } = sold;
-  const quote = await protocols.require('swap').quote({ from, to, amountIn, account });
+  const protocol = await protocols.require('swap');
+  const quote = await protocol.quote({ from, to, amountIn, account });
   return { ...quote, warnings: [...quote.warnings, ...warnOfUnlisted([from, to])] };
 }
 

@@ -44,7 +44,7 @@ function refuseGarbage(transport: HttpTransport, url: string): HttpTransport {
 export async function connect(client: PublicClient, account: Address, options: ParsedOptions): Promise<Connection> {
   const chainId = await client.getChainId();
   const registry = options.registry ?? (await findRegistry(client, chainId));
-  const tokens = createTokenResolver(client, registry.native, [...registry.tokens, ...(options.tokens ?? [])]);
+  const tokens = createTokenResolver(client, registry.native, registry.tokens, options.tokens);
   const payments = createPaymentLimits(registry, tokens.listed, options.payments);
   const environment = { chainId, client, tokens, fetch: options.fetch };
   return {

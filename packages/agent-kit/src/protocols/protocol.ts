@@ -1,6 +1,7 @@
 import type { Address, PublicClient } from 'viem';
 import type { z } from 'zod';
 
+import type { Probe } from '../chain/probe.js';
 import type { TokenResolver } from '../tokens/resolve-token.js';
 import type { Fee, ProtocolAction } from '../types/plan.js';
 import type { Token, TokenAmount } from '../types/token.js';
@@ -243,8 +244,12 @@ export interface ProtocolKinds {
 export type ProtocolKind = keyof ProtocolKinds;
 
 export interface ProtocolSet {
-  /** @throws AgentKitError `PROTOCOL_UNAVAILABLE` when the chain has none of this kind. */
-  require<Kind extends ProtocolKind>(kind: Kind): ProtocolKinds[Kind];
+  /**
+   * Runs the protocol's probes before its first use.
+   * @throws AgentKitError `PROTOCOL_UNAVAILABLE` when the chain has none of this kind, or its contracts are not what they
+   * are said to be.
+   */
+  require<Kind extends ProtocolKind>(kind: Kind): Promise<ProtocolKinds[Kind]>;
 }
 
 /** A protocol for one of the kit's kinds, on the listed chains. The first one of a kind is used. */
@@ -253,5 +258,7 @@ export interface ProtocolPlugin<Kind extends ProtocolKind = ProtocolKind> {
   name: string;
   /** The chains it is deployed on; `any` if it uses an external service. */
   chainIds: readonly number[] | 'any';
+  /** What shows that its contracts are what it says: read once, before its first use. */
+  probes?: readonly Probe[];
   create(environment: ProtocolEnvironment): ProtocolKinds[Kind];
 }

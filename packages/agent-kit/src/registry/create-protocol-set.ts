@@ -1,3 +1,4 @@
+import { describeWrong, runProbe } from '../chain/probe.js';
 import type { Plugin } from '../operations/define/operation.js';
 import type {
   ProtocolEnvironment,
@@ -21,7 +22,7 @@ const PURPOSES: Record<ProtocolKind, string> = {
   perps: 'perps',
 };
 
-/** Plugins take precedence over the registry; each protocol is created when it is first used. */
+/** Plugins take precedence over the registry; each protocol is probed and created when it is first used. */
 export function createProtocolSet(
   environment: ProtocolEnvironment,
   registry: ChainRegistry,
@@ -30,7 +31,7 @@ export function createProtocolSet(
   const available = [...plugins, ...registry.protocols].filter((plugin) => isOnChain(plugin, environment.chainId));
   const created = new Map<ProtocolKind, ProtocolKinds[ProtocolKind]>();
   return {
-    require<Kind extends ProtocolKind>(kind: Kind): ProtocolKinds[Kind] {
+    async require<Kind extends ProtocolKind>(kind: Kind): Promise<ProtocolKinds[Kind]> {
       const existing = created.get(kind);
       // The map is filled below, by kind.
       if (existing) return existing as ProtocolKinds[Kind];
@@ -42,11 +43,25 @@ export function createProtocolSet(
           { details: { kind, chainId: registry.chainId } },
         );
       }
+      await assertProbes(plugin, environment);
       const protocol = plugin.create(environment);
       created.set(kind, protocol);
       return protocol;
     },
   };
+}
+
+async function assertProbes(
+  { name, probes = [] }: ProtocolPlugin,
+  { client, chainId }: ProtocolEnvironment,
+): Promise<void> {
+  const wrong = describeWrong(await Promise.all(probes.map((probe) => runProbe(client, probe))));
+  if (wrong.length === 0) return;
+  throw new AgentKitError(
+    'PROTOCOL_UNAVAILABLE',
+    `${name} is not what the kit takes it for on chain ${chainId}: ${wrong.join('; ')}.`,
+    { details: { chainId, wrong }, suggestion: 'Do not use these contracts; add a plugin for the right ones.' },
+  );
 }
 
 export function isOnChain({ chainIds }: Pick<Plugin, 'chainIds'>, chainId: number): boolean {

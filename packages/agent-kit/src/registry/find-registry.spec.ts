@@ -2,6 +2,7 @@ import { createPublicClient, erc20Abi, http, type PublicClient } from 'viem';
 
 import { startChain, type ChainOptions, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { AgentKit } from '../agent-kit.js';
+import { CHAIN_8453 } from './base.js';
 import { findRegistry } from './find-registry.js';
 import { CHAIN_1328, CHAIN_1329 } from './sei.js';
 
@@ -33,7 +34,7 @@ describe('findRegistry', () => {
 
   it.each([
     [1328, ['swap', 'liquidity', 'lending', 'staking', 'perps']],
-    [1329, ['swap', 'staking', 'perps', 'payments']],
+    [1329, ['liquidity', 'staking', 'perps', 'payments']],
   ])('reports protocols that are not deployed on chain %i as unavailable', async (chainId, missing) => {
     await withChain({ chainId }, async ({ accounts, rpcUrl }) => {
       const kit = new AgentKit(accounts[0]!.privateKey, 'offline', { rpcUrl });
@@ -54,10 +55,11 @@ describe('findRegistry', () => {
     });
   });
 
-  it('knows the chains 1328 and 1329, and only the native token of others', async () => {
+  it('knows the chains 1328, 1329 and 8453, and only the native token of others', async () => {
     await onChain({}, async (client) => {
       expect(await findRegistry(client, 1328)).toBe(CHAIN_1328);
       expect(await findRegistry(client, 1329)).toBe(CHAIN_1329);
+      expect(await findRegistry(client, 8453)).toBe(CHAIN_8453);
       expect(await findRegistry(client, 5)).toEqual({
         chainId: 5,
         name: 'chain 5',

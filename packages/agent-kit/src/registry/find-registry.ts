@@ -1,5 +1,6 @@
 import type { PublicClient } from 'viem';
 
+import { CHAIN_8453 } from './base.js';
 import { DEVNET_CONTRACTS } from './devnet-contracts.js';
 import { createDevnetRegistry } from './devnet.js';
 import type { ChainRegistry } from './registry.js';
@@ -12,7 +13,9 @@ import { CHAIN_1328, CHAIN_1329 } from './sei.js';
 export async function findRegistry(client: PublicClient, chainId: number): Promise<ChainRegistry> {
   // Not USDC, which has the same address on the test network.
   if (await client.getCode({ address: DEVNET_CONTRACTS.tokens.WSEI })) return createDevnetRegistry(chainId);
-  return [CHAIN_1328, CHAIN_1329].find((registry) => registry.chainId === chainId) ?? createBareRegistry(chainId);
+  return (
+    [CHAIN_1328, CHAIN_1329, CHAIN_8453].find((registry) => registry.chainId === chainId) ?? createBareRegistry(chainId)
+  );
 }
 
 function createBareRegistry(chainId: number): ChainRegistry {

@@ -1,6 +1,7 @@
 import { erc20Abi, getAddress, isAddress, isAddressEqual, zeroAddress, type Address, type PublicClient } from 'viem';
 
 import { isNoAnswer } from '../chain/explain-failure.js';
+import { describeWrong, runProbe, type Probe } from '../chain/probe.js';
 import { AgentKitError } from '../types/agent-kit-error.js';
 import { NATIVE_TOKEN, type ListedToken, type Token } from '../types/token.js';
 import { cleanSymbol, quoteUntrusted } from '../types/untrusted-text.js';
@@ -32,12 +33,26 @@ export interface TokenResolver {
   resolve(reference: string): Promise<Token>;
 }
 
-/** Reads unlisted tokens from the chain, once each; never searches the web for a symbol. */
+/** What shows on chain that a listed token is the one that its entry says. */
+export function createTokenProbes({ address, symbol, decimals }: ListedToken): Probe[] {
+  return [
+    { contract: symbol, address, getter: 'symbol', returns: 'string', expected: symbol },
+    { contract: symbol, address, getter: 'decimals', returns: 'uint8', expected: decimals },
+  ];
+}
+
+/**
+ * Reads unlisted tokens from the chain, once each; never searches the web for a symbol.
+ * @param chainList the chain's tokens, which are probed before their first use
+ * @param ownList the user's, which are taken as they are
+ */
 export function createTokenResolver(
   client: PublicClient,
   native: { symbol: string; decimals: number },
-  list: readonly ListedToken[],
+  chainList: readonly ListedToken[],
+  ownList: readonly ListedToken[] = [],
 ): TokenResolver {
+  const list = [...chainList, ...ownList];
   const nativeToken: Token = { ...native, address: NATIVE_TOKEN, isNative: true, isListed: true };
   const listed = list.map(({ address, symbol, decimals }) => ({
     address: getAddress(address),
@@ -48,6 +63,19 @@ export function createTokenResolver(
   }));
   const named = nameTokens(nativeToken, listed, list);
   const known = new Map<string, Promise<Token>>();
+  const probed = new Map<string, Promise<Token>>();
+
+  /** The answer is remembered, unless there was none. */
+  const probe = (token: Token): Promise<Token> => {
+    const entry = chainList.find(({ address }) => address.toLowerCase() === token.address.toLowerCase());
+    if (!entry) return Promise.resolve(token);
+    const probing = probed.get(token.address) ?? assertListed(client, entry).then(() => token);
+    probed.set(token.address, probing);
+    return probing.catch((error: unknown) => {
+      if (isNoAnswer(error)) probed.delete(token.address);
+      throw error;
+    });
+  };
 
   const findSymbol = (symbol: string): Token => {
     const wanted = symbol.toLowerCase();
@@ -78,11 +106,11 @@ export function createTokenResolver(
     named,
     async resolve(reference) {
       if (NATIVE_SPELLINGS.includes(reference.toLowerCase())) return nativeToken;
-      if (!isAddress(reference, { strict: false })) return findSymbol(reference);
+      if (!isAddress(reference, { strict: false })) return probe(findSymbol(reference));
       assertChecksum(reference);
       const address = getAddress(reference);
       const entry = listed.find((token) => isAddressEqual(token.address, address));
-      if (entry) return entry;
+      if (entry) return probe(entry);
       const reading = known.get(address) ?? readToken(client, address);
       known.set(address, reading);
       return reading.catch((error: unknown) => {
@@ -101,6 +129,17 @@ function nameTokens(native: Token, listed: readonly Token[], list: readonly List
     return { token, names: names.filter((name) => !ofNative.includes(name)) };
   });
   return [{ token: native, names: ofNative }, ...others];
+}
+
+/** @throws AgentKitError `UNKNOWN_TOKEN` */
+async function assertListed(client: PublicClient, entry: ListedToken): Promise<void> {
+  const wrong = describeWrong(await Promise.all(createTokenProbes(entry).map((probe) => runProbe(client, probe))));
+  if (wrong.length === 0) return;
+  throw new AgentKitError(
+    'UNKNOWN_TOKEN',
+    `${entry.address} is not the ${entry.symbol} of this chain's token list: ${wrong.join('; ')}.`,
+    { details: { address: entry.address, wrong }, suggestion: 'Do not use this token.' },
+  );
 }
 
 function assertChecksum(address: string): void {

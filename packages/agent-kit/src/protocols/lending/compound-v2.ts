@@ -35,6 +35,10 @@ export function compoundV2(options: CompoundV2Options): ProtocolPlugin<'lending'
     kind: 'lending',
     name,
     chainIds,
+    probes: [
+      { contract: 'comptroller', address: comptroller, getter: 'getAllMarkets', returns: 'address[]' },
+      { contract: 'comptroller', address: comptroller, getter: 'oracle', returns: 'address' },
+    ],
     create: (environment) => {
       const markets = createMarketDirectory(environment, comptroller, nativeMarkets);
       return new CompoundV2(name, environment.client, comptroller, markets, blocksPerYear);

@@ -16,6 +16,8 @@ import type { PairAmounts } from './full-range.js';
 export interface UniswapV3LiquidityOptions {
   /** Address of the NonfungiblePositionManager. */
   positionManager: Address;
+  /** The factory that the position manager must name; if omitted: any. */
+  factory?: Address;
   wrappedNative: Address;
   chainIds: readonly number[];
   /** The fee tiers among which the pool that holds most is searched, in millionths. */

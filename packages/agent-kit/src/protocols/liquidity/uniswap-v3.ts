@@ -19,10 +19,16 @@ import {
 
 /** Positions in the pools of a Uniswap v3 deployment. New ones cover the full price range. */
 export function uniswapV3Liquidity(options: UniswapV3LiquidityOptions): ProtocolPlugin<'liquidity'> {
+  const { positionManager: address, wrappedNative, factory } = options;
+  const contract = 'positionManager';
   return {
     kind: 'liquidity',
     name: 'Uniswap v3',
     chainIds: options.chainIds,
+    probes: [
+      { contract, address, getter: 'factory', returns: 'address', ...(factory && { expected: factory }) },
+      { contract, address, getter: 'WETH9', returns: 'address', expected: wrappedNative },
+    ],
     create: (environment) => ({
       createAdd: (request) => createAdd(request, options, environment),
       createRemove: (request) => createRemove(request, options, environment),

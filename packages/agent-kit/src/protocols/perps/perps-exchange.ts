@@ -36,7 +36,13 @@ export interface PerpsExchangeOptions {
 /** Perpetual futures with a margin account: one position per product, long or short, at the mark price. */
 export function perpsExchange(options: PerpsExchangeOptions): ProtocolPlugin<'perps'> {
   const { chainIds, contract, name = 'Perps exchange' } = options;
-  return { kind: 'perps', name, chainIds, create: (environment) => new PerpsExchange(name, environment, contract) };
+  return {
+    kind: 'perps',
+    name,
+    chainIds,
+    probes: [{ contract: 'exchange', address: contract, getter: 'marginToken', returns: 'address' }],
+    create: (environment) => new PerpsExchange(name, environment, contract),
+  };
 }
 
 class PerpsExchange implements PerpsProtocol {

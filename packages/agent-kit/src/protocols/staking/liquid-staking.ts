@@ -62,6 +62,9 @@ export function liquidStaking(options: LiquidStakingOptions): ProtocolPlugin<'st
     kind: 'staking',
     name: 'Liquid staking',
     chainIds,
+    probes: (['minimumStake', 'unbondingSeconds'] as const).map((getter) => ({
+      ...{ contract: 'staking', address: contract, getter, returns: 'uint256' },
+    })),
     create: (environment) => new LiquidStaking(environment, contract),
   };
 }

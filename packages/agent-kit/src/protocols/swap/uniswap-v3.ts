@@ -1,6 +1,7 @@
 import { formatTokenAmount } from '@tollgate/protocol';
 import { encodeFunctionData, isAddressEqual, parseAbi, zeroAddress, type Address, type Hex } from 'viem';
 
+import type { Probe } from '../../chain/probe.js';
 import { assertArrivesWhole } from '../../tokens/preview-transfer.js';
 import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
@@ -44,6 +45,15 @@ export function uniswapV3Swap(options: UniswapV3SwapOptions): ProtocolPlugin<'sw
     kind: 'swap',
     name: 'Uniswap v3',
     chainIds: options.chainIds,
+    probes: [
+      ...['router', 'quoter'].flatMap((contract): Probe[] => {
+        const { factory, wrappedNative, [contract as 'router' | 'quoter']: address } = options;
+        return [
+          { contract, address, getter: 'factory', returns: 'address', expected: factory },
+          { contract, address, getter: 'WETH9', returns: 'address', expected: wrappedNative },
+        ];
+      }),
+    ],
     create: (environment) => ({
       quote: async (request) =>
         quoteWrapping(request, options.wrappedNative) ?? (await quotePools(request, options, environment)),

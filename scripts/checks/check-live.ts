@@ -1,0 +1,48 @@
+// `npm run check:live -- --rpc <url>`: reads from a chain what shows that the contracts in the agent kit's registry are what it says. Prints a table;
+// exit code 1 if one is not, 2 if
+// the server does not answer.
+import { parseArgs } from 'node:util';
+
+import { createRpcTransport } from '@tollgate/client';
+import { createPublicClient } from 'viem';
+
+import { explainFailure } from '../../packages/agent-kit/src/chain/explain-failure.js';
+import { findRegistry } from '../../packages/agent-kit/src/registry/find-registry.js';
+import { probeRegistry } from '../../packages/agent-kit/src/registry/probe-registry.js';
+
+const { values } = parseArgs({ options: { rpc: { type: 'string' } } });
+if (values.rpc === undefined || !URL.canParse(values.rpc)) {
+  process.stderr.write('Usage: npm run check:live -- --rpc <url of a JSON-RPC server>\n');
+  process.exit(2);
+}
+const client = createPublicClient({ transport: createRpcTransport(values.rpc, { timeout: 20_000, retryCount: 3 }) });
+
+async function readAll() {
+  const chainId = await client.getChainId();
+  const registry = await findRegistry(client, chainId);
+  process.stdout.write(`chain ${chainId}, ${registry.name}\n`);
+  return probeRegistry(client, registry);
+}
+
+const results = await readAll().catch((error: unknown) => {
+  // Errors of viem repeat the URL, which may contain a key.
+  process.stderr.write(`${explainFailure(error).message}\n`);
+  process.exit(2);
+});
+const rows = [
+  ['', 'entry', 'read', 'expected', 'found'],
+  ...results.map(({ entry, read, expected, found, isRight }) => [
+    ...[isRight ? '✓' : '✗', entry, read, expected, found ?? 'no answer'],
+  ]),
+];
+const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+for (const row of rows)
+  process.stdout.write(
+    `${row
+      .map((text, column) => text.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd()}\n`,
+  );
+const wrong = results.filter(({ isRight }) => !isRight).length;
+process.stdout.write(`${results.length - wrong} of ${results.length} are right\n`);
+process.exitCode = wrong === 0 ? 0 : 1;
