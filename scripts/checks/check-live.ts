@@ -35,14 +35,11 @@ const rows = [
     ...[isRight ? '✓' : '✗', entry, read, expected, found ?? 'no answer'],
   ]),
 ];
-const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-for (const row of rows)
-  process.stdout.write(
-    `${row
-      .map((text, column) => text.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd()}\n`,
-  );
+const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+for (const row of rows) {
+  const line = row.map((text, column) => text.padEnd(widthOf(column))).join('  ');
+  process.stdout.write(`${line.trimEnd()}\n`);
+}
 const wrong = results.filter(({ isRight }) => !isRight).length;
 process.stdout.write(`${results.length - wrong} of ${results.length} are right\n`);
 process.exitCode = wrong === 0 ? 0 : 1;

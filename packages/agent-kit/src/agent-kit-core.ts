@@ -120,6 +120,7 @@ export class AgentKitCore {
       client,
       chainId: context.chainId,
       account: this.address,
+      tokens: context.tokens,
       sender: this.#createSender(plan.chainId, patience),
       events: this.#events,
       explorerUrl: context.explorerUrl,

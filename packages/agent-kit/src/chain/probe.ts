@@ -24,22 +24,28 @@ export interface ProbeResult {
   isRight: boolean;
 }
 
+type Answer = string | number | bigint | readonly string[];
+
 /** @throws any error of a node that does not answer */
 export async function runProbe(client: PublicClient, probe: Probe): Promise<ProbeResult> {
   const { contract, address, getter, returns, expected } = probe;
   const outputs = [{ type: returns }];
   const abi = [{ type: 'function', name: getter, stateMutability: 'view', inputs: [], outputs }];
-  const answer: unknown = await client.readContract({ address, abi, functionName: getter }).catch((error: unknown) => {
+  const answer = (await client.readContract({ address, abi, functionName: getter }).catch((error: unknown) => {
     if (isNoAnswer(error)) throw error;
     return null;
-  });
-  const found = answer === null ? null : hideKeyWords(cleanUntrusted(String(answer), 100), 'PROTOCOL_UNAVAILABLE');
+  })) as Answer | null;
+  const found = answer === null ? null : hideKeyWords(cleanUntrusted(showAnswer(answer), 100), 'PROTOCOL_UNAVAILABLE');
   return {
     read: `${contract}.${getter}()`,
     expected: String(expected ?? 'any'),
     found,
     isRight: expected === undefined ? isSomething(found) : found?.toLowerCase() === String(expected).toLowerCase(),
   };
+}
+
+function showAnswer(answer: Answer): string {
+  return typeof answer === 'object' ? answer.join(', ') : String(answer);
 }
 
 function isSomething(found: string | null): boolean {

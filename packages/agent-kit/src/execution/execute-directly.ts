@@ -1,6 +1,6 @@
 import { signAndSend, type SignedTransaction } from '@tollgate/client';
 import { PaymentError } from '@tollgate/protocol';
-import type { TransactionReceipt } from 'viem';
+import type { Log, TransactionReceipt } from 'viem';
 
 import { explainFailure } from '../chain/explain-failure.js';
 import { createExplorerUrl, createTimeOut } from '../chain/monitor-transaction.js';
@@ -17,6 +17,7 @@ import type { ToolResult } from '../types/tool-result.js';
 import type { SentTransaction } from '../types/transaction-events.js';
 import type { ExecutionContext } from './execution-context.js';
 import { runPayment } from './pay-for-resource.js';
+import { sumArrived } from './sum-arrived.js';
 
 /** Signs and sends at once; a plan has the account to itself until its last step is mined. */
 export async function executeDirectly(context: ExecutionContext, plan: Plan): Promise<ToolResult> {
@@ -48,6 +49,8 @@ class Execution {
   readonly #sent: SentTransaction[] = [];
   /** The transaction was sent, and is not known to have succeeded. */
   #open: SentTransaction | null = null;
+  /** Of all transactions that succeeded. */
+  readonly #logs: Log[] = [];
   /** Allowances that this execution gave. Whatever is left of them is revoked at the end. */
   readonly #granted: Approval[] = [];
 
@@ -75,6 +78,7 @@ class Execution {
       status: 'success',
       ...(main ? { result: main.hash } : {}),
       transactions: this.#sent,
+      ...(await sumArrived(this.#context, this.#logs)),
       ...warnings,
     };
   }
@@ -94,8 +98,10 @@ class Execution {
     const signed = await this.#send(step);
     if (step.approval) this.#granted.push(step.approval);
     const sent = this.#note(step, signed.txHash);
-    const failure = await readFailure(this.#context, step, await this.#confirm(signed));
+    const receipt = await this.#confirm(signed);
+    const failure = await readFailure(this.#context, step, receipt);
     if (failure) throw failure;
+    this.#logs.push(...receipt.logs);
     this.#open = null;
     this.#context.events.emit('transactionConfirmed', sent);
   }

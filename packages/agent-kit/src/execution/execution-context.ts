@@ -1,6 +1,7 @@
 import type { Account, PollLimits, PaymentOptions, PaymentStore } from '@tollgate/client';
 import type { Address, PublicClient } from 'viem';
 
+import type { TokenResolver } from '../tokens/resolve-token.js';
 import type { OwnHeaders } from '../types/priced-request.js';
 import type { EventHandlers } from '../types/transaction-events.js';
 
@@ -8,6 +9,7 @@ export interface ExecutionContext {
   client: PublicClient;
   chainId: number;
   account: Address;
+  tokens: TokenResolver;
   /** The account's own sender: kits of this process with one account share its turns and its nonces. */
   sender: Account;
   events: EventHandlers;

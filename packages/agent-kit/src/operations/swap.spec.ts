@@ -58,6 +58,10 @@ describe('swap', () => {
     const bought = after[1]! - before[1]! + (to === 'SEI' ? gasWei : 0n);
     expect(sold).toBe(parseTokenAmount(amount, DECIMALS[from]!));
     expect(bought).toBeGreaterThanOrEqual(plan.receives[0]!.amountBaseUnits);
+    // Native coin leaves no log.
+    const token = { ticker: to, address: chain.contracts.tokens[to as 'USDC'], isListed: true };
+    const arrived = to === 'SEI' ? undefined : [{ token, amount: formatTokenAmount(bought, DECIMALS[to]!) }];
+    expect(result.arrived).toEqual(arrived);
     expect(plan.receives[0]!.amountBaseUnits).toBeGreaterThan((bought * 98n) / 100n);
   });
 

@@ -1,6 +1,7 @@
 import { uniswapV3Liquidity } from '../protocols/liquidity/uniswap-v3.js';
 import type { ChainRegistry } from './registry.js';
 
+const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const WETH = '0x4200000000000000000000000000000000000006';
 
 /**
@@ -14,11 +15,13 @@ export const CHAIN_8453: ChainRegistry = {
   explorerUrl: 'https://basescan.org',
   // Source: npm @uniswap/default-token-list 22.21.0, chain 8453.
   tokens: [
-    { address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', symbol: 'USDC', decimals: 6 },
+    { address: USDC, symbol: 'USDC', decimals: 6 },
     { address: WETH, symbol: 'WETH', decimals: 18 },
     { address: '0x50c5725949A6F0c72E6C4a641F24049A917DB0Cb', symbol: 'DAI', decimals: 18 },
     { address: '0xcbB7C0000aB88B473b1f5aFd9ef808440eed33Bf', symbol: 'cbBTC', decimals: 8 },
   ],
+  // The network's name in x402: npm x402 1.2.0.
+  payments: { network: 'base', tokens: [USDC] },
   protocols: [
     // Source: npm @uniswap/sdk-core 7.19.4, CHAIN_TO_ADDRESSES_MAP[8453].
     uniswapV3Liquidity({

@@ -34,7 +34,7 @@ describe('findRegistry', () => {
 
   it.each([
     [1328, ['swap', 'liquidity', 'lending', 'staking', 'perps']],
-    [1329, ['liquidity', 'staking', 'perps', 'payments']],
+    [1329, ['liquidity', 'staking', 'perps']],
   ])('reports protocols that are not deployed on chain %i as unavailable', async (chainId, missing) => {
     await withChain({ chainId }, async ({ accounts, rpcUrl }) => {
       const kit = new AgentKit(accounts[0]!.privateKey, 'offline', { rpcUrl });

@@ -105,7 +105,7 @@ describe('the probes of a registry', () => {
     const { fetch } = globalThis;
     let asked = 0;
     jest.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
-      if (String(init?.body).includes(selector) && (asked += 1) === 1) throw new TypeError('fetch failed');
+      if ((init?.body as string).includes(selector) && (asked += 1) === 1) throw new TypeError('fetch failed');
       return fetch(input, init);
     });
     const kit = kitOf({});

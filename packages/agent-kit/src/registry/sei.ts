@@ -18,13 +18,14 @@ export const CHAIN_1328: ChainRegistry = {
   protocols: [],
 };
 
+const USDC = getAddress('0xe15fC38F6D8c56aF07bbCBe3BAf5708A2Bf42392');
 const WSEI = getAddress('0xe30fedd158a2e3b13e9badaeabafc5516e95e8c7');
 const SAILOR_FACTORY = getAddress('0xA51136931fdd3875902618bF6B3abe38Ab2D703b');
 
 /**
  * Sei's main network. Protocols without a fitting adapter are left out: the positions of DragonSwap (its functions have other
  * names), swap aggregators, the perps exchange (services of their own over HTTP), and staking (another interface). Plugins
- * can add them. The network name that gates use for this chain is not settled.
+ * can add them.
  *
  * Sources: https://docs.sei.io/evm/usdc-on-sei (USDC), and https://docs.sei.io/evm/ecosystem-contracts, which is
  * `src/components/EcosystemContracts/Ecosystem-Contracts.csv` of the repository sei-protocol/sei-docs (all others but the
@@ -36,11 +37,13 @@ export const CHAIN_1329: ChainRegistry = {
   native: { symbol: 'SEI', decimals: 18 },
   explorerUrl: 'https://seiscan.io',
   tokens: [
-    { address: getAddress('0xe15fC38F6D8c56aF07bbCBe3BAf5708A2Bf42392'), symbol: 'USDC', decimals: 6 },
+    { address: USDC, symbol: 'USDC', decimals: 6 },
     { address: WSEI, symbol: 'WSEI', decimals: 18 },
     // Six decimals, unlike the native token that it represents.
     { address: getAddress('0x5cf6826140c1c56ff49c808a1a75407cd1df9423'), symbol: 'iSEI', decimals: 6 },
   ],
+  // The network's name in x402: npm x402 1.2.0.
+  payments: { network: 'sei', tokens: [USDC] },
   protocols: [
     // Sailor, whose contracts are those of Uniswap v3.
     uniswapV3Swap({

@@ -19,6 +19,15 @@ export interface ToolResult {
   transactions: readonly SentTransaction[];
   /** Signed and not sent (`sign-only`), in order. */
   signedTransactions?: readonly Hex[];
+  /**
+   * On success, the ERC-20 tokens that arrived at the account, by the logs of the receipts: each with the sum in whole
+   * units, or in base units if the token reports no decimals. Native token that a contract sends is not listed.
+   */
+  arrived?: readonly {
+    token: { ticker: string | null; address: string; isListed: boolean };
+    amount?: string;
+    amountBaseUnits?: string;
+  }[];
   fromToken?: string;
   toToken?: string;
   amount?: string;

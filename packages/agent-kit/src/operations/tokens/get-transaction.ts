@@ -1,18 +1,12 @@
 import { isReceiptOf } from '@tollgate/client/internal';
-import { formatTokenAmount } from '@tollgate/protocol';
 import {
   formatEther,
   getAddress,
-  hexToBigInt,
   isAddressEqual,
-  size,
-  slice,
-  toEventSelector,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
   type Address,
   type Hex,
-  type Log,
   type PublicClient,
 } from 'viem';
 import { z } from 'zod';
@@ -20,8 +14,7 @@ import { z } from 'zod';
 import { createExplorerUrl } from '../../chain/monitor-transaction.js';
 import { readFailure } from '../../chain/read-outcome.js';
 import { marketFailures } from '../../protocols/lending/compound-failures.js';
-import { readCollection } from '../../tokens/read-collection.js';
-import { ignoreUnknownToken } from '../../tokens/resolve-token.js';
+import { describeMove, readTransfer, type Transfer } from '../../tokens/transfers.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import { NATIVE_TOKEN } from '../../types/token.js';
 import { transactionHashSchema } from '../define/input-schemas.js';
@@ -29,15 +22,6 @@ import { defineRead, type OperationContext } from '../define/operation.js';
 
 // Each distinct token among these may cost a request to the chain.
 const MOST_MOVES = 30;
-
-/** A transfer between two addresses: an amount of the native token or of an ERC-20 token, or one ERC-721 token. */
-interface Transfer {
-  token: Address;
-  from: Address;
-  to: Address;
-  amountBaseUnits?: bigint;
-  tokenId?: bigint;
-}
 
 /** A transfer for display. */
 const moveSchema = z.object({
@@ -52,8 +36,6 @@ const moveSchema = z.object({
   from: z.string(),
   to: z.string(),
 });
-
-type NamedTransfer = z.output<typeof moveSchema>;
 
 export const getTransaction = defineRead({
   name: 'getTransaction',
@@ -111,7 +93,7 @@ export const getTransaction = defineRead({
         gasUsed: receipt.gasUsed.toString(),
         fee: formatEther(receipt.gasUsed * receipt.effectiveGasPrice),
       },
-      moved: await Promise.all(transfers.slice(0, MOST_MOVES).map((transfer) => nameTransfer(context, transfer))),
+      moved: await Promise.all(transfers.slice(0, MOST_MOVES).map((transfer) => describeMove(context, transfer))),
       isCut: transfers.length > MOST_MOVES,
       ...(failure && { error: failure.message, code: failure.code, suggestion: failure.suggestion }),
     };
@@ -157,40 +139,8 @@ async function findFailure(
   return receipt.status === 'success' ? null : new AgentKitError('REVERTED', 'The creation of the contract reverted.');
 }
 
-const TRANSFER_TOPIC = toEventSelector('Transfer(address,address,uint256)');
-
-/** The transfer in a log; null if there is none, or one of zero. The logs of an unlisted contract may be false. */
-function readTransfer({ address, topics, data }: Log): Transfer | null {
-  const [event, from, to, tokenId] = topics;
-  if (event !== TRANSFER_TOPIC || from === undefined || to === undefined) return null;
-  const ends = { token: getAddress(address), from: readAddress(from), to: readAddress(to) };
-  if (tokenId !== undefined) return { ...ends, tokenId: hexToBigInt(tokenId) };
-  if (size(data) !== 32 || hexToBigInt(data) === 0n) return null;
-  return { ...ends, amountBaseUnits: hexToBigInt(data) };
-}
-
-const readAddress = (topic: `0x${string}`): Address => getAddress(slice(topic, 12));
-
 /** The account's own transfers before those of others, each in the order of the logs. */
 function orderByAccount(transfers: readonly Transfer[], account: Address): Transfer[] {
   const isOwn = ({ from, to }: Transfer) => [from, to].some((address) => isAddressEqual(address, account));
   return [...transfers.filter(isOwn), ...transfers.filter((transfer) => !isOwn(transfer))];
-}
-
-/** @throws AgentKitError `NETWORK_ERROR`; a token that cannot be read is shown by its address. */
-async function nameTransfer(
-  { client, tokens }: OperationContext,
-  { token: address, from, to, amountBaseUnits, tokenId }: Transfer,
-): Promise<NamedTransfer> {
-  const unnamed = { token: { ticker: null, address, isListed: false }, from, to };
-  if (tokenId !== undefined) {
-    const collection = await readCollection(client, address).catch(ignoreUnknownToken);
-    const token = collection ? { ...unnamed.token, ticker: collection.symbol } : unnamed.token;
-    return { ...unnamed, token, tokenId: tokenId.toString() };
-  }
-  const amount = amountBaseUnits ?? 0n;
-  const known = address === NATIVE_TOKEN ? tokens.native : await tokens.resolve(address).catch(ignoreUnknownToken);
-  if (!known) return { ...unnamed, amountBaseUnits: amount.toString() };
-  const { symbol: ticker, isListed, decimals } = known;
-  return { token: { ticker, address, isListed }, amount: formatTokenAmount(amount, decimals), from, to };
 }
