@@ -29,7 +29,7 @@ each only if it is missing. The other commands run it themselves.
   npm run setup -- --tests         what \`npm test\` needs: the server, a Redis 7.0 beside it, and git, curl and python3
   npm run setup -- --chromium      also the browser in which the pages are tested
   npm run setup -- --crash-points  also the services that the tests of whole stacks kill at a certain line
-  npm run setup -- --published     also the published clients and servers for test/interop (550 MB)
+  npm run setup -- --published     also the published clients and servers for test/interop (750 MB)
 
 A server on the PATH is used if it is a Valkey, or a Redis of version 7.2 or newer. Otherwise, and where
 TOLLGATE_OWN_SERVERS is 1, Debian's packages are unpacked into .tollgate, which needs no rights and installs nothing;
@@ -108,7 +108,7 @@ export async function setup({
   const interop = join(root, 'test', 'interop');
   if (needsPublished) {
     steps.push({
-      name: 'published clients and servers (npm ci in test/interop, 550 MB)',
+      name: 'published clients and servers (npm ci in test/interop, 750 MB)',
       isDone: () => arePackagesInstalled(interop),
       run: () => installPackages(interop),
     });

@@ -7,7 +7,7 @@ const HELP = `npm run demo [-- <name>]: shows payments or agent jobs on a local 
   npm run demo -- jobs     one agent job of each kind from POST to event, with its transactions, two that fail, webhooks
   npm run demo -- book     what the book keeps of sales and of a refused payment, compared with the chain; a broken row
   npm run demo -- interop  two published x402 and MPP clients pay the gateway, and pay nothing for an answer that failed;
-                           installs them first (550 MB)
+                           installs them first (750 MB)
 
 It installs and builds what is missing, starts Redis, a local chain and the services on free ports, and stops them
 at the end. The exit code is 0 if every check passed.

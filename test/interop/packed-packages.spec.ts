@@ -193,6 +193,21 @@ describe('our packages, packed and installed in an empty project', () => {
     300_000,
   );
 
+  // It needs Node 22 to run; the kit's tests run version 6.
+  it('fit the types of version 7 of the AI SDK', async () => {
+    symlinkSync(resolve('test', 'interop', 'node_modules', 'ai'), join(project, 'node_modules', 'ai'));
+    const source = `import { generateText, type ToolSet } from 'ai';
+      import { AgentKit } from '@tollgate/agent-kit';
+      import { createAiSdkTools } from '@tollgate/agent-kit/ai-sdk';
+      const tools: ToolSet = createAiSdkTools(new AgentKit('${KEY}', 'offline'));
+      void generateText({ model: 'any', prompt: 'What do I own?', tools });`;
+    writeFileSync(join(project, 'ai.mts'), source);
+    const compilerOptions = { strict: true, noEmit: true, module: 'nodenext', types: [], skipLibCheck: true };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['ai.mts'] }));
+    const { stdout } = await run(resolve('node_modules', 'typescript-native', 'bin', 'tsc'), ['-p', '.']);
+    expect(stdout).toBe('');
+  }, 300_000);
+
   it('work once a framework is there, also for a program that requires them', async () => {
     for (const name of ['@langchain/core', '@modelcontextprotocol/sdk']) {
       const link = join(project, 'node_modules', name);
