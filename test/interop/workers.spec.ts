@@ -55,6 +55,15 @@ describe.each(DATES)('in a Cloudflare Worker of %s', (date) => {
     expect(await (await ask('/warnings')).json()).toEqual([expect.stringContaining('keeps payments in memory')]);
   });
 
+  it('the client passes a stream on as it comes', async () => {
+    shop.interfere.push((response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: 1\n\n');
+      setTimeout(() => response.end('data: 2\n\n'), 20);
+    });
+    const response = await ask(`/buy?key=stream-${date}&url=${encodeURIComponent(shop.url)}`);
+    expect([response.status, await response.text()]).toEqual([200, 'data: 1\n\ndata: 2\n\n']);
+  });
+
   it('the account sends, for two requests at once too', async () => {
     const count = () => callRpc(chain.rpcUrl, 'eth_getTransactionCount', [chain.accounts[0]!.address, 'latest']);
     const before = Number(await count());

@@ -34,7 +34,7 @@ app.get('/hono', paidHono(gate, { price: '0.001' }), (context) => context.json({
 app.get('/next', (context) => sellQuote(context.req.raw));
 app.get('/buy', async (context) => {
   const headers = { 'Idempotency-Key': context.req.query('key') ?? '' };
-  return payingFetch(context.req.query('url') ?? '', { headers });
+  return payingFetch(new Request(context.req.query('url') ?? '', { headers }));
 });
 app.get('/send', async (context) => {
   const { outcome } = await wallet.inTurn(async () =>
