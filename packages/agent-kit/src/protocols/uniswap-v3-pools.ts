@@ -25,6 +25,13 @@ export const routerAbi = parseAbi([
   'function refundETH() payable',
 ]);
 
+/** SwapRouter02, which checks the deadline of several calls in one, and not of one call. */
+export const router02Abi = parseAbi([
+  'struct ExactInputParams { bytes path; address recipient; uint256 amountIn; uint256 amountOutMinimum; }',
+  'function exactInput(ExactInputParams params) payable returns (uint256 amountOut)',
+  'function multicall(uint256 deadline, bytes[] data) payable returns (bytes[] results)',
+]);
+
 /** NonfungiblePositionManager. */
 export const positionManagerAbi = parseAbi([
   'struct MintParams { address token0; address token1; uint24 fee; int24 tickLower; int24 tickUpper; uint256 amount0Desired; uint256 amount1Desired; uint256 amount0Min; uint256 amount1Min; address recipient; uint256 deadline; }',

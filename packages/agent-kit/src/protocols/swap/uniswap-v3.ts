@@ -7,12 +7,14 @@ import { showSymbol } from '../../tokens/show-token.js';
 import { AgentKitError } from '../../types/agent-kit-error.js';
 import type { ProtocolAction, StepFailures } from '../../types/plan.js';
 import type { ProtocolEnvironment, ProtocolPlugin, SwapQuote, SwapRequest, SwapTerms } from '../protocol.js';
-import { FEE_TIERS, formatFeeTier, poolAddressOf, routerAbi } from '../uniswap-v3-pools.js';
+import { FEE_TIERS, formatFeeTier, poolAddressOf, router02Abi, routerAbi } from '../uniswap-v3-pools.js';
 import { encodePath, findPaths, quoteBestRoute, readPriceImpactBps, type Route } from './routes.js';
 
 export interface UniswapV3SwapOptions {
-  /** Address of SwapRouter, the first version, whose calls have a deadline. */
+  /** Address of SwapRouter, or of SwapRouter02. */
   router: Address;
+  /** 2 for SwapRouter02; default 1. */
+  routerVersion?: 1 | 2;
   /** Address of QuoterV2. */
   quoter: Address;
   factory: Address;
@@ -33,6 +35,10 @@ const FAILURES: StepFailures = {
     'Transaction too old': 'PLAN_EXPIRED',
   },
 };
+
+/** What each router takes for its own address. */
+const ROUTER_ITSELF = zeroAddress;
+const ROUTER_02_ITSELF = '0x0000000000000000000000000000000000000002';
 
 /** Above this price impact the preview warns. */
 const NOTEWORTHY_IMPACT_BPS = 100n;
@@ -122,30 +128,29 @@ function createSwap(
   route: Route,
   { from, to, amountIn }: SwapRequest,
   { minimumOut, recipient, deadlineSeconds }: SwapTerms,
-  { router }: UniswapV3SwapOptions,
+  { router, routerVersion = 1 }: UniswapV3SwapOptions,
 ): ProtocolAction {
-  const swap = encodeFunctionData({
-    abi: routerAbi,
-    functionName: 'exactInput',
-    args: [
-      {
-        path: encodePath(route),
-        // The router interprets address 0 as itself.
-        recipient: to.isNative ? zeroAddress : recipient,
-        deadline: deadlineSeconds,
-        amountIn,
-        amountOutMinimum: minimumOut,
-      },
-    ],
-  });
-  const calls: Hex[] = [swap];
+  const calls: Hex[] = [];
+  const swap = { path: encodePath(route), amountIn, amountOutMinimum: minimumOut };
+  if (routerVersion === 1) {
+    const params = { ...swap, recipient: to.isNative ? ROUTER_ITSELF : recipient, deadline: deadlineSeconds };
+    calls.push(encodeFunctionData({ abi: routerAbi, functionName: 'exactInput', args: [params] }));
+  } else {
+    const params = { ...swap, recipient: to.isNative ? ROUTER_02_ITSELF : recipient };
+    calls.push(encodeFunctionData({ abi: router02Abi, functionName: 'exactInput', args: [params] }));
+  }
   if (to.isNative) {
     calls.push(encodeFunctionData({ abi: routerAbi, functionName: 'unwrapWETH9', args: [minimumOut, recipient] }));
   }
   // Native token that the pools did not use would stay in the router, where any caller could withdraw it.
   if (from.isNative) calls.push(encodeFunctionData({ abi: routerAbi, functionName: 'refundETH' }));
+  const [only = '0x'] = calls;
   const data =
-    calls.length === 1 ? swap : encodeFunctionData({ abi: routerAbi, functionName: 'multicall', args: [calls] });
+    routerVersion === 2
+      ? encodeFunctionData({ abi: router02Abi, functionName: 'multicall', args: [deadlineSeconds, calls] })
+      : calls.length === 1
+        ? only
+        : encodeFunctionData({ abi: routerAbi, functionName: 'multicall', args: [calls] });
   return {
     approvals: from.isNative ? [] : [{ token: from, spender: router, amountBaseUnits: amountIn }],
     calls: [
