@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { parseResourceUrl } from '../payments/ask-price.js';
-import { readPaidResources } from '../payments/read-paid-resources.js';
 import { PRICE_TIMEOUT_MS } from '../payments/payment-limits.js';
+import { readPaidResources } from '../payments/read-paid-resources.js';
 import { defineRead } from './define/operation.js';
 
 export const listPaidResources = defineRead({

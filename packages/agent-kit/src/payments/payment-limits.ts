@@ -1,8 +1,8 @@
 import type { PaymentStore } from '@tollgate/client';
 import { isAddressEqual, type Address } from 'viem';
 
-import type { Token } from '../types/token.js';
 import type { OwnHeaders } from '../types/priced-request.js';
+import type { Token } from '../types/token.js';
 
 /** The default maximum price of one answer: whole units of a token worth about a dollar. */
 const DEFAULT_MAX_PAYMENT = '0.01';
