@@ -25,11 +25,13 @@ export interface DirectOptions {
   wallet: DevnetAccount;
   count: number;
   /** Default: signs natively, as the services do. */
-  createSigner?: (privateKey: Hex) => LaneSigner;
+  createSigner?: (privateKey: Hex) => TransactionSigner;
 }
 
+type TransactionSigner = Pick<LaneSigner, 'address' | 'sign'>;
+
 /** Signs as a sender does that uses viem. */
-export function createJavaScriptSigner(privateKey: Hex): LaneSigner {
+export function createJavaScriptSigner(privateKey: Hex): TransactionSigner {
   const account = privateKeyToAccount(privateKey);
   return { address: account.address, sign: (transaction) => account.signTransaction(transaction) };
 }
@@ -84,7 +86,7 @@ export async function sendPresigned(options: DirectOptions): Promise<Sample> {
 
 async function withConnection(
   options: DirectOptions,
-  send: (rpc: RpcEndpoint, signer: LaneSigner) => Promise<number[] | void>,
+  send: (rpc: RpcEndpoint, signer: TransactionSigner) => Promise<number[] | void>,
 ): Promise<Sample> {
   const { createSigner = createKeySigner } = options;
   const signer = createSigner(options.wallet.privateKey);
@@ -98,7 +100,7 @@ async function withConnection(
   }
 }
 
-function sign(signer: LaneSigner, { chainId }: DirectOptions, nonce: number): Promise<Hex> {
+function sign(signer: TransactionSigner, { chainId }: DirectOptions, nonce: number): Promise<Hex> {
   return signer.sign(createTransfer(chainId, nonce));
 }
 

@@ -1,4 +1,5 @@
 export {
+  describeAbandoned,
   JOB_ABANDONED,
   JOB_NOT_FOUND,
   JOB_REJECTED,

@@ -17,6 +17,8 @@ export interface PreimageSigner {
   readonly address: Hex;
   /** Signs the keccak256 of these bytes. */
   sign(preimage: Uint8Array): Promise<Signature>;
+  /** Signs a hash of 32 bytes: that of EIP-712 typed data, which is no keccak256 of anything that a transaction is. */
+  signHash(hash: Uint8Array): Promise<Signature>;
 }
 
 /**
@@ -27,17 +29,18 @@ export function createPreimageSigner(privateKey: Hex, curve: Curve = useCurve())
   const key = Buffer.from(privateKey.slice(2), 'hex');
   if (key.length !== 32 || !curve.isPrivateKey(key)) return null;
   const publicKey = curve.publicKeyOf(key);
+  const signHash = async (hash: Uint8Array): Promise<Signature> => {
+    const { rs, yParity } = curve.sign(hash, key);
+    // A faulty signature could reveal the key.
+    const recovered = curve.recover(hash, rs, yParity);
+    if (recovered === null || Buffer.compare(recovered, publicKey) !== 0)
+      throw new Error(`secp256k1 (${curve.name}) made a signature that does not recover its key; it was discarded.`);
+    return { r: readNumber(rs.subarray(0, 32)), s: readNumber(rs.subarray(32)), yParity };
+  };
   return {
     address: addressOf(publicKey),
-    sign: async (preimage) => {
-      const hash = keccak256(preimage);
-      const { rs, yParity } = curve.sign(hash, key);
-      // A faulty signature could reveal the key.
-      const recovered = curve.recover(hash, rs, yParity);
-      if (recovered === null || Buffer.compare(recovered, publicKey) !== 0)
-        throw new Error(`secp256k1 (${curve.name}) made a signature that does not recover its key; it was discarded.`);
-      return { r: readNumber(rs.subarray(0, 32)), s: readNumber(rs.subarray(32)), yParity };
-    },
+    sign: async (preimage) => signHash(keccak256(preimage)),
+    signHash,
   };
 }
 

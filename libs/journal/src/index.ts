@@ -1,6 +1,6 @@
 export { Chain } from './chain/chain.js';
 export { crashPoint, type CrashPoint } from './crash-point.js';
-export { isFinal, isOpen } from './jobs/job.js';
+export { isFinal, isOpen, isSigned, nextSignature } from './jobs/job.js';
 export type {
   Attempt,
   JobEvent,
@@ -10,6 +10,7 @@ export type {
   JsonValue,
   LaneId,
   PlannedStep,
+  SignedStep,
   StepRecord,
 } from './jobs/job.js';
 export {
@@ -27,9 +28,11 @@ export type {
   JobPlan,
   JobPlanner,
   JobQueue,
+  JudgeSignature,
   JudgeStep,
   LaneSigner,
   ReportTransaction,
+  SignatureVerdict,
   StepReceipt,
   StepVerdict,
   TransactionToSign,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Hex } from '@tollgate/protocol';
+import { createPermit2Transfer, type Hex, type PaymentToSign } from '@tollgate/protocol';
 import type { Redis } from 'ioredis';
 
 import type { JobFailure, LaneId, PlannedStep } from '../src/jobs/job.js';
@@ -22,6 +22,28 @@ export const sampleStep = (label = 'Swap 1 USDC for WSEI'): PlannedStep => ({
   data: '0x',
   value: 2n ** 200n,
   gas: 90_000n,
+});
+
+/** A payment of each kind, for the payer to sign. */
+export function samplePayment(from: Hex): Record<PaymentToSign['kind'], PaymentToSign> {
+  const [asset, payTo]: Hex[] = [`0x${'a5'.repeat(20)}`, `0x${'b6'.repeat(20)}`];
+  const [nonce, amount] = [sampleHash(), '1000'];
+  const [validAfter, validBefore] = ['1700000000', '1900000000'];
+  const terms = { from, payTo: payTo!, asset: asset!, amount, maxTimeoutSeconds: 60, nonce };
+  return {
+    authorization: {
+      kind: 'authorization',
+      token: { asset: asset!, name: 'USDC', version: '2' },
+      authorization: { from, to: payTo!, value: amount, validAfter, validBefore, nonce },
+    },
+    permit2: { kind: 'permit2', ...createPermit2Transfer(terms, null) },
+  };
+}
+
+/** A step that is a signed payment. */
+export const sampleSignature = (from: Hex): PlannedStep & Required<Pick<PlannedStep, 'signs'>> => ({
+  ...{ label: 'Pay 0.001 USDC', to: `0x${'a5'.repeat(20)}`, data: '0x', value: 0n, gas: 0n },
+  signs: samplePayment(from).authorization,
 });
 
 export function sampleRequest(lane: LaneId, changes: Partial<SubmitRequest> = {}): SubmitRequest {

@@ -1,5 +1,6 @@
 // What the agent kit and the services of this repository build on. It changes without notice.
 export { findAccountMemory } from './account/account-memory.js';
+export { isPaymentVoid } from './account/is-payment-void.js';
 export { isReceiptOf, pollReceipt, POLLING } from './account/poll-receipt.js';
 export { readHeadTerms } from './account/quote-call.js';
 export { readFromBlock } from './account/read-at-block.js';
@@ -15,6 +16,7 @@ export { isCharge } from './offer/charge-requirement.js';
 export type { ChosenRequirement } from './offer/choose-requirement.js';
 export { isSignable, wayOf, type PaymentWay } from './offer/signable-requirement.js';
 export { createPaymentCall } from './sign/create-payment-call.js';
+export { createPaymentToSign } from './sign/create-payment-to-sign.js';
 export { readOffers, type Offers, type PaymentSigners } from './sign/read-offers.js';
 export { chooseOffer, type ChoiceTerms, type ChosenOffer } from './sign/sign-payment.js';
 export { nonceOf } from './store/payment-store.js';

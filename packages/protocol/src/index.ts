@@ -41,6 +41,7 @@ export {
   type PaymentSignature,
 } from './x402/payment-signature.js';
 export * from './signed/create-transfer.js';
+export * from './signed/payment-to-sign.js';
 export * from './signed/signing-hashes.js';
 export {
   encodeProof,

@@ -4,7 +4,7 @@ import type { CancelResult, JobRecord, Journal, LaneId, RefusalReason, Transitio
 
 // The library's index would load Nest, which doubles the start.
 import {
-  JOB_ABANDONED,
+  describeAbandoned,
   JOB_REJECTED,
   OWN_IS_MINED,
   problemOfRefusal,
@@ -86,7 +86,7 @@ async function decide(
       const hasNonce = typeof job.steps[job.stepIndex]?.nonce === 'number';
       const minedNonce = hasNonce ? await readMinedNonce(parts, job.lane) : 0;
       await assertNoneMined(parts, job);
-      return journal.abandonJob({ jobId: job.id, minedNonce, failure: JOB_ABANDONED });
+      return journal.abandonJob({ jobId: job.id, minedNonce, failure: describeAbandoned(job) });
     }
   }
 }

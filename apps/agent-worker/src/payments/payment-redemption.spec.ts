@@ -248,7 +248,7 @@ describe('a payment that is mined', () => {
     const hash = `0x${'ab'.repeat(32)}` as const;
     const mined = { hash, blockHash: hash, blockNumber: 1 };
     const { label, to, data, value } = step!;
-    const state = { gas: 1n, nonce: 1, attempts: [], mined, skipped: false, voided: false };
+    const state = { gas: 1n, nonce: 1, attempts: [], signature: null, mined, skipped: false, voided: false };
     const asked = { label, to, data, value, ...state };
     const receipt = { transactionHash: hash, blockHash: hash, blockNumber: 1, gasUsed: 1n, logs: [] };
     await expect(

@@ -51,7 +51,7 @@ export class RefundEnd {
     if (job === null) return (await this.recognise(writer, refund)) ?? failUnknown(details.FORGOTTEN);
     if (job.state !== 'FINAL') {
       if (!hasFailed(job)) return null;
-      if (job.failure?.code === JOB_ABANDONED.code) return failUnknown(details.ABANDONED);
+      if (job.failure?.code === JOB_ABANDONED) return failUnknown(details.ABANDONED);
       const detail = job.failure?.message ?? `Its job ended as ${job.state}.`;
       return changeRefund(writer, refund, ['sending'], { state: 'failed', detail });
     }

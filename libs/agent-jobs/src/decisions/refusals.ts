@@ -1,6 +1,6 @@
 import type { Problem } from '@tollgate/common';
-import type { JobRecord, RefusalReason, SubmitRefusal } from '@tollgate/journal';
-import type { JobFailure } from '@tollgate/protocol';
+import { isSigned, type JobRecord, type RefusalReason, type SubmitRefusal } from '@tollgate/journal';
+import { endOfPayment, type JobFailure } from '@tollgate/protocol';
 
 /** Why no job is made of a request. */
 type NotAccepted =
@@ -32,11 +32,21 @@ export const JOB_REJECTED: JobFailure = {
   message: 'An operator rejected the job.',
   suggestion: 'Ask the operator what would be approved, and submit that as a new job.',
 };
-export const JOB_ABANDONED: JobFailure = {
-  code: 'JOB_ABANDONED',
-  message: 'An operator abandoned the job.',
-  suggestion: 'Check what its transactions did before you submit it again.',
-};
+
+/** The code of a job that an operator abandoned. */
+export const JOB_ABANDONED = 'JOB_ABANDONED';
+
+/** How a job ends that an operator abandons. */
+export function describeAbandoned({ steps, stepIndex }: Pick<JobRecord, 'steps' | 'stepIndex'>): JobFailure {
+  const abandoned = { code: JOB_ABANDONED, message: 'An operator abandoned the job.' };
+  const step = steps[stepIndex];
+  if (!isSigned(step))
+    return { ...abandoned, suggestion: 'Check what its transactions did before you submit it again.' };
+  const until = new Date(endOfPayment(step.signs) * 1000).toISOString();
+  const message = `${abandoned.message} Its payment is signed: whoever has the signature can take the money until ${until}.`;
+  const suggestion = 'Do not submit it again before then; after that, check on the chain whether the money was taken.';
+  return { ...abandoned, message, suggestion };
+}
 
 /** Why the journal refused a decision about a job, as the answer to the request. */
 export function problemOfRefusal(reason: RefusalReason, { state, approval }: JobRecord): Problem {

@@ -1,4 +1,4 @@
-import type { Attempt, JobEvent, JobRecord, StepRecord } from '@tollgate/journal';
+import { isSigned, type Attempt, type JobEvent, type JobRecord, type StepRecord } from '@tollgate/journal';
 import {
   JOB_OPERATIONS,
   type AgentAnswerView,
@@ -75,6 +75,8 @@ function stateOf(job: JobRecord, step: StepRecord, index: number): AgentStepView
     return job.state === 'REVERTED' ? 'failed' : 'mined';
   }
   if (step.voided) return 'given_up';
+  if (step.signs && (index < job.stepIndex || job.state === 'FINAL')) return 'done';
+  if (isSigned(step)) return 'signed';
   if (step.attempts.some(({ sentAtMs }) => sentAtMs !== null)) return 'submitted';
   if (step.attempts.length > 0) return 'signed';
   return step.nonce === null ? 'planned' : 'reserved';

@@ -19,7 +19,7 @@ const MAX_AMOUNT = 2n ** 256n - 1n;
  * Serialises a step. Numbers become decimal text.
  * @throws TypeError for a number that is no 256 bit word.
  */
-export function encodeStep({ label, to, data, value, gas, holdsIf, failures }: PlannedStep): string {
+export function encodeStep({ label, to, data, value, gas, holdsIf, signs, failures }: PlannedStep): string {
   return encodeJson({
     label: label.slice(0, MAX_TEXT),
     to,
@@ -27,6 +27,8 @@ export function encodeStep({ label, to, data, value, gas, holdsIf, failures }: P
     value: encodeAmount(value),
     gas: encodeAmount(gas),
     ...(holdsIf && { holdsIf: encodeCondition(holdsIf) }),
+    // Valid JSON, because all its fields are text.
+    ...(signs && { signs: signs as unknown as JsonValue }),
     ...(failures !== undefined && { failures }),
   });
 }

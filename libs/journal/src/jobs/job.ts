@@ -8,6 +8,7 @@ import {
   type JobFailure,
   type JobState,
   type OpenState,
+  type PaymentToSign,
 } from '@tollgate/protocol';
 
 /** One wallet on one chain. The address is lower case. */
@@ -36,7 +37,7 @@ export interface AllowanceHolds {
   amount: bigint;
 }
 
-/** One transaction of a plan, as data. Amounts are base units. */
+/** One transaction of a plan, or one signed payment, as data. Amounts are base units. */
 export interface PlannedStep {
   /** For display: `Approve exactly 1 USDC for 0x…`. */
   label: string;
@@ -45,6 +46,8 @@ export interface PlannedStep {
   /** Native coin sent with the transaction, in wei. */
   value: bigint;
   gas: bigint;
+  /** The step is this signature, and no transaction: `data` is empty, `value` and `gas` are zero, and it gets no nonce. */
+  signs?: PaymentToSign;
   /** The step is skipped when this holds. */
   holdsIf?: AllowanceHolds;
   /** Describes failures of a mined transaction other than a revert. The journal passes it on unread. */
@@ -67,6 +70,15 @@ export interface Attempt {
   sentAtMs: number | null;
 }
 
+/** The signature of a step that is no transaction. At most one of a step can move money. */
+export interface StepSignature {
+  /** 1 for the first; one more for each that takes the place of one that is void. */
+  number: number;
+  signedAtMs: number;
+  /** As good as money until it is used or void. Null once it is void, or the job has ended. */
+  bytes: Hex | null;
+}
+
 /** Where an attempt was mined. */
 export interface MinedAttempt {
   hash: Hex;
@@ -78,6 +90,8 @@ export interface StepRecord extends PlannedStep {
   /** Taken once and never given back. */
   nonce: number | null;
   attempts: readonly Attempt[];
+  /** Null while nothing is signed, and in a step that is a transaction. */
+  signature: StepSignature | null;
   mined: MinedAttempt | null;
   /** An operator wants the last attempt replaced by one with higher fees. */
   isHurried?: true;
@@ -85,6 +99,22 @@ export interface StepRecord extends PlannedStep {
   skipped: boolean;
   /** The step is given up after it took its nonce. Any further attempt is of kind `cancel`. */
   voided: boolean;
+}
+
+/** A step that is a signature, with the bytes. */
+export interface SignedStep extends StepRecord {
+  signs: PaymentToSign;
+  signature: StepSignature & { bytes: Hex };
+}
+
+/** The number of the signature that the job's current step gets next. */
+export function nextSignature({ steps, stepIndex }: Pick<JobRecord, 'steps' | 'stepIndex'>): number {
+  return (steps[stepIndex]?.signature?.number ?? 0) + 1;
+}
+
+/** True while the step's signature may still move money. */
+export function isSigned(step: StepRecord | null | undefined): step is SignedStep {
+  return step?.signs !== undefined && (step.signature?.bytes ?? null) !== null;
 }
 
 /** How a job will end once its steps in flight are final. */

@@ -1,4 +1,4 @@
-import { isAddress, isHash, type Hex } from '@tollgate/protocol';
+import { isAddress, isHash, parsePaymentToSign, type Hex } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
 import {
@@ -14,6 +14,7 @@ import {
   type MinedAttempt,
   type PlannedStep,
   type StepRecord,
+  type StepSignature,
 } from './job.js';
 
 type Fields = Readonly<Record<string, string>>;
@@ -86,6 +87,7 @@ function readStep(fields: Fields, index: number): StepRecord {
     attempts: Array.from({ length: attempts }, (_, attempt) =>
       parseAttempt(text(fields, `attempt:${index}:${attempt}`), fields[`sent:${index}:${attempt}`]),
     ),
+    signature: parseSignature(fields[`signature:${index}`]),
     mined: parseMined(fields[`mined:${index}`]),
     ...(attempts > 0 && fields[`hurried:${index}`] === String(attempts) && { isHurried: true }),
     skipped: fields[`skipped:${index}`] === '1',
@@ -94,7 +96,7 @@ function readStep(fields: Fields, index: number): StepRecord {
 }
 
 function parseStep(line: string): PlannedStep {
-  const { label, to, data, value, gas, holdsIf, failures } = asObject(JSON.parse(line));
+  const { label, to, data, value, gas, holdsIf, signs, failures } = asObject(JSON.parse(line));
   return {
     label: asText(label),
     to: asAddress(to),
@@ -102,6 +104,7 @@ function parseStep(line: string): PlannedStep {
     value: asAmount(value),
     gas: asAmount(gas),
     ...(holdsIf !== undefined && { holdsIf: parseCondition(asObject(holdsIf)) }),
+    ...(signs !== undefined && { signs: parsePaymentToSign(signs) }),
     ...(failures !== undefined && { failures }),
   };
 }
@@ -129,6 +132,12 @@ function parseAttempt(line: string, sentAt: string | undefined): Attempt {
     signedAtMs: integer(signedAt),
     sentAtMs: sentAt === undefined ? null : integer(sentAt),
   };
+}
+
+function parseSignature(line: string | undefined): StepSignature | null {
+  if (line === undefined) return null;
+  const [number, signedAt, bytes] = line.split(' ');
+  return { number: integer(number), signedAtMs: integer(signedAt), bytes: bytes === '-' ? null : asHex(bytes) };
 }
 
 function parseMined(line: string | undefined): MinedAttempt | null {

@@ -1,6 +1,6 @@
-import type { Hex, QuotedFees } from '@tollgate/protocol';
+import type { Hex, PaymentToSign, QuotedFees } from '@tollgate/protocol';
 
-import type { JobFailure, JobRecord, JsonValue, LaneId, PlannedStep, StepRecord } from './job.js';
+import type { JobFailure, JobRecord, JsonValue, LaneId, PlannedStep, SignedStep, StepRecord } from './job.js';
 import type { ApprovalScope, Spending, TransactionReport } from './transition.js';
 
 /** What a job will do from one of its steps on, as data. Making a plan sends nothing. */
@@ -34,6 +34,8 @@ export interface JobPlanner {
   plan(job: JobRecord, context: { stepIndex: number; token: number }): Promise<JobPlan>;
   /** The steps that revoke what a job has left behind, failed or done. They run before the job ends. */
   undo?(job: JobRecord): Promise<readonly PlannedStep[]>;
+  /** Judges a step that is a signature; required where there are such steps. */
+  judgeSignature?: JudgeSignature;
 }
 
 /** The job cannot be done, and trying again would not help. */
@@ -64,6 +66,8 @@ export interface LaneSigner {
   readonly address: Hex;
   /** The signed transaction, as `eth_sendRawTransaction` takes it. */
   sign(transaction: TransactionToSign): Promise<Hex>;
+  /** The 65 bytes of the signature. @throws Error for a payment of another account */
+  signPayment(payment: PaymentToSign, chainId: number): Promise<Hex>;
 }
 
 export interface ReceiptLog {
@@ -100,6 +104,25 @@ export type JudgeStep = (
   receipt: StepReceipt,
   context: { token: number },
 ) => Promise<StepVerdict>;
+
+/**
+ * The outcome of a signed payment. `void`: the chain shows, finally, that it was not used and cannot be used any more.
+ * `needs_operator`: the money has moved, or may still move, and nothing came of it.
+ */
+export type SignatureVerdict =
+  | { outcome: 'done' | 'later' | 'void' }
+  | { outcome: 'needs_operator'; failure: JobFailure };
+
+/**
+ * Presents a signed payment, whose bytes are in the journal, and judges what came of it. It may be called again for the
+ * same signature after any crash. It must answer soon: start slow work and return `later` meanwhile. A rejection means
+ * `later` too, with a growing delay.
+ */
+export type JudgeSignature = (
+  job: JobRecord,
+  step: SignedStep,
+  context: { token: number },
+) => Promise<SignatureVerdict>;
 
 /** Describes a mined transaction of a job for the book. Must not throw: the step would not end. */
 export type ReportTransaction = (job: JobRecord, step: StepRecord, receipt: StepReceipt) => TransactionReport;

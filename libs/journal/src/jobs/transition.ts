@@ -197,6 +197,20 @@ export interface PutAttemptRequest extends StepWrite {
   attempt: Pick<Attempt, 'kind' | 'hash' | 'maxFeePerGas' | 'maxPriorityFeePerGas'> & { raw: Hex };
 }
 
+export interface PutSignatureRequest extends StepWrite {
+  /** `nextSignature` of the job. */
+  number: number;
+  /** The step that was signed: refused if the journal has another plan by now. */
+  signed: PlannedStep;
+  bytes: Hex;
+}
+
+export interface FinishSignatureRequest extends StepWrite {
+  number: number;
+  /** The chain shows, finally, that it can move nothing any more. */
+  isVoid: boolean;
+}
+
 /** What the job left behind is undone once the nonce is used. */
 export interface FailAttemptRequest extends MarkBroadcastRequest, Omit<EndRequest, 'undo'> {
   /** Also if an RPC server has accepted an attempt of the step, as `cancel` does. */

@@ -15,6 +15,8 @@ export interface LaneMemory {
   gap: NonceGap;
   /** The gas of a transfer of nothing to the wallet itself, as last estimated: some chains ask more than 21,000. */
   cancel: { gas: bigint };
+  /** Jobs whose signed payment is being presented: they are asked about again at each look. */
+  presented: Set<string>;
 }
 
 /** Created anew with each lease. */
@@ -28,6 +30,7 @@ export function createLaneMemory({ planRetryMs, longestPlanRetryMs, firstLookMs,
     locked: new LockedJobs(),
     gap: new NonceGap(),
     cancel: { gas: 21_000n },
+    presented: new Set(),
   };
 }
 

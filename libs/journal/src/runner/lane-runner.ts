@@ -199,7 +199,8 @@ export class LaneRunner implements JobQueue {
       const { wake, ended, troubles, head, lowestNonce } = await confirmLane(work, (id) => this.#line.isActive(id));
       for (const trouble of troubles) onTrouble(trouble);
       work.settings = head.isDelegated ? { ...this.#settings, maxInFlight: 1 } : this.#settings;
-      for (const jobId of wake) this.#line.joinFirst(jobId);
+      // They take no nonce: a full lane must not keep a signed payment from its answer.
+      for (const jobId of [...wake, ...work.presented]) this.#line.joinFirst(jobId);
       for (const jobId of work.retries.takeDue()) this.#line.join(jobId);
       for (const jobId of ended) work.locked.release(jobId);
       this.#joinUnlocked(work);

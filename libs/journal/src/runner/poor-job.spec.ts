@@ -45,7 +45,7 @@ describe('a job that its wallet cannot pay for', () => {
     const signer = createKeySigner(fixture.privateKey);
     let isDone = false;
     return {
-      address: signer.address,
+      ...signer,
       sign: async (...args: Parameters<typeof signer.sign>) => {
         if (!isDone) await fixture.setBalance(balance);
         isDone = true;
@@ -116,7 +116,7 @@ describe('a job that its wallet cannot pay for', () => {
       if (nonce === 42 && poor?.state === 'RESERVED') await fixture.setBalance(50n * COIN);
       return signer.sign(transaction);
     };
-    fixture.startRunner({ ...SETTINGS, planRetryMs: 10 }, { signer: { address: signer.address, sign } });
+    fixture.startRunner({ ...SETTINGS, planRetryMs: 10 }, { signer: { ...signer, sign } });
     await fixture.waitForState(jobIds[0]!, 'RESERVED');
     jobIds.push(await submitCoins(60n));
     await fixture.waitForState(jobIds[0]!, 'FINAL');

@@ -1,9 +1,16 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Hex } from '@tollgate/protocol';
+import {
+  createAuthorizationTypedData,
+  createPermit2TypedData,
+  type Hex,
+  type PaymentToSign,
+  type TypedData,
+} from '@tollgate/protocol';
 import fc from 'fast-check';
 import { privateKeyToAccount } from 'viem/accounts';
 
+import { samplePayment } from '../../test/sample-jobs.js';
 import { createKeySigner } from './create-key-signer.js';
 
 const bytes = (minLength: number, maxLength = minLength): fc.Arbitrary<Hex> =>
@@ -40,4 +47,21 @@ describe('the signer of a private key', () => {
       { numRuns: 60 },
     );
   });
+
+  it.each(['authorization', 'permit2'] as const)(
+    'signs an %s like a general library, for its own account only',
+    async (kind) => {
+      const privateKey: Hex = `0x${randomBytes(32).toString('hex')}`;
+      const account = privateKeyToAccount(privateKey);
+      const signer = createKeySigner(privateKey);
+      const payment = samplePayment(signer.address)[kind];
+      const typed: TypedData =
+        payment.kind === 'permit2'
+          ? createPermit2TypedData(payment, 1328)
+          : createAuthorizationTypedData(payment.authorization, { ...payment.token, chainId: 1328 });
+      expect(await signer.signPayment(payment, 1328)).toBe(await account.signTypedData(typed));
+      const other = samplePayment(`0x${'ab'.repeat(20)}`)[kind];
+      await expect(signer.signPayment(other, 1328)).rejects.toThrow('another account');
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { createPreimageSigner, type PreimageSigner, type Signature } from '@tollgate/crypto';
-import type { Hex } from '@tollgate/protocol';
+import { hashPaymentToSign, payerOf, withSignature, type Hex } from '@tollgate/protocol';
 
 import type { LaneSigner, TransactionToSign } from '../jobs/ports.js';
 
@@ -27,6 +27,13 @@ function createLaneSigner(signer: PreimageSigner): LaneSigner {
       const signature = await signer.sign(encodeTransaction(transaction));
       const signed = encodeTransaction(transaction, signature);
       return `0x${Buffer.from(signed).toString('hex')}`;
+    },
+    signPayment: async (payment, chainId) => {
+      if (payerOf(withSignature(payment, '0x')).toLowerCase() !== signer.address)
+        throw new Error('The payment is of another account.');
+      const { r, s, yParity } = await signer.signHash(readBytes(hashPaymentToSign(payment, chainId)));
+      const words = [r, s].map((word) => word.toString(16).padStart(64, '0'));
+      return `0x${words.join('')}${(27 + yParity).toString(16)}`;
     },
   };
 }

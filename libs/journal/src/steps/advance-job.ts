@@ -1,16 +1,24 @@
 import { raiseFees } from '@tollgate/protocol';
 
 import { crashPoint } from '../crash-point.js';
-import type { Attempt, JobFailure, JobRecord, PlannedStep, StepRecord } from '../jobs/job.js';
+import {
+  isSigned,
+  type Attempt,
+  type JobFailure,
+  type JobRecord,
+  type PlannedStep,
+  type StepRecord,
+} from '../jobs/job.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { broadcast, putAttempt, type StoredBytes } from './broadcast.js';
 import { readQuote } from './funds.js';
 import { giveUpPlan, planStep } from './plan-step.js';
+import { judgeSignature, signPayment } from './signed-step.js';
 
 /**
  * `in_flight`: the signed bytes are stored and the confirming pass takes over. `locked`: another job holds the
- * allowance. `waiting`: for an approval, or for the lane to resume.
+ * allowance. `waiting`: for an approval, for the answer to a signed payment, or for the lane to resume.
  */
 export type AdvanceOutcome = 'in_flight' | 'lane_full' | 'locked' | 'waiting' | 'ended';
 
@@ -70,6 +78,8 @@ async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome
   }
   const planned = await planStep(work, job);
   if (planned.outcome !== 'planned') return planned.outcome;
+  const { step } = planned;
+  if (step.signs) return signPayment(work, job, { ...step, signs: step.signs });
 
   const { maxInFlight } = work.settings;
   const reserved = planned.reserved ?? (await work.journal.reserve({ ...writeFor(work, job), maxInFlight }));
@@ -82,12 +92,13 @@ async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome
   crashPoint('F4');
   work.nextNonce.noteTaken(reserved.nonce);
   if (reserved.state !== 'RESERVED') return 'again';
-  return signFirst(work, job, planned.step, reserved.nonce);
+  return signFirst(work, job, step, reserved.nonce);
 }
 
 /** Continues a step that has a nonce: signs it if unsigned, cancels it if voided, and sends it. */
 async function resumeStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
   const step = currentStep(job);
+  if (isSigned(step)) return judgeSignature(work, job, step);
   if (!step || step.nonce === null) return 'waiting';
   const last = step.attempts.at(-1);
   if (step.voided && last?.kind !== 'cancel') return cancelStep(work, job, step, step.nonce);

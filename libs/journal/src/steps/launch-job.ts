@@ -98,7 +98,10 @@ function describe({ job: planned, nonce, fees, bytes }: SignedJob): {
   const { jobId: id, step: call, ...named } = planned;
   const nowMs = Date.now();
   const attempt = { ...bytes, ...fees, signedAtMs: nowMs, sentAtMs: null };
-  const step: StepRecord = { ...call, nonce, attempts: [attempt], mined: null, skipped: false, voided: false };
+  const step: StepRecord = {
+    ...{ ...call, nonce, attempts: [attempt], signature: null },
+    ...{ mined: null, skipped: false, voided: false },
+  };
   const times = { submittedAtMs: nowMs, updatedAtMs: nowMs, endedAtMs: null };
   const job: JobRecord = {
     ...{ id, ...named, ...times, fingerprint: '', retryOf: null, state: 'SIGNED', stepIndex: 0, steps: [step] },

@@ -47,7 +47,9 @@ export async function planStep(work: LaneWork, job: JobRecord): Promise<PlanOutc
  */
 function storePlan({ journal, lease, settings }: LaneWork, job: JobRecord, plan: JobPlan): Promise<BeginStepResult> {
   const { steps, preview, floorsHash, needsApproval, approvals, spendings } = plan;
-  const isSure = steps[0] !== undefined && steps[0].holdsIf === undefined && !plan.reliesOnAllowance;
+  const [step] = steps;
+  // A signature takes no nonce.
+  const isSure = step && step.holdsIf === undefined && step.signs === undefined && !plan.reliesOnAllowance;
   return journal.beginStep({
     ...writeFor({ lease }, job),
     ...{ steps, plan: preview, floorsHash, needsApproval, approvals, spendings },

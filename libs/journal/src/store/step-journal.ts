@@ -133,6 +133,16 @@ export abstract class StepJournal {
     return readTransition(lastOf(replies));
   }
 
+  /** PLANNED -> SIGNED: stores the signature, which may be shown only then. */
+  async putSignature({ number, signed, bytes, ...write }: on.PutSignatureRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('putSignature', write, [number, encodeStep(signed), bytes]));
+  }
+
+  /** SIGNED -> the next step, or the end: the payment was answered. `isVoid`: SIGNED -> PLANNED, for the next signature. */
+  async finishSignature({ number, isVoid, ...write }: on.FinishSignatureRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('finishSignature', write, [number, isVoid ? 1 : 0]));
+  }
+
   /** Any open state -> NEEDS_OPERATOR. */
   async needOperator(request: on.StepWrite & { failure: JobFailure }): Promise<on.Transition> {
     return readTransition(await this.#onStep('needOperator', request, [encodeFailure(request.failure)]));

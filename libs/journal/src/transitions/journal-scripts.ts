@@ -36,10 +36,12 @@ import markSent from '../scripts/shared/mark-sent.lua';
 import worker from '../scripts/shared/worker.lua';
 import failAttempt from '../scripts/step/fail-attempt.lua';
 import failStep from '../scripts/step/fail-step.lua';
+import finishSignature from '../scripts/step/finish-signature.lua';
 import finishStep from '../scripts/step/finish-step.lua';
 import markBroadcast from '../scripts/step/mark-broadcast.lua';
 import markMined from '../scripts/step/mark-mined.lua';
 import putAttempt from '../scripts/step/put-attempt.lua';
+import putSignature from '../scripts/step/put-signature.lua';
 import reportTransaction from '../scripts/step/report-transaction.lua';
 import reserve from '../scripts/step/reserve.lua';
 import unmine from '../scripts/step/unmine.lua';
@@ -84,6 +86,9 @@ const transitions = {
   reportTransaction: worker + reportTransaction,
   finishStep: worker + finishStep,
   failStep: worker + failStep,
+  // A step's signature.
+  putSignature: worker + putSignature,
+  finishSignature: worker + finishSignature,
 } as const;
 
 export type TransitionName = keyof typeof transitions;

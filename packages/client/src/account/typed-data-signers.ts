@@ -8,9 +8,10 @@ import {
   type SignedPermit,
   type TransferAuthorization,
 } from '@tollgate/protocol';
-import { erc20Abi, parseAbi, type LocalAccount, type PublicClient } from 'viem';
+import { erc20Abi, type LocalAccount, type PublicClient } from 'viem';
 
 import { lookUp } from '../network/rpc-failure.js';
+import { isPaymentVoid } from './is-payment-void.js';
 import { readTokenDomain } from './read-token-domain.js';
 
 /** A token, and the EIP-712 domain given for it. */
@@ -32,11 +33,6 @@ export interface AuthorizationSigner {
   readDomain(asset: Hex): Promise<Pick<SignedToken, 'name' | 'version'> | null>;
 }
 
-const abi = parseAbi([
-  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
-  'function nonceBitmap(address owner, uint256 word) view returns (uint256)',
-]);
-
 export function createAuthorizationSigner(
   account: LocalAccount,
   client: PublicClient,
@@ -47,13 +43,8 @@ export function createAuthorizationSigner(
       const signature = await account.signTypedData(createAuthorizationTypedData(authorization, { ...token, chainId }));
       return { kind: 'authorization', authorization, signature };
     },
-    isExpired: (address, { from, nonce, validBefore }) =>
-      lookUp('authorization', async () => {
-        const { timestamp, number: blockNumber } = await client.getBlock({ blockTag: 'finalized' });
-        if (timestamp < BigInt(validBefore)) return false;
-        const args = [from, nonce] as const;
-        return !(await client.readContract({ address, abi, functionName: 'authorizationState', args, blockNumber }));
-      }),
+    isExpired: (asset, authorization) =>
+      lookUp('authorization', () => isPaymentVoid(client, { kind: 'authorization', token: { asset }, authorization })),
     readDomain: (asset) => lookUp('domain of the token', () => readTokenDomain(client, chainId, asset)),
   };
 }
@@ -78,15 +69,6 @@ export function createPermitSigner(account: LocalAccount, client: PublicClient, 
         const args = [account.address, PERMIT2_ADDRESS] as const;
         return client.readContract({ address, abi: erc20Abi, functionName: 'allowance', args });
       }),
-    isExpired: ({ permit2Authorization: { from, nonce, deadline } }) =>
-      lookUp('permit', async () => {
-        const { timestamp, number: blockNumber } = await client.getBlock({ blockTag: 'finalized' });
-        // Permit2 accepts it in a block of exactly that second.
-        if (timestamp <= BigInt(deadline)) return false;
-        // A nonce is one bit of a 256-bit word.
-        const args = [from, BigInt(nonce) >> 8n] as const;
-        const call = { address: PERMIT2_ADDRESS, abi, functionName: 'nonceBitmap', args, blockNumber } as const;
-        return ((await client.readContract(call)) >> (BigInt(nonce) & 0xffn)) % 2n === 0n;
-      }),
+    isExpired: (transfer) => lookUp('permit', () => isPaymentVoid(client, { kind: 'permit2', ...transfer })),
   };
 }

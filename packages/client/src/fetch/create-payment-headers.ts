@@ -9,13 +9,14 @@ import {
   X_PAYMENT,
   type Hex,
   type JsonRecord,
+  type PaymentRequirement,
   type SignedPayment,
 } from '@tollgate/protocol';
 import { getAddress, sha256, stringToBytes } from 'viem';
 
 import { credentialHeaderOf, isCharge, type ChargeRequirement } from '../offer/charge-requirement.js';
 import { isSignable, type X402Requirement } from '../offer/signable-requirement.js';
-import { nonceOf, type RedeemablePayment, type StoredPayment } from '../store/payment-store.js';
+import { nonceOf, type RedeemablePayment } from '../store/payment-store.js';
 
 /** Identifies a signed payment: by its transaction, or by the nonce of its authorization. */
 export type SignedName = { txHash: Hex } | { nonce: string };
@@ -27,10 +28,15 @@ export interface ShownPayment {
   signed: SignedName;
 }
 
+/** The parts of a payment that its proof shows. */
+type ShowablePayment = Omit<RedeemablePayment, 'method' | 'url'>;
+
 /** The proof of a mined transfer. */
-export function showTransfer({ requirement, payer, transaction, idempotencyKey }: RedeemablePayment): ShownPayment {
-  const { network, maxAmountRequired, extra } = requirement;
-  const { txHash } = transaction;
+function showTransfer(
+  { network, maxAmountRequired, extra }: PaymentRequirement,
+  txHash: Hex,
+  { payer, idempotencyKey }: ShowablePayment,
+): ShownPayment {
   const payload = { txHash, amount: maxAmountRequired, from: payer, reference: extra.reference };
   const value = encodeProof({ x402Version: 1, scheme: 'exact', network, payload });
   return { idempotencyKey, header: { name: X_PAYMENT, value }, signed: { txHash } };
@@ -72,7 +78,7 @@ function showAuthorization(
 /** The credential of a payment for a challenge of MPP. */
 function showCharge(
   { challenge, network }: ChargeRequirement,
-  { payer, transaction, authorization }: Pick<StoredPayment, 'payer' | 'transaction' | 'authorization'>,
+  { payer, transaction, authorization }: ShowablePayment,
 ): Pick<ShownPayment, 'header' | 'signed'> | null {
   const show = (payload: JsonRecord): ShownPayment['header'] => ({
     name: credentialHeaderOf(challenge),
@@ -87,14 +93,14 @@ function showCharge(
   return { header: show({ type: 'authorization', ...terms, signature }), signed: { nonce: terms.nonce } };
 }
 
-/** The proof of a stored payment in the form that its server requires; null while nothing is signed. */
-export function showPayment(payment: StoredPayment): ShownPayment | null {
+/** The proof of a payment in the form that its server requires; null while nothing is signed. */
+export function showPayment(payment: ShowablePayment): ShownPayment | null {
   const { requirement, transaction, authorization, idempotencyKey } = payment;
   if (isCharge(requirement)) {
     const shown = showCharge(requirement, payment);
     return shown && { idempotencyKey, ...shown };
   }
-  if (!isSignable(requirement)) return transaction && showTransfer({ ...payment, requirement, transaction });
+  if (!isSignable(requirement)) return transaction && showTransfer(requirement, transaction.txHash, payment);
   if (!authorization) return null;
   const signed = { nonce: nonceOf(authorization) };
   return { idempotencyKey, header: showAuthorization(requirement, authorization, idempotencyKey), signed };

@@ -34,6 +34,7 @@ describe('redeeming a payment that the caller stores', () => {
       ...{ method: 'GET', url: server.url, idempotencyKey: 'key-1', payer: wallet.address },
       requirement: requirement!,
       transaction,
+      authorization: null,
     };
   }
 

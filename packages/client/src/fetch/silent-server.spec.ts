@@ -22,6 +22,7 @@ describe('a server that falls silent', () => {
   const payment = (): RedeemablePayment => ({
     ...{ method: 'GET', url: `${server.url}/goods`, idempotencyKey: 'key-1', payer: ADDRESS },
     transaction: { txHash: `0x${'ab'.repeat(32)}` },
+    authorization: null,
     requirement: {
       ...{ scheme: 'exact', network: 'sei-testnet', maxAmountRequired: '1000', resource: '/goods' },
       ...{ description: '', mimeType: 'application/json', payTo: ADDRESS, maxTimeoutSeconds: 300, asset: ADDRESS },

@@ -1,19 +1,14 @@
 import {
-  challengeNonce,
-  createPermit2Transfer,
-  createTransferAuthorization,
   formatTokenAmount,
   IDEMPOTENCY_KEY,
   PaymentError,
   type SignedPayment,
-  type SignedTransferTerms,
 } from '@tollgate/protocol';
 
 import { signAndSend } from '../account/send.js';
 import type { AuthorizationSigner, PermitSigner } from '../account/typed-data-signers.js';
-import type { Wallet } from '../account/wallet.js';
 import type { RequestSnapshot } from '../network/request-snapshot.js';
-import { claimChallenge, endSecondsOf, isCharge } from '../offer/charge-requirement.js';
+import { claimChallenge, isCharge } from '../offer/charge-requirement.js';
 import { listWithinLimits, type ChosenRequirement } from '../offer/choose-requirement.js';
 import {
   isPermittable,
@@ -25,6 +20,7 @@ import {
 } from '../offer/signable-requirement.js';
 import { endsAtMs, type SignedTransaction, type StoredPayment, type StoredRevision } from '../store/payment-store.js';
 import { createPaymentCall } from './create-payment-call.js';
+import { createDomainMissing, createPaymentToSign } from './create-payment-to-sign.js';
 import { createRandomHex } from './hex.js';
 import type { PaymentContext, SkippedOffer } from './payment-options.js';
 import { ensureAllowance, findAllowanceProblem } from './permit2-allowance.js';
@@ -61,28 +57,15 @@ async function signTransfer(
   const { requirement } = chosen;
   if (isPermittable(requirement)) {
     if (!permits) throw new PaymentError('cannot_pay', 'The wallet cannot sign permits.');
-    const byPermit = { ...chosen, requirement };
-    await ensureAllowance(context, permits, byPermit, signal);
-    const facilitator = requirement.scheme === 'upto' ? requirement.extra.facilitatorAddress : null;
-    return permits.sign(createPermit2Transfer(createTerms(wallet, chosen), facilitator));
+    await ensureAllowance(context, permits, { ...chosen, requirement }, signal);
+  }
+  const payment = createPaymentToSign(requirement, wallet.address, `0x${createRandomHex(32)}`);
+  if (payment.kind === 'permit2') {
+    if (!permits) throw new PaymentError('cannot_pay', 'The wallet cannot sign permits.');
+    return permits.sign(payment);
   }
   if (!authorizations) throw new PaymentError('cannot_pay', 'The wallet cannot sign authorizations.');
-  const { name, version } = requirement.extra;
-  if (name === null || version === null) throw createDomainMissing(requirement);
-  const token = { asset: chosen.asset.address, name, version };
-  return authorizations.sign(token, createTransferAuthorization(createTerms(wallet, chosen)));
-}
-
-function createTerms(
-  { address: from }: Wallet,
-  { requirement, amountBaseUnits }: ChosenRequirement<SignableRequirement>,
-): SignedTransferTerms {
-  const { payTo, asset, maxTimeoutSeconds } = requirement;
-  const terms = { from, payTo, asset, amount: String(amountBaseUnits), maxTimeoutSeconds };
-  if (!isCharge(requirement)) return { ...terms, nonce: `0x${createRandomHex(32)}` };
-  // It ends with the challenge, and its nonce names it: two of them can move the money once.
-  const { challenge } = requirement;
-  return { ...terms, endSeconds: endSecondsOf(challenge), nonce: challengeNonce(challenge) };
+  return authorizations.sign(payment.token, payment.authorization);
 }
 
 /**
@@ -237,16 +220,5 @@ async function complete(context: ChoiceTerms, chosen: Chosen): Promise<Chosen | 
   return (
     (await findAllowanceProblem({ permit2Allowance: context.permit2Allowance }, permits, { ...chosen, requirement })) ??
     chosen
-  );
-}
-
-function createDomainMissing({ asset }: SignableRequirement): PaymentError {
-  return new PaymentError(
-    'cannot_pay',
-    `The token ${asset} states no EIP-712 domain, so no payment in it can be signed.`,
-    {
-      hint: 'Nothing was paid. The server must take another token, or payments by transfer.',
-      details: { asset },
-    },
   );
 }

@@ -66,10 +66,12 @@ export interface PaymentMove {
   afterRevision: number;
 }
 
-/** The parts of a paid payment that are needed to fetch its answer. */
-export interface RedeemablePayment extends Pick<StoredPayment, 'method' | 'url' | 'idempotencyKey' | 'payer'> {
-  requirement: PaymentRequirement;
-  transaction: Pick<SignedTransaction, 'txHash'>;
+/** The parts of a payment that are needed to fetch its answer: with its transaction, or with its authorization. */
+export interface RedeemablePayment extends Pick<
+  StoredPayment,
+  'method' | 'url' | 'idempotencyKey' | 'payer' | 'requirement' | 'authorization'
+> {
+  transaction: Pick<SignedTransaction, 'txHash'> | null;
 }
 
 export interface StoredRevision {

@@ -1,6 +1,6 @@
 import { Body, Controller, HttpCode, Inject, Param, Post, Res, UseFilters, UsePipes } from '@nestjs/common';
 import {
-  JOB_ABANDONED,
+  describeAbandoned,
   JOB_NOT_FOUND,
   JOB_REJECTED,
   OWN_IS_MINED,
@@ -144,7 +144,7 @@ export class JobDecisionsController {
     const { minedNonce, isAttemptMined } = hasNonce ? await readMinedNonce(this.connections, job) : NO_NONCE;
     if (isAttemptMined) throw new ProblemError(refuseState(job.state, OWN_IS_MINED));
     const { journal } = this.connections;
-    return this.#showAfter(job, await journal.abandonJob({ jobId: job.id, minedNonce, failure: JOB_ABANDONED }));
+    return this.#showAfter(job, await journal.abandonJob({ jobId: job.id, minedNonce, failure: describeAbandoned(job) }));
   }
 
   async #showAfter(job: JobRecord, result: Transition | CancelResult): Promise<AgentJobView> {

@@ -22,7 +22,10 @@ if state == 'AWAITING_APPROVAL' or state == 'PLANNED' then
   set_state('PLANNED')
   return {text(now), 'cancelling', 'PLANNED'}
 end
-if state == 'MINED' then
+if state == 'SIGNED' and redis.call('HEXISTS', JOB, 'signature:' .. step) == 1 then
+  -- Whoever has the signature can use it, and nothing that the wallet sends competes with it.
+  return refused('too_late', state)
+elseif state == 'MINED' then
   if tonumber(step) + 1 >= tonumber(job[3]) then return refused('too_late', state) end
 else
   redis.call('HSET', JOB, 'void:' .. step, '1')

@@ -86,9 +86,21 @@ local function mined_at(step)
   return hash and {hash = hash, number = number, block = block}
 end
 
+-- The number of the step's signature and its bytes, `-` without any; 0 where nothing was signed.
+local function signature_at(step)
+  local number, bytes = string.match(redis.call('HGET', JOB, 'signature:' .. step) or '0 0 -', '^(%d+) %d+ (%S+)$')
+  return tonumber(number), bytes
+end
+
+local function drop_signature(step)
+  local line = redis.call('HGET', JOB, 'signature:' .. step)
+  if line then redis.call('HSET', JOB, 'signature:' .. step, (string.gsub(line, '%S+$', '-'))) end
+end
+
 -- Signed bytes are of no use once the job has ended, and they are most of its size.
 local function drop_signed_bytes()
   for step = 0, tonumber(redis.call('HGET', JOB, 'step')) do
+    drop_signature(step)
     for index = 0, attempt_count(step) - 1 do
       local line = attempt_at(step, index).line
       redis.call('HSET', JOB, 'attempt:' .. step .. ':' .. index, (string.gsub(line, ' %w+$', ' -')))

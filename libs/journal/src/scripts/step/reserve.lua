@@ -12,7 +12,7 @@ if FINAL[state] or state == 'NEEDS_OPERATOR' or state == 'AWAITING_APPROVAL' the
 if lane[3] then return refused('lane_frozen', state) end
 local nonce = redis.call('HGET', JOB, 'nonce:' .. step)
 if nonce then return {text(now), 'unchanged', state, nonce} end
-if tonumber(step) >= steps then return refused('wrong_state', state) end
+if state ~= 'PLANNED' or tonumber(step) >= steps then return refused('wrong_state', state) end
 if ending and not undoing then return refused('ending', state) end
 if lane[4] then return refused('lane_paused', state) end
 if redis.call('ZCARD', key('unmined')) >= tonumber(ARGV[3]) then return refused('lane_full', state) end

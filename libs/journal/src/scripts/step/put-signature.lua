@@ -1,0 +1,16 @@
+-- KEYS lane, job; ARGV token, step, the signature's number, the step as it was signed, signature. Returns a transition.
+--
+-- Atomic: checking that the step is still the signed one and has no signature that may move money, and storing this one.
+-- If a cancel came between, an ended job would pay; if another worker did, the job would pay twice.
+if is_other then return refused('wrong_step', state) end
+local number, bytes = signature_at(step)
+if bytes == ARGV[5] then return unchanged(state) end
+if state ~= 'PLANNED' then return refused('wrong_state', state) end
+if ending then return refused('ending', state) end
+local is_next = tonumber(ARGV[3]) == number + 1 and bytes == '-'
+if not is_next or redis.call('HGET', JOB, 'step:' .. step) ~= ARGV[4] then return refused('lost_race', state) end
+if is_frozen() then return refused('lane_frozen', state) end
+if redis.call('HEXISTS', LANE, 'paused') == 1 then return refused('lane_paused', state) end
+redis.call('HSET', JOB, 'signature:' .. step, table.concat({ARGV[3], text(now), ARGV[5]}, ' '))
+set_state('SIGNED')
+return done('SIGNED')

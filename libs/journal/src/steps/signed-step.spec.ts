@@ -1,0 +1,109 @@
+import type { Hex } from '@tollgate/protocol';
+
+import { waitFor } from '../../../../test/harness/retry.js';
+import { LaneFixture } from '../../test/lane-fixture.js';
+import { FAILURE, sampleSignature } from '../../test/sample-jobs.js';
+import { transferPlanner } from '../../test/transfer-planner.js';
+import type { JobPlanner, SignatureVerdict } from '../jobs/ports.js';
+
+describe('a step that is a signed payment', () => {
+  let fixture: LaneFixture;
+  let verdict: SignatureVerdict | Error;
+  /** The bytes that were presented, each once, and the state of the job in the journal at that time. */
+  let presented: Map<Hex, string>;
+
+  beforeAll(async () => {
+    fixture = await LaneFixture.start();
+  });
+
+  afterAll(() => fixture.stop());
+
+  beforeEach(async () => {
+    await fixture.useNewWallet();
+    presented = new Map();
+    verdict = { outcome: 'done' };
+  });
+
+  afterEach(() => fixture.endWorkers());
+
+  const planner: JobPlanner = {
+    plan: async (job, context) => {
+      if (job.operation !== 'payment') return transferPlanner.plan(job, context);
+      const steps = [sampleSignature(fixture.lane.address)];
+      return { steps, preview: null, floorsHash: 'floors', needsApproval: false };
+    },
+    judgeSignature: async (job, { signature: { bytes } }) => {
+      const stored = await fixture.readJob(job.id);
+      if (stored.steps[0]!.signature!.bytes !== bytes) throw new Error('presented before it was stored');
+      presented.set(bytes, stored.state);
+      if (verdict instanceof Error) throw verdict;
+      return verdict;
+    },
+  };
+  const start = () => fixture.startRunner({}, { planner });
+  const submitPayment = async () => {
+    const submitted = await fixture.journal.submit({ ...fixture.request(), operation: 'payment' });
+    return 'jobId' in submitted ? submitted.jobId : '';
+  };
+
+  it('is presented once it is stored, and ends the job without a transaction', async () => {
+    const jobId = await submitPayment();
+    start();
+    const { steps } = await fixture.waitForState(jobId, 'FINAL');
+    expect(steps).toMatchObject([{ nonce: null, attempts: [], signature: { number: 1, bytes: null } }]);
+    expect([...presented.values()]).toEqual(['SIGNED']);
+    expect(await fixture.readMined()).toEqual([]);
+    expect(fixture.troubles).toEqual([]);
+  });
+
+  it('does not keep later jobs of the wallet waiting for its answer', async () => {
+    verdict = { outcome: 'later' };
+    const jobId = await submitPayment();
+    start();
+    await waitFor('the signature', () => presented.size === 1);
+    await fixture.waitForState(await fixture.submit(), 'FINAL');
+    expect((await fixture.readJob(jobId)).state).toBe('SIGNED');
+    verdict = { outcome: 'done' };
+    await fixture.waitForState(jobId, 'FINAL');
+    expect(presented.size).toBe(1);
+  });
+
+  it('is signed again only when it is void', async () => {
+    verdict = { outcome: 'needs_operator', failure: FAILURE };
+    const jobId = await submitPayment();
+    start();
+    expect((await fixture.waitForState(jobId, 'NEEDS_OPERATOR')).failure).toEqual(FAILURE);
+    await fixture.journal.resumeJob(jobId);
+    await fixture.waitForState(jobId, 'NEEDS_OPERATOR');
+    expect(presented.size).toBe(1);
+    verdict = { outcome: 'void' };
+    await fixture.journal.resumeJob(jobId);
+    await waitFor('a second signature', () => presented.size >= 2);
+    verdict = { outcome: 'done' };
+    const { steps } = await fixture.waitForState(jobId, 'FINAL');
+    expect(steps[0]!.signature!.number).toBeGreaterThan(1);
+  });
+
+  it('is presented again, and not signed again, while the judge fails', async () => {
+    verdict = new Error('the chain does not answer');
+    const jobId = await submitPayment();
+    start();
+    await waitFor('two tries', () => fixture.troubles.length >= 2);
+    expect((await fixture.readJob(jobId)).state).toBe('SIGNED');
+    verdict = { outcome: 'done' };
+    await fixture.waitForState(jobId, 'FINAL');
+    expect(presented.size).toBe(1);
+  });
+
+  it('is left to the next worker, which presents the same bytes', async () => {
+    verdict = { outcome: 'later' };
+    const jobId = await submitPayment();
+    start();
+    await waitFor('the signature', () => presented.size === 1);
+    await fixture.endWorkers();
+    verdict = { outcome: 'done' };
+    start();
+    await fixture.waitForState(jobId, 'FINAL');
+    expect(presented.size).toBe(1);
+  });
+});
