@@ -1,13 +1,7 @@
 import { createPaymentCall } from '@tollgate/client/internal';
 import type { PaymentRequirement } from '@tollgate/protocol';
 
-import {
-  findPaidChallenge,
-  listChallenges,
-  parseKeptChallenge,
-  writeChallenge,
-  type KeptChallenge,
-} from './kept-challenge.js';
+import { findPaidChallenge, listChallenges, parseKeptChallenge, writeChallenge } from './kept-challenge.js';
 
 const requirement: PaymentRequirement = {
   scheme: 'exact',
@@ -22,11 +16,12 @@ const requirement: PaymentRequirement = {
   extra: { name: 'USDC', version: '2', reference: 'chain-1-a' },
 };
 
-const challengeOf = (change: Partial<PaymentRequirement>, idempotencyKey: string): KeptChallenge => ({
+const challengeOf = (change: Partial<PaymentRequirement>, idempotencyKey: string) => ({
   url: 'https://shop.example/',
   requirement: { ...requirement, ...change },
   fetchedAtMs: 5,
   idempotencyKey,
+  signature: 1,
 });
 
 describe('the challenges that are stored with a job', () => {
@@ -69,7 +64,7 @@ describe('the challenges that are stored with a job', () => {
     };
     const kept = writeChallenge(challengeOf(texts, 'key'));
     expect(JSON.stringify(kept).length).toBeLessThan(2_000);
-    expect(createPaymentCall(parseKeptChallenge(kept).requirement)).toEqual(
+    expect(createPaymentCall(parseKeptChallenge(kept).requirement as PaymentRequirement)).toEqual(
       createPaymentCall(challengeOf(texts, 'key').requirement),
     );
   });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { SpendingPolicy } from '@tollgate/agent-kit/planner';
 import { Journal, type JobRecord } from '@tollgate/journal';
-import { appendHashLock } from '@tollgate/protocol';
+import { appendHashLock, type PaymentRequirement } from '@tollgate/protocol';
 import { Redis } from 'ioredis';
 import { createPublicClient, encodeFunctionData, erc20Abi, http } from 'viem';
 
@@ -11,7 +11,9 @@ import { RECEIVER } from '../../../../libs/journal/test/lane-fixture.js';
 import { createPayingWallet } from '../../test/paying-lane.js';
 import { PaymentFixture, readAnswer } from '../../test/payment-fixture.js';
 import { PlanningTrouble } from '../planning/planning-trouble.js';
-import { listChallenges, writeChallenge } from './kept-challenge.js';
+import { listChallenges, writeChallenge, type KeptChallenge } from './kept-challenge.js';
+
+type TransferChallenge = KeptChallenge & { requirement: PaymentRequirement };
 
 /** Accepts requests, and answers none. */
 async function startSilentServer() {
@@ -55,7 +57,7 @@ describe('a payment job', () => {
     const txHash = job.steps[0]!.mined!.hash;
     expect(await fixture.transfers()).toEqual([txHash]);
     const [kept] = listChallenges(job);
-    const { requirement, idempotencyKey } = kept!.challenge;
+    const { requirement, idempotencyKey } = kept!.challenge as TransferChallenge;
     const args = [lane.chain.payTo, 1000n] as const;
     const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
     expect(job.steps[0]).toMatchObject({
@@ -109,12 +111,15 @@ describe('a payment job', () => {
     const { id } = await job();
     await fixture.lane.journal.putDetail({ jobId: id, token, name: 'challenge-2', value });
 
-    const { steps } = await planner.plan(await job(), { token });
+    const { steps } = (await planner.plan(await job(), { token })).draft;
     const [third] = listChallenges(await job());
     expect(third!.number).toBe(3);
     expect(third!.challenge.idempotencyKey).not.toBe(challenge.idempotencyKey);
     expect(steps[0]!.data).toBe(
-      appendHashLock(steps[0]!.data.slice(0, 138) as `0x${string}`, third!.challenge.requirement.extra.reference),
+      appendHashLock(
+        steps[0]!.data.slice(0, 138) as `0x${string}`,
+        (third!.challenge as TransferChallenge).requirement.extra.reference,
+      ),
     );
     expect(fixture.server.seen).toHaveLength(2);
   });

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 import {
   AgentKitError,
@@ -6,26 +6,18 @@ import {
   draftPayment,
   parsePaymentInput,
   parseResourceUrl,
+  type PaymentDraft,
   type PaymentDraftContext,
   type PlanDraft,
 } from '@tollgate/agent-kit/planner';
-import { isCharge, isSignable, type Offers } from '@tollgate/client/internal';
+import type { Offer, SignableRequirement } from '@tollgate/client';
+import { createPaymentToSign, isCharge, isSignable, wayOf, type Offers } from '@tollgate/client/internal';
 import { createSafeFetch, type SafeFetch, type TargetRules } from '@tollgate/common';
-import {
-  crashPoint,
-  type JobFailure,
-  type JobRecord,
-  type Journal,
-  type JsonValue,
-  type StepReceipt,
-  type StepRecord,
-  type StepVerdict,
-} from '@tollgate/journal';
-import type { PaymentRequirement } from '@tollgate/protocol';
+import { nextSignature, type JobRecord, type Journal, type JsonValue, type PlannedStep } from '@tollgate/journal';
+import { PERMIT2_ADDRESS, type Hex } from '@tollgate/protocol';
 import { StoreUnavailableError } from '@tollgate/redis';
 
 import {
-  findPaidChallenge,
   listChallenges,
   nameChallenge,
   parseKeptChallenge,
@@ -33,14 +25,15 @@ import {
   type KeptChallenge,
 } from './kept-challenge.js';
 import { NotNowError } from './not-now-error.js';
+import { PaymentAnswers } from './payment-answers.js';
 import { PriceQuestions } from './price-questions.js';
-import { redeemJobPayment, Redemptions } from './redeem-job-payment.js';
-import { Turns } from './turns.js';
 
 /** Twice what the paying client reads of a whole answer; longer ones it passes on as they arrive. */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 /** A reference has about 80 characters; the proof that carries it has to fit into a header. */
 const MAX_REFERENCE_LENGTH = 512;
+/** What a payment sends back of its challenge, except for a reference: the proof has to fit into a header, and stays in the journal. */
+const MAX_OFFER_LENGTH = 8 * 1024;
 /** A challenge with less time to pay than this is refused. */
 const MIN_TIMEOUT_SECONDS = 10;
 /** A payment is signed only within the first third of the challenge's time, and within 100 s. */
@@ -48,7 +41,6 @@ const SIGN_WITHIN_SHARE = 1 / 3;
 const SIGN_WITHIN_MS = 100_000;
 /** A job whose payment could not be signed for this many challenges is given up. */
 const MAX_CHALLENGES = 50;
-const REDEMPTIONS = { total: 16, perOrigin: 4 };
 
 /** The rules for allowed targets; they apply to every request. */
 export interface PaymentPlannerOptions extends TargetRules {
@@ -59,7 +51,7 @@ export interface PaymentPlannerOptions extends TargetRules {
   priceTimeoutMs?: number;
   /** How long a job waits for a server that returns no price; 10 min. */
   patienceMs?: number;
-  /** From a payment's confirmation to its answer; 10 min. */
+  /** From a payment's confirmation, or its signature, to its answer; 10 min. */
   redeemWithinMs?: number;
   /** One attempt to fetch the paid answer; 30 s. */
   attemptTimeoutMs?: number;
@@ -71,40 +63,51 @@ interface Terms {
   context: PaymentDraftContext;
 }
 
+/** A payment's plan. `signature`: the step that pays where no transfer does; the draft has none for it. */
+export interface PlannedPayment {
+  draft: PlanDraft;
+  signature: PlannedStep | null;
+}
+
 /**
- * Plans and judges the jobs of operation `payment`: input `{url, maxAmount?}`, one step, for one wallet. Call `stop`
- * when done.
+ * Plans and judges the jobs of operation `payment`: input `{url, maxAmount?}`, for one wallet. Call `stop` when done.
  */
 export class PaymentPlanner {
   readonly #options: PaymentPlannerOptions;
   readonly #web: SafeFetch;
   readonly #questions: PriceQuestions;
-  readonly #redemptions = new Redemptions();
-  readonly #turns = new Turns(REDEMPTIONS);
-  readonly #attemptTimeoutMs: number;
+  /** Judges the payments once they are mined or signed. */
+  readonly answers: PaymentAnswers;
 
   constructor(options: PaymentPlannerOptions) {
-    const { priceTimeoutMs = 10_000, patienceMs = 600_000, attemptTimeoutMs = 30_000 } = options;
+    const { priceTimeoutMs = 10_000, patienceMs = 600_000 } = options;
+    const { attemptTimeoutMs = 30_000, redeemWithinMs = 600_000 } = options;
     this.#options = options;
-    this.#attemptTimeoutMs = attemptTimeoutMs;
     // Twice, because fetching a paid answer and reading it each get this time.
     const timeoutMs = 2 * Math.max(attemptTimeoutMs, priceTimeoutMs);
     this.#web = createSafeFetch({ ...options, timeoutMs, maxResponseBytes: MAX_ANSWER_BYTES });
     this.#questions = new PriceQuestions({ fetch: this.#web.fetch, timeoutMs: priceTimeoutMs, patienceMs });
+    this.answers = new PaymentAnswers({
+      ...{ ...options, attemptTimeoutMs, redeemWithinMs },
+      fetch: this.#web.fetch,
+      readClient: async () => (await options.readContext()).client,
+    });
   }
 
   /**
-   * Requests the price and drafts the transfer that pays it; like every draft it must still pass the policy and the
-   * simulation. When this resolves, the challenge that the transfer answers is stored in the job's details. Called
-   * again before the signature, it drafts the same transfer while that challenge may be signed, and requests a new one
+   * Requests the price and drafts the transfer or the signature that pays it; like every draft it must still pass the
+   * policy and the simulation. When this resolves, the challenge that it answers is stored in the job's details. Called
+   * again before the signature, it drafts the same payment while that challenge may be signed, and requests a new one
    * later; a receiver or an amount that was not approved then shows in `recipients` and `spends`.
    * @throws AgentKitError `NETWORK_ERROR`: try again later; any other: the job cannot be done
    */
-  async plan(job: JobRecord, { token }: { token: number }): Promise<PlanDraft> {
+  async plan(job: JobRecord, { token }: { token: number }): Promise<PlannedPayment> {
     const terms = await this.#readTerms(job.input);
     const [newest] = listChallenges(job);
-    if (newest && newest.challenge.url === terms.url && maySign(newest.challenge)) {
-      return (await draft(terms, newest.challenge.requirement)).draft;
+    const signature = nextSignature(job);
+    const isForNext = newest?.challenge.url === terms.url && newest.challenge.signature === signature;
+    if (newest && isForNext && maySign(newest.challenge)) {
+      return planFor(job, await draft(terms, newest.challenge.requirement));
     }
     await this.#assertNewAllowed(job, newest?.number ?? 0);
     const fetchedAtMs = Date.now();
@@ -114,11 +117,12 @@ export class PaymentPlanner {
       requirement: planned.requirement,
       fetchedAtMs,
       idempotencyKey: randomBytes(16).toString('hex'),
+      signature,
     };
     const kept = await this.#keep(job, token, (newest?.number ?? 0) + 1, challenge);
     // Another worker stored its challenge first: the journal keeps that one.
-    if (kept.idempotencyKey !== challenge.idempotencyKey) return (await draft(terms, kept.requirement)).draft;
-    return planned.draft;
+    const isOwn = kept.idempotencyKey === challenge.idempotencyKey;
+    return planFor(job, isOwn ? planned : await draft(terms, kept.requirement));
   }
 
   /** Like `plan`, for a dry run: writes nothing. */
@@ -127,46 +131,10 @@ export class PaymentPlanner {
     return (await draft(terms, await this.#questions.ask(terms.url, null))).draft;
   }
 
-  /** Done when the paid answer is in the job's details; fetches it in the background meanwhile. */
-  async judge(
-    job: JobRecord,
-    step: StepRecord,
-    receipt: StepReceipt,
-    { token }: { token: number },
-  ): Promise<StepVerdict> {
-    if (receipt.status === 'reverted') return { outcome: 'failed', failure: REVERTED };
-    if (job.details['answer'] !== undefined) return { outcome: 'done' };
-    const challenge = findPaidChallenge(job, step);
-    if (!challenge) return { outcome: 'needs_operator', failure: CHALLENGE_MISSING };
-
-    const payment = { txHash: receipt.transactionHash, payer: job.lane.address };
-    const redemption = this.#redemptions.look(job.id, (signal) => {
-      crashPoint('F15');
-      return redeemJobPayment(challenge, payment, this.#redemptionSettings(), signal);
-    });
-    if (!redemption) return { outcome: 'later' };
-    if (redemption.outcome === 'unanswered') {
-      this.#redemptions.forget(job.id);
-      return { outcome: 'needs_operator', failure: redemption.failure };
-    }
-    crashPoint('F16');
-    const value = { ...redemption.answer };
-    const stored = await this.#options.journal.putDetail({ jobId: job.id, token, name: 'answer', value });
-    if (stored === null) return { outcome: 'later' };
-    this.#redemptions.forget(job.id);
-    return { outcome: 'done' };
-  }
-
-  /** Aborts the background work. The process that judges the job next starts it again. */
+  /** Aborts the background work. The process that plans or judges the job next starts it again. */
   async stop(): Promise<void> {
-    await this.#redemptions.stop();
+    await this.answers.stop();
     await this.#web.close();
-  }
-
-  #redemptionSettings() {
-    const { allowPrivateTargets, redeemWithinMs = 600_000 } = this.#options;
-    const { fetch } = this.#web;
-    return { fetch, allowPrivateTargets, redeemWithinMs, attemptTimeoutMs: this.#attemptTimeoutMs, turns: this.#turns };
   }
 
   async #readTerms(input: JsonValue): Promise<Terms> {
@@ -195,18 +163,40 @@ export class PaymentPlanner {
   }
 }
 
-async function draft(
-  { url, maxAmount, context }: Terms,
-  offered: Offers | PaymentRequirement,
-): Promise<{ draft: PlanDraft; requirement: PaymentRequirement }> {
+async function draft({ url, maxAmount, context }: Terms, offered: Offers | Offer): Promise<PaymentDraft> {
   const offers: Offers = 'accepts' in offered ? offered : { accepts: [offered] };
   const { draft, requirement } = await draftPayment({ request: { url }, offers, maxAmount }, context);
-  if (isSignable(requirement) || isCharge(requirement)) throw refuse('no offer of x402 that a transfer pays');
+  if (requirement.maxTimeoutSeconds < MIN_TIMEOUT_SECONDS) throw refuse('too little time to pay');
+  const sendsBack = isSignable(requirement) || isCharge(requirement);
+  if (sendsBack && JSON.stringify(requirement).length > MAX_OFFER_LENGTH)
+    throw refuse('terms that are too long for a payment proof');
+  if (isSignable(requirement)) return { draft, requirement };
   if (requirement.extra.reference.length > MAX_REFERENCE_LENGTH)
     throw refuse('a reference that is too long for a payment proof');
-  if (requirement.maxTimeoutSeconds < MIN_TIMEOUT_SECONDS) throw refuse('too little time to pay');
-  const steps = draft.spends.map((amount) => createPaymentStep(requirement, amount));
+  const steps = [createPaymentStep(requirement, draft.payment.amount)];
   return { draft: { ...draft, steps }, requirement };
+}
+
+function planFor(job: JobRecord, { draft, requirement }: PaymentDraft): PlannedPayment {
+  return { draft, signature: isSignable(requirement) ? createSignatureStep(job, draft, requirement) : null };
+}
+
+function createSignatureStep(
+  job: JobRecord,
+  { summary }: PaymentDraft['draft'],
+  requirement: SignableRequirement,
+): PlannedStep {
+  const to = wayOf(requirement) === 'permit2' ? PERMIT2_ADDRESS : requirement.asset;
+  const signs = createPaymentToSign(requirement, job.lane.address, nonceFor(job));
+  return { label: summary, to, data: '0x', value: 0n, gas: 0n, signs };
+}
+
+/**
+ * The same for every signature of this number: if Redis lost one that had left, the chain takes only one of the two. Of
+ * a job's id nobody makes two.
+ */
+function nonceFor(job: JobRecord): Hex {
+  return `0x${hash('sha256', `${job.id}/${job.stepIndex}/${nextSignature(job)}`, 'hex')}`;
 }
 
 function askLater(error: unknown): never {
@@ -226,15 +216,3 @@ function refuse(what: string): AgentKitError {
 }
 
 const TOO_MANY_CHALLENGES = 'The payment could not be signed in time for several challenges of the server.';
-
-const REVERTED: JobFailure = {
-  code: 'TRANSACTION_REVERTED',
-  message: 'The transfer was mined and reverted: nothing was paid.',
-  suggestion: 'Look at the transaction, then submit the job again under a new idempotency key.',
-};
-
-const CHALLENGE_MISSING: JobFailure = {
-  code: 'PAYMENT_NOT_ANSWERED',
-  message: 'The payment is mined, but the journal does not have the challenge that it was made for.',
-  suggestion: 'Ask the server for a refund, then abandon the job.',
-};

@@ -244,7 +244,7 @@ describe('a payment that is mined', () => {
   it('fails when it reverted', async () => {
     const { job, token } = await fixture.hold({ url: fixture.server.url });
     const planner = fixture.createPlanner();
-    const [step] = (await planner.plan(await job(), { token })).steps;
+    const [step] = (await planner.plan(await job(), { token })).draft.steps;
     const hash = `0x${'ab'.repeat(32)}` as const;
     const mined = { hash, blockHash: hash, blockNumber: 1 };
     const { label, to, data, value } = step!;
@@ -252,11 +252,11 @@ describe('a payment that is mined', () => {
     const asked = { label, to, data, value, ...state };
     const receipt = { transactionHash: hash, blockHash: hash, blockNumber: 1, gasUsed: 1n, logs: [] };
     await expect(
-      planner.judge(await job(), asked, { ...receipt, status: 'reverted' }, { token }),
+      planner.answers.judge(await job(), asked, { ...receipt, status: 'reverted' }, { token }),
     ).resolves.toMatchObject({ outcome: 'failed', failure: { code: 'TRANSACTION_REVERTED' } });
     const other = { ...asked, data: '0x' as const };
     await expect(
-      planner.judge(await job(), other, { ...receipt, status: 'success' }, { token }),
+      planner.answers.judge(await job(), other, { ...receipt, status: 'success' }, { token }),
     ).resolves.toMatchObject({
       outcome: 'needs_operator',
     });

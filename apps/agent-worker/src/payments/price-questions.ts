@@ -21,6 +21,8 @@ const DRY_RUN_LIMITS = { total: 8, perOrigin: 8 };
  * be planned too.
  */
 const LONGEST_QUEUE_MS = 2_000;
+/** A wallet's key signs in both ways. */
+const SIGNERS = { authorizations: true, permits: true };
 /** Statuses of servers that cannot answer now. */
 const BUSY_STATUSES = [425, 429, 502, 503, 504];
 const MOST_REMEMBERED = 10_000;
@@ -64,7 +66,7 @@ export class PriceQuestions {
     const timer = setTimeout(() => queue.abort(busy), longestMs);
     return turns.run(new URL(url).origin, queue.signal, () => {
       clearTimeout(timer);
-      return askPrice(explainRefusals(fetch), { url }, { timeoutMs });
+      return askPrice(explainRefusals(fetch), { url }, { timeoutMs, signers: SIGNERS });
     });
   }
 

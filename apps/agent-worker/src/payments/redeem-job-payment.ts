@@ -1,8 +1,14 @@
 import { cleanUntrusted, quoteUntrusted, readFirstBytes } from '@tollgate/agent-kit/planner';
 import { PaymentNotAcceptedError } from '@tollgate/client';
-import { redeemPaidRequest, type PaidResponse } from '@tollgate/client/internal';
+import { redeemPaidRequest, showPayment, type PaidResponse } from '@tollgate/client/internal';
 import type { JobFailure } from '@tollgate/journal';
-import { PaymentError, X_PAYMENT_RELEASED, type AgentAnswerView, type Hex } from '@tollgate/protocol';
+import {
+  PaymentError,
+  X_PAYMENT_RELEASED,
+  type AgentAnswerView,
+  type Hex,
+  type SignedPayment,
+} from '@tollgate/protocol';
 
 import type { KeptChallenge } from './kept-challenge.js';
 import type { Turns } from './turns.js';
@@ -23,38 +29,55 @@ const MAX_KEPT_BYTES = 64 * 1024;
 const CONTROL = /[\0-\x08\v\x0e-\x1f]/;
 
 /** The outcome of redeeming. `unanswered`: the payment is made, and nothing was served for it. */
-type Redemption = { outcome: 'answered'; answer: AgentAnswerView } | { outcome: 'unanswered'; failure: JobFailure };
+export type Redemption =
+  | { outcome: 'answered'; answer: AgentAnswerView }
+  | { outcome: 'unanswered'; failure: JobFailure };
+
+/** What pays a challenge: a mined transfer, or a signature that can be used until then. */
+export type JobPayment = { payer: Hex } & (
+  | { txHash: Hex; authorization?: never; endsAtMs?: never }
+  | { authorization: SignedPayment; endsAtMs: number; txHash?: never }
+);
 
 /**
- * Presents a mined payment to the server that requested it, until there is an answer. It may be repeated, by another
+ * Presents a payment to the server that requested it, until there is an answer. It may be repeated, by another
  * process too: the same proof and the same idempotency key bring the same answer.
  * @throws the signal's reason when it is aborted
  */
 export async function redeemJobPayment(
   challenge: KeptChallenge,
-  { txHash, payer }: { txHash: Hex; payer: Hex },
+  paid: JobPayment,
   settings: RedemptionSettings,
   signal: AbortSignal,
 ): Promise<Redemption> {
   const { url, requirement, idempotencyKey } = challenge;
-  const payment = { method: 'GET', url, requirement, idempotencyKey, payer, transaction: { txHash } };
+  const { payer, txHash, authorization = null, endsAtMs } = paid;
+  const transaction = txHash === undefined ? null : { txHash };
+  const payment = { method: 'GET', url, requirement, idempotencyKey, payer, transaction, authorization };
+  // Nobody settles it after its end; what was settled before is answered for a while.
+  const leftMs = endsAtMs === undefined ? Infinity : Math.max(endsAtMs - Date.now(), 0) + settings.attemptTimeoutMs;
   const ask = () =>
     redeemPaidRequest(payment, {
       fetch: settings.fetch,
-      deadlineMs: settings.redeemWithinMs,
+      deadlineMs: Math.min(settings.redeemWithinMs, leftMs),
       attemptTimeoutMs: settings.attemptTimeoutMs,
       allowInsecureHttp: settings.allowPrivateTargets,
       inTurn: (attempt) => settings.turns.run(new URL(url).origin, signal, attempt),
       signal,
     });
+  const unanswered = (reason: string): Redemption => ({
+    outcome: 'unanswered',
+    failure: createFailure(hideProof(reason, payment), endsAtMs),
+  });
   try {
-    const redemption = await readResponse(await askOnceMore(await ask(), ask), settings.attemptTimeoutMs);
+    const response = await askOnceMore(await ask(), ask);
+    const redemption = await readResponse(response, settings.attemptTimeoutMs, unanswered);
     // An aborted read looks like a short answer.
     signal.throwIfAborted();
     return redemption;
   } catch (error) {
     signal.throwIfAborted();
-    return { outcome: 'unanswered', failure: createFailure(describe(error)) };
+    return unanswered(describe(error));
   }
 }
 
@@ -69,7 +92,11 @@ async function askOnceMore(first: PaidResponse, ask: () => Promise<PaidResponse>
   return second ?? first;
 }
 
-async function readResponse({ response, isFinal }: PaidResponse, timeoutMs: number): Promise<Redemption> {
+async function readResponse(
+  { response, isFinal }: PaidResponse,
+  timeoutMs: number,
+  unanswered: (reason: string) => Redemption,
+): Promise<Redemption> {
   const { status: httpStatus, headers } = response;
   const { bytes, isWhole } = await readFirstBytes(response, { maxBytes: MAX_KEPT_BYTES, timeoutMs });
   const text = decodeText(bytes, isWhole);
@@ -81,7 +108,7 @@ async function readResponse({ response, isFinal }: PaidResponse, timeoutMs: numb
     return { outcome: 'answered', answer: { httpStatus, contentType, body, bodyBase64, isBodyCut: !isWhole } };
   }
   const said = text === null || text === '' ? '' : `: ${quoteUntrusted(text)}`;
-  return { outcome: 'unanswered', failure: createFailure(`the server answers with status ${httpStatus}${said}.`) };
+  return unanswered(`the server answers with status ${httpStatus}${said}.`);
 }
 
 /** The bytes as text from which the same bytes can be made again, except for half a character at a cut; otherwise null. */
@@ -93,13 +120,32 @@ function decodeText(bytes: Uint8Array, isWhole: boolean): string | null {
   }
 }
 
-function createFailure(reason: string): JobFailure {
-  return {
-    code: 'PAYMENT_NOT_ANSWERED',
-    message: `The payment is mined, but ${reason}`,
-    suggestion:
-      'Resume the job to try again with the same payment, which costs nothing more. Or ask the server for a refund.',
-  };
+/** @param endsAtMs until when a signature can be used; a mined payment has moved the money */
+function createFailure(reason: string, endsAtMs: number | undefined): JobFailure {
+  const code = 'PAYMENT_NOT_ANSWERED';
+  const again = 'Resume the job to try again with the same payment, which costs nothing more.';
+  if (endsAtMs === undefined) {
+    const suggestion = `${again} Or ask the server for a refund.`;
+    return { code, message: `The payment is mined, but ${reason}`, suggestion };
+  }
+  const end = new Date(endsAtMs).toISOString();
+  const message = `The payment is signed, and the server can take the money until ${end}, but ${reason}`;
+  const suggestion = `${again} Once a final block after that time shows that the signature was not used, a resumed job signs a new one. Or abandon the job.`;
+  return { code, message, suggestion };
+}
+
+/** A signature is as good as money, and some servers repeat what they were sent: enough of it to know it by. */
+const PROOF_START = 24;
+
+/** The reason without the payment's proof, whole or cut. */
+function hideProof(reason: string, payment: Parameters<typeof showPayment>[0]): string {
+  const { authorization } = payment;
+  if (!authorization) return reason;
+  const value = showPayment(payment)?.header.value ?? '';
+  const starts = [authorization.signature.slice(2), value.replace(/^Payment /, '')].map((proof) =>
+    proof.slice(0, PROOF_START),
+  );
+  return starts.reduce((text, start) => text.replace(new RegExp(`${start}[\\w+/=-]*…?`, 'gi'), '(the proof)'), reason);
 }
 
 /** The reasons come from the server. */
@@ -122,8 +168,8 @@ function findReason(error: unknown): string | null {
   return typeof cause?.message === 'string' ? (findReason(cause) ?? cause.message) : null;
 }
 
-interface Entry {
-  result: Redemption | null;
+interface Entry<Result> {
+  result: Result | null;
   endedAtMs: number;
   abort: AbortController;
   settled: Promise<void>;
@@ -133,17 +179,17 @@ interface Entry {
 const FORGET_AFTER_MS = 10 * 60_000;
 
 /** The background redemptions, by job. Losing one costs a repeated request and nothing else. */
-export class Redemptions {
-  readonly #entries = new Map<string, Entry>();
+export class Redemptions<Result> {
+  readonly #entries = new Map<string, Entry<Result>>();
   #isStopped = false;
 
   /** The outcome of redeeming a job's payment; null while it runs. Starts it if it is not running. */
-  look(jobId: string, begin: (signal: AbortSignal) => Promise<Redemption>): Redemption | null {
+  look(jobId: string, begin: (signal: AbortSignal) => Promise<Result>): Result | null {
     const known = this.#entries.get(jobId);
     if (known || this.#isStopped) return known?.result ?? null;
     this.#forgetOld();
     const abort = new AbortController();
-    const entry: Entry = { result: null, endedAtMs: Infinity, abort, settled: Promise.resolve() };
+    const entry: Entry<Result> = { result: null, endedAtMs: Infinity, abort, settled: Promise.resolve() };
     this.#entries.set(jobId, entry);
     entry.settled = begin(abort.signal).then(
       (result) => {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type OperationPlanner, restoreFailures, type StoredFailures } from '@tollgate/agent-kit/planner';
 import type { JudgeStep, StepReceipt, StepRecord, StepVerdict } from '@tollgate/journal';
 
-import type { PaymentPlanner } from '../payments/payment-planner.js';
+import type { PaymentAnswers } from '../payments/payment-answers.js';
 import { toJobFailure } from './planning-trouble.js';
 
 /** The lane waits for a verdict: one that takes longer is fetched at the next look. */
@@ -17,7 +17,7 @@ const LATER: StepVerdict = { outcome: 'later' };
  * Judges mined steps. The reason for a revert is found by running its call again at its block. A receipt's success is
  * not trusted for contracts that report failures as return codes.
  */
-export function createJudge(kit: OperationPlanner, payments: Pick<PaymentPlanner, 'judge'>): JudgeStep {
+export function createJudge(kit: OperationPlanner, answers: Pick<PaymentAnswers, 'judge'>): JudgeStep {
   const explaining = new Map<string, Promise<StepVerdict>>();
 
   const explainSoon = async (step: StepRecord, receipt: StepReceipt): Promise<StepVerdict> => {
@@ -37,7 +37,7 @@ export function createJudge(kit: OperationPlanner, payments: Pick<PaymentPlanner
     if (receipt.status === 'reverted') return explainSoon(step, receipt);
     const verdict = await readVerdict(kit, step, receipt);
     const isPayment = job.operation === 'payment' && verdict.outcome === 'done';
-    return isPayment ? payments.judge(job, step, receipt, context) : verdict;
+    return isPayment ? answers.judge(job, step, receipt, context) : verdict;
   };
 }
 

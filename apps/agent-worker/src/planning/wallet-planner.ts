@@ -5,13 +5,19 @@ import {
   type PlanFloors,
   type WalletLimit,
 } from '@tollgate/agent-jobs';
-import { AgentKitError, type OperationPlanner, type PlannedOperation } from '@tollgate/agent-kit/planner';
+import {
+  AgentKitError,
+  type OperationPlanner,
+  type PlanDraft,
+  type PlannedOperation,
+} from '@tollgate/agent-kit/planner';
 import type { PlanJobReply, PlanJobRequest } from '@tollgate/common';
 import {
   PlanFailure,
   type JobPlan,
   type JobRecord,
   type JsonValue,
+  type JudgeSignature,
   type JudgeStep,
   type PlannedStep,
 } from '@tollgate/journal';
@@ -21,7 +27,14 @@ import { getAddress } from 'viem';
 import type { PaymentPlanner } from '../payments/payment-planner.js';
 import type { PlannedWallet } from '../wallets/worker-wallet.js';
 import { assertNamed, assertWalletOf } from './assert-wallet.js';
-import { createJobStep, listGranted, listScopes, reliesOnAllowance } from './create-job-steps.js';
+import {
+  assertNotRepeated,
+  createJobStep,
+  listGranted,
+  listScopes,
+  readMinedBlock,
+  reliesOnAllowance,
+} from './create-job-steps.js';
 import { nameOfKit } from './create-operation-planner.js';
 import { countSpending, describeLimits, describePlan, needsApproval } from './describe-plan.js';
 import { createJudge } from './judge-step.js';
@@ -39,11 +52,18 @@ export interface WalletPlannerOptions {
 
 type Input = Readonly<Record<string, unknown>>;
 
+/** A job's plan, and the signature that comes after its calls. */
+interface Drafted {
+  planned: PlannedOperation;
+  signature: PlannedStep | null;
+}
+
 const NO_CEILINGS: Ceilings = new Map();
 
 /** Plans and judges the jobs of one wallet, each operation through the agent kit. It has no key. */
 export class WalletPlanner implements JobPlanning {
   readonly judgeStep: JudgeStep;
+  readonly judgeSignature: JudgeSignature;
   readonly #wallet: PlannedWallet;
   readonly #kit: OperationPlanner;
   readonly #payments: PaymentPlanner;
@@ -54,7 +74,8 @@ export class WalletPlanner implements JobPlanning {
     this.#kit = kit;
     this.#payments = payments;
     this.#trouble = new PlanningTrouble(kit);
-    this.judgeStep = createJudge(kit, payments);
+    this.judgeStep = createJudge(kit, payments.answers);
+    this.judgeSignature = (...asked) => payments.answers.judgeSignature(...asked);
   }
 
   /**
@@ -102,7 +123,7 @@ export class WalletPlanner implements JobPlanning {
       assertWalletOf(operation, this.#wallet.name);
       const planned =
         operation === 'payment'
-          ? await this.#planPayment(input, () => this.#payments.dryRun(input as JsonValue))
+          ? await this.#draftPayment(input, () => this.#payments.dryRun(input as JsonValue))
           : await this.#planOperation(operation, input, NO_CEILINGS);
       return { outcome: 'planned', plan: await this.#describe(planned, createFloors(planned)) };
     } catch (error) {
@@ -113,7 +134,7 @@ export class WalletPlanner implements JobPlanning {
 
   async #planJob(job: JobRecord, { stepIndex, token }: { stepIndex: number; token: number }): Promise<JobPlan> {
     const agreed = readAgreedFloors(job);
-    const [planned] = await Promise.all([this.#draftJob(job, token, agreed), this.#assertUpToDate(job)]);
+    const [{ planned, signature }] = await Promise.all([this.#draftJob(job, token, agreed), this.#assertUpToDate(job)]);
     const fresh = createFloors(planned);
     const isAgreed = agreed !== null && isWithin(fresh, agreed);
     if (agreed && !isAgreed && !job.approval) throw new AgentKitError('SLIPPAGE', PRICE_LEFT_BOUNDS);
@@ -123,7 +144,8 @@ export class WalletPlanner implements JobPlanning {
       ...described,
       needsApproval: described.needsApproval || (readRefundJob(job)?.needsApproval ?? false),
     };
-    const steps = (await this.#kit.limitGas(planned)).map((step) => createJobStep(step, this.#kit.address));
+    const calls = (await this.#kit.limitGas(planned)).map((step) => createJobStep(step, this.#kit.address));
+    const steps = signature ? [...calls, signature] : calls;
     assertNotRepeated(job, stepIndex, steps);
     const { limits } = await this.#kit.connect();
     return {
@@ -137,14 +159,18 @@ export class WalletPlanner implements JobPlanning {
     };
   }
 
-  async #draftJob(job: JobRecord, token: number, agreed: PlanFloors | null): Promise<PlannedOperation> {
+  async #draftJob(job: JobRecord, token: number, agreed: PlanFloors | null): Promise<Drafted> {
+    assertNamed(job, this.#wallet.name);
+    assertWalletOf(job.operation, this.#wallet.name);
+    if (job.operation === 'payment') return this.#planPayment(job, token);
+    return { planned: await this.#draftOperation(job, agreed), signature: null };
+  }
+
+  async #draftOperation(job: JobRecord, agreed: PlanFloors | null): Promise<PlannedOperation> {
     // Always an object: the gateway and the worker accept nothing else.
     const input = job.input as Input;
     const { operation } = job;
-    assertNamed(job, this.#wallet.name);
-    assertWalletOf(operation, this.#wallet.name);
     if (operation === 'refund') return this.#planRefund(job);
-    if (operation === 'payment') return this.#planPayment(input, () => this.#payments.plan(job, { token }));
     const ceilings = listCeilings(job, agreed);
     if (!agreed) return this.#planOperation(operation, input, ceilings);
     // Ordinary trading may make another pool the one that holds most, which is no reason to leave the agreed one.
@@ -182,7 +208,17 @@ export class WalletPlanner implements JobPlanning {
     return this.#kit.plan(nameOfKit('refund'), { amount, token: getAddress(refund.token), to: getAddress(refund.to) });
   }
 
-  #planPayment(input: Input, plan: () => ReturnType<PaymentPlanner['plan']>): Promise<PlannedOperation> {
+  async #planPayment(job: JobRecord, token: number): Promise<Drafted> {
+    let signature: PlannedStep | null = null;
+    const planned = await this.#draftPayment(job.input as Input, async () => {
+      const payment = await this.#payments.plan(job, { token });
+      ({ signature } = payment);
+      return payment.draft;
+    });
+    return { planned, signature };
+  }
+
+  #draftPayment(input: Input, plan: () => Promise<PlanDraft>): Promise<PlannedOperation> {
     return this.#kit.planDraft({ name: nameOfKit('payment'), plan }, input);
   }
 
@@ -215,11 +251,6 @@ function isPoolRefused(error: unknown): boolean {
   return error instanceof AgentKitError && ['INVALID_INPUT', 'INSUFFICIENT_LIQUIDITY'].includes(error.code);
 }
 
-/** The last block with a step of the job; 0: none is mined. */
-function readMinedBlock({ steps }: Pick<JobRecord, 'steps'>): number {
-  return Math.max(0, ...steps.map(({ mined }) => mined?.blockNumber ?? 0));
-}
-
 const NO_REFUND = {
   code: 'POLICY_VIOLATION',
   message: 'The bookkeeper did not write this refund job.',
@@ -230,14 +261,3 @@ const PRICE_LEFT_BOUNDS =
   'The price moved beyond the slippage tolerance that the job had when its first transaction was sent.';
 
 const UNAVAILABLE = 'The chain cannot be read now.';
-
-/**
- * A mined step is never sent again. If a plan contains it once more, the node may not have seen its block yet; and a
- * token whose allowance never changes would have it sent endlessly.
- * @throws Error
- */
-function assertNotRepeated(job: JobRecord, stepIndex: number, [next]: readonly PlannedStep[]): void {
-  const before = job.steps.slice(0, stepIndex).filter(({ mined, skipped }) => mined !== null && !skipped);
-  const isDone = before.some(({ to, data, value }) => to === next?.to && data === next.data && value === next.value);
-  if (isDone) throw new Error(`A step of job ${job.id} is mined, but the chain does not show its effect.`);
-}

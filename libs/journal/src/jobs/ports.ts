@@ -110,7 +110,8 @@ export type JudgeStep = (
  * `needs_operator`: the money has moved, or may still move, and nothing came of it.
  */
 export type SignatureVerdict =
-  | { outcome: 'done' | 'later' | 'void' }
+  | { outcome: 'done' | 'later' }
+  | { outcome: 'void' }
   | { outcome: 'needs_operator'; failure: JobFailure };
 
 /**

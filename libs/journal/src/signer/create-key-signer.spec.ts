@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import {
-  createAuthorizationTypedData,
-  createPermit2TypedData,
-  type Hex,
-  type PaymentToSign,
-  type TypedData,
-} from '@tollgate/protocol';
+import { createAuthorizationTypedData, createPermit2TypedData, type Hex, type TypedData } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { privateKeyToAccount } from 'viem/accounts';
 

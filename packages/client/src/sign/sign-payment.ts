@@ -1,9 +1,4 @@
-import {
-  formatTokenAmount,
-  IDEMPOTENCY_KEY,
-  PaymentError,
-  type SignedPayment,
-} from '@tollgate/protocol';
+import { formatTokenAmount, IDEMPOTENCY_KEY, PaymentError, type SignedPayment } from '@tollgate/protocol';
 
 import { signAndSend } from '../account/send.js';
 import type { AuthorizationSigner, PermitSigner } from '../account/typed-data-signers.js';

@@ -50,7 +50,11 @@ function parseMove(value: unknown): PaymentMove | null {
 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value);
 
-function parseRequirement(value: unknown): StoredPayment['requirement'] {
+/**
+ * Parses the offer that a stored payment pays.
+ * @throws TypeError or PaymentError when it is invalid
+ */
+export function parseStoredRequirement(value: unknown): StoredPayment['requirement'] {
   if (!isRecord(value)) throw new TypeError('requirement is not an object');
   if ('challenge' in value) return parseStoredCharge(value);
   return 'x402Version' in value ? parseStoredSignable(value) : parsePaymentRequirement(value);
@@ -85,7 +89,7 @@ export function parseStoredPayment(value: unknown): StoredPayment {
     url: readText(value, 'url'),
     requestHash: readText(value, 'requestHash'),
     idempotencyKey: readText(value, 'idempotencyKey'),
-    requirement: parseRequirement(value['requirement']),
+    requirement: parseStoredRequirement(value['requirement']),
     ...{ chainId, payer, createdAtMs, transaction, authorization, moves },
     movedTo: parseMove(value['movedTo']),
   };

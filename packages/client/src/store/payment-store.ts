@@ -1,4 +1,4 @@
-import type { Hex, PaymentRequirement, SignedPayment } from '@tollgate/protocol';
+import type { Hex, SignedPayment } from '@tollgate/protocol';
 
 import type { Offer } from '../offer/signable-requirement.js';
 

@@ -1,0 +1,128 @@
+import { isPaymentVoid } from '@tollgate/client/internal';
+import type { SafeFetch } from '@tollgate/common';
+import {
+  crashPoint,
+  type JobFailure,
+  type JobRecord,
+  type Journal,
+  type SignatureVerdict,
+  type SignedStep,
+  type StepReceipt,
+  type StepRecord,
+  type StepVerdict,
+} from '@tollgate/journal';
+import { endOfPayment, withSignature } from '@tollgate/protocol';
+import type { PublicClient } from 'viem';
+
+import { findPaidChallenge, findSignedChallenge } from './kept-challenge.js';
+import { redeemJobPayment, Redemptions, type Redemption, type RedemptionSettings } from './redeem-job-payment.js';
+import { Turns } from './turns.js';
+
+const LIMITS = { total: 16, perOrigin: 4 };
+
+type Outcome = Redemption | { outcome: 'void' };
+
+export interface PaymentAnswersOptions extends Omit<RedemptionSettings, 'turns' | 'fetch'> {
+  fetch: SafeFetch['fetch'];
+  journal: Pick<Journal, 'putDetail'>;
+  /** Of the wallet's chain; called where needed, since the chain may be down. */
+  readClient: () => Promise<PublicClient>;
+}
+
+/** Fetches what the payments of a wallet's jobs have bought. Call `stop` when done. */
+export class PaymentAnswers {
+  readonly #options: PaymentAnswersOptions;
+  readonly #settings: RedemptionSettings;
+  readonly #redemptions = new Redemptions<Outcome>();
+
+  constructor(options: PaymentAnswersOptions) {
+    this.#options = options;
+    const present = async (...request: Parameters<typeof fetch>): Promise<Response> => {
+      const response = await options.fetch(...request);
+      crashPoint('F17');
+      return response;
+    };
+    this.#settings = { ...options, fetch: present, turns: new Turns(LIMITS) };
+  }
+
+  /** Done when the paid answer is in the job's details; fetches it in the background meanwhile. */
+  async judge(
+    job: JobRecord,
+    step: StepRecord,
+    receipt: StepReceipt,
+    { token }: { token: number },
+  ): Promise<StepVerdict> {
+    if (receipt.status === 'reverted') return { outcome: 'failed', failure: REVERTED };
+    if (job.details['answer'] !== undefined) return { outcome: 'done' };
+    const challenge = findPaidChallenge(job, step);
+    if (!challenge) return { outcome: 'needs_operator', failure: CHALLENGE_MISSING };
+    const payment = { txHash: receipt.transactionHash, payer: job.lane.address };
+    const verdict = await this.#look(job, token, (signal) =>
+      redeemJobPayment(challenge, payment, this.#settings, signal),
+    );
+    // A mined transfer has moved the money.
+    return verdict.outcome === 'void' ? { outcome: 'later' } : verdict;
+  }
+
+  /**
+   * As `judge`, for a payment that is signed. It is presented with the same bytes each time, and is void only where a
+   * final block shows that.
+   */
+  async judgeSignature(job: JobRecord, step: SignedStep, { token }: { token: number }): Promise<SignatureVerdict> {
+    if (job.details['answer'] !== undefined) return { outcome: 'done' };
+    const challenge = findSignedChallenge(job, step);
+    if (!challenge) return { outcome: 'needs_operator', failure: CHALLENGE_MISSING };
+    const { signs, signature } = step;
+    const authorization = withSignature(signs, signature.bytes);
+    const payment = { authorization, endsAtMs: endOfPayment(signs) * 1000, payer: job.lane.address };
+    return this.#look(job, token, async (signal) =>
+      (await this.#isVoid(step)) ? { outcome: 'void' } : redeemJobPayment(challenge, payment, this.#settings, signal),
+    );
+  }
+
+  /** Aborts the background work. The process that judges the job next starts it again. */
+  stop(): Promise<void> {
+    return this.#redemptions.stop();
+  }
+
+  /** Where the chain does not answer, the payment is presented: that can be repeated. */
+  async #isVoid({ signs }: SignedStep): Promise<boolean> {
+    return this.#options
+      .readClient()
+      .then((client) => isPaymentVoid(client, signs))
+      .catch(() => false);
+  }
+
+  async #look(
+    job: JobRecord,
+    token: number,
+    begin: (signal: AbortSignal) => Promise<Outcome>,
+  ): Promise<SignatureVerdict> {
+    const result = this.#redemptions.look(job.id, (signal) => {
+      crashPoint('F15');
+      return begin(signal);
+    });
+    if (!result) return { outcome: 'later' };
+    if (result.outcome === 'answered') {
+      crashPoint('F16');
+      const value = { ...result.answer };
+      const stored = await this.#options.journal.putDetail({ jobId: job.id, token, name: 'answer', value });
+      if (stored === null) return { outcome: 'later' };
+    }
+    this.#redemptions.forget(job.id);
+    if (result.outcome === 'unanswered') return { outcome: 'needs_operator', failure: result.failure };
+    return result.outcome === 'void' ? { outcome: 'void' } : { outcome: 'done' };
+  }
+}
+
+const REVERTED: JobFailure = {
+  code: 'TRANSACTION_REVERTED',
+  message: 'The transfer was mined and reverted: nothing was paid.',
+  suggestion: 'Look at the transaction, then submit the job again under a new idempotency key.',
+};
+
+const CHALLENGE_MISSING: JobFailure = {
+  code: 'PAYMENT_NOT_ANSWERED',
+  message: 'The payment is made, but the journal does not have the challenge that it was made for.',
+  suggestion: 'Ask the server for a refund, then abandon the job.',
+};
