@@ -1,3 +1,4 @@
+import { killSignedPayments, POINTS } from './kill-signed-payments.js';
 import { readRound } from './read-round.js';
 import { runAgentChaos } from './run-agent-chaos.js';
 
@@ -26,5 +27,15 @@ describe('while agent workers and Redis are killed and the chain’s server lose
       expect(report.faults).toEqual([]);
     },
     isQuick ? 360_000 : 2_400_000,
+  );
+});
+
+describe('while a worker is killed at each point of a signed payment', () => {
+  it(
+    `it is paid once and answered (${POINTS.join(', ')})`,
+    async () => {
+      expect(await killSignedPayments()).toEqual([]);
+    },
+    POINTS.length * 120_000,
   );
 });

@@ -2,6 +2,7 @@ import { Journal } from '@tollgate/journal';
 import { FINAL_STATES, type AgentJobEvent, type AgentJobView } from '@tollgate/protocol';
 import { createPublicClient, erc20Abi, http, type Hex } from 'viem';
 
+import { listTransfers } from '../../packages/client/test/paid-server.js';
 import type { DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
 import { withRedis } from '../../tools/devnet/processes/with-redis.js';
 import type { AgentWallet } from '../../tools/devnet/stack/agent-setup.js';
@@ -26,12 +27,13 @@ export interface AgentChaosFacts extends JobFacts {
 /** Compares the journal's jobs with the chain and with the reported events. */
 export async function judgeAgentChaos(facts: AgentChaosFacts) {
   const { failed, faults, ...counts } = await judgeJobs(facts);
-  const unreported = [
+  const others = [
+    ...(await findWrongPurchases(facts)),
     ...findUnreported('SSE', facts.jobs, facts.streamed),
     ...findUnreported('webhook', facts.jobs, facts.posted),
     ...findSecondIds(facts),
   ];
-  return { ...counts, faults: [...failed, ...faults, ...unreported] };
+  return { ...counts, faults: [...failed, ...faults, ...others] };
 }
 
 /**
@@ -115,6 +117,18 @@ async function findWrongPayments({ chain, jobs }: JobFacts): Promise<string[]> {
     return balance === expected ? [] : [`${view.id} (${view.state}) paid ${balance}, not ${expected}`];
   });
   return (await Promise.all(checks)).flat();
+}
+
+/** Each purchase that ended well moved its price once; no other signature of a wallet moved anything. */
+async function findWrongPurchases({ chain, wallets, jobs }: JobFacts): Promise<string[]> {
+  const faults = wallets.map(async ({ name, address }) => {
+    const paid = (await listTransfers(chain, address)).length;
+    const bought = jobs.filter(
+      ({ view }) => view.operation === 'payment' && view.wallet === name && view.state === 'FINAL',
+    ).length;
+    return paid === bought ? [] : [`${name}: ${bought} purchases ended well, and ${paid} were paid`];
+  });
+  return (await Promise.all(faults)).flat();
 }
 
 function findUnreported(way: string, jobs: JobFacts['jobs'], events: readonly AgentJobEvent[]): string[] {

@@ -41,12 +41,20 @@ const KINDS: readonly [number, Kind][] = [
   [1, deposit],
 ];
 
-/** The same jobs for the same random numbers, over all the wallets; every tenth is cancelled at some time. */
+/** How many purchases there are beside them, where there is a shop. */
+const PURCHASES = 10;
+
+/**
+ * The same jobs for the same random numbers, over all the wallets; every tenth is cancelled at some time. `shopUrl`: what
+ * takes signed payments.
+ */
 export function planAgentJobs(
   chain: DevnetWithProtocols,
-  { count, wallets, random }: { count: number; wallets: readonly string[]; random: Random },
+  { count, wallets, random, shopUrl }: { count: number; wallets: readonly string[]; random: Random; shopUrl?: string },
 ): ChaosJob[] {
-  const deck = KINDS.flatMap(([share, kind]) => Array.from({ length: share }, () => kind));
+  const buy: Kind = (_chain, _to, number) => ({ operation: 'payment', input: { url: `${shopUrl}?job=${number}` } });
+  const kinds: typeof KINDS = shopUrl === undefined ? KINDS : [...KINDS, [PURCHASES, buy]];
+  const deck = kinds.flatMap(([share, kind]) => Array.from({ length: share }, () => kind));
   return Array.from({ length: count }, (_, number) => {
     const receiver = getAddress(
       `0xc4a05${(random.below(2 ** 31) * 1_000_000 + number).toString(16).padStart(35, '0')}`,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyWebhookSignature } from '@tollgate/client/jobs';
 import type { AgentJobEvent, AgentJobView } from '@tollgate/protocol';
 
+import { rememberSettled, startSigningShop } from '../../packages/client/test/signing-shop.js';
 import { startChain, type DevnetWithProtocols } from '../../tools/devnet/chain/chain.js';
 import { registerWebhook } from '../../tools/devnet/jobs-demo/check-webhook.js';
 import { followEvents } from '../../tools/devnet/stack/follow-events.js';
@@ -54,7 +55,9 @@ export async function runAgentChaos(plan: AgentChaosPlan): Promise<AgentChaosRep
   const proxy = await startRpcProxy(chain.rpcUrl, '', false);
   proxy.intercept('*', loseReplies(createRandom(plan.seed + 1)));
   const target = await startWebhookTarget(failAtTimes(createRandom(plan.seed + 2)));
-  const parts: { stop(): Promise<void> }[] = [chain, proxy, target];
+  const shop = await startSigningShop(chain, 2);
+  rememberSettled(shop);
+  const parts: { stop(): Promise<void> }[] = [chain, proxy, target, { stop: () => shop.close() }];
   try {
     const stack = await startChaosStack(chain, proxy.rpcUrl, plan.workers);
     parts.push(stack);
@@ -68,7 +71,7 @@ export async function runAgentChaos(plan: AgentChaosPlan): Promise<AgentChaosRep
     parts.push(watch);
 
     const random = createRandom(plan.seed);
-    const jobs = planAgentJobs(chain, { count: plan.jobs, wallets: WALLETS, random });
+    const jobs = planAgentJobs(chain, { count: plan.jobs, wallets: WALLETS, random, shopUrl: shop.url });
     const kills: string[] = [];
     const isAhead = (index: number) => index * plan.kills > (kills.length + 2) * plan.jobs;
     const [ids] = await Promise.all([

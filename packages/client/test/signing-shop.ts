@@ -129,6 +129,18 @@ export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<S
   return shop;
 }
 
+/** From now on the shop knows a payment that it has settled, and answers it again, as the specification asks for. */
+export function rememberSettled(shop: SigningShop): void {
+  const settled = new Map<string, Promise<Hex>>();
+  const { settle } = shop;
+  shop.settle = (payment) => {
+    const { signature } = payment;
+    const known = settled.get(signature) ?? settle(payment);
+    settled.set(signature, known);
+    return known;
+  };
+}
+
 /** The id that a payment names itself by. */
 export function identifierIn(extensions: JsonRecord): unknown {
   const { info } = (extensions[PAYMENT_IDENTIFIER] ?? {}) as { info?: { id?: unknown } };
