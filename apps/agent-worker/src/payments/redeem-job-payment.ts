@@ -143,7 +143,7 @@ function hideProof(reason: string, payment: Parameters<typeof showPayment>[0]): 
   if (!authorization) return reason;
   const value = showPayment(payment)?.header.value ?? '';
   const starts = [authorization.signature.slice(2), value.replace(/^Payment /, '')].map((proof) =>
-    proof.slice(0, PROOF_START),
+    proof.slice(0, PROOF_START).replaceAll('+', String.raw`\+`),
   );
   return starts.reduce((text, start) => text.replace(new RegExp(`${start}[\\w+/=-]*…?`, 'gi'), '(the proof)'), reason);
 }

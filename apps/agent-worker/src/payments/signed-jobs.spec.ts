@@ -1,12 +1,15 @@
 import type { JobRecord } from '@tollgate/journal';
-import type { SignedAuthorization } from '@tollgate/protocol';
+import { PERMIT2_ADDRESS, type SignedAuthorization } from '@tollgate/protocol';
+import { encodeFunctionData, erc20Abi } from 'viem';
 
 import {
+  facilitatorOf,
   settleAuthorization,
   startSigningShop,
   type SigningShop,
 } from '../../../../packages/client/test/signing-shop.js';
 import { waitFor } from '../../../../test/harness/retry.js';
+import { sendTransaction } from '../../../../tools/devnet/chain/transfer-tokens.js';
 import { PaymentFixture, readAnswer } from '../../test/payment-fixture.js';
 import { listChallenges } from './kept-challenge.js';
 
@@ -51,7 +54,8 @@ describe('a job that pays by signature', () => {
     expect(details).not.toHaveProperty('answer');
   };
 
-  it.each([1, 2] as const)('pays a server of x402 version %d, and sends no transaction', async (version) => {
+  it.each([1, 2] as const)('pays a server of x402 version %d without a transaction or gas', async (version) => {
+    await fixture.lane.setBalance(0n);
     await shop.close();
     shop = await startSigningShop(fixture.lane.chain, version);
     fixture.startWorker();
@@ -145,6 +149,30 @@ describe('a job that pays by signature', () => {
     const job = await fixture.lane.waitForState(await submit(), 'PLAN_FAILED');
     expect(job.failure!.message).toMatch(/Permit2/);
     expect(shop.shown).toEqual([]);
+  });
+
+  it('pays by Permit2 once the wallet has given it an allowance, and counts the maximum of a price by use', async () => {
+    const extra = {
+      name: 'USDC',
+      assetTransferMethod: 'permit2',
+      facilitatorAddress: facilitatorOf(fixture.lane.chain),
+    };
+    const { chain, lane } = fixture.lane;
+    const args = [PERMIT2_ADDRESS, 1_000_000n] as const;
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args });
+    await fixture.lane.rpc('anvil_impersonateAccount', [lane.address]);
+    await sendTransaction(chain, { from: lane.address, to: chain.asset, data });
+    fixture.startWorker({}, { maxPerDay: { USDC: '0.0025' } });
+    for (const scheme of ['exact', 'upto']) {
+      shop.offer = { scheme, extra };
+      const job = await fixture.lane.waitForState(await submit(), 'FINAL');
+      expect(job.steps).toMatchObject([{ to: PERMIT2_ADDRESS, signs: { kind: 'permit2', scheme }, nonce: null }]);
+      expect(job.plan).toMatchObject({
+        summary: expect.stringContaining(scheme === 'upto' ? 'at most' : 'Pay 0.001') as string,
+      });
+    }
+    expect(await readPaid()).toBe(2);
+    expect((await fixture.lane.waitForState(await submit(), 'PLAN_FAILED')).failure!.code).toBe('DAILY_LIMIT');
   });
 
   it('is not signed for terms that are too long for a proof', async () => {

@@ -1,4 +1,4 @@
-import { isSigned, type Attempt, type JobEvent, type JobRecord, type StepRecord } from '@tollgate/journal';
+import { isFinal, isSigned, type Attempt, type JobEvent, type JobRecord, type StepRecord } from '@tollgate/journal';
 import {
   JOB_OPERATIONS,
   type AgentAnswerView,
@@ -77,6 +77,7 @@ function stateOf(job: JobRecord, step: StepRecord, index: number): AgentStepView
   if (step.voided) return 'given_up';
   if (step.signs && (index < job.stepIndex || job.state === 'FINAL')) return 'done';
   if (isSigned(step)) return 'signed';
+  if (step.signature && isFinal(job.state)) return 'given_up';
   if (step.attempts.some(({ sentAtMs }) => sentAtMs !== null)) return 'submitted';
   if (step.attempts.length > 0) return 'signed';
   return step.nonce === null ? 'planned' : 'reserved';

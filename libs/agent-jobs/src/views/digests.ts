@@ -19,9 +19,10 @@ export interface PlannedCall {
   readonly valueWei: string;
 }
 
-/** The calls that a job has planned, in their order. */
+/** The calls that a job has planned, in their order; a signature is none, and its money is in the bounds of the plan. */
 export function listCalls({ steps }: Pick<JobRecord, 'steps'>): PlannedCall[] {
-  return steps.map(({ to, data, value }) => ({ to, data, valueWei: value.toString() }));
+  const calls = steps.filter(({ signs }) => signs === undefined);
+  return calls.map(({ to, data, value }) => ({ to, data, valueWei: value.toString() }));
 }
 
 /**

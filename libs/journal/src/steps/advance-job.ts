@@ -33,7 +33,10 @@ export async function advanceJob(work: LaneWork, jobId: string): Promise<Advance
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const job = await work.journal.readJob(jobId);
     const outcome = job ? await advanceFrom(work, job) : 'ended';
-    if (outcome === 'ended') work.retries.forget(jobId);
+    if (outcome === 'ended') {
+      work.retries.forget(jobId);
+      work.presented.delete(jobId);
+    }
     if (outcome !== 'again') return outcome;
   }
   return 'waiting';
