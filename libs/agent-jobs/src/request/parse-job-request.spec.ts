@@ -1,3 +1,4 @@
+import { WRITE_OPERATIONS } from '@tollgate/agent-kit/operations';
 import { AGENT_OPERATIONS, type AgentOperation } from '@tollgate/protocol';
 import fc from 'fast-check';
 import { zeroAddress } from 'viem';
@@ -199,7 +200,9 @@ function ofJob(name: string): string {
   return name === 'payForResource' ? 'payment' : name;
 }
 
+/** A job buys the answer to a GET, and the kit that to any request. */
 function schemaOf(operation: AgentOperation): z.ZodObject {
+  if (operation === 'payment') return WRITE_OPERATIONS.payment.input;
   return CATALOG.find(({ name }) => ofJob(name) === operation)!.input;
 }
 
