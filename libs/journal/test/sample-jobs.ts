@@ -26,15 +26,16 @@ export const sampleStep = (label = 'Swap 1 USDC for WSEI'): PlannedStep => ({
 
 /** A payment of each kind, for the payer to sign. */
 export function samplePayment(from: Hex): Record<PaymentToSign['kind'], PaymentToSign> {
-  const [asset, payTo]: Hex[] = [`0x${'a5'.repeat(20)}`, `0x${'b6'.repeat(20)}`];
+  const asset: Hex = `0x${'a5'.repeat(20)}`;
+  const payTo: Hex = `0x${'b6'.repeat(20)}`;
   const [nonce, amount] = [sampleHash(), '1000'];
   const [validAfter, validBefore] = ['1700000000', '1900000000'];
-  const terms = { from, payTo: payTo!, asset: asset!, amount, maxTimeoutSeconds: 60, nonce };
+  const terms = { from, payTo, asset, amount, maxTimeoutSeconds: 60, nonce };
   return {
     authorization: {
       kind: 'authorization',
-      token: { asset: asset!, name: 'USDC', version: '2' },
-      authorization: { from, to: payTo!, value: amount, validAfter, validBefore, nonce },
+      token: { asset, name: 'USDC', version: '2' },
+      authorization: { from, to: payTo, value: amount, validAfter, validBefore, nonce },
     },
     permit2: { kind: 'permit2', ...createPermit2Transfer(terms, null) },
   };

@@ -132,7 +132,7 @@ export async function startSigningShop(chain: Devnet, version: 1 | 2): Promise<S
 /** From now on the shop knows a payment that it has settled, and answers it again, as the specification asks for. */
 export function rememberSettled(shop: SigningShop): void {
   const settled = new Map<string, Promise<Hex>>();
-  const { settle } = shop;
+  const settle = shop.settle.bind(shop);
   shop.settle = (payment) => {
     const { signature } = payment;
     const known = settled.get(signature) ?? settle(payment);

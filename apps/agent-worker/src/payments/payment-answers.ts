@@ -15,12 +15,12 @@ import { endOfPayment, withSignature } from '@tollgate/protocol';
 import type { PublicClient } from 'viem';
 
 import { findPaidChallenge, findSignedChallenge } from './kept-challenge.js';
-import { redeemJobPayment, Redemptions, type Redemption, type RedemptionSettings } from './redeem-job-payment.js';
+import { redeemJobPayment, Redemptions, type JobRedemption, type RedemptionSettings } from './redeem-job-payment.js';
 import { Turns } from './turns.js';
 
 const LIMITS = { total: 16, perOrigin: 4 };
 
-type Outcome = Redemption | { outcome: 'void' };
+type Outcome = JobRedemption | { outcome: 'void' };
 
 export interface PaymentAnswersOptions extends Omit<RedemptionSettings, 'turns' | 'fetch'> {
   fetch: SafeFetch['fetch'];

@@ -29,7 +29,7 @@ const MAX_KEPT_BYTES = 64 * 1024;
 const CONTROL = /[\0-\x08\v\x0e-\x1f]/;
 
 /** The outcome of redeeming. `unanswered`: the payment is made, and nothing was served for it. */
-export type Redemption =
+export type JobRedemption =
   | { outcome: 'answered'; answer: AgentAnswerView }
   | { outcome: 'unanswered'; failure: JobFailure };
 
@@ -49,7 +49,7 @@ export async function redeemJobPayment(
   paid: JobPayment,
   settings: RedemptionSettings,
   signal: AbortSignal,
-): Promise<Redemption> {
+): Promise<JobRedemption> {
   const { url, requirement, idempotencyKey } = challenge;
   const { payer, txHash, authorization = null, endsAtMs } = paid;
   const transaction = txHash === undefined ? null : { txHash };
@@ -65,7 +65,7 @@ export async function redeemJobPayment(
       inTurn: (attempt) => settings.turns.run(new URL(url).origin, signal, attempt),
       signal,
     });
-  const unanswered = (reason: string): Redemption => ({
+  const unanswered = (reason: string): JobRedemption => ({
     outcome: 'unanswered',
     failure: createFailure(hideProof(reason, payment), endsAtMs),
   });
@@ -95,8 +95,8 @@ async function askOnceMore(first: PaidResponse, ask: () => Promise<PaidResponse>
 async function readResponse(
   { response, isFinal }: PaidResponse,
   timeoutMs: number,
-  unanswered: (reason: string) => Redemption,
-): Promise<Redemption> {
+  unanswered: (reason: string) => JobRedemption,
+): Promise<JobRedemption> {
   const { status: httpStatus, headers } = response;
   const { bytes, isWhole } = await readFirstBytes(response, { maxBytes: MAX_KEPT_BYTES, timeoutMs });
   const text = decodeText(bytes, isWhole);

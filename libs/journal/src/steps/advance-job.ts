@@ -14,7 +14,7 @@ import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane
 import { broadcast, putAttempt, type StoredBytes } from './broadcast.js';
 import { readQuote } from './funds.js';
 import { giveUpPlan, planStep } from './plan-step.js';
-import { judgeSignature, signPayment } from './signed-step.js';
+import { judgeSignature, signStep } from './signed-step.js';
 
 /**
  * `in_flight`: the signed bytes are stored and the confirming pass takes over. `locked`: another job holds the
@@ -82,7 +82,7 @@ async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome
   const planned = await planStep(work, job);
   if (planned.outcome !== 'planned') return planned.outcome;
   const { step } = planned;
-  if (step.signs) return signPayment(work, job, { ...step, signs: step.signs });
+  if (step.signs) return signStep(work, job, { ...step, signs: step.signs });
 
   const { maxInFlight } = work.settings;
   const reserved = planned.reserved ?? (await work.journal.reserve({ ...writeFor(work, job), maxInFlight }));

@@ -7,7 +7,7 @@ import { assertLease, writeFor, type LaneWork } from '../lanes/lane-work.js';
  * Signs a planned payment and stores the signature, which leaves this process only afterwards. The journal takes one
  * while no other of the step can move money, so whatever was signed and not stored is worth nothing.
  */
-export async function signPayment(
+export async function signStep(
   work: LaneWork,
   job: JobRecord,
   signed: PlannedStep & Pick<SignedStep, 'signs'>,

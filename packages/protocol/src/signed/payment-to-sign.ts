@@ -41,13 +41,17 @@ export function hashPaymentToSign(payment: PaymentToSign, chainId: number): Hex 
   return hashTransferAuthorization(payment.authorization, hashTokenDomain({ ...payment.token, chainId }));
 }
 
+function withoutSignature({ signature: _, ...payment }: SignedPayment) {
+  return payment;
+}
+
 /**
  * Parses a stored payment that is to be signed.
  * @throws PaymentError `malformed_proof` when a field is invalid
  */
 export function parsePaymentToSign(value: unknown): PaymentToSign {
   const unsigned = isRecord(value) ? { ...value, signature: '0x00' } : value;
-  const { signature: _, ...payment } = parseSignedPayment(unsigned);
+  const payment = withoutSignature(parseSignedPayment(unsigned));
   if (payment.kind === 'permit2') return payment;
   const token = isRecord(value) ? ownField(value, 'token') : undefined;
   const field = (name: string): unknown => (isRecord(token) ? ownField(token, name) : undefined);

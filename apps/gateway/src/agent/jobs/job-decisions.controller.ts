@@ -144,7 +144,10 @@ export class JobDecisionsController {
     const { minedNonce, isAttemptMined } = hasNonce ? await readMinedNonce(this.connections, job) : NO_NONCE;
     if (isAttemptMined) throw new ProblemError(refuseState(job.state, OWN_IS_MINED));
     const { journal } = this.connections;
-    return this.#showAfter(job, await journal.abandonJob({ jobId: job.id, minedNonce, failure: describeAbandoned(job) }));
+    return this.#showAfter(
+      job,
+      await journal.abandonJob({ jobId: job.id, minedNonce, failure: describeAbandoned(job) }),
+    );
   }
 
   async #showAfter(job: JobRecord, result: Transition | CancelResult): Promise<AgentJobView> {
