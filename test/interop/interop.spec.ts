@@ -1,5 +1,6 @@
 import { describeComingBack } from './come-back.js';
 import { describeNamingPayments } from './name-payments.js';
+import { describePayingByJob } from './pay-by-job.js';
 import { describePayingByMpp } from './pay-by-mpp.js';
 import { describePayingByScheme } from './pay-by-scheme.js';
 import { describePayingForTools } from './pay-for-tools.js';
@@ -14,6 +15,7 @@ describe('the published packages', () => {
   describeUsingTheFacilitator(rig);
   describePayingByScheme(rig);
   describePayingByMpp(rig);
+  describePayingByJob(rig);
   describeNamingPayments(rig);
   describeComingBack(rig);
   describePayingForTools(rig);
