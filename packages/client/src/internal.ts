@@ -1,9 +1,9 @@
 // What the agent kit and the services of this repository build on. It changes without notice.
 export { findAccountMemory } from './account/account-memory.js';
-export { isPaymentVoid } from './account/is-payment-void.js';
 export { isReceiptOf, pollReceipt, POLLING } from './account/poll-receipt.js';
 export { readHeadTerms } from './account/quote-call.js';
 export { readFromBlock } from './account/read-at-block.js';
+export { readPaymentState } from './account/read-payment-state.js';
 export { readTokenDomain } from './account/read-token-domain.js';
 export { showPayment } from './fetch/create-payment-headers.js';
 export { redeemPaidRequest, type RedeemOptions } from './fetch/redeem-paid-request.js';

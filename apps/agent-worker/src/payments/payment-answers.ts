@@ -1,4 +1,6 @@
-import { isPaymentVoid } from '@tollgate/client/internal';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { readPaymentState } from '@tollgate/client/internal';
 import type { SafeFetch } from '@tollgate/common';
 import {
   crashPoint,
@@ -15,10 +17,18 @@ import { endOfPayment, withSignature } from '@tollgate/protocol';
 import type { PublicClient } from 'viem';
 
 import { findPaidChallenge, findSignedChallenge } from './kept-challenge.js';
-import { redeemJobPayment, Redemptions, type JobRedemption, type RedemptionSettings } from './redeem-job-payment.js';
+import {
+  redeemJobPayment,
+  Redemptions,
+  type JobPayment,
+  type JobRedemption,
+  type RedemptionSettings,
+} from './redeem-job-payment.js';
 import { Turns } from './turns.js';
 
 const LIMITS = { total: 16, perOrigin: 4 };
+/** More, since a signature does not wait: it must be presented before its end, often a minute later. */
+const SIGNED_LIMITS = { total: 32, perOrigin: 8 };
 
 type Outcome = JobRedemption | { outcome: 'void' };
 
@@ -27,12 +37,15 @@ export interface PaymentAnswersOptions extends Omit<RedemptionSettings, 'turns' 
   journal: Pick<Journal, 'putDetail'>;
   /** Of the wallet's chain; called where needed, since the chain may be down. */
   readClient: () => Promise<PublicClient>;
+  /** Between two looks for the final block that decides; 2 s. */
+  lookEveryMs?: number;
 }
 
 /** Fetches what the payments of a wallet's jobs have bought. Call `stop` when done. */
 export class PaymentAnswers {
   readonly #options: PaymentAnswersOptions;
-  readonly #settings: RedemptionSettings;
+  readonly #mined: RedemptionSettings;
+  readonly #signed: RedemptionSettings;
   readonly #redemptions = new Redemptions<Outcome>();
 
   constructor(options: PaymentAnswersOptions) {
@@ -42,7 +55,8 @@ export class PaymentAnswers {
       crashPoint('F17');
       return response;
     };
-    this.#settings = { ...options, fetch: present, turns: new Turns(LIMITS) };
+    this.#mined = { ...options, fetch: present, turns: new Turns(LIMITS) };
+    this.#signed = { ...this.#mined, turns: new Turns(SIGNED_LIMITS) };
   }
 
   /** Done when the paid answer is in the job's details; fetches it in the background meanwhile. */
@@ -57,9 +71,7 @@ export class PaymentAnswers {
     const challenge = findPaidChallenge(job, step);
     if (!challenge) return { outcome: 'needs_operator', failure: CHALLENGE_MISSING };
     const payment = { txHash: receipt.transactionHash, payer: job.lane.address };
-    const verdict = await this.#look(job, token, (signal) =>
-      redeemJobPayment(challenge, payment, this.#settings, signal),
-    );
+    const verdict = await this.#look(job, token, (signal) => redeemJobPayment(challenge, payment, this.#mined, signal));
     // A mined transfer has moved the money.
     return verdict.outcome === 'void' ? { outcome: 'later' } : verdict;
   }
@@ -72,12 +84,14 @@ export class PaymentAnswers {
     if (job.details['answer'] !== undefined) return { outcome: 'done' };
     const challenge = findSignedChallenge(job, step);
     if (!challenge) return { outcome: 'needs_operator', failure: CHALLENGE_MISSING };
-    const { signs, signature } = step;
-    const authorization = withSignature(signs, signature.bytes);
-    const payment = { authorization, endsAtMs: endOfPayment(signs) * 1000, payer: job.lane.address };
-    return this.#look(job, token, async (signal) =>
-      (await this.#isVoid(step)) ? { outcome: 'void' } : redeemJobPayment(challenge, payment, this.#settings, signal),
-    );
+    const payment = { authorization: withSignature(step.signs, step.signature.bytes), payer: job.lane.address };
+    const endsAtMs = endOfPayment(step.signs) * 1000;
+    return this.#look(job, token, async (signal) => {
+      const state = await this.#awaitState(step, endsAtMs, signal);
+      if (state === 'void') return { outcome: 'void' };
+      const paid: JobPayment = state === 'used' ? payment : { ...payment, endsAtMs };
+      return redeemJobPayment(challenge, paid, this.#signed, signal);
+    });
   }
 
   /** Aborts the background work. The process that judges the job next starts it again. */
@@ -85,12 +99,19 @@ export class PaymentAnswers {
     return this.#redemptions.stop();
   }
 
-  /** Where the chain does not answer, the payment is presented: that can be repeated. */
-  async #isVoid({ signs }: SignedStep): Promise<boolean> {
-    return this.#options
-      .readClient()
-      .then((client) => isPaymentVoid(client, signs))
-      .catch(() => false);
+  /**
+   * What the chain shows of the signature. After its end it is not presented before that is known, since a payment that
+   * was not used is void then; where the chain does not answer for long it is, which can be repeated.
+   */
+  async #awaitState({ signs }: SignedStep, endsAtMs: number, signal: AbortSignal): Promise<'open' | 'used' | 'void'> {
+    const { readClient, redeemWithinMs, lookEveryMs = 2_000 } = this.#options;
+    const giveUpMs = performance.now() + redeemWithinMs;
+    for (;;) {
+      const reading = readClient().then((client) => readPaymentState(client, signs));
+      const state = await reading.catch(() => 'open' as const);
+      if (state !== 'open' || Date.now() < endsAtMs || performance.now() > giveUpMs) return state;
+      await sleep(lookEveryMs, undefined, { signal });
+    }
   }
 
   async #look(

@@ -33,10 +33,10 @@ export type JobRedemption =
   | { outcome: 'answered'; answer: AgentAnswerView }
   | { outcome: 'unanswered'; failure: JobFailure };
 
-/** What pays a challenge: a mined transfer, or a signature that can be used until then. */
+/** What pays a challenge: a mined transfer, or a signature. `endsAtMs`: until then the signature can be used; missing: it is. */
 export type JobPayment = { payer: Hex } & (
   | { txHash: Hex; authorization?: never; endsAtMs?: never }
-  | { authorization: SignedPayment; endsAtMs: number; txHash?: never }
+  | { authorization: SignedPayment; endsAtMs?: number; txHash?: never }
 );
 
 /**

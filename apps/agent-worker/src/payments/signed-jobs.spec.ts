@@ -197,7 +197,8 @@ describe('a job that pays by signature', () => {
     const before = shop.shown.length;
     await fixture.lane.journal.resumeJob(jobId);
     await waitFor('the payment is shown again', () => shop.shown.length > before);
-    expectUnanswered(await fixture.lane.waitForState(jobId, 'NEEDS_OPERATOR'), /but the server/);
+    const { failure } = await fixture.lane.waitForState(jobId, 'NEEDS_OPERATOR');
+    expect(failure!.message).toMatch(/^The payment is mined, but the server/);
     expect([shownBytes().length, await readPaid()]).toEqual([1, 1]);
   });
 });

@@ -2,8 +2,16 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 
 import { borrowRedis, type BorrowedRedis } from '../../../../test/harness/stack/borrow-redis.js';
-import { FAILURE, sampleAttempt, sampleHash, sampleLane, sampleRequest, sampleStep } from '../../test/sample-jobs.js';
-import { isFinal, type JobEvent, type JobRecord, type LaneId } from '../jobs/job.js';
+import {
+  FAILURE,
+  sampleAttempt,
+  sampleHash,
+  sampleLane,
+  sampleRequest,
+  sampleSignature,
+  sampleStep,
+} from '../../test/sample-jobs.js';
+import { isFinal, nextSignature, type JobEvent, type JobRecord, type LaneId, type PlannedStep } from '../jobs/job.js';
 import { laneKey } from '../jobs/keys.js';
 import type { StepWrite } from '../jobs/transition.js';
 import { Journal } from './journal.js';
@@ -30,6 +38,10 @@ const CALLS = [
   'look',
   'plan',
   'plan two steps',
+  'plan a payment',
+  'sign a payment',
+  'answer a payment',
+  'void a payment',
   'expire the approval',
   'fail plan',
   'fail plan with undo',
@@ -76,10 +88,10 @@ class Work implements fc.AsyncCommand<Model, World> {
     const hash = attempts[this.choice % Math.max(1, attempts.length)]?.hash ?? sampleHash();
     const end = { ...write, failure: FAILURE, givesBackSpending: this.choice % 2 === 0 };
     const blockHash = step?.mined?.blockHash ?? sampleHash();
-    const plan = (labels: string[]) =>
+    const plan = (steps: PlannedStep[]) =>
       journal.putPlan({
         ...write,
-        steps: labels.map(sampleStep),
+        steps,
         plan: null,
         floorsHash: String(this.choice % 2),
         needsApproval: this.choice % 3 === 0,
@@ -95,9 +107,25 @@ class Work implements fc.AsyncCommand<Model, World> {
       case 'look':
         return;
       case 'plan':
-        return void (await plan(['swap']));
+        return void (await plan([sampleStep('swap')]));
       case 'plan two steps':
-        return void (await plan(['approve', 'swap']));
+        return void (await plan([sampleStep('approve'), sampleStep('swap')]));
+      case 'plan a payment':
+        return void (await plan([sampleSignature(`0x${'ab'.repeat(20)}`)]));
+      case 'sign a payment': {
+        const signed = step ?? sampleStep('swap');
+        return void (await journal.putSignature({
+          ...write,
+          number: nextSignature(seen),
+          signed,
+          bytes: sampleHash(),
+        }));
+      }
+      case 'answer a payment':
+      case 'void a payment': {
+        const number = step?.signature?.number ?? 1;
+        return void (await journal.finishSignature({ ...write, number, isVoid: this.call === 'void a payment' }));
+      }
       case 'expire the approval':
         return void (await journal.expireApproval({ ...write, waitedMs: 0, failure: FAILURE }));
       case 'fail plan':
@@ -242,6 +270,11 @@ describe('the journal under random interleavings', () => {
     for (const step of job.steps) {
       if (step.attempts.length > 0) expect(step.nonce).not.toBeNull();
       if (step.skipped) expect(step.nonce).toBeNull();
+      // What can still move money is the only signature of its step, which has no nonce, in a job that has not ended.
+      const isLive = (step.signature?.bytes ?? null) !== null;
+      if (isLive) expect([step.nonce, step.attempts]).toEqual([null, []]);
+      if (isLive) expect(['SIGNED', 'NEEDS_OPERATOR']).toContain(job.state);
+      if (job.state === 'SIGNED' && job.steps[job.stepIndex] === step) expect(isLive).toBe(step.nonce === null);
       if (step.mined) expect(step.attempts.map(({ hash }) => hash)).toContain(step.mined.hash);
       expect(step.attempts.filter(({ kind }) => kind === 'first').length).toBeLessThanOrEqual(1);
       const afterCancel = step.attempts.slice(step.attempts.findIndex(({ kind }) => kind === 'cancel') + 1);
@@ -285,12 +318,20 @@ describe('the journal under random interleavings', () => {
     fc.nat(1),
     fc.constant(1),
   );
+  /** The same, of jobs that pay by signatures. */
+  const paying: fc.Arbitrary<WorkArguments> = fc.tuple(
+    fc.constantFrom<Work['call'][]>('look', 'plan a payment', 'sign a payment', 'answer a payment', 'void a payment'),
+    fc.constant(0),
+    fc.constantFrom(2, 3),
+    fc.constant(1),
+  );
   const outside = fc.tuple(fc.constantFrom(...OUTSIDE), fc.nat(3), fc.nat(WORKERS - 1));
   const commands = fc.commands(
     [
       work.map((args) => new Work(...args)),
       likely.map((args) => new Work(...args)),
       likely.map((args) => new Work(...args)),
+      paying.map((args) => new Work(...args)),
       outside.map((args) => new FromOutside(...args)),
     ],
     { maxCommands: 150, size: 'max' },
@@ -314,7 +355,7 @@ describe('the journal under random interleavings', () => {
   });
 
   it('keeps them when the calls run concurrently', async () => {
-    const batches = fc.array(fc.array(fc.oneof(work, likely, likely), { minLength: 2, maxLength: 12 }), {
+    const batches = fc.array(fc.array(fc.oneof(work, likely, likely, paying), { minLength: 2, maxLength: 12 }), {
       minLength: 5,
       maxLength: 15,
     });

@@ -11,7 +11,7 @@ import {
 import { erc20Abi, type LocalAccount, type PublicClient } from 'viem';
 
 import { lookUp } from '../network/rpc-failure.js';
-import { isPaymentVoid } from './is-payment-void.js';
+import { readPaymentState } from './read-payment-state.js';
 import { readTokenDomain } from './read-token-domain.js';
 
 /** A token, and the EIP-712 domain given for it. */
@@ -33,6 +33,10 @@ export interface AuthorizationSigner {
   readDomain(asset: Hex): Promise<Pick<SignedToken, 'name' | 'version'> | null>;
 }
 
+async function isVoid(...asked: Parameters<typeof readPaymentState>): Promise<boolean> {
+  return (await readPaymentState(...asked)) === 'void';
+}
+
 export function createAuthorizationSigner(
   account: LocalAccount,
   client: PublicClient,
@@ -44,7 +48,7 @@ export function createAuthorizationSigner(
       return { kind: 'authorization', authorization, signature };
     },
     isExpired: (asset, authorization) =>
-      lookUp('authorization', () => isPaymentVoid(client, { kind: 'authorization', token: { asset }, authorization })),
+      lookUp('authorization', () => isVoid(client, { kind: 'authorization', token: { asset }, authorization })),
     readDomain: (asset) => lookUp('domain of the token', () => readTokenDomain(client, chainId, asset)),
   };
 }
@@ -69,6 +73,6 @@ export function createPermitSigner(account: LocalAccount, client: PublicClient, 
         const args = [account.address, PERMIT2_ADDRESS] as const;
         return client.readContract({ address, abi: erc20Abi, functionName: 'allowance', args });
       }),
-    isExpired: (transfer) => lookUp('permit', () => isPaymentVoid(client, { kind: 'permit2', ...transfer })),
+    isExpired: (transfer) => lookUp('permit', () => isVoid(client, { kind: 'permit2', ...transfer })),
   };
 }

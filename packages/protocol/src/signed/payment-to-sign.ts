@@ -59,5 +59,6 @@ export function parsePaymentToSign(value: unknown): PaymentToSign {
   if (!isAddress(asset) || typeof name !== 'string' || typeof version !== 'string') {
     throw new PaymentError('malformed_proof', "The payment to sign lacks its token's EIP-712 domain.");
   }
-  return { ...payment, token: { asset, name, version } };
+  const { kind, authorization } = payment;
+  return { kind, token: { asset, name, version }, authorization };
 }

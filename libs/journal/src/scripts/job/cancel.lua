@@ -22,7 +22,8 @@ if state == 'AWAITING_APPROVAL' or state == 'PLANNED' then
   set_state('PLANNED')
   return {text(now), 'cancelling', 'PLANNED'}
 end
-if state == 'SIGNED' and redis.call('HEXISTS', JOB, 'signature:' .. step) == 1 then
+local _, signature = signature_at(step)
+if signature ~= '-' then
   -- Whoever has the signature can use it, and nothing that the wallet sends competes with it.
   return refused('too_late', state)
 elseif state == 'MINED' then

@@ -8,7 +8,7 @@ local number, bytes = signature_at(step)
 if number ~= tonumber(ARGV[3]) then return refused(number == 0 and 'wrong_state' or 'lost_race', state) end
 if bytes == '-' then return unchanged(state) end
 if state ~= 'SIGNED' then return refused('wrong_state', state) end
-if ARGV[4] ~= '1' then return done(advance(step)) end
 drop_signature(step)
+if ARGV[4] ~= '1' then return done(advance(step)) end
 set_state('PLANNED')
 return done('PLANNED')

@@ -5,7 +5,7 @@
 if is_other then return refused('wrong_step', state) end
 local number, bytes = signature_at(step)
 if bytes == ARGV[5] then return unchanged(state) end
-if state ~= 'PLANNED' then return refused('wrong_state', state) end
+if state ~= 'PLANNED' or not cjson.decode(ARGV[4]).signs then return refused('wrong_state', state) end
 if ending then return refused('ending', state) end
 local is_next = tonumber(ARGV[3]) == number + 1 and bytes == '-'
 if not is_next or redis.call('HGET', JOB, 'step:' .. step) ~= ARGV[4] then return refused('lost_race', state) end

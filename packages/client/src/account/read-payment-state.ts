@@ -7,27 +7,28 @@ const abi = parseAbi([
 ]);
 
 /** The terms of a signed payment; of an authorization, with its token. */
-type VoidableTerms =
+type KnownTerms =
   | (Pick<Extract<PaymentToSign, { kind: 'authorization' }>, 'kind' | 'authorization'> & { token: { asset: Hex } })
   | Extract<PaymentToSign, { kind: 'permit2' }>;
 
 /**
- * Whether a final block past the end of a payment's validity shows that it was not used: it can never move tokens.
+ * What a final block shows of a signed payment. `used`: it has moved tokens, or its payer has cancelled it. `void`: it was
+ * not used and is past its end, so it can never move any. `open`: neither yet.
  * @throws what the client throws
  */
-export async function isPaymentVoid(client: PublicClient, payment: VoidableTerms): Promise<boolean> {
+export async function readPaymentState(client: PublicClient, payment: KnownTerms): Promise<'open' | 'used' | 'void'> {
   const { timestamp, number: blockNumber } = await client.getBlock({ blockTag: 'finalized' });
   if (payment.kind === 'authorization') {
     const { from, nonce, validBefore } = payment.authorization;
-    if (timestamp < BigInt(validBefore)) return false;
     const call = { address: payment.token.asset, abi, functionName: 'authorizationState', blockNumber } as const;
-    return !(await client.readContract({ ...call, args: [from, nonce] }));
+    if (await client.readContract({ ...call, args: [from, nonce] })) return 'used';
+    return timestamp < BigInt(validBefore) ? 'open' : 'void';
   }
   const { from, nonce, deadline } = payment.permit2Authorization;
-  // Permit2 accepts it in a block of exactly that second.
-  if (timestamp <= BigInt(deadline)) return false;
   // A nonce is one bit of a 256-bit word.
   const call = { address: PERMIT2_ADDRESS, abi, functionName: 'nonceBitmap', blockNumber } as const;
   const word = await client.readContract({ ...call, args: [from, BigInt(nonce) >> 8n] });
-  return (word >> (BigInt(nonce) & 0xffn)) % 2n === 0n;
+  if ((word >> (BigInt(nonce) & 0xffn)) % 2n === 1n) return 'used';
+  // Permit2 accepts it in a block of exactly that second.
+  return timestamp <= BigInt(deadline) ? 'open' : 'void';
 }
