@@ -2,6 +2,7 @@ import type { JobRecord } from '@tollgate/journal';
 import { PERMIT2_ADDRESS, type SignedAuthorization } from '@tollgate/protocol';
 import { encodeFunctionData, erc20Abi } from 'viem';
 
+import { startChargingShop } from '../../../../packages/client/test/charging-shop.js';
 import {
   facilitatorOf,
   settleAuthorization,
@@ -173,6 +174,19 @@ describe('a job that pays by signature', () => {
     }
     expect(await readPaid()).toBe(2);
     expect((await fixture.lane.waitForState(await submit(), 'PLAN_FAILED')).failure!.code).toBe('DAILY_LIMIT');
+  });
+
+  it.each(['authorization', 'hash'])('pays a charge of MPP by the %s that its server takes', async (type) => {
+    const charging = await startChargingShop(fixture.lane.chain);
+    charging.details = { credentialTypes: [type] };
+    fixture.startWorker();
+    const job = await fixture.lane.waitForState(await fixture.submit({ url: charging.url }), 'FINAL');
+    await charging.close();
+    expect(readAnswer(job)).toMatchObject({ httpStatus: 200, body: 'the goods' });
+    expect(charging.shown).toMatchObject([{ payload: { type } }]);
+    const isTransfer = type === 'hash';
+    expect([await readPaid(), (await fixture.lane.readMined()).length]).toEqual([1, isTransfer ? 1 : 0]);
+    expect(job.steps).toMatchObject([{ nonce: isTransfer ? 41 : null }]);
   });
 
   it('is not signed for terms that are too long for a proof', async () => {
