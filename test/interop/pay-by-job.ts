@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 
 import { Chain, createKeySigner, createLaneId, isOpen, Journal, LaneRunner } from '@tollgate/journal';
 import { Redis } from 'ioredis';
-import type { Hex } from 'viem';
 
 import { createPayingWallet } from '../../apps/agent-worker/test/paying-lane.js';
 import { readAnswer } from '../../apps/agent-worker/test/payment-fixture.js';
@@ -65,7 +64,7 @@ export function describePayingByJob(rig: () => Rig): void {
     afterAll(() => lane.stop());
 
     const expectPaid = async (url: string) => {
-      const accounts = { payer: lane.address as Hex, payTo: rig().seller };
+      const accounts = { payer: lane.address, payTo: rig().seller };
       const { result: job, moved } = await watchMoney(rig().chain, accounts, () => lane.buy(url));
       expect(job).toMatchObject({ state: 'FINAL', failure: null, steps: [{ nonce: null, signature: { number: 1 } }] });
       expect(readAnswer(job)).toMatchObject({ httpStatus: 200, body: expect.stringContaining('SEI') as string });

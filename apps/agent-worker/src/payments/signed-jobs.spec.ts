@@ -189,6 +189,19 @@ describe('a job that pays by signature', () => {
     expect(job.steps).toMatchObject([{ nonce: isTransfer ? 41 : null }]);
   });
 
+  it('has the same nonce when its signature is lost, whatever the server then asks for', async () => {
+    const { job, token } = await fixture.hold({ url: shop.url });
+    const planner = fixture.createPlanner();
+    const first = await planner.plan(await job(), { token });
+    shop.offer = { amount: '900' };
+    const again = await planner.plan({ ...(await job()), details: {} }, { token });
+    const [one, other] = [first, again].map(({ signature }) =>
+      signature?.signs?.kind === 'authorization' ? signature.signs.authorization : null,
+    );
+    expect(one!.nonce).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(other).toMatchObject({ nonce: one!.nonce, value: '1000' });
+  });
+
   it('is not signed for terms that are too long for a proof', async () => {
     shop.extensions = { long: 'x'.repeat(9_000) };
     fixture.startWorker();

@@ -1,7 +1,7 @@
 import { FAILURE, sampleLane, sampleRequest, sampleSignature } from '../../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import type { LaneId } from '../jobs/job.js';
-import { jobKey, spentKey } from '../jobs/keys.js';
+import { jobKey, laneKey, spentKey } from '../jobs/keys.js';
 import type { StepWrite } from '../jobs/transition.js';
 import type { Journal } from './journal.js';
 
@@ -71,12 +71,19 @@ describe('the signature of a step', () => {
     ).toMatchObject({ reason: 'stale_token' });
     await journal.pauseLane(lane, FAILURE);
     expect(await put(1)).toMatchObject({ reason: 'lane_paused' });
-    await started.redis.hset(`tollgate:{1328:${lane.address}}:lane`, 'frozen', 'lost');
+    await started.redis.hset(laneKey(lane), 'frozen', 'lost');
     expect(await put(1)).toMatchObject({ reason: 'lane_frozen' });
-    await started.redis.hdel(`tollgate:{1328:${lane.address}}:lane`, 'frozen', 'paused');
+    await started.redis.hdel(laneKey(lane), 'frozen', 'paused');
     await journal.cancel(write.jobId);
     expect(await put(1)).toMatchObject({ reason: 'wrong_state' });
     expect(await readSpent()).toBe('0');
+  });
+
+  it('is refused after a restart of Redis that was not noticed, until the lane is compared with the chain', async () => {
+    await plan();
+    await started.redis.hset(laneKey(lane), { run: 'another', process: 'another', durable: '0' });
+    expect(await put(1)).toMatchObject({ reason: 'lane_frozen' });
+    expect((await read()).steps[0]!.signature).toBeNull();
   });
 
   it('can be neither cancelled, planned away, given a nonce nor ended as a transaction', async () => {

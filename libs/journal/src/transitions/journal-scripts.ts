@@ -87,7 +87,7 @@ const transitions = {
   finishStep: worker + finishStep,
   failStep: worker + failStep,
   // A step's signature.
-  putSignature: worker + putSignature,
+  putSignature: discontinued + worker + putSignature,
   finishSignature: worker + finishSignature,
 } as const;
 
