@@ -14,12 +14,14 @@ const TO = '0x00000000000000000000000000000000000a11ce';
 
 // No chain is read: checks of the kit that need the chain are not compared.
 const client = createPublicClient({ transport: http('http://127.0.0.1:2', { retryCount: 0 }) });
-const kit = createTokenResolver(client, { symbol: 'SEI', decimals: 18 }, [
+const OWN_LIST = [
   { address: USDC, symbol: 'USDC', decimals: 6 },
   { address: GOLD, symbol: 'XAU', aliases: ['gold', 'SEI'], decimals: 0 },
   { address: TO, symbol: 'ONE', decimals: 2 },
   { address: UNLISTED.replace('70', '71').toLowerCase() as typeof USDC, symbol: 'one', decimals: 3 },
-]);
+] as const;
+// Tokens of the user, which are not probed on the chain.
+const kit = createTokenResolver(client, { symbol: 'SEI', decimals: 18 }, [], OWN_LIST);
 const TOKENS: KnownToken[] = kit.named.map(({ token, names }) => ({ ...token, names }));
 
 const problemsOf = ({ operation, input }: Omit<AgentJob, 'wallet'>) =>
