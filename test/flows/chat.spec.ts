@@ -106,7 +106,7 @@ describe('npm run chat without any key', () => {
       asked: 1,
       results: [{ status: 'success', amount: '0.001', answer: { httpStatus: 200 } }],
     });
-    expect(payment.shown).toMatch(/^Answer: location: San Francisco, temperature: /m);
+    expect(payment.shown).toMatch(/^Answer: \{"location":"San Francisco","temperature":"/m);
 
     const evil = await say(`what is my balance of ${DEVNET_CONTRACTS.tokens.EVIL}`);
     expect(evil).toMatchObject({ asked: 0, results: [{ status: 'success' }] });

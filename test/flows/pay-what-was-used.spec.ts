@@ -108,6 +108,7 @@ describe('the paying client at a metered route', () => {
       { type: 'skipped', requirement: { scheme: 'upto' }, problem: { code: 'permit2_allowance_missing' } },
       { type: 'intended', price: '0.01', payment: { requirement: { scheme: 'exact' } } },
       { type: 'signed' },
+      { type: 'sent' },
       { type: 'mined' },
       { type: 'redeemed' },
     ]);
