@@ -91,6 +91,26 @@ describe('a signed payment that is past its end', () => {
     expect([await verdict(), requests]).toEqual([{ outcome: 'done' }, 1]);
   });
 
+  it('says nothing about the signature that has taken its place while another worker had the lane', async () => {
+    start(600_000);
+    final = { timestamp: BigInt(END), isUsed: false };
+    await judge();
+    await waitFor('a verdict that nobody fetches', () => asked === 1);
+    const next: SignedStep = {
+      ...step,
+      signs: { kind: 'authorization', token, authorization: { ...authorization, validBefore: String(END + 600) } },
+      signature: { number: 3, signedAtMs: 0, bytes: `0x${'0ddba11e'.repeat(16)}1b` },
+    };
+    const details = { ...job.details, 'challenge-3': writeChallenge({ ...challenge, signature: 3 }) };
+    const judgeNext = () => answers.judgeSignature({ ...job, steps: [next], details }, next, { token: 3 });
+    const seen: string[] = [];
+    await waitFor('the verdict of the next', async () => {
+      seen.push((await judgeNext()).outcome);
+      return seen.at(-1) !== 'later';
+    });
+    expect([seen.at(-1), requests]).toEqual(['done', 1]);
+  });
+
   it('is presented, and never taken for void, where the chain does not answer', async () => {
     start(20);
     final = null;

@@ -13,7 +13,7 @@ import {
   type StepRecord,
   type StepVerdict,
 } from '@tollgate/journal';
-import { endOfPayment, withSignature } from '@tollgate/protocol';
+import { endOfPayment, withSignature, type Hex } from '@tollgate/protocol';
 import type { PublicClient } from 'viem';
 
 import { findPaidChallenge, findSignedChallenge } from './kept-challenge.js';
@@ -71,7 +71,9 @@ export class PaymentAnswers {
     const challenge = findPaidChallenge(job, step);
     if (!challenge) return { outcome: 'needs_operator', failure: CHALLENGE_MISSING };
     const payment = { txHash: receipt.transactionHash, payer: job.lane.address };
-    const verdict = await this.#look(job, token, (signal) => redeemJobPayment(challenge, payment, this.#mined, signal));
+    const verdict = await this.#look(job, token, payment.txHash, (signal) =>
+      redeemJobPayment(challenge, payment, this.#mined, signal),
+    );
     // A mined transfer has moved the money.
     return verdict.outcome === 'void' ? { outcome: 'later' } : verdict;
   }
@@ -86,7 +88,7 @@ export class PaymentAnswers {
     if (!challenge) return { outcome: 'needs_operator', failure: CHALLENGE_MISSING };
     const payment = { authorization: withSignature(step.signs, step.signature.bytes), payer: job.lane.address };
     const endsAtMs = endOfPayment(step.signs) * 1000;
-    return this.#look(job, token, async (signal) => {
+    return this.#look(job, token, step.signature.bytes, async (signal) => {
       const state = await this.#awaitState(step, endsAtMs, signal);
       if (state === 'void') return { outcome: 'void' };
       const paid: JobPayment = state === 'used' ? payment : { ...payment, endsAtMs };
@@ -114,12 +116,14 @@ export class PaymentAnswers {
     }
   }
 
+  /** @param paidBy the signature or hash of the payment: while another worker had the lane, the job may have signed anew */
   async #look(
     job: JobRecord,
     token: number,
+    paidBy: Hex,
     begin: (signal: AbortSignal) => Promise<Outcome>,
   ): Promise<SignatureVerdict> {
-    const result = this.#redemptions.look(job.id, (signal) => {
+    const result = this.#redemptions.look(paidBy, (signal) => {
       crashPoint('F15');
       return begin(signal);
     });
@@ -130,7 +134,7 @@ export class PaymentAnswers {
       const stored = await this.#options.journal.putDetail({ jobId: job.id, token, name: 'answer', value });
       if (stored === null) return { outcome: 'later' };
     }
-    this.#redemptions.forget(job.id);
+    this.#redemptions.forget(paidBy);
     if (result.outcome === 'unanswered') return { outcome: 'needs_operator', failure: result.failure };
     return result.outcome === 'void' ? { outcome: 'void' } : { outcome: 'done' };
   }

@@ -175,36 +175,36 @@ interface Entry<Result> {
   settled: Promise<void>;
 }
 
-/** How long a result is kept that no call has fetched, because the job's lane went to another process. */
+/** How long a result is kept that no call has fetched, because the lane went to another process. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
-/** The background redemptions, by job. Losing one costs a repeated request and nothing else. */
+/** The background redemptions, by payment. Losing one costs a repeated request and nothing else. */
 export class Redemptions<Result> {
   readonly #entries = new Map<string, Entry<Result>>();
   #isStopped = false;
 
-  /** The outcome of redeeming a job's payment; null while it runs. Starts it if it is not running. */
-  look(jobId: string, begin: (signal: AbortSignal) => Promise<Result>): Result | null {
-    const known = this.#entries.get(jobId);
+  /** The outcome of redeeming a payment; null while it runs. Starts it if it is not running. */
+  look(payment: string, begin: (signal: AbortSignal) => Promise<Result>): Result | null {
+    const known = this.#entries.get(payment);
     if (known || this.#isStopped) return known?.result ?? null;
     this.#forgetOld();
     const abort = new AbortController();
     const entry: Entry<Result> = { result: null, endedAtMs: Infinity, abort, settled: Promise.resolve() };
-    this.#entries.set(jobId, entry);
+    this.#entries.set(payment, entry);
     entry.settled = begin(abort.signal).then(
       (result) => {
         entry.result = result;
         entry.endedAtMs = performance.now();
       },
       // Aborted: the next call starts it again.
-      () => void this.#entries.delete(jobId),
+      () => void this.#entries.delete(payment),
     );
     return null;
   }
 
   /** Forgets a result that was used; the next call starts it again. */
-  forget(jobId: string): void {
-    this.#entries.delete(jobId);
+  forget(payment: string): void {
+    this.#entries.delete(payment);
   }
 
   /** Aborts all redemptions and starts no new ones. */
@@ -216,8 +216,8 @@ export class Redemptions<Result> {
   }
 
   #forgetOld(): void {
-    for (const [jobId, { endedAtMs }] of this.#entries) {
-      if (performance.now() - endedAtMs > FORGET_AFTER_MS) this.#entries.delete(jobId);
+    for (const [payment, { endedAtMs }] of this.#entries) {
+      if (performance.now() - endedAtMs > FORGET_AFTER_MS) this.#entries.delete(payment);
     }
   }
 }
