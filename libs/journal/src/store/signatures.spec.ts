@@ -1,6 +1,6 @@
-import { FAILURE, sampleLane, sampleRequest, sampleSignature } from '../../test/sample-jobs.js';
+import { FAILURE, sampleLane, sampleRequest, sampleSignature, sampleStep } from '../../test/sample-jobs.js';
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
-import type { LaneId } from '../jobs/job.js';
+import type { LaneId, PlannedStep } from '../jobs/job.js';
 import { jobKey, laneKey, spentKey } from '../jobs/keys.js';
 import type { StepWrite } from '../jobs/transition.js';
 import type { Journal } from './journal.js';
@@ -32,7 +32,7 @@ describe('the signature of a step', () => {
     write = { jobId: 'jobId' in submitted ? submitted.jobId : '', stepIndex: 0, token };
   });
 
-  const plan = (steps = [step]) =>
+  const plan = (steps: readonly PlannedStep[] = [step]) =>
     journal.beginStep({ ...write, steps, plan: null, floorsHash: 'f', needsApproval: false, spendings: [SPENDING] });
   const put = (number: number, bytes: `0x${string}` = BYTES, signed = step) =>
     journal.putSignature({ ...write, number, signed, bytes });
@@ -103,6 +103,14 @@ describe('the signature of a step', () => {
       expect(['wrong_state', 'lost_race', 'lease_lost']).toContain('reason' in result ? result.reason : result.outcome);
     expect(await read()).toMatchObject({ state: 'SIGNED', steps: [{ signature: { bytes: BYTES }, nonce: null }] });
     expect(await readSpent()).toBe('1000');
+  });
+
+  it('does not take the place of a transaction that has its nonce', async () => {
+    await plan([sampleStep()]);
+    await journal.reserve({ ...write, maxInFlight: 10 });
+    expect((await plan()).plan).toMatchObject({ reason: 'floors_changed', state: 'RESERVED' });
+    expect((await read()).steps[0]).toMatchObject({ nonce: 7, label: sampleStep().label });
+    expect(await put(1)).toMatchObject({ reason: 'wrong_state' });
   });
 
   it('ends the job with its answer, and its bytes are gone then', async () => {

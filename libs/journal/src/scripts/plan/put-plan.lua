@@ -11,7 +11,8 @@ if not is_reserved and state ~= 'PLANNED' and state ~= 'AWAITING_APPROVAL' then 
 
 local floors, needs = ARGV[3], ARGV[4] == '1'
 local waits = needs and redis.call('HGET', JOB, 'approvedHash') ~= floors
-if is_reserved and (waits or #ARGV < 6) then return refused('floors_changed', state) end
+-- A step that is a signature would leave the nonce unused.
+if is_reserved and (waits or #ARGV < 6 or cjson.decode(ARGV[6]).signs) then return refused('floors_changed', state) end
 write_steps(tonumber(step), 6)
 redis.call('HSET', JOB, 'floorsHash', floors, 'needsApproval', ARGV[4], 'plan', ARGV[5])
 local waited = state == 'AWAITING_APPROVAL'
