@@ -11,7 +11,7 @@ type NotAccepted =
   | SubmitRefusal;
 
 /** Why a job is not retried. `refund`: the bookkeeper repeats it. `key_revoked`: the new job would be of that key. */
-export type RetryRefusal = 'not_failed' | 'refund' | 'key_revoked' | 'too_often' | NotAccepted;
+export type RetryRefusal = 'not_failed' | 'may_still_pay' | 'refund' | 'key_revoked' | 'too_often' | NotAccepted;
 
 export const JOB_NOT_FOUND: Problem = {
   status: 404,
@@ -88,6 +88,11 @@ export function problemOfRetry(reason: RetryRefusal, { state, wallet }: Pick<Job
   switch (reason) {
     case 'not_failed':
       return refuseState(state, `The job is ${state}. Only a failed job can be retried.`);
+    case 'may_still_pay':
+      return refuseState(
+        state,
+        'The job was abandoned while its payment was signed, and the money can still be taken. Retry it after the time that its failure names, if the chain shows that nothing was taken.',
+      );
     case 'refund':
       return refuseState(
         state,

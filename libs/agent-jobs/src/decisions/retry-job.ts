@@ -1,9 +1,10 @@
 import type { ApiKeyStore } from '@tollgate/common';
 import { acceptJob, type JobQueue, type JobRecord, type JobState, type Journal } from '@tollgate/journal';
+import { endOfPayment } from '@tollgate/protocol';
 
 import { describeJob } from '../views/describe-job.js';
 import { fingerprintOfJob } from '../views/digests.js';
-import type { RetryRefusal } from './refusals.js';
+import { JOB_ABANDONED, type RetryRefusal } from './refusals.js';
 
 /** States of a job that has failed, and may be repeated by another. */
 const RETRIED_STATES: readonly JobState[] = ['REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'];
@@ -20,10 +21,18 @@ export type RetryResult =
   /** `known`: an earlier call made the job, which has not failed. */
   { outcome: 'made' | 'known'; job: JobRecord } | { outcome: 'refused'; reason: RetryRefusal };
 
-/** Why a job may not be retried at all. */
-export function findRetryFault({ state, operation }: JobRecord): RetryRefusal | null {
-  if (!RETRIED_STATES.includes(state)) return 'not_failed';
-  return operation === 'refund' ? 'refund' : null;
+/** Why a job may not be retried now, or at all. */
+export function findRetryFault(job: JobRecord): RetryRefusal | null {
+  if (!RETRIED_STATES.includes(job.state)) return 'not_failed';
+  if (mayStillPay(job)) return 'may_still_pay';
+  return job.operation === 'refund' ? 'refund' : null;
+}
+
+/** The signature is no longer in the journal, but the server has it. */
+function mayStillPay({ failure, steps, stepIndex }: JobRecord): boolean {
+  const step = steps[stepIndex];
+  if (failure?.code !== JOB_ABANDONED || !step?.signs || step.signature === null) return false;
+  return Date.now() < endOfPayment(step.signs) * 1000;
 }
 
 /**

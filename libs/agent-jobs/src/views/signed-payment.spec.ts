@@ -2,6 +2,7 @@ import type { JobRecord, StepRecord } from '@tollgate/journal';
 
 import { sampleLane, sampleSignature } from '../../../journal/test/sample-jobs.js';
 import { describeAbandoned } from '../decisions/refusals.js';
+import { findRetryFault } from '../decisions/retry-job.js';
 import { describeJob } from './describe-job.js';
 import { digestPlan, listCalls } from './digests.js';
 
@@ -46,5 +47,15 @@ describe('a job with a signed payment', () => {
     // As in the sample: 1,900,000,000 seconds.
     expect(describeAbandoned(jobWith({}, live)).message).toContain('until 2030-03-17T17:46:40.000Z');
     expect(describeAbandoned(jobWith({}, gone)).message).toBe('An operator abandoned the job.');
+  });
+
+  it('is not retried after it was abandoned, before its money can no longer be taken', () => {
+    const signed = jobWith({}, live);
+    const abandoned = { ...jobWith({ state: 'CANCELLED' }, gone), failure: describeAbandoned(signed) };
+    expect(findRetryFault(abandoned)).toBe('may_still_pay');
+    expect(findRetryFault({ ...abandoned, failure: null })).toBeNull();
+    jest.useFakeTimers({ now: 1_900_000_000_000 });
+    expect(findRetryFault(abandoned)).toBeNull();
+    jest.useRealTimers();
   });
 });
