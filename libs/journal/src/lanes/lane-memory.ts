@@ -15,7 +15,7 @@ export interface LaneMemory {
   gap: NonceGap;
   /** The gas of a transfer of nothing to the wallet itself, as last estimated: some chains ask more than 21,000. */
   cancel: { gas: bigint };
-  /** Jobs whose signed payment is being presented: they are asked about again at each look. */
+  /** Jobs whose signed payment is being presented: some are asked about again at each look, in turn. */
   presented: Set<string>;
 }
 

@@ -200,7 +200,9 @@ export class LaneRunner implements JobQueue {
       for (const trouble of troubles) onTrouble(trouble);
       work.settings = head.isDelegated ? { ...this.#settings, maxInFlight: 1 } : this.#settings;
       // They take no nonce: a full lane must not keep a signed payment from its answer.
-      for (const jobId of [...wake, ...work.presented]) this.#line.joinFirst(jobId);
+      for (const jobId of [...wake, ...takeSome(work.presented, this.#settings.jobsAtOnce)]) {
+        this.#line.joinFirst(jobId);
+      }
       for (const jobId of work.retries.takeDue()) this.#line.join(jobId);
       for (const jobId of ended) work.locked.release(jobId);
       this.#joinUnlocked(work);
@@ -267,4 +269,14 @@ export class LaneRunner implements JobQueue {
     await Promise.race([begun, pause(this.#settings.stopWithinMs, enough.signal)]);
     enough.abort();
   }
+}
+
+/** The first of the jobs, which become the last: all have their turn in time, and leave turns to others. */
+function takeSome(jobs: Set<string>, count: number): string[] {
+  const some = [...jobs].slice(0, count);
+  for (const jobId of some) {
+    jobs.delete(jobId);
+    jobs.add(jobId);
+  }
+  return some;
 }

@@ -11,6 +11,7 @@ describe('a step that is a signed payment', () => {
   let verdict: SignatureVerdict | Error;
   /** The bytes that were presented, each once, and the state of the job in the journal at that time. */
   let presented: Map<Hex, string>;
+  let asked = 0;
 
   beforeAll(async () => {
     fixture = await LaneFixture.start();
@@ -33,6 +34,7 @@ describe('a step that is a signed payment', () => {
       return { steps, preview: null, floorsHash: 'floors', needsApproval: false };
     },
     judgeSignature: async (job, { signature: { bytes } }) => {
+      asked += 1;
       const stored = await fixture.readJob(job.id);
       if (stored.steps[0]!.signature!.bytes !== bytes) throw new Error('presented before it was stored');
       presented.set(bytes, stored.state);
@@ -66,6 +68,20 @@ describe('a step that is a signed payment', () => {
     verdict = { outcome: 'done' };
     await fixture.waitForState(jobId, 'FINAL');
     expect(presented.size).toBe(1);
+  });
+
+  it('leaves turns to other jobs, however many wait for their answers', async () => {
+    verdict = { outcome: 'later' };
+    const ids = await Promise.all(Array.from({ length: 30 }, submitPayment));
+    const runner = fixture.startRunner({ jobsAtOnce: 1, reconcileMs: 60_000 }, { planner });
+    await waitFor('all signatures', () => presented.size === ids.length);
+    asked = 0;
+    const transferId = await fixture.submit();
+    runner.wake(transferId);
+    await fixture.waitForState(transferId, 'FINAL');
+    expect(asked).toBeLessThan(ids.length);
+    verdict = { outcome: 'done' };
+    await Promise.all(ids.map((jobId) => fixture.waitForState(jobId, 'FINAL')));
   });
 
   it('is signed again only when it is void', async () => {
