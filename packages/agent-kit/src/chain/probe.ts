@@ -52,12 +52,12 @@ function isSomething(found: string | null): boolean {
   return found !== null && found !== '' && !/^0x0{40}$/.test(found);
 }
 
-/** One sentence for each answer that is not the expected one. */
+/** One sentence for each answer that is not the expected one, which is in quotes. */
 export function describeWrong(results: readonly ProbeResult[]): string[] {
   return results
     .filter(({ isRight }) => !isRight)
     .map(({ read, expected, found }) => {
       const wanted = expected === 'any' ? '' : `, and not ${expected}`;
-      return found === null ? `${read} gives no answer` : `${read} is ${found === '' ? 'empty' : found}${wanted}`;
+      return found === null ? `${read} gives no answer` : `${read} is ${JSON.stringify(found)}${wanted}`;
     });
 }

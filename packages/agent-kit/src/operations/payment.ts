@@ -68,7 +68,7 @@ export function parsePaymentInput(input: unknown): z.output<typeof WRITE_OPERATI
   return parseInput(operation, input) as z.output<typeof operation.input>;
 }
 
-export type PaymentDraftContext = Pick<OperationContext, 'account' | 'chainId' | 'client' | 'payments'>;
+export type PaymentDraftContext = Pick<OperationContext, 'account' | 'chainId' | 'client' | 'payments' | 'tokens'>;
 
 /** The offers for a request, and the maximum price as decimal text in whole units of the token. */
 interface PaymentOffer {
@@ -100,11 +100,10 @@ export async function draftPayment(
   context: PaymentDraftContext,
 ): Promise<PaymentDraft> {
   const limits = requirePaymentLimits(context);
-  const { network, tokens } = limits;
   const { chosen, skipped } = await choose(offers, maxAmount ?? limits.maxAmount, context, limits);
   const { requirement, asset, amountBaseUnits } = chosen;
-  const token = tokens.find(({ address }) => isAddressEqual(address, asset.address));
-  if (!token) throw new AgentKitError('UNKNOWN_TOKEN', `${asset.address} is not in the token list.`);
+  // Resolved, so that the list's entry is probed before money moves.
+  const token = await context.tokens.resolve(asset.address);
   const payTo = parseReceiver(requirement.payTo, token.address);
   const amount = { token, amountBaseUnits };
   const way = wayOf(requirement);
@@ -126,7 +125,7 @@ export async function draftPayment(
     }),
     recipients: steps.length === 0 ? [payTo] : [payTo, PERMIT2],
     report: { url: request.url, amount: price, token: token.symbol, payTo },
-    payment: { ...request, payTo, amount, isMaximum, way, network },
+    payment: { ...request, payTo, amount, isMaximum, way, network: limits.network },
   };
   return { draft, requirement };
 }

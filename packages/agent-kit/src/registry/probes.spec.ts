@@ -1,6 +1,7 @@
 import { createPublicClient, http, toFunctionSelector } from 'viem';
 
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
+import { startPaidServer } from '../../../client/test/paid-server.js';
 import { AgentKit } from '../agent-kit.js';
 import { compoundV2 } from '../protocols/lending/compound-v2.js';
 import { uniswapV3Liquidity } from '../protocols/liquidity/uniswap-v3.js';
@@ -44,7 +45,7 @@ describe('the probes of a registry', () => {
       'a router of another factory',
       uniswapV3Swap({ ...uniswapV3, factory: uniswapV2.factory, wrappedNative, chainIds }),
       (kit: AgentKit) => kit.plan('swap', { amount: '1', fromToken: 'USDC', toToken: 'WSEI' }),
-      `router.factory() is ${uniswapV3.factory}, and not ${uniswapV2.factory}`,
+      `router.factory() is "${uniswapV3.factory}", and not ${uniswapV2.factory}`,
     ],
     [
       'a quoter that is no contract',
@@ -56,7 +57,7 @@ describe('the probes of a registry', () => {
       'a position manager of another wrapped coin',
       uniswapV3Liquidity({ ...uniswapV3, wrappedNative: tokens.WBTC, chainIds }),
       (kit: AgentKit) => kit.read('getLiquidityPositions', {}),
-      `positionManager.WETH9() is ${tokens.WSEI}, and not ${tokens.WBTC}`,
+      `positionManager.WETH9() is "${tokens.WSEI}", and not ${tokens.WBTC}`,
     ],
     [
       'a comptroller that is an oracle',
@@ -84,8 +85,8 @@ describe('the probes of a registry', () => {
   });
 
   it.each([
-    [{ address: tokens.USDC, symbol: 'USDC', decimals: 18 }, 'USDC', 'USDC.decimals() is 6, and not 18'],
-    [{ address: tokens.WBTC, symbol: 'WETH', decimals: 8 }, tokens.WBTC, 'WETH.symbol() is WBTC, and not WETH'],
+    [{ address: tokens.USDC, symbol: 'USDC', decimals: 18 }, 'USDC', 'USDC.decimals() is "6", and not 18'],
+    [{ address: tokens.WBTC, symbol: 'WETH', decimals: 8 }, tokens.WBTC, 'WETH.symbol() is "WBTC", and not WETH'],
     [{ address: NOBODY, symbol: 'USDT', decimals: 6 } as const, 'USDT', 'USDT.decimals() gives no answer'],
   ])('refuse the token %j', async (token, reference, wrong) => {
     const sending = kitOf({ tokens: [token] }).plan('transfer', { amount: '1', to: NOBODY, token: reference });
@@ -93,6 +94,19 @@ describe('the probes of a registry', () => {
       code: 'UNKNOWN_TOKEN',
       message: expect.stringContaining(wrong),
     });
+  });
+
+  it('refuse to pay in a token that is another one', async () => {
+    const server = await startPaidServer(chain);
+    try {
+      const kit = kitOf({ tokens: [{ address: chain.asset, symbol: 'USDC', decimals: 18 }] });
+      await expect(kit.plan('payForResource', { url: server.url })).rejects.toMatchObject({
+        code: 'UNKNOWN_TOKEN',
+        message: expect.stringContaining('USDC.decimals() is "6", and not 18'),
+      });
+    } finally {
+      await server.close();
+    }
   });
 
   it('take the user’s own tokens as they are', async () => {
