@@ -42,6 +42,12 @@ describe('the options of a kit', () => {
       monitor: { attempts: 0, intervalMs: Number.POSITIVE_INFINITY },
       plugins: [draftPlugin(() => draft([])), draftPlugin(() => draft([]))],
       policy: { operations: ['none'] },
+      payments: {
+        headers: {
+          'https://api.example.com/': { authorization: 'secret' },
+          'https://api.example.com': { authorization: 'a\nsecret', 'x-key': 'right' },
+        },
+      },
     };
     let error: unknown;
     try {
@@ -51,7 +57,7 @@ describe('the options of a kit', () => {
     }
     expect(error).toMatchObject({
       code: 'INVALID_CONFIGURATION',
-      details: { problems: Array(10).fill(expect.any(String)) },
+      details: { problems: Array(12).fill(expect.any(String)) },
     });
     const { message } = error as Error;
     expect(message).not.toContain('secret');

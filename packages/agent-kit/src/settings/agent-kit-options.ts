@@ -86,6 +86,7 @@ export function parseOptions(options: AgentKitOptions): ParsedOptions {
     ['direct', 'sign-only', 'read-only'].includes(executor) || 'executor must be one of direct, sign-only, read-only',
     isWhole(slippageBps, 0, MAX_SLIPPAGE_BPS) ||
       `the tolerance of swaps must be a whole number of basis points from 0 to ${MAX_SLIPPAGE_BPS}`,
+    ...findBadHeaders(options.payments?.headers),
     ...findBadTimes({ ...options, networkRetryDelayMs, rpcTimeoutMs }),
     ...findDoubles(operations).map((name) => `a plugin has an operation ${name}, which already exists`),
     ...problemsOfPolicy,
@@ -112,6 +113,25 @@ function findBadUrls(rpcUrl: string, others: readonly string[], explorerUrl: str
   if (!others.every(isHttpUrl)) problems.push('one of the other RPC addresses is not an http or https URL');
   if (explorerUrl !== undefined && !isHttpUrl(explorerUrl)) problems.push('the explorer is not an http or https URL');
   return problems;
+}
+
+/** Values are left out, because they are credentials. */
+function findBadHeaders(byOrigin: OwnHeaders = {}): string[] {
+  return Object.entries(byOrigin).flatMap(([origin, headers]) => {
+    if (!isHttpUrl(origin) || new URL(origin).origin !== origin)
+      return ['payments.headers must name origins as in https://api.example.com, without a path'];
+    return Object.entries(headers)
+      .filter(([name, value]) => !canSend(name, value))
+      .map(([name]) => `payments.headers has a header for ${origin} that HTTP cannot carry: ${JSON.stringify(name)}`);
+  });
+}
+
+function canSend(name: string, value: string): boolean {
+  try {
+    return new Headers([[name, value]]).has(name);
+  } catch {
+    return false;
+  }
 }
 
 function findBadTimes({ networkRetryDelayMs, rpcTimeoutMs, monitor = {} }: AgentKitOptions): string[] {
