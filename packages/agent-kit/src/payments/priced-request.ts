@@ -1,4 +1,5 @@
 import { parseJson } from '@tollgate/client/internal';
+import { stringToBytes } from 'viem';
 
 import type { OwnHeaders, PricedRequest } from '../types/priced-request.js';
 
@@ -20,7 +21,7 @@ export function showRequest({ url, method = 'GET', body, headers = {} }: PricedR
   return [
     ...(method === 'GET' ? [] : [method]),
     url,
-    ...(body === undefined ? [] : [`with a body of ${Buffer.byteLength(body)} bytes`]),
+    ...(body === undefined ? [] : [`with a body of ${stringToBytes(body).length} bytes`]),
     ...(names.length === 0 ? [] : [`with the headers ${names.join(', ')}`]),
   ].join(' ');
 }

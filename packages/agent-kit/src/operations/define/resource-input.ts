@@ -1,3 +1,4 @@
+import { stringToBytes } from 'viem';
 import { z } from 'zod';
 
 import { absentOr, amountSchema, resourceUrlSchema } from './input-schemas.js';
@@ -34,7 +35,9 @@ export const resourceInputSchema = z
     maxAmount: absentOr(amountSchema).describe('Maximum price, in whole units of the token; default 0.01'),
     method: absentOr(z.enum(METHODS)).describe('Default GET'),
     body: absentOr(
-      z.string().refine((text) => Buffer.byteLength(text) <= MAX_BODY_BYTES, `must be at most ${MAX_BODY_BYTES} bytes`),
+      z
+        .string()
+        .refine((text) => stringToBytes(text).length <= MAX_BODY_BYTES, `must be at most ${MAX_BODY_BYTES} bytes`),
     ).describe('Body, as text; JSON unless headers say otherwise'),
     headers: absentOr(headersSchema).describe('Headers by name; no credentials'),
   })
