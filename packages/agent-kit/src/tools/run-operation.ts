@@ -1,4 +1,3 @@
-import type { OutputOf } from '../agent-kit-core.js';
 import type { Operation } from '../operations/define/operation.js';
 import { AGENT_KIT_ERRORS, AgentKitError } from '../types/agent-kit-error.js';
 import type { Plan } from '../types/plan.js';
@@ -77,22 +76,7 @@ export async function sendPlan(
   if (confirm && (await confirm(plan)) !== true) return declined('The plan was not approved; nothing was sent.');
   if (signal?.aborted) return declined('The request was cancelled; nothing was sent.');
   noteSending();
-  const result = await kit.execute(plan);
-  return { ...result, ...(await readArrived(kit, plan.account, result)) };
-}
-
-/** The tokens that a transaction brought to the account, and how much of each: empty if the chain does not say now. */
-async function readArrived(kit: OperationRunner, account: string, result: object): Promise<{ arrived?: object[] }> {
-  const { status, result: hash } = result as { status?: unknown; result?: unknown };
-  if (status !== 'success' || typeof hash !== 'string') return {};
-  try {
-    const { status: outcome, moved } = (await kit.read('getTransaction', { hash })) as OutputOf<'getTransaction'>;
-    if (outcome !== 'success') return {};
-    const isOwn = ({ to }: (typeof moved)[number]): boolean => to.toLowerCase() === account.toLowerCase();
-    return { arrived: moved.filter(isOwn).map(({ to: _, ...move }) => move) };
-  } catch {
-    return {};
-  }
+  return kit.execute(plan);
 }
 
 /** The result of some work for a model, or its failure. The work reports when it starts to send. */
