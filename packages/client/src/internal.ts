@@ -21,4 +21,5 @@ export { createPaymentToSign } from './sign/create-payment-to-sign.js';
 export { readOffers, type Offers, type PaymentSigners } from './sign/read-offers.js';
 export { chooseOffer, type ChoiceTerms, type ChosenOffer } from './sign/sign-payment.js';
 export { parseStoredRequirement } from './store/parse-stored-payment.js';
+export { isVolatile } from './store/open-payment-store.js';
 export { nonceOf } from './store/payment-store.js';

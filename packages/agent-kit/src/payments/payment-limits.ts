@@ -1,4 +1,5 @@
 import type { PaymentStore } from '@tollgate/client';
+import { isVolatile } from '@tollgate/client/internal';
 import { isAddressEqual, type Address } from 'viem';
 
 import type { OwnHeaders } from '../types/priced-request.js';
@@ -42,6 +43,6 @@ export function createPaymentLimits(
   return {
     ...others,
     ...{ network: payments.network, tokens, maxAmount: options.maxAmount ?? DEFAULT_MAX_PAYMENT },
-    prefersSignatures: store === 'memory' || store?.isVolatile === true,
+    prefersSignatures: isVolatile(store),
   };
 }

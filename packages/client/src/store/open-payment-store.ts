@@ -50,6 +50,12 @@ function keepsFiles(): boolean {
   return navigator?.userAgent !== 'Cloudflare-Workers' && findNodeModule('node:fs/promises') !== undefined;
 }
 
+/** Whether the store that the options name loses payments with the process. It opens none. */
+export function isVolatile(choice: PaymentStore | 'memory' | undefined): boolean {
+  if (choice === undefined) return !keepsFiles();
+  return choice === 'memory' || choice.isVolatile === true;
+}
+
 let isMemoryAnnounced = false;
 
 /**
