@@ -12,6 +12,7 @@ export type {
   PlannedStep,
   SignedStep,
   StepRecord,
+  WaitReason,
 } from './jobs/job.js';
 export {
   codeOfLane,

@@ -15,7 +15,7 @@ export function formatJobs(jobs: readonly JobRecord[], unreadable: readonly stri
       ...unreadable.map((id) => [id, 'unreadable', '', '', '', 'Look at its hash in Redis; it may still send.']),
       ...jobs.map((job) => [
         ...[job.id, job.state, job.operation, job.wallet, formatTime(job.submittedAtMs)],
-        clean(job.failure?.message ?? readStoredPlan(job)?.summary ?? ''),
+        clean(job.failure?.message ?? job.waiting?.message ?? readStoredPlan(job)?.summary ?? ''),
       ]),
     ],
   );
@@ -29,7 +29,7 @@ export function toJobJson(job: JobRecord): AgentJobView & { keyId: string } {
 /** Everything about one job. */
 export function formatJob(job: JobRecord, explorerUrl: string | undefined): string {
   const view = describeJob(job, { explorerUrl: explorerUrl || undefined });
-  const { failure, approval, answer } = view;
+  const { failure, waiting, approval, answer } = view;
   const head = formatTable(
     ['JOB', view.id],
     [
@@ -44,8 +44,9 @@ export function formatJob(job: JobRecord, explorerUrl: string | undefined): stri
       ...(view.retryOf === null ? [] : [['tries again', view.retryOf]]),
       ...(approval === null ? [] : [['floors', approval.floorsHash]]),
       ...(approval === null ? [] : [['approved', approval.approvedBy === null ? 'no' : `by ${approval.approvedBy}`]]),
+      ...(waiting === null ? [] : [['waits', clean(`since ${waiting.since}: ${waiting.code}: ${waiting.message}`)]]),
       ...(failure === null ? [] : [['failure', clean(`${failure.code}: ${failure.message}`)]]),
-      ...(failure === null ? [] : [['what to do', clean(failure.suggestion)]]),
+      ...((failure ?? waiting) ? [['what to do', clean((failure ?? waiting)?.suggestion ?? '')]] : []),
       ...(answer === null ? [] : [['answer', clean(`${answer.httpStatus} ${answer.body ?? ''}`)]]),
     ],
   );

@@ -148,6 +148,26 @@ describe('tollgate jobs', () => {
     await expect(jobs('show', 'j00000000-000000000000000000000000')).rejects.toMatchObject(NOT_DONE);
   });
 
+  it('says for what a job waits, at the job, in the list and at its wallet', async () => {
+    const jobId = await submit();
+    await plan(jobId);
+    const why = {
+      code: 'rpc_refuses',
+      message: `No server takes it: ${HOSTILE}.`,
+      suggestion: 'Name another.',
+    } as const;
+    await journal.noteWaiting({ jobId, stepIndex: 0, token, why, forMs: 0 });
+    const [shown, listed] = [await jobs('show', jobId), await jobs('list')];
+    expect(shown).toMatch(/\nwaits +since \d{4}-.*: rpc_refuses: No server takes it: .*\nwhat to do +Name another\.\n/);
+    expect(listed).toMatch(/ PLANNED .* No server takes it/);
+    const env = { RPC_URL: chain.rpcUrl };
+    const walletsListed = await tollgate(['wallets', 'list', '--redis', server.url], env);
+    expect(walletsListed).toContain(`job ${jobId} waits: rpc_refuses: No server takes it`);
+    for (const text of [shown, listed, walletsListed]) expect(text).not.toMatch(/[\u001b\u202e]/);
+    const wallets = await tollgate(['wallets', 'list', '--json', '--redis', server.url], env);
+    expect(JSON.parse(wallets)).toMatchObject([{ waiting: { jobId, ...why, since: expect.any(String) } }]);
+  });
+
   it('cancels, and wakes the lane', async () => {
     const jobId = await submit();
     expect(await jobs('cancel', jobId)).toBe(`${jobId} is CANCELLED.`);

@@ -62,6 +62,7 @@ describe('tollgate wallets', () => {
     expect(listed).toEqual({
       ...{ name: 'main', address, chainId: 1328, balanceWei: balanceWei.toString(), pendingNonce: 9, nextNonce: 7 },
       ...{ openJobs: 0, inFlight: 0, paused: null, frozen: null, heldBy: null, role: 'wallet' },
+      waiting: null,
     });
     const { stdout } = await wallets('list');
     expect(stdout).toMatch(

@@ -1,9 +1,11 @@
-import { Journal, RELAYER_FLEET, type LaneId, type LaneStatus } from '@tollgate/journal';
-import { formatTokenAmount } from '@tollgate/protocol';
+import { Journal, RELAYER_FLEET, UnreadableJobError, type LaneId, type LaneStatus } from '@tollgate/journal';
+import { formatTokenAmount, type AgentWaitingView } from '@tollgate/protocol';
 
 // The library's index would load Nest, which doubles the start.
+import { describeWaiting } from '../../../libs/agent-jobs/src/views/describe-job.js';
 import { listAccounts, type Account, type AccountSources } from '../../../libs/agent-jobs/src/wallets/list-accounts.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
+import { clean } from '../jobs/format-jobs.js';
 import type { CommandResult } from '../shared/cli-command.js';
 import { findDurability } from '../shared/find-durability.js';
 import { findRedisPlace, findRpcUrls } from '../shared/find-place.js';
@@ -52,6 +54,8 @@ interface WalletState extends Omit<Account, 'names'> {
   /** Null: the account has none. */
   name: string | null;
   status: LaneStatus;
+  /** What the oldest of its jobs that stands still waits for; null: none of the oldest does. */
+  waiting: (AgentWaitingView & { jobId: string }) | null;
   /** Null where the chain did not answer. */
   onChain: { pendingNonce: number; balanceWei: bigint } | null;
 }
@@ -60,14 +64,27 @@ interface WalletState extends Omit<Account, 'names'> {
 export async function readWalletStates(sources: AccountSources, rpcUrls: readonly string[]): Promise<WalletState[]> {
   const states = (await listAccounts(sources)).map(async ({ names, ...account }) => {
     const { lane, role } = account;
-    const [status, onChain] = await Promise.all([
-      (role === 'relayer' ? sources.relayers : sources.journal).readLane(lane),
+    const journal = role === 'relayer' ? sources.relayers : sources.journal;
+    const [status, waiting, onChain] = await Promise.all([
+      journal.readLane(lane),
+      findWaiting(journal, lane),
       readOnChain(lane, rpcUrls).catch(() => null),
     ]);
     const known = names.length === 0 ? [null] : names;
-    return known.map((name) => ({ ...account, name, status, onChain }));
+    return known.map((name) => ({ ...account, name, status, waiting, onChain }));
   });
   return (await Promise.all(states)).flat();
+}
+
+const JOBS_EXAMINED = 100;
+
+async function findWaiting(journal: Journal, lane: LaneId): Promise<WalletState['waiting']> {
+  const oldest = (await journal.readOpenJobs(lane)).slice(0, JOBS_EXAMINED);
+  for (const job of await journal.readEachJob(oldest)) {
+    const waiting = job === null || job instanceof UnreadableJobError ? null : describeWaiting(job);
+    if (job && waiting) return { jobId: 'id' in job ? job.id : job.jobId, ...waiting };
+  }
+  return null;
 }
 
 async function readOnChain(lane: LaneId, rpcUrls: readonly string[]): Promise<WalletState['onChain']> {
@@ -84,7 +101,7 @@ const NATIVE_DECIMALS = 18;
 export function formatWallets(wallets: readonly WalletState[]): string {
   const table = formatTable(
     ['WALLET', 'ADDRESS', 'CHAIN', 'BALANCE', 'NEXT NONCE', 'ON CHAIN', 'OPEN', 'IN FLIGHT', 'STATE'],
-    wallets.map(({ name, role, lane, status, onChain }) => [
+    wallets.map(({ name, role, lane, status, waiting, onChain }) => [
       name ?? (role === 'relayer' ? '(relayer)' : '(no name)'),
       lane.address,
       String(lane.chainId),
@@ -93,7 +110,7 @@ export function formatWallets(wallets: readonly WalletState[]): string {
       onChain === null ? '-' : String(onChain.pendingNonce),
       String(status.openJobs),
       String(status.unminedSteps),
-      stateOf({ name, role, lane, status }),
+      stateOf({ name, role, lane, status, waiting }),
     ]),
   );
   const isSilent = wallets.some(({ onChain }) => onChain === null);
@@ -102,7 +119,7 @@ export function formatWallets(wallets: readonly WalletState[]): string {
 
 /** For programs: amounts in wei, as text. */
 function describeWallets(wallets: readonly WalletState[]) {
-  return wallets.map(({ name, role, lane, status, onChain }) => ({
+  return wallets.map(({ name, role, lane, status, waiting, onChain }) => ({
     name,
     role,
     address: lane.address,
@@ -114,6 +131,7 @@ function describeWallets(wallets: readonly WalletState[]) {
     inFlight: status.unminedSteps,
     paused: status.paused,
     frozen: status.frozen,
+    waiting,
     heldBy: status.lease?.owner ?? null,
   }));
 }
@@ -124,11 +142,12 @@ const FROZEN = {
   chain_ahead: 'frozen: the chain has transactions that the journal does not know; adopt it again',
 } as const;
 
-function stateOf({ name, role, lane, status }: Omit<WalletState, 'onChain'>): string {
+function stateOf({ name, role, lane, status, waiting }: Omit<WalletState, 'onChain'>): string {
   if (status.nextNonce === null) return `not adopted: tollgate wallets adopt ${name ?? lane.address}`;
   const states = [
     ...(status.frozen === null ? [] : [FROZEN[status.frozen]]),
     ...(status.paused === null ? [] : [`paused: ${status.paused.message}`]),
+    ...(waiting === null ? [] : [clean(`job ${waiting.jobId} waits: ${waiting.code}: ${waiting.message}`)]),
   ];
   if (states.length > 0) return states.join('; ');
   if (status.lease !== null) return `held by ${status.lease.owner}`;

@@ -101,7 +101,9 @@ describe('observeLanes', () => {
     await journal.adopt(lane, { pendingNonce: 0 });
     const token = (await journal.takeLease(lane, 'worker', 600_000))!.token;
     const unreadable = await submitSample(journal, lane, token);
-    await submitSample(journal, lane, token);
+    const stuck = await submitSample(journal, lane, token);
+    const why = { code: 'nonce_gap', message: 'Nothing has nonce 7.', suggestion: 'Send it.' } as const;
+    await journal.noteWaiting({ ...stuck, why, forMs: 0 });
     await spoilJob(redis, lane, unreadable.jobId);
     const registry = new Registry();
     const wallets = [{ name: 'main', lane } as WorkerWallet];
@@ -123,6 +125,10 @@ describe('observeLanes', () => {
         { labels: { wallet: 'main', state: 'PLANNED', operation: 'swap' }, value: 1 },
       ]),
     );
+    const waiting = await read('tollgate_agent_open_jobs_waiting');
+    expect(waiting.filter(({ value }) => value > 0)).toEqual([
+      { labels: { wallet: 'main', code: 'nonce_gap' }, value: 1 },
+    ]);
     expect(await read(AGE)).toHaveLength(1);
     expect(troubles).toEqual([expect.objectContaining({ jobId: unreadable.jobId })]);
   });

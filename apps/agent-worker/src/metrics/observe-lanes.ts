@@ -1,6 +1,7 @@
 import type { WalletDirectory } from '@tollgate/agent-jobs';
 import { keepFresh, observeGauge, observeSamples, type Sample } from '@tollgate/common';
 import { UnreadableJobError, type JobRecord, type Journal, type LaneStatus } from '@tollgate/journal';
+import { WAITING_CODES } from '@tollgate/protocol';
 import type { Registry } from 'prom-client';
 
 import type { WorkerWallet } from '../wallets/worker-wallet.js';
@@ -92,6 +93,14 @@ function observeJobs(registry: Registry, lanes: ObservedLanes): void {
   observeSamples(registry, jobs, async () =>
     (await readJobs()).flatMap(([wallet, open]) => countByState(wallet, open)),
   );
+  const waiting = {
+    name: 'tollgate_agent_open_jobs_waiting',
+    help: `Open jobs that stand still, by what they wait for; only the ${JOBS_EXAMINED} oldest of each wallet are counted.`,
+    labelNames: ['wallet', 'code'] as const,
+  };
+  observeSamples(registry, waiting, async () =>
+    (await readJobs()).flatMap(([wallet, open]) => countByCode(wallet, open)),
+  );
   const oldest = {
     name: 'tollgate_agent_oldest_open_job_seconds',
     help: 'Age of the oldest open job of a wallet that does not wait for an approval.',
@@ -117,6 +126,15 @@ function countByState(wallet: string, jobs: readonly OpenJob[]): Sample<JobLabel
     counts.set(`${state} ${operation}`, sample);
   }
   return [...counts.values()];
+}
+
+/** Every code, so that an alert sees the number fall to zero. */
+function countByCode(wallet: string, jobs: readonly OpenJob[]): Sample<'wallet' | 'code'>[] {
+  const codes = jobs.map((job) => (job instanceof UnreadableJobError ? undefined : job.waiting?.code));
+  return WAITING_CODES.map((code) => ({
+    labels: { wallet, code },
+    value: codes.filter((one) => one === code).length,
+  }));
 }
 
 async function readLanes({

@@ -1,6 +1,6 @@
 import { AgentKitError, type OperationPlanner } from '@tollgate/agent-kit/planner';
 import { ChainUnavailableError } from '@tollgate/chain';
-import { PlanFailure, WalletEmptyError, type JobFailure, type JobRecord } from '@tollgate/journal';
+import { PlanFailure, WalletEmptyError, type JobFailure, type JobRecord, type WaitReason } from '@tollgate/journal';
 import { StoreError } from '@tollgate/redis';
 import { parseEther } from 'viem';
 
@@ -28,6 +28,21 @@ export function toPlanFailure(error: unknown): PlanFailure | null {
   if (error instanceof AgentKitError && !isPassing(error))
     return new PlanFailure(toJobFailure(error), { cause: error });
   return null;
+}
+
+const RPC_CODES: Readonly<Record<string, WaitReason['code']>> = {
+  refuses: 'rpc_refuses',
+  unreachable: 'rpc_unreachable',
+  lags: 'rpc_lags',
+  chain_differs: 'chain_differs',
+};
+
+/** For what a job waits whose planning is tried again; null: the error does not say it. */
+export function explainDelay(error: unknown): WaitReason | null {
+  // The journal, or the wallet's pause, says for what this one waits.
+  if (!(error instanceof AgentKitError) || error.code !== 'NETWORK_ERROR' || error instanceof NotNowError) return null;
+  const { rpcTrouble } = error.details;
+  return { ...toJobFailure(error), code: RPC_CODES[String(rpcTrouble)] ?? 'answer' };
 }
 
 /** For a job whose planning keeps failing for an unexpected reason. */

@@ -20,6 +20,7 @@ import {
   type JudgeSignature,
   type JudgeStep,
   type PlannedStep,
+  type WaitReason,
 } from '@tollgate/journal';
 import { formatTokenAmount } from '@tollgate/protocol';
 import { getAddress } from 'viem';
@@ -40,7 +41,7 @@ import { countSpending, describeLimits, describePlan, needsApproval } from './de
 import { createJudge } from './judge-step.js';
 import { limitDraft, limitInput, listCeilings, narrowInput, type Ceilings } from './narrow-plan.js';
 import { createFloors, hashFloors, isWithin, readAgreedFloors } from './plan-floors.js';
-import { PlanningTrouble, toPlanFailure } from './planning-trouble.js';
+import { explainDelay, PlanningTrouble, toPlanFailure } from './planning-trouble.js';
 import type { JobPlanning } from './plannings.js';
 
 export interface WalletPlannerOptions {
@@ -90,6 +91,10 @@ export class WalletPlanner implements JobPlanning {
     } catch (error) {
       throw await this.#trouble.explain(job, error);
     }
+  }
+
+  explainDelay(error: unknown): WaitReason | null {
+    return explainDelay(error);
   }
 
   /** Revokes the rest of the allowances that the job's own steps set. */
@@ -229,11 +234,15 @@ export class WalletPlanner implements JobPlanning {
   async #assertUpToDate(job: JobRecord): Promise<void> {
     const { chainId } = await this.#kit.readContext();
     if (chainId !== job.lane.chainId) {
-      throw new AgentKitError('NETWORK_ERROR', `The network of RPC_URL is chain ${chainId}, not ${job.lane.chainId}.`);
+      throw new AgentKitError('NETWORK_ERROR', `The network of RPC_URL is chain ${chainId}, not ${job.lane.chainId}.`, {
+        details: { rpcTrouble: 'chain_differs' },
+      });
     }
     const minedAt = readMinedBlock(job);
     if (minedAt > 0 && (await this.#kit.client.getBlockNumber()) < minedAt) {
-      throw new AgentKitError('NETWORK_ERROR', `The network's node is behind block ${minedAt}.`);
+      throw new AgentKitError('NETWORK_ERROR', `The network's node is behind block ${minedAt}.`, {
+        details: { rpcTrouble: 'lags' },
+      });
     }
   }
 

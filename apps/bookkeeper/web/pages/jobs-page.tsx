@@ -76,7 +76,11 @@ function Jobs({ jobs }: { jobs: readonly OperatorJob[] }) {
         { name: 'State', show: ({ state }) => <State state={state} /> },
         { name: 'Operation', show: ({ operation }) => operation },
         { name: 'Wallet', show: ({ wallet }) => wallet },
-        { name: 'What', show: ({ plan, failure }) => failure?.message ?? plan?.summary ?? 'not planned yet' },
+        {
+          name: 'What',
+          show: ({ plan, failure, waiting }) =>
+            failure?.message ?? waiting?.message ?? plan?.summary ?? 'not planned yet',
+        },
         { name: 'Key', show: ({ keyId }) => <code>{keyId}</code> },
       ]}
     />

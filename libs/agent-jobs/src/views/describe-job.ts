@@ -33,8 +33,15 @@ export function describeJob(job: JobRecord, { explorerUrl }: DescribeOptions): A
     approval: job.approval,
     steps: job.steps.map((step, index) => describeStep(job, step, index, explorerUrl)),
     failure: job.failure ?? job.ending?.failure ?? null,
+    waiting: describeWaiting(job),
     answer: readAnswer(job),
   };
+}
+
+export function describeWaiting({ waiting }: Pick<JobRecord, 'waiting'>): AgentJobView['waiting'] {
+  if (waiting === null) return null;
+  const { sinceMs, ...why } = waiting;
+  return { ...why, since: toIso(sinceMs) };
 }
 
 function readAnswer({ details: { answer } }: JobRecord): AgentAnswerView | null {

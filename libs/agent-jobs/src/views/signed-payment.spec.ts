@@ -14,7 +14,7 @@ const jobWith = (changes: Partial<JobRecord>, signature: StepRecord['signature']
   return {
     ...{ id: 'j1', lane, operation: 'payment', input: { url: 'https://shop.example/' }, wallet: 'main', keyId: 'k' },
     ...{ fingerprint: 'f', submittedAtMs: 0, updatedAtMs: 0, endedAtMs: null, retryOf: null, plan: null },
-    ...{ approval: { floorsHash: 'f', approvedBy: null }, ending: null, failure: null, details: {} },
+    ...{ approval: { floorsHash: 'f', approvedBy: null }, ending: null, failure: null, waiting: null, details: {} },
     ...{ state: 'SIGNED', stepIndex: 0, steps: [{ ...sampleSignature(lane.address), ...state }] },
     ...changes,
   };
@@ -34,6 +34,15 @@ describe('a job with a signed payment', () => {
     const view = describeJob(jobWith({ state }, signature), {});
     expect(view.steps).toMatchObject([{ state: shown, nonce: null, attempts: [] }]);
     expect(JSON.stringify(view)).not.toContain('c0ffee');
+  });
+
+  it('says since when and for what it waits', () => {
+    const why = { code: 'answer', message: 'No answer yet.', suggestion: 'Wait.' } as const;
+    expect(describeJob(jobWith({ waiting: { ...why, sinceMs: 60_000 } }, live), {}).waiting).toEqual({
+      ...why,
+      since: '1970-01-01T00:01:00.000Z',
+    });
+    expect(describeJob(jobWith({}, live), {}).waiting).toBeNull();
   });
 
   it('has no calls to review: the digest of its plan has its bounds', () => {

@@ -28,15 +28,18 @@ export class ChainUnavailableError extends Error {
   override readonly name = 'ChainUnavailableError';
   /** Milliseconds until the chain is asked about this again, if known. */
   readonly retryAfterMs: number | undefined;
+  /** What the server itself says, if anything: untrusted, and it may name an address or a key. */
+  readonly words: string | undefined;
 
   constructor(
     readonly reason: ChainTrouble,
     /** One sentence without the RPC URL, which may carry an API key. */
     message: string,
-    options: ErrorOptions & { retryAfterMs?: number } = {},
+    options: ErrorOptions & { retryAfterMs?: number; words?: string } = {},
   ) {
     super(message, options);
     this.retryAfterMs = options.retryAfterMs;
+    this.words = options.words;
   }
 }
 
@@ -56,8 +59,9 @@ export class RpcStatusError extends ChainUnavailableError {
 
 /** The server answered several calls with one error. */
 export class BatchRefusedError extends ChainUnavailableError {
-  constructor(code: unknown) {
-    super('rpc_error', `The RPC server refused the request with code ${String(code)}.`);
+  constructor({ code, message }: Record<string, unknown>) {
+    const words = typeof message === 'string' ? { words: message } : {};
+    super('rpc_error', `The RPC server refused the request with code ${String(code)}.`, words);
   }
 }
 

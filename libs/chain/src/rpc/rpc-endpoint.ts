@@ -156,7 +156,9 @@ export function valueOf(result: RpcResult | undefined, method: string): unknown 
     case 'result':
       return result.value;
     case 'error':
-      throw new ChainUnavailableError('rpc_error', `${method} failed with code ${result.code}.`);
+      throw new ChainUnavailableError('rpc_error', `${method} failed with code ${result.code}.`, {
+        words: result.message,
+      });
     case 'missing':
     case undefined:
       throw new ChainUnavailableError('rpc_malformed', `The RPC server left ${method} out of its answer.`);
@@ -214,7 +216,7 @@ function readResult(answer: Record<string, unknown>): RpcResult {
 function refuseBatch(value: unknown): never {
   const error = parseObject(value, 'batch').error;
   if (error === undefined || error === null) return malformed('no list of answers');
-  throw new BatchRefusedError(parseObject(error, 'error').code);
+  throw new BatchRefusedError(parseObject(error, 'error'));
 }
 
 const MAX_BYTES = 65_536;

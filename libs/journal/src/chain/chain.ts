@@ -270,7 +270,7 @@ function sendOnce(server: RpcBatcher, raw: Hex): Promise<SendReply> {
   const calls = [{ method: 'eth_sendRawTransaction', params: [raw] }];
   return server
     .ask<SendReply>({ calls, deadlineMs: Infinity, read: ([result = MISSING]) => result })
-    .catch((error: Error) => ({ kind: 'unanswered', why: error.message }));
+    .catch((error: Error) => ({ kind: 'unanswered', error }));
 }
 
 function askReceipts(hashes: readonly Hex[]): RpcCall[] {

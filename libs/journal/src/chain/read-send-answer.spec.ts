@@ -21,7 +21,7 @@ describe('an answer to a sent transaction', () => {
     expect(readSendAnswer({ kind: 'result', value: HASH.toUpperCase().replace('0X', '0x') }, HASH)).toBe('accepted');
     expect(readSendAnswer({ kind: 'result', value: `0x${'00'.repeat(32)}` }, HASH)).toBe('unknown');
     expect(readSendAnswer({ kind: 'result', value: null }, HASH)).toBe('unknown');
-    expect(readSendAnswer({ kind: 'unanswered', why: 'status 429' }, HASH)).toBe('unknown');
+    expect(readSendAnswer({ kind: 'unanswered', error: new Error('status 429') }, HASH)).toBe('unknown');
   });
 });
 

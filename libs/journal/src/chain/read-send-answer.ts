@@ -2,7 +2,7 @@ import type { RpcResult } from '@tollgate/chain';
 import { readSendRefusal, type Hex } from '@tollgate/protocol';
 
 /** An RPC server's reply to signed bytes. `unanswered`: it may or may not have them. */
-export type SendReply = RpcResult | { kind: 'unanswered'; why: string };
+export type SendReply = RpcResult | { kind: 'unanswered'; error: Error };
 
 /**
  * What the reply says. `accepted`: it has them. `unknown`: it may have them, so the same bytes are

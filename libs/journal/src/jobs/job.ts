@@ -9,6 +9,7 @@ import {
   type JobState,
   type OpenState,
   type PaymentToSign,
+  type WaitingCode,
 } from '@tollgate/protocol';
 
 /** One wallet on one chain. The address is lower case. */
@@ -138,6 +139,15 @@ export interface JobApproval {
   approvedBy: string | null;
 }
 
+/** What a job waits for, for its owner. */
+export interface WaitReason extends JobFailure {
+  code: WaitingCode;
+}
+
+export interface Waiting extends WaitReason {
+  sinceMs: number;
+}
+
 /** What the journal stores about a job. Times are milliseconds on Redis's clock. */
 export interface JobRecord {
   id: string;
@@ -165,6 +175,8 @@ export interface JobRecord {
   ending: Ending | null;
   /** Set in every final state except FINAL, and in NEEDS_OPERATOR. */
   failure: JobFailure | null;
+  /** Why it stands still, as its worker last saw it; null once it is in another state or at another step. */
+  waiting: Waiting | null;
   /** Each entry is written once, by the operation: for a payment its challenge, its reference and the response. */
   details: { readonly [name: string]: JsonValue };
 }

@@ -1,4 +1,4 @@
-import { isAddress, isHash, parsePaymentToSign, type Hex } from '@tollgate/protocol';
+import { isAddress, isHash, parsePaymentToSign, WAITING_CODES, type Hex } from '@tollgate/protocol';
 import { StoreError } from '@tollgate/redis';
 
 import {
@@ -15,6 +15,7 @@ import {
   type PlannedStep,
   type StepRecord,
   type StepSignature,
+  type Waiting,
 } from './job.js';
 
 type Fields = Readonly<Record<string, string>>;
@@ -74,6 +75,7 @@ function readJob(lane: LaneId, id: string, fields: Fields): JobRecord {
         : null,
     ending: readEnding(fields),
     failure: fields['failure'] === undefined ? null : parseFailure(fields['failure']),
+    waiting: readWaiting(fields),
     details: readDetails(fields),
   };
 }
@@ -154,6 +156,16 @@ function readEnding(fields: Fields): Ending | null {
     throw new TypeError('unknown ending');
   }
   return { state, failure: parseFailure(text(fields, 'endingFailure')), undoing: fields['undoing'] === '1' };
+}
+
+/** The state and step for which it was noted, since when, the code, and the failure. */
+const WAITING = /^(\w+ \d+) (\d+) (\w+) (.*)$/s;
+
+function readWaiting(fields: Fields): Waiting | null {
+  const [, place, sinceMs, known, failure = ''] = WAITING.exec(fields['waiting'] ?? '') ?? [];
+  const code = WAITING_CODES.find((one) => one === known);
+  if (!code || place !== `${text(fields, 'state')} ${text(fields, 'step')}`) return null;
+  return { ...parseFailure(failure), code, sinceMs: integer(sinceMs) };
 }
 
 function readDetails(fields: Fields): Record<string, JsonValue> {

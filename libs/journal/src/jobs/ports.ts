@@ -1,6 +1,15 @@
 import type { Hex, PaymentToSign, QuotedFees } from '@tollgate/protocol';
 
-import type { JobFailure, JobRecord, JsonValue, LaneId, PlannedStep, SignedStep, StepRecord } from './job.js';
+import type {
+  JobFailure,
+  JobRecord,
+  JsonValue,
+  LaneId,
+  PlannedStep,
+  SignedStep,
+  StepRecord,
+  WaitReason,
+} from './job.js';
 import type { ApprovalScope, Spending, TransactionReport } from './transition.js';
 
 /** What a job will do from one of its steps on, as data. Making a plan sends nothing. */
@@ -32,6 +41,8 @@ export interface JobPlanner {
    * growing delay
    */
   plan(job: JobRecord, context: { stepIndex: number; token: number }): Promise<JobPlan>;
+  /** For what a job waits whose `plan` or `undo` threw this error; null: unknown. */
+  explainDelay?(error: unknown): WaitReason | null;
   /** The steps that revoke what a job has left behind, failed or done. They run before the job ends. */
   undo?(job: JobRecord): Promise<readonly PlannedStep[]>;
   /** Judges a step that is a signature; required where there are such steps. */

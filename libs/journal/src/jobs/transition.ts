@@ -1,7 +1,17 @@
 import type { JobTransactionFacts, SettledFacts } from '@tollgate/book-events';
 import type { Hex } from '@tollgate/protocol';
 
-import type { Attempt, JobFailure, JobRecord, JobState, JsonValue, LaneId, MinedAttempt, PlannedStep } from './job.js';
+import type {
+  Attempt,
+  JobFailure,
+  JobRecord,
+  JobState,
+  JsonValue,
+  LaneId,
+  MinedAttempt,
+  PlannedStep,
+  WaitReason,
+} from './job.js';
 import type { UnreadableJobError } from './parse-job.js';
 
 /** Why a transition was not made. Repeating it is pointless until something else has changed. */
@@ -215,6 +225,13 @@ export interface FinishSignatureRequest extends StepWrite {
 export interface FailAttemptRequest extends MarkBroadcastRequest, Omit<EndRequest, 'undo'> {
   /** Also if an RPC server has accepted an attempt of the step, as `cancel` does. */
   evenIfSent?: boolean;
+}
+
+export interface NoteWaitingRequest extends StepWrite {
+  /** Null: it waits for nothing any more. */
+  why: WaitReason | null;
+  /** How long the caller has seen it wait for this, in milliseconds. */
+  forMs: number;
 }
 
 export interface MarkBroadcastRequest extends StepWrite {

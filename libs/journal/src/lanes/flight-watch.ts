@@ -11,6 +11,8 @@ interface Flight {
   acceptedAtMs: number | null;
   isMined: boolean;
   isUnderpriced: boolean;
+  /** Why no server has taken the bytes at the last sending; null: one has, or this is not known. */
+  notTaken: Error | null;
   /** The head at which the step was last checked and needed nothing more. */
   checkedHead: Hex | null;
   foreignNonce: { sinceMs: number; sinceBlock: number; lastBlock: number; lookUps: number } | null;
@@ -26,11 +28,21 @@ export class FlightWatch {
     const flight = this.#flight(name);
     flight.sentAtMs = performance.now();
     flight.isUnderpriced = false;
+    flight.notTaken = null;
     if (flight.attempt?.hash !== hash) flight.attempt = { hash, sinceMs: flight.sentAtMs };
   }
 
   noteAccepted(name: string): void {
     this.#flight(name).acceptedAtMs ??= performance.now();
+  }
+
+  /** Every server refused the bytes for now, or did not answer. */
+  noteNotTaken(name: string, notTaken: Error): void {
+    this.#flight(name).notTaken = notTaken;
+  }
+
+  findNotTaken(name: string): Error | null {
+    return this.#flights.get(name)?.notTaken ?? null;
   }
 
   /** The node asks for higher fees than the last attempt offers. */
@@ -115,6 +127,7 @@ export class FlightWatch {
         acceptedAtMs: null,
         isMined: false,
         isUnderpriced: false,
+        notTaken: null,
         checkedHead: null,
         foreignNonce: null,
       };

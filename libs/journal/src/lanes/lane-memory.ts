@@ -1,8 +1,10 @@
+import type { WaitReason } from '../jobs/job.js';
 import { FlightWatch } from './flight-watch.js';
 import type { LaneSettings } from './lane-settings.js';
 import { LockedJobs } from './locked-jobs.js';
 import { LookPace } from './look-pace.js';
 import { NonceGap } from './nonce-gap.js';
+import { WaitingJobs } from './waiting-jobs.js';
 
 /** What a process remembers of a lane while it holds the lease. */
 export interface LaneMemory {
@@ -13,6 +15,9 @@ export interface LaneMemory {
   nextNonce: NextNonce;
   locked: LockedJobs;
   gap: NonceGap;
+  waits: WaitingJobs;
+  /** Why the lane starts nothing new, as of the last look; null: it does. */
+  stop: WaitReason | null;
   /** The gas of a transfer of nothing to the wallet itself, as last estimated: some chains ask more than 21,000. */
   cancel: { gas: bigint };
   /** Jobs whose signed payment is being presented: some are asked about again at each look, in turn. */
@@ -29,6 +34,8 @@ export function createLaneMemory({ planRetryMs, longestPlanRetryMs, firstLookMs,
     nextNonce: new NextNonce(),
     locked: new LockedJobs(),
     gap: new NonceGap(),
+    waits: new WaitingJobs(),
+    stop: null,
     cancel: { gas: 21_000n },
     presented: new Set(),
   };

@@ -46,6 +46,8 @@ export interface LaneSettings {
    */
   nonceDoubtBlocks: number;
   nonceDoubtMs: number;
+  /** A job that stands still for this long says why. */
+  waitingAfterMs: number;
   /** How long a stopping runner waits for running work. */
   stopWithinMs: number;
 }
@@ -72,5 +74,6 @@ export const DEFAULT_LANE_SETTINGS: LaneSettings = {
   approvalTimeoutMs: 86_400_000,
   nonceDoubtBlocks: 5,
   nonceDoubtMs: 60_000,
+  waitingAfterMs: 5_000,
   stopWithinMs: 15_000,
 };

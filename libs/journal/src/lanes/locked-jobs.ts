@@ -28,6 +28,11 @@ export class LockedJobs {
     return this.#jobs.has(jobId);
   }
 
+  /** The job that holds what this one waits for, as far as it is known. */
+  holderOf(jobId: string): string | null {
+    return this.#jobs.get(jobId)?.holder ?? null;
+  }
+
   /** The journal refused the job these allowances. */
   note(jobId: string, approvals: readonly ApprovalScope[], by: string): void {
     const holder = this.#ended.has(by) ? null : by;

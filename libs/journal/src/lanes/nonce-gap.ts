@@ -8,6 +8,8 @@ import type { LaneSettings } from './lane-settings.js';
  */
 export class NonceGap {
   #seen: { nonce: number; sinceMs: number; sinceBlock: number } | null = null;
+  /** The nonce that all later transactions wait for; null: none, or not for long enough. */
+  nonce: number | null = null;
 
   /**
    * Null while there is no gap, or it may pass: a node may be behind.
@@ -21,9 +23,11 @@ export class NonceGap {
     const nowMs = performance.now();
     if (lowest <= nonce) this.#seen = null;
     else if (this.#seen?.nonce !== nonce) this.#seen = { nonce, sinceMs: nowMs, sinceBlock: number };
+    this.nonce = null;
     if (this.#seen === null) return null;
     const { sinceMs, sinceBlock } = this.#seen;
     if (number - sinceBlock < nonceDoubtBlocks || nowMs - sinceMs < nonceDoubtMs) return null;
+    this.nonce = nonce;
     return new Error(
       `No transaction of the journal in flight has nonce ${nonce}, and the chain has none mined: all from nonce ${lowest} on wait for it. Resume the job that has it; if there is none, send a transaction of the account with nonce ${nonce}.`,
     );

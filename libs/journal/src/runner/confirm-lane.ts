@@ -11,6 +11,7 @@ import { sendLast } from '../steps/advance-job.js';
 import { broadcast, putAttempt } from '../steps/broadcast.js';
 import { concludeStep, putBackStep, type FlyingStep } from '../steps/conclude-step.js';
 import { readSteps } from './read-steps.js';
+import { tellFlights } from './tell-flights.js';
 
 export interface LanePass {
   /** Jobs that can be advanced now. */
@@ -40,6 +41,7 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
   const due = flights.filter((flight) => isDue(work, flight, head));
   const steps = await readSteps(work, due);
   const found = await readFindings(work, steps, head);
+  const checked: FlyingStep[] = [];
   const pass: LanePass = { wake: [], ended: [], troubles: [], head, lowestNonce: flights[0]?.nonce ?? null };
   await Promise.all(
     steps.map(async (step) => {
@@ -49,9 +51,12 @@ export async function confirmLane(work: LaneWork, isBusy: (jobId: string) => boo
       });
       if (outcome === 'wake') pass.wake.push(step.job.id);
       if (outcome === 'ended') pass.ended.push(step.job.id);
+      if (outcome === 'checked' || outcome === 'look again') checked.push(step);
       if (outcome === 'checked') watch.noteChecked(flightName(writeFor(work, step.job)), head.hash);
     }),
   );
+  const still = checked.filter(({ job }) => !isBusy(job.id));
+  await tellFlights(work, still, { head, lowest: flights[0] ?? null });
   const lost = pass.troubles.find((trouble) => trouble instanceof LeaseLostError);
   if (lost) throw lost;
   return pass;

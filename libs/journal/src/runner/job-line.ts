@@ -18,6 +18,11 @@ export class JobLine {
     return [...this.#active.values()].filter(Boolean).length;
   }
 
+  /** New jobs wait for their turn. */
+  get hasQueue(): boolean {
+    return this.#turnedAway.size + this.#newcomers.size > 0;
+  }
+
   isActive(jobId: string): boolean {
     return this.#active.has(jobId);
   }

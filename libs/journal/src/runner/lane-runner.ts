@@ -10,10 +10,12 @@ import { LeaseLostError, type LaneWork } from '../lanes/lane-work.js';
 import { pause } from '../pause.js';
 import { advanceJob, type AdvanceOutcome } from '../steps/advance-job.js';
 import { launchJob, type PlannedJob } from '../steps/launch-job.js';
+import { explainError, explainStop, lackOfRoom } from '../steps/wait-reasons.js';
 import type { Journal } from '../store/journal.js';
 import { confirmLane } from './confirm-lane.js';
 import { JobLine } from './job-line.js';
 import { holdLane, LaneShare, type HeldLane } from './lane-lease.js';
+import { tellLane } from './tell-lane.js';
 import { reconcileLane, tendLane } from './tend-lane.js';
 
 export interface LaneRunnerOptions {
@@ -210,12 +212,16 @@ export class LaneRunner implements JobQueue {
       if (nextNonce !== null) work.nextNonce.see(nextNonce);
       const unused = work.gap.look(lowestNonce ?? nextNonce ?? 0, head, this.#settings);
       if (unused) onTrouble(unused);
-      this.#noteLaneStopped(paused !== null || frozen !== null);
+      work.stop = explainStop({ paused, frozen });
+      this.#noteLaneStopped(work.stop !== null);
       this.#room = work.wallet.isEmpty ? 0 : work.settings.maxInFlight - unminedSteps - this.#line.newcomers;
       this.#pump();
+      const isFull = this.#room <= 0 && this.#line.hasQueue;
+      await tellLane(work, work.stop ?? (isFull ? lackOfRoom(work) : null), 'new');
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;
       onTrouble(error);
+      await tellLane(work, explainError(work.planner, error) ?? null, 'all');
     }
   }
 

@@ -15,6 +15,7 @@ import { broadcast, putAttempt, type StoredBytes } from './broadcast.js';
 import { readQuote } from './funds.js';
 import { giveUpPlan, planStep } from './plan-step.js';
 import { judgeSignature, signStep } from './signed-step.js';
+import { explainError, explainOutcome, tellWaiting } from './wait-reasons.js';
 
 /**
  * `in_flight`: the signed bytes are stored and the confirming pass takes over. `locked`: another job holds the
@@ -32,7 +33,7 @@ const MAX_ROUNDS = 16;
 export async function advanceJob(work: LaneWork, jobId: string): Promise<AdvanceOutcome> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const job = await work.journal.readJob(jobId);
-    const outcome = job ? await advanceFrom(work, job) : 'ended';
+    const outcome = job ? await advanceOrTell(work, job) : 'ended';
     if (outcome === 'ended') {
       work.retries.forget(jobId);
       work.presented.delete(jobId);
@@ -40,6 +41,18 @@ export async function advanceJob(work: LaneWork, jobId: string): Promise<Advance
     if (outcome !== 'again') return outcome;
   }
   return 'waiting';
+}
+
+/** Where the job does not move, its record says why. */
+async function advanceOrTell(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
+  try {
+    const outcome = await advanceFrom(work, job);
+    if (outcome !== 'again') await tellWaiting(work, job, explainOutcome(work, job, outcome));
+    return outcome;
+  } catch (error) {
+    await tellWaiting(work, job, explainError(work.planner, error));
+    throw error;
+  }
 }
 
 async function advanceFrom(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {

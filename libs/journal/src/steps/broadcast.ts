@@ -1,3 +1,4 @@
+import { ChainUnavailableError } from '@tollgate/chain';
 import { keccak256Hex } from '@tollgate/crypto';
 import type { QuotedFees, Hex } from '@tollgate/protocol';
 
@@ -93,10 +94,10 @@ export async function broadcast(
   const flight = flightName(write);
   work.watch.noteSent(flight, hash);
   work.pace.noteSent();
-  const answer = await joinAnswers(work.chain.send(raw), hash);
+  const answered = await joinAnswers(work.chain.send(raw), hash);
   crashPoint('F7');
-  await applyAnswer(work, write, { kind, hash }, answer);
-  return answer;
+  await applyAnswer(work, write, { kind, hash }, answered);
+  return answered.answer;
 }
 
 /**
@@ -118,17 +119,17 @@ export async function broadcastAndWait(
     return found;
   }
   work.pace.noteSent();
-  const answer = await joinAnswers(sent, hash);
+  const answered = await joinAnswers(sent, hash);
   crashPoint('F7');
-  await applyAnswer(work, write, { kind, hash }, answer);
-  return answer;
+  await applyAnswer(work, write, { kind, hash }, answered);
+  return answered.answer;
 }
 
 async function applyAnswer(
   work: LaneWork,
   write: StepWrite,
   { kind, hash }: Pick<StoredBytes, 'kind' | 'hash'>,
-  answer: SendAnswer,
+  { answer, replies }: Answered,
 ): Promise<void> {
   const flight = flightName(write);
   switch (answer) {
@@ -147,8 +148,10 @@ async function applyAnswer(
     case 'refused':
       await giveUpBytes(work, { ...write, hash }, kind);
       break;
-    case 'nonce_used':
     case 'unknown':
+      work.watch.noteNotTaken(flight, explainReplies(replies));
+      break;
+    case 'nonce_used':
       break;
   }
 }
@@ -177,10 +180,25 @@ async function giveUpBytes(
   );
 }
 
-function joinAnswers(sent: readonly Promise<SendReply>[], hash: Hex): Promise<SendAnswer> {
-  const answers = sent.map(async (answer) => readSendAnswer(await answer, hash));
+interface Answered {
+  answer: SendAnswer;
+  replies: readonly SendReply[];
+}
+
+function joinAnswers(sent: readonly Promise<SendReply>[], hash: Hex): Promise<Answered> {
+  const read = (reply: SendReply): SendAnswer => readSendAnswer(reply, hash);
   return new Promise((resolve) => {
-    for (const answer of answers) void answer.then((read) => read === 'accepted' && resolve(read));
-    void Promise.all(answers).then((all) => resolve(joinSendAnswers(all)));
+    for (const one of sent)
+      void one.then((reply) => read(reply) === 'accepted' && resolve({ answer: 'accepted', replies: [reply] }));
+    void Promise.all(sent).then((replies) => resolve({ answer: joinSendAnswers(replies.map(read)), replies }));
   });
+}
+
+/** Why no server has taken the bytes: the first refusal, else why the last gave no answer. */
+function explainReplies(replies: readonly SendReply[]): Error {
+  const refusal = replies.find((reply) => reply.kind === 'error');
+  const silent = replies.findLast((reply) => reply.kind === 'unanswered');
+  if (!refusal && silent) return silent.error;
+  const words = refusal && { words: refusal.message };
+  return new ChainUnavailableError('rpc_error', 'No RPC server takes the transaction now.', words);
 }

@@ -104,7 +104,7 @@ export async function askUndo({ planner, retries }: LaneWork, job: JobRecord): P
 
 async function judgePlan(work: LaneWork, job: JobRecord, stored: Transition): Promise<Hindrance | null> {
   assertLease(stored);
-  if (stored.outcome !== 'refused') return stored.state === 'AWAITING_APPROVAL' ? { outcome: 'waiting' } : null;
+  if (stored.outcome !== 'refused') return stored.state === 'AWAITING_APPROVAL' ? { outcome: 'again' } : null;
   return stored.reason === 'floors_changed' ? giveUpPlan(work, job, FLOORS_CHANGED) : { outcome: 'again' };
 }
 

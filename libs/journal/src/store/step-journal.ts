@@ -148,6 +148,12 @@ export abstract class StepJournal {
     return readTransition(await this.#onStep('needOperator', request, [encodeFailure(request.failure)]));
   }
 
+  /** Notes why an open job stands still. The first time for each code, an event reports it. */
+  async noteWaiting({ why, forMs, ...write }: on.NoteWaitingRequest): Promise<on.Transition> {
+    const args = why === null ? ['', '', 0] : [encodeFailure(why), why.code, Math.round(forMs)];
+    return readTransition(await this.#onStep('noteWaiting', write, args));
+  }
+
   /** The report to the book and `needOperator` in one script, for a step whose block is deep enough. */
   async parkMined(request: on.ParkMinedRequest): Promise<on.Transition> {
     const { jobId, token, stepIndex, failure } = request;

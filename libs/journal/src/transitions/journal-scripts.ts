@@ -4,6 +4,7 @@ import abandonJob from '../scripts/job/abandon-job.lua';
 import cancel from '../scripts/job/cancel.lua';
 import claimKey from '../scripts/job/claim-key.lua';
 import needOperator from '../scripts/job/need-operator.lua';
+import noteWaiting from '../scripts/job/note-waiting.lua';
 import putDetail from '../scripts/job/put-detail.lua';
 import resumeJob from '../scripts/job/resume-job.lua';
 import speedUp from '../scripts/job/speed-up.lua';
@@ -67,6 +68,7 @@ const transitions = {
   abandonJob,
   speedUp,
   needOperator: worker + needOperator,
+  noteWaiting: worker + noteWaiting,
   // The plan of a step.
   putPlan: worker + putPlan,
   lockApprovals: worker + lockApprovals,

@@ -92,7 +92,8 @@ export function explainFailure(error: unknown, failures: StepFailures = {}): Age
   if (known) return known;
   const refusal = findRefusal(error);
   // The RPC server refused the request, which has therefore ended.
-  if (refusal) return create('The network refused the request', new URL(refusal.url).host, `answers ${quote(details)}`);
+  if (refusal)
+    return create('The network refused the request', new URL(refusal.url).host, `answers ${quote(details)}`, 'refuses');
   // The node did answer, but the answer cannot be decoded: the contract is not of the expected kind.
   return refuse('PROTOCOL_FAILED', 'The contract does not answer as expected', details);
 }
@@ -151,17 +152,23 @@ export function isNoAnswer(error: unknown): boolean {
  */
 function explainNoAnswer(error: BaseError): AgentKitError {
   const busy = findRefusal(error);
-  if (busy) return create('The network did not answer', new URL(busy.url).host, `answers ${quote(readDetails(error))}`);
+  if (busy)
+    return create(
+      'The network did not answer',
+      new URL(busy.url).host,
+      `answers ${quote(readDetails(error))}`,
+      'refuses',
+    );
   const failure = readNoAnswer(error);
-  if (failure) return create('The network did not answer', failure.host, failure.reason);
+  if (failure) return create('The network did not answer', failure.host, failure.reason, 'unreachable');
   return new AgentKitError('NETWORK_ERROR', `The network did not answer: ${quote(error.shortMessage)}.`);
 }
 
-function create(what: string, host: string, reason: string): AgentKitError {
+function create(what: string, host: string, reason: string, rpcTrouble: 'refuses' | 'unreachable'): AgentKitError {
   // A host may have any name, including the keyword of another error.
   const shown = hideKeyWords(host, 'NETWORK_ERROR');
   return new AgentKitError('NETWORK_ERROR', `${what}: the RPC server at ${shown} ${reason}.`, {
-    details: { rpcHost: shown },
+    details: { rpcHost: shown, rpcTrouble },
   });
 }
 

@@ -61,7 +61,9 @@ export async function planRevocation(
     const token = await tokens.resolve(granted.token);
     const { number: blockNumber, gasLimit } = await client.getBlock();
     if (blockNumber < sinceBlock) {
-      throw new AgentKitError('NETWORK_ERROR', `The network's node is behind block ${sinceBlock}.`);
+      throw new AgentKitError('NETWORK_ERROR', `The network's node is behind block ${sinceBlock}.`, {
+        details: { rpcTrouble: 'lags' },
+      });
     }
     // Another node may answer this request. It refuses a block that it does not have; its latest may be an earlier one.
     if ((await readAllowance(context, { token, spender, blockNumber })) === 0n) return null;

@@ -37,21 +37,48 @@ export type OpenState = (typeof OPEN_STATES)[number];
 export type FinalState = (typeof FINAL_STATES)[number];
 export type JobState = (typeof JOB_STATES)[number];
 
-/** The events of a job (specification, section "Events") and two further ones. */
+/** The events of a job (specification, section "Events") and three further ones. */
 export const EVENT_TYPES = [
   'transactionSubmitted',
   'transactionConfirmed',
   'transactionFailed',
   'jobCompleted',
   'jobNeedsOperator',
+  'transactionWaiting',
 ] as const;
 export type JobEventType = (typeof EVENT_TYPES)[number];
+
+/** What a job that stands still waits for. */
+export const WAITING_CODES = [
+  'fee_above_cap',
+  'rpc_refuses',
+  'rpc_unreachable',
+  'rpc_lags',
+  'chain_differs',
+  'nonce_gap',
+  'earlier_job',
+  'in_flight_limit',
+  'balance',
+  'wallet_paused',
+  'wallet_frozen',
+  'approval',
+  'allowance',
+  'answer',
+] as const;
+export type WaitingCode = (typeof WAITING_CODES)[number];
 
 /** Why a job failed, for its owner. */
 export interface JobFailure {
   code: string;
   message: string;
   suggestion: string;
+}
+
+/** Why a job stands still, and what to do. */
+export interface AgentWaitingView extends JobFailure {
+  code: WaitingCode;
+  /** ISO 8601, UTC. */
+  since: string;
 }
 
 /** A job request; its inputs are those of the agent kit's operation of that name. */
@@ -132,6 +159,8 @@ export interface AgentJobView extends Omit<AgentJobRequest, 'operation'> {
   approval: { floorsHash: string; approvedBy: string | null } | null;
   steps: readonly AgentStepView[];
   failure: JobFailure | null;
+  /** Null while the job moves, and once it has ended or needs an operator. */
+  waiting: AgentWaitingView | null;
   /** For a payment that received an answer. */
   answer: AgentAnswerView | null;
 }

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { DISABLED_REASONS, describeInputs } from '@tollgate/agent-jobs';
-import { JOB_OPERATIONS, EVENT_TYPES, JOB_STATES, AGENT_OPERATIONS } from '@tollgate/protocol';
+import { JOB_OPERATIONS, EVENT_TYPES, JOB_STATES, AGENT_OPERATIONS, WAITING_CODES } from '@tollgate/protocol';
 
 import { flag, integer, listOf, record, ref, text } from '../describe/openapi-parts.js';
 
@@ -72,6 +72,10 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
     approval: orNull(record({ floorsHash: text, approvedBy: orNull(text) })),
     steps: listOf(step),
     failure: orNull(ref('JobFailure')),
+    waiting: {
+      ...orNull(record({ code: { ...text, enum: [...WAITING_CODES] }, message: text, suggestion: text, since: time })),
+      description: 'why it stands still; null while it moves, and once it has ended or needs an operator',
+    },
     answer: orNull(
       record({
         httpStatus: integer,

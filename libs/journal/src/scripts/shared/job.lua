@@ -115,7 +115,7 @@ local function end_job(state, failure, gives_back)
     if redis.call('HGET', key('approvals'), scope) == ID then redis.call('HDEL', key('approvals'), scope) end
   end
   drop_signed_bytes()
-  redis.call('HDEL', JOB, 'locks', 'endingState', 'endingFailure', 'endingGivesBack', 'undoing', 'parkedState', 'spending', 'doneBy')
+  redis.call('HDEL', JOB, 'locks', 'endingState', 'endingFailure', 'endingGivesBack', 'undoing', 'parkedState', 'spending', 'doneBy', 'waiting')
   redis.call('HSET', JOB, 'state', state, 'at', text(now), 'endedAt', text(now))
   if failure then redis.call('HSET', JOB, 'failure', failure) end
   redis.call('ZREM', key('open'), ID)

@@ -1,0 +1,86 @@
+import { quoteFees, raiseFees } from '@tollgate/protocol';
+import { formatGwei } from 'viem';
+
+import type { Head } from '../chain/chain.js';
+import type { Attempt, WaitReason } from '../jobs/job.js';
+import type { InFlightStep } from '../jobs/transition.js';
+import { flightName } from '../lanes/flight-watch.js';
+import { writeFor, type LaneWork } from '../lanes/lane-work.js';
+import type { FlyingStep } from '../steps/conclude-step.js';
+import { ANSWER, explainNotTaken, RPC_SUGGESTIONS, tellWaiting } from '../steps/wait-reasons.js';
+
+/** Says of each step that was checked for what its transaction waits, where that is more than the next block. */
+export async function tellFlights(
+  work: LaneWork,
+  flights: readonly FlyingStep[],
+  { head, lowest }: { head: Head; lowest: InFlightStep | null },
+): Promise<void> {
+  const order = flights.toSorted((one, other) => one.nonce - other.nonce);
+  const tell = (flying: FlyingStep): Promise<void> => {
+    const isBehind = lowest !== null && flying.nonce > lowest.nonce && work.waits.has(flightName(lowest));
+    const why = explainFlight(work, flying, head) ?? (isBehind ? behind(lowest) : null);
+    return tellWaiting(work, flying.job, why);
+  };
+  // What the first one waits for is known once it is told, before the next.
+  await Promise.all(order.map(tell));
+}
+
+function behind({ jobId, nonce }: InFlightStep): WaitReason {
+  return {
+    code: 'earlier_job',
+    message: `The transaction of job ${jobId} has an earlier nonce (${nonce}) and must be mined first.`,
+    suggestion: 'See what that job waits for.',
+  };
+}
+
+function explainFlight(work: LaneWork, flying: FlyingStep, head: Head): WaitReason | null {
+  const { watch, gap, settings, stop } = work;
+  const { job, step, nonce } = flying;
+  const flight = flightName(writeFor(work, job));
+  if (watch.isMined(flight)) return explainMined(work, flying, head);
+  const last = step.attempts.at(-1);
+  if (!last) return stop;
+  if (nonce < head.minedNonce) return receiptMissing(nonce);
+  if (gap.nonce !== null) return nonceGap(gap.nonce);
+  const isWaiting = watch.isUnderpriced(flight) || last.maxFeePerGas < askedFee(head);
+  const isStuck = nonce === head.minedNonce && watch.hasWaited(flight, last.hash, settings.replaceAfterMs);
+  const hasRoom = raiseFees(last, quoteFees(head.fees, settings), settings) !== null;
+  if ((isWaiting || isStuck) && !hasRoom) return feeAboveCap(work, last, head);
+  return explainNotTaken(work, job) ?? null;
+}
+
+/** Its block is deep enough, and the step has not ended. */
+function explainMined({ settings }: LaneWork, { step: { mined } }: FlyingStep, head: Head): WaitReason | null {
+  return mined && head.number - mined.blockNumber + 1 >= settings.confirmations ? ANSWER : null;
+}
+
+function receiptMissing(nonce: number): WaitReason {
+  return {
+    code: 'rpc_lags',
+    message: `The chain has a transaction with nonce ${nonce} of the wallet, and no RPC server shows the receipt of the job's yet.`,
+    suggestion: RPC_SUGGESTIONS.rpc_lags,
+  };
+}
+
+function nonceGap(nonce: number): WaitReason {
+  return {
+    code: 'nonce_gap',
+    message: `No transaction of the wallet with nonce ${nonce} is on its way, and all later ones wait for it.`,
+    suggestion: `Let an operator resume the job that has nonce ${nonce}; if there is none, send a transaction of the wallet with that nonce.`,
+  };
+}
+
+function feeAboveCap({ settings }: LaneWork, { maxFeePerGas }: Attempt, head: Head): WaitReason {
+  const { maxFeePerGas: most, maxPriorityFeePerGas: mostPriority } = settings;
+  const figures = `it offers ${formatGwei(maxFeePerGas)} gwei per gas, and the chain asks for ${formatGwei(askedFee(head))}`;
+  const caps = `${formatGwei(most)} gwei in all (MAX_FEE_GWEI), ${formatGwei(mostPriority)} of them priority fee (MAX_PRIORITY_FEE_GWEI)`;
+  return {
+    code: 'fee_above_cap',
+    message: `The transaction is not mined: ${figures}. The fee caps leave no room for more: ${caps}.`,
+    suggestion: 'It goes on once the fees fall. If it must not wait, raise the caps and restart the worker.',
+  };
+}
+
+function askedFee({ fees }: Head): bigint {
+  return fees.baseFeePerGas ?? fees.gasPrice;
+}
