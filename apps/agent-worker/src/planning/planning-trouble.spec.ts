@@ -4,7 +4,8 @@ import { createPublicClient, http } from 'viem';
 
 import { startRpcProxy, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
-import { PlanningTrouble, type Patience } from './planning-trouble.js';
+import { NotNowError } from '../payments/not-now-error.js';
+import { explainDelay, PlanningTrouble, type Patience } from './planning-trouble.js';
 
 describe('a job that gets no answer from its node', () => {
   let chain: Devnet;
@@ -86,5 +87,27 @@ describe('a job that gets no answer from its node', () => {
   it('has less time while it holds a nonce that later jobs wait behind', async () => {
     const trouble = create({ waitingMs: NEVER, holdingNonceMs: 0 });
     expect(await trouble.explain(jobWith(7), refusal)).toBeInstanceOf(PlanFailure);
+  });
+});
+
+describe('what a job waits for whose planning is tried again', () => {
+  it.each([
+    ['refuses', 'rpc_refuses'],
+    ['unreachable', 'rpc_unreachable'],
+    ['lags', 'rpc_lags'],
+    ['chain_differs', 'chain_differs'],
+    [undefined, 'answer'],
+  ])('is with the trouble %s %s, without the name of the server', (rpcTrouble, code) => {
+    const details = { rpcHost: 'rpc.example', rpcTrouble };
+    const error = new AgentKitError('NETWORK_ERROR', 'The network: the RPC server at rpc.example is away.', {
+      details,
+    });
+    const { suggestion } = error;
+    expect(explainDelay(error)).toEqual({ code, message: 'The network: the RPC server is away.', suggestion });
+  });
+
+  it('is not known of other errors, nor where the wallet or the journal is the reason', () => {
+    const errors = [new Error('bug'), new AgentKitError('SLIPPAGE', 'It moved.'), new NotNowError('network: paused')];
+    expect(errors.map(explainDelay)).toEqual([null, null, null]);
   });
 });
