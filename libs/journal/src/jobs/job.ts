@@ -144,7 +144,7 @@ export interface WaitReason extends JobFailure {
   code: WaitingCode;
 }
 
-export interface Waiting extends WaitReason {
+export interface JobWait extends WaitReason {
   sinceMs: number;
 }
 
@@ -176,7 +176,7 @@ export interface JobRecord {
   /** Set in every final state except FINAL, and in NEEDS_OPERATOR. */
   failure: JobFailure | null;
   /** Why it stands still, as its worker last saw it; null once it is in another state or at another step. */
-  waiting: Waiting | null;
+  waiting: JobWait | null;
   /** Each entry is written once, by the operation: for a payment its challenge, its reference and the response. */
   details: { readonly [name: string]: JsonValue };
 }

@@ -15,7 +15,7 @@ import {
   type PlannedStep,
   type StepRecord,
   type StepSignature,
-  type Waiting,
+  type JobWait,
 } from './job.js';
 
 type Fields = Readonly<Record<string, string>>;
@@ -161,7 +161,7 @@ function readEnding(fields: Fields): Ending | null {
 /** The state and step for which it was noted, since when, the code, and the failure. */
 const WAITING = /^(\w+ \d+) (\d+) (\w+) (.*)$/s;
 
-function readWaiting(fields: Fields): Waiting | null {
+function readWaiting(fields: Fields): JobWait | null {
   const [, place, sinceMs, known, failure = ''] = WAITING.exec(fields['waiting'] ?? '') ?? [];
   const code = WAITING_CODES.find((one) => one === known);
   if (!code || place !== `${text(fields, 'state')} ${text(fields, 'step')}`) return null;

@@ -3,7 +3,7 @@ import { waitFor } from '../../../../test/harness/retry.js';
 import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
 import { FAILURE } from '../../test/sample-jobs.js';
 import { transferPlanner } from '../../test/transfer-planner.js';
-import type { JobRecord, Waiting } from '../jobs/job.js';
+import type { JobRecord, JobWait } from '../jobs/job.js';
 import { laneKey } from '../jobs/keys.js';
 import type { JobPlan } from '../jobs/ports.js';
 import type { LaneSettings } from '../lanes/lane-settings.js';
@@ -66,7 +66,7 @@ describe('a job that stands still', () => {
     proxy.intercept('*', async (call, forward) =>
       JSON.stringify(call).includes(method) ? 'broken' : { body: await forward() },
     );
-  const waitForCode = async (jobId: string, code: Waiting['code']): Promise<JobRecord & { waiting: Waiting }> => {
+  const waitForCode = async (jobId: string, code: JobWait['code']): Promise<JobRecord & { waiting: JobWait }> => {
     await waitFor(`job ${jobId} waits: ${code}`, async () => (await fixture.readJob(jobId)).waiting?.code === code);
     const job = await fixture.readJob(jobId);
     if (job.waiting === null) throw new Error('it waits no more');

@@ -8,6 +8,7 @@ import {
   type JobRecord,
   type PlannedStep,
   type StepRecord,
+  type WaitReason,
 } from '../jobs/job.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
@@ -15,7 +16,7 @@ import { broadcast, putAttempt, type StoredBytes } from './broadcast.js';
 import { readQuote } from './funds.js';
 import { giveUpPlan, planStep } from './plan-step.js';
 import { judgeSignature, signStep } from './signed-step.js';
-import { explainError, explainOutcome, tellWaiting } from './wait-reasons.js';
+import { ANSWER, APPROVAL, explainError, explainNotTaken, lackOfRoom, tellWaiting } from './wait-reasons.js';
 
 /**
  * `in_flight`: the signed bytes are stored and the confirming pass takes over. `locked`: another job holds the
@@ -52,6 +53,28 @@ async function advanceOrTell(work: LaneWork, job: JobRecord): Promise<AdvanceOut
   } catch (error) {
     await tellWaiting(work, job, explainError(work.planner, error));
     throw error;
+  }
+}
+
+/** Undefined: something else tells for what the job waits, or it moves. */
+function explainOutcome(work: LaneWork, job: JobRecord, outcome: AdvanceOutcome): WaitReason | undefined {
+  switch (outcome) {
+    case 'lane_full':
+      return lackOfRoom(work);
+    case 'locked':
+      return {
+        code: 'allowance',
+        message: `Job ${work.locked.holderOf(job.id) ?? 'of the same wallet'} uses an allowance that this job needs too.`,
+        suggestion: 'It goes on once that job has ended. If that one waits, see what for.',
+      };
+    case 'waiting':
+      if (job.state === 'AWAITING_APPROVAL') return APPROVAL;
+      if (isSigned(currentStep(job))) return work.retries.isPutOff(job.id) ? undefined : ANSWER;
+      return job.state === 'RESERVED' ? (work.stop ?? undefined) : undefined;
+    case 'in_flight':
+      return explainNotTaken(work, job);
+    case 'ended':
+      return undefined;
   }
 }
 

@@ -1,11 +1,10 @@
 import { ChainUnavailableError } from '@tollgate/chain';
 import { readSendRefusal } from '@tollgate/protocol';
 
-import { isSigned, type JobRecord, type WaitReason } from '../jobs/job.js';
+import type { JobRecord, WaitReason } from '../jobs/job.js';
 import type { LaneStatus } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
-import { currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
-import type { AdvanceOutcome } from './advance-job.js';
+import { writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { WALLET_IS_EMPTY } from './broadcast.js';
 
 const CODES: Partial<Record<ChainUnavailableError['reason'], WaitReason['code']>> = {
@@ -42,7 +41,7 @@ export function explainError(planner: LaneWork['planner'], error: unknown): Wait
 type RpcCode = keyof typeof RPC_SUGGESTIONS;
 
 /** The sentence with the server's own words, which are untrusted: one line, cut, in quotes, and without any address. */
-export function withWords(sentence: string, words: string | undefined): string {
+function withWords(sentence: string, words: string | undefined): string {
   const line = (words ?? '')
     .slice(0, 500)
     .replace(/\w+:\/\/\S+/g, '…')
@@ -53,28 +52,6 @@ export function withWords(sentence: string, words: string | undefined): string {
 }
 
 const MAX_WORDS = 120;
-
-/** Undefined: something else tells for what the job waits, or it moves. */
-export function explainOutcome(work: LaneWork, job: JobRecord, outcome: AdvanceOutcome): WaitReason | undefined {
-  switch (outcome) {
-    case 'lane_full':
-      return lackOfRoom(work);
-    case 'locked':
-      return {
-        code: 'allowance',
-        message: `Job ${work.locked.holderOf(job.id) ?? 'of the same wallet'} uses an allowance that this job needs too.`,
-        suggestion: 'It goes on once that job has ended. If that one waits, see what for.',
-      };
-    case 'waiting':
-      if (job.state === 'AWAITING_APPROVAL') return APPROVAL;
-      if (isSigned(currentStep(job))) return work.retries.isPutOff(job.id) ? undefined : ANSWER;
-      return job.state === 'RESERVED' ? (work.stop ?? undefined) : undefined;
-    case 'in_flight':
-      return explainNotTaken(work, job);
-    case 'ended':
-      return undefined;
-  }
-}
 
 /** Why no server has taken the job's bytes at the last sending. */
 export function explainNotTaken(work: LaneWork, job: JobRecord): WaitReason | undefined {
@@ -119,7 +96,7 @@ const FROZEN = {
   },
 } as const;
 
-const APPROVAL: WaitReason = {
+export const APPROVAL: WaitReason = {
   code: 'approval',
   message: "The job's plan needs an approval.",
   suggestion: 'Look at its plan, then approve it by its floorsHash, or reject it.',
