@@ -124,6 +124,9 @@ export class JobMetrics {
         this.#ended.inc({ wallet, operation, state });
         this.#sentAtMs.delete(jobId);
         return;
+      case 'transactionWaiting':
+        // The jobs that wait now are counted by observe-lanes.ts.
+        return;
     }
   }
 
