@@ -40,6 +40,8 @@ export const QUICK: Partial<LaneSettings> = {
   emptyWalletMs: 50,
   planRetryMs: 20,
   nonceDoubtMs: 50,
+  // A busy machine lets a job wait for seconds.
+  waitingAfterMs: 600_000,
 };
 
 /** A Redis, a chain, and a new wallet per test whose lane is adopted. */

@@ -48,7 +48,7 @@ export interface Agents {
   isCrashPending(): boolean;
   /** The first wallet's transactions since the last call, by nonce. */
   readNewTransactions(): Promise<SentTransaction[]>;
-  /** The stream's events about a job, each once. */
+  /** The stream's events about a job, each once; not that it waits, which depends on how busy the machine is. */
   eventsOf(jobId: string): AgentJobEvent[];
   stop(): Promise<void>;
 }
@@ -122,7 +122,9 @@ async function startAgents(options: AgentsOptions): Promise<Agents> {
       return fresh;
     },
     eventsOf: (jobId) => {
-      const events = follower.events.filter((event) => event.jobId === jobId);
+      const events = follower.events.filter(
+        ({ jobId: about, type }) => about === jobId && type !== 'transactionWaiting',
+      );
       return [...new Map(events.map((event) => [event.id, event])).values()];
     },
     stop: async () => {
