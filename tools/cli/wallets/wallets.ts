@@ -22,7 +22,7 @@ export { releaseAccount } from './release-account.js';
 export { adoptWallet, pauseWallet, removeWallet, resumeWallet, thawWallet } from './wallet-commands.js';
 
 export async function listWallets(options: WalletQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const wallets = await withAccounts(options, env, (parts) => readWalletStates(parts, parts.rpcUrls));
+  const wallets = await withAccounts(options, env, (parts) => readWalletStates(parts, parts.rpcUrls), null);
   return {
     json: describeWallets(wallets),
     text:
@@ -32,13 +32,16 @@ export async function listWallets(options: WalletQuery, env: NodeJS.ProcessEnv):
   };
 }
 
-/** Runs the work with the journals, the names of wallets and the chain. */
+/**
+ * Runs the work with the journals, the names of wallets and the chain. `durability`: null for work that only shows what
+ * Redis has, acknowledged by replicas or not.
+ */
 export function withAccounts<T>(
   options: WalletQuery,
   env: NodeJS.ProcessEnv,
   work: (parts: AccountParts) => Promise<T>,
+  durability = findDurability(env),
 ): Promise<T> {
-  const durability = findDurability(env);
   return withJournal(
     findRedisPlace(options.redis, env),
     (journal, redis) => {
