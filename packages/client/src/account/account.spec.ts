@@ -7,6 +7,7 @@ import {
   type Interception,
   type RpcProxy,
 } from '../../../../test/harness/network/rpc-proxy.js';
+import { awaitReceipt } from '../../../../test/harness/payments/await-receipt.js';
 import { startChain, type Devnet } from '../../../../tools/devnet/chain/chain.js';
 import { callRpc } from '../../../../tools/devnet/processes/json-rpc.js';
 import type { SignedTransaction } from '../store/payment-store.js';
@@ -184,9 +185,11 @@ describe('an account', () => {
     /** Another program with the key is faster, after this one has taken the nonce. */
     const beatWith = async () => {
       await rpc('anvil_impersonateAccount', account.address);
-      let by: unknown = null;
+      let by: Hex | null = null;
       proxy.intercept('eth_sendRawTransaction', async (_call, forward) => {
-        by ??= await rpc('eth_sendTransaction', { from: account.address, to: RECEIVER, value: '0x2' });
+        by ??= (await rpc('eth_sendTransaction', { from: account.address, to: RECEIVER, value: '0x2' })) as Hex;
+        // In the pool it could still be replaced.
+        await awaitReceipt(client(), by);
         return { body: await forward() };
       });
       return () => by;
