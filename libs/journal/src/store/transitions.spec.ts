@@ -132,6 +132,7 @@ describe('every transition from every state', () => {
     'failStep with undo': (write) => journal.failStep({ ...end(write), undo: [sampleStep('revoke')] }),
     'failStep in another block': (write) => journal.failStep({ ...end(write), blockHash: ATTEMPT.hash }),
     needOperator: (write) => journal.needOperator({ ...write, failure: FAILURE }),
+    speedUp: ({ jobId }) => journal.speedUp(jobId),
     resumeJob: ({ jobId }) => journal.resumeJob(jobId),
     'abandonJob while its nonce is unused': ({ jobId }) =>
       journal.abandonJob({ jobId, minedNonce: 0, failure: FAILURE }),
@@ -247,6 +248,7 @@ describe('every transition from every state', () => {
       MINED: '-> NEEDS_OPERATOR',
       NEEDS_OPERATOR: '= NEEDS_OPERATOR',
     },
+    speedUp: { SIGNED: '-> SIGNED', BROADCAST: '-> BROADCAST' },
     resumeJob: {
       accepted: '= PLANNED',
       AWAITING_APPROVAL: '= AWAITING_APPROVAL',
@@ -323,7 +325,7 @@ describe('every transition from every state', () => {
   });
 
   const workers = Object.keys(transitions).filter(
-    (name) => !/^(approve|reject|cancel|resumeJob|abandonJob)/.test(name),
+    (name) => !/^(approve|reject|cancel|speedUp|resumeJob|abandonJob)/.test(name),
   ) as Name[];
 
   it.each(['PLANNED', 'RESERVED', 'SIGNED', 'BROADCAST', 'MINED'] as const)(
