@@ -105,9 +105,10 @@ describe('the deliveries of outgoing events', () => {
 
   it('are forgotten after their time as dead letters, the oldest first', async () => {
     await post(1, 3);
-    for (const { number } of await readDue(book.database, target, 9)) {
-      await recordTried(book.writer, target, [{ number, isDelivered: false, reason: 'never', retryAfterMs: null }]);
-    }
+    const due = await readDue(book.database, target, 9);
+    // All at one time.
+    const given = due.map(({ number }) => ({ number, isDelivered: false, reason: 'never', retryAfterMs: null }));
+    await recordTried(book.writer, target, given);
     await trimDead(book.writer, { days: 30, most: 2 });
     expect(await countDeliveries(book.database)).toEqual({ waiting: 0, dead: 2 });
     await trimDead(book.writer, { days: 0, most: 2 });

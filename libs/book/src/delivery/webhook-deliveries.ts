@@ -116,8 +116,10 @@ export async function resendDead(writer: BookWriter, keyId: string, target: stri
 export async function trimDead(writer: BookWriter, { days, most }: { days: number; most: number }): Promise<void> {
   await writer.write((within) =>
     within.query(
-      `DELETE FROM webhook_deliveries WHERE next_at IS NULL AND tried_at <= greatest(now() - $1 * interval '1 day',
-        (SELECT tried_at FROM webhook_deliveries WHERE next_at IS NULL ORDER BY tried_at DESC OFFSET $2 LIMIT 1))`,
+      // Several may have been tried at one time.
+      `DELETE FROM webhook_deliveries WHERE next_at IS NULL AND (tried_at <= now() - $1 * interval '1 day'
+        OR (tried_at, event, target) <= (SELECT tried_at, event, target FROM webhook_deliveries WHERE next_at IS NULL
+          ORDER BY tried_at DESC, event DESC, target DESC OFFSET $2 LIMIT 1))`,
       [days, most],
     ),
   );
