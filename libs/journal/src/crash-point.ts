@@ -2,10 +2,11 @@
  * Points at which a worker may be killed without losing a job or sending it twice: F1 before a job is submitted, F2
  * submitted, wake-up not sent, F3 planning, F4 nonce reserved, F5 signed, F6 stored, F7 sent, F8 broadcast noted, F9
  * replacement stored, F10 mined, F11 put back after a reorganisation, F12 about to store bytes under a lease that may
- * have expired, F15 a payment mined or signed and not presented, F16
- * answered and its response not stored, F17 presented and its response not read. For the settlement of
- * signed payments: S1 the payment has a job id and the job is not submitted, S2 the job is submitted and its wake-up
- * not sent, S3 mined and not yet reported, S4 reported to the gateway, which has not stored its answer.
+ * have expired, F15 a payment mined or signed and not presented, F16 answered and its response not stored, F17
+ * presented and its response not read.
+ * For the settlement of signed payments: S1 the payment has a job id and the job is not submitted, S2 the job is
+ * submitted and its wake-up not sent, S3 mined and not yet reported, S4 reported to the gateway, which has not stored
+ * its answer.
  * For refunds, in the bookkeeper: R1 written, R2 the ledger is closed, R3 noted, R4 the job is submitted, R5 the job is
  * final, R6 the ledger has the refund.
  */

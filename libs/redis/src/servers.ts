@@ -39,7 +39,7 @@ export async function checkServers(redis: Redis | Cluster, needs: StoreNeeds): P
       'Run tollgate restore with the same file again.',
     );
   }
-  return durable.every((isDurable) => isDurable === true);
+  return durable.every(Boolean);
 }
 
 export async function loadScripts(redis: Redis | Cluster, scripts: readonly LuaScript[]): Promise<void> {

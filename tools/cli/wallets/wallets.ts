@@ -84,8 +84,9 @@ const JOBS_EXAMINED = 100;
 async function findWaiting(journal: Journal, lane: LaneId): Promise<WalletState['waiting']> {
   const oldest = (await journal.readOpenJobs(lane)).slice(0, JOBS_EXAMINED);
   for (const job of await journal.readEachJob(oldest)) {
-    const waiting = job === null || job instanceof UnreadableJobError ? null : describeWaiting(job);
-    if (job && waiting) return { jobId: 'id' in job ? job.id : job.jobId, ...waiting };
+    if (job === null || job instanceof UnreadableJobError) continue;
+    const waiting = describeWaiting(job);
+    if (waiting) return { jobId: job.id, ...waiting };
   }
   return null;
 }

@@ -192,8 +192,8 @@ function createSignatureStep(
 }
 
 /**
- * The same for every signature of this number: if Redis lost one that had left, the chain takes only one of the two. Of
- * a job's id nobody makes two.
+ * The same for every signature of this number: if Redis lost one that had left, the chain takes only one of the two.
+ * The id of a job is unique, so no other payment has this nonce.
  */
 function nonceFor(job: JobRecord): Hex {
   return `0x${hash('sha256', `${job.id}/${job.stepIndex}/${nextSignature(job)}`, 'hex')}`;

@@ -54,7 +54,7 @@ export async function redeemJobPayment(
   const { payer, txHash, authorization = null, endsAtMs } = paid;
   const transaction = txHash === undefined ? null : { txHash };
   const payment = { method: 'GET', url, requirement, idempotencyKey, payer, transaction, authorization };
-  // Nobody settles it after its end; what was settled before is answered for a while.
+  // A server cannot settle the signature after its end. For one settled just before, the answer gets one attempt's time.
   const leftMs = endsAtMs === undefined ? Infinity : Math.max(endsAtMs - Date.now(), 0) + settings.attemptTimeoutMs;
   const ask = () =>
     redeemPaidRequest(payment, {

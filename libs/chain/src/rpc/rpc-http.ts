@@ -70,8 +70,7 @@ export class RpcHttp {
         });
       });
       if (response.statusCode !== 200) return await readRefusal(response);
-      const text = await readBody(response.body, maxBytes);
-      return { value: parseJson(text), bytes: text.length };
+      return await readJson(response.body, maxBytes);
     } catch (error) {
       if (error instanceof ChainUnavailableError) throw error;
       if (abort.signal.aborted)
@@ -92,13 +91,20 @@ export class RpcHttp {
  * counts.
  */
 async function readRefusal({ statusCode, body }: Dispatcher.ResponseData): Promise<{ value: unknown; bytes: number }> {
+  const read = statusCode === 429 ? null : await readJson(body, MAX_REFUSAL_BYTES).catch(() => null);
   // Not read further: an error page may be endless.
-  const text = statusCode === 429 ? null : await readBody(body, MAX_REFUSAL_BYTES).catch(() => null);
-  if (text === null) body.on('error', ignore).destroy();
-  const value: unknown = text && parse(text);
-  const answers: unknown[] = Array.isArray(value) ? value : [value];
-  if (text === null || !answers.every((one) => isRecord(one) && 'jsonrpc' in one)) throw new RpcStatusError(statusCode);
-  return { value, bytes: text.length };
+  if (read === null) body.on('error', ignore).destroy();
+  const answers: unknown[] = Array.isArray(read?.value) ? read.value : [read?.value];
+  if (read === null || !answers.every((one) => isRecord(one) && 'jsonrpc' in one)) throw new RpcStatusError(statusCode);
+  return read;
+}
+
+async function readJson(
+  body: Dispatcher.ResponseData['body'],
+  maxBytes: number,
+): Promise<{ value: unknown; bytes: number }> {
+  const text = await readBody(body, maxBytes);
+  return { value: parseJson(text), bytes: text.length };
 }
 
 async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
@@ -121,16 +127,9 @@ function authorizationOf(url: URL): { authorization?: string } {
 }
 
 function parseJson(body: Buffer): unknown {
-  const value = parse(body);
-  if (value === undefined) throw new ChainUnavailableError('rpc_malformed', 'The RPC server did not answer with JSON.');
-  return value;
-}
-
-/** Undefined for text that is not JSON. */
-function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
+  } catch (cause) {
+    throw new ChainUnavailableError('rpc_malformed', 'The RPC server did not answer with JSON.', { cause });
   }
 }

@@ -126,7 +126,7 @@ export type SignatureVerdict =
   | { outcome: 'needs_operator'; failure: JobFailure };
 
 /**
- * Presents a signed payment, whose bytes are in the journal, and judges what came of it. It may be called again for the
+ * Presents a signed payment, whose bytes are in the journal, and judges the outcome. It may be called again for the
  * same signature after any crash. It must answer soon: start slow work and return `later` meanwhile. A rejection means
  * `later` too, with a growing delay.
  */

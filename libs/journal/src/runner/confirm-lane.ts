@@ -8,7 +8,7 @@ import type { InFlightStep } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, LeaseLostError, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { sendLast } from '../steps/advance-job.js';
-import { broadcast, putAttempt } from '../steps/broadcast.js';
+import { broadcast, putReplacement } from '../steps/broadcast.js';
 import { concludeStep, putBackStep, type FlyingStep } from '../steps/conclude-step.js';
 import { readSteps } from './read-steps.js';
 import { tellFlights } from './tell-flights.js';
@@ -170,14 +170,7 @@ async function replaceStuck(
   if (!last || !isStuck(work, job, step, nonce, head)) return false;
   const fees = raiseFees(last, quoteFees(head.fees, work.settings), work.settings);
   if (!fees) return false;
-  const stored = await putAttempt(work, {
-    job,
-    kind: step.voided ? 'cancel' : 'replacement',
-    call: step,
-    nonce,
-    expectedAttempts: step.attempts.length,
-    fees,
-  });
+  const stored = await putReplacement(work, job, { step, nonce, fees });
   crashPoint('F9');
   if (stored) await broadcast(work, job, stored);
   return stored !== null;

@@ -21,7 +21,7 @@ export async function tellFlights(
     const why = explainFlight(work, flying, head) ?? (isBehind ? behind(lowest) : null);
     return tellWaiting(work, flying.job, why);
   };
-  // What the first one waits for is known once it is told, before the next.
+  // In the order of the nonces: each call notes at once what its job waits for, and those behind the lowest read that.
   await Promise.all(order.map(tell));
 }
 

@@ -114,7 +114,7 @@ describe('a job', () => {
     fixture.startRunner({ approvalTimeoutMs: 1 }, { planner: plannerOf([transfer()], { needsApproval: true }) });
     const { failure } = await fixture.waitForState(jobId, 'REJECTED');
     expect(failure).toMatchObject({ code: 'APPROVAL_EXPIRED', message: expect.stringContaining('in time') });
-    // That it waits is told if somebody looks at it before its time is over.
+    // The wait for the approval is reported only if a pass reads the job before the approval expires.
     const events = (await fixture.readEvents()).filter(({ type }) => type !== 'transactionWaiting');
     expect(events.map(({ type, state, error }) => [type, state, error?.code])).toEqual([
       ['jobNeedsOperator', 'AWAITING_APPROVAL', 'APPROVAL_NEEDED'],

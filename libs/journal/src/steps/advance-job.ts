@@ -12,7 +12,7 @@ import {
 } from '../jobs/job.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
-import { broadcast, putAttempt, type StoredBytes } from './broadcast.js';
+import { broadcast, putAttempt, putReplacement, type StoredBytes } from './broadcast.js';
 import { readQuote } from './funds.js';
 import { giveUpPlan, planStep } from './plan-step.js';
 import { judgeSignature, signStep } from './signed-step.js';
@@ -164,9 +164,7 @@ async function hurryStep(
     await sendLast(work, job, last);
     return 'in_flight';
   }
-  const kind = step.voided ? 'cancel' : 'replacement';
-  const expectedAttempts = step.attempts.length;
-  const stored = await putAttempt(work, { job, kind, call: step, nonce, expectedAttempts, fees });
+  const stored = await putReplacement(work, job, { step, nonce, fees });
   return stored ? sendStored(work, job, stored) : afterRefusal(work);
 }
 

@@ -4,7 +4,7 @@ import type { QuotedFees, Hex } from '@tollgate/protocol';
 
 import { joinSendAnswers, readSendAnswer, type SendAnswer, type SendReply } from '../chain/read-send-answer.js';
 import { crashPoint } from '../crash-point.js';
-import type { JobFailure, JobRecord, Attempt, PlannedStep } from '../jobs/job.js';
+import type { JobFailure, JobRecord, Attempt, PlannedStep, StepRecord } from '../jobs/job.js';
 import type { StepReceipt, TransactionToSign } from '../jobs/ports.js';
 import type { MarkBroadcastRequest, StepWrite } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
@@ -42,6 +42,16 @@ export async function putAttempt(work: LaneWork, request: AttemptRequest): Promi
     }),
   );
   return outcome === 'refused' ? null : { kind, hash, raw };
+}
+
+/** Signs the step's transaction, or the cancel that uses its nonce, again with higher fees; otherwise as `putAttempt`. */
+export function putReplacement(
+  work: LaneWork,
+  job: AttemptRequest['job'],
+  { step, nonce, fees }: Pick<AttemptRequest, 'nonce' | 'fees'> & { step: StepRecord },
+): Promise<StoredBytes | null> {
+  const kind = step.voided ? 'cancel' : 'replacement';
+  return putAttempt(work, { job, kind, call: step, nonce, expectedAttempts: step.attempts.length, fees });
 }
 
 /** Signs bytes that must be journaled before they are sent. */

@@ -23,7 +23,7 @@ export async function signStep(
   return stored.outcome === 'refused' && ['lane_frozen', 'lane_paused'].includes(stored.reason) ? 'waiting' : 'again';
 }
 
-/** Presents the stored signature, and ends or repeats its step once it is known what came of it. */
+/** Presents the stored signature, and ends or repeats its step once its outcome is known. */
 export async function judgeSignature(
   work: LaneWork,
   job: JobRecord,

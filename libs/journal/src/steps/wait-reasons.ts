@@ -7,7 +7,14 @@ import { flightName } from '../lanes/flight-watch.js';
 import { writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { WALLET_IS_EMPTY } from './broadcast.js';
 
-const CODES: Partial<Record<ChainUnavailableError['reason'], WaitReason['code']>> = {
+export const RPC_SUGGESTIONS = {
+  chain_differs: 'Set RPC_URL to a server of the chain of CHAIN_ID, and restart the worker.',
+  rpc_lags: 'It goes on once the server has caught up. If that takes long, name another one in RPC_URL.',
+  rpc_unreachable: 'It goes on once a server answers. Check RPC_URL and the network, or name another one.',
+  rpc_refuses: "It is tried again. Look at the worker's log, at the limits of the RPC server, and name another one.",
+};
+
+const CODES: Partial<Record<ChainUnavailableError['reason'], keyof typeof RPC_SUGGESTIONS>> = {
   rpc_wrong_chain: 'chain_differs',
   rpc_inconsistent: 'rpc_lags',
   rpc_unreachable: 'rpc_unreachable',
@@ -19,26 +26,17 @@ const CODES: Partial<Record<ChainUnavailableError['reason'], WaitReason['code']>
   rpc_response_too_large: 'rpc_refuses',
 };
 
-export const RPC_SUGGESTIONS = {
-  chain_differs: 'Set RPC_URL to a server of the chain of CHAIN_ID, and restart the worker.',
-  rpc_lags: 'It goes on once the server has caught up. If that takes long, name another one in RPC_URL.',
-  rpc_unreachable: 'It goes on once a server answers. Check RPC_URL and the network, or name another one.',
-  rpc_refuses: "It is tried again. Look at the worker's log, at the limits of the RPC server, and name another one.",
-};
-
 /** Undefined: the error says nothing of what the job waits for. */
 export function explainError(planner: LaneWork['planner'], error: unknown): WaitReason | undefined {
   if (error instanceof ChainUnavailableError) {
     const code = CODES[error.reason];
     if (code === undefined) return undefined;
-    return { code, message: withWords(error.message, error.words), suggestion: RPC_SUGGESTIONS[code as RpcCode] };
+    return { code, message: withWords(error.message, error.words), suggestion: RPC_SUGGESTIONS[code] };
   }
   const explained = planner.explainDelay?.(error);
   if (explained || !(error instanceof Error) || error.cause === undefined) return explained ?? undefined;
   return explainError(planner, error.cause);
 }
-
-type RpcCode = keyof typeof RPC_SUGGESTIONS;
 
 /** The sentence with the server's own words, which are untrusted: one line, cut, in quotes, and without any address. */
 function withWords(sentence: string, words: string | undefined): string {

@@ -250,7 +250,7 @@ describe('a server that takes payments by MPP alone', () => {
       jest.spyOn(Date, 'now').mockImplementation(() => now() + ms);
     };
 
-    // Prevents: a signature that nobody takes any more, as after a long prompt of a wallet.
+    // Prevents: a signature that the server no longer accepts, since the wallet's prompt was open too long.
     it('gets no signature that came later than its challenge is valid, but another one', async () => {
       const { authorizations } = wallet;
       let signed = 0;

@@ -8,7 +8,7 @@ export interface BodyWatch {
 }
 
 /**
- * Closes the connection of a body that nobody can read any more: its lock keeps Node from doing so. Null where programs
+ * Closes the connection of a body whose reader is gone: its lock keeps Node from doing so. Null where programs
  * cannot observe garbage collection, as in older Workers, which close all connections of a request when it ends.
  */
 const dropped =

@@ -9,7 +9,7 @@ const MAX_HEADER_LENGTH = 1_024;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**
- * Headers that nobody gives as an input: those of the connection, those of the payment, and credentials. A program gives
+ * Headers that an input must not have: those of the connection, those of the payment, and credentials. A program gives
  * credentials by the option `payments.headers`, where no model and no plan sees them.
  */
 const REFUSED =
