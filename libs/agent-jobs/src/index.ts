@@ -18,6 +18,13 @@ export {
   type MessageRefusalCode,
   type VerifiedMessage,
 } from './message/verify-agent-job-message.js';
+export {
+  nameAllowance,
+  readAllowanceCondition,
+  TOKEN_POLICY,
+  writeAllowanceCondition,
+  type AllowanceScope,
+} from './policy/token-policy.js';
 export { AGENT_JOBS_QUEUE, AGENT_QUEUE_PREFIX, openQueue, serveQueue, wakeQueueOf } from './queues/queues.js';
 export { WakeQueues } from './queues/wake-queues.js';
 export {

@@ -32,6 +32,7 @@ export type {
   JudgeSignature,
   JudgeStep,
   LaneSigner,
+  PlanPolicy,
   ReportTransaction,
   SignatureVerdict,
   StepReceipt,

@@ -32,7 +32,10 @@ export interface MinedTransaction {
 }
 
 /** Fast enough for a test; a real chain is polled less often. */
-export const QUICK: Partial<LaneSettings> = {
+/** What fits into an environment variable. */
+type NumberSettings = Partial<Omit<LaneSettings, 'names'>>;
+
+export const QUICK: NumberSettings = {
   pollMs: 20,
   reconcileMs: 100,
   leaseMs: 600,
@@ -148,7 +151,7 @@ export class LaneFixture {
   /** A worker in a process of its own. */
   async startWorker(
     changes: Partial<Pick<WorkerTask, 'crash' | 'launch' | 'rpcUrls' | 'submit'>> & {
-      settings?: Partial<LaneSettings>;
+      settings?: NumberSettings;
     } = {},
   ): Promise<Child> {
     const { settings, ...others } = changes;

@@ -2,7 +2,7 @@ import { isHexBytes, type Hex } from '@tollgate/protocol';
 import { stringToHex } from 'viem';
 
 import type { JobRecord, LaneId, PlannedStep } from '../src/jobs/job.js';
-import type { JobPlanner } from '../src/jobs/ports.js';
+import type { JobPlanner, PlanPolicy } from '../src/jobs/ports.js';
 import type { PlannedJob } from '../src/steps/launch-job.js';
 
 export const RECEIVER: Hex = '0x00000000000000000000000000000000000a11ce';
@@ -21,6 +21,20 @@ export interface TransferInput {
 export function markOf(jobId: string, stepIndex: number): Hex {
   return stringToHex(`${jobId}/${stepIndex}`);
 }
+
+/** Its conditions are answers to a call. */
+export const TEST_POLICY: PlanPolicy = {
+  holds: async (condition, call) => {
+    const { to, data, is } = condition as { to: Hex; data: Hex; is: Hex };
+    return (await call(to, data)) === is;
+  },
+  explainRefusal: ({ reason, ...details }) => ({
+    code: reason.toUpperCase(),
+    message: Object.values(details).join(' '),
+    suggestion: 'Try again.',
+  }),
+  explainLock: (holder) => ({ code: 'allowance', message: `Job ${holder} has it.`, suggestion: 'Wait.' }),
+};
 
 /** Plans transfers, each marked with its job and step. */
 export const transferPlanner: JobPlanner = {

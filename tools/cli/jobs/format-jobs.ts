@@ -29,7 +29,8 @@ export function toJobJson(job: JobRecord): AgentJobView & { keyId: string } {
 /** Everything about one job. */
 export function formatJob(job: JobRecord, explorerUrl: string | undefined): string {
   const view = describeJob(job, { explorerUrl: explorerUrl || undefined });
-  const { failure, waiting, approval, answer } = view;
+  const { failure, cancelRefused, waiting, approval, answer } = view;
+  const toDo = failure ?? waiting ?? cancelRefused;
   const head = formatTable(
     ['JOB', view.id],
     [
@@ -45,8 +46,9 @@ export function formatJob(job: JobRecord, explorerUrl: string | undefined): stri
       ...(approval === null ? [] : [['floors', approval.floorsHash]]),
       ...(approval === null ? [] : [['approved', approval.approvedBy === null ? 'no' : `by ${approval.approvedBy}`]]),
       ...(waiting === null ? [] : [['waits', clean(`since ${waiting.since}: ${waiting.code}: ${waiting.message}`)]]),
+      ...(cancelRefused === null ? [] : [['not cancelled', clean(cancelRefused.message)]]),
       ...(failure === null ? [] : [['failure', clean(`${failure.code}: ${failure.message}`)]]),
-      ...((failure ?? waiting) ? [['what to do', clean((failure ?? waiting)?.suggestion ?? '')]] : []),
+      ...(toDo ? [['what to do', clean(toDo.suggestion)]] : []),
       ...(answer === null ? [] : [['answer', clean(`${answer.httpStatus} ${answer.body ?? ''}`)]]),
     ],
   );

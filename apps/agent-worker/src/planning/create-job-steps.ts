@@ -1,4 +1,10 @@
 import {
+  nameAllowance,
+  readAllowanceCondition,
+  writeAllowanceCondition,
+  type AllowanceScope,
+} from '@tollgate/agent-jobs';
+import {
   readAllowanceCall,
   storeFailures,
   type AllowanceCall,
@@ -6,8 +12,8 @@ import {
   type SettledStep,
   type Step,
 } from '@tollgate/agent-kit/planner';
-import type { ApprovalScope, JobRecord, PlannedStep } from '@tollgate/journal';
-import { isAddressEqual, type Address } from 'viem';
+import type { JobRecord, PlannedStep } from '@tollgate/journal';
+import type { Address } from 'viem';
 
 /**
  * A step in the journal's form. An approval is skipped if its allowance is already there when it would be signed, a
@@ -19,15 +25,15 @@ export function createJobStep(step: SettledStep, owner: Address): PlannedStep {
   const isOwn = step.approval !== undefined || call?.amount === 0n;
   return {
     ...{ label, to, data, value, gas: gasLimit },
-    ...(call && isOwn && { holdsIf: { kind: 'allowance', owner, ...call } }),
+    ...(call && isOwn && { holdsIf: writeAllowanceCondition({ owner, ...call }) }),
     // Valid JSON, because it consists of texts and of the kit's error names.
     ...(failures && { failures: storeFailures(failures) }),
   };
 }
 
 /** The allowances that the steps set; one job at a time may change each of them. */
-export function listScopes(steps: readonly Pick<Step, 'to' | 'data'>[]): ApprovalScope[] {
-  const scopes: ApprovalScope[] = [];
+export function listScopes(steps: readonly Pick<Step, 'to' | 'data'>[]): AllowanceScope[] {
+  const scopes: AllowanceScope[] = [];
   for (const { token, spender } of steps.flatMap((step) => readAllowanceCall(step) ?? [])) {
     if (!scopes.some((scope) => isSameScope(scope, { token, spender }))) scopes.push({ token, spender });
   }
@@ -48,15 +54,15 @@ export function listGranted({ steps, stepIndex }: Pick<JobRecord, 'steps' | 'ste
   const granted = new Map<string, AllowanceCall>();
   for (const { holdsIf, mined, attempts, skipped } of steps.slice(0, stepIndex)) {
     const attempt = attempts.find(({ hash }) => hash === mined?.hash);
-    if (!holdsIf || holdsIf.amount === 0n || skipped || !attempt || attempt.kind === 'cancel') continue;
-    const { token, spender, amount } = holdsIf;
-    granted.set(`${token}:${spender}`.toLowerCase(), { token, spender, amount });
+    if (holdsIf === undefined || skipped || !attempt || attempt.kind === 'cancel') continue;
+    const { token, spender, amount } = readAllowanceCondition(holdsIf);
+    if (amount > 0n) granted.set(nameAllowance({ token, spender }), { token, spender, amount });
   }
   return [...granted.values()];
 }
 
-function isSameScope(one: ApprovalScope, other: ApprovalScope): boolean {
-  return isAddressEqual(one.token, other.token) && isAddressEqual(one.spender, other.spender);
+function isSameScope(one: AllowanceScope, other: AllowanceScope): boolean {
+  return nameAllowance(one) === nameAllowance(other);
 }
 
 /** The last block with a step of the job; 0: none is mined. */

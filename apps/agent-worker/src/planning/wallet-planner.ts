@@ -1,5 +1,7 @@
 import {
+  nameAllowance,
   readRefundJob,
+  TOKEN_POLICY,
   writeStoredPlan,
   type KnownToken,
   type PlanFloors,
@@ -63,6 +65,7 @@ const NO_CEILINGS: Ceilings = new Map();
 
 /** Plans and judges the jobs of one wallet, each operation through the agent kit. It has no key. */
 export class WalletPlanner implements JobPlanning {
+  readonly policy = TOKEN_POLICY;
   readonly judgeStep: JudgeStep;
   readonly judgeSignature: JudgeSignature;
   readonly #wallet: PlannedWallet;
@@ -159,8 +162,8 @@ export class WalletPlanner implements JobPlanning {
       floorsHash: view.floorsHash,
       needsApproval: view.needsApproval,
       spendings: countSpending(planned.spending, limits.perDay),
-      approvals: listScopes(planned.plan.steps),
-      reliesOnAllowance: reliesOnAllowance(planned, job),
+      locks: listScopes(planned.plan.steps).map(nameAllowance),
+      reliesOnLocked: reliesOnAllowance(planned, job),
     };
   }
 

@@ -53,6 +53,11 @@ export function JobView({ id, seller }: { id: string; seller: SellerFacts }) {
               {data.failure.message} {data.failure.suggestion}
             </p>
           )}
+          {data.cancelRefused !== null && (
+            <p>
+              {data.cancelRefused.message} {data.cancelRefused.suggestion}
+            </p>
+          )}
           {data.waiting !== null && (
             <p class="failure">
               Waits since <Time at={data.waiting.since} />: {data.waiting.message} {data.waiting.suggestion}

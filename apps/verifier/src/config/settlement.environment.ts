@@ -120,6 +120,11 @@ export class SettlementEnvironment implements ChecksEntries, ChecksTogether {
       jobsAtOnce: this.relayerMaxInFlight,
       resendAfterMs: this.relayerResendAfterMs,
       replaceAfterMs: this.relayerReplaceAfterMs,
+      names: {
+        maxInFlight: 'RELAYER_MAX_IN_FLIGHT',
+        maxFeePerGas: 'RELAYER_MAX_FEE_GWEI',
+        maxPriorityFeePerGas: 'RELAYER_MAX_PRIORITY_FEE_GWEI',
+      },
     };
   }
 

@@ -33,6 +33,7 @@ export function describeJob(job: JobRecord, { explorerUrl }: DescribeOptions): A
     approval: job.approval,
     steps: job.steps.map((step, index) => describeStep(job, step, index, explorerUrl)),
     failure: job.failure ?? job.ending?.failure ?? null,
+    cancelRefused: job.cancelRefused,
     waiting: describeWaiting(job),
     answer: readAnswer(job),
   };

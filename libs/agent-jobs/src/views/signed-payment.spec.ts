@@ -14,7 +14,8 @@ const jobWith = (changes: Partial<JobRecord>, signature: StepRecord['signature']
   return {
     ...{ id: 'j1', lane, operation: 'payment', input: { url: 'https://shop.example/' }, wallet: 'main', keyId: 'k' },
     ...{ fingerprint: 'f', submittedAtMs: 0, updatedAtMs: 0, endedAtMs: null, retryOf: null, plan: null },
-    ...{ approval: { floorsHash: 'f', approvedBy: null }, ending: null, failure: null, waiting: null, details: {} },
+    ...{ approval: { floorsHash: 'f', approvedBy: null }, ending: null, failure: null },
+    ...{ cancelRefused: null, waiting: null, details: {} },
     ...{ state: 'SIGNED', stepIndex: 0, steps: [{ ...sampleSignature(lane.address), ...state }] },
     ...changes,
   };

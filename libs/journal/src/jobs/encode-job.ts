@@ -1,4 +1,4 @@
-import type { AllowanceHolds, JobFailure, JsonValue, PlannedStep } from './job.js';
+import type { JobFailure, JsonValue, PlannedStep } from './job.js';
 
 const MAX_TEXT = 1000;
 const MAX_JSON_BYTES = 256 * 1024;
@@ -26,15 +26,11 @@ export function encodeStep({ label, to, data, value, gas, holdsIf, signs, failur
     data,
     value: encodeAmount(value),
     gas: encodeAmount(gas),
-    ...(holdsIf && { holdsIf: encodeCondition(holdsIf) }),
+    ...(holdsIf !== undefined && { holdsIf }),
     // Valid JSON, because all its fields are text.
     ...(signs && { signs: signs as unknown as JsonValue }),
     ...(failures !== undefined && { failures }),
   });
-}
-
-function encodeCondition({ kind, token, owner, spender, amount }: AllowanceHolds): JsonValue {
-  return { kind, token, owner, spender, amount: encodeAmount(amount) };
 }
 
 function encodeAmount(amount: bigint): string {

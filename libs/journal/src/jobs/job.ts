@@ -29,15 +29,6 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue | undefined };
 
-/** A condition on chain state, as data. Where it holds, the step has nothing left to do. */
-export interface AllowanceHolds {
-  kind: 'allowance';
-  token: Hex;
-  owner: Hex;
-  spender: Hex;
-  amount: bigint;
-}
-
 /** One transaction of a plan, or one signed payment, as data. Amounts are base units. */
 export interface PlannedStep {
   /** For display: `Approve exactly 1 USDC for 0x…`. */
@@ -49,8 +40,8 @@ export interface PlannedStep {
   gas: bigint;
   /** The step is this signature, and no transaction: `data` is empty, `value` and `gas` are zero, and it gets no nonce. */
   signs?: PaymentToSign;
-  /** The step is skipped when this holds. */
-  holdsIf?: AllowanceHolds;
+  /** The step is skipped where this condition holds. The journal passes it on unread. */
+  holdsIf?: JsonValue;
   /** Describes failures of a mined transaction other than a revert. The journal passes it on unread. */
   failures?: JsonValue;
 }
@@ -111,6 +102,11 @@ export interface SignedStep extends StepRecord {
 /** The number of the signature that the job's current step gets next. */
 export function nextSignature({ steps, stepIndex }: Pick<JobRecord, 'steps' | 'stepIndex'>): number {
   return (steps[stepIndex]?.signature?.number ?? 0) + 1;
+}
+
+/** The attempt to send: the last, but no cancel that was refused, after which the job goes on. */
+export function lastAttempt({ attempts, voided }: Pick<StepRecord, 'attempts' | 'voided'>): Attempt | undefined {
+  return voided ? attempts.at(-1) : attempts.findLast(({ kind }) => kind !== 'cancel');
 }
 
 /** True while the step's signature may still move money. */
@@ -175,6 +171,8 @@ export interface JobRecord {
   ending: Ending | null;
   /** Set in every final state except FINAL, and in NEEDS_OPERATOR. */
   failure: JobFailure | null;
+  /** Why no RPC server took the last cancel, so that the job goes on; null: there was none, or it was not refused. */
+  cancelRefused: JobFailure | null;
   /** Why it stands still, as its worker last saw it; null once it is in another state or at another step. */
   waiting: JobWait | null;
   /** Each entry is written once, by the operation: for a payment its challenge, its reference and the response. */

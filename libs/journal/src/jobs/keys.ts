@@ -3,7 +3,6 @@ import { hash, randomBytes } from 'node:crypto';
 import { isAddress } from '@tollgate/protocol';
 
 import type { LaneId } from './job.js';
-import type { ApprovalScope } from './transition.js';
 
 /**
  * A lane from a chain and a wallet address in any letter case.
@@ -85,9 +84,4 @@ export function createJobId(lane: LaneId): string {
 /** The lane's code in a job's id; null when the text is not a job id. */
 export function readLaneCode(jobId: string): string | null {
   return /^(j[0-9a-f]{8})-[0-9a-f]{24}$/.exec(jobId)?.[1] ?? null;
-}
-
-/** The name under which an allowance is locked, in the journal and in what a process remembers of it. */
-export function nameAllowance({ token, spender }: ApprovalScope): string {
-  return `${token.toLowerCase()}:${spender.toLowerCase()}`;
 }

@@ -3,7 +3,6 @@ import { StoreError } from '@tollgate/redis';
 
 import {
   JOB_STATES,
-  type AllowanceHolds,
   type Attempt,
   type Ending,
   type JobFailure,
@@ -75,6 +74,7 @@ function readJob(lane: LaneId, id: string, fields: Fields): JobRecord {
         : null,
     ending: readEnding(fields),
     failure: fields['failure'] === undefined ? null : parseFailure(fields['failure']),
+    cancelRefused: fields['cancelRefused'] === undefined ? null : parseFailure(fields['cancelRefused']),
     waiting: readWaiting(fields),
     details: readDetails(fields),
   };
@@ -105,20 +105,9 @@ function parseStep(line: string): PlannedStep {
     data: asHex(data),
     value: asAmount(value),
     gas: asAmount(gas),
-    ...(holdsIf !== undefined && { holdsIf: parseCondition(asObject(holdsIf)) }),
+    ...(holdsIf !== undefined && { holdsIf }),
     ...(signs !== undefined && { signs: parsePaymentToSign(signs) }),
     ...(failures !== undefined && { failures }),
-  };
-}
-
-function parseCondition({ kind, token, owner, spender, amount }: JsonObject): AllowanceHolds {
-  if (kind !== 'allowance') throw new TypeError('unknown kind of condition');
-  return {
-    kind,
-    token: asAddress(token),
-    owner: asAddress(owner),
-    spender: asAddress(spender),
-    amount: asAmount(amount),
   };
 }
 

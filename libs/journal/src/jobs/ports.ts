@@ -10,7 +10,7 @@ import type {
   StepRecord,
   WaitReason,
 } from './job.js';
-import type { ApprovalScope, Spending, TransactionReport } from './transition.js';
+import type { Spending, TransactionReport } from './transition.js';
 
 /** What a job will do from one of its steps on, as data. Making a plan sends nothing. */
 export interface JobPlan {
@@ -23,13 +23,29 @@ export interface JobPlan {
   needsApproval: boolean;
   /** The whole job's share of the daily limits; if omitted, nothing is counted. */
   spendings?: readonly Spending[];
-  /** Allowances that no other job may use or revoke before this one ends. */
-  approvals?: readonly ApprovalScope[];
-  /**
-   * One of the allowances was already there. Another job may have used it before the lock was taken, so the plan is
-   * made again.
-   */
-  reliesOnAllowance?: boolean;
+  /** Names of what no other job of the wallet may use before this one ends. */
+  locks?: readonly string[];
+  /** Another job may have changed it before it was locked, so the plan is made again once it is. */
+  reliesOnLocked?: boolean;
+}
+
+/** Why the journal does not take a plan. */
+export type PlanRefusal =
+  /** Its bounds are not those under which the step got its nonce. */
+  | { reason: 'floors_changed' }
+  /** `holder` has what the plan locks. */
+  | { reason: 'locked'; holder: string | null }
+  /** `left`: base units of the asset. */
+  | { reason: 'over_limit'; asset: string; left: bigint };
+
+/** The rules for plans that the journal keeps without knowing what they are about. */
+export interface PlanPolicy {
+  /** Whether the condition of a step holds; null: the answer says nothing. `call` reads a contract at the latest block. */
+  holds(condition: JsonValue, call: (to: Hex, data: Hex) => Promise<Hex>): Promise<boolean | null>;
+  /** The failure of a job that ends because its plan is refused. */
+  explainRefusal(refusal: PlanRefusal): JobFailure;
+  /** For what a job waits while another one holds what it locks; null: it is not known which. */
+  explainLock(holder: string | null): WaitReason;
 }
 
 /** Turns operations into plans. It signs and sends nothing. */
@@ -41,6 +57,8 @@ export interface JobPlanner {
    * growing delay
    */
   plan(job: JobRecord, context: { stepIndex: number; token: number }): Promise<JobPlan>;
+  /** Required where plans have conditions, locks, bounds or limits. */
+  policy?: PlanPolicy;
   /** For what a job waits whose `plan` or `undo` threw this error; null: unknown. */
   explainDelay?(error: unknown): WaitReason | null;
   /** The steps that revoke what a job has left behind, failed or done. They run before the job ends. */

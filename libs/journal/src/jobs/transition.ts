@@ -54,7 +54,7 @@ export type RefusalReason =
   | 'too_early'
   /** The step's transaction is mined: nothing is left to cancel. */
   | 'too_late'
-  /** Another job holds the allowance of this token and spender. */
+  /** Another job holds a lock that the plan needs. */
   | 'locked'
   /** More than the daily limit allows. */
   | 'over_limit'
@@ -174,7 +174,7 @@ export interface ExpireApprovalRequest extends StepWrite {
 }
 
 export interface BeginStepRequest extends PutPlanRequest {
-  approvals?: readonly ApprovalScope[] | undefined;
+  locks?: readonly string[] | undefined;
   spendings?: readonly Spending[] | undefined;
   /** If omitted, no nonce is taken. */
   maxInFlight?: number | undefined;
@@ -225,6 +225,10 @@ export interface FinishSignatureRequest extends StepWrite {
 export interface FailAttemptRequest extends MarkBroadcastRequest, Omit<EndRequest, 'undo'> {
   /** Also if an RPC server has accepted an attempt of the step, as `cancel` does. */
   evenIfSent?: boolean;
+}
+
+export interface DropCancelRequest extends MarkBroadcastRequest {
+  failure: JobFailure;
 }
 
 export interface NoteWaitingRequest extends StepWrite {
@@ -289,11 +293,6 @@ export interface Spending {
 export type SpendingResult =
   | Transition
   | { outcome: 'refused'; reason: 'over_limit'; state: JobState; asset: string; left: bigint };
-
-export interface ApprovalScope {
-  token: Hex;
-  spender: Hex;
-}
 
 export type LockResult = Transition | { outcome: 'refused'; reason: 'locked'; state: JobState; holder: string };
 

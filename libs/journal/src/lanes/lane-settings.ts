@@ -50,6 +50,8 @@ export interface LaneSettings {
   waitingAfterMs: number;
   /** How long a stopping runner waits for running work. */
   stopWithinMs: number;
+  /** What the process calls these settings, for messages. */
+  names: Record<'maxInFlight' | 'maxFeePerGas' | 'maxPriorityFeePerGas', string>;
 }
 
 const GWEI = 1_000_000_000n;
@@ -76,4 +78,9 @@ export const DEFAULT_LANE_SETTINGS: LaneSettings = {
   nonceDoubtMs: 60_000,
   waitingAfterMs: 5_000,
   stopWithinMs: 15_000,
+  names: {
+    maxInFlight: 'LANE_MAX_IN_FLIGHT',
+    maxFeePerGas: 'MAX_FEE_GWEI',
+    maxPriorityFeePerGas: 'MAX_PRIORITY_FEE_GWEI',
+  },
 };

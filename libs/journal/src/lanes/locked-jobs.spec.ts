@@ -1,12 +1,9 @@
-import type { Hex } from '@tollgate/protocol';
-
 import { LockedJobs } from './locked-jobs.js';
 
-const SPENDER: Hex = '0x00000000000000000000000000000000000000ee';
-const USDC = { token: '0x00000000000000000000000000000000000000aa', spender: SPENDER } as const;
-const WSEI = { token: '0x00000000000000000000000000000000000000bb', spender: SPENDER } as const;
+const USDC = '0xaa:0xee';
+const WSEI = '0xbb:0xee';
 
-describe('jobs that wait for an allowance', () => {
+describe('jobs that wait for a lock', () => {
   let locked: LockedJobs;
 
   beforeEach(() => {

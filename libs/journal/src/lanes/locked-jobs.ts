@@ -1,11 +1,8 @@
-import { nameAllowance } from '../jobs/keys.js';
-import type { ApprovalScope } from '../jobs/transition.js';
-
 /** How many ended jobs are remembered. */
 const MOST_ENDED = 1_000;
 
 interface LockedJob {
-  /** The allowances that it needs, as one text: jobs with the same one wait for the same holder. */
+  /** The locks that it needs, as one text: jobs with the same one wait for the same holder. */
   name: string;
   scopes: readonly string[];
   /** The job that holds one of them, or is expected to; null: they may all be free. */
@@ -15,9 +12,9 @@ interface LockedJob {
 }
 
 /**
- * The jobs that wait for another job's allowance, in the order in which they were refused. Planning a job that is
+ * The jobs that wait for what another job has locked, in the order in which they were refused. Planning a job that is
  * refused again is wasted, so a job is planned when its holder has ended, and only one of those that want the same
- * allowance. What a process remembers decides nothing: the journal gives out the locks.
+ * lock. What a process remembers decides nothing: the journal gives out the locks.
  */
 export class LockedJobs {
   readonly #jobs = new Map<string, LockedJob>();
@@ -33,10 +30,10 @@ export class LockedJobs {
     return this.#jobs.get(jobId)?.holder ?? null;
   }
 
-  /** The journal refused the job these allowances. */
-  note(jobId: string, approvals: readonly ApprovalScope[], by: string): void {
+  /** The journal refused the job these locks. */
+  note(jobId: string, locks: readonly string[], by: string): void {
     const holder = this.#ended.has(by) ? null : by;
-    const scopes = approvals.map(nameAllowance).sort();
+    const scopes = locks.toSorted();
     const name = scopes.join(' ');
     this.#jobs.set(jobId, { name, scopes, holder, isTrying: false });
     for (const job of this.#jobs.values()) if (job.name === name && !job.isTrying) job.holder ??= holder;

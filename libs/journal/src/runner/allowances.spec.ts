@@ -1,6 +1,6 @@
 import { waitFor } from '../../../../test/harness/retry.js';
 import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
-import { markOf, transferPlanner } from '../../test/transfer-planner.js';
+import { markOf, TEST_POLICY, transferPlanner } from '../../test/transfer-planner.js';
 import type { JobPlanner } from '../jobs/ports.js';
 
 describe('jobs of a lane that need the same allowance', () => {
@@ -21,10 +21,11 @@ describe('jobs of a lane that need the same allowance', () => {
   afterEach(() => fixture.endWorkers());
 
   const planner = (): JobPlanner => ({
+    policy: TEST_POLICY,
     plan: async (job, context) => {
       plans.push(job.id);
       const plan = await transferPlanner.plan(job, context);
-      return { ...plan, approvals: [{ token: fixture.chain.asset, spender: RECEIVER }] };
+      return { ...plan, locks: ['one'] };
     },
   });
   const submitAll = async (count: number): Promise<string[]> => {

@@ -2,14 +2,15 @@ import { quoteFees, raiseFees } from '@tollgate/protocol';
 
 import type { Head } from '../chain/chain.js';
 import { crashPoint } from '../crash-point.js';
-import type { JobRecord, StepRecord } from '../jobs/job.js';
+import { lastAttempt, type Attempt, type JobRecord } from '../jobs/job.js';
 import type { StepReceipt } from '../jobs/ports.js';
 import type { InFlightStep } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, LeaseLostError, writeFor, type LaneWork } from '../lanes/lane-work.js';
-import { sendLast } from '../steps/advance-job.js';
 import { broadcast, putReplacement } from '../steps/broadcast.js';
 import { concludeStep, putBackStep, type FlyingStep } from '../steps/conclude-step.js';
+import { resendStep } from '../steps/resend.js';
+import { nextWrite, placeOf } from '../steps/step-rules.js';
 import { readSteps } from './read-steps.js';
 import { tellFlights } from './tell-flights.js';
 
@@ -122,16 +123,14 @@ async function confirmStep(
   if (nonce < head.minedNonce && (await suspectForeignNonce(work, flying, head))) return 'checked';
   if (isBusy(job.id)) return nonce < head.minedNonce ? 'look again' : 'checked';
 
-  const last = step.attempts.at(-1);
-  if (!last || (step.voided && last.kind !== 'cancel')) return 'wake';
+  if (['reserved', 'void'].includes(placeOf(job))) return 'wake';
   if (!(await replaceStuck(work, flying, head))) await sendAgain(work, flying);
   return nonce < head.minedNonce ? 'look again' : 'checked';
 }
 
 async function sendAgain(work: LaneWork, { job, step }: FlyingStep): Promise<void> {
-  const last = step.attempts.at(-1);
-  const name = flightName({ jobId: job.id, stepIndex: job.stepIndex });
-  if (last && work.watch.isSentBefore(name, work.settings.resendAfterMs)) await sendLast(work, job, last);
+  const isLongAgo = work.watch.isSentBefore(flightName(writeFor(work, job)), work.settings.resendAfterMs);
+  if (isLongAgo && !work.retries.isPutOff(job.id)) await resendStep(work, job, step);
 }
 
 /**
@@ -141,6 +140,7 @@ async function sendAgain(work: LaneWork, { job, step }: FlyingStep): Promise<voi
  */
 async function suspectForeignNonce(work: LaneWork, { job, step, nonce }: FlyingStep, head: Head): Promise<boolean> {
   const write = writeFor(work, job);
+  if (nextWrite('nonce_is_used', placeOf(job)) !== 'needOperator') return false;
   if (!work.watch.suspectForeignNonce(flightName(write), head.number, work.settings)) return false;
   if (step.attempts.length > 0 && (await work.chain.findReceipt(step.attempts.map(({ hash }) => hash)))) return false;
   const { outcome } = assertLease(
@@ -161,25 +161,20 @@ async function suspectForeignNonce(work: LaneWork, { job, step, nonce }: FlyingS
  * Signs a waiting step again with higher fees, if it blocks the lane or its fees are too low to be mined. False: it is
  * not stuck, or the caps leave no room.
  */
-async function replaceStuck(
-  work: LaneWork,
-  { job, step, nonce }: { job: JobRecord; step: StepRecord; nonce: number },
-  head: Head,
-): Promise<boolean> {
-  const last = step.attempts.at(-1);
-  if (!last || !isStuck(work, job, step, nonce, head)) return false;
+async function replaceStuck(work: LaneWork, { job, step, nonce }: FlyingStep, head: Head): Promise<boolean> {
+  const last = lastAttempt(step);
+  const isSlow = last !== undefined && isStuck(work, job, last, nonce, head);
+  if (!isSlow || nextWrite('too_slow', placeOf(job)) !== 'putReplacement') return false;
   const fees = raiseFees(last, quoteFees(head.fees, work.settings), work.settings);
   if (!fees) return false;
-  const stored = await putReplacement(work, job, { step, nonce, fees });
+  const stored = await putReplacement(work, job, step, fees);
   crashPoint('F9');
   if (stored) await broadcast(work, job, stored);
   return stored !== null;
 }
 
-function isStuck({ watch, settings, lease }: LaneWork, job: JobRecord, step: StepRecord, nonce: number, head: Head) {
-  const last = step.attempts.at(-1);
+function isStuck({ watch, settings, lease }: LaneWork, job: JobRecord, last: Attempt, nonce: number, head: Head) {
   const flight = flightName(writeFor({ lease }, job));
-  if (!last) return false;
   if (watch.isUnderpriced(flight)) return true;
   const isNext = nonce === head.minedNonce;
   const isTooCheap = last.maxFeePerGas < (head.fees.baseFeePerGas ?? 0n);

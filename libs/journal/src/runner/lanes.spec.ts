@@ -19,7 +19,7 @@ import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import type { LaneId } from '../jobs/job.js';
 import { laneKey } from '../jobs/keys.js';
 import type { StepWrite } from '../jobs/transition.js';
-import { WALLET_IS_EMPTY } from '../steps/broadcast.js';
+import { WALLET_IS_EMPTY } from '../steps/wait-reasons.js';
 import { Journal } from '../store/journal.js';
 import { holdLane } from './lane-lease.js';
 

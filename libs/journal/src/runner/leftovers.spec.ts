@@ -64,13 +64,12 @@ describe('a lane', () => {
     expect((await fixture.readMined()).map(({ input }) => input)).toEqual([markOf(jobId, 0), markOf(jobId, 1), '0x']);
   });
 
-  it('plans again once it has locked an allowance that a plan relies on', async () => {
-    const approvals = [{ token: fixture.chain.asset, spender: RECEIVER }];
+  it('plans again once it has locked what a plan relies on', async () => {
     let asked = 0;
     const planner: JobPlanner = {
       plan: async (...args) => {
         asked++;
-        return { ...(await transferPlanner.plan(...args)), approvals, reliesOnAllowance: true };
+        return { ...(await transferPlanner.plan(...args)), locks: ['one'], reliesOnLocked: true };
       },
     };
     const jobId = await fixture.submit();

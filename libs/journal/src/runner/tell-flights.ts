@@ -2,7 +2,7 @@ import { quoteFees, raiseFees } from '@tollgate/protocol';
 import { formatGwei } from 'viem';
 
 import type { Head } from '../chain/chain.js';
-import type { Attempt, WaitReason } from '../jobs/job.js';
+import { lastAttempt, type Attempt, type WaitReason } from '../jobs/job.js';
 import type { InFlightStep } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { writeFor, type LaneWork } from '../lanes/lane-work.js';
@@ -38,7 +38,7 @@ function explainFlight(work: LaneWork, flying: FlyingStep, head: Head): WaitReas
   const { job, step, nonce } = flying;
   const flight = flightName(writeFor(work, job));
   if (watch.isMined(flight)) return explainMined(work, flying, head);
-  const last = step.attempts.at(-1);
+  const last = lastAttempt(step);
   if (!last) return stop;
   if (nonce < head.minedNonce) return receiptMissing(nonce);
   if (gap.nonce !== null) return nonceGap(gap.nonce);
@@ -71,13 +71,13 @@ function nonceGap(nonce: number): WaitReason {
 }
 
 function feeAboveCap({ settings }: LaneWork, { maxFeePerGas }: Attempt, head: Head): WaitReason {
-  const { maxFeePerGas: most, maxPriorityFeePerGas: mostPriority } = settings;
+  const { maxFeePerGas: most, maxPriorityFeePerGas: mostPriority, names } = settings;
   const figures = `it offers ${formatGwei(maxFeePerGas)} gwei per gas, and the chain asks for ${formatGwei(askedFee(head))}`;
-  const caps = `${formatGwei(most)} gwei in all (MAX_FEE_GWEI), ${formatGwei(mostPriority)} of them priority fee (MAX_PRIORITY_FEE_GWEI)`;
+  const caps = `${formatGwei(most)} gwei in all (${names.maxFeePerGas}), ${formatGwei(mostPriority)} of them priority fee (${names.maxPriorityFeePerGas})`;
   return {
     code: 'fee_above_cap',
     message: `The transaction is not mined: ${figures}. The fee caps leave no room for more: ${caps}.`,
-    suggestion: 'It goes on once the fees fall. If it must not wait, raise the caps and restart the worker.',
+    suggestion: 'It goes on once the fees fall. If it must not wait, raise the caps and restart the process.',
   };
 }
 

@@ -1,13 +1,14 @@
 import { raiseFees } from '@tollgate/protocol';
 
-import type { JobRecord, LaneId } from '../jobs/job.js';
+import { lastAttempt, type JobRecord, type LaneId } from '../jobs/job.js';
 import { WalletEmptyError, type JobQueue } from '../jobs/ports.js';
 import type { LaneStatus } from '../jobs/transition.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { advanceJob } from '../steps/advance-job.js';
-import { broadcast, WALLET_IS_EMPTY } from '../steps/broadcast.js';
+import { broadcast } from '../steps/broadcast.js';
 import type { FlyingStep } from '../steps/conclude-step.js';
 import { costOf, findLack, makePlan, readQuote } from '../steps/funds.js';
+import { WALLET_IS_EMPTY } from '../steps/wait-reasons.js';
 import type { Journal } from '../store/journal.js';
 import { readReadable, readSteps } from './read-steps.js';
 
@@ -52,7 +53,7 @@ async function sendUnsent(work: LaneWork): Promise<boolean> {
   let next = minedNonce;
   for (const flying of await readSteps(work, await journal.readInFlight(lease.lane))) {
     const { job, step, nonce } = flying;
-    const last = step.attempts.at(-1);
+    const last = lastAttempt(step);
     // It is signed once the lane is resumed.
     if (!last && nonce === next) next++;
     // A node may have dropped bytes that it had accepted, because an earlier transaction took what they need.
@@ -79,7 +80,7 @@ async function sendUnsent(work: LaneWork): Promise<boolean> {
 async function giveUpStep(work: LaneWork, { job, step }: FlyingStep): Promise<'given up' | 'none' | 'unknown'> {
   const { journal, settings } = work;
   const [first] = step.attempts;
-  const last = step.attempts.at(-1);
+  const last = lastAttempt(step);
   if (!first || !last || last.kind === 'cancel') return 'unknown';
   const quote = await readQuote(work);
   // A cancel could not take the place of bytes that a node may hold.

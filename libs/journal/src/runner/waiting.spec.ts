@@ -1,8 +1,11 @@
+import type { Hex } from '@tollgate/protocol';
+import { parseTransaction } from 'viem';
+
 import { refuseCalls, startRpcProxy, type RpcCall, type RpcProxy } from '../../../../test/harness/network/rpc-proxy.js';
 import { waitFor } from '../../../../test/harness/retry.js';
-import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
+import { LaneFixture } from '../../test/lane-fixture.js';
 import { FAILURE } from '../../test/sample-jobs.js';
-import { transferPlanner } from '../../test/transfer-planner.js';
+import { TEST_POLICY, transferPlanner } from '../../test/transfer-planner.js';
 import type { JobRecord, JobWait } from '../jobs/job.js';
 import { laneKey } from '../jobs/keys.js';
 import type { JobPlan } from '../jobs/ports.js';
@@ -46,7 +49,10 @@ describe('a job that stands still', () => {
     fixture.startRunner({ waitingAfterMs: 30, ...settings }, { rpcUrls: [proxy.rpcUrl], ...options });
   /** A planner whose plans have this too. */
   const planWith = (more: Partial<JobPlan>): Partial<LaneRunnerOptions> => ({
-    planner: { plan: async (...asked) => ({ ...(await transferPlanner.plan(...asked)), ...more }) },
+    planner: {
+      plan: async (...asked) => ({ ...(await transferPlanner.plan(...asked)), ...more }),
+      policy: TEST_POLICY,
+    },
   });
   const refuse = (method: string, message: string) =>
     proxy.intercept(
@@ -160,6 +166,24 @@ describe('a job that stands still', () => {
     await expectEnd(jobId, ['chain_differs']);
   });
 
+  it('names the earlier job whose transaction must be mined first', async () => {
+    const [first, later] = [await fixture.submit(), await fixture.submit()];
+    proxy.intercept(
+      '*',
+      refuseCalls(fixture.chain.rpcUrl, ({ method, params: [raw] }) =>
+        method === 'eth_sendRawTransaction' && parseTransaction(raw as Hex).nonce === 41 ? 'not now' : null,
+      ),
+    );
+    start({ resendAfterMs: 50, jobsAtOnce: 1 });
+    await waitForCode(first, 'rpc_refuses');
+    expect((await waitForCode(later, 'earlier_job')).waiting.message).toContain(
+      `job ${first} has an earlier nonce (41)`,
+    );
+    proxy.reset();
+    await expectEnd(first, ['rpc_refuses']);
+    await expectEnd(later, ['earlier_job']);
+  });
+
   it('names the nonce that nothing has', async () => {
     start({ nonceDoubtBlocks: 2, resendAfterMs: 50 });
     await fixture.waitForState(await fixture.submit(), 'FINAL');
@@ -208,7 +232,7 @@ describe('a job that stands still', () => {
   it('names the job whose allowance it waits for', async () => {
     await fixture.rpc('evm_setAutomine', [false]);
     const first = await fixture.submit();
-    start({}, planWith({ approvals: [{ token: fixture.chain.asset, spender: RECEIVER }] }));
+    start({}, planWith({ locks: ['one'] }));
     await fixture.waitForState(first, 'BROADCAST');
     const later = await fixture.submit();
     expect((await waitForCode(later, 'allowance')).waiting.message).toContain(first);

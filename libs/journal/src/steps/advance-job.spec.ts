@@ -1,9 +1,10 @@
-import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
+import { encodeFunctionData, erc20Abi, numberToHex, type Hex } from 'viem';
 
 import { waitFor } from '../../../../test/harness/retry.js';
 import { USDC_ADDRESS } from '../../../../tools/devnet/protocols/place-contracts.js';
 import { LaneFixture, RECEIVER } from '../../test/lane-fixture.js';
-import type { AllowanceHolds, PlannedStep } from '../jobs/job.js';
+import { TEST_POLICY } from '../../test/transfer-planner.js';
+import type { JsonValue, PlannedStep } from '../jobs/job.js';
 import { jobKey } from '../jobs/keys.js';
 import { PlanFailure, type JobPlan, type JobPlanner } from '../jobs/ports.js';
 
@@ -31,12 +32,10 @@ describe('a job', () => {
     value: 0n,
     gas: 100_000n,
   });
-  const allowance = (amount: bigint): AllowanceHolds => ({
-    kind: 'allowance',
-    token: USDC_ADDRESS,
-    owner: fixture.lane.address,
-    spender: SPENDER,
-    amount,
+  const allowance = (amount: bigint): JsonValue => ({
+    to: USDC_ADDRESS,
+    data: encodeFunctionData({ abi: erc20Abi, functionName: 'allowance', args: [fixture.lane.address, SPENDER] }),
+    is: numberToHex(amount, { size: 32 }),
   });
   const revert = (): PlannedStep => ({ ...transfer(0n), to: USDC_ADDRESS, data: '0xdeadbeef' });
 
@@ -49,6 +48,7 @@ describe('a job', () => {
   });
   const plannerOf = (steps: readonly PlannedStep[], others: Partial<JobPlan> = {}): JobPlanner => ({
     plan: (_, { stepIndex }) => Promise.resolve(planOf(steps.slice(stepIndex), others)),
+    policy: TEST_POLICY,
   });
   const labelsMined = async () =>
     (await fixture.readMined()).map(({ to, input }) => (input === '0x' ? to : input.slice(0, 10)));
@@ -190,13 +190,11 @@ describe('a job', () => {
     fixture.startRunner({ jobsAtOnce: 1 }, { planner: plannerOf([transfer(6n)], { spendings }) });
     const jobs = await fixture.waitForEnds(jobIds);
     expect(jobs.map(({ state }) => state)).toEqual(['FINAL', 'PLAN_FAILED']);
-    expect(jobs[1]!.failure).toMatchObject({ code: 'DAILY_LIMIT' });
-    expect(jobs[1]!.failure!.message).toContain('4 base units');
+    expect(jobs[1]!.failure).toMatchObject({ code: 'OVER_LIMIT', message: 'native 4' });
   });
 
   it('waits for another job that holds the same allowance', async () => {
-    const approvals = [{ token: USDC_ADDRESS, spender: SPENDER }];
-    const planner = plannerOf([approve(5n), transfer()], { approvals });
+    const planner = plannerOf([approve(5n), transfer()], { locks: ['allowance'] });
     const jobIds = [await fixture.submit(), await fixture.submit(), await fixture.submit()];
     fixture.startRunner({}, { planner });
     const jobs = await fixture.waitForEnds(jobIds);

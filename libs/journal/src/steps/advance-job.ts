@@ -1,26 +1,25 @@
-import { raiseFees } from '@tollgate/protocol';
-
 import { crashPoint } from '../crash-point.js';
 import {
   isSigned,
-  type Attempt,
+  lastAttempt,
   type JobFailure,
   type JobRecord,
-  type PlannedStep,
   type StepRecord,
   type WaitReason,
 } from '../jobs/job.js';
-import { flightName } from '../lanes/flight-watch.js';
+import type { ReserveResult } from '../jobs/transition.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
-import { broadcast, putAttempt, putReplacement, type StoredBytes } from './broadcast.js';
+import { putAttempt, sendStored } from './broadcast.js';
 import { readQuote } from './funds.js';
 import { giveUpPlan, planStep } from './plan-step.js';
+import { cancelStep, hurryStep, resendStep } from './resend.js';
 import { judgeSignature, signStep } from './signed-step.js';
+import { nextWrite, placeOf } from './step-rules.js';
 import { ANSWER, APPROVAL, explainError, explainNotTaken, lackOfRoom, tellWaiting } from './wait-reasons.js';
 
 /**
- * `in_flight`: the signed bytes are stored and the confirming pass takes over. `locked`: another job holds the
- * allowance. `waiting`: for an approval, for the answer to a signed payment, or for the lane to resume.
+ * `in_flight`: the signed bytes are stored and the confirming pass takes over. `locked`: another job holds
+ * what it needs. `waiting`: for an approval, for the answer to a signed payment, or for the lane to resume.
  */
 export type AdvanceOutcome = 'in_flight' | 'lane_full' | 'locked' | 'waiting' | 'ended';
 
@@ -62,11 +61,7 @@ function explainOutcome(work: LaneWork, job: JobRecord, outcome: AdvanceOutcome)
     case 'lane_full':
       return lackOfRoom(work);
     case 'locked':
-      return {
-        code: 'allowance',
-        message: `Job ${work.locked.holderOf(job.id) ?? 'of the same wallet'} uses an allowance that this job needs too.`,
-        suggestion: 'It goes on once that job has ended. If that one waits, see what for.',
-      };
+      return work.planner.policy?.explainLock(work.locked.holderOf(job.id));
     case 'waiting':
       if (job.state === 'AWAITING_APPROVAL') return APPROVAL;
       if (isSigned(currentStep(job))) return work.retries.isPutOff(job.id) ? undefined : ANSWER;
@@ -79,29 +74,33 @@ function explainOutcome(work: LaneWork, job: JobRecord, outcome: AdvanceOutcome)
 }
 
 async function advanceFrom(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
-  switch (job.state) {
-    case 'PLANNED':
+  const step = currentStep(job);
+  const place = placeOf(job);
+  const next = nextWrite(step?.isHurried ? 'too_slow' : 'read', place);
+  switch (next) {
+    case 'expireApproval':
+      return expireApproval(work, job);
+    case 'failPlan':
+      return (await giveUpPlan(work, job, job.ending?.failure ?? null)).outcome;
+    case 'beginStep':
+    case 'reserve':
       return beginStep(work, job);
-    case 'RESERVED':
-    case 'SIGNED':
-    case 'BROADCAST':
-      return resumeStep(work, job);
-    case 'MINED':
-      return 'in_flight';
-    case 'AWAITING_APPROVAL':
-      return awaitApproval(work, job);
-    case 'NEEDS_OPERATOR':
-      return 'waiting';
-    case 'FINAL':
-    case 'REVERTED':
-    case 'CANCELLED':
-    case 'REJECTED':
-    case 'PLAN_FAILED':
+    case 'present':
+      return isSigned(step) ? judgeSignature(work, job, step) : 'again';
+    case 'putCancel':
+      return step ? cancelStep(work, job, step) : 'again';
+    case 'putReplacement':
+      return step ? hurryStep(work, job, step) : 'again';
+    case 'send':
+      return step ? sendUnsent(work, job, step) : 'again';
+    case 'leave':
       return 'ended';
+    case 'wait':
+      return place === 'parked' ? 'waiting' : 'in_flight';
   }
 }
 
-async function awaitApproval(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
+async function expireApproval(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
   const { approvalTimeoutMs: waitedMs } = work.settings;
   if (waitedMs === 0) return 'waiting';
   const expired = await work.journal.expireApproval({ ...writeFor(work, job), waitedMs, failure: APPROVAL_EXPIRED });
@@ -110,118 +109,41 @@ async function awaitApproval(work: LaneWork, job: JobRecord): Promise<AdvanceOut
   return ['too_early', 'lane_frozen'].includes(expired.reason) ? 'waiting' : 'again';
 }
 
+/** Plans the step, takes its nonce unless it has one, signs it, stores the bytes and sends them. */
 async function beginStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
-  if (job.ending && !job.ending.undoing) {
-    const { outcome } = await giveUpPlan(work, job, job.ending.failure);
-    return outcome;
-  }
   const planned = await planStep(work, job);
   if (planned.outcome !== 'planned') return planned.outcome;
   const { step } = planned;
   if (step.signs) return signStep(work, job, { ...step, signs: step.signs });
 
+  const nonce = currentStep(job)?.nonce ?? (await takeNonce(work, job, planned.reserved));
+  if (typeof nonce === 'string') return nonce;
+  const fees = await readQuote(work);
+  const stored = await putAttempt(work, { job, kind: 'first', call: step, nonce, expectedAttempts: 0, fees });
+  return sendStored(work, job, stored);
+}
+
+/** The wallet's next nonce, which is the step's from now on. `asked`: the answer, if it was asked for with the plan. */
+async function takeNonce(
+  work: LaneWork,
+  job: JobRecord,
+  asked: ReserveResult | null,
+): Promise<number | 'again' | 'lane_full' | 'waiting'> {
   const { maxInFlight } = work.settings;
-  const reserved = planned.reserved ?? (await work.journal.reserve({ ...writeFor(work, job), maxInFlight }));
-  assertLease(reserved);
+  const reserved = assertLease(asked ?? (await work.journal.reserve({ ...writeFor(work, job), maxInFlight })));
   if (reserved.outcome === 'refused') {
     if (reserved.reason === 'lane_full') return 'lane_full';
-    const isLane = ['lane_paused', 'lane_frozen', 'not_adopted'].includes(reserved.reason);
-    return isLane ? 'waiting' : 'again';
+    return ['lane_paused', 'lane_frozen', 'not_adopted'].includes(reserved.reason) ? 'waiting' : 'again';
   }
   crashPoint('F4');
   work.nextNonce.noteTaken(reserved.nonce);
-  if (reserved.state !== 'RESERVED') return 'again';
-  return signFirst(work, job, step, reserved.nonce);
+  return reserved.state === 'RESERVED' ? reserved.nonce : 'again';
 }
 
-/** Continues a step that has a nonce: signs it if unsigned, cancels it if voided, and sends it. */
-async function resumeStep(work: LaneWork, job: JobRecord): Promise<AdvanceOutcome | 'again'> {
-  const step = currentStep(job);
-  if (isSigned(step)) return judgeSignature(work, job, step);
-  if (!step || step.nonce === null) return 'waiting';
-  const last = step.attempts.at(-1);
-  if (step.voided && last?.kind !== 'cancel') return cancelStep(work, job, step, step.nonce);
-  if (!last) {
-    const { outcome, step: planned } = await planStep(work, job);
-    return outcome === 'planned' ? signFirst(work, job, planned, step.nonce) : outcome;
-  }
-  if (step.isHurried) return hurryStep(work, job, step, step.nonce, last);
-  if (job.state === 'SIGNED') await sendLast(work, job, last);
-  return 'in_flight';
-}
-
-/** Replaces the last attempt by one with higher fees. Where the caps leave no room, it goes on as it was. */
-async function hurryStep(
-  work: LaneWork,
-  job: JobRecord,
-  step: StepRecord,
-  nonce: number,
-  last: Attempt,
-): Promise<AdvanceOutcome | 'again'> {
-  const fees = raiseFees(last, await readQuote(work), work.settings);
-  if (!fees) {
-    work.onTrouble(new Error(`Job ${job.id} cannot be sped up: higher fees would be above the fee caps.`));
-    await sendLast(work, job, last);
-    return 'in_flight';
-  }
-  const stored = await putReplacement(work, job, { step, nonce, fees });
-  return stored ? sendStored(work, job, stored) : afterRefusal(work);
-}
-
-async function signFirst(
-  work: LaneWork,
-  job: JobRecord,
-  call: PlannedStep,
-  nonce: number,
-): Promise<AdvanceOutcome | 'again'> {
-  const fees = await readQuote(work);
-  const stored = await putAttempt(work, { job, kind: 'first', call, nonce, expectedAttempts: 0, fees });
-  return stored ? sendStored(work, job, stored) : afterRefusal(work);
-}
-
-/** A zero-value transfer to the wallet itself uses up the nonce, unless an earlier attempt is mined first. */
-async function cancelStep(
-  work: LaneWork,
-  job: JobRecord,
-  step: StepRecord,
-  nonce: number,
-): Promise<AdvanceOutcome | 'again'> {
-  const quote = await readQuote(work);
-  const last = step.attempts.at(-1);
-  const raised = last ? raiseFees(last, quote, work.settings) : quote;
-  // An attempt that no server accepted needs no higher bid. If every server refuses it, no other transaction competes
-  // for the nonce.
-  const isSent = step.attempts.some(({ sentAtMs }) => sentAtMs !== null);
-  const fees = raised ?? (isSent ? null : quote);
-  // The fee caps leave no room: the earlier attempt is sent until it is mined, or the caps are raised.
-  if (!fees) {
-    const isDropped = work.watch.isSentBefore(flightName(writeFor(work, job)), work.settings.resendAfterMs);
-    if (last && isDropped) await sendLast(work, job, last);
-    return 'in_flight';
-  }
-  const expectedAttempts = step.attempts.length;
-  const stored = await putAttempt(work, { job, kind: 'cancel', call: step, nonce, expectedAttempts, fees });
-  return stored ? sendStored(work, job, stored) : afterRefusal(work);
-}
-
-async function sendStored(work: LaneWork, job: JobRecord, stored: StoredBytes): Promise<AdvanceOutcome | 'again'> {
-  crashPoint('F6');
-  const answer = await broadcast(work, job, stored);
-  // The step was voided just now: a cancel uses its nonce at once.
-  return answer === 'refused' ? 'again' : 'in_flight';
-}
-
-/** Sends the stored bytes of the last attempt again. */
-export async function sendLast(work: LaneWork, job: JobRecord, { kind, hash, raw }: Attempt): Promise<void> {
-  if (raw !== null) await broadcast(work, job, { kind, hash, raw });
-}
-
-/**
- * The journal did not store an attempt. The lane may be waiting for the next look at the chain; otherwise read the job
- * again.
- */
-async function afterRefusal({ journal, lease }: LaneWork): Promise<AdvanceOutcome | 'again'> {
-  return (await journal.readLane(lease.lane)).frozen === null ? 'again' : 'waiting';
+/** Sends stored bytes that no server is known to have. */
+async function sendUnsent(work: LaneWork, job: JobRecord, step: StepRecord): Promise<AdvanceOutcome | 'again'> {
+  if (lastAttempt(step)?.sentAtMs !== null || work.retries.isPutOff(job.id)) return 'in_flight';
+  return (await resendStep(work, job, step)) === 'again' ? 'again' : 'in_flight';
 }
 
 const APPROVAL_EXPIRED: JobFailure = {

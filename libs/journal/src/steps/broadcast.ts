@@ -6,9 +6,10 @@ import { joinSendAnswers, readSendAnswer, type SendAnswer, type SendReply } from
 import { crashPoint } from '../crash-point.js';
 import type { JobFailure, JobRecord, Attempt, PlannedStep, StepRecord } from '../jobs/job.js';
 import type { StepReceipt, TransactionToSign } from '../jobs/ports.js';
-import type { MarkBroadcastRequest, StepWrite } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, writeFor, type LaneWork } from '../lanes/lane-work.js';
+import { nextWrite, placeOfBytes } from './step-rules.js';
+import { explainError, WALLET_IS_EMPTY } from './wait-reasons.js';
 
 /** The bytes of an attempt as stored in the journal. */
 export type StoredBytes = Pick<Attempt, 'kind' | 'hash'> & { raw: Hex };
@@ -44,14 +45,34 @@ export async function putAttempt(work: LaneWork, request: AttemptRequest): Promi
   return outcome === 'refused' ? null : { kind, hash, raw };
 }
 
-/** Signs the step's transaction, or the cancel that uses its nonce, again with higher fees; otherwise as `putAttempt`. */
-export function putReplacement(
+/**
+ * Signs the step's transaction again with other fees, or the cancel that uses its nonce where it is given up; otherwise
+ * as `putAttempt`.
+ */
+export async function putReplacement(
   work: LaneWork,
   job: AttemptRequest['job'],
-  { step, nonce, fees }: Pick<AttemptRequest, 'nonce' | 'fees'> & { step: StepRecord },
+  step: StepRecord,
+  fees: QuotedFees,
 ): Promise<StoredBytes | null> {
-  const kind = step.voided ? 'cancel' : 'replacement';
-  return putAttempt(work, { job, kind, call: step, nonce, expectedAttempts: step.attempts.length, fees });
+  const { nonce, voided, attempts } = step;
+  if (nonce === null) return null;
+  const kind = voided ? 'cancel' : 'replacement';
+  return putAttempt(work, { job, kind, call: step, nonce, expectedAttempts: attempts.length, fees });
+}
+
+/**
+ * Sends bytes that were just stored. Null: the journal did not store them. `again`: the job has moved on, read it again.
+ */
+export async function sendStored(
+  work: LaneWork,
+  job: JobRecord,
+  stored: StoredBytes | null,
+): Promise<'again' | 'in_flight' | 'waiting'> {
+  // The lane may be waiting for the next look at the chain.
+  if (!stored) return (await work.journal.readLane(work.lease.lane)).frozen === null ? 'again' : 'waiting';
+  crashPoint('F6');
+  return (await broadcast(work, job, stored)) === 'refused' ? 'again' : 'in_flight';
 }
 
 /** Signs bytes that must be journaled before they are sent. */
@@ -63,9 +84,10 @@ export async function signAttempt(work: LaneWork, request: BytesRequest): Promis
   return { kind: request.kind, hash: keccak256Hex(raw), raw };
 }
 
-/** A chain that cannot be asked now gets the gas of the last cancel. */
-async function estimateCancel({ chain, signer, cancel, onTrouble }: LaneWork): Promise<void> {
+/** The gas of a cancel. Where the chain cannot be asked now, it is that of the last one. */
+export async function estimateCancel({ chain, signer, cancel, onTrouble }: LaneWork): Promise<bigint> {
   await chain.estimateTransfer(signer.address).then((gas) => (cancel.gas = gas), onTrouble);
+  return cancel.gas;
 }
 
 function createTransaction({ chain, signer, cancel }: LaneWork, request: BytesRequest): TransactionToSign {
@@ -74,16 +96,6 @@ function createTransaction({ chain, signer, cancel }: LaneWork, request: BytesRe
     kind === 'cancel' ? { to: signer.address, data: '0x' as const, value: 0n, ...cancel } : call;
   return { chainId: chain.chainId, nonce, to, data, value, gas, ...fees };
 }
-
-/**
- * Why a lane is paused whose wallet has too little native coin. It resumes by itself once the node accepts its
- * transactions again.
- */
-export const WALLET_IS_EMPTY: JobFailure = {
-  code: 'INSUFFICIENT_FUNDS',
-  message: 'The wallet does not have enough of the native coin for its next transaction.',
-  suggestion: 'Send native coin to the wallet. Its jobs then continue by themselves.',
-};
 
 const BYTES_REFUSED: JobFailure = {
   code: 'TRANSACTION_REFUSED',
@@ -95,19 +107,10 @@ const BYTES_REFUSED: JobFailure = {
  * Sends bytes that are stored in the journal to every RPC server, and acts on the answers. Resolves with the first
  * acceptance, or when all servers have answered.
  */
-export async function broadcast(
-  work: LaneWork,
-  job: Pick<JobRecord, 'id' | 'stepIndex'>,
-  { kind, hash, raw }: StoredBytes,
-): Promise<SendAnswer> {
-  const write = writeFor(work, job);
-  const flight = flightName(write);
-  work.watch.noteSent(flight, hash);
+export async function broadcast(work: LaneWork, job: JobRecord, bytes: StoredBytes): Promise<SendAnswer> {
+  work.watch.noteSent(flightName(writeFor(work, job)), bytes.hash);
   work.pace.noteSent();
-  const answered = await joinAnswers(work.chain.send(raw), hash);
-  crashPoint('F7');
-  await applyAnswer(work, write, { kind, hash }, answered);
-  return answered.answer;
+  return applyAnswers(work, job, bytes, work.chain.send(bytes.raw));
 }
 
 /**
@@ -116,53 +119,71 @@ export async function broadcast(
  */
 export async function broadcastAndWait(
   work: LaneWork,
-  job: Pick<JobRecord, 'id' | 'stepIndex'>,
-  { kind, hash, raw }: StoredBytes,
+  job: JobRecord,
+  bytes: StoredBytes,
 ): Promise<StepReceipt | SendAnswer> {
-  if (!work.pace.isQuick) return broadcast(work, job, { kind, hash, raw });
-  const write = writeFor(work, job);
-  work.watch.noteSent(flightName(write), hash);
-  const { receipt, sent } = work.chain.sendAndWait(raw, hash);
+  if (!work.pace.isQuick) return broadcast(work, job, bytes);
+  work.watch.noteSent(flightName(writeFor(work, job)), bytes.hash);
+  const { receipt, sent } = work.chain.sendAndWait(bytes.raw, bytes.hash);
   const found = await receipt;
   if (found !== null) {
     crashPoint('F7');
     return found;
   }
   work.pace.noteSent();
-  const answered = await joinAnswers(sent, hash);
-  crashPoint('F7');
-  await applyAnswer(work, write, { kind, hash }, answered);
-  return answered.answer;
+  return applyAnswers(work, job, bytes, sent);
 }
 
-async function applyAnswer(
+async function applyAnswers(
   work: LaneWork,
-  write: StepWrite,
-  { kind, hash }: Pick<StoredBytes, 'kind' | 'hash'>,
-  { answer, replies }: Answered,
-): Promise<void> {
-  const flight = flightName(write);
-  switch (answer) {
-    case 'accepted':
-      work.watch.noteAccepted(flight);
-      work.pace.noteAccepted();
-      assertLease(await work.journal.markBroadcast({ ...write, hash }));
+  job: JobRecord,
+  { kind, hash }: StoredBytes,
+  sent: readonly Promise<SendReply>[],
+): Promise<SendAnswer> {
+  const { answer, replies } = await joinAnswers(sent, hash);
+  crashPoint('F7');
+  const write = { ...writeFor(work, job), hash };
+  noteAnswer(work, flightName(write), answer, replies);
+  switch (nextWrite(answer, placeOfBytes(job, { kind }))) {
+    case 'markBroadcast':
+      assertLease(await work.journal.markBroadcast(write));
       crashPoint('F8');
       break;
-    case 'insufficient_funds':
+    case 'pauseLane':
       await pauseEmpty(work);
       break;
-    case 'underpriced':
-      work.watch.noteUnderpriced(flight);
+    case 'failAttempt': {
+      // The nonce is taken, so a transfer to the wallet itself must use it.
+      const givesBackSpending = write.stepIndex === 0;
+      assertLease(await work.journal.failAttempt({ ...write, failure: BYTES_REFUSED, givesBackSpending }));
       break;
-    case 'refused':
-      await giveUpBytes(work, { ...write, hash }, kind);
+    }
+    case 'dropCancel':
+      assertLease(await work.journal.dropCancel({ ...write, failure: refuseCancel(work, replies) }));
       break;
-    case 'unknown':
-      work.watch.noteNotTaken(flight, explainReplies(replies));
+    case 'putOff':
+      work.retries.putOff(job.id);
       break;
-    case 'nonce_used':
+    case 'wait':
       break;
+  }
+  return answer;
+}
+
+/** What this process remembers of an answer, to say why the step waits and when to look again. */
+function noteAnswer(
+  { watch, pace }: LaneWork,
+  flight: string,
+  answer: SendAnswer,
+  replies: readonly SendReply[],
+): void {
+  if (answer === 'accepted') {
+    watch.noteAccepted(flight);
+    pace.noteAccepted();
+  } else if (answer === 'underpriced') {
+    watch.noteUnderpriced(flight);
+  } else if (answer === 'unknown' || answer === 'refused') {
+    watch.noteNotTaken(flight, explainReplies(replies));
   }
 }
 
@@ -170,24 +191,6 @@ async function applyAnswer(
 export async function pauseEmpty({ journal, lease, wallet }: LaneWork, jobId?: string): Promise<void> {
   wallet.note(jobId);
   await journal.pauseLane(lease.lane, WALLET_IS_EMPTY);
-}
-
-/**
- * The nonce is taken, so a transfer to the wallet itself must use it. If that is refused as well, an operator has to
- * act.
- */
-async function giveUpBytes(
-  { journal }: LaneWork,
-  write: MarkBroadcastRequest,
-  kind: StoredBytes['kind'],
-): Promise<void> {
-  const failure = BYTES_REFUSED;
-  const givesBackSpending = write.stepIndex === 0;
-  assertLease(
-    kind === 'cancel'
-      ? await journal.needOperator({ ...write, failure })
-      : await journal.failAttempt({ ...write, failure, givesBackSpending }),
-  );
 }
 
 interface Answered {
@@ -202,6 +205,15 @@ function joinAnswers(sent: readonly Promise<SendReply>[], hash: Hex): Promise<An
       void one.then((reply) => read(reply) === 'accepted' && resolve({ answer: 'accepted', replies: [reply] }));
     void Promise.all(sent).then((replies) => resolve({ answer: joinSendAnswers(replies.map(read)), replies }));
   });
+}
+
+function refuseCancel({ planner }: LaneWork, replies: readonly SendReply[]): JobFailure {
+  const why = explainError(planner, explainReplies(replies));
+  return {
+    code: 'CANCEL_REFUSED',
+    message: `The cancel was refused, and the job goes on. ${why?.message ?? ''}`.trim(),
+    suggestion: 'Cancel the job again, speed it up, or wait until it is mined.',
+  };
 }
 
 /** Why no server has taken the bytes: the first refusal, else why the last gave no answer. */

@@ -5,8 +5,9 @@ import type { StepReceipt, StepVerdict } from '../jobs/ports.js';
 import type { Transition, TransactionReport } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { assertLease, writeFor, type LaneWork } from '../lanes/lane-work.js';
-import { sendLast } from './advance-job.js';
 import { askUndo } from './plan-step.js';
+import { resendStep } from './resend.js';
+import { nextWrite, placeOf } from './step-rules.js';
 
 /** A job's current step, with its nonce. */
 export interface FlyingStep {
@@ -21,6 +22,8 @@ const REVERTED: JobFailure = {
   suggestion: 'Look at the transaction, then submit the job again under a new idempotency key.',
 };
 
+const FACTS = { done: 'succeeded', later: 'mined', failed: 'failed', needs_operator: 'mined_in_doubt' } as const;
+
 /** Notes in which block a step was mined; once it is deep enough, ends the step according to its receipt. */
 export async function concludeStep(
   work: LaneWork,
@@ -30,7 +33,8 @@ export async function concludeStep(
 ): Promise<'checked' | 'ended' | 'look again' | 'wake'> {
   const isDeep = head.number - receipt.blockNumber + 1 >= work.settings.confirmations;
   const verdict = isDeep ? await judge(work, flying, receipt) : null;
-  const ended = verdict?.outcome === 'done' ? await finish(work, flying, receipt) : null;
+  const next = nextWrite(verdict ? FACTS[verdict.outcome] : 'mined', placeOf(flying.job));
+  const ended = next === 'finishMined' ? await finish(work, flying, receipt) : null;
   if (ended === null && !(await noteMined(work, flying, receipt))) return 'look again';
   const waitedMs = work.watch.noteMined(flightName(writeFor(work, flying.job)));
   if (waitedMs !== null) work.pace.noteMined(waitedMs);
@@ -45,12 +49,12 @@ export async function putBackStep(
   { job, step }: FlyingStep,
   blockHash: StepReceipt['blockHash'],
 ): Promise<void> {
+  if (nextWrite('reorganized', placeOf(job)) !== 'unmine') return;
   const write = writeFor(work, job);
   const { outcome } = assertLease(await work.journal.unmine({ ...write, blockHash }));
   crashPoint('F11');
   work.watch.noteUnmined(flightName(write));
-  const last = step.attempts.at(-1);
-  if (outcome !== 'refused' && last) await sendLast(work, job, last);
+  if (outcome !== 'refused') await resendStep(work, job, step);
 }
 
 /** False: the journal has moved on meanwhile. */
@@ -87,27 +91,20 @@ async function endOtherwise(
   receipt: StepReceipt,
   verdict: StepVerdict,
 ): Promise<Transition | 'later'> {
+  if (!('failure' in verdict)) return 'later';
   const { job } = flying;
+  const { failure } = verdict;
   const write = { ...writeFor(work, job), blockHash: receipt.blockHash };
-  switch (verdict.outcome) {
-    case 'done':
-    case 'later':
-      return 'later';
-    case 'needs_operator': {
-      // Reported now: an operator may abandon the job, which ends without another look at the chain.
-      const report = describe(work, flying, receipt);
-      return assertLease(await work.journal.parkMined({ ...write, failure: verdict.failure, report }));
-    }
-    case 'failed': {
-      const undo = job.stepIndex > 0 && !job.ending?.undoing ? await askUndo(work, job) : [];
-      if (undo === null) return 'later';
-      // The first step reverted: nothing but gas was spent.
-      const givesBackSpending = job.stepIndex === 0 && receipt.status === 'reverted';
-      const { failure } = verdict;
-      const report = describe(work, flying, receipt);
-      return assertLease(await work.journal.failStep({ ...write, failure, undo, givesBackSpending, report }));
-    }
+  if (nextWrite(FACTS[verdict.outcome], 'mined') === 'parkMined') {
+    // Reported now: an operator may abandon the job, which ends without another look at the chain.
+    return assertLease(await work.journal.parkMined({ ...write, failure, report: describe(work, flying, receipt) }));
   }
+  const undo = job.stepIndex > 0 && !job.ending?.undoing ? await askUndo(work, job) : [];
+  if (undo === null) return 'later';
+  // The first step reverted: nothing but gas was spent.
+  const givesBackSpending = job.stepIndex === 0 && receipt.status === 'reverted';
+  const report = describe(work, flying, receipt);
+  return assertLease(await work.journal.failStep({ ...write, failure, undo, givesBackSpending, report }));
 }
 
 async function judge(work: LaneWork, { job, step }: FlyingStep, receipt: StepReceipt): Promise<StepVerdict> {

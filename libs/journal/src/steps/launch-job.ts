@@ -105,7 +105,7 @@ function describe({ job: planned, nonce, fees, bytes }: SignedJob): {
   const times = { submittedAtMs: nowMs, updatedAtMs: nowMs, endedAtMs: null };
   const job: JobRecord = {
     ...{ id, ...named, ...times, fingerprint: '', retryOf: null, state: 'SIGNED', stepIndex: 0, steps: [step] },
-    ...{ plan: null, approval: null, ending: null, failure: null, waiting: null, details: {} },
+    ...{ plan: null, approval: null, ending: null, failure: null, cancelRefused: null, waiting: null, details: {} },
   };
   return { job, step, nonce };
 }

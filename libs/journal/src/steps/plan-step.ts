@@ -1,13 +1,13 @@
 import { ChainUnavailableError } from '@tollgate/chain';
-import { decodeFunctionResult, encodeFunctionData, erc20Abi } from 'viem';
 
 import { crashPoint } from '../crash-point.js';
-import type { AllowanceHolds, JobFailure, JobRecord, PlannedStep } from '../jobs/job.js';
-import { PlanFailure, WalletEmptyError, type JobPlan } from '../jobs/ports.js';
+import type { JobFailure, JobRecord, JsonValue, PlannedStep } from '../jobs/job.js';
+import { PlanFailure, WalletEmptyError, type JobPlan, type PlanPolicy } from '../jobs/ports.js';
 import type { BeginStepResult, LockResult, ReserveResult, SpendingResult, Transition } from '../jobs/transition.js';
 import { assertLease, currentStep, writeFor, type LaneWork } from '../lanes/lane-work.js';
 import { pauseEmpty } from './broadcast.js';
 import { makePlan } from './funds.js';
+import { nextWrite, placeOf } from './step-rules.js';
 
 /** `again`: the job has moved on, read it again. `reserved`: null if no nonce was requested yet. */
 export type PlanOutcome = { outcome: 'planned'; step: PlannedStep; reserved: ReserveResult | null } | Hindrance;
@@ -36,7 +36,7 @@ export async function planStep(work: LaneWork, job: JobRecord): Promise<PlanOutc
   const begun = await storePlan(work, job, plan);
   const hindrance =
     (await judgePlan(work, job, begun.plan)) ??
-    (await judgeApprovals(work, job, plan, begun.lock)) ??
+    (await judgeLocks(work, job, plan, begun.lock)) ??
     (await judgeSpending(work, job, begun.spending));
   return hindrance ?? skipIfDone(work, job, plan.steps[0], begun.reserved);
 }
@@ -46,13 +46,13 @@ export async function planStep(work: LaneWork, job: JobRecord): Promise<PlanOutc
  * the plan must be made again.
  */
 function storePlan({ journal, lease, settings }: LaneWork, job: JobRecord, plan: JobPlan): Promise<BeginStepResult> {
-  const { steps, preview, floorsHash, needsApproval, approvals, spendings } = plan;
+  const { steps, preview, floorsHash, needsApproval, locks, spendings } = plan;
   const [step] = steps;
   // A signature takes no nonce.
-  const isSure = step && step.holdsIf === undefined && step.signs === undefined && !plan.reliesOnAllowance;
+  const isSure = step && step.holdsIf === undefined && step.signs === undefined && !plan.reliesOnLocked;
   return journal.beginStep({
     ...writeFor({ lease }, job),
-    ...{ steps, plan: preview, floorsHash, needsApproval, approvals, spendings },
+    ...{ steps, plan: preview, floorsHash, needsApproval, locks, spendings },
     maxInFlight: isSure ? settings.maxInFlight : undefined,
   });
 }
@@ -77,7 +77,8 @@ async function askPlanner(work: LaneWork, job: JobRecord): Promise<JobPlan | Pla
 }
 
 /** Ends the job, or starts to revoke what it left behind. If its nonce is taken, a cancel follows. */
-export async function giveUpPlan(work: LaneWork, job: JobRecord, failure: JobFailure): Promise<Hindrance> {
+export async function giveUpPlan(work: LaneWork, job: JobRecord, failure: JobFailure | null): Promise<Hindrance> {
+  if (failure === null) return { outcome: 'again' };
   const undo = job.stepIndex > 0 && job.state !== 'RESERVED' ? await askUndo(work, job) : [];
   if (undo === null) return { outcome: 'waiting' };
   const failed = assertLease(
@@ -105,10 +106,12 @@ export async function askUndo({ planner, retries }: LaneWork, job: JobRecord): P
 async function judgePlan(work: LaneWork, job: JobRecord, stored: Transition): Promise<Hindrance | null> {
   assertLease(stored);
   if (stored.outcome !== 'refused') return stored.state === 'AWAITING_APPROVAL' ? { outcome: 'again' } : null;
-  return stored.reason === 'floors_changed' ? giveUpPlan(work, job, FLOORS_CHANGED) : { outcome: 'again' };
+  const isChanged = stored.reason === 'floors_changed';
+  if (!isChanged || nextWrite('floors_changed', placeOf(job)) === 'wait') return { outcome: 'again' };
+  return giveUpPlan(work, job, policyOf(work).explainRefusal({ reason: 'floors_changed' }));
 }
 
-async function judgeApprovals(
+async function judgeLocks(
   work: LaneWork,
   job: JobRecord,
   plan: JobPlan,
@@ -116,12 +119,14 @@ async function judgeApprovals(
 ): Promise<Hindrance | null> {
   if (lock === null) return null;
   assertLease(lock);
-  if (lock.outcome === 'done' && plan.reliesOnAllowance) return { outcome: 'again' };
+  if (lock.outcome === 'done' && plan.reliesOnLocked) return { outcome: 'again' };
   if (lock.outcome !== 'refused') return null;
   if (lock.reason !== 'locked') return { outcome: 'again' };
-  // With a nonce taken the job must not wait, because every later transaction of the wallet would wait for it.
-  if (job.state === 'RESERVED') return giveUpPlan(work, job, APPROVAL_HELD);
-  if ('holder' in lock) work.locked.note(job.id, plan.approvals ?? [], lock.holder);
+  const holder = 'holder' in lock ? lock.holder : null;
+  if (nextWrite('lock_held', placeOf(job)) === 'failPlan') {
+    return giveUpPlan(work, job, policyOf(work).explainRefusal({ reason: 'locked', holder }));
+  }
+  if (holder !== null) work.locked.note(job.id, plan.locks ?? [], holder);
   return { outcome: 'locked' };
 }
 
@@ -131,13 +136,9 @@ async function judgeSpending(
   counted: SpendingResult | null,
 ): Promise<Hindrance | null> {
   if (counted === null || assertLease(counted).outcome !== 'refused') return null;
-  if (!('reason' in counted) || counted.reason !== 'over_limit') return { outcome: 'again' };
-  const left = 'left' in counted ? ` (${counted.left} base units of ${counted.asset} are left)` : '';
-  return giveUpPlan(work, job, {
-    code: 'DAILY_LIMIT',
-    message: `The job would exceed the wallet's daily spending limit${left}.`,
-    suggestion: "Wait for the next day (UTC), or have the wallet's limit raised.",
-  });
+  if (!('asset' in counted)) return { outcome: 'again' };
+  const { asset, left } = counted;
+  return giveUpPlan(work, job, policyOf(work).explainRefusal({ reason: 'over_limit', asset, left }));
 }
 
 async function skipIfDone(
@@ -146,40 +147,23 @@ async function skipIfDone(
   step: PlannedStep | undefined,
   reserved: ReserveResult | null,
 ): Promise<PlanOutcome> {
-  const isDone = !step || (step.holdsIf !== undefined && (await readHolds(work.chain, step.holdsIf)));
-  if (step && (!isDone || job.state === 'RESERVED')) return { outcome: 'planned', step, reserved };
+  const isDone = !step || (step.holdsIf !== undefined && (await holds(work, step.holdsIf)));
+  if (step && (!isDone || nextWrite('effect_is_there', placeOf(job)) === 'putFirst')) {
+    return { outcome: 'planned', step, reserved };
+  }
   assertLease(await work.journal.skipStep(writeFor(work, job)));
   return { outcome: 'again' };
 }
 
-const FLOORS_CHANGED: JobFailure = {
-  code: 'FLOORS_CHANGED',
-  message: 'Prices moved past the approved bounds after the step had taken its nonce.',
-  suggestion: 'Submit the job again and have its new bounds approved.',
-};
+/** @throws ChainUnavailableError when the chain gives no usable answer */
+async function holds(work: LaneWork, condition: JsonValue): Promise<boolean> {
+  const isSo = await policyOf(work).holds(condition, (to, data) => work.chain.call(to, data));
+  if (isSo === null) throw new ChainUnavailableError('rpc_malformed', 'The answer of the contract cannot be read.');
+  return isSo;
+}
 
-const APPROVAL_HELD: JobFailure = {
-  code: 'APPROVAL_HELD',
-  message: 'Another job holds an allowance that this job now needs.',
-  suggestion: 'Submit the job again once the other job has ended.',
-};
-
-/**
- * Reads whether the condition holds at the latest block: the allowance is at least the amount, or zero where the amount
- * is zero.
- * @throws ChainUnavailableError when the chain gives no usable answer
- */
-async function readHolds(
-  chain: LaneWork['chain'],
-  { token, owner, spender, amount }: AllowanceHolds,
-): Promise<boolean> {
-  const call = { abi: erc20Abi, functionName: 'allowance' } as const;
-  const result = await chain.call(token, encodeFunctionData({ ...call, args: [owner, spender] }));
-  let allowance: bigint;
-  try {
-    allowance = decodeFunctionResult({ ...call, data: result });
-  } catch (cause) {
-    throw new ChainUnavailableError('rpc_malformed', "The token's answer is not an allowance.", { cause });
-  }
-  return amount === 0n ? allowance === 0n : allowance >= amount;
+/** @throws TypeError for a planner that makes such plans and has no policy */
+function policyOf({ planner: { policy } }: LaneWork): PlanPolicy {
+  if (!policy) throw new TypeError('The planner has no policy for its plans.');
+  return policy;
 }

@@ -70,6 +70,15 @@ describe('a step that is a signed payment', () => {
     expect(presented.size).toBe(1);
   });
 
+  it('says that it waits for the answer, and no longer once there is one', async () => {
+    verdict = { outcome: 'later' };
+    const jobId = await submitPayment();
+    fixture.startRunner({ waitingAfterMs: 30 }, { planner });
+    await waitFor('the reason', async () => (await fixture.readJob(jobId)).waiting?.code === 'answer');
+    verdict = { outcome: 'done' };
+    expect((await fixture.waitForState(jobId, 'FINAL')).waiting).toBeNull();
+  });
+
   it('leaves turns to other jobs, however many wait for their answers', async () => {
     verdict = { outcome: 'later' };
     const ids = await Promise.all(Array.from({ length: 30 }, submitPayment));

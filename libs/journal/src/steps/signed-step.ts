@@ -35,7 +35,7 @@ export async function judgeSignature(
   if (verdict.outcome === 'later') return 'waiting';
   presented.delete(job.id);
   const write = writeFor(work, job);
-  if (verdict.outcome === 'needs_operator') {
+  if ('failure' in verdict) {
     assertLease(await journal.needOperator({ ...write, failure: verdict.failure }));
     return 'again';
   }

@@ -1,17 +1,26 @@
 import { ChainUnavailableError } from '@tollgate/chain';
 import { readSendRefusal } from '@tollgate/protocol';
 
-import type { JobRecord, WaitReason } from '../jobs/job.js';
+import type { JobFailure, JobRecord, WaitReason } from '../jobs/job.js';
 import type { LaneStatus } from '../jobs/transition.js';
 import { flightName } from '../lanes/flight-watch.js';
 import { writeFor, type LaneWork } from '../lanes/lane-work.js';
-import { WALLET_IS_EMPTY } from './broadcast.js';
+
+/**
+ * Why a lane is paused whose wallet has too little native coin. It resumes by itself once the node accepts its
+ * transactions again.
+ */
+export const WALLET_IS_EMPTY: JobFailure = {
+  code: 'INSUFFICIENT_FUNDS',
+  message: 'The wallet does not have enough of the native coin for its next transaction.',
+  suggestion: 'Send native coin to the wallet. Its jobs then continue by themselves.',
+};
 
 export const RPC_SUGGESTIONS = {
-  chain_differs: 'Set RPC_URL to a server of the chain of CHAIN_ID, and restart the worker.',
+  chain_differs: 'Set RPC_URL to a server of the chain of CHAIN_ID, and restart the process.',
   rpc_lags: 'It goes on once the server has caught up. If that takes long, name another one in RPC_URL.',
   rpc_unreachable: 'It goes on once a server answers. Check RPC_URL and the network, or name another one.',
-  rpc_refuses: "It is tried again. Look at the worker's log, at the limits of the RPC server, and name another one.",
+  rpc_refuses: 'It is tried again. Look at the log and at the limits of the RPC server, and name another one.',
 };
 
 const CODES: Partial<Record<ChainUnavailableError['reason'], keyof typeof RPC_SUGGESTIONS>> = {
@@ -63,12 +72,11 @@ export function explainNotTaken(work: LaneWork, job: JobRecord): WaitReason | un
   return isLimit ? lackOfRoom({ settings: { ...settings, maxInFlight: 1 } }) : explainError(planner, error);
 }
 
-export function lackOfRoom({ settings: { maxInFlight } }: Pick<LaneWork, 'settings'>): WaitReason {
+export function lackOfRoom({ settings: { maxInFlight, names } }: Pick<LaneWork, 'settings'>): WaitReason {
   return {
     code: 'in_flight_limit',
     message: `As many transactions of the wallet as it may have at once (${maxInFlight}) are not mined yet.`,
-    suggestion:
-      'It goes on once they are mined. If they are not, see what the oldest of them waits for. The limit is LANE_MAX_IN_FLIGHT; a wallet with delegated code has one at a time.',
+    suggestion: `It goes on once they are mined. If they are not, see what the oldest of them waits for. The limit is ${names.maxInFlight}; a wallet with delegated code has one at a time.`,
   };
 }
 

@@ -52,8 +52,7 @@ describe('a journal on a Redis cluster', () => {
         const write = await submitSample(journal, lane, token);
         const spendings = [{ asset: 'native', amount: 1n, limit: 10n }];
         expect(await journal.reserveSpending({ ...write, spendings })).toMatchObject({ outcome: 'done' });
-        const scopes = [{ token: lane.address, spender: lane.address }];
-        expect(await journal.lockApprovals({ ...write, scopes })).toMatchObject({ outcome: 'done' });
+        expect(await journal.takeLocks({ ...write, locks: ['one', 'two'] })).toMatchObject({ outcome: 'done' });
         await finishSample(journal, write);
       }
       const { position, run } = await journal.outbox.addConsumer(lane, 'one');

@@ -50,6 +50,7 @@ const CALLS = [
   'sign',
   'replace',
   'sign a cancellation',
+  'drop the cancellation',
   'broadcast',
   'mine',
   'unmine',
@@ -146,6 +147,8 @@ class Work implements fc.AsyncCommand<Model, World> {
         return void (await sign('replacement'));
       case 'sign a cancellation':
         return void (await sign('cancel'));
+      case 'drop the cancellation':
+        return void (await journal.dropCancel({ ...write, hash, failure: FAILURE }));
       case 'broadcast':
         return void (await journal.markBroadcast({ ...write, hash }));
       case 'mine': {

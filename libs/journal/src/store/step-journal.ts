@@ -3,7 +3,7 @@ import type { ScriptArgument } from '@tollgate/redis';
 
 import { encodeFailure, encodeJson, encodeStep } from '../jobs/encode-job.js';
 import type { JobFailure, JsonValue } from '../jobs/job.js';
-import { jobKey, laneKey, nameAllowance } from '../jobs/keys.js';
+import { jobKey, laneKey } from '../jobs/keys.js';
 import { findReply, readLock, readReserve, readSpending, readTransition } from '../jobs/read-reply.js';
 import type * as on from '../jobs/transition.js';
 import type { TransitionName } from '../transitions/journal-scripts.js';
@@ -26,14 +26,14 @@ export abstract class StepJournal {
   }
 
   /**
-   * `putPlan`, `lockApprovals`, `reserveSpending` and, if `maxInFlight` is given, `reserve` in one script. Nothing is
+   * `putPlan`, `takeLocks`, `reserveSpending` and, if `maxInFlight` is given, `reserve` in one script. Nothing is
    * done after a refusal, nor after a plan that waits for an approval.
    */
   async beginStep(request: on.BeginStepRequest): Promise<on.BeginStepResult> {
-    const { jobId, stepIndex, token, approvals = [], spendings = [], maxInFlight } = request;
+    const { jobId, stepIndex, token, locks = [], spendings = [], maxInFlight } = request;
     const write = [token, stepIndex];
     const calls: [TransitionName, ScriptArgument[]][] = [['putPlan', [...write, ...listPlan(request)]]];
-    if (approvals.length > 0) calls.push(['lockApprovals', [...write, ...approvals.map(nameAllowance)]]);
+    if (locks.length > 0) calls.push(['takeLocks', [...write, ...locks]]);
     if (spendings.length > 0) calls.push(['reserveSpending', [...write, ...listSpendings(spendings)]]);
     if (maxInFlight !== undefined) calls.push(['reserve', [...write, maxInFlight]]);
     const replies = await this.#chain(jobId, calls);
@@ -41,7 +41,7 @@ export abstract class StepJournal {
       calls.map(([name]) => name),
       replies,
     );
-    const [lock, spending, reserved] = [replyTo('lockApprovals'), replyTo('reserveSpending'), replyTo('reserve')];
+    const [lock, spending, reserved] = [replyTo('takeLocks'), replyTo('reserveSpending'), replyTo('reserve')];
     return {
       plan: readTransition(replyTo('putPlan') ?? []),
       lock: lock && readLock(lock),
@@ -86,6 +86,14 @@ export abstract class StepJournal {
     const { failure, givesBackSpending, evenIfSent = false } = request;
     const args = [hash.toLowerCase(), encodeFailure(failure), givesBackSpending ? 1 : 0, evenIfSent ? 1 : 0];
     return readTransition(await this.#onStep('failAttempt', request, args));
+  }
+
+  /**
+   * SIGNED or BROADCAST, and every RPC server refused the cancel that somebody wanted: the job goes on. Refused where
+   * nothing of the job's own could use the nonce.
+   */
+  async dropCancel({ hash, failure, ...write }: on.DropCancelRequest): Promise<on.Transition> {
+    return readTransition(await this.#onStep('dropCancel', write, [hash.toLowerCase(), encodeFailure(failure)]));
   }
 
   /** SIGNED -> BROADCAST; records once per attempt that an RPC server accepted it. */
@@ -181,9 +189,9 @@ export abstract class StepJournal {
     return readSpending(await this.#onStep('reserveSpending', request, listSpendings(request.spendings)));
   }
 
-  /** Keeps other jobs from these allowances until the job ends; all or none. */
-  async lockApprovals(request: on.StepWrite & { scopes: readonly on.ApprovalScope[] }): Promise<on.LockResult> {
-    return readLock(await this.#onStep('lockApprovals', request, request.scopes.map(nameAllowance)));
+  /** Keeps other jobs from what has these names until the job ends; all or none. */
+  async takeLocks({ locks, ...write }: on.StepWrite & { locks: readonly string[] }): Promise<on.LockResult> {
+    return readLock(await this.#onStep('takeLocks', write, [...locks]));
   }
 
   protected async onJob(name: TransitionName, jobId: string, args: ScriptArgument[] = []): Promise<string[]> {

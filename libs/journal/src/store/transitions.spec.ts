@@ -10,14 +10,25 @@ import {
 import { startJournal, type StartedJournal } from '../../test/start-journal.js';
 import { isFinal, type JobState, type LaneId } from '../jobs/job.js';
 import type { StepWrite } from '../jobs/transition.js';
+import { placeOf, STEP_RULES, type JobPlace } from '../steps/step-rules.js';
 import type { Journal } from './journal.js';
 
 const BLOCK = sampleHash();
 const ATTEMPT = sampleAttempt();
+const CANCEL = sampleAttempt('cancel');
 const MINED = { hash: ATTEMPT.hash, blockNumber: 9, blockHash: BLOCK };
 
-/** Stages that a job is brought to. `voided`: the job was cancelled after it had taken its nonce. */
-type Stage = Exclude<JobState, 'PLANNED'> | 'accepted' | 'PLANNED' | 'voided';
+/**
+ * Stages that a job is brought to. `voided`: the job was cancelled after it had taken its nonce. `cancelling`: after a
+ * server had its transaction, and its cancel is signed; `cancel sent`: and a server has it.
+ */
+type Stage = JobState | 'accepted' | 'voided' | 'cancelling' | 'cancel sent';
+
+/** The state in the journal. */
+const stateAt = (stage: Stage): JobState =>
+  ({ accepted: 'PLANNED', voided: 'RESERVED', cancelling: 'BROADCAST', 'cancel sent': 'BROADCAST' } as const)[
+    stage as 'accepted'
+  ] ?? (stage as JobState);
 
 const STAGES: readonly Stage[] = [
   'accepted',
@@ -27,6 +38,8 @@ const STAGES: readonly Stage[] = [
   'voided',
   'SIGNED',
   'BROADCAST',
+  'cancelling',
+  'cancel sent',
   'MINED',
   'NEEDS_OPERATOR',
   'FINAL',
@@ -63,7 +76,7 @@ describe('every transition from every state', () => {
       ...write,
       expectedAttempts,
       nonce: 0,
-      attempt: kind === 'first' ? ATTEMPT : sampleAttempt(kind),
+      attempt: { first: ATTEMPT, cancel: CANCEL, replacement: sampleAttempt(kind) }[kind],
     });
   const end = (write: StepWrite) => ({ ...write, failure: FAILURE, givesBackSpending: false, blockHash: BLOCK });
 
@@ -78,6 +91,8 @@ describe('every transition from every state', () => {
       voided: [() => planSample(journal, write), () => reserve(write), () => journal.cancel(jobId)],
       SIGNED: [() => planSample(journal, write), () => reserve(write), () => attempt(write, 'first', 0)],
       BROADCAST: [],
+      cancelling: [],
+      'cancel sent': [],
       MINED: [],
       NEEDS_OPERATOR: [
         () => planSample(journal, write),
@@ -91,12 +106,13 @@ describe('every transition from every state', () => {
       PLAN_FAILED: [() => journal.failPlan(end(write))],
     };
     path.BROADCAST = [...path.SIGNED, () => journal.markBroadcast({ ...write, hash: ATTEMPT.hash })];
+    path.cancelling = [...path.BROADCAST, () => journal.cancel(jobId), () => attempt(write, 'cancel', 1)];
+    path['cancel sent'] = [...path.cancelling, () => journal.markBroadcast({ ...write, hash: CANCEL.hash })];
     path.MINED = [...path.BROADCAST, () => journal.markMined({ ...write, mined: MINED })];
     path.FINAL = [...path.MINED, () => journal.finishStep({ ...write, blockHash: BLOCK })];
     path.REVERTED = [...path.MINED, () => journal.failStep(end(write))];
     for (const go of path[stage]) await go();
-    const expected = stage === 'accepted' ? 'PLANNED' : stage === 'voided' ? 'RESERVED' : stage;
-    expect((await journal.readJob(jobId))!.state).toBe(expected);
+    expect((await journal.readJob(jobId))!.state).toBe(stateAt(stage));
     return write;
   }
 
@@ -119,6 +135,8 @@ describe('every transition from every state', () => {
     'put a cancelling attempt': (write) => attempt(write, 'cancel', 0),
     'put an attempt with another nonce': (write) =>
       journal.putAttempt({ ...write, expectedAttempts: 0, nonce: 1, attempt: ATTEMPT }),
+    failAttempt: (write) => journal.failAttempt({ ...end(write), hash: ATTEMPT.hash }),
+    dropCancel: (write) => journal.dropCancel({ ...write, hash: CANCEL.hash, failure: FAILURE }),
     markBroadcast: (write) => journal.markBroadcast({ ...write, hash: ATTEMPT.hash }),
     'markBroadcast of an unknown hash': (write) => journal.markBroadcast({ ...write, hash: BLOCK }),
     markMined: (write) => journal.markMined({ ...write, mined: MINED }),
@@ -139,10 +157,19 @@ describe('every transition from every state', () => {
     'abandonJob when its nonce is used': ({ jobId }) => journal.abandonJob({ jobId, minedNonce: 1, failure: FAILURE }),
     reserveSpending: (write) =>
       journal.reserveSpending({ ...write, spendings: [{ asset: 'native', amount: 1n, limit: null }] }),
-    lockApprovals: (write) => journal.lockApprovals({ ...write, scopes: [{ token: '0xaa', spender: '0xbb' }] }),
+    takeLocks: (write) => journal.takeLocks({ ...write, locks: ['one'] }),
   } satisfies Record<string, (write: StepWrite) => Promise<{ outcome: string }>>;
 
   type Name = keyof typeof transitions;
+
+  /** The transitions of each write that the rules name, where one follows from the place alone. */
+  const WRITES: Partial<Record<string, Name[]>> = {
+    ...Object.fromEntries(Object.keys(transitions).map((name) => [name, [name as Name]])),
+    beginStep: ['putPlan'],
+    finishMined: ['markMined'],
+    parkMined: ['needOperator'],
+    putFirst: ['put the first attempt'],
+  };
 
   /** Any pair that is missing here is refused with `wrong_state`. `->`: made; `=`: already made. */
   const TABLE: Record<Name, Partial<Record<Stage, string>>> = {
@@ -158,6 +185,8 @@ describe('every transition from every state', () => {
       voided: 'cancelling RESERVED',
       SIGNED: 'cancelling SIGNED',
       BROADCAST: 'cancelling BROADCAST',
+      cancelling: 'cancelling BROADCAST',
+      'cancel sent': 'cancelling BROADCAST',
       MINED: 'too_late',
       CANCELLED: '= CANCELLED',
       FINAL: 'too_late',
@@ -171,6 +200,8 @@ describe('every transition from every state', () => {
       PLANNED: '-> PLANNED',
       RESERVED: '-> RESERVED',
       voided: 'ending',
+      cancelling: 'ending',
+      'cancel sent': 'ending',
     },
     'putPlan that needs approval': {
       accepted: '-> AWAITING_APPROVAL',
@@ -178,6 +209,8 @@ describe('every transition from every state', () => {
       PLANNED: '-> AWAITING_APPROVAL',
       RESERVED: 'floors_changed',
       voided: 'ending',
+      cancelling: 'ending',
+      'cancel sent': 'ending',
     },
     expireApproval: { AWAITING_APPROVAL: '-> REJECTED', ...repeated() },
     'expireApproval too early': { AWAITING_APPROVAL: 'too_early', ...repeated() },
@@ -204,6 +237,8 @@ describe('every transition from every state', () => {
       voided: '= RESERVED',
       SIGNED: '= SIGNED',
       BROADCAST: '= BROADCAST',
+      cancelling: '= BROADCAST',
+      'cancel sent': '= BROADCAST',
       MINED: '= MINED',
     },
     'put the first attempt': {
@@ -211,26 +246,69 @@ describe('every transition from every state', () => {
       voided: 'ending',
       SIGNED: '= SIGNED',
       BROADCAST: '= BROADCAST',
+      cancelling: '= BROADCAST',
+      'cancel sent': '= BROADCAST',
     },
     'put a replacement': {
       RESERVED: 'lost_race',
       voided: 'lost_race',
       SIGNED: '-> SIGNED',
       BROADCAST: '-> BROADCAST',
+      cancelling: 'lost_race',
+      'cancel sent': 'lost_race',
     },
-    'put a cancelling attempt': { voided: '-> SIGNED', SIGNED: 'lost_race', BROADCAST: 'lost_race' },
+    'put a cancelling attempt': {
+      voided: '-> SIGNED',
+      SIGNED: 'lost_race',
+      BROADCAST: 'lost_race',
+      cancelling: 'lost_race',
+      'cancel sent': 'lost_race',
+    },
     'put an attempt with another nonce': {
       RESERVED: 'wrong_nonce',
       voided: 'wrong_nonce',
       SIGNED: 'wrong_nonce',
       BROADCAST: 'wrong_nonce',
+      cancelling: 'wrong_nonce',
+      'cancel sent': 'wrong_nonce',
     },
-    markBroadcast: { SIGNED: '-> BROADCAST', BROADCAST: '= BROADCAST', MINED: '= MINED', ...repeated() },
+    failAttempt: { SIGNED: '-> SIGNED', ...repeated() },
+    dropCancel: {
+      SIGNED: '= SIGNED',
+      BROADCAST: '= BROADCAST',
+      cancelling: '-> BROADCAST',
+      'cancel sent': 'lost_race',
+      ...repeated(),
+    },
+    markBroadcast: {
+      SIGNED: '-> BROADCAST',
+      BROADCAST: '= BROADCAST',
+      cancelling: '= BROADCAST',
+      'cancel sent': '= BROADCAST',
+      MINED: '= MINED',
+      ...repeated(),
+    },
     'markBroadcast of an unknown hash': repeated(),
-    markMined: { SIGNED: '-> MINED', BROADCAST: '-> MINED', MINED: '= MINED' },
+    markMined: {
+      SIGNED: '-> MINED',
+      BROADCAST: '-> MINED',
+      cancelling: '-> MINED',
+      'cancel sent': '-> MINED',
+      MINED: '= MINED',
+    },
     'markMined of an unknown hash': {},
-    unmine: { BROADCAST: '= BROADCAST', MINED: '-> BROADCAST' },
-    'unmine of another block': { BROADCAST: '= BROADCAST', MINED: '= MINED' },
+    unmine: {
+      BROADCAST: '= BROADCAST',
+      cancelling: '= BROADCAST',
+      'cancel sent': '= BROADCAST',
+      MINED: '-> BROADCAST',
+    },
+    'unmine of another block': {
+      BROADCAST: '= BROADCAST',
+      cancelling: '= BROADCAST',
+      'cancel sent': '= BROADCAST',
+      MINED: '= MINED',
+    },
     finishStep: { MINED: '-> FINAL', ...repeated() },
     'finishStep with undo': { MINED: '-> PLANNED', ...repeated() },
     'finishStep in another block': { MINED: 'lost_race', ...repeated() },
@@ -245,10 +323,17 @@ describe('every transition from every state', () => {
       voided: '-> NEEDS_OPERATOR',
       SIGNED: '-> NEEDS_OPERATOR',
       BROADCAST: '-> NEEDS_OPERATOR',
+      cancelling: '-> NEEDS_OPERATOR',
+      'cancel sent': '-> NEEDS_OPERATOR',
       MINED: '-> NEEDS_OPERATOR',
       NEEDS_OPERATOR: '= NEEDS_OPERATOR',
     },
-    speedUp: { SIGNED: '-> SIGNED', BROADCAST: '-> BROADCAST' },
+    speedUp: {
+      SIGNED: '-> SIGNED',
+      BROADCAST: '-> BROADCAST',
+      cancelling: '-> BROADCAST',
+      'cancel sent': '-> BROADCAST',
+    },
     resumeJob: {
       accepted: '= PLANNED',
       AWAITING_APPROVAL: '= AWAITING_APPROVAL',
@@ -257,6 +342,8 @@ describe('every transition from every state', () => {
       voided: '= RESERVED',
       SIGNED: '= SIGNED',
       BROADCAST: '= BROADCAST',
+      cancelling: '= BROADCAST',
+      'cancel sent': '= BROADCAST',
       MINED: '= MINED',
       NEEDS_OPERATOR: '-> RESERVED',
     },
@@ -269,7 +356,7 @@ describe('every transition from every state', () => {
       RESERVED: '-> RESERVED',
       voided: '-> RESERVED',
     },
-    lockApprovals: {
+    takeLocks: {
       accepted: '-> PLANNED',
       AWAITING_APPROVAL: '-> AWAITING_APPROVAL',
       PLANNED: '-> PLANNED',
@@ -277,6 +364,8 @@ describe('every transition from every state', () => {
       voided: '-> RESERVED',
       SIGNED: '-> SIGNED',
       BROADCAST: '-> BROADCAST',
+      cancelling: '-> BROADCAST',
+      'cancel sent': '-> BROADCAST',
       MINED: '-> MINED',
     },
   };
@@ -292,6 +381,46 @@ describe('every transition from every state', () => {
     const sign = { done: '->', unchanged: '=' }[result.outcome] ?? result.outcome;
     return `${sign} ${result.state}`;
   };
+
+  it.each<[Stage, JobPlace, unmet: string]>([
+    ['AWAITING_APPROVAL', 'approval', ''],
+    ['PLANNED', 'unplanned', ''],
+    ['RESERVED', 'reserved', ''],
+    // Without bytes, none can be mined.
+    ['voided', 'void', 'markMined'],
+    ['SIGNED', 'signed', ''],
+    ['BROADCAST', 'sent', ''],
+    ['cancelling', 'cancelling', ''],
+    ['cancel sent', 'using_up', ''],
+    ['MINED', 'mined', ''],
+    ['NEEDS_OPERATOR', 'parked', ''],
+    ['FINAL', 'ended', ''],
+    ['REVERTED', 'ended', ''],
+    ['CANCELLED', 'ended', ''],
+    ['REJECTED', 'ended', ''],
+    ['PLAN_FAILED', 'ended', ''],
+  ])('is what the rules of its place are for: %s is %s', async (stage, place, unmet) => {
+    const { jobId } = await reach(stage);
+    expect(placeOf((await journal.readJob(jobId))!)).toBe(place);
+    // Each write that the rules name here is one that the journal takes here.
+    for (const row of Object.values(STEP_RULES) as Partial<Record<JobPlace, string>>[]) {
+      const write = row[place] ?? 'wait';
+      const names = (WRITES[write] ?? []).filter((name) => name !== unmet);
+      for (const name of names) expect([name, TABLE[name][stage]]).toEqual([name, expect.stringMatching(/^(->|=)/)]);
+    }
+  });
+
+  it('ends as cancelled if a cancel is mined after all that every server had refused', async () => {
+    const write = await reach('cancelling');
+    await journal.dropCancel({ ...write, hash: CANCEL.hash, failure: FAILURE });
+    expect(await journal.readJob(write.jobId)).toMatchObject({ ending: null, cancelRefused: FAILURE });
+    await journal.markMined({ ...write, mined: { ...MINED, hash: CANCEL.hash } });
+    await journal.finishStep({ ...write, blockHash: BLOCK });
+    expect(await journal.readJob(write.jobId)).toMatchObject({
+      state: 'CANCELLED',
+      failure: { code: 'JOB_CANCELLED' },
+    });
+  });
 
   const everything = async (jobId: string) => ({
     job: await journal.readJob(jobId),

@@ -22,11 +22,11 @@ import thaw from '../scripts/lane/thaw.lua';
 import approve from '../scripts/plan/approve.lua';
 import expireApproval from '../scripts/plan/expire-approval.lua';
 import failPlan from '../scripts/plan/fail-plan.lua';
-import lockApprovals from '../scripts/plan/lock-approvals.lua';
 import putPlan from '../scripts/plan/put-plan.lua';
 import reject from '../scripts/plan/reject.lua';
 import reserveSpending from '../scripts/plan/reserve-spending.lua';
 import skipStep from '../scripts/plan/skip-step.lua';
+import takeLocks from '../scripts/plan/take-locks.lua';
 import runCalls from '../scripts/run-calls.lua';
 import amount from '../scripts/shared/amount.lua';
 import calls from '../scripts/shared/calls.lua';
@@ -35,6 +35,7 @@ import job from '../scripts/shared/job.lua';
 import lane from '../scripts/shared/lane.lua';
 import markSent from '../scripts/shared/mark-sent.lua';
 import worker from '../scripts/shared/worker.lua';
+import dropCancel from '../scripts/step/drop-cancel.lua';
 import failAttempt from '../scripts/step/fail-attempt.lua';
 import failStep from '../scripts/step/fail-step.lua';
 import finishSignature from '../scripts/step/finish-signature.lua';
@@ -71,7 +72,7 @@ const transitions = {
   noteWaiting: worker + noteWaiting,
   // The plan of a step.
   putPlan: worker + putPlan,
-  lockApprovals: worker + lockApprovals,
+  takeLocks: worker + takeLocks,
   reserveSpending: worker + reserveSpending,
   approve,
   reject: discontinued + reject,
@@ -82,6 +83,7 @@ const transitions = {
   reserve: worker + reserve,
   putAttempt: worker + putAttempt,
   failAttempt: worker + failAttempt,
+  dropCancel: worker + dropCancel,
   markBroadcast: worker + markSent + markBroadcast,
   markMined: worker + markSent + markMined,
   unmine: worker + unmine,

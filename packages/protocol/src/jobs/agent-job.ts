@@ -159,6 +159,8 @@ export interface AgentJobView extends Omit<AgentJobRequest, 'operation'> {
   approval: { floorsHash: string; approvedBy: string | null } | null;
   steps: readonly AgentStepView[];
   failure: JobFailure | null;
+  /** Why the job goes on although it was cancelled; null: it was not, or the cancel was not refused. */
+  cancelRefused: JobFailure | null;
   /** Null while the job moves, and once it has ended or needs an operator. */
   waiting: AgentWaitingView | null;
   /** For a payment that received an answer. */

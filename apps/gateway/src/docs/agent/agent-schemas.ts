@@ -72,6 +72,10 @@ export const AGENT_SCHEMAS: Readonly<Record<string, object>> = {
     approval: orNull(record({ floorsHash: text, approvedBy: orNull(text) })),
     steps: listOf(step),
     failure: orNull(ref('JobFailure')),
+    cancelRefused: {
+      ...orNull(ref('JobFailure')),
+      description: 'why it goes on although it was cancelled: no RPC server took the cancel',
+    },
     waiting: {
       ...orNull(record({ code: { ...text, enum: [...WAITING_CODES] }, message: text, suggestion: text, since: time })),
       description: 'why it stands still; null while it moves, and once it has ended or needs an operator',

@@ -31,5 +31,6 @@ elseif state == 'MINED' then
 else
   redis.call('HSET', JOB, 'void:' .. step, '1')
 end
+redis.call('HDEL', JOB, 'cancelRefused')
 set_ending('CANCELLED', ARGV[1], step == '0' and '1' or '0')
 return {text(now), 'cancelling', state}

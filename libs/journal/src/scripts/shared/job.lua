@@ -112,7 +112,7 @@ local function end_job(state, failure, gives_back)
   if gives_back then give_back() end
   local job = redis.call('HMGET', JOB, 'locks', 'step', 'doneBy')
   for scope in string.gmatch(job[1] or '', '%S+') do
-    if redis.call('HGET', key('approvals'), scope) == ID then redis.call('HDEL', key('approvals'), scope) end
+    if redis.call('HGET', key('locks'), scope) == ID then redis.call('HDEL', key('locks'), scope) end
   end
   drop_signed_bytes()
   redis.call('HDEL', JOB, 'locks', 'endingState', 'endingFailure', 'endingGivesBack', 'undoing', 'parkedState', 'spending', 'doneBy', 'waiting')

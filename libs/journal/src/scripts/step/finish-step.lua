@@ -17,6 +17,8 @@ if find_attempt(step, mined.hash).kind ~= 'cancel' then
   return done(begin_undo(tonumber(step) + 1, 4, 'FINAL', '', '0'))
 end
 
+-- Every RPC server had refused the cancel, and the job went on.
+if not ending then redis.call('HSET', JOB, 'endingState', 'CANCELLED') end
 if undoing or step == '0' then return done(end_as_meant()) end
 -- Earlier steps may have left allowances behind: the worker revokes them before the job ends.
 redis.call('HSET', JOB, 'step', text(tonumber(step) + 1))
