@@ -181,7 +181,7 @@ export interface JobRecord {
   details: { readonly [name: string]: JsonValue };
 }
 
-/** True for the states that a job never leaves. */
+/** True for the states of a job that has ended: see FINAL_STATES. */
 export function isFinal(state: JobState): state is FinalState {
   return (FINAL_STATES as readonly string[]).includes(state);
 }
