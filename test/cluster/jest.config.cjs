@@ -9,7 +9,7 @@ module.exports = {
   testMatch: [
     '**/test/cluster/*.spec.ts',
     '**/libs/ledger/src/{amounts,answers,book,claim-payment,close-payment,cluster,payment-record}.spec.ts',
-    '**/libs/journal/src/store/{accepting,journal,lane-registry,limits,release-lane,signatures,transitions,waiting}.spec.ts',
+    '**/libs/journal/src/store/{accepting,fill-nonce,journal,lane-registry,limits,release-lane,signatures,transitions,waiting}.spec.ts',
     '**/libs/journal/src/runner/{allowances,lanes,planning-trouble,reports}.spec.ts',
     '**/libs/redis/src/trim-acknowledged.spec.ts',
     '**/libs/settlement/src/settlement-records.spec.ts',

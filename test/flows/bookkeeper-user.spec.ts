@@ -46,7 +46,7 @@ describe('the bookkeeper as a user of Redis', () => {
     expect(await reading).toBeNull();
   });
 
-  it('decides about jobs and pauses accounts, with the scripts of the journal', async () => {
+  it('decides about jobs, pauses accounts and fills their gaps, with the scripts of the journal', async () => {
     const lane = createLaneId(1328, `0x${'ab'.repeat(20)}`);
     const own = new Journal({ redis: admin });
     await own.open();
@@ -63,6 +63,10 @@ describe('the bookkeeper as a user of Redis', () => {
     const why = { code: 'PAUSED_BY_OPERATOR', message: 'an audit', suggestion: 'Wait.' };
     expect(await journal.pauseLane(lane, why)).toEqual({ outcome: 'done' });
     expect(await journal.resumeLane(lane)).toEqual({ outcome: 'done' });
+    const { token } = (await own.takeLease(lane, 'worker', 60_000))!;
+    await own.noteGap(lane, { token, nonce: 3 });
+    const fill = { lane, nonce: 3, wallet: 'main', keyId: 'key-1', hadBy: null, mostPerHour: null };
+    expect(await journal.fillNonce(fill)).toMatchObject({ outcome: 'done' });
     expect(await journal.readSpentToday(lane)).toEqual({});
   });
 

@@ -41,6 +41,7 @@ export { describeJob, toAgentJobEvent } from './views/describe-job.js';
 export { digestPlan, fingerprintOfJob, listCalls, type PlannedCall } from './views/digests.js';
 export { jobQuery, searchJobs, type JobQuery } from './views/search-jobs.js';
 export { readStoredFloors, readStoredPlan, writeStoredPlan, type PlanFloors } from './views/stored-plan.js';
+export { describeGap, explainNoFill, fillGap, mendGap, nameGap, type NonceGapView } from './wallets/nonce-gap.js';
 export { listAccounts, type Account, type AccountSources } from './wallets/list-accounts.js';
 export {
   checkTokens,

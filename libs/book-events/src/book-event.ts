@@ -165,6 +165,16 @@ const FACTS = {
     /** Native coin sent along, in wei. */
     value: decimal,
   }),
+  /** Something was done that an operator does, by a command or a worker: a row of the audit table. */
+  acted: z.object({
+    /** In place of the id of an API key: those have their own rows. */
+    keyId: z.enum(['worker', 'console']),
+    /** As the operator API names it: `wallet.fill`. */
+    action: name,
+    /** What it was done to. */
+    subject: name,
+    details: z.record(name, z.union([words, count])),
+  }),
 };
 
 type BookEventType = keyof typeof FACTS;
@@ -176,6 +186,7 @@ export type RefusedFacts = BookFacts['refused'];
 export type RefundingFacts = BookFacts['refunding'];
 export type RefundedFacts = BookFacts['refunded'];
 export type JobTransactionFacts = BookFacts['job_transaction'];
+export type ActedFacts = BookFacts['acted'];
 
 /** One change of money, written in the same script as the change of state. */
 export type BookEvent = { [Type in BookEventType]: BookEventOf<Type> }[BookEventType];
@@ -187,7 +198,7 @@ export interface BookEventOf<Type extends BookEventType> {
   /**
    * The payment's id: entry and slot in the ledger, such as `tx:<chainId>:<hash>:<logIndex>` or
    * `auth:<chainId>:<asset>:<from>:<nonce>:auth`. Empty for `settled` and `job_transaction`, which concern a
-   * transaction.
+   * transaction, and for `acted`.
    */
   payment: string;
   facts: BookFacts[Type];

@@ -59,6 +59,7 @@ const FACTS = {
   refunding: { from: 'released', refund: 'refund-1', reason: null },
   refunded: { refund: 'refund-1', transaction: HASH, amount: '5', recipient: ADDRESS },
   job_transaction: { ...ON_CHAIN, wallet: ADDRESS, step: 0, kind: 'cancel', value: '0' },
+  acted: { keyId: 'worker', action: 'wallet.fill', subject: 'main', details: { nonce: 41 } },
 };
 
 function entry(type: string, facts: unknown, changes: Record<string, string> = {}): string[] {
@@ -93,6 +94,7 @@ describe('parseBookEvent', () => {
       'fields',
       entry('settled', { ...FACTS.settled, payments: [{ ...SETTLED, payer: '0x' }] }),
     ],
+    ['of an act in the name of an API key', 'fields', entry('acted', { ...FACTS.acted, keyId: 'key-1' })],
     ['without a time', 'fields', entry('refunded', FACTS.refunded, { at: 'soon' })],
   ] as const)('returns an entry %s as unknown', (_, why, flat) => {
     const fields = Object.fromEntries(

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-import { rpcOption, type CliCommand } from '../shared/cli-command.js';
+import { rpcOption, type CliCommand, type CommandResult } from '../shared/cli-command.js';
 import type { AccountParts } from './release-account.js';
 import type { WalletQuery } from './wallets.js';
 
@@ -11,8 +11,8 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
   wallets.description('Manages the accounts that agent workers and relayers send from. It needs no key.');
   const run = async (
     options: WalletQuery,
-    work: (actions: typeof import('./wallets.js'), parts: AccountParts) => Promise<string>,
-  ): Promise<string> => {
+    work: (actions: typeof import('./wallets.js'), parts: AccountParts) => Promise<CommandResult | string>,
+  ): Promise<CommandResult | string> => {
     const actions = await load();
     return actions.withAccounts(options, env, (parts) => work(actions, parts));
   };
@@ -57,6 +57,20 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
     .example('wallets thaw treasury')
     .answers((name: string, options: WalletQuery) => run(options, (actions, parts) => actions.thawWallet(parts, name)));
 
+  change(
+    'fill',
+    'Uses the nonce that a wallet waits for and nothing uses, by a transfer of 0 to itself. Only prints what that would ' +
+      'cancel; with --yes its worker does it.',
+  )
+    .option('--nonce <n>', 'only if it is this one', parseNonce)
+    .option('--yes', 'do it')
+    .example('wallets fill treasury --nonce 41 --yes')
+    .answers((name: string, options: WalletQuery & { nonce?: number; yes?: true }) =>
+      run(options, (actions, parts) =>
+        actions.fillWallet(parts, name, { nonce: options.nonce, isMeant: options.yes ?? false }),
+      ),
+    );
+
   change('remove', 'Removes the name of an account; its jobs and nonces stay.')
     .option('--force', 'even if the wallet has open jobs')
     .example('wallets remove treasury')
@@ -78,6 +92,11 @@ export function defineWallets(program: CliCommand, env: NodeJS.ProcessEnv): void
         actions.releaseAccount(parts, name, { cancels: options.cancel ?? false, isMeant: options.yes ?? false }),
       ),
     );
+}
+
+function parseNonce(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
 }
 
 function parseAddress(text: string): string {

@@ -70,7 +70,7 @@ export async function removeWallet(parts: WalletParts, name: string, isForced: b
   return `${name} names no account now. A worker that still has this wallet publishes the name again at its next start.`;
 }
 
-async function findWallet({ directory }: Pick<WalletParts, 'directory'>, name: string): Promise<WalletEntry> {
+export async function findWallet({ directory }: Pick<WalletParts, 'directory'>, name: string): Promise<WalletEntry> {
   const found = await directory.find(name);
   if (found) return found;
   const known = (await directory.list()).map((entry) => entry.name);

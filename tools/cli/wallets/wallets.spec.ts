@@ -1,5 +1,7 @@
+import { createLaneId, Journal } from '@tollgate/journal';
 import { Redis } from 'ioredis';
 
+import { planSample, submitSample } from '../../../libs/journal/test/sample-jobs.js';
 import { startChain, type Devnet } from '../../devnet/chain/chain.js';
 import { callRpc } from '../../devnet/processes/json-rpc.js';
 import { startRedis, type RedisServer } from '../../devnet/processes/redis.js';
@@ -62,7 +64,7 @@ describe('tollgate wallets', () => {
     expect(listed).toEqual({
       ...{ name: 'main', address, chainId: 1328, balanceWei: balanceWei.toString(), pendingNonce: 9, nextNonce: 7 },
       ...{ openJobs: 0, inFlight: 0, paused: null, frozen: null, heldBy: null, role: 'wallet' },
-      waiting: null,
+      ...{ gap: null, waiting: null },
     });
     const { stdout } = await wallets('list');
     expect(stdout).toMatch(
@@ -119,6 +121,43 @@ describe('tollgate wallets', () => {
     expect((await wallets('list')).stdout).toContain('adopt it again');
     expect((await wallets('adopt', 'main')).stdout).toContain('its next nonce is 9');
     expect((await wallets('thaw', 'main')).stdout).toBe('main is not frozen.\n');
+  });
+
+  it('names the nonce that nothing uses, and fills it after a preview', async () => {
+    const journal = new Journal({ redis });
+    await journal.open();
+    const account = chain.accounts[1]!.address;
+    await wallets('adopt', 'bot', '--address', account);
+    const { lane, token } = (await journal.takeLease(createLaneId(1328, account), 'worker', 600_000))!;
+    expect((await wallets('fill', 'bot', '--yes')).stderr).toContain('bot waits for no nonce');
+    await journal.noteGap(lane, { token, nonce: 8 });
+    const state =
+      'nothing uses nonce 8, and all later transactions wait for it: no stored job had it: tollgate wallets fill bot';
+    expect((await wallets('list')).stdout).toContain(state);
+    const preview = await wallets('fill', 'bot');
+    expect(preview.stdout).toContain('It cancels nothing that the journal knows.\nNothing was changed. To do it, run:');
+    expect(preview.stdout).toContain('tollgate wallets fill bot --nonce 8 --yes');
+    expect((await wallets('fill', 'bot', '--nonce', '7', '--yes')).stderr).toContain('waits for nonce 8, not 7');
+    expect(await journal.readOpenJobs(lane)).toEqual([]);
+    const { gap, jobId } = JSON.parse((await wallets('fill', 'bot', '--yes', '--json')).stdout) as Record<
+      string,
+      string
+    >;
+    expect(gap).toMatchObject({ nonce: 8, job: null });
+    expect(await journal.readJob(jobId!)).toMatchObject({ operation: 'fillNonce', keyId: 'console', wallet: 'bot' });
+    const failure = { code: 'X', message: 'x', suggestion: 'x' };
+    await journal.endFill({ jobId: jobId!, stepIndex: 0, token, failure });
+
+    const write = await submitSample(journal, lane, token);
+    await planSample(journal, write, ['Pay \u001b[2J1 SEI']);
+    const reserved = await journal.reserve({ ...write, maxInFlight: 9 });
+    await journal.needOperator({ ...write, failure });
+    await journal.noteGap(lane, { token, nonce: 'nonce' in reserved ? reserved.nonce : -1 });
+    const parked = (await wallets('fill', 'bot')).stdout;
+    expect(parked).toContain('unless one of its transactions is mined first: none is signed.');
+    expect(parked).toContain(`tollgate jobs resume ${write.jobId} sends them instead.`);
+    expect(parked).not.toContain('\u001b');
+    expect((await wallets('fill', 'bot', '--yes')).stdout).toContain(`is being filled by job ${write.jobId}`);
   });
 
   it('removes a name and keeps its account', async () => {

@@ -4,6 +4,7 @@ import { formatTokenAmount, type AgentWaitingView } from '@tollgate/protocol';
 // The library's index would load Nest, which doubles the start.
 import { describeWaiting } from '../../../libs/agent-jobs/src/views/describe-job.js';
 import { listAccounts, type Account, type AccountSources } from '../../../libs/agent-jobs/src/wallets/list-accounts.js';
+import { describeGap, mendGap, nameGap, type NonceGapView } from '../../../libs/agent-jobs/src/wallets/nonce-gap.js';
 import { WalletDirectory } from '../../../libs/agent-jobs/src/wallets/wallet-directory.js';
 import { clean } from '../jobs/format-jobs.js';
 import type { CommandResult } from '../shared/cli-command.js';
@@ -19,6 +20,7 @@ export interface WalletQuery {
 }
 
 export { releaseAccount } from './release-account.js';
+export { fillWallet } from './fill-wallet.js';
 export { adoptWallet, pauseWallet, removeWallet, resumeWallet, thawWallet } from './wallet-commands.js';
 
 export async function listWallets(options: WalletQuery, env: NodeJS.ProcessEnv): Promise<CommandResult> {
@@ -59,6 +61,7 @@ interface WalletState extends Omit<Account, 'names'> {
   status: LaneStatus;
   /** What the oldest of its jobs that stands still waits for; null: none of the oldest does. */
   waiting: (AgentWaitingView & { jobId: string }) | null;
+  gap: NonceGapView | null;
   /** Null where the chain did not answer. */
   onChain: { pendingNonce: number; balanceWei: bigint } | null;
 }
@@ -74,7 +77,8 @@ export async function readWalletStates(sources: AccountSources, rpcUrls: readonl
       readOnChain(lane, rpcUrls).catch(() => null),
     ]);
     const known = names.length === 0 ? [null] : names;
-    return known.map((name) => ({ ...account, name, status, waiting, onChain }));
+    const gap = await describeGap(journal, status);
+    return known.map((name) => ({ ...account, name, status, waiting, gap, onChain }));
   });
   return (await Promise.all(states)).flat();
 }
@@ -105,7 +109,7 @@ const NATIVE_DECIMALS = 18;
 export function formatWallets(wallets: readonly WalletState[]): string {
   const table = formatTable(
     ['WALLET', 'ADDRESS', 'CHAIN', 'BALANCE', 'NEXT NONCE', 'ON CHAIN', 'OPEN', 'IN FLIGHT', 'STATE'],
-    wallets.map(({ name, role, lane, status, waiting, onChain }) => [
+    wallets.map(({ name, role, lane, status, waiting, gap, onChain }) => [
       name ?? (role === 'relayer' ? '(relayer)' : '(no name)'),
       lane.address,
       String(lane.chainId),
@@ -114,7 +118,7 @@ export function formatWallets(wallets: readonly WalletState[]): string {
       onChain === null ? '-' : String(onChain.pendingNonce),
       String(status.openJobs),
       String(status.unminedSteps),
-      stateOf({ name, role, lane, status, waiting }),
+      stateOf({ name, role, lane, status, waiting, gap }),
     ]),
   );
   const isSilent = wallets.some(({ onChain }) => onChain === null);
@@ -123,7 +127,7 @@ export function formatWallets(wallets: readonly WalletState[]): string {
 
 /** For programs: amounts in wei, as text. */
 function describeWallets(wallets: readonly WalletState[]) {
-  return wallets.map(({ name, role, lane, status, waiting, onChain }) => ({
+  return wallets.map(({ name, role, lane, status, waiting, gap, onChain }) => ({
     name,
     role,
     address: lane.address,
@@ -135,6 +139,7 @@ function describeWallets(wallets: readonly WalletState[]) {
     inFlight: status.unminedSteps,
     paused: status.paused,
     frozen: status.frozen,
+    gap,
     waiting,
     heldBy: status.lease?.owner ?? null,
   }));
@@ -146,11 +151,12 @@ const FROZEN = {
   chain_ahead: 'frozen: the chain has transactions that the journal does not know; adopt it again',
 } as const;
 
-function stateOf({ name, role, lane, status, waiting }: Omit<WalletState, 'onChain'>): string {
+function stateOf({ name, role, lane, status, waiting, gap }: Omit<WalletState, 'onChain'>): string {
   if (status.nextNonce === null) return `not adopted: tollgate wallets adopt ${name ?? lane.address}`;
   const states = [
     ...(status.frozen === null ? [] : [FROZEN[status.frozen]]),
     ...(status.paused === null ? [] : [`paused: ${status.paused.message}`]),
+    ...(gap === null ? [] : [clean(`${nameGap(gap)}: ${mendGap({ role, name })}`)]),
     ...(waiting === null ? [] : [clean(`job ${waiting.jobId} waits: ${waiting.code}: ${waiting.message}`)]),
   ];
   if (states.length > 0) return states.join('; ');

@@ -53,6 +53,12 @@ export class LaneEnvironment implements ChecksTogether {
   @IsIntIn(0, 31_536_000)
   readonly approvalTimeoutSeconds: number = 86_400;
 
+  @Setting({
+    help: 'Nonces of a wallet in an hour that the worker fills by itself where nothing uses them, the journal never had a job for them and two RPC servers agree; 0: only an operator fills one.',
+  })
+  @IsIntIn(0, 100)
+  readonly nonceFillsPerHour: number = 0;
+
   @Setting({ help: 'The highest fee per gas that a transaction offers, in gwei; for replacements too.' })
   @IsGwei()
   readonly maxFeeGwei: string = '500';

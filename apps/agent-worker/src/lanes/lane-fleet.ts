@@ -53,6 +53,7 @@ export class LaneFleet implements OnModuleDestroy {
       settings: lanes.laneSettings(settlingStopMs),
       judgeStep: (...asked) => planning.judgeStep(...asked),
       report: redis.book === 'on' ? reportJobTransaction : null,
+      fills: lanes.nonceFillsPerHour === 0 ? null : { wallet: name, mostPerHour: lanes.nonceFillsPerHour },
       ...{ owner: this.#owner, share: this.#share },
       whileHeld: runLaneTasks([
         takeWakeUps({

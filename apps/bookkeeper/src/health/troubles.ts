@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { mendGap, nameGap } from '@tollgate/agent-jobs';
 import {
   countLeftOver,
   countUnapplied,
@@ -209,7 +210,7 @@ function countJobs(count: number): string {
 }
 
 function findTroubles(account: OperatorWallet): Trouble[] {
-  const { name, role, address, nextNonce, frozen, paused, heldBy, openJobs, balanceWei } = account;
+  const { name, role, address, nextNonce, frozen, paused, gap, heldBy, openJobs, balanceWei } = account;
   const about = name ?? address;
   const adopt = role === 'wallet' ? `tollgate wallets adopt ${about}` : 'Start a verifier that has its key.';
   const resume = role === 'wallet' ? `tollgate wallets resume ${about}` : `POST /operator/relayers/${address}/resume`;
@@ -220,6 +221,7 @@ function findTroubles(account: OperatorWallet): Trouble[] {
     troubles.push({ what: 'The chain has transactions of this account that the journal does not know.', mend: adopt });
   }
   if (paused !== null) troubles.push({ what: `The account is paused: ${paused.message}`, mend: resume });
+  if (gap !== null) troubles.push({ what: `The account waits: ${nameGap(gap)}.`, mend: mendGap(account) });
   if (heldBy === null) {
     const jobs = openJobs === 0 ? '' : `, and ${countJobs(openJobs)}`;
     troubles.push({ what: `No process sends for the account${jobs}.`, mend: `Start ${process} that has its key.` });

@@ -55,7 +55,7 @@ describe('the operator API for jobs and accounts', () => {
   function ask(path: string, init: { post?: unknown; token?: string } = {}): Promise<Response> {
     const scope = !('post' in init)
       ? 'operator:read'
-      : /pause|resume/.test(path)
+      : /pause|resume|fill/.test(path)
         ? 'operator:wallets'
         : 'operator:approve';
     const headers = { Authorization: `Bearer ${init.token ?? tokens[scope]}` };
@@ -199,6 +199,7 @@ describe('the operator API for jobs and accounts', () => {
         tokenBalance: null,
         refundable: null,
         paused: null,
+        gap: null,
         limits,
       },
       { role: 'relayer', name: null, ...RELAYER, nextNonce: 0, heldBy: null, limits: null },
@@ -216,6 +217,36 @@ describe('the operator API for jobs and accounts', () => {
     const { troubles } = await read<{ troubles: object[] }>('/operator/health');
     expect(troubles).toContainEqual(expect.objectContaining({ what: 'The account is paused: an audit' }));
     expect(await post(`/operator/${path}/resume`)).toMatchObject({ status: 200, body: { paused: null } });
+  });
+
+  it('fills the nonce that a wallet waits for, once, after a dry run', async () => {
+    const fill = (body: object, name = 'main') => post(`/operator/wallets/${name}/fill`, body);
+    const jobId = await submit();
+    const write = { jobId, stepIndex: 0, token };
+    await planSample(journal, write);
+    await journal.finishStep({ ...write, blockHash: await mineSample(journal, write) });
+    const { nonce } = (await journal.readJob(jobId))!.steps[0]!;
+    expect(await fill({ nonce })).toMatchObject({ status: 409, body: { code: 'nonce_not_unused', gap: null } });
+    await journal.noteGap(LANE, { token, nonce });
+    const [{ gap }] = (await read<{ wallets: [OperatorWallet] }>('/operator/wallets')).wallets;
+    expect(gap).toMatchObject({ nonce, isUnheld: false, job: { id: jobId, state: 'FINAL', operation: 'transfer' } });
+    const { troubles } = await read<{ troubles: Trouble[] }>('/operator/health');
+    expect(troubles).toContainEqual(expect.objectContaining({ mend: 'tollgate wallets fill main' }));
+
+    expect(await fill({ nonce, dryRun: true })).toEqual({ status: 200, body: { gap, jobId: null } });
+    expect(await fill({ nonce: nonce! + 1 })).toMatchObject({ status: 409, body: { gap } });
+    const filled = await fill({ nonce });
+    expect(filled).toMatchObject({ status: 200, body: { gap } });
+    const id = String(filled.body['jobId']);
+    expect(await read(`/operator/jobs/${id}`)).toMatchObject({
+      operation: 'fillNonce',
+      input: { nonce, hadBy: jobId },
+    });
+    expect(await fill({ nonce })).toMatchObject({ status: 409, body: { gap: null } });
+    expect((await fill({ nonce }, 'other')).status).toBe(404);
+    expect((await fill({ nonce: '7' })).status).toBe(400);
+    await journal.endFill({ jobId: id, stepIndex: 0, token, failure: { code: 'X', message: 'x', suggestion: 'x' } });
+    expect(await post(`/operator/jobs/${id}/retry`)).toMatchObject({ status: 409, body: { code: 'job_state' } });
   });
 
   it('answers 404 for an account that there is not, and 400 for a reason that is none', async () => {

@@ -1,15 +1,20 @@
 import { Body, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import { onlyFields } from '@tollgate/common';
+import { onlyFields, type ApiKey } from '@tollgate/common';
 import { z } from 'zod';
 
-import { OperatorWallets, type OperatorWallet } from '../wallets/operator-wallets.js';
-import { ForOperators, OperatorController } from './operator-controller.js';
+import { OperatorWallets, type OperatorFill, type OperatorWallet } from '../wallets/operator-wallets.js';
+import { ForOperators, OperatorController, OperatorKey } from './operator-controller.js';
 
 const REASON = 'must be 1 to 200 characters';
 
 const pause = onlyFields({
   reason: z.string(REASON).min(1, REASON).max(200, REASON).optional(),
 }).optional();
+
+const fill = onlyFields({
+  nonce: z.int().nonnegative().describe('The nonce of the `gap` that `GET /operator/wallets` shows.'),
+  dryRun: z.boolean().optional().describe('Only says what a fill would cancel.'),
+});
 
 type Pause = z.output<typeof pause>;
 
@@ -37,6 +42,21 @@ export class WalletsController {
   @ForOperators('operator:wallets', 'Ends a pause', 'wallet.resume')
   resumeWallet(@Param('name') name: string): Promise<OperatorWallet> {
     return this.wallets.resumeWallet(name);
+  }
+
+  @Post('wallets/:name/fill')
+  @HttpCode(200)
+  @ForOperators(
+    'operator:wallets',
+    'Uses the nonce that a wallet waits for and nothing uses, by a transfer of 0 to itself; cancels what had it',
+    'wallet.fill',
+  )
+  fillNonce(
+    @OperatorKey() caller: ApiKey,
+    @Param('name') name: string,
+    @Body({ schema: fill }) { nonce, dryRun = false }: z.output<typeof fill>,
+  ): Promise<OperatorFill> {
+    return this.wallets.fillNonce(caller.id, name, { nonce, isDry: dryRun });
   }
 
   @Post('relayers/:address/pause')

@@ -1,5 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { listAccounts, REFUNDS_WALLET, type Account, type WalletLimit } from '@tollgate/agent-jobs';
+import {
+  describeGap,
+  explainNoFill,
+  fillGap,
+  listAccounts,
+  REFUNDS_WALLET,
+  type Account,
+  type NonceGapView,
+  type WalletLimit,
+} from '@tollgate/agent-jobs';
 import { readRefundedToday } from '@tollgate/book';
 import { ProblemError } from '@tollgate/common';
 import { isLeaseRunning, type JobFailure, type LaneId, type LaneStatus, type LaneTransition } from '@tollgate/journal';
@@ -36,13 +45,21 @@ export interface OperatorWallet {
   readonly paused: JobFailure | null;
   /** Why it must be compared with the chain before it sends anything. */
   readonly frozen: 'restarted' | 'lost' | 'chain_ahead' | null;
+  /** The nonce that it waits for and nothing uses; null: none. */
+  readonly gap: NonceGapView | null;
   /** The process that sends for it. */
   readonly heldBy: string | null;
   /** Null before its worker has published them; empty: its policy limits no amounts. */
   readonly limits: readonly LimitToday[] | null;
 }
 
-/** Looks at the accounts that send, and pauses them. */
+export interface OperatorFill {
+  readonly gap: NonceGapView;
+  /** The job whose transaction uses the nonce; null in a dry run. */
+  readonly jobId: string | null;
+}
+
+/** Looks at the accounts that send, pauses them, and fills their gaps. */
 @Injectable()
 export class OperatorWallets {
   constructor(
@@ -71,6 +88,22 @@ export class OperatorWallets {
   async resumeWallet(name: string): Promise<OperatorWallet> {
     const lane = await this.#findWallet(name);
     return this.#showAfter({ lane, role: 'wallet', names: [name] }, await this.journals.journal.resumeLane(lane));
+  }
+
+  /** Has the worker fill the nonce, if the wallet waits for it. `isDry`: only says what that would cancel. */
+  async fillNonce(
+    keyId: string,
+    name: string,
+    { nonce, isDry }: { nonce: number; isDry: boolean },
+  ): Promise<OperatorFill> {
+    const lane = await this.#findWallet(name);
+    const { journal } = this.journals;
+    const gap = await describeGap(journal, await journal.readLane(lane));
+    if (gap?.nonce !== nonce) throw noGap('The wallet does not wait for this nonce; see its `gap`.', gap);
+    if (isDry) return { gap, jobId: null };
+    const filled = await fillGap(journal, gap, { lane, wallet: name, keyId });
+    if (filled.outcome === 'refused') throw noGap(explainNoFill(filled.reason), gap);
+    return { gap, jobId: filled.jobId };
   }
 
   async pauseRelayer(address: string, reason: string): Promise<OperatorWallet> {
@@ -120,6 +153,7 @@ export class OperatorWallets {
       this.#readOnChain(lane, () => this.chain.readTokenBalance(lane.address)),
     ]);
     const known = names.length === 0 ? [null] : names;
+    const gap = await describeGap(journal, status);
     return Promise.all(
       known.map(async (name) => {
         const limits = await this.#readLimits(name, lane);
@@ -127,7 +161,7 @@ export class OperatorWallets {
           name === REFUNDS_WALLET && tokens !== null ? await this.#readRefundable(tokens, limits) : null;
         return {
           ...{ role, name, ...lane, nextNonce: status.nextNonce, openJobs: status.openJobs },
-          ...{ inFlight: status.unminedSteps, paused: status.paused, frozen: status.frozen },
+          ...{ inFlight: status.unminedSteps, paused: status.paused, frozen: status.frozen, gap },
           ...{ balanceWei: balance?.toString() ?? null, tokenBalance: tokens?.toString() ?? null },
           ...{ refundable: refundable?.toString() ?? null, heldBy: holderOf(status.lease), limits },
         };
@@ -171,6 +205,10 @@ function leftOf({ perDay }: WalletLimit, spent = '0'): string | null {
 
 function pausedBy(message: string, mend: string): JobFailure {
   return { code: 'PAUSED_BY_OPERATOR', message, suggestion: `To end the pause: ${mend}` };
+}
+
+function noGap(detail: string, gap: NonceGapView | null): ProblemError {
+  return new ProblemError({ status: 409, code: 'nonce_not_unused', detail, members: { gap } });
 }
 
 function notFound(detail: string): ProblemError {

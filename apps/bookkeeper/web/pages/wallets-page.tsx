@@ -55,6 +55,7 @@ function Account({ account, seller, reload }: { account: OperatorWallet; seller:
           ['Next nonce', account.nextNonce === null ? 'not adopted' : String(account.nextNonce)],
           ['Process', account.heldBy ?? 'none sends for it'],
           ...(paused === null ? [] : [['Paused', paused.message] as const]),
+          ...(account.gap === null ? [] : [['Unused nonce', describeGap(account)] as const]),
         ]}
       />
       {limits !== null && limits.length > 0 && (
@@ -113,6 +114,11 @@ function stateOf({ nextNonce, paused, frozen, heldBy }: OperatorWallet): string 
   if (paused !== null) return 'paused';
   if (frozen !== null) return 'frozen';
   return heldBy === null ? 'no process' : 'sends';
+}
+
+function describeGap({ name, gap }: OperatorWallet): string {
+  const had = gap?.job ? `job ${gap.job.id} had it` : 'no stored job had it';
+  return `${gap?.nonce}: all later transactions wait for it; ${had}. See tollgate wallets fill ${name ?? ''}`;
 }
 
 function showLimit(baseUnits: string | null, decimals: number): string {

@@ -10,8 +10,18 @@ type NotAccepted =
   | 'forgotten'
   | SubmitRefusal;
 
-/** Why a job is not retried. `refund`: the bookkeeper repeats it. `key_revoked`: the new job would be of that key. */
-export type RetryRefusal = 'not_failed' | 'may_still_pay' | 'refund' | 'key_revoked' | 'too_often' | NotAccepted;
+/**
+ * Why a job is not retried. `refund`: the bookkeeper repeats it. `fill`: its nonce is used. `key_revoked`: the new job
+ * would be of that key.
+ */
+export type RetryRefusal =
+  | 'not_failed'
+  | 'may_still_pay'
+  | 'refund'
+  | 'fill'
+  | 'key_revoked'
+  | 'too_often'
+  | NotAccepted;
 
 export const JOB_NOT_FOUND: Problem = {
   status: 404,
@@ -98,6 +108,8 @@ export function problemOfRetry(reason: RetryRefusal, { state, wallet }: Pick<Job
         state,
         'This job sends a refund. Retry the refund at the bookkeeper: POST /operator/refunds/<id>/retry.',
       );
+    case 'fill':
+      return refuseState(state, 'The nonce that this job should fill is used.');
     case 'key_revoked':
       return refuseState(
         state,

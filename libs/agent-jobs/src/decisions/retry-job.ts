@@ -25,6 +25,7 @@ export type RetryResult =
 export function findRetryFault(job: JobRecord): RetryRefusal | null {
   if (!RETRIED_STATES.includes(job.state)) return 'not_failed';
   if (mayStillPay(job)) return 'may_still_pay';
+  if (job.operation === 'fillNonce') return 'fill';
   return job.operation === 'refund' ? 'refund' : null;
 }
 

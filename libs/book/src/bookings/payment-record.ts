@@ -123,6 +123,7 @@ function report(reports: PaymentReports, event: BookEvent, id: string): PaymentR
       return { settled: latest(reports.settled, { atMs, transaction, asset, ...seller, payer, amount, ...gas }) };
     }
     case 'job_transaction':
+    case 'acted':
       return {};
   }
 }

@@ -22,6 +22,7 @@ import {
   transferId,
 } from '../../test/sample-events.js';
 import type { ClaimedDatabase } from '../database/database.js';
+import { readAudit } from '../reading/read-audit.js';
 import { readBalances } from '../reading/read-balances.js';
 import { readBookedPayment } from '../reading/read-payment.js';
 import { searchPayments } from '../reading/search-payments.js';
@@ -302,6 +303,19 @@ describe('posting events', () => {
       ORDER BY account, asset`;
     const kept = await database.query('SELECT account, asset, amount FROM balances ORDER BY account, asset');
     expect(kept).toEqual(await database.query(sums));
+  });
+
+  it('adds an act without the operator API to the audit table, once', async () => {
+    const facts = { keyId: 'worker', action: 'wallet.fill', subject: 'main', details: { nonce: 41 } } as const;
+    const act = deliver({ type: 'acted', atMs: 1_700_000_000_000, payment: '', facts });
+    for (const events of [[act, act], [act]]) await postEvents(writer, events, SELLER);
+    const { acts } = await readAudit(database, { limit: 9 });
+    expect(acts).toEqual([
+      {
+        ...{ id: expect.any(Number), at: '2023-11-14T22:13:20.000Z', keyId: 'worker', requestId: '' },
+        ...{ action: 'wallet.fill', subject: 'main' },
+      },
+    ]);
   });
 
   it('keeps an event of a later version, and posts it once it can be read', async () => {

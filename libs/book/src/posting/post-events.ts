@@ -7,6 +7,7 @@ import { addReport } from '../bookings/payment-record.js';
 import type { Queryable } from '../database/database.js';
 import type { BookWriter } from './book-writer.js';
 import { OpenPayments } from './open-payments.js';
+import { storeAct } from './record-act.js';
 import { replaceUnclaimed } from './replace-unclaimed.js';
 import { storeBookings } from './store-bookings.js';
 import { findStrangeRefunds, NOT_ASKED_FOR } from './strange-refunds.js';
@@ -62,6 +63,7 @@ async function post(within: Queryable, added: readonly DeliveredEvent[], seller:
     for (const id of paymentsOf(event)) add(payments.change(id, (payment) => addReport(payment, event)));
   }
   await payments.store(within);
+  for (const act of events) if (act.type === 'acted') await storeAct(within, act);
   bookings.push(...(await replaceUnclaimed(within, ids, seller)));
   await storeBookings(within, bookings, Date.now());
   return { events: added.length, unread: added.length - events.length, refused: 0, bookings: bookings.length };

@@ -1,4 +1,7 @@
+import type { BookEventOf } from '@tollgate/book-events';
+
 import type { JsonTree } from '../bookings/booking.js';
+import type { Queryable } from '../database/database.js';
 import type { BookWriter } from './book-writer.js';
 
 /** Something that a person did through the operator API. */
@@ -33,4 +36,13 @@ export async function recordAct(
     ),
   );
   return recorded.length === 1;
+}
+
+/** Records what a command or a worker did without the operator API. */
+export async function storeAct(within: Queryable, { atMs, facts }: BookEventOf<'acted'>): Promise<void> {
+  const { keyId, action, subject, details } = facts;
+  await within.query(
+    `INSERT INTO audit (at, key_id, action, subject, request_id, details) VALUES ($1, $2, $3, $4, '', $5::jsonb)`,
+    [new Date(atMs).toISOString(), keyId, action, subject, JSON.stringify(details)],
+  );
 }

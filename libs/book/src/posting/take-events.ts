@@ -19,6 +19,7 @@ export function paymentsOf(event: BookEvent): readonly string[] {
     case 'settled':
       return event.facts.payments.filter(({ amount }) => amount !== null).map(({ payment }) => payment);
     case 'job_transaction':
+    case 'acted':
       return [];
     default:
       return [event.payment];

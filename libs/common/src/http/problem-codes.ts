@@ -26,6 +26,7 @@ export const PROBLEM_CODES = [
   'payment_identifier_reused',
   'idempotency_key_reused',
   'job_state',
+  'nonce_not_unused',
   'floors_changed',
   'too_many_webhooks',
   'not_closed',

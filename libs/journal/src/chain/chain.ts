@@ -195,6 +195,16 @@ export class Chain {
     return Math.max(...nonces.map(({ value }) => value));
   }
 
+  /** The account's mined and pending transactions, as each server that answers counts them. */
+  async readCounts(address: Hex): Promise<{ mined: number; pending: number }[]> {
+    const ask = (block: string) => ({ method: 'eth_getTransactionCount', params: [address, block] });
+    const counts = await this.#askEach([ask('latest'), ask('pending')], ([mined, pending]) => ({
+      mined: parseQuantity(valueOf(mined, 'eth_getTransactionCount'), 'nonce'),
+      pending: parseQuantity(valueOf(pending, 'eth_getTransactionCount'), 'nonce'),
+    }));
+    return counts.map(({ value }) => value);
+  }
+
   /** Wei at the latest block. */
   readBalance(address: Hex): Promise<bigint> {
     return this.#ask([{ method: 'eth_getBalance', params: [address, 'latest'] }], ([balance]) =>

@@ -114,6 +114,9 @@ export function isSigned(step: StepRecord | null | undefined): step is SignedSte
   return step?.signs !== undefined && (step.signature?.bytes ?? null) !== null;
 }
 
+/** The code of a job whose nonce was filled: nothing but a cancel may use it. */
+export const NONCE_FILLED = 'NONCE_FILLED';
+
 /** How a job will end once its steps in flight are final. */
 export type Ending =
   | {
@@ -179,7 +182,7 @@ export interface JobRecord {
   details: { readonly [name: string]: JsonValue };
 }
 
-/** True for the states that a job never leaves. */
+/** True for the states of a job that has ended: see FINAL_STATES. */
 export function isFinal(state: JobState): state is FinalState {
   return (FINAL_STATES as readonly string[]).includes(state);
 }

@@ -30,6 +30,9 @@ export const DEFAULT_FLEET = 'lanes';
 /** The fleet of the accounts that send settlements. */
 export const RELAYER_FLEET = 'relayers';
 
+/** The operation of the jobs that fill a gap. */
+export const FILL = 'fillNonce';
+
 /** The names of all lanes of a fleet that were ever adopted. */
 export const lanesKey = (fleet: string): string => `tollgate:{${fleet}}:lanes`;
 

@@ -1,6 +1,7 @@
 import { parseState } from './parse-job.js';
 import type {
   CancelResult,
+  FillResult,
   LaneTransition,
   LockResult,
   RefusalReason,
@@ -26,6 +27,11 @@ function readRefusal([, reason, state]: readonly string[]): Refused {
 export function readLaneTransition([outcome, reason]: readonly string[]): LaneTransition {
   if (outcome === 'refused') return { outcome, reason: reason as RefusalReason };
   return { outcome: outcome === 'done' ? 'done' : 'unchanged' };
+}
+
+export function readFill([outcome, detail = '']: readonly string[]): FillResult {
+  if (outcome === 'refused') return { outcome, reason: detail as RefusalReason };
+  return { outcome: outcome === 'done' ? 'done' : 'unchanged', jobId: detail };
 }
 
 export function readRelease([outcome, second, , ...counts]: readonly string[]): ReleaseResult {

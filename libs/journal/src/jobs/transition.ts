@@ -61,6 +61,12 @@ export type RefusalReason =
   /** The nonce is not used on the chain: abandoning the job now would stop the lane. */
   | 'nonce_unused'
   | 'already_adopted'
+  /** A step in flight has the nonce, or the chain does not wait for it. */
+  | 'no_gap'
+  /** A job had the nonce, or Redis may have lost one that had it. */
+  | 'nonce_held'
+  /** As many nonces as may be in an hour were filled by themselves. */
+  | 'too_often'
   /** The chain has transactions of this wallet that the journal does not know. */
   | 'chain_ahead';
 
@@ -312,6 +318,8 @@ export interface LaneStatus {
   /** Why nothing new may be sent before the lane is compared with the chain; null: not frozen. */
   frozen: 'restarted' | 'lost' | 'chain_ahead' | null;
   paused: JobFailure | null;
+  /** As the process that works on the lane saw it last; null: none, or not for long enough. */
+  gap: LaneGap | null;
   /** Identifies this run of the server; `thaw` passes it to show during which run the chain was read. */
   run: string | null;
   /** `lastsMs`: how long it lasts from when it is taken or renewed. */
@@ -322,6 +330,30 @@ export interface LaneStatus {
   /** The highest sequence given to an event. */
   lastSequence: number;
 }
+
+/** The nonce that the chain wants and no step in flight has. */
+export interface LaneGap {
+  nonce: number;
+  /** The step that had it; null: of no job that the journal has. */
+  hadBy: { jobId: string; stepIndex: number } | null;
+  /** The lane has never given it out, and Redis has lost nothing. */
+  isUnheld: boolean;
+}
+
+/** A transfer of nothing to the wallet itself that uses the nonce of a gap. */
+export interface FillRequest extends Pick<JobRecord, 'lane' | 'wallet'>, Pick<LaneGap, 'nonce'> {
+  /** The API key of the operator who asks; or `console` or `worker`, which is reported to the book where there is one. */
+  keyId: string;
+  /** The job that had the nonce, as the caller has seen it. Refused where it is another one. */
+  hadBy: string | null;
+  /** The most fills of an hour; null: an operator asks for this one. */
+  mostPerHour: number | null;
+}
+
+/** `jobId`: the job whose transaction uses the nonce: a new one, or the one that had it and is cancelled. */
+export type FillResult =
+  | { outcome: 'done' | 'unchanged'; jobId: string }
+  | { outcome: 'refused'; reason: RefusalReason };
 
 export interface ListJobsRequest {
   lanes: readonly LaneId[];

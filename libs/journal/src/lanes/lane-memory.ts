@@ -15,6 +15,8 @@ export interface LaneMemory {
   nextNonce: NextNonce;
   locked: LockedJobs;
   gap: NonceGap;
+  /** The same gap, once all RPC servers show it. */
+  agreedGap: NonceGap;
   waits: WaitingJobs;
   /** Why the lane starts nothing new, as of the last look; null: it does. */
   stop: WaitReason | null;
@@ -34,6 +36,7 @@ export function createLaneMemory({ planRetryMs, longestPlanRetryMs, firstLookMs,
     nextNonce: new NextNonce(),
     locked: new LockedJobs(),
     gap: new NonceGap(),
+    agreedGap: new NonceGap(),
     waits: new WaitingJobs(),
     stop: null,
     cancel: { gas: 21_000n },

@@ -6,6 +6,13 @@ import type { Journal } from '../store/journal.js';
 import type { LaneMemory } from './lane-memory.js';
 import type { LaneSettings } from './lane-settings.js';
 
+/** Gaps are filled without an operator, where no job can be lost by it. */
+export interface AutomaticFills {
+  /** The name of the wallet. */
+  wallet: string;
+  mostPerHour: number;
+}
+
 /** What the code needs while it holds a lane's lease. */
 export interface LaneWork extends LaneMemory {
   journal: Journal;
@@ -16,6 +23,7 @@ export interface LaneWork extends LaneMemory {
   judgeStep: JudgeStep;
   /** Null: nothing is reported to the book. */
   report: ReportTransaction | null;
+  fills: AutomaticFills | null;
   settings: LaneSettings;
   onTrouble: (error: unknown) => void;
 }

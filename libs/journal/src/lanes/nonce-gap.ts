@@ -29,7 +29,7 @@ export class NonceGap {
     if (number - sinceBlock < nonceDoubtBlocks || nowMs - sinceMs < nonceDoubtMs) return null;
     this.nonce = nonce;
     return new Error(
-      `No transaction of the journal in flight has nonce ${nonce}, and the chain has none mined: all from nonce ${lowest} on wait for it. Resume the job that has it; if there is none, send a transaction of the account with nonce ${nonce}.`,
+      `No transaction of the journal in flight has nonce ${nonce}, and the chain has none mined: all from nonce ${lowest} on wait for it. See tollgate wallets list; resume the job that has it, or run tollgate wallets fill.`,
     );
   }
 }

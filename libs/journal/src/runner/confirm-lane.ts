@@ -13,6 +13,7 @@ import { resendStep } from '../steps/resend.js';
 import { nextWrite, placeOf } from '../steps/step-rules.js';
 import { readSteps } from './read-steps.js';
 import { tellFlights } from './tell-flights.js';
+import { endFill } from './tend-gap.js';
 
 export interface LanePass {
   /** Jobs that can be advanced now. */
@@ -138,11 +139,14 @@ async function sendAgain(work: LaneWork, { job, step }: FlyingStep): Promise<voi
  * key. After enough blocks, enough time and a last check of every server the job waits for an operator; it never gets
  * another nonce by itself. True: the job now waits for an operator.
  */
-async function suspectForeignNonce(work: LaneWork, { job, step, nonce }: FlyingStep, head: Head): Promise<boolean> {
+async function suspectForeignNonce(work: LaneWork, flying: FlyingStep, head: Head): Promise<boolean> {
+  const { job, step, nonce } = flying;
   const write = writeFor(work, job);
   if (nextWrite('nonce_is_used', placeOf(job)) !== 'needOperator') return false;
   if (!work.watch.suspectForeignNonce(flightName(write), head.number, work.settings)) return false;
   if (step.attempts.length > 0 && (await work.chain.findReceipt(step.attempts.map(({ hash }) => hash)))) return false;
+  const ended = await endFill(work, flying);
+  if (ended !== null) return ended;
   const { outcome } = assertLease(
     await work.journal.needOperator({
       ...write,

@@ -6,7 +6,7 @@ import type { JobPlanner, JobQueue, LaneSigner, JudgeStep, ReportTransaction } f
 import type { SubmitResult } from '../jobs/transition.js';
 import { createLaneMemory } from '../lanes/lane-memory.js';
 import { DEFAULT_LANE_SETTINGS, type LaneSettings } from '../lanes/lane-settings.js';
-import { LeaseLostError, type LaneWork } from '../lanes/lane-work.js';
+import { LeaseLostError, type AutomaticFills, type LaneWork } from '../lanes/lane-work.js';
 import { pause } from '../pause.js';
 import { advanceJob, type AdvanceOutcome } from '../steps/advance-job.js';
 import { launchJob, type PlannedJob } from '../steps/launch-job.js';
@@ -16,6 +16,7 @@ import { confirmLane } from './confirm-lane.js';
 import { JobLine } from './job-line.js';
 import { holdLane, LaneShare, type HeldLane } from './lane-lease.js';
 import { tellLane } from './tell-lane.js';
+import { tendGap } from './tend-gap.js';
 import { reconcileLane, tendLane } from './tend-lane.js';
 
 export interface LaneRunnerOptions {
@@ -26,6 +27,8 @@ export interface LaneRunnerOptions {
   judgeStep: JudgeStep;
   /** Describes each final transaction for the book; missing or null: nothing is reported. */
   report?: ReportTransaction | null;
+  /** Missing or null: only operators fill gaps. */
+  fills?: AutomaticFills | null;
   /** Unique among all processes that ever ran. */
   owner: string;
   settings?: Partial<LaneSettings>;
@@ -154,10 +157,11 @@ export class LaneRunner implements JobQueue {
   }
 
   #begin(held: HeldLane): LaneWork {
-    const { journal, chain, signer, planner, judgeStep, report = null, onTrouble } = this.#options;
+    const { journal, chain, signer, planner, judgeStep, report = null, fills = null, onTrouble } = this.#options;
     const settings = this.#settings;
     const memory = createLaneMemory(settings);
-    this.#work = { journal, chain, lease: held, signer, planner, judgeStep, report, settings, onTrouble, ...memory };
+    const ports = { journal, chain, lease: held, signer, planner, judgeStep, report, fills };
+    this.#work = { ...ports, settings, onTrouble, ...memory };
     this.#line.clear();
     this.#room = 0;
     this.#reconciledAtMs = -Infinity;
@@ -208,14 +212,17 @@ export class LaneRunner implements JobQueue {
       for (const jobId of work.retries.takeDue()) this.#line.join(jobId);
       for (const jobId of ended) work.locked.release(jobId);
       this.#joinUnlocked(work);
-      const { unminedSteps, paused, frozen, nextNonce } = await tendLane(work);
+      const status = await tendLane(work);
+      const { unminedSteps, paused, frozen, nextNonce } = status;
       if (nextNonce !== null) work.nextNonce.see(nextNonce);
-      const unused = work.gap.look(lowestNonce ?? nextNonce ?? 0, head, this.#settings);
+      const lowest = lowestNonce ?? nextNonce ?? 0;
+      const unused = work.gap.look(lowest, head, this.#settings);
       if (unused) onTrouble(unused);
       work.stop = explainStop({ paused, frozen });
       this.#noteLaneStopped(work.stop !== null);
       this.#room = work.wallet.isEmpty ? 0 : work.settings.maxInFlight - unminedSteps - this.#line.newcomers;
       this.#pump();
+      await tendGap(work, status, { lowest, head });
       const isFull = this.#room <= 0 && this.#line.hasQueue;
       await tellLane(work, work.stop ?? (isFull ? lackOfRoom(work) : null), 'new');
     } catch (error) {

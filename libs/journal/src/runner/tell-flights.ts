@@ -66,7 +66,7 @@ function nonceGap(nonce: number): WaitReason {
   return {
     code: 'nonce_gap',
     message: `No transaction of the wallet with nonce ${nonce} is on its way, and all later ones wait for it.`,
-    suggestion: `Let an operator resume the job that has nonce ${nonce}; if there is none, send a transaction of the wallet with that nonce.`,
+    suggestion: `Let an operator resume the job that has nonce ${nonce}, or fill the nonce: tollgate wallets fill.`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { isFinal, isSigned, type Attempt, type JobRecord } from '../jobs/job.js';
+import { isFinal, isSigned, NONCE_FILLED, type Attempt, type JobRecord } from '../jobs/job.js';
 import { currentStep } from '../lanes/lane-work.js';
 
 /** Where a job stands with its current step. */
@@ -153,6 +153,7 @@ export function placeOfBytes(job: JobRecord, { kind }: Pick<Attempt, 'kind'>): J
   const attempts = currentStep(job)?.attempts ?? [];
   const hasOwn = attempts.some((attempt) => attempt.kind !== 'cancel');
   const isTaken = attempts.some((attempt) => attempt.kind === 'cancel' && attempt.sentAtMs !== null);
-  const isWish = ending?.state === 'CANCELLED' && !ending.undoing;
+  // A nonce that an operator has filled must be used, and not by the job.
+  const isWish = ending?.state === 'CANCELLED' && !ending.undoing && ending.failure.code !== NONCE_FILLED;
   return isWish && hasOwn && !isTaken ? 'cancelling' : 'using_up';
 }

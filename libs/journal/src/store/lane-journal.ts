@@ -1,11 +1,11 @@
-import { BOOK_GROUP, laneBookKey } from '@tollgate/book-events';
+import { BOOK_GROUP, laneBookKey, type ActedFacts } from '@tollgate/book-events';
 import { type ScriptArgument, trimAcknowledged } from '@tollgate/redis';
 import type { Cluster, Redis } from 'ioredis';
 
-import { encodeFailure } from '../jobs/encode-job.js';
-import type { JobFailure, LaneId } from '../jobs/job.js';
-import { laneKey, nameLane, openKey, spentKey } from '../jobs/keys.js';
-import { readLaneTransition, readRelease } from '../jobs/read-reply.js';
+import { encodeFailure, encodeJson, encodeStep } from '../jobs/encode-job.js';
+import { NONCE_FILLED, type JobFailure, type LaneId } from '../jobs/job.js';
+import { createJobId, FILL, jobKey, laneKey, nameLane, openKey, spentKey } from '../jobs/keys.js';
+import { readFill, readLaneTransition, readRelease } from '../jobs/read-reply.js';
 import type * as on from '../jobs/transition.js';
 import type { TransitionName } from '../transitions/journal-scripts.js';
 import type { TransitionRunner } from '../transitions/transition-runner.js';
@@ -20,6 +20,13 @@ const IN_DOUBT: JobFailure = {
   message:
     'Redis lost writes, and the wallet has sent transactions that the journal does not know. This job may be one of them.',
   suggestion: "Compare the job with the wallet's latest transactions, then resume or abandon it.",
+};
+
+const FILLED: JobFailure = {
+  code: NONCE_FILLED,
+  message:
+    'The transaction was not on the chain, and its nonce was filled by a transfer of nothing to the wallet itself.',
+  suggestion: 'What the transaction should do was not done. If it is still wanted, submit it again.',
 };
 
 /** The transitions of a lane itself, and what is read of it. */
@@ -80,6 +87,25 @@ export abstract class LaneJournal extends StepJournal {
   /** `code`: ends only a pause with this code. */
   resumeLane(lane: LaneId, { code = '' } = {}): Promise<on.LaneTransition> {
     return this.#onLane('resumeLane', lane, [code]);
+  }
+
+  /** Notes a gap, with the job that had its nonce; null: there is none. @param token of the lane's lease */
+  noteGap(lane: LaneId, { token, nonce }: { token: number; nonce: number | null }): Promise<on.LaneTransition> {
+    return this.#onLane('noteGap', lane, [token, nonce ?? '']);
+  }
+
+  /**
+   * Fills a gap: cancels the parked job that has the nonce, or writes a job of one step with it that can only be a
+   * `cancel`. `unchanged`: it is being filled.
+   */
+  async fillNonce({ lane, nonce, wallet, keyId, hadBy, mostPerHour }: on.FillRequest): Promise<on.FillResult> {
+    assertNonce(nonce);
+    const label = `Use nonce ${nonce} by a transfer of 0 to the wallet itself`;
+    const step = encodeStep({ label, to: lane.address, data: '0x', value: 0n, gas: 21_000n });
+    const body = encodeJson({ input: { nonce, hadBy }, wallet });
+    const how = [FILL, keyId, body, step, encodeFailure(FILLED), encodeAct({ lane, nonce, wallet, keyId })];
+    const args = [nonce, hadBy ?? '-', mostPerHour ?? '', ...how];
+    return readFill(await this.runner.run('fillNonce', laneKey(lane), jobKey(lane, createJobId(lane)), args));
   }
 
   /**
@@ -144,6 +170,13 @@ export abstract class LaneJournal extends StepJournal {
   async #onLane(name: TransitionName, lane: LaneId, args: ScriptArgument[] = []): Promise<on.LaneTransition> {
     return readLaneTransition(await this.runner.run(name, laneKey(lane), null, args));
   }
+}
+
+/** What the audit table says of a fill; '' where the operator API has said it. */
+function encodeAct({ lane, nonce, wallet, keyId }: Omit<on.FillRequest, 'hadBy' | 'mostPerHour'>): string {
+  if (keyId !== 'worker' && keyId !== 'console') return '';
+  const details = { lane: nameLane(lane), nonce };
+  return JSON.stringify({ keyId, action: 'wallet.fill', subject: wallet, details } satisfies ActedFacts);
 }
 
 function readLease(lane: LaneId, owner: string, [outcome, token, until]: readonly string[]): on.LaneLease | null {

@@ -14,7 +14,7 @@ import {
   unminedKey,
 } from '../jobs/keys.js';
 import { parseFailure } from '../jobs/parse-job.js';
-import type { InFlightStep, LaneStatus } from '../jobs/transition.js';
+import type { InFlightStep, LaneGap, LaneStatus } from '../jobs/transition.js';
 
 /** The known lanes; finds a job's lane from its id. */
 export class LaneRegistry {
@@ -84,12 +84,21 @@ export async function readLaneStatus(redis: Redis | Cluster, lane: LaneId): Prom
     nextNonce: nextNonce === undefined ? null : Number(nextNonce),
     frozen: frozen === 'restarted' || frozen === 'lost' || frozen === 'chain_ahead' ? frozen : null,
     paused: paused === undefined ? null : parseFailure(paused),
+    gap: findGap(fields),
     run: run ?? null,
     lease: findLease(fields),
     openJobs,
     unminedSteps,
     lastSequence: Number(sequence ?? 0),
   };
+}
+
+function findGap({ gap, ownFrom = '0', filledTo = '0' }: Record<string, string>): LaneGap | null {
+  if (gap === undefined) return null;
+  const [nonce, jobId = '-', stepIndex] = gap.split(' ');
+  const hadBy = jobId === '-' ? null : { jobId, stepIndex: Number(stepIndex) };
+  const isOfNone = Number(nonce) >= Number(filledTo) && Number(nonce) < Number(ownFrom);
+  return { nonce: Number(nonce), hadBy, isUnheld: hadBy === null && isOfNone };
 }
 
 function findLease({ leaseOwner, leaseToken, leaseUntil, leaseLasts }: Record<string, string>): LaneStatus['lease'] {

@@ -123,6 +123,11 @@ export abstract class StepJournal {
     return readTransition(await this.#onStep('unmine', request, [request.blockHash.toLowerCase()]));
   }
 
+  /** A fill in flight -> CANCELLED: another transaction has used its nonce. */
+  async endFill(request: on.StepWrite & { failure: JobFailure }): Promise<on.Transition> {
+    return readTransition(await this.#onStep('endFill', request, [encodeFailure(request.failure)]));
+  }
+
   /**
    * MINED, deep enough, successful -> the next step, or the end. A mined `cancel` ends the job according to its
    * `ending`.

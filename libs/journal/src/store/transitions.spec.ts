@@ -150,6 +150,7 @@ describe('every transition from every state', () => {
     'failStep with undo': (write) => journal.failStep({ ...end(write), undo: [sampleStep('revoke')] }),
     'failStep in another block': (write) => journal.failStep({ ...end(write), blockHash: ATTEMPT.hash }),
     needOperator: (write) => journal.needOperator({ ...write, failure: FAILURE }),
+    endFill: (write) => journal.endFill({ ...write, failure: FAILURE }),
     speedUp: ({ jobId }) => journal.speedUp(jobId),
     resumeJob: ({ jobId }) => journal.resumeJob(jobId),
     'abandonJob while its nonce is unused': ({ jobId }) =>
@@ -328,6 +329,7 @@ describe('every transition from every state', () => {
       MINED: '-> NEEDS_OPERATOR',
       NEEDS_OPERATOR: '= NEEDS_OPERATOR',
     },
+    endFill: { voided: '-> CANCELLED', ...repeated() },
     speedUp: {
       SIGNED: '-> SIGNED',
       BROADCAST: '-> BROADCAST',

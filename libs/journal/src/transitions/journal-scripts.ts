@@ -10,8 +10,10 @@ import resumeJob from '../scripts/job/resume-job.lua';
 import speedUp from '../scripts/job/speed-up.lua';
 import submit from '../scripts/job/submit.lua';
 import adopt from '../scripts/lane/adopt.lua';
+import fillNonce from '../scripts/lane/fill-nonce.lua';
 import guardLane from '../scripts/lane/guard-lane.lua';
 import moveConsumer from '../scripts/lane/move-consumer.lua';
+import noteGap from '../scripts/lane/note-gap.lua';
 import pauseLane from '../scripts/lane/pause-lane.lua';
 import releaseLane from '../scripts/lane/release-lane.lua';
 import releaseLease from '../scripts/lane/release-lease.lua';
@@ -36,6 +38,7 @@ import lane from '../scripts/shared/lane.lua';
 import markSent from '../scripts/shared/mark-sent.lua';
 import worker from '../scripts/shared/worker.lua';
 import dropCancel from '../scripts/step/drop-cancel.lua';
+import endFill from '../scripts/step/end-fill.lua';
 import failAttempt from '../scripts/step/fail-attempt.lua';
 import failStep from '../scripts/step/fail-step.lua';
 import finishSignature from '../scripts/step/finish-signature.lua';
@@ -57,6 +60,8 @@ const transitions = {
   pauseLane,
   resumeLane,
   releaseLane,
+  noteGap,
+  fillNonce: discontinued + fillNonce,
   takeLease: discontinued + takeLease,
   renewLease: discontinued + renewLease,
   releaseLease,
@@ -87,6 +92,7 @@ const transitions = {
   markBroadcast: worker + markSent + markBroadcast,
   markMined: worker + markSent + markMined,
   unmine: worker + unmine,
+  endFill: worker + endFill,
   reportTransaction: worker + reportTransaction,
   finishStep: worker + finishStep,
   failStep: worker + failStep,

@@ -22,13 +22,16 @@ export const AGENT_OPERATIONS = [
 ] as const;
 export type AgentOperation = (typeof AGENT_OPERATIONS)[number];
 
-/** What the jobs of the journal do: what callers can request, and refunds, which only the bookkeeper writes. */
-export const JOB_OPERATIONS = [...AGENT_OPERATIONS, 'refund'] as const;
+/**
+ * What the jobs of the journal do: what callers can request; refunds, which only the bookkeeper writes; and transfers of
+ * nothing that fill a nonce, for which operators ask.
+ */
+export const JOB_OPERATIONS = [...AGENT_OPERATIONS, 'refund', 'fillNonce'] as const;
 export type JobOperation = (typeof JOB_OPERATIONS)[number];
 
 /** States that a job passes through: the state of its current step. */
 export const OPEN_STATES = ['AWAITING_APPROVAL', 'PLANNED', 'RESERVED', 'SIGNED', 'BROADCAST', 'MINED'] as const;
-/** States that a job never leaves. */
+/** States that a job never leaves, but for FINAL to CANCELLED where its transaction left the chain and its nonce was filled. */
 export const FINAL_STATES = ['FINAL', 'REVERTED', 'CANCELLED', 'REJECTED', 'PLAN_FAILED'] as const;
 /** NEEDS_OPERATOR is neither open nor final: the job waits until an operator resumes or abandons it. */
 export const JOB_STATES = [...OPEN_STATES, ...FINAL_STATES, 'NEEDS_OPERATOR'] as const;

@@ -73,7 +73,8 @@ export class JobSubmission {
     if (job.keyId !== caller.id) throw new ProblemError(JOB_NOT_FOUND);
     const fault = findRetryFault(job);
     const { operation, wallet, input } = this.jobs.describe(job);
-    if (fault !== null || operation === 'refund') throw new ProblemError(problemOfRetry(fault ?? 'refund', job));
+    if (fault !== null || operation === 'refund' || operation === 'fillNonce')
+      throw new ProblemError(problemOfRetry(fault ?? 'refund', job));
     return this.submit(caller, { request: { operation, wallet, input }, idempotencyKey, retryOf: job.id });
   }
 

@@ -46,14 +46,9 @@ if book ~= '' then
   if book ~= 'off' and redis.call('XLEN', key('book')) >= tonumber(book) then return refused('outbox_full') end
 end
 
--- No two jobs of a lane have the same score, so that they stay in their order, and a page can end at any of them.
-local newest = redis.call('ZREVRANGE', key('jobs'), 0, 0, 'WITHSCORES')
-local place = text(math.max(now, tonumber(newest[2] or '0') + 1))
 redis.call('HSET', JOB, 'state', 'PLANNED', 'step', '0', 'steps', '0', 'at', text(now), 'submittedAt', text(now),
   'idempotency', ARGV[1], 'fingerprint', ARGV[2], 'claimedAt', claimed_at, 'operation', ARGV[5], 'keyId', ARGV[6],
-  'body', ARGV[7], 'place', place)
+  'body', ARGV[7], 'place', place_job())
 redis.call('HSET', key('idempotency'), ARGV[1], ID)
 if is_counted then redis.call('HINCRBY', shares, ARGV[6], 1) end
-redis.call('ZADD', key('open'), place, ID)
-redis.call('ZADD', key('jobs'), place, ID)
 return {text(now), 'accepted', ID, 'PLANNED'}

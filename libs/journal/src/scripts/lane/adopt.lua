@@ -29,5 +29,7 @@ if is_ahead or (not known and pending > 0) then
   redis.call('HSET', LANE, 'forgottenUntil', text(math.max(tonumber(lane[4] or '0'), now)))
 end
 redis.call('HSET', LANE, 'nextNonce', text(math.max(known or 0, pending)), 'adoptedAt', text(now))
-redis.call('HDEL', LANE, 'frozen')
+-- No lower nonce was given out here, unless the account was released since. What Redis may have lost, nothing shows.
+if known or lane[4] then redis.call('HDEL', LANE, 'ownFrom') else redis.call('HSET', LANE, 'ownFrom', text(pending)) end
+redis.call('HDEL', LANE, 'frozen', 'gap')
 return {text(now), 'done'}

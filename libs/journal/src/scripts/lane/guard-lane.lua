@@ -23,5 +23,7 @@ if lane[2] == run or (lane[3] == process and not promoted) then return {text(now
 -- A promoted replica may lack writes, unless none counts without it: neither this process's nor those of before.
 local acknowledged = ARGV[5] == '1' and lane[6] == '1'
 local lost = (promoted and not acknowledged) or ARGV[1] ~= '1' or lane[4] ~= '1'
+redis.call('HDEL', LANE, 'gap')
+if lost then redis.call('HDEL', LANE, 'ownFrom') end
 if not lane[5] or lane[5] == 'restarted' then redis.call('HSET', LANE, 'frozen', lost and 'lost' or 'restarted') end
 return {text(now), 'frozen'}

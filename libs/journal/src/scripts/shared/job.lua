@@ -181,6 +181,29 @@ local function park(failure)
   emit('jobNeedsOperator', 'NEEDS_OPERATOR', nil, failure)
 end
 
+-- Restores the state before the job was parked, and its places among the open jobs and in flight.
+local function unpark()
+  local job = redis.call('HMGET', JOB, 'step', 'parkedState', 'place')
+  local nonce = redis.call('HGET', JOB, 'nonce:' .. job[1])
+  if nonce then
+    redis.call('ZADD', key('flight'), nonce, flight_name(job[1]))
+    if job[2] ~= 'MINED' then redis.call('ZADD', key('unmined'), nonce, flight_name(job[1])) end
+  end
+  redis.call('ZADD', key('open'), job[3], ID)
+  redis.call('HDEL', JOB, 'parkedState', 'failure')
+  set_state(job[2])
+  return job[2]
+end
+
+-- No two jobs of a lane have the same score, so that they stay in their order, and a page can end at any of them.
+local function place_job()
+  local newest = redis.call('ZREVRANGE', key('jobs'), 0, 0, 'WITHSCORES')
+  local place = text(math.max(now, tonumber(newest[2] or '0') + 1))
+  redis.call('ZADD', key('open'), place, ID)
+  redis.call('ZADD', key('jobs'), place, ID)
+  return place
+end
+
 -- Ends the step: goes to the next one, or ends the job.
 local function advance(step)
   local job = redis.call('HMGET', JOB, 'steps', 'undoing', 'nextInDoubt')

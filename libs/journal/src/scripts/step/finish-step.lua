@@ -19,6 +19,20 @@ end
 
 -- Every RPC server had refused the cancel, and the job went on.
 if not ending then redis.call('HSET', JOB, 'endingState', 'CANCELLED') end
+local had_by, had_step, failure = string.match(redis.call('HGET', JOB, 'fills') or '', '^(%S+) (%S+) (.*)$')
+if had_by then
+  -- The nonce had a transaction of a job that ended, and a reorganisation has removed it: it cannot take place any more.
+  local ended = end_as_meant()
+  JOB, ID = key('job:' .. had_by), had_by
+  local job = redis.call('HMGET', JOB, 'state', 'step')
+  if job[1] == 'FINAL' then
+    -- Where later steps did what the job is for, only they show what became of it.
+    local told = job[2] == had_step and 'CANCELLED' or 'FINAL'
+    redis.call('HSET', JOB, 'failure', failure, 'state', told, 'at', text(now))
+    emit('transactionFailed', told, nil, failure)
+  end
+  return done(ended)
+end
 if undoing or step == '0' then return done(end_as_meant()) end
 -- Earlier steps may have left allowances behind: the worker revokes them before the job ends.
 redis.call('HSET', JOB, 'step', text(tonumber(step) + 1))

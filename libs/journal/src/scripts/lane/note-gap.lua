@@ -1,0 +1,21 @@
+-- KEYS lane; ARGV the lease's token, the nonce that the chain wants and no step in flight has, or '' where there is none.
+-- Returns {now, `done`} or a refusal. The gap is stored with the job and step that had the nonce, `- -` without.
+--
+-- Atomic: checking that no step in flight has the nonce, finding the job that had it, and noting both. If a fill came
+-- between, its nonce would be filled again.
+if is_stale(ARGV[1]) then return refused('stale_token') end
+local nonce = ARGV[2]
+if nonce == '' or redis.call('ZRANGE', key('flight'), nonce, nonce, 'BYSCORE')[1] then
+  redis.call('HDEL', LANE, 'gap')
+  return {text(now), 'done'}
+end
+local function holder()
+  for _, id in ipairs(redis.call('ZREVRANGE', key('jobs'), 0, -1)) do
+    for step = tonumber(redis.call('HGET', key('job:' .. id), 'step') or '-1'), 0, -1 do
+      if redis.call('HGET', key('job:' .. id), 'nonce:' .. text(step)) == nonce then return id .. ' ' .. text(step) end
+    end
+  end
+  return '- -'
+end
+redis.call('HSET', LANE, 'gap', nonce .. ' ' .. holder())
+return {text(now), 'done'}
