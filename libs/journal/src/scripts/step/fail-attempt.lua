@@ -6,9 +6,9 @@
 if is_past then return unchanged(state) end
 if is_other then return refused('wrong_step', state) end
 if state ~= 'SIGNED' and not (state == 'BROADCAST' and ARGV[6] == '1') then return refused('wrong_state', state) end
-if redis.call('HGET', JOB, 'void:' .. step) then return unchanged(state) end
+if field('void:' .. step) then return unchanged(state) end
 local last = attempt_at(step, text(attempt_count(step) - 1))
 if not last or last.hash ~= ARGV[3] then return refused('lost_race', state) end
-redis.call('HSET', JOB, 'void:' .. step, '1')
+put('void:' .. step, '1')
 if not ending then set_ending('PLAN_FAILED', ARGV[4], ARGV[5]) end
 return done(state)

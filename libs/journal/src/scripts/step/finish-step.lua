@@ -9,17 +9,17 @@ if is_other then return refused('wrong_step', state) end
 if state ~= 'MINED' then return refused('wrong_state', state) end
 local mined = mined_at(step)
 if mined.block ~= ARGV[3] then return refused('lost_race', state) end
-redis.call('ZREM', key('flight'), flight_name(step))
-emit('transactionConfirmed', 'MINED', mined.hash)
-if find_attempt(step, mined.hash).kind ~= 'cancel' then
+set_flight(step, false)
+emit('transactionConfirmed', 'MINED', mined.attempt.hash)
+if mined.attempt.kind ~= 'cancel' then
   if #ARGV < 4 or undoing or tonumber(step) + 1 < steps then return done(advance(step)) end
-  redis.call('HSET', JOB, 'doneBy', mined.hash)
+  put('doneBy', mined.attempt.hash)
   return done(begin_undo(tonumber(step) + 1, 4, 'FINAL', '', '0'))
 end
 
 if undoing or step == '0' then return done(end_as_meant()) end
 -- Earlier steps may have left allowances behind: the worker revokes them before the job ends.
-redis.call('HSET', JOB, 'step', text(tonumber(step) + 1))
+put('step', text(tonumber(step) + 1))
 write_steps(tonumber(step) + 1, #ARGV + 1)
 set_state('PLANNED')
 return done('PLANNED')
